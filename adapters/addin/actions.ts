@@ -90,7 +90,7 @@ type SendAndCapture = Extract<AddinRequest, { action: "send_and_capture" }>;
  * Send → `wait_ms` → `wait_for` or `timeout_ms` → capture. Without `wait_for` there is nothing to wait out: the capture
  * follows `wait_ms`, or the pane's first output when there is none. With it, the pattern is looked for in all output
  * after the send and on the screen that it leaves, what arrives during `wait_ms` included, and `timeout_ms` starts when
- * `wait_ms` is over. When only the echo of the input matched until then, that is told and no error.
+ * `wait_ms` is over. A match of nothing but the echo of the input is no error; the response says so.
  */
 async function sendAndCapture(call: Call, request: SendAndCapture): Promise<ActionResult> {
   const target = findTarget(call.server, request.session);

@@ -15,19 +15,15 @@ import { createGuard } from "../http/requestGuard.ts";
 import { requestAbort } from "../http/requestAbort.ts";
 import { Routes, runRoute } from "../http/routes.ts";
 import { runAction } from "./actions.ts";
+import type { AddinConfig } from "./addinConfig.ts";
 import { parseAddinRequest } from "./addinRequests.ts";
 import type { AddinWaits } from "./addinWaits.ts";
 import { patternProblem } from "./addinWaits.ts";
 
-export interface AddinAppConfig {
-  /** The configured host, which a request may name besides the loopback ones. */
-  readonly host: string;
-  readonly token: string | undefined;
-  readonly allowedOrigins: readonly string[];
-  /** Lets a request without an Origin in when it carries the token. */
-  readonly allowNoOrigin: boolean;
-  readonly commandTimeoutMs: number;
-}
+export type AddinAppConfig = Pick<
+  AddinConfig,
+  "host" | "token" | "allowedOrigins" | "allowNoOrigin" | "commandTimeoutMs"
+>;
 
 interface AddinAppOptions {
   readonly server: TmuxServer;
@@ -35,7 +31,7 @@ interface AddinAppOptions {
   readonly clock: Clock;
   readonly config: AddinAppConfig;
   readonly log: Log;
-  /** Which users of this machine are let in; absent: all of them, or those who have the token. */
+  /** Users of this machine that are allowed; absent: all, or those with the token. */
   readonly users?: GuardOptions["users"];
 }
 

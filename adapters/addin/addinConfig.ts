@@ -5,34 +5,25 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import type { ConfigInputs, DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
-import type { PathSchema } from "../../daemon/ops/settingSchemas.ts";
-import {
-  baseDir,
-  hostName,
-  isOrigin,
-  lowerCase,
-  pathSchema,
-  portNumber,
-  textList,
-  yesOrNo,
-} from "../../daemon/ops/settingSchemas.ts";
+import { baseDir, runtimePaths } from "../../daemon/ops/runtimePaths.ts";
+import { HOST, lowerCase, ORIGINS, pathSetting, PORT, YES_OR_NO } from "../../daemon/ops/settingSchemas.ts";
 import type { FlagSpec, SettingInputs, SettingReader } from "../../daemon/ops/settings.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { CertificateConfig } from "../http/certificates.ts";
 
-type AddinMode = "tmux" | "stub";
-
 export interface AddinConfig {
   /** Named, or set up on purpose. */
   readonly isWanted: boolean;
+  /** A request may name it, besides the names of loopback. */
   readonly host: string;
   readonly port: number;
   readonly https: boolean;
-  readonly mode: AddinMode;
+  readonly mode: "tmux" | "stub";
   readonly token: string | undefined;
   readonly socketPath: string;
   readonly commandTimeoutMs: number;
   readonly allowedOrigins: readonly string[];
+  /** Lets a request without an Origin in when it carries the token. */
   readonly allowNoOrigin: boolean;
   readonly certificates: CertificateConfig;
 }
@@ -99,21 +90,19 @@ export function readAddin(
   inputs: ConfigInputs,
   { wanted }: Pick<DaemonConfig, "wanted">,
 ): AddinConfig {
-  const path = pathSchema(inputs);
+  const path = pathSetting(inputs);
   const service = inputs.defaults === "service";
   const https = settings.read({
     key: "addin.https",
     flags: [FLAGS.https, FLAGS.http],
     variable: "HTTPS",
-    schema: yesOrNo,
-    expected: "1, true, 0 or false",
+    ...YES_OR_NO,
     fallback: service,
   });
   const socketDir = settings.read({
     key: "addin.socketDir",
     variable: "TMUX_BRIDGE_SOCKET_DIR",
-    schema: path,
-    expected: "a path",
+    ...path,
     fallback: join(inputs.tmpDir, "pi-for-excel-tmux-bridge"),
   });
   const config = {
@@ -122,16 +111,14 @@ export function readAddin(
       key: "addin.host",
       flags: [FLAGS.host],
       variable: "HOST",
-      schema: hostName,
-      expected: "a host name or address, without scheme, port or brackets",
+      ...HOST,
       fallback: https ? "localhost" : "127.0.0.1",
     }),
     port: settings.read({
       key: "addin.port",
       flags: [FLAGS.port],
       variable: "PORT",
-      schema: portNumber,
-      expected: "a whole number from 0 to 65535",
+      ...PORT,
       fallback: DEFAULT_PORT,
     }),
     mode: settings.read({
@@ -155,8 +142,7 @@ export function readAddin(
       key: "addin.socketPath",
       flags: [FLAGS.socket],
       variable: "TMUX_BRIDGE_SOCKET_PATH",
-      schema: path,
-      expected: "a path",
+      ...path,
       fallback: join(socketDir, "tmux.sock"),
     }),
     commandTimeoutMs: settings.read({
@@ -169,15 +155,14 @@ export function readAddin(
     allowedOrigins: settings.read<readonly string[]>({
       key: "addin.allowedOrigins",
       variable: "ALLOWED_ORIGINS",
+      ...ORIGINS,
       schema: origins,
-      expected: "origins as a browser sends them, scheme://host[:port] in lower case without a path, comma between",
       fallback: DEFAULT_ALLOWED_ORIGINS,
     }),
     allowNoOrigin: settings.read({
       key: "addin.allowNoOrigin",
       variable: "TMUX_BRIDGE_ALLOW_NO_ORIGIN",
-      schema: yesOrNo,
-      expected: "1, true, 0 or false",
+      ...YES_OR_NO,
       fallback: false,
     }),
     certificates: readCertificates(settings, inputs, path),
@@ -186,10 +171,14 @@ export function readAddin(
   return { ...config, isWanted: wanted.has("addin") || settings.isConfigured("addin.", /^TMUX_BRIDGE_/) };
 }
 
-function readCertificates(settings: SettingReader, inputs: ConfigInputs, path: PathSchema): CertificateConfig {
+function readCertificates(
+  settings: SettingReader,
+  inputs: ConfigInputs,
+  path: ReturnType<typeof pathSetting>,
+): CertificateConfig {
   const { env, homeDir, platform } = inputs;
   const read = (key: string, variable: string): string | undefined =>
-    settings.read<string | undefined>({ key, variable, schema: path, expected: "a path", fallback: undefined });
+    settings.read<string | undefined>({ key, variable, ...path, fallback: undefined });
   const dir = read("certificates.dir", "PI_FOR_EXCEL_CERT_DIR");
   const inDir = (name: string): string | undefined => (dir === undefined ? undefined : join(dir, name));
   const keyPath = read("certificates.keyPath", "PI_FOR_EXCEL_KEY_PATH") ?? inDir("key.pem");
@@ -207,11 +196,10 @@ function readCertificates(settings: SettingReader, inputs: ConfigInputs, path: P
     mkcertRoot: settings.read({
       key: "certificates.mkcertRoot",
       variable: "CAROOT",
-      schema: path,
-      expected: "a path",
+      ...path,
       fallback: mkcertRoot(env, homeDir, platform),
     }),
-    stateDir: join(baseDir(env["XDG_STATE_HOME"], join(homeDir, ".local", "state")), "tmuxwire", "certs"),
+    stateDir: join(runtimePaths(env, homeDir).stateDir, "certs"),
   };
 }
 
@@ -231,7 +219,6 @@ const commandTimeout = v.pipe(
 );
 
 const origins = v.pipe(
-  textList,
+  ORIGINS.schema,
   v.transform((list): readonly string[] => (list.length === 0 ? DEFAULT_ALLOWED_ORIGINS : list)),
-  v.everyItem(isOrigin),
 );

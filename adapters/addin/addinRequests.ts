@@ -32,7 +32,7 @@ export async function parseAddinRequest(payload: unknown, checkPattern: CheckPat
 /** The place of a field in the order of validation; -1, before all, for what is no field: the body itself. */
 const rankOf = (field: unknown): number => ADDIN_FIELD_ORDER.indexOf(field as AddinField);
 
-/** Asynchronous, so that a dead network mount costs this request its response and nobody else anything. */
+/** Asynchronous, so that a dead network mount blocks no other request. */
 async function checkDirectory(path: string): Promise<void> {
   const stats = await stat(path).catch((error: unknown) => {
     throw new AppError("INVALID_ARGUMENT", `cwd does not exist: ${path}`, { cause: error });

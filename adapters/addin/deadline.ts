@@ -7,7 +7,7 @@ import { AppError } from "../../protocol/errors.ts";
 
 /**
  * Settles with `run`, or rejects with COMMAND_TIMEOUT after `timeoutMs`, which gives the whole request up, or with the
- * reason for which it was given up. What tmux has already been told cannot be taken back, only no longer waited for.
+ * reason for which it was given up. A command that tmux already has cannot be withdrawn: only the wait for it ends.
  */
 export function withDeadline<T>(
   clock: Clock,
@@ -42,29 +42,13 @@ export function settleOnce<T>(
   signal: AbortSignal,
   start: (resolve: (value: T) => void, reject: (error: unknown) => void) => () => void,
 ): Promise<T> {
-  return new Promise((resolve, reject) => {
+  const ends: (() => void)[] = [];
+  return new Promise<T>((resolve, reject) => {
     signal.throwIfAborted();
-    let settled = false;
-    let release: (() => void) | undefined;
-    const settle = (): boolean => {
-      if (settled) return false;
-      settled = true;
-      signal.removeEventListener("abort", onAbort);
-      release?.();
-      return true;
-    };
-    const onAbort = (): void => {
-      if (settle()) reject(signal.reason as Error);
-    };
+    const onAbort = (): void => reject(signal.reason as Error);
     signal.addEventListener("abort", onAbort);
-    release = start(
-      (value) => {
-        if (settle()) resolve(value);
-      },
-      (error) => {
-        if (settle()) reject(error);
-      },
-    );
-    if (settled) release();
+    ends.push(() => signal.removeEventListener("abort", onAbort), start(resolve, reject));
+  }).finally(() => {
+    for (const end of ends) end();
   });
 }

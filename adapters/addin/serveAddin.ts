@@ -40,7 +40,7 @@ export async function startAddin(addin: AddinConfig, context: StartContext): Pro
   }
   print(`tmux bridge listening on ${listener.url} (${addin.mode} mode)`);
   if (certificate?.source === "own") {
-    print("its certificate is signed by this machine's own authority; `tmuxwire trust` tells how to trust it");
+    print("its certificate is signed by this machine's own authority; `tmuxwire trust` explains how to trust it");
   }
 }
 

@@ -16,7 +16,7 @@ import { decodeBase64, type FollowOptions, type PaneEvent } from "./clientEvents
 import { followPane } from "./clientFollow.ts";
 import { type RunListener, runAndListen } from "./clientRun.ts";
 import { type CallOptions, type ClientOptions, HttpCaller, type PerformOptions } from "./clientHttp.ts";
-import { LayoutClient } from "./clientLayout.ts";
+import { type LayoutClient, layoutClient } from "./clientLayout.ts";
 import { followServer, type ServerEventsOptions, type ServerEventWithId } from "./clientServerEvents.ts";
 import { ClientSocket, type SocketOptions } from "./clientSocket.ts";
 import type { NativeWaitRequest } from "../operations/waitSchema.ts";
@@ -73,7 +73,7 @@ export class ServerClient {
   constructor(http: HttpCaller, server: string) {
     this.#http = http;
     this.#names = { server };
-    this.layout = new LayoutClient(http, server);
+    this.layout = layoutClient(http, server);
   }
 
   /** Any operation by its name, as in `GET /v1/openapi.json`. A server is named where the operation takes one. */

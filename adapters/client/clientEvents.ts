@@ -1,7 +1,7 @@
 /** What a client sees of a pane's stream on either transport, and how long it waits before a retry. */
 import { systemClock, type Timer } from "../../daemon/time/clock.ts";
-import type { NativeExit, NativeGap, NativeReadiness } from "../../protocol/api/nativeResponses.ts";
-import type { StreamClosed, StreamInput, StreamOpen, StreamSnapshot } from "../../protocol/api/nativeStream.ts";
+import type { NativeExit, NativeGap, NativeReadiness, NativeSnapshot } from "../../protocol/api/nativeResponses.ts";
+import type { StreamClosed, StreamInput, StreamOpen } from "../../protocol/api/nativeStream.ts";
 import type { CallOptions } from "./clientHttp.ts";
 
 export type PaneEvent =
@@ -11,7 +11,7 @@ export type PaneEvent =
   | { readonly kind: "output"; readonly bytes: Uint8Array; readonly position: string }
   /** Bytes that will not come; a snapshot follows. */
   | ({ readonly kind: "gap" } & NativeGap)
-  | ({ readonly kind: "snapshot"; readonly bytes: Uint8Array } & Omit<StreamSnapshot, "data">)
+  | ({ readonly kind: "snapshot"; readonly bytes: Uint8Array } & Omit<NativeSnapshot, "data">)
   /** A snapshot follows. */
   | { readonly kind: "resize"; readonly cols: number; readonly rows: number }
   /** The program has ended; the pane may stay. */
@@ -22,6 +22,24 @@ export type PaneEvent =
   | ({ readonly kind: "readiness" } & NativeReadiness)
   /** Last: the pane is gone. */
   | ({ readonly kind: "closed" } & StreamClosed);
+
+const KINDS: ReadonlySet<string> = new Set<PaneEvent["kind"]>([
+  "open",
+  "gap",
+  "snapshot",
+  "resize",
+  "exit",
+  "input",
+  "readiness",
+  "closed",
+]);
+
+/** An event other than output from what the daemon sends of it; undefined for a kind unknown to this version. */
+export function paneEvent(kind: string, sent: object): PaneEvent | undefined {
+  if (!KINDS.has(kind)) return undefined;
+  const { data, ...rest } = sent as { readonly data?: string };
+  return { kind, ...rest, ...(data === undefined ? {} : { bytes: decodeBase64(data) }) } as PaneEvent;
+}
 
 export interface FollowOptions extends CallOptions {
   /** `now` (default), `snapshot`, `tail:LINES` or a position. */

@@ -4,8 +4,8 @@
  */
 import type { StreamFrame } from "../../protocol/api/nativeFrames.ts";
 import { STREAM_INITIAL_CREDIT_BYTES } from "../../protocol/api/nativeFrames.ts";
-import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
-import { decodeBase64, type PaneEvent, type SocketFollowOptions } from "./clientEvents.ts";
+import type { StreamMessage, StreamRequestOf } from "../../protocol/api/nativeStream.ts";
+import { type PaneEvent, paneEvent, type SocketFollowOptions } from "./clientEvents.ts";
 import { TmuxwireError, isPassing } from "./clientHttp.ts";
 
 interface FollowerOptions {
@@ -44,10 +44,7 @@ export class SocketFollower {
     return !this.#done;
   }
 
-  request(): Pick<
-    Extract<StreamRequest, { type: "subscribe" }>,
-    "server" | "pane" | "from" | "creditBytes" | "readiness" | "input"
-  > {
+  request(): Omit<StreamRequestOf<"subscribe">, "type" | "id"> {
     const { server, pane, options } = this.#options;
     const from = this.#position ?? options.from;
     this.#gap = undefined;
@@ -59,9 +56,9 @@ export class SocketFollower {
       server,
       pane,
       creditBytes,
-      ...(from === undefined ? {} : { from }),
-      ...(options.readiness === undefined ? {} : { readiness: options.readiness }),
-      ...(options.input === undefined ? {} : { input: options.input }),
+      from,
+      readiness: options.readiness,
+      input: options.input,
     };
   }
 
@@ -79,53 +76,24 @@ export class SocketFollower {
     this.#push({ kind: "output", bytes, position: this.#position });
   }
 
-  message(message: ChannelMessage): void {
-    switch (message.type) {
-      case "subscribed":
-        return;
-      case "gap": {
-        const { from, to, reason } = message;
-        this.#gap = { kind: "gap", from, to, reason };
-        return;
-      }
-      case "snapshot": {
-        const { position, exact, cols, rows, alternateScreen, data } = message;
-        this.#position = position;
-        this.#epoch = epochOf(position);
-        this.#pushGap();
-        this.#push({ kind: "snapshot", position, exact, cols, rows, alternateScreen, bytes: decodeBase64(data) });
-        return;
-      }
-      case "resize":
-        this.#push({ kind: "resize", cols: message.cols, rows: message.rows });
-        return;
-      case "exit": {
-        const { exitCode, signal } = message;
-        this.#push({
-          kind: "exit",
-          ...(exitCode === undefined ? {} : { exitCode }),
-          ...(signal === undefined ? {} : { signal }),
-        });
-        return;
-      }
-      case "input": {
-        const { type: _type, channel: _channel, data, ...rest } = message;
-        this.#push({ kind: "input", bytes: decodeBase64(data), ...rest });
-        return;
-      }
-      case "readiness": {
-        const { type: _type, channel: _channel, ...readiness } = message;
-        this.#push({ kind: "readiness", ...readiness });
-        return;
-      }
-      case "closed":
-        this.#channel = undefined;
-        if (isPassing(message.code) && this.#options.options.resume !== false) return;
-        this.#pushGap();
-        this.#push({ kind: "closed", code: message.code, message: message.message });
-        this.#done = true;
-        return;
+  message({ type, channel: _channel, ...rest }: ChannelMessage): void {
+    const event = paneEvent(type, rest);
+    if (event?.kind === "gap") {
+      this.#gap = event;
+      return;
     }
+    if (event?.kind === "closed") {
+      this.#channel = undefined;
+      if (isPassing(event.code) && this.#options.options.resume !== false) return;
+      this.#pushGap();
+      this.#done = true;
+    }
+    if (event?.kind === "snapshot") {
+      this.#position = event.position;
+      this.#epoch = epochOf(event.position);
+      this.#pushGap();
+    }
+    if (event !== undefined) this.#push(event);
   }
 
   /** Unread events are still delivered, then this is thrown. */

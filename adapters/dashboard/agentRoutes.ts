@@ -1,5 +1,4 @@
 /** The page's agent routes beyond the contract: all cards, the history, the live pane, and control of it. */
-import { parseJsonText } from "../http/jsonText.ts";
 import type { Context } from "hono";
 import { isKeyName } from "../../daemon/panes/keys.ts";
 import type { InputPart } from "../../daemon/tmux/io.ts";
@@ -9,11 +8,10 @@ import { parsePosition } from "../../protocol/position.ts";
 import { alreadySent } from "../http/alreadySent.ts";
 import type { GuardEnv } from "../http/requestGuard.ts";
 import { openPaneEvents } from "../http/paneEvents.ts";
-import type { Agent } from "./agents/agent.ts";
 import { cardOf } from "./agents/card.ts";
-import { fieldsOf } from "./agents/questions.ts";
 import type { DashboardContext } from "./dashboardContext.ts";
 import { MAX_KEYS } from "./dashboardLimits.ts";
+import { bodyFields } from "./fields.ts";
 import { failureResponse, refusalResponse, type RespondResponse } from "./respond/respondResponse.ts";
 import * as failures from "./respond/failures.ts";
 import { agentNotFound } from "./respond/respond.ts";
@@ -96,13 +94,7 @@ export async function paneInput(
 }
 
 function inputPart(bytes: Uint8Array): InputPart | undefined {
-  let body: Readonly<Record<string, unknown>> | undefined;
-  try {
-    body = fieldsOf(parseJsonText(new TextDecoder().decode(bytes)));
-  } catch {
-    return undefined;
-  }
-  const { text, keys } = body ?? {};
+  const { text, keys } = bodyFields(bytes) ?? {};
   if (typeof text === "string" && text !== "") return { kind: "text", bytes: new TextEncoder().encode(text) };
   if (!Array.isArray(keys) || keys.length === 0 || keys.length > MAX_KEYS) return undefined;
   const names = (keys as readonly unknown[]).filter((key) => typeof key === "string" && isKeyName(key));
@@ -110,7 +102,7 @@ function inputPart(bytes: Uint8Array): InputPart | undefined {
 }
 
 async function livePane(context: DashboardContext, id: number): Promise<PaneId | RespondResponse> {
-  const agent: Agent | undefined = context.book.find(id);
+  const agent = context.book.find(id);
   if (agent === undefined) return agentNotFound(id);
   const { tmuxPaneId } = agent.record;
   if (tmuxPaneId === undefined || !isPaneId(tmuxPaneId)) {

@@ -3,14 +3,10 @@
  * them. Routes read bodies themselves, because each part of the contract has its own error for an invalid one.
  */
 import { Hono } from "hono";
-import type { Delivery } from "../../daemon/delivery/delivery.ts";
-import type { Log } from "../../daemon/ops/log.ts";
 import type { Database } from "../../daemon/ops/sqlite.ts";
 import { Feeds } from "../../daemon/panes/feeds.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { RecordingBook } from "../../daemon/recordings/recordingBook.ts";
-import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import type { Clock } from "../../daemon/time/clock.ts";
 import { type AppError, toAppError } from "../../protocol/errors.ts";
 import { errorHandler, type VisibleError } from "../http/httpErrors.ts";
 import { createGuard, type GuardEnv, type GuardOptions } from "../http/requestGuard.ts";
@@ -18,7 +14,7 @@ import { runRoute } from "../http/routes.ts";
 import { requireToken } from "./access.ts";
 import { AgentBook } from "./agents/agentBook.ts";
 import { AgentDesk } from "./agents/agentDesk.ts";
-import type { DashboardContext, DashboardSettings } from "./dashboardContext.ts";
+import type { DashboardContext } from "./dashboardContext.ts";
 import { dashboardRoutes } from "./dashboardRoutes.ts";
 import { EventLog } from "./events/eventLog.ts";
 import { HookStats } from "./hooks/hookStats.ts";
@@ -29,24 +25,20 @@ import { PaneListing } from "./panes/panePlace.ts";
 import { AnswerKeys } from "./respond/answerKeys.ts";
 import { DashboardStore } from "./store/store.ts";
 
-export interface DashboardAppOptions {
-  /** The tmux server of the agents' panes. */
-  readonly server: TmuxServer;
+export interface DashboardAppOptions extends Pick<
+  DashboardContext,
+  "server" | "delivery" | "settings" | "clock" | "nowUnixMs" | "log"
+> {
   /** Resolves when panes can be matched to agents; absent: already. Never rejects. */
   readonly listed?: Promise<void> | undefined;
   readonly readiness: ReadinessWatcher;
-  readonly delivery: Delivery;
   /** The daemon's; absent: no recordings. */
   readonly recordings?: RecordingBook | undefined;
   /** Opened with `MIGRATIONS`; closed by `close`. */
   readonly database: Database;
-  readonly settings: DashboardSettings;
   readonly availability: Omit<AvailabilityOptions, "server">;
   /** Where the built page is. */
   readonly pageDirectory: string;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
-  readonly log: Log;
   /** Absent: everyone whom `users` allows has full access. */
   readonly token?: string | undefined;
   /** Which users of this machine are allowed; absent: all, or those with the token. */
@@ -97,7 +89,6 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
   if (options.token !== undefined) app.use(requireToken(options.token));
 
   app.all("*", runRoute);
-  let isClosed = false;
   return {
     app,
     end: () => {
@@ -106,8 +97,6 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     settled: () => context.panes.agentOption.settled(),
     leave: () => context.panes.close(),
     close: () => {
-      if (isClosed) return;
-      isClosed = true;
       context.panes.close();
       context.store.close();
     },

@@ -2,20 +2,19 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import type { ConfigInputs, GuestConfig } from "../../daemon/ops/daemonConfig.ts";
-import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
+import { reachedTmuxSocket, runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import {
   absolutePath,
-  hostName,
-  isOrigin,
+  HOST,
   lowerCase,
-  pathSchema,
-  portNumber,
+  ORIGINS,
+  pathSetting,
+  PORT,
   textList,
   wholeNumber,
-  yesOrNo,
+  YES_OR_NO,
 } from "../../daemon/ops/settingSchemas.ts";
 import type { FlagSpec, SettingReader } from "../../daemon/ops/settings.ts";
-import { reachedTmuxSocket } from "../../daemon/ops/runtimePaths.ts";
 
 export interface DashboardConfig {
   readonly host: string;
@@ -89,26 +88,24 @@ export function readDashboard(
   inputs: DashboardConfigInputs,
   guests: readonly GuestConfig[],
 ): DashboardConfig {
-  const path = pathSchema(inputs);
+  const path = pathSetting(inputs);
   const { stateDir } = runtimePaths(inputs.env, inputs.homeDir);
   const variable = (own: string, shared: string): string => settings.variableOf("dashboard", own, shared);
   const yes = (key: string, name: string, fallback: boolean): boolean =>
-    settings.read({ key, variable: name, schema: yesOrNo, expected: "1, true, 0 or false", fallback });
+    settings.read({ key, variable: name, ...YES_OR_NO, fallback });
   return {
     host: settings.read({
       key: "dashboard.host",
       flags: [FLAGS.host],
       variable: variable("TMUXWIRE_DASHBOARD_HOST", "HOST"),
-      schema: hostName,
-      expected: "a host name or address, without scheme, port or brackets",
+      ...HOST,
       fallback: "127.0.0.1",
     }),
     port: settings.read({
       key: "dashboard.port",
       flags: [FLAGS.port],
       variable: variable("TMUXWIRE_DASHBOARD_PORT", "PORT"),
-      schema: portNumber,
-      expected: "a whole number from 0 to 65535",
+      ...PORT,
       fallback: DEFAULT_PORT,
     }),
     // No flag: a command line is visible to everyone on the machine.
@@ -124,8 +121,7 @@ export function readDashboard(
     allowedOrigins: settings.read<readonly string[]>({
       key: "dashboard.allowedOrigins",
       variable: "TMUXWIRE_DASHBOARD_ORIGINS",
-      schema: v.pipe(textList, v.everyItem(isOrigin)),
-      expected: "origins as a browser sends them, scheme://host[:port] in lower case without a path, comma between",
+      ...ORIGINS,
       fallback: [],
     }),
     tmuxSocketPath: settings.read({
@@ -140,8 +136,7 @@ export function readDashboard(
       key: "dashboard.database",
       flags: [FLAGS.database],
       variable: "TMUXWIRE_DASHBOARD_DATABASE",
-      schema: path,
-      expected: "a path",
+      ...path,
       fallback: join(stateDir, "dashboard.db"),
     }),
     hooksEnabled: yes("dashboard.hooksEnabled", "TMUXWIRE_DASHBOARD_HOOKS", true),

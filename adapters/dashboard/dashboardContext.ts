@@ -14,7 +14,7 @@ import type { PaneListing } from "./panes/panePlace.ts";
 import type { AnswerKeys } from "./respond/answerKeys.ts";
 import type { DashboardStore } from "./store/store.ts";
 
-export interface DashboardSettings {
+interface DashboardSettings {
   readonly hooksEnabled: boolean;
   /** A hook from a live pane in an unregistered directory makes it a project. */
   readonly registersProjects: boolean;
@@ -25,6 +25,7 @@ export interface DashboardSettings {
 }
 
 export interface DashboardContext {
+  /** The tmux server of the agents' panes. */
   readonly server: TmuxServer;
   readonly delivery: Delivery;
   readonly recordings: RecordingBook | undefined;

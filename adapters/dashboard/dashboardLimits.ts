@@ -58,17 +58,19 @@ export const MAX_KEYS = 64;
 /** A pane named by a hook may be listed a moment later: probed again after these. */
 export const PANE_RETRY_MS = [100, 500, 2_000] as const;
 /** An unknown agent's hook waits for its pane's listing, probed in memory after these; it has 2 s in all. */
-export const LISTED_LOOKS_MS = [5, 10, 20, 40, 80, 160, 320] as const;
+export const LISTED_PROBES_MS = [5, 10, 20, 40, 80, 160, 320] as const;
 /** Panes that were never listed, so that no hook waits for them again. */
 export const MAX_UNLISTED_PANES = 1_000;
 /** The screen overrides a hook only after it has held this long: programs repaint around a dialog. */
 export const SCREEN_SETTLE_MS = 1_500;
+/** Between two looks whether agents' processes are still there: 200 agents cost half a percent of a core. */
+export const SILENT_END_LOOK_MS = 1_000;
 /** Least time between two captures of an agent's status line. */
-export const CONTEXT_LOOK_MS = 15_000;
+export const CONTEXT_CAPTURE_MS = 15_000;
 /** Without a hook for this long and without a pane, an agent counts as inactive. */
 export const ACTIVE_MS = 300_000;
 
 /** A lost connection is usually back within this; an answer waits for it. */
 export const RECONNECT_WITHIN_MS = 1_500;
 /** Probed in memory after each of these: is the server known to be gone? After the last it counts as gone. */
-export const GONE_LOOKS_MS = [5, 10, 20, 40, 80, 160, 320, 640, 1_280] as const;
+export const GONE_PROBES_MS = [5, 10, 20, 40, 80, 160, 320, 640, 1_280] as const;

@@ -11,7 +11,7 @@ import { TOKEN_PATH } from "./access.ts";
 import { respondWith, availability, listAgents, listTurns, paneInput, paneStream } from "./agentRoutes.ts";
 import type { DashboardContext } from "./dashboardContext.ts";
 import { openEventStream } from "./events/eventStream.ts";
-import { HOOKS, isHookName } from "./hooks/hookRequest.ts";
+import { HOOKS, isHookName } from "./hooks/hookNames.ts";
 import { hookRoute } from "./hooks/hookRoute.ts";
 import * as limits from "./dashboardLimits.ts";
 import type { PageFiles } from "../http/pageFiles.ts";

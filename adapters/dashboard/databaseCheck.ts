@@ -34,6 +34,6 @@ export function databaseCheck(check: string, path: string): Finding {
 function requireRoom(path: string): void {
   let place = dirname(path);
   while (!existsSync(place) && dirname(place) !== place) place = dirname(place);
-  if (!statSync(place).isDirectory()) throw new Error(`${place} is no directory`);
+  if (!statSync(place).isDirectory()) throw new Error(`${place} is not a directory`);
   accessSync(place, constants.W_OK | constants.X_OK);
 }

@@ -23,7 +23,7 @@ export async function startDashboard(dashboard: DashboardConfig, context: StartC
     nowUnixMs: Date.now,
     onMovedAside: (movedTo, error) => log.error("dashboard.database.damaged", { movedTo, error }),
   });
-  // Last of all: until then nobody else may have the database.
+  // Released last: until then no other daemon may have the database.
   open.rest.push(becomeSoleOwner(dashboard.databasePath));
   // Not waited for: after a crash tmux may be busy for seconds with the clients that it has lost.
   const { server, listed } = await guests.opened(dashboard.tmuxSocketPath, SERVER_NAME);

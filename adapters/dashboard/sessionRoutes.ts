@@ -1,17 +1,18 @@
 /** `/api/sessions`: agents that a launcher registers before their first hook (docs/contracts/dashboard.md §1). */
-import { parseJsonText } from "../http/jsonText.ts";
 import type { Context } from "hono";
 import { isPaneId } from "../../protocol/ids.ts";
 import type { GuardEnv } from "../http/requestGuard.ts";
-import { fieldsOf } from "./agents/questions.ts";
+import { type Agent, openTask } from "./agents/agent.ts";
+import { newAgentRecord } from "./agents/records.ts";
 import type { DashboardContext } from "./dashboardContext.ts";
+import { bodyFields } from "./fields.ts";
 import { nameOf, projectPath } from "./hooks/correlate.ts";
 import { MAX_NAME_CHARS } from "./dashboardLimits.ts";
 
 /** @throws AppError RESOURCE_LIMIT */
 export function createSession(context: DashboardContext, c: Context<GuardEnv>, bytes: Uint8Array): Response {
   const { book, desk, panes, store, nowUnixMs } = context;
-  const body = bodyOf(bytes);
+  const body = bodyFields(bytes);
   if (body === undefined || Object.keys(body).length === 0) return c.json({ error: "Request body is required" }, 400);
   const text = (name: string): string | undefined => {
     const value = body[name];
@@ -41,21 +42,11 @@ export function createSession(context: DashboardContext, c: Context<GuardEnv>, b
     name: text("project_name") ?? nameOf(directory),
     branch: text("git_branch") ?? text("current_branch"),
   });
-  const now = nowUnixMs();
   const agent = book.add(
     {
-      sessionUuid: uuid,
-      claudeSessionId: undefined,
-      projectId: project.id,
-      tmuxPaneId: undefined,
-      paneServer: undefined,
+      ...newAgentRecord(uuid, project, nowUnixMs()),
       tmuxSession: text("tmux_session"),
       itermPaneId: text("iterm_pane_id"),
-      transcriptPath: undefined,
-      startedUnixMs: now,
-      lastSeenUnixMs: now,
-      endedUnixMs: undefined,
-      process: undefined,
     },
     project,
   );
@@ -74,26 +65,22 @@ export function createSession(context: DashboardContext, c: Context<GuardEnv>, b
 
 /** Its history stays. @throws AppError RESOURCE_LIMIT */
 export function endSession(context: DashboardContext, c: Context<GuardEnv>, given: string): Response {
-  const { book, desk, panes } = context;
-  const uuid = uuidOf(given);
-  if (uuid === undefined) return c.json({ error: "Not found" }, 404);
-  const agent = book.byUuid(uuid);
-  if (agent === undefined) return c.json({ error: `Session ${uuid} not found` }, 404);
-  if (agent.record.endedUnixMs === undefined) {
-    panes.ended(agent);
-    desk.ended(agent, "session_end");
+  const agent = agentOf(context, c, given);
+  if (agent instanceof Response) return agent;
+  const { id, sessionUuid, endedUnixMs } = agent.record;
+  if (endedUnixMs === undefined) {
+    context.panes.ended(agent);
+    context.desk.ended(agent, "session_end");
   }
-  return c.json({ status: "ended", session_uuid: uuid, agent_id: agent.record.id });
+  return c.json({ status: "ended", session_uuid: sessionUuid, agent_id: id });
 }
 
 export function getSession(context: DashboardContext, c: Context<GuardEnv>, given: string): Response {
-  const uuid = uuidOf(given);
-  if (uuid === undefined) return c.json({ error: "Not found" }, 404);
-  const agent = context.book.byUuid(uuid);
-  if (agent === undefined) return c.json({ error: `Session ${uuid} not found` }, 404);
-  const { record, project, task } = agent;
+  const agent = agentOf(context, c, given);
+  if (agent instanceof Response) return agent;
+  const { record, project } = agent;
   return c.json({
-    session_uuid: uuid,
+    session_uuid: record.sessionUuid,
     agent_id: record.id,
     project_id: project.id,
     project_name: project.name,
@@ -101,16 +88,15 @@ export function getSession(context: DashboardContext, c: Context<GuardEnv>, give
     tmux_pane_id: record.tmuxPaneId ?? null,
     started_at: new Date(record.startedUnixMs).toISOString(),
     last_seen_at: new Date(record.lastSeenUnixMs).toISOString(),
-    state: task === undefined || task.state === "complete" ? "idle" : task.state,
+    state: openTask(agent)?.state ?? "idle",
   });
 }
 
-function bodyOf(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
-  try {
-    return fieldsOf(parseJsonText(new TextDecoder().decode(bytes)));
-  } catch {
-    return undefined;
-  }
+/** The agent of this session, or the refusal. */
+function agentOf({ book }: DashboardContext, c: Context<GuardEnv>, given: string): Agent | Response {
+  const uuid = uuidOf(given);
+  if (uuid === undefined) return c.json({ error: "Not found" }, 404);
+  return book.byUuid(uuid) ?? c.json({ error: `Session ${uuid} not found` }, 404);
 }
 
 /** In lower case with dashes; braces and a missing dash are other people's habits. */
@@ -119,6 +105,5 @@ function uuidOf(text: string): string | undefined {
     .toLowerCase()
     .replace(/^urn:uuid:/, "")
     .replaceAll(/[{}-]/g, "");
-  const dashed = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(hex)?.slice(1).join("-");
-  return dashed;
+  return /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(hex)?.slice(1).join("-");
 }

@@ -24,12 +24,12 @@ import type { FreshellContext } from "./freshellContext.ts";
 import { faultHandler, forbidden } from "./freshellFaults.ts";
 import { collectFreshell } from "./freshellMetrics.ts";
 import { freshellRoutes } from "./freshellRoutes.ts";
-import { createLayoutPlane } from "./relay/layoutPlane.ts";
+import { newId } from "./newId.ts";
+import { LayoutPlane } from "./relay/layoutPlane.ts";
 import { CreateMemory } from "./socket/createMemory.ts";
 import { FreshellSocket } from "./socket/freshellSocket.ts";
 import { FrameShare } from "./socket/outputFrames.ts";
 import { TerminalBook } from "./terminals/terminalBook.ts";
-import { newId } from "./terminals/terminalId.ts";
 import { agentPath, directoryOf, type ProgramInputs } from "./terminals/terminalPrograms.ts";
 import { terminalServer } from "./terminals/terminalServer.ts";
 import { Credentials, tokenOf } from "./tokens/credentials.ts";
@@ -74,7 +74,7 @@ export async function createFreshellApp(options: FreshellAppOptions): Promise<Fr
   await context.book.restore();
   const sockets = new Set<FreshellSocket>();
   const metrics = new Metrics();
-  collectFreshell(metrics, { context, waits: options.waits, sockets: () => sockets.size });
+  collectFreshell(metrics, context, options.waits, () => sockets.size);
   const socket = socketRoute(context, sockets);
   const { homeDir, pageDirectory } = options;
   const routes = freshellRoutes(context, { renderMetrics: () => metrics.render(), socket, homeDir, pageDirectory });
@@ -126,7 +126,7 @@ function contextOf(options: FreshellAppOptions): FreshellContext {
     findDirectory: (cwd) => directoryOf(cwd, homeDir),
     environment: () => ({ ...agentEnvironment({ ...programs.env, ...programs.daemonEnv }), FRESHELL_URL: url() }),
   });
-  const layout = createLayoutPlane({ config, book, server, sessions, waits, clock, nowUnixMs, log });
+  const layout = new LayoutPlane({ config, book, server, sessions, waits, clock, nowUnixMs, log });
   const asPanes = terminalServer(server, (key) => book.findByKey(key));
   return {
     server,

@@ -7,22 +7,14 @@ import { join } from "node:path";
 import * as v from "valibot";
 import type { ConfigInputs } from "../../daemon/ops/daemonConfig.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
-import {
-  hostName,
-  isOrigin,
-  pathSchema,
-  portNumber,
-  textList,
-  wholeNumber,
-  yesOrNo,
-} from "../../daemon/ops/settingSchemas.ts";
+import { HOST, ORIGINS, pathSetting, PORT, wholeNumber, YES_OR_NO } from "../../daemon/ops/settingSchemas.ts";
 import type { FlagSpec, SettingReader } from "../../daemon/ops/settings.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isLoopbackAddress } from "../http/addresses.ts";
 import { freshellHome } from "./cli/freshellHome.ts";
 
 /** The engine's five, as this adapter's share of them. */
-export interface FreshellWaitLimits {
+interface FreshellWaitLimits {
   readonly maxGlobal: number;
   readonly maxPerTarget: number;
   readonly maxTimeoutSec: number;
@@ -112,28 +104,28 @@ export function readFreshell(settings: SettingReader, inputs: ConfigInputs): Fre
       expected: `a whole number from ${min} to ${max}`,
       fallback,
     });
-  const allowLan = settings.read({
-    key: "freshell.allowLan",
-    variable: "FRESHELL_ALLOW_LAN",
-    schema: yesOrNo,
-    expected: "1, true, 0 or false",
-    fallback: false,
-  });
+  const isOn = (key: string, name: string): boolean =>
+    settings.read({
+      key: `freshell.${key}`,
+      variable: name,
+      ...YES_OR_NO,
+      fallback: false,
+    });
+  const { runtimeDir, stateDir } = runtimePaths(env, inputs.homeDir);
+  const allowLan = isOn("allowLan", "FRESHELL_ALLOW_LAN");
   const config: FreshellConfig = {
     host: settings.read({
       key: "freshell.host",
       flags: [FLAGS.host],
       variable: variable("FRESHELL_HOST", "HOST"),
-      schema: hostName,
-      expected: "a host name or address, without scheme, port or brackets",
+      ...HOST,
       fallback: "127.0.0.1",
     }),
     port: settings.read({
       key: "freshell.port",
       flags: [FLAGS.port],
       variable: variable("FRESHELL_PORT", "PORT"),
-      schema: portNumber,
-      expected: "a whole number from 0 to 65535",
+      ...PORT,
       fallback: DEFAULT_PORT,
     }),
     // No flag: a command line is visible to everyone on the machine.
@@ -148,7 +140,7 @@ export function readFreshell(settings: SettingReader, inputs: ConfigInputs): Fre
         v.minLength(MIN_TOKEN_CHARS),
         v.check((token) => !WEAK_TOKENS.has(token.toLowerCase())),
       ),
-      expected: `a secret of at least ${MIN_TOKEN_CHARS} printable ASCII characters without blanks, and no word such as changeme`,
+      expected: `a secret of at least ${MIN_TOKEN_CHARS} printable ASCII characters without spaces, not a word such as changeme`,
       fallback: undefined,
       secret: true,
     }),
@@ -156,19 +148,17 @@ export function readFreshell(settings: SettingReader, inputs: ConfigInputs): Fre
     allowedOrigins: settings.read<readonly string[]>({
       key: "freshell.allowedOrigins",
       variable: variable("FRESHELL_ALLOWED_ORIGINS", "ALLOWED_ORIGINS"),
-      schema: v.pipe(textList, v.everyItem(isOrigin)),
-      expected: "origins as a browser sends them, scheme://host[:port] in lower case without a path, comma between",
+      ...ORIGINS,
       fallback: [],
     }),
     tmuxSocketPath: settings.read({
       key: "freshell.tmuxSocketPath",
       flags: [FLAGS.tmuxSocket],
-      schema: pathSchema(inputs),
-      expected: "a path",
-      fallback: join(runtimePaths(env, inputs.homeDir).runtimeDir, "freshell.sock"),
+      ...pathSetting(inputs),
+      fallback: join(runtimeDir, "freshell.sock"),
     }),
-    sessionsPath: join(runtimePaths(env, inputs.homeDir).stateDir, "freshell-sessions.json"),
-    resultsPath: join(runtimePaths(env, inputs.homeDir).stateDir, "freshell-results.jsonl"),
+    sessionsPath: join(stateDir, "freshell-sessions.json"),
+    resultsPath: join(stateDir, "freshell-results.jsonl"),
     homePath: freshellHome({ env, homeDir: inputs.homeDir }),
     maxTerminals: count("maxTerminals", "MAX_TERMINALS", 50, 1, 1_000),
     maxConnections: count("maxConnections", "MAX_CONNECTIONS", 50, 1, 500),
@@ -188,18 +178,12 @@ export function readFreshell(settings: SettingReader, inputs: ConfigInputs): Fre
       maxPatternBytes: count("waits.maxPatternBytes", "WAIT_MAX_PATTERN_BYTES", 4_096),
       maxRegexPerTarget: count("waits.maxRegexPerTarget", "WAIT_MAX_REGEX_PER_TARGET", 16),
     },
-    disableRegex: settings.read({
-      key: "freshell.disableRegex",
-      variable: "FRESHELL_DISABLE_RE2",
-      schema: yesOrNo,
-      expected: "1, true, 0 or false",
-      fallback: false,
-    }),
+    disableRegex: isOn("disableRegex", "FRESHELL_DISABLE_RE2"),
   };
   if (config.token !== undefined && !isThisMachine(config.host) && !allowLan) {
     throw new AppError(
       "CONFIGURATION_INVALID",
-      `${config.host} is not of this machine alone: set FRESHELL_ALLOW_LAN=1 to let other machines reach Freshell's terminals, ` +
+      `${config.host} can be reached from other machines: set FRESHELL_ALLOW_LAN=1 to allow that, ` +
         `or ${FRESHELL_SETTINGS.host} to 127.0.0.1`,
     );
   }

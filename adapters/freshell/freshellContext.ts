@@ -13,7 +13,7 @@ import type { TerminalBook } from "./terminals/terminalBook.ts";
 import type { LayoutPlane } from "./relay/layoutPlane.ts";
 import type { Credentials } from "./tokens/credentials.ts";
 
-export type FreshellSettings = Pick<
+type FreshellSettings = Pick<
   FreshellConfig,
   "maxConnections" | "helloTimeoutMs" | "presenceTtlMs" | "rpcAckTimeoutMs" | "ownerTimeoutMs" | "maxAttachChunkBytes"
 >;

@@ -2,16 +2,30 @@
 import type { Context, ErrorHandler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Log } from "../../daemon/ops/log.ts";
-import { faultOf, statusOf } from "../../protocol/api/freshell/freshellErrors.ts";
+import {
+  faultOf,
+  type FreshellFault,
+  type OperationErrorCode,
+  statusOf,
+} from "../../protocol/api/freshell/freshellErrors.ts";
 import { AppError, toAppError } from "../../protocol/errors.ts";
 import type { GuardEnv } from "../http/requestGuard.ts";
 import type { Routes } from "../http/routes.ts";
 
-export function faultBody(thrown: unknown, log: Log): object {
+/** What a client may see of anything thrown; a bug is logged. */
+export function loggedFault(
+  thrown: unknown,
+  log: Log,
+  event: "freshell.request.failed" | "freshell.socket.failed",
+): FreshellFault<OperationErrorCode> {
   const error = toAppError(thrown);
-  if (error.code === "INTERNAL_ERROR") log.error("freshell.request.failed", { error });
-  return { error: faultOf(error) };
+  if (error.code === "INTERNAL_ERROR") log.error(event, { error });
+  return faultOf(error);
 }
+
+export const faultBody = (thrown: unknown, log: Log): object => ({
+  error: loggedFault(thrown, log, "freshell.request.failed"),
+});
 
 export function faultHandler(log: Log, routes: Routes): ErrorHandler<GuardEnv> {
   return (thrown: unknown, c: Context<GuardEnv>) => {

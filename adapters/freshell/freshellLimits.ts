@@ -34,7 +34,7 @@ export const MAX_DEVICE_SESSIONS = 1_000;
 /** A refresh token expires after this long without use. */
 export const REFRESH_KEPT_MS = 30 * 86_400_000;
 
-/** Longest directory that a pane's mark can carry (`MAX_USER_OPTION_CHARS`), which a respawn after a restart needs. */
+/** Longest directory that a user option can hold (`MAX_USER_OPTION_CHARS`), which a respawn after a restart needs. */
 export const MAX_CWD_CHARS = 1_000;
 
 /** Devices kept: past it the offline one seen longest ago is forgotten. */

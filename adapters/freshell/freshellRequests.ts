@@ -8,7 +8,7 @@ import type { GuardEnv } from "../http/requestGuard.ts";
 import type { Route, RouteHandler } from "../http/routes.ts";
 
 /** @throws AppError INVALID_ARGUMENT */
-export function bodyOf<Schema extends GenericSchema>(schema: Schema, json: unknown): InferOutput<Schema> {
+function bodyOf<Schema extends GenericSchema>(schema: Schema, json: unknown): InferOutput<Schema> {
   // A schema would find it in every object.
   if (typeof json === "object" && json !== null && Object.hasOwn(json, "__proto__")) {
     throw new AppError("INVALID_ARGUMENT", "__proto__: there is no such field");
@@ -17,7 +17,7 @@ export function bodyOf<Schema extends GenericSchema>(schema: Schema, json: unkno
 }
 
 /** @throws AppError INVALID_ARGUMENT */
-export function queryOf<Schema extends GenericSchema>(schema: Schema, c: Context<GuardEnv>): InferOutput<Schema> {
+function queryOf<Schema extends GenericSchema>(schema: Schema, c: Context<GuardEnv>): InferOutput<Schema> {
   const query = c.req.queries();
   const twice = Object.keys(query).find((name) => (query[name]?.length ?? 0) > 1);
   if (twice !== undefined) throw new AppError("INVALID_ARGUMENT", `${shown(twice)}: is given more than once`);
@@ -25,7 +25,7 @@ export function queryOf<Schema extends GenericSchema>(schema: Schema, c: Context
 }
 
 /** @throws AppError INVALID_ARGUMENT */
-export function requireNoQuery(c: Context<GuardEnv>): void {
+function requireNoQuery(c: Context<GuardEnv>): void {
   const [unknown] = Object.keys(c.req.query());
   if (unknown !== undefined)
     throw new AppError("INVALID_ARGUMENT", `${shown(unknown)}: there is no such parameter here`);
@@ -34,31 +34,39 @@ export function requireNoQuery(c: Context<GuardEnv>): void {
 const MAX_SHOWN_CHARS = 64;
 const shown = (name: string): string => name.slice(0, MAX_SHOWN_CHARS);
 
-export const get = (path: string, handle: RouteHandler): Route => ({ method: "GET", path, auth: true, handle });
-/** A POST whose body has a schema. */
-export function post<Schema extends GenericSchema>(
-  path: string,
-  schema: Schema,
-  handle: (
-    c: Context<GuardEnv>,
-    body: InferOutput<Schema>,
-    values: Readonly<Record<string, string>>,
-  ) => Response | Promise<Response>,
-): Route {
-  const read: RouteHandler = (c, values) => {
-    requireNoQuery(c);
-    return handle(c, bodyOf(schema, c.get("json")), values);
-  };
-  return { method: "POST", path, auth: true, maxJsonBytes: FRESHELL_MAX_BODY_BYTES, handle: read };
-}
+type Handle<Input> = (
+  c: Context<GuardEnv>,
+  input: Input,
+  values: Readonly<Record<string, string>>,
+) => Response | Promise<Response>;
 
-/** A POST without a body. */
-export const withoutBody = (path: string, handle: RouteHandler): Route => ({
-  method: "POST",
+/** A route without body and query. */
+export const plain = (method: Route["method"], path: string, handle: RouteHandler): Route => ({
+  method,
   path,
   auth: true,
   handle: (c, values) => {
     requireNoQuery(c);
     return handle(c, values);
   },
+});
+
+export const get = (path: string, handle: RouteHandler): Route => plain("GET", path, handle);
+
+/** A GET whose query has a schema. */
+export const getQuery = <Schema extends GenericSchema>(
+  path: string,
+  schema: Schema,
+  handle: Handle<InferOutput<Schema>>,
+): Route => ({ method: "GET", path, auth: true, handle: (c, values) => handle(c, queryOf(schema, c), values) });
+
+/** A POST whose body has a schema. */
+export const post = <Schema extends GenericSchema>(
+  path: string,
+  schema: Schema,
+  handle: Handle<InferOutput<Schema>>,
+  maxJsonBytes = FRESHELL_MAX_BODY_BYTES,
+): Route => ({
+  ...plain("POST", path, (c, values) => handle(c, bodyOf(schema, c.get("json")), values)),
+  maxJsonBytes,
 });

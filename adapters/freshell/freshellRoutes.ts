@@ -25,14 +25,14 @@ import { faultBody } from "./freshellFaults.ts";
 import { fileRoutes } from "./files/fileRoutes.ts";
 import { pageRoutes } from "./files/pageRoutes.ts";
 import { deviceRoutes } from "./relay/deviceRoutes.ts";
-import { get, post, queryOf, requireNoQuery, withoutBody } from "./freshellRequests.ts";
+import { get, getQuery, plain, post } from "./freshellRequests.ts";
 import { sourceOf, waitFor } from "./freshellWaits.ts";
 import { sessionRoutes } from "./sessions/agentSessionRoutes.ts";
 import type { Terminal } from "./terminals/terminal.ts";
 import { captureOf, textParts, tokenParts, typeInto } from "./terminals/terminalUse.ts";
 import { tokenOf } from "./tokens/credentials.ts";
 
-export interface FreshellRouteParts {
+interface FreshellRouteParts {
   readonly renderMetrics: () => string;
   /** `/ws`. */
   readonly socket: RouteHandler;
@@ -51,7 +51,7 @@ export function freshellRoutes(context: FreshellContext, parts: FreshellRoutePar
     ...waits(context),
     ...deviceSessions(context),
     ...deviceRoutes(context),
-    ...fileRoutes({ book: context.book, homeDir: parts.homeDir }),
+    ...fileRoutes(context.book, parts.homeDir),
     ...pageRoutes(parts.pageDirectory),
     ...sessionRoutes(context),
   ]);
@@ -65,8 +65,13 @@ function common({ server, version }: FreshellContext, { renderMetrics, socket }:
   return [
     { method: "GET", path: "/api/health", auth: false, linkable: true, handle: health },
     { method: "GET", path: "/ws", auth: false, handle: socket },
-    get("/api/lan-info", (c) => c.json({ ips: lanAddresses() } satisfies LanInfo)),
-    get("/api/metrics", (c) => c.text(renderMetrics(), 200, METRICS_TYPE)),
+    {
+      method: "GET",
+      path: "/api/lan-info",
+      auth: true,
+      handle: (c) => c.json({ ips: lanAddresses() } satisfies LanInfo),
+    },
+    { method: "GET", path: "/api/metrics", auth: true, handle: (c) => c.text(renderMetrics(), 200, METRICS_TYPE) },
   ];
 }
 
@@ -74,15 +79,9 @@ function terminals(context: FreshellContext): readonly Route[] {
   const { book, server } = context;
   const named = ({ id = "" }: Readonly<Record<string, string>>): Terminal => book.require(id);
   return [
-    get("/api/terminals", (c) => {
-      requireNoQuery(c);
-      return c.json(book.list().map((terminal) => terminal.entry()));
-    }),
+    get("/api/terminals", (c) => c.json(book.list().map((terminal) => terminal.entry()))),
     post("/api/terminals", createTerminalSchema, async (c, body) => c.json((await book.create(body)).entry(), 201)),
-    get("/api/terminals/:id", (c, values) => {
-      requireNoQuery(c);
-      return c.json(named(values).entry());
-    }),
+    get("/api/terminals/:id", (c, values) => c.json(named(values).entry())),
     post("/api/terminals/:id/input", terminalInputSchema, async (c, body, values) => {
       const terminal = named(values);
       const typed = "data" in body ? textParts(body.data) : tokenParts(body.keys, body.literal);
@@ -93,16 +92,15 @@ function terminals(context: FreshellContext): readonly Route[] {
       await book.resize(named(values), { cols, rows });
       return c.json({ cols, rows } satisfies TerminalResizeRequest);
     }),
-    get("/api/terminals/:id/capture", async (c, values) => {
-      const asked = queryOf(terminalCaptureSchema, c);
-      return c.json(await captureOf(server, named(values), asked));
-    }),
-    withoutBody("/api/terminals/:id/respawn", async (c, values) => {
+    getQuery("/api/terminals/:id/capture", terminalCaptureSchema, async (c, asked, values) =>
+      c.json(await captureOf(server, named(values), asked)),
+    ),
+    plain("POST", "/api/terminals/:id/respawn", async (c, values) => {
       const terminal = named(values);
       await book.respawn(terminal);
       return c.json(terminal.entry());
     }),
-    withoutBody("/api/terminals/:id/kill", async (c, values) => {
+    plain("POST", "/api/terminals/:id/kill", async (c, values) => {
       const response: TerminalKillResponse = { ok: true, exitCode: await book.kill(named(values)) };
       return c.json(response);
     }),

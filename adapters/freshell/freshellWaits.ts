@@ -12,38 +12,39 @@ import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
 import type { FreshellContext } from "./freshellContext.ts";
 import { exitCodeOf } from "./terminals/terminal.ts";
 
-export type AskedWait = InferOutput<typeof freshellWaitSchema>;
+type WaitBody = InferOutput<typeof freshellWaitSchema>;
 
 /** The output to wait on. @throws AppError INVALID_ARGUMENT, NOT_FOUND, AMBIGUOUS_TARGET */
-export function sourceOf({ target, prompt }: AskedWait, { book, sessions }: WaitTargets): OutputSource {
+export function sourceOf({ target, prompt }: WaitBody, { book, sessions }: WaitTargets): OutputSource {
   if ("terminalId" in target) return book.require(target.terminalId).source;
   if (prompt === true) throw invalid("prompt is about a terminal: a session of an agent has none");
   const { provider, sessionId } = target.sessionRef;
   return sessions.require(provider, sessionId).text;
 }
 
-export type WaitTargets = Pick<FreshellContext, "book" | "sessions">;
+type WaitTargets = Pick<FreshellContext, "book" | "sessions">;
 
 /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE, TIMEOUT, NOT_FOUND, CONNECTION_LOST */
 export async function waitFor(
   waits: Pick<WaitManager, "wait">,
   source: OutputSource,
-  asked: AskedWait,
+  asked: WaitBody,
   signal: AbortSignal,
 ): Promise<FreshellWaitResponse> {
   return responseOf(await waits.wait(source, requestOf(asked), { signal }));
 }
 
-function requestOf(asked: AskedWait): WaitRequest {
+function requestOf(asked: WaitBody): WaitRequest {
   const { pattern, literal, regex, stableSec, exit, prompt, timeoutSec } = asked;
   if (literal === true && regex === true) throw invalid("literal and regex exclude each other: give one of them");
   if (pattern === undefined && (literal ?? regex) !== undefined) {
     throw invalid("literal and regex say what a pattern is: give one, or leave them out");
   }
   return {
-    ...(pattern === undefined
-      ? {}
-      : { pattern: { kind: regex === true || literal === false ? "regex" : "literal", text: pattern } as const }),
+    pattern:
+      pattern === undefined
+        ? undefined
+        : { kind: regex === true || literal === false ? "regex" : "literal", text: pattern },
     stableSec,
     exit: exit === true ? true : undefined,
     prompt: prompt === true ? true : undefined,

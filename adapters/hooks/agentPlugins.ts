@@ -144,8 +144,6 @@ export const TmuxwirePlugin = async ({ directory }) => {
 };
 `;
 
-const COPILOT_SCRIPT = hookScript({ name: "copilot", title: "Copilot CLI" });
-
 /** In capitals, as here, its events have the words of Claude Code's; of two it keeps to its own. */
 const COPILOT_EVENTS: readonly (readonly [name: string, route: string, matcher?: string])[] = [
   ["SessionStart", "session-start"],
@@ -186,7 +184,7 @@ export const AGENT_PLUGINS = {
     directoryVariable: "COPILOT_HOME",
     directory: [".copilot"],
     text: copilotHooks,
-    script: COPILOT_SCRIPT,
+    script: hookScript({ name: "copilot", title: "Copilot CLI" }),
   },
 } as const satisfies Readonly<Record<string, AgentPlugin>>;
 

@@ -41,7 +41,7 @@ interface SettingsState {
 export function readSettings(path: string, bytes: Uint8Array | undefined, takesComments = false): string | undefined {
   if (bytes === undefined) return undefined;
   const refuse = (why: string): AppError =>
-    new AppError("CONFIGURATION_INVALID", `${path} ${why}; it was left as it is, put it right and try again`);
+    new AppError("CONFIGURATION_INVALID", `${path} ${why}; it was left as it is, correct it and try again`);
   if (bytes.length > MAX_SETTINGS_BYTES) throw refuse("is longer than 1 MiB");
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) throw refuse("begins with a byte order mark");
   let text: string;
@@ -51,9 +51,9 @@ export function readSettings(path: string, bytes: Uint8Array | undefined, takesC
     throw refuse("is not UTF-8");
   }
   // As an editor leaves it behind.
-  if (text.trim() === "") throw refuse("is empty, which is no JSON (write {} into it, or remove it)");
+  if (text.trim() === "") throw refuse("is empty, which is not JSON (write {} into it, or remove it)");
   if (!matches(settingsSchema, parseText(text, refuse, takesComments))) {
-    throw refuse('has "hooks" in a form that its program does not take');
+    throw refuse('has "hooks" in a form that its agent does not accept');
   }
   return text;
 }

@@ -47,7 +47,7 @@ export function measure(document: string): JsonNode {
     const opening = text[at];
     if (opening === '"') return { kind: "scalar", text: string(), from, to: at, items: [] };
     if (opening === "{" || opening === "[") return container(opening === "{" ? "object" : "array");
-    else while (at < text.length && !",]} \t\r\n".includes(text[at]!)) at += 1;
+    while (at < text.length && !",]} \t\r\n".includes(text[at]!)) at += 1;
     return { kind: "scalar", from, to: at, items: [] };
   };
   const container = (kind: "object" | "array"): JsonNode => {
@@ -133,7 +133,7 @@ export function removeItem(text: string, container: JsonNode, index: number): st
   return text.slice(0, container.from + 1) + text.slice(item.to);
 }
 
-/** Of what separated two items, the comments that somebody put there, with all that is not the comma. */
+/** What separated two items, without the comma: empty unless it holds comments. */
 function commentsOf(text: string, from: number, to: number): string {
   const blank = withoutComments(text).slice(from, to);
   const between = text.slice(from, to);

@@ -15,7 +15,7 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
@@ -44,8 +44,7 @@ export function replaceWhole(path: string, data: string | Uint8Array, mode = 0o6
     try {
       const fd = openSync(temporary, "wx", mode);
       try {
-        const bytes = Buffer.from(data);
-        for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at);
+        writeFileSync(fd, data);
         if (old !== undefined) keepOwner(fd, old);
         fsyncSync(fd);
       } finally {

@@ -2,11 +2,12 @@
  * An HTTP(S) server with every bound set: connections, header size, time to send a request, time to close. Its owner
  * chooses the address.
  */
+import { once } from "node:events";
 import type { Server } from "node:http";
 import { createServer } from "node:http";
 import type { Server as SecureServer } from "node:https";
 import { createServer as createSecureServer } from "node:https";
-import type { Socket } from "node:net";
+import type { ListenOptions, Socket } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import type { HttpBindings, WebSocketServerLike } from "@hono/node-server";
 import type { Log } from "../../daemon/ops/log.ts";
@@ -30,12 +31,14 @@ export interface BoundedServerOptions {
   /** For listeners with WebSocket routes. */
   readonly websocket?: WebSocketServerLike | undefined;
   readonly clock: Clock;
+  /** Logs connections that could not be accepted, for instance for want of file descriptors. */
+  readonly log?: Log | undefined;
 }
 
 export type AnyServer = Server | SecureServer;
 
 /** @throws AppError CONFIGURATION_INVALID when the key does not match the certificate. */
-export function boundedServer(options: BoundedServerOptions): AnyServer {
+function boundedServer(options: BoundedServerOptions): AnyServer {
   const base = {
     fetch: options.fetch as (request: Request) => Response | Promise<Response>,
     ...(options.websocket === undefined ? {} : { websocket: { server: options.websocket } }),
@@ -79,9 +82,14 @@ const connectionsOf = new WeakMap<AnyServer, Connections>();
 /** TLS 1.2 stays enabled: some Office web views have nothing newer. */
 export const secureOptions = (tls: KeyPair) => ({ key: tls.key, cert: tls.cert, minVersion: "TLSv1.2" as const });
 
-/** Without an error listener one failed accept would end the process. */
-export function logFailedAccepts(server: AnyServer, log: Log | undefined): void {
-  server.on("error", (error) => log?.warn("http.accept.failed", { error }));
+/** One that listens there. @throws the system's error; AppError CONFIGURATION_INVALID */
+export async function listeningServer(options: BoundedServerOptions, address: ListenOptions): Promise<AnyServer> {
+  const server = boundedServer(options);
+  server.listen(address);
+  await once(server, "listening");
+  // Without an error listener one failed accept would end the process.
+  server.on("error", (error) => options.log?.warn("http.accept.failed", { error }));
+  return server;
 }
 
 /**

@@ -4,16 +4,14 @@
  */
 import { lookup } from "node:dns/promises";
 import type { AddressInfo } from "node:net";
-import type { Log } from "../../daemon/ops/log.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isLoopbackAddress, urlHost } from "./addresses.ts";
 import {
   type AnyServer,
-  boundedServer,
   type BoundedServerOptions,
   closeServers,
   type KeyPair,
-  logFailedAccepts,
+  listeningServer,
   secureOptions,
 } from "./boundedServer.ts";
 
@@ -33,8 +31,6 @@ interface ListenOptions extends BoundedServerOptions {
   readonly remote?: boolean | undefined;
   /** What the port and host settings are called where the user sets them, for error messages. */
   readonly settings?: ListenSettings | undefined;
-  /** Logs connections that could not be accepted, for instance for want of file descriptors. */
-  readonly log?: Log | undefined;
 }
 
 export interface Listener {
@@ -76,8 +72,8 @@ export async function requireLoopback(options: Pick<ListenOptions, "host" | "por
   if (isLoopbackAddress(address)) return;
   throw new AppError(
     "CONFIGURATION_INVALID",
-    `${host} is not of this machine alone, and only programs on this machine are let in: ` +
-      `set ${settings?.host ?? "the host setting"} to localhost or 127.0.0.1, and reach it from elsewhere through ssh -L` +
+    `${host} can be reached from other machines, and only programs on this machine may connect: ` +
+      `set ${settings?.host ?? "the host setting"} to localhost or 127.0.0.1, and use ssh -L from elsewhere` +
       (settings?.others === undefined ? "" : `; or name in ${settings.others} the hosts by which others may reach it`),
   );
 }
@@ -106,15 +102,8 @@ async function openServers(options: ListenOptions): Promise<Servers> {
 }
 
 function openServer(options: ListenOptions, host: string, port: number): Promise<AnyServer> {
-  return new Promise((resolve, reject) => {
-    const server = boundedServer(options);
-    const onError = (error: NodeJS.ErrnoException): void => reject(listenError(options, error));
-    server.once("error", onError);
-    server.listen(port, host, () => {
-      server.off("error", onError);
-      logFailedAccepts(server, options.log);
-      resolve(server);
-    });
+  return listeningServer(options, { host, port }).catch((error: unknown) => {
+    throw error instanceof AppError ? error : listenError(options, error as NodeJS.ErrnoException);
   });
 }
 

@@ -11,7 +11,7 @@ import type { StreamEventData } from "../../protocol/api/nativeStream.ts";
 import { shuttingDown } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { formatGap, formatPosition, type StreamGap } from "../../protocol/position.ts";
-import { nativeExit, nativeSnapshot, streamInput } from "../operations/screenOutputs.ts";
+import { nativeSnapshot, streamInput } from "../operations/screenOutputs.ts";
 import { sseEvent, SseWriter } from "./sseWriter.ts";
 
 interface PaneEventsOptions {
@@ -110,7 +110,7 @@ export function openPaneEvents(options: PaneEventsOptions): void {
     },
     resized: (cols, rows) => send("resize", { cols, rows }),
     ...(options.input === true ? { typed: (typed) => send("input", streamInput(typed)) } : {}),
-    exited: (status) => send("exit", nativeExit(status)),
+    exited: (status) => send("exit", status),
     closed: ({ code, message }) => {
       send("closed", { code, message });
       end();

@@ -45,15 +45,13 @@ export class PeerUsers {
   }
 
   #lookUp(socket: Socket): Promise<Verdict> {
-    const pending = this.#judged(socket);
+    const pending = this.#table.uidOf(socket).then((uid) => {
+      const verdict = this.#judge(uid);
+      this.#verdicts.set(socket, verdict);
+      return verdict;
+    });
     this.#verdicts.set(socket, pending);
     return pending;
-  }
-
-  async #judged(socket: Socket): Promise<Verdict> {
-    const verdict = this.#judge(await this.#table.uidOf(socket));
-    this.#verdicts.set(socket, verdict);
-    return verdict;
   }
 
   #judge(uid: number | undefined): Verdict {
@@ -67,7 +65,7 @@ export class PeerUsers {
     if (uid === undefined) return this.#unknown();
     return new AppError(
       "FORBIDDEN",
-      `user ${uid} is not let in here: allow that user with ${ALLOW_SETTING}, or set a token with ${tokenSetting}`,
+      `user ${uid} may not connect: allow that user with ${ALLOW_SETTING}, or set a token with ${tokenSetting}`,
       { details: { reason: "peer_not_allowed", uid, setting: ALLOW_SETTING, close: true } },
     );
   }
@@ -75,7 +73,7 @@ export class PeerUsers {
   #unknown(): AppError {
     return new AppError(
       "FORBIDDEN",
-      `it cannot be told which user asks, so the token is needed: set one with ${this.#options.tokenSetting}`,
+      `the user of this connection is unknown, so a token is needed: set one with ${this.#options.tokenSetting}`,
       { details: { reason: "peer_unknown", setting: this.#options.tokenSetting, close: true } },
     );
   }
@@ -94,16 +92,13 @@ export const isOwnOrRoot = (uid: number): boolean => uid === 0 || uid === proces
  * @param table the machine's
  */
 export function peersUnknowable(
-  {
-    allowUids,
-    token,
-    tokenSetting,
-  }: Pick<PeerUsersOptions, "allowUids" | "tokenSetting"> & { token: string | undefined },
+  listener: Pick<PeerUsersOptions, "allowUids" | "tokenSetting"> & { readonly token: string | undefined },
   table: Pick<PeerTable, "isReadable"> = machineTable,
 ): string | undefined {
+  const { allowUids, token, tokenSetting } = listener;
   if (token !== undefined || allowUids === "any" || table.isReadable) return undefined;
   return (
-    "this system does not tell which user a connection comes from: " +
+    "this system does not report which user a connection comes from: " +
     `set a token with ${tokenSetting}, or obey every user of this machine with --allow-uids any`
   );
 }

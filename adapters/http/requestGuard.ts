@@ -31,7 +31,7 @@ export interface GuardEnv {
 export interface GuardOptions {
   /** `any` for a unix socket, whose directory is its guard. */
   readonly peers: "loopback" | "any";
-  /** Which users of this machine are let in; for a listener without a token. */
+  /** Which users of this machine may connect; for a listener without a token. */
   readonly users?: Pick<PeerUsers, "require"> | undefined;
   /** Allowed hosts besides the loopback names and addresses. */
   readonly hosts: ReadonlySet<string>;

@@ -14,7 +14,7 @@ const EMPTY_LINE_EVERY_MS = 10_000;
 const HELD_BYTES = 8_388_608;
 const encoder = new TextEncoder();
 
-interface Told {
+interface RunListener {
   readonly onTyped: () => void;
   readonly onOutput: (bytes: Uint8Array) => void;
 }
@@ -31,7 +31,7 @@ export const wantsLines = (c: Context<GuardEnv>): boolean =>
 export async function streamedResponse(
   c: Context<GuardEnv>,
   { clock, errorBody }: StreamedResponseOptions,
-  work: (signal: AbortSignal, told: Told) => Promise<object>,
+  work: (signal: AbortSignal, listener: RunListener) => Promise<object>,
 ): Promise<Response> {
   const abort = requestAbort(c);
   const lines = new Lines(clock, () => abort.abort());
@@ -48,7 +48,7 @@ export async function streamedResponse(
   return c.body(lines.body, 200, { "content-type": LINES_TYPE });
 }
 
-class Lines implements Told {
+class Lines implements RunListener {
   readonly body: ReadableStream<Uint8Array>;
   /** Resolves with the first line, or when the first empty line is due. */
   readonly begun: Promise<undefined>;

@@ -16,7 +16,7 @@ export function trustInstructions(
     case "configured":
     case "bridge":
       return [
-        "The certificate in use was given, not made here: whoever made it says how it is trusted.",
+        "tmuxwire did not make the certificate in use: trust it as its maker says.",
         "If mkcert made it, `mkcert -install` is all it takes.",
         "",
       ].join("\n");

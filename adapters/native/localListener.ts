@@ -3,7 +3,6 @@
  * (sd_listen_fds(3)). A dead daemon's socket is replaced; one with a listener is left alone.
  */
 import { chmodSync, lstatSync, unlinkSync } from "node:fs";
-import type { Server } from "node:http";
 import type { ListenOptions as Address } from "node:net";
 import type { HttpBindings, WebSocketServerLike } from "@hono/node-server";
 import type { Log } from "../../daemon/ops/log.ts";
@@ -12,7 +11,7 @@ import { prepareSocketPath } from "../../daemon/servers/socketPath.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { urlHost } from "../http/addresses.ts";
-import { boundedServer, closeServers, logFailedAccepts } from "../http/boundedServer.ts";
+import { type AnyServer, closeServers, listeningServer } from "../http/boundedServer.ts";
 import { isListening } from "../serving/socketProbe.ts";
 
 /** A unix socket's directory is its guard; a port's peers must be checked. */
@@ -73,29 +72,20 @@ export function listenOnDescriptor(fd: number, options: LocalListenOptions): Pro
 
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
-function open(address: Address, options: LocalListenOptions): Promise<LocalListener> {
+async function open(address: Address, { fetch, ...options }: LocalListenOptions): Promise<LocalListener> {
   let handle: ReturnType<LocalListenOptions["fetch"]>;
-  const server = boundedServer({
-    fetch: (request, env) => handle(request, env),
-    websocket: options.websocket,
-    clock: options.clock,
-  }) as Server;
-  return new Promise((resolve, reject) => {
-    const refused = (error: NodeJS.ErrnoException): void => reject(listenError(address, error));
-    server.once("error", refused);
-    server.listen(address, () => {
-      server.off("error", refused);
-      logFailedAccepts(server, options.log);
-      const { kind, url } = whereOf(server);
-      handle = options.fetch(kind);
-      let closing: Promise<void> | undefined;
-      resolve({ kind, url, close: () => (closing ??= closeServers([server], options.clock)) });
-    });
+  const request: typeof handle = (...received) => handle(...received);
+  const server = await listeningServer({ ...options, fetch: request }, address).catch((error: unknown) => {
+    throw listenError(address, error as NodeJS.ErrnoException);
   });
+  const { kind, url } = whereOf(server);
+  handle = fetch(kind);
+  let closing: Promise<void> | undefined;
+  return { kind, url, close: () => (closing ??= closeServers([server], options.clock)) };
 }
 
 /** The kind of a passed descriptor is known from the server's address. */
-function whereOf(server: Server): { kind: ListenerKind; url: string } {
+function whereOf(server: AnyServer): { kind: ListenerKind; url: string } {
   const at = server.address();
   // Node does not know the path of a passed unix socket.
   if (at === null || typeof at === "string")

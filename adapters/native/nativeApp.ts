@@ -5,15 +5,10 @@
 import type { WebSocketServerLike } from "@hono/node-server";
 import { Hono } from "hono";
 import type { WebSocket } from "ws";
-import type { Delivery } from "../../daemon/delivery/delivery.ts";
-import type { Log } from "../../daemon/ops/log.ts";
 import { Metrics } from "../../daemon/ops/metrics.ts";
 import { Feeds } from "../../daemon/panes/feeds.ts";
 import { runCommand } from "../../daemon/shell/runCommand.ts";
-import type { RecordingBook } from "../../daemon/recordings/recordingBook.ts";
-import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import type { Clock } from "../../daemon/time/clock.ts";
 import { STREAM_MAX_MESSAGE_BYTES, STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
 import { errorHandler } from "../http/httpErrors.ts";
 import { createGuard, type GuardEnv } from "../http/requestGuard.ts";
@@ -32,13 +27,12 @@ import { nativeRoutes } from "./nativeRoutes.ts";
 import { openApiDocument } from "./openapi.ts";
 import { ServerEvents, type ServerEventsOptions } from "./serverEvents.ts";
 
-export interface NativeAppOptions {
-  /** By the name used in paths. Servers may be added and removed while the application runs. */
-  readonly servers: ReadonlyMap<string, TmuxServer>;
-  readonly onDemand?: NativeContext["onDemand"];
+/** Servers may be added and removed while the application runs; the caller closes what it gives. */
+export interface NativeAppOptions
+  extends
+    Pick<NativeContext, "servers" | "clock" | "log">,
+    Partial<Pick<NativeContext, "onDemand" | "readiness" | "delivery" | "recordings">> {
   readonly waits: NativeWaits;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Absent: everyone who reaches the listener has full access. */
   readonly token?: string | undefined;
   /** One registry for the process; its families are added here. */
@@ -49,12 +43,6 @@ export interface NativeAppOptions {
   readonly hosts?: ReadonlySet<string> | undefined;
   readonly origins?: ReadonlySet<string> | undefined;
   readonly version?: string | undefined;
-  /** Absent: readiness is not reported, and waits for it are refused. */
-  readonly readiness?: ReadinessWatcher | undefined;
-  /** Absent: prompts and answers to dialogs are refused. */
-  readonly delivery?: Delivery | undefined;
-  /** Absent: no recordings. The caller closes it. */
-  readonly recordings?: RecordingBook | undefined;
   /** How many of a server's events are kept; smaller in tests. */
   readonly eventBounds?: Pick<ServerEventsOptions, "maxEvents" | "maxChars"> | undefined;
   readonly streamBounds?: Partial<StreamBounds> | undefined;
@@ -73,21 +61,10 @@ export interface NativeApp {
 export function createNativeApp(options: NativeAppOptions): NativeApp {
   const { servers, waits, clock, log, token, version = "0" } = options;
   const registry = options.metrics ?? new Metrics();
-  const feeds = new WeakMap<TmuxServer, Feeds>();
-  const feedsOf = (server: TmuxServer): Feeds => {
-    const onError = (error: unknown): void => log.error("native.subscriber.failed", { error });
-    const known = feeds.get(server) ?? new Feeds({ server, clock, onError });
-    feeds.set(server, known);
-    return known;
-  };
-  const events = new WeakMap<TmuxServer, ServerEvents>();
-  const eventsOf = (server: TmuxServer): ServerEvents => {
-    const onError = (error: unknown): void => log.error("native.subscriber.failed", { error });
-    const { readiness, eventBounds } = options;
-    const known = events.get(server) ?? new ServerEvents({ server, readiness, clock, onError, ...eventBounds });
-    events.set(server, known);
-    return known;
-  };
+  const { readiness, eventBounds } = options;
+  const onError = (error: unknown): void => log.error("native.subscriber.failed", { error });
+  const feedsOf = oncePerServer((server) => new Feeds({ server, clock, onError }));
+  const eventsOf = oncePerServer((server) => new ServerEvents({ server, readiness, clock, onError, ...eventBounds }));
   const sockets = new Set<WebSocket>();
   collectProcess(registry, version);
   const metrics = nativeMetrics(registry, {
@@ -111,7 +88,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     measure: createMeasure({ metrics: registry, clock, log, nextId }),
     channels: new Channels(),
     running: new WeakMap(),
-    readiness: options.readiness,
+    readiness,
     delivery: options.delivery,
     recordings: options.recordings,
     bounds: { stallMs: STREAM_STALL_MS, bufferBytes: STREAM_BUFFER_BYTES, ...options.streamBounds },
@@ -155,5 +132,14 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
       // The listener destroys connections whose client has not read it or returned the close within its grace.
       for (const end of context.open) end();
     },
+  };
+}
+
+function oncePerServer<Made>(make: (server: TmuxServer) => Made): (server: TmuxServer) => Made {
+  const made = new WeakMap<TmuxServer, Made>();
+  return (server) => {
+    const known = made.get(server) ?? make(server);
+    made.set(server, known);
+    return known;
   };
 }

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { matches } from "../../protocol/api/parse.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
-import { hostName, isOrigin, pathSchema, portNumber, textList, yesOrNo } from "../../daemon/ops/settingSchemas.ts";
+import { HOST, hostName, ORIGINS, pathSetting, PORT, textList, YES_OR_NO } from "../../daemon/ops/settingSchemas.ts";
 import { type FlagSpec, type SettingInputs, SettingReader } from "../../daemon/ops/settings.ts";
 
 export interface NativeConfig {
@@ -69,7 +69,7 @@ const FLAGS = {
   noDefault: {
     name: "no-default-server",
     type: "flag",
-    description: "do not reach your own tmux when somebody asks for the server `default`",
+    description: "do not open your own tmux when a request names the server `default`",
     negates: true,
   },
   tmuxSocket: {
@@ -94,25 +94,23 @@ export const NATIVE_SETTINGS = {
 
 /** @throws AppError CONFIGURATION_INVALID */
 export function readNative(settings: SettingReader, inputs: NativeConfigInputs): NativeConfig {
-  const path = pathSchema(inputs);
+  const path = pathSetting(inputs);
   const paths = runtimePaths(inputs.env, inputs.homeDir);
   const readPath = (key: string, flag: FlagSpec, variable: string, fallback: string): string =>
-    settings.read({ key, flags: [flag], variable, schema: path, expected: "a path", fallback });
+    settings.read({ key, flags: [flag], variable, ...path, fallback });
   return {
     host: settings.read({
       key: "native.host",
       flags: [FLAGS.host],
       variable: "TMUXWIRE_HOST",
-      schema: hostName,
-      expected: "a host name or address, without scheme, port or brackets",
+      ...HOST,
       fallback: "127.0.0.1",
     }),
     port: settings.read({
       key: "native.port",
       flags: [FLAGS.port],
       variable: "TMUXWIRE_PORT",
-      schema: portNumber,
-      expected: "a whole number from 0 to 65535",
+      ...PORT,
       fallback: DEFAULT_PORT,
     }),
     socketPath: readPath("native.socketPath", FLAGS.socket, "TMUXWIRE_SOCKET", paths.socketPath),
@@ -122,15 +120,14 @@ export function readNative(settings: SettingReader, inputs: NativeConfigInputs):
       key: "native.default",
       flags: [FLAGS.noDefault],
       variable: "TMUXWIRE_DEFAULT_SERVER",
-      schema: yesOrNo,
+      ...YES_OR_NO,
       expected: "true or false",
       fallback: true,
     }),
     allowedOrigins: settings.read<readonly string[]>({
       key: "native.allowedOrigins",
       variable: "TMUXWIRE_ALLOWED_ORIGINS",
-      schema: v.pipe(textList, v.everyItem(isOrigin)),
-      expected: "origins as a browser sends them, scheme://host[:port] in lower case without a path, comma between",
+      ...ORIGINS,
       fallback: [],
     }),
     allowedHosts: settings.read<readonly string[]>({

@@ -1,8 +1,8 @@
 /** What `/metrics` shows: operations of the API, streams, servers, waits under the names of seed 002 §16.17. */
 import { spawnsTotal } from "../../daemon/host/spawnCount.ts";
 import type { Counter, Metrics } from "../../daemon/ops/metrics.ts";
-import type { ServerState } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import { serverStateSchema } from "../../protocol/api/nativeResponses.ts";
 import { collectWaits, type WaitCounts } from "../operations/waitFamilies.ts";
 
 export interface NativeMetrics {
@@ -11,8 +11,6 @@ export interface NativeMetrics {
   readonly streamSnapshots: Counter;
   readonly streamsStalled: Counter;
 }
-
-const STATES: readonly ServerState[] = ["connecting", "ready", "degraded", "closed"];
 
 interface MetricSources {
   readonly servers: ReadonlyMap<string, TmuxServer>;
@@ -23,19 +21,24 @@ interface MetricSources {
 
 export function nativeMetrics(metrics: Metrics, sources: MetricSources): NativeMetrics {
   const { servers } = sources;
-  const perServer = (read: (server: TmuxServer) => number) => () =>
-    [...servers].map(([server, of]) => ({ labels: { server }, value: read(of) }));
+  const perServer = (
+    name: string,
+    kind: "gauge" | "counter",
+    help: string,
+    read: (server: TmuxServer) => number,
+  ): void =>
+    metrics.collect(name, kind, help, () =>
+      [...servers].map(([server, of]) => ({ labels: { server }, value: read(of) })),
+    );
   metrics.collect("tmuxwire_server_state", "gauge", "1 for the state a server is in.", () =>
     [...servers].flatMap(([server, of]) =>
-      STATES.map((state) => ({ labels: { server, state }, value: of.status().state === state ? 1 : 0 })),
+      serverStateSchema.options.map((state) => ({
+        labels: { server, state },
+        value: of.status().state === state ? 1 : 0,
+      })),
     ),
   );
-  metrics.collect(
-    "tmuxwire_sessions",
-    "gauge",
-    "Sessions.",
-    perServer((server) => server.sessions().length),
-  );
+  perServer("tmuxwire_sessions", "gauge", "Sessions.", (server) => server.sessions().length);
   metrics.collect("tmuxwire_panes", "gauge", "Panes by whether their program runs.", () =>
     [...servers].flatMap(([server, of]) => {
       const panes = of.panes();
@@ -46,19 +49,19 @@ export function nativeMetrics(metrics: Metrics, sources: MetricSources): NativeM
       ];
     }),
   );
-  metrics.collect(
+  perServer(
     "tmuxwire_output_bytes_total",
     "counter",
     "Pane output received from tmux.",
-    perServer((server) => server.counters().outputBytes),
+    (server) => server.counters().outputBytes,
   );
-  metrics.collect(
+  perServer(
     "tmuxwire_pauses_total",
     "counter",
     "Times tmux paused a pane and dropped output.",
-    perServer((server) => server.counters().pauses),
+    (server) => server.counters().pauses,
   );
-  metrics.collect("tmuxwire_stream_subscribers", "gauge", "Subscriptions open.", perServer(sources.subscribers));
+  perServer("tmuxwire_stream_subscribers", "gauge", "Subscriptions open.", sources.subscribers);
   metrics.collect("tmuxwire_stream_sockets", "gauge", "WebSockets open.", () => [{ value: sources.sockets() }]);
   metrics.collect("tmuxwire_spawns_total", "counter", "Processes that this one has started.", () => [
     { value: spawnsTotal() },

@@ -57,9 +57,6 @@ export function routeOf({ id, method, path, auth, body }: Endpoint, handle: Rout
   };
 }
 
-/** For operations that cannot be aborted. */
-const NEVER = new AbortController().signal;
-
 const shownError = (error: unknown): object => errorBody(visibleError(error));
 
 function performing(context: NativeContext, { id, operation, body, query, status }: OperationEndpoint): RouteHandler {
@@ -68,19 +65,19 @@ function performing(context: NativeContext, { id, operation, body, query, status
   const { long = false, streams = false, idempotent = false } = operation;
   return async (c, names) => {
     const idempotencyKey = idempotent ? c.req.header(IDEMPOTENCY_KEY_HEADER) : undefined;
-    const work = (signal: AbortSignal, told: object = {}): Promise<object> =>
+    const work = (signal?: AbortSignal, listener: object = {}): Promise<object> =>
       perform(context, id, {
         names,
         input: inputOf(c),
         signal,
         idempotencyKey,
         requestId: c.get("requestId"),
-        ...told,
+        ...listener,
       });
     if (streams && wantsLines(c)) return streamedResponse(c, { clock: context.clock, errorBody: shownError }, work);
     return long
       ? longResponse(c, { clock: context.clock, errorBody: shownError }, work)
-      : c.json(await work(NEVER), status ?? 200);
+      : c.json(await work(), status ?? 200);
   };
 }
 

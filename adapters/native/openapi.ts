@@ -51,39 +51,26 @@ const json = (schema: object, example: unknown): object => ({ "application/json"
 function success({ response, status, example: { output } }: Endpoint): object {
   switch (response) {
     case "events":
-      return {
-        200: {
-          description: "Events.",
-          content: { "text/event-stream": { schema: { type: "string" }, example: output } },
-        },
-      };
+      return { 200: plain("Events.", "text/event-stream", output) };
     case "socket":
       return { 101: { description: `The WebSocket protocol ${STREAM_PROTOCOL} follows.` } };
     case "document":
       return { 200: { description: "OpenAPI 3.1.", content: json({ type: "object" }, output) } };
     case "recording":
-      return {
-        200: {
-          description: "The recording.",
-          content: { "application/x-asciicast": { schema: { type: "string" }, example: output } },
-        },
-      };
+      return { 200: plain("The recording.", "application/x-asciicast", output) };
     case "text":
-      return {
-        200: {
-          description: "The text.",
-          content: { "text/plain; version=0.0.4": { schema: { type: "string" }, example: output } },
-        },
-      };
+      return { 200: plain("The text.", "text/plain; version=0.0.4", output) };
     default:
       return { [status ?? 200]: { description: "Done.", content: json(jsonSchema(response, "output"), output) } };
   }
 }
 
-const FORBIDDEN = {
-  description: "The peer, Host or Origin is not let in.",
-  content: { "text/plain": { schema: { type: "string" }, example: "forbidden" } },
-};
+const plain = (description: string, type: string, example: unknown): object => ({
+  description,
+  content: { [type]: { schema: { type: "string" }, example } },
+});
+
+const FORBIDDEN = plain("The peer, Host or Origin is not allowed.", "text/plain", "forbidden");
 
 /** One response per status, with all codes that share it. */
 function failures({ errors, auth, body, response, failed }: Endpoint): object {
@@ -108,10 +95,10 @@ function failure(codes: readonly ErrorCode[]): object {
 
 /** The parameters of paths. */
 const PLACES: Readonly<Record<string, { readonly description: string; readonly example: string }>> = {
-  server: { description: "The name of a tmux server, as `listServers` tells it.", example: "main" },
+  server: { description: "The name of a tmux server, as `listServers` returns it.", example: "main" },
   session: { description: "A session's name, exactly, or its id such as $3.", example: "work" },
   pane: { description: "A pane's number (5 for %5), or a session's name: its active pane.", example: "5" },
-  recording: { description: "A recording's id, as `listRecordings` tells it.", example: "20261120T064247Z-1f2e3d4c" },
+  recording: { description: "A recording's id, as `listRecordings` returns it.", example: "20261120T064247Z-1f2e3d4c" },
 };
 
 function pathParameters({ path }: Endpoint): object[] {

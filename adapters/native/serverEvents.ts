@@ -81,17 +81,15 @@ export class ServerEvents {
     this.#begin();
     this.#linger?.cancel();
     this.#linger = undefined;
-    const reader = new ServerEventReader(this, sink, wantsReadiness, () => {
+    // Before `#want`: at an earlier event readiness was not reported.
+    const start = after === undefined ? "start" : (this.#seqOf(after, wantsReadiness) ?? "unknown");
+    const reader = new ServerEventReader(this, sink, wantsReadiness, start, () => {
       if (!this.#readers.delete(reader)) return;
       if (wantsReadiness) this.#release();
       this.#endSoon();
     });
-    // Before `#want`: at an earlier event readiness was not reported.
-    const start = after === undefined ? undefined : this.#seqOf(after, wantsReadiness);
     this.#readers.add(reader);
     if (wantsReadiness) this.#want();
-    if (start === undefined) reader.reset(after === undefined ? "start" : "unknown");
-    else reader.resume(start);
     return reader;
   }
 
@@ -221,42 +219,42 @@ export class ServerEventReader {
   readonly #sink: ServerEventSink;
   readonly #wantsReadiness: boolean;
   readonly #onClose: () => void;
-  #seq = 0;
-  #reset: ResetReason | undefined;
+  /** The event that it has, or why it needs the tree as it is at the time of writing. */
+  #at: number | ResetReason;
   #closed = false;
 
-  constructor(events: ServerEvents, sink: ServerEventSink, wantsReadiness: boolean, onClose: () => void) {
+  constructor(
+    events: ServerEvents,
+    sink: ServerEventSink,
+    wantsReadiness: boolean,
+    start: number | ResetReason,
+    onClose: () => void,
+  ) {
     this.#events = events;
     this.#sink = sink;
     this.#wantsReadiness = wantsReadiness;
+    this.#at = start;
     this.#onClose = onClose;
-  }
-
-  /** With the tree as it is at the time of writing. */
-  reset(reason: ResetReason): void {
-    this.#reset = reason;
-  }
-
-  resume(seq: number): void {
-    this.#seq = seq;
   }
 
   /** Writes as much as there is room for. */
   pump(): void {
     while (!this.#closed && this.#sink.room() > 0) {
-      const next = this.#reset === undefined ? this.#events.next(this.#seq) : undefined;
-      if (next === "gone") this.#reset = "behind";
-      if (this.#reset !== undefined) {
-        const data = this.#events.resetData(this.#reset, this.#wantsReadiness);
-        this.#reset = undefined;
-        this.#seq = this.#events.head;
-        this.#sink.send("reset", data, this.#events.idOf(this.#seq));
+      if (typeof this.#at === "string") {
+        const data = this.#events.resetData(this.#at, this.#wantsReadiness);
+        this.#at = this.#events.head;
+        this.#sink.send("reset", data, this.#events.idOf(this.#at));
         continue;
       }
-      if (next === undefined || next === "gone") return;
-      this.#seq += 1;
+      const next = this.#events.next(this.#at);
+      if (next === undefined) return;
+      if (next === "gone") {
+        this.#at = "behind";
+        continue;
+      }
+      this.#at += 1;
       if (next.event === "readiness" && !this.#wantsReadiness) continue;
-      this.#sink.send(next.event, next.data, this.#events.idOf(this.#seq));
+      this.#sink.send(next.event, next.data, this.#events.idOf(this.#at));
     }
   }
 

@@ -3,18 +3,16 @@
  * gets its response when it ends, in any order. Bounded by number and by what the client has not read.
  */
 import type { NativeReceipt } from "../../protocol/api/nativeResponses.ts";
-import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
+import type { StreamMessage, StreamRequestOf as Of } from "../../protocol/api/nativeStream.ts";
 import type { OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { clientGone } from "../http/requestAbort.ts";
-import { perform, performChecked } from "../operations/perform.ts";
+import { perform } from "../operations/perform.ts";
 import { operationNamed } from "../operations/operationTable.ts";
 import type { NativeContext } from "./nativeContext.ts";
 
 /** Concurrent calls of one connection. */
 export const MAX_CALLS = 256;
-
-type Of<Type extends StreamRequest["type"]> = Extract<StreamRequest, { type: Type }>;
 
 interface SocketCallsSink {
   /** Bytes that may be written now. */
@@ -76,9 +74,6 @@ export class SocketCalls {
   }
 
   #checked(name: "input" | "resize", names: OperationNames, input: object): Promise<object> {
-    return performChecked(this.#context, name, { names, input, signal: NEVER });
+    return perform(this.#context, name, { names, input, isChecked: true });
   }
 }
-
-/** For operations that cannot be aborted. */
-const NEVER = new AbortController().signal;

@@ -1,12 +1,10 @@
 /** Servers whose events one WebSocket follows: each once, as fast as the connection takes them. */
-import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
+import type { StreamMessage, StreamRequestOf as Of } from "../../protocol/api/nativeStream.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { NativeContext } from "./nativeContext.ts";
 import { requireReadiness } from "../operations/readinessAsked.ts";
 import type { ServerEventReader } from "./serverEvents.ts";
 import { findServer } from "../operations/findTargets.ts";
-
-type Of<Type extends StreamRequest["type"]> = Extract<StreamRequest, { type: Type }>;
 
 interface SocketEventsSink {
   /** Bytes that may be written now. */

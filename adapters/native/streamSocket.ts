@@ -8,14 +8,19 @@ import type { OpenSubscription } from "../../daemon/panes/feeds.ts";
 import type { PaneFeed } from "../../daemon/panes/paneFeed.ts";
 import type { SubscriptionSink } from "../../daemon/panes/subscription.ts";
 import { STREAM_INITIAL_CREDIT_BYTES } from "../../protocol/api/nativeFrames.ts";
-import { type StreamMessage, type StreamRequest, streamRequestSchema } from "../../protocol/api/nativeStream.ts";
+import {
+  type StreamMessage,
+  type StreamRequest,
+  type StreamRequestOf,
+  streamRequestSchema,
+} from "../../protocol/api/nativeStream.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import { formatGap, formatPosition } from "../../protocol/position.ts";
 import { visibleError } from "../http/httpErrors.ts";
 import { parseJsonText } from "../http/jsonText.ts";
 import { SocketWriter } from "../http/websocket.ts";
-import { nativeExit, nativeSnapshot, streamInput } from "../operations/screenOutputs.ts";
+import { nativeSnapshot, streamInput } from "../operations/screenOutputs.ts";
 import { nativeReadiness } from "../operations/outputs.ts";
 import type { NativeContext } from "./nativeContext.ts";
 import { ReadinessStream } from "../operations/readinessAsked.ts";
@@ -30,19 +35,21 @@ const MAX_CHANNELS = 1_024;
 /** RFC 6455 §7.4.1: going away. */
 const CLOSE_GOING_AWAY = 1_001;
 
-interface OpenChannel {
+interface Channel {
+  /** 0 before it has one. */
+  number: number;
+  /** `subscribed` has been sent. */
+  isOpen: boolean;
   subscription: OpenSubscription | undefined;
   readiness: ReadinessStream | undefined;
   creditBytes: number;
 }
 
-type Subscribe = Extract<StreamRequest, { type: "subscribe" }>;
-
 export class StreamSocket {
   readonly #context: NativeContext;
   readonly #socket: WebSocket;
   readonly #writer: SocketWriter;
-  readonly #channels = new Map<number, OpenChannel>();
+  readonly #channels = new Map<number, Channel>();
   readonly #serverEvents: SocketEvents;
   readonly #calls: SocketCalls;
   /** Requests without a response yet. */
@@ -65,10 +72,7 @@ export class StreamSocket {
       onDrain: () => this.#pump(),
       onStall: () => context.metrics.streamsStalled.add(1, TRANSPORT),
     });
-    this.#serverEvents = new SocketEvents(context, {
-      room: () => this.#writer.room(),
-      text: (text) => this.#writer.text(text),
-    });
+    this.#serverEvents = new SocketEvents(context, this.#writer);
     this.#calls = new SocketCalls(context, {
       room: () => this.#writer.room(),
       respond: (id, work, message) => this.#respond(id, work, message),
@@ -151,45 +155,31 @@ export class StreamSocket {
     return { server, pane: findPane(server, request.pane) };
   }
 
-  #subscribe(request: Subscribe): void {
+  #subscribe(request: StreamRequestOf<"subscribe">): void {
     if (this.#channels.size >= MAX_CHANNELS) {
       throw new AppError("RESOURCE_LIMIT", `one connection follows at most ${MAX_CHANNELS} panes; open another`);
     }
     const { server, pane } = this.#target(request);
-    const channel: OpenChannel = {
+    const channel: Channel = {
+      number: 0,
+      isOpen: false,
       subscription: undefined,
       readiness: undefined,
       creditBytes: request.creditBytes ?? STREAM_INITIAL_CREDIT_BYTES,
-    };
-    let number = 0;
-    let isOpen = false;
-    const sinkFor = (feed: PaneFeed): SubscriptionSink => {
-      ({ number } = this.#context.channels.of(feed));
-      if (this.#channels.has(number)) {
-        throw new AppError("ALREADY_EXISTS", `this connection follows ${pane.id} already, on channel ${number}`);
-      }
-      this.#channels.set(number, channel);
-      const sink = this.#sink(feed, number, channel, request, pane.id, () => isOpen);
-      return {
-        ...sink,
-        open: (...args) => {
-          sink.open(...args);
-          isOpen = true;
-        },
-      };
     };
     try {
       if (request.readiness === true) {
         channel.readiness = new ReadinessStream(this.#context, server, pane.id, {
           // Nothing is sent before `subscribed`; credit is for output.
-          room: () => (isOpen ? this.#writer.room() : 0),
-          send: (state) => this.#send({ type: "readiness", channel: number, ...nativeReadiness(state) }),
+          room: () => (channel.isOpen ? this.#writer.room() : 0),
+          send: (state) => this.#send({ type: "readiness", channel: channel.number, ...nativeReadiness(state) }),
         });
       }
       const start = streamStart(request.from ?? "now");
+      const sinkFor = (feed: PaneFeed): SubscriptionSink => this.#sink(feed, channel, request, pane.id);
       channel.subscription = this.#context.feedsOf(server).subscribe(pane.id, start, sinkFor);
     } catch (error) {
-      if (this.#channels.get(number) === channel) this.#channels.delete(number);
+      if (this.#channels.get(channel.number) === channel) this.#channels.delete(channel.number);
       endChannel(channel);
       throw error;
     }
@@ -197,19 +187,18 @@ export class StreamSocket {
     channel.readiness?.pump();
   }
 
-  #sink(
-    feed: PaneFeed,
-    number: number,
-    channel: OpenChannel,
-    request: Subscribe,
-    pane: string,
-    isOpen: () => boolean,
-  ): SubscriptionSink {
-    const { encode } = this.#context.channels.of(feed);
+  /** @throws AppError ALREADY_EXISTS */
+  #sink(feed: PaneFeed, channel: Channel, request: StreamRequestOf<"subscribe">, pane: string): SubscriptionSink {
+    const { encode, number } = this.#context.channels.of(feed);
     const { metrics } = this.#context;
+    if (this.#channels.has(number)) {
+      throw new AppError("ALREADY_EXISTS", `this connection follows ${pane} already, on channel ${number}`);
+    }
+    this.#channels.set(number, channel);
+    channel.number = number;
     return {
       room: () => Math.min(channel.creditBytes, this.#writer.room()),
-      open: (position, { cols, rows }) =>
+      open: (position, { cols, rows }) => {
         this.#send({
           type: "subscribed",
           id: request.id,
@@ -219,7 +208,9 @@ export class StreamSocket {
           position: formatPosition(position),
           cols,
           rows,
-        }),
+        });
+        channel.isOpen = true;
+      },
       output: (chunk) => {
         const bytes = chunk.to - chunk.from;
         channel.creditBytes -= bytes;
@@ -238,10 +229,10 @@ export class StreamSocket {
       ...(request.input === true
         ? { typed: (typed) => this.#send({ type: "input", channel: number, ...streamInput(typed) }) }
         : {}),
-      exited: (status) => this.#send({ type: "exit", channel: number, ...nativeExit(status) }),
+      exited: (status) => this.#send({ type: "exit", channel: number, ...status }),
       closed: (error) => {
         // Before `subscribed` the request still needs its response.
-        if (isOpen()) this.#send({ type: "closed", channel: number, code: error.code, message: error.message });
+        if (channel.isOpen) this.#send({ type: "closed", channel: number, code: error.code, message: error.message });
         else this.#fail(request.id, error);
         endChannel(channel);
         this.#channels.delete(number);
@@ -288,7 +279,7 @@ export class StreamSocket {
   }
 }
 
-function endChannel(channel: OpenChannel | undefined): void {
+function endChannel(channel: Channel | undefined): void {
   channel?.subscription?.close();
   channel?.readiness?.[Symbol.dispose]();
 }

@@ -60,7 +60,7 @@ function requireOwn(socketPath: string, uid: number): void {
     directory.uid === uid &&
     (directory.mode & OTHERS_MAY_WRITE) === 0;
   if (isOwn) return;
-  const message = `${socketPath} is not yours alone, so it is not used: its directory must be yours (chmod 700), and it a socket of yours`;
+  const message = `${socketPath} is not used, because it is not yours alone: it must be your socket, in a directory of yours (chmod 700)`;
   throw new AppError("FORBIDDEN", message);
 }
 

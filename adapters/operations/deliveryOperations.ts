@@ -12,6 +12,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { formatPosition } from "../../protocol/position.ts";
 import { EXAMPLE_DELIVERY } from "./examples.ts";
 import { ON_TMUX, operation, type OperationContext } from "./operation.ts";
+import { wholeMicros } from "./outputs.ts";
 
 const DELIVERING = [
   "INVALID_ARGUMENT",
@@ -99,15 +100,15 @@ function nativeDelivery(result: SubmitResult): NativeDelivery {
   return {
     outcome,
     position: position === undefined ? null : formatPosition(position),
-    latencyMs: rounded(latencyMs) ?? 0,
-    firstByteMs: rounded(firstByteMs),
-    enterMs: rounded(enterMs),
+    latencyMs: wholeMicros(latencyMs),
+    firstByteMs: msOrNull(firstByteMs),
+    enterMs: msOrNull(enterMs),
     enterPresses,
-    ...(confirmedBy === undefined ? {} : { confirmedBy }),
-    ...(details === undefined ? {} : { details }),
-    ...(repeated === undefined ? {} : { repeated }),
+    confirmedBy,
+    details,
+    repeated,
   };
 }
 
 /** Stored results come back from JSON, where what is undefined is not. */
-const rounded = (ms: number | undefined): number | null => (ms === undefined ? null : Math.round(ms * 1_000) / 1_000);
+const msOrNull = (ms: number | undefined): number | null => (ms === undefined ? null : wholeMicros(ms));

@@ -3,6 +3,7 @@ import type { Log } from "../../daemon/ops/log.ts";
 import type { Metrics } from "../../daemon/ops/metrics.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { toAppError } from "../../protocol/errors.ts";
+import { wholeMicros } from "./outputs.ts";
 
 /** @param requestId under which the caller knows it; made up when there is none */
 export type Measure = <Result>(
@@ -46,7 +47,7 @@ export function createMeasure({ metrics, clock, log, nextId }: MeasureOptions): 
       seconds.observe(elapsedMs / 1_000, ofOutcome as Readonly<Record<string, string>>);
       if (!log.writes("debug")) return;
       const request = requestId ?? nextId();
-      log.debug("operation.done", { request, operation, ms: Math.round(elapsedMs * 1_000) / 1_000, outcome });
+      log.debug("operation.done", { request, operation, ms: wholeMicros(elapsedMs), outcome });
     };
     const failed = (error: unknown): void => {
       const { code } = toAppError(error);

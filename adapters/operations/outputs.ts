@@ -1,20 +1,19 @@
 /** From what the daemon knows to the API's responses. */
 import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
-import type { Capture, PaneDetails } from "../../daemon/tmux/io.ts";
+import type { Capture } from "../../daemon/tmux/io.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { headOf } from "../../daemon/tmux/outputSource.ts";
-import type { Dialog, Readiness } from "../../daemon/readiness/readiness.ts";
+import type { Readiness } from "../../daemon/readiness/readiness.ts";
 import type { WaitResult } from "../../daemon/waits/waitTypes.ts";
 import type {
   NativeCapture,
   NativePane,
-  NativePaneDetails,
   NativeReadiness,
   NativeServer,
   NativeSession,
   NativeWaitResponse,
 } from "../../protocol/api/nativeResponses.ts";
-import { nativeExit, screenFields } from "./screenOutputs.ts";
+import { screenFields } from "./screenOutputs.ts";
 import { formatGap, formatPosition } from "../../protocol/position.ts";
 
 export function nativeServer(name: string, server: TmuxServer): NativeServer {
@@ -52,21 +51,11 @@ export function nativePane(server: TmuxServer, pane: PaneInfo, readiness: Readin
     pid,
     title,
     dead: exit !== undefined,
-    exit: exit === undefined ? null : nativeExit(exit),
+    exit: exit ?? null,
     position: server.status().kind === "guest" ? null : formatPosition(headOf(server.output(id))),
     readiness: readiness === undefined ? null : nativeReadiness(readiness),
   };
 }
-
-export const nativePaneDetails = (
-  server: TmuxServer,
-  pane: PaneInfo,
-  details: PaneDetails,
-  readiness: Readiness | undefined,
-): NativePaneDetails => ({
-  ...nativePane(server, pane, readiness),
-  ...details,
-});
 
 export const nativeReadiness = ({
   state,
@@ -81,23 +70,11 @@ export const nativeReadiness = ({
   sinceUnixMs: Math.round(sinceUnixMs),
   position: position === undefined ? null : formatPosition(position),
   profile,
-  ...(dialog === undefined ? {} : { dialog: nativeDialog(dialog) }),
+  dialog: dialog as NativeReadiness["dialog"],
 });
 
-const nativeDialog = ({ id, text, options, otherIndex, marked, multi }: Dialog): NativeReadiness["dialog"] => ({
-  id,
-  text,
-  options: options.map(({ index, number, label, checked, keys }) => ({
-    index,
-    ...(number === undefined ? {} : { number }),
-    label,
-    ...(checked === undefined ? {} : { checked }),
-    keys: [...keys],
-  })),
-  ...(otherIndex === undefined ? {} : { otherIndex }),
-  ...(marked === undefined ? {} : { marked }),
-  multi,
-});
+/** Milliseconds with three decimals at most. */
+export const wholeMicros = (ms: number): number => Math.round(ms * 1_000) / 1_000;
 
 export const nativeCapture = (capture: Capture): NativeCapture => ({
   ...screenFields(capture),
@@ -108,13 +85,13 @@ export const nativeCapture = (capture: Capture): NativeCapture => ({
 export const waitResponse = ({ matched, position, exit, elapsedMs, gaps }: WaitResult): NativeWaitResponse => ({
   matched: matched.map(({ predicate, text, on, from, to }) => ({
     predicate,
-    ...(text === undefined ? {} : { text }),
-    ...(on === undefined ? {} : { on }),
-    ...(from === undefined ? {} : { from: formatPosition(from) }),
-    ...(to === undefined ? {} : { to: formatPosition(to) }),
+    text,
+    on,
+    from: from && formatPosition(from),
+    to: to && formatPosition(to),
   })),
   position: formatPosition(position),
-  ...(exit === undefined ? {} : { exit: nativeExit(exit) }),
-  elapsedMs: Math.round(elapsedMs * 1_000) / 1_000,
+  exit,
+  elapsedMs: wholeMicros(elapsedMs),
   gaps: gaps.map(formatGap),
 });

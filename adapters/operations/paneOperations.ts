@@ -11,7 +11,7 @@ import { formatPosition } from "../../protocol/position.ts";
 import { EXAMPLE_PANE } from "./examples.ts";
 import { inputParts } from "./inputs.ts";
 import { ON_TMUX, operation } from "./operation.ts";
-import { nativeCapture, nativePane, nativePaneDetails } from "./outputs.ts";
+import { nativeCapture, nativePane } from "./outputs.ts";
 import { readinessNow } from "./readinessAsked.ts";
 import { nativeSnapshot } from "./screenOutputs.ts";
 
@@ -54,7 +54,7 @@ export const paneOperations = {
         server.describePane(pane.id),
         readinessNow(context, server, pane.id),
       ]);
-      return nativePaneDetails(server, server.findPane(pane.id) ?? pane, details, readiness);
+      return { ...nativePane(server, server.findPane(pane.id) ?? pane, readiness), ...details };
     },
   }),
 

@@ -9,42 +9,26 @@ import { OPERATIONS } from "./operationTable.ts";
 
 interface OperationRequest extends Call {
   readonly names: OperationNames;
-  /** Not checked yet. */
   readonly input: unknown;
+  /** Names and input have passed a schema. */
+  readonly isChecked?: true | undefined;
   /** Under which its caller knows it. */
   readonly requestId?: string | undefined;
 }
 
 /** What it does at once is done in this turn. @throws AppError */
 export function perform(context: OperationContext, name: OperationName, request: OperationRequest): Promise<object> {
-  return run(context, name, request, false);
-}
-
-/** The same for names and input that a schema has passed already. @throws AppError */
-export function performChecked(
-  context: OperationContext,
-  name: OperationName,
-  request: OperationRequest,
-): Promise<object> {
-  return run(context, name, request, true);
-}
-
-function run(
-  context: OperationContext,
-  name: OperationName,
-  request: OperationRequest,
-  isChecked: boolean,
-): Promise<object> {
+  const { names, input: given, isChecked = false } = request;
   const operation = OPERATIONS[name];
   const work = () => {
-    if (!isChecked) requireNames(operation.scope, request.names);
+    if (!isChecked) requireNames(operation.scope, names);
     const act = (): object | Promise<object> => {
-      const target = FIND[operation.scope](context, request.names);
-      const input = isChecked ? request.input : parse(operation.input, request.input);
+      const target = FIND[operation.scope](context, names);
+      const input = isChecked ? given : parse(operation.input, given);
       return operation.run(context, target, input, request) as object | Promise<object>;
     };
-    const opening = context.onDemand?.reach(request.names.server);
-    return opening === undefined ? act() : opening.then(() => act());
+    const opening = context.onDemand?.reach(names.server);
+    return opening === undefined ? act() : opening.then(act);
   };
   return context.measure(name, work, request.requestId);
 }
@@ -53,11 +37,11 @@ function run(
 function requireNames(scope: Scope, names: OperationNames): void {
   const wanted: readonly string[] = SCOPE_NAMES[scope];
   for (const name of wanted) {
-    if (names[name as keyof OperationNames] === undefined) throw new AppError("INVALID_ARGUMENT", `${name}: say which`);
+    if (names[name as keyof OperationNames] === undefined) throw new AppError("INVALID_ARGUMENT", `${name}: name one`);
   }
   for (const [name, given] of Object.entries(names)) {
     if (given !== undefined && !wanted.includes(name)) {
-      throw new AppError("INVALID_ARGUMENT", `${name}: the operation is not about one`);
+      throw new AppError("INVALID_ARGUMENT", `${name}: this operation takes none; leave it out`);
     }
   }
 }

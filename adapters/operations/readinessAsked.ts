@@ -3,11 +3,9 @@ import type { ReadinessWatcher, PaneReadiness, Readiness } from "../../daemon/re
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
+import type { OperationContext } from "./operation.ts";
 
-/** Undefined where the daemon does not report readiness. */
-interface WithReadiness {
-  readonly readiness: ReadinessWatcher | undefined;
-}
+type WithReadiness = Pick<OperationContext, "readiness">;
 
 /** @throws AppError INVALID_ARGUMENT */
 export function requireReadiness({ readiness }: WithReadiness): ReadinessWatcher {

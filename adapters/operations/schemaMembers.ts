@@ -5,7 +5,6 @@ import * as v from "valibot";
 
 export interface SchemaMember {
   readonly kind: "text" | "number" | "numberOrText" | "flag" | "list" | "record" | "other";
-  readonly optional: boolean;
   readonly description: string | undefined;
   readonly choices: readonly string[] | undefined;
   readonly min: number | undefined;
@@ -34,7 +33,6 @@ function memberOf(member: Node): SchemaMember {
   };
   return {
     kind: kindOf(node),
-    optional: node !== member,
     description: descriptionOf(member) ?? descriptionOf(node),
     choices: node.type === "picklist" ? node.options?.map(String) : undefined,
     min: bound("min_value"),

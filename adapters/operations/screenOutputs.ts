@@ -1,15 +1,9 @@
-/** A program's end, a pane's screen and what is typed, as every surface tells them, in responses and in streams. */
+/** A pane's screen and what is typed, as every surface tells them, in responses and in streams. */
 import type { TypedText } from "../../daemon/panes/subscription.ts";
-import type { ExitStatus } from "../../daemon/tmux/outputSource.ts";
 import type { Capture, Snapshot } from "../../daemon/tmux/io.ts";
-import type { NativeExit, NativeSnapshot } from "../../protocol/api/nativeResponses.ts";
+import type { NativeSnapshot } from "../../protocol/api/nativeResponses.ts";
 import type { StreamInput } from "../../protocol/api/nativeStream.ts";
 import { formatPosition } from "../../protocol/position.ts";
-
-export const nativeExit = ({ exitCode, signal }: ExitStatus): NativeExit => ({
-  ...(exitCode === undefined ? {} : { exitCode }),
-  ...(signal === undefined ? {} : { signal }),
-});
 
 export const nativeSnapshot = (snapshot: Snapshot): NativeSnapshot => ({
   ...screenFields(snapshot),

@@ -12,7 +12,7 @@ import { formatGap, formatPosition, gapWithin } from "../../protocol/position.ts
 import { AnsiStripper, stripRoom } from "../../daemon/panes/vt/ansi.ts";
 import { inputParts, typedBytes, waitRequest } from "./inputs.ts";
 import { ON_TMUX, operation, type OperationContext } from "./operation.ts";
-import { waitResponse } from "./outputs.ts";
+import { waitResponse, wholeMicros } from "./outputs.ts";
 import { waitRequestSchema } from "./waitSchema.ts";
 
 export const waitOperations = {
@@ -92,7 +92,7 @@ export const waitOperations = {
           to: formatPosition(result.to),
           gaps: result.gaps.map((gap) => formatGap(gapWithin(result.from.epoch, gap))),
           method: result.method,
-          elapsedMs: Math.round(result.elapsedMs * 1_000) / 1_000,
+          elapsedMs: wholeMicros(result.elapsedMs),
         };
       } finally {
         release();

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { PREDICATES } from "../../daemon/waits/predicates/predicateTable.ts";
 import { fromSchema, inputRequestSchema, timeoutMs } from "../../protocol/api/nativeRequests.ts";
-import { described } from "../../protocol/api/described.ts";
+import { optional } from "../../protocol/api/described.ts";
 
 type Row = (typeof PREDICATES)[number];
 type Fields = { readonly [Each in Row as Each["field"]]: v.OptionalSchema<Each["schema"], undefined> };
@@ -14,21 +14,17 @@ export type NativePredicates = v.InferInput<typeof predicatesSchema>;
 
 export const waitRequestSchema = v.strictObject({
   ...predicates,
-  anyOf: v.optional(
-    described(
-      v.pipe(v.array(predicatesSchema), v.minLength(1), v.maxLength(16)),
-      "Sets of predicates; one of them must hold in addition to those above.",
-    ),
+  anyOf: optional(
+    v.pipe(v.array(predicatesSchema), v.minLength(1), v.maxLength(16)),
+    "Sets of predicates; one of them must hold in addition to those above.",
   ),
   from: v.optional(fromSchema),
-  on: v.optional(
-    described(
-      v.picklist(["stream", "screen"]),
-      "Where patterns look: in the output, or also at the rows of the screen that have changed since the wait began.",
-    ),
+  on: optional(
+    v.picklist(["stream", "screen"]),
+    "Where patterns look: in the output, or also at the rows of the screen that have changed since the wait began.",
   ),
   timeoutMs,
-  send: v.optional(described(inputRequestSchema, "Typed once the wait is armed; its echo satisfies nothing.")),
+  send: optional(inputRequestSchema, "Typed once the wait is armed; its echo satisfies nothing."),
 });
 export type NativeWaitRequest = v.InferInput<typeof waitRequestSchema>;
 export type CheckedWaitRequest = v.InferOutput<typeof waitRequestSchema>;

@@ -6,17 +6,15 @@ import { LAYOUT_OPERATIONS, layoutResultSchema } from "../../protocol/api/native
 import { LAYOUT_OPERATION_NAMES, type LayoutOperationName } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import { findPane, findSession, findWindow } from "./findTargets.ts";
-import { operation, type Operation } from "./operation.ts";
+import { ON_TMUX, operation, type Operation } from "./operation.ts";
 
 const ERRORS: readonly ErrorCode[] = [
   "INVALID_ARGUMENT",
-  "NOT_FOUND",
   "ALREADY_EXISTS",
   "INCONSISTENT_STATE",
   "RESOURCE_LIMIT",
   "TMUX_COMMAND_FAILED",
-  "CONNECTION_LOST",
-  "SHUTTING_DOWN",
+  ...ON_TMUX,
 ];
 
 type WindowOperation = Operation<"server", v.GenericSchema, typeof layoutResultSchema>;

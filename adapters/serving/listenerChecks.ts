@@ -23,7 +23,7 @@ export const usersCheck = (
 function usersOf(check: string, allowUids: AllowedUids, token: string | undefined, tokenSetting: string): Finding {
   const problem = peersUnknowable({ allowUids, token, tokenSetting });
   if (problem !== undefined) return fail(check, problem);
-  if (token !== undefined) return ok(check, "whoever has its token");
+  if (token !== undefined) return ok(check, "anyone with its token");
   if (allowUids === "any") {
     return warn(
       check,
@@ -39,7 +39,7 @@ interface PortCheckOptions {
   readonly host: string;
   readonly port: number;
   readonly settings: ListenSettings;
-  /** Other machines may be let in. */
+  /** Other machines may connect. */
   readonly remote?: boolean | undefined;
   /** The health URL of our listener there, and the headers it needs; the response is JSON. */
   readonly url: string;
@@ -49,16 +49,8 @@ interface PortCheckOptions {
 
 export const portCheck = (options: PortCheckOptions): Check => ({ name: options.name, probe: () => portOf(options) });
 
-async function portOf({
-  name: check,
-  host,
-  port,
-  settings,
-  remote,
-  url,
-  headers = {},
-  isOurs,
-}: PortCheckOptions): Promise<Finding> {
+async function portOf(options: PortCheckOptions): Promise<Finding> {
+  const { name: check, host, port, settings, remote, url, headers = {}, isOurs } = options;
   const remedy = `stop what listens there, or choose another port with ${settings.port}`;
   if (remote !== true) await requireLoopback({ host, port, settings });
   if (port === 0) return ok(check, "any free port");

@@ -41,11 +41,7 @@ async function hubsOf(check: string, path: string, env: CheckInputs["env"]): Pro
   const hubs = (await listSessions(path, env)).filter(({ name }) => name.startsWith(HUB_PREFIX));
   const stale = hubs.filter(({ attached }) => attached === 0);
   if (stale.length > 0) {
-    return warn(
-      check,
-      `left behind: ${stale.map(({ name }) => name).join(", ")}`,
-      "start the daemon: it takes them away",
-    );
+    return warn(check, `left behind: ${stale.map(({ name }) => name).join(", ")}`, "start the daemon: it removes them");
   }
   return ok(check, hubs.length === 0 ? "none: no daemon holds this server" : "held by a running daemon");
 }
@@ -63,7 +59,7 @@ async function guestOf(check: string, { socketPath }: GuestConfig): Promise<Find
     return fail(check, `${socketPath} belongs to user ${stat.uid}`, "offer servers of your own only");
   }
   if (await isListening(socketPath)) return ok(check, `a tmux server runs on ${socketPath}`);
-  return warn(check, `nobody listens on ${socketPath}`, "start that tmux again");
+  return warn(check, `no process listens on ${socketPath}`, "start that tmux again");
 }
 
 interface Listed {

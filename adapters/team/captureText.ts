@@ -16,7 +16,7 @@ export interface CaptureTarget {
 /** @throws AppError tmux_error, session_not_found */
 export async function captureText(target: CaptureTarget, requestedLines: number): Promise<TeamCapture> {
   const rows = await printedRows(target, Math.min(requestedLines, TEAM_MAX_CAPTURE_LINES));
-  // So far as tmux prints it: the history asked for and the whole screen below it.
+  // As tmux prints it: the history that is asked for and the whole screen below it.
   return bounded(target, rows, requestedLines, TEAM_MAX_CAPTURE_LINES);
 }
 
@@ -59,7 +59,7 @@ async function ownRows(target: CaptureTarget, lines: number): Promise<readonly s
   if (isDead && rows.length > 1 && meansDead(rows.at(-1) ?? "")) {
     const note = rows.pop() ?? "";
     dropBlank();
-    // It said nothing itself.
+    // The program itself printed nothing.
     if (rows.length === 0) rows.push(note);
   }
   return rows;

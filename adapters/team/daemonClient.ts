@@ -5,9 +5,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { daemonFilePath, readDaemonFile } from "./daemonFile.ts";
+import type { Environment } from "./discovery.ts";
 import { startDaemon } from "./startDaemon.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface DaemonClientOptions {
   readonly env: Environment;
@@ -48,7 +47,7 @@ interface Request {
 
 interface Unreached {
   readonly error: TeamToolError;
-  /** The request reached nobody, or repeating it has no further effect. */
+  /** The request did not arrive, or repeating it has no further effect. */
   readonly mayRepeat: boolean;
 }
 
@@ -85,7 +84,7 @@ export class DaemonClient {
       if (error instanceof TeamToolError || request.signal?.aborted === true) throw error;
       return {
         error: unreachable(`the tmuxwire daemon does not respond at ${address.url}`, error),
-        mayRepeat: reachedNobody(error) || isRepeatable(request),
+        mayRepeat: didNotArrive(error) || isRepeatable(request),
       };
     }
   }
@@ -126,7 +125,7 @@ export class DaemonClient {
 const isRepeatable = ({ operation, body }: Request): boolean =>
   operation === "start" ? "idempotencyKey" in body : !("threadId" in body);
 
-const reachedNobody = (error: unknown): boolean =>
+const didNotArrive = (error: unknown): boolean =>
   ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === "ECONNREFUSED";
 
 const unreachable = (message: string, cause?: unknown): TeamToolError =>

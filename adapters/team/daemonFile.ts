@@ -51,7 +51,7 @@ export async function removeDaemonFile(path: string, pid: number): Promise<void>
 /** Others who may write there could put an address of their own in its place. */
 async function requirePrivate(directory: string): Promise<void> {
   const stats = await lstat(directory);
-  if (!stats.isDirectory()) throw refused(`${directory} is no directory; use the one it leads to`);
+  if (!stats.isDirectory()) throw refused(`${directory} is not a directory; use the one it links to`);
   if (!isOwn(stats.uid)) throw refused(`${directory} belongs to user ${stats.uid}, not to you`);
   if ((stats.mode & 0o022) !== 0) throw refused(`others may write in ${directory}; run chmod 700 ${directory}`);
 }

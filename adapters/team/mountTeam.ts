@@ -41,9 +41,9 @@ export function mountTeam(team: TeamConfig, context: StartContext): MountedPart 
   return {
     mount,
     announce: async (url, token) => {
-      if (!team.isToldToPi) {
+      if (!team.announcesToPi) {
         const how = "`tmuxwire enable team` turns that on for good, `serve --with team` once";
-        print(`team contract at ${url}/team/v1; pi is not told of it in ${path}: ${how}`);
+        print(`team contract at ${url}/team/v1; not announced to pi in ${path}: ${how}`);
         return;
       }
       try {
@@ -55,7 +55,7 @@ export function mountTeam(team: TeamConfig, context: StartContext): MountedPart 
         return;
       }
       open.surfaces.push(() => removeDaemonFile(path, process.pid));
-      print(`team contract at ${url}/team/v1 (told in ${path})`);
+      print(`team contract at ${url}/team/v1 (announced in ${path})`);
     },
   };
 }

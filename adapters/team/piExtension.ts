@@ -8,7 +8,7 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
 import { DaemonClient, type DaemonClientOptions, TeamToolError } from "./daemonClient.ts";
-import { defaultAgentId, discoverTeamd, discoverTeamId } from "./discovery.ts";
+import { defaultAgentId, discoverTeamd, discoverTeamId, type Environment } from "./discovery.ts";
 import { teamErrorName } from "./teamErrors.ts";
 import type { PiApi, PiContext, ToolCallEvent, ToolResult } from "./piApi.ts";
 import { noTeam, refusal } from "./piGuard.ts";
@@ -17,10 +17,18 @@ import type { Teamd } from "./teamd.ts";
 
 export interface PiExtensionOptions extends Omit<DaemonClientOptions, "env"> {
   /** Default: this process's. */
-  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly env?: Environment | undefined;
 }
 
 type Params = Readonly<Record<string, unknown>>;
+
+interface ToolCall {
+  readonly name: ToolName;
+  readonly id: string;
+  readonly params: Params;
+  readonly signal: AbortSignal | undefined;
+  readonly context: PiContext;
+}
 
 /** Tool calls that pi has asked about and that were allowed, until they are carried out. */
 const MAX_ALLOWED_CALLS = 256;
@@ -36,8 +44,8 @@ export default function teamTmuxExtension(pi: PiApi, options: PiExtensionOptions
       label,
       description,
       parameters,
-      execute: (toolCallId, params, signal, _onUpdate, context) =>
-        extension.execute(name, toolCallId, params, signal, context ?? { hasUI: false }),
+      execute: (id, params, signal, _onUpdate, context) =>
+        extension.execute({ name, id, params, signal, context: context ?? { hasUI: false } }),
     });
   }
   pi.on("tool_call", (...args) => extension.toolCall(args));
@@ -54,7 +62,7 @@ class TeamTmux {
     this.#daemon = new DaemonClient({ ...options, env: this.#env });
   }
 
-  get #env(): Readonly<Record<string, string | undefined>> {
+  get #env(): Environment {
     return this.#options.env ?? process.env;
   }
 
@@ -78,38 +86,27 @@ class TeamTmux {
   }
 
   /** @throws TeamToolError */
-  async execute(
-    name: ToolName,
-    toolCallId: string,
-    params: Params,
-    signal: AbortSignal | undefined,
-    context: PiContext,
-  ): Promise<ToolResult> {
+  async execute(call: ToolCall): Promise<ToolResult> {
+    const { name, id, params, context } = call;
     try {
       requireKnown(name, params);
-      // Asked already, by the handler; a host that does not ask is asked for here.
-      if (!this.#allowed.delete(toolCallId)) {
+      // The handler has checked it already; a host that calls no handler is checked here.
+      if (!this.#allowed.delete(id)) {
         const reason = await this.#refusal(name, params, context);
         if (reason !== undefined) throw new TeamToolError("blocked", reason);
       }
-      return await this.#run(name, toolCallId, params, signal, context);
+      return await this.#run(call);
     } catch (error) {
       throw toolError(error);
     }
   }
 
-  async #run(
-    name: ToolName,
-    toolCallId: string,
-    params: Params,
-    signal: AbortSignal | undefined,
-    context: PiContext,
-  ): Promise<ToolResult> {
+  async #run({ name, id, params, signal, context }: ToolCall): Promise<ToolResult> {
     const team = await this.#team();
     switch (name) {
       case "team_tmux_start": {
         const cwd = this.#directory(params, context);
-        const idempotencyKey = `${toolCallId}:${randomUUID()}`;
+        const idempotencyKey = `${id}:${randomUUID()}`;
         const body = { ...params, ...team.caller, cwd, idempotencyKey, teamd: team.teamd };
         const result = await this.#daemon.call("start", body, signal);
         this.#remember(result["sessionName"], cwd);

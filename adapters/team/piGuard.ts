@@ -1,6 +1,6 @@
 /**
- * Who may start and capture: the rule that pi-team has for writing. Without a person at the screen neither is done; inside
- * the project an active lease on the directory is wanted, and teamd is the one that knows. Elsewhere no lease applies.
+ * Who may start and capture: the rule that pi-team has for writing. Without a person at the screen neither is allowed;
+ * inside the project both need an active lease on the directory, which teamd knows. Elsewhere no lease applies.
  */
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";

@@ -5,7 +5,7 @@ import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 export interface SessionEnd {
   /** Every program in it has ended. */
   readonly dead: boolean;
-  /** Of its active pane, as a shell gives it; null while it runs, or when nobody knows. */
+  /** Of its active pane, as a shell gives it; null while it runs, or when it is unknown. */
   readonly exitStatus: number | null;
 }
 

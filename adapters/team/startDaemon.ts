@@ -1,8 +1,7 @@
 /** Starts the daemon for the extension, when the user has allowed that, without teamd's secrets. Runs inside pi. */
 import { basename, dirname, join } from "node:path";
 import { autostart } from "../serving/autostart.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from "./discovery.ts";
 
 /** Resolves when it listens. @param daemonFile where it will say so. @throws Error with what it said */
 export async function startDaemon(env: Environment, daemonFile: string): Promise<void> {

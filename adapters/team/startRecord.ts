@@ -20,7 +20,7 @@ export interface StartRecord {
   /** Undefined when the start has not come this far. */
   readonly outcome: TeamStartOutcome | undefined;
   readonly readyMs: number | undefined;
-  /** Why the prompt was not taken, in the words of whoever refused it. */
+  /** Why the prompt was not taken, in the words of the refusal. */
   readonly detail: string | undefined;
   /** It was announced in the thread. */
   readonly announced: boolean;
@@ -49,7 +49,7 @@ export const beginRecord = (request: TeamStartRequest, threadId: string): StartR
   announced: false,
 });
 
-/** All of it is done. */
+/** Nothing is left to do. */
 export const isComplete = ({ outcome, announced }: StartRecord): boolean => outcome !== undefined && announced;
 
 /** Set while the session is made, so that a repeated request always finds it. */

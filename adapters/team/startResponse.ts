@@ -41,7 +41,7 @@ export async function startResponse({ server, socketPath, session, record, threa
   };
 }
 
-const isTaken = (outcome: TeamStartOutcome): boolean => outcome === "submitted" || outcome === "queued";
+export const isTaken = (outcome: TeamStartOutcome): boolean => outcome === "submitted" || outcome === "queued";
 
 async function whyDead(
   { exitStatus }: SessionEnd,

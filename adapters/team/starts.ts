@@ -33,19 +33,21 @@ import { untilExitReported } from "./untilReady.ts";
 import { makeWorker, promptWorker, requireWorker, type Worker } from "./worker.ts";
 
 interface UnderWay {
+  /** Digests of its idempotency key and of what it asks for. */
+  readonly key: string | undefined;
   readonly request: string;
+  /** The session that it names. */
+  readonly name: string | undefined;
   readonly result: Promise<TeamStart>;
 }
 
 /** One team's starts under way. */
 interface TeamStarts {
-  readonly byKey: Map<string, UnderWay>;
-  readonly byName: Map<string, UnderWay>;
+  readonly underWay: Set<UnderWay>;
   /** Workers that exist and are being prompted. */
   readonly byPane: Map<PaneId, Promise<TeamStart>>;
   /** Names reserved for starts whose session does not exist yet. */
   readonly promised: Set<string>;
-  count: number;
 }
 
 export class Starts {
@@ -68,40 +70,33 @@ export class Starts {
     const key = keyDigest(request.idempotencyKey);
     const digest = requestDigest(request);
     const name = request.sessionName === undefined ? undefined : asTmuxNames(request.sessionName);
-    const repeated = (key === undefined ? undefined : team.byKey.get(key)) ?? team.byName.get(name ?? "");
+    const others = [...team.underWay];
+    const repeated =
+      others.find((other) => key !== undefined && other.key === key) ??
+      others.find((other) => name !== undefined && other.name === name);
     if (repeated !== undefined) {
-      if (key !== undefined && team.byKey.get(key) === repeated) requireSame(repeated.request, digest);
+      if (key !== undefined && repeated.key === key) requireSame(repeated.request, digest);
       return { ...(await repeated.result), created: false, threadCreated: false };
     }
-    if (team.count >= MAX_STARTS_PER_TEAM) {
+    if (others.length >= MAX_STARTS_PER_TEAM) {
       throw new AppError(
         "RESOURCE_LIMIT",
         `${MAX_STARTS_PER_TEAM} starts are under way in this team; wait for one to end`,
       );
     }
     const result = this.#run(team, { ...request, cwd });
-    const underWay: UnderWay = { request: digest, result };
-    team.count += 1;
-    if (key !== undefined) team.byKey.set(key, underWay);
-    if (name !== undefined) team.byName.set(name, underWay);
+    const underWay: UnderWay = { key, request: digest, name, result };
+    team.underWay.add(underWay);
     try {
       return await result;
     } finally {
-      team.count -= 1;
-      if (key !== undefined) team.byKey.delete(key);
-      if (name !== undefined) team.byName.delete(name);
-      if (team.count === 0) this.#teams.delete(request.teamId);
+      team.underWay.delete(underWay);
+      if (team.underWay.size === 0) this.#teams.delete(request.teamId);
     }
   }
 
   #team(teamId: string): TeamStarts {
-    const known = this.#teams.get(teamId) ?? {
-      byKey: new Map(),
-      byName: new Map(),
-      byPane: new Map(),
-      promised: new Set(),
-      count: 0,
-    };
+    const known = this.#teams.get(teamId) ?? { underWay: new Set(), byPane: new Map(), promised: new Set() };
     this.#teams.set(teamId, known);
     return known;
   }
@@ -164,7 +159,7 @@ export class Starts {
     return this.#bringUp(team, server, { worker, record }, request, (post) => teamd.postOnce(threadId, post));
   }
 
-  /** The session, with the thread it will be told of in; or what was there under its name. */
+  /** The session and the thread that announces it; or the response for a session of its name that was there. */
   async #make(team: TeamStarts, server: TmuxServer, teamd: TeamdClient, request: Located): Promise<Made | TeamStart> {
     const { sessionName, sessionPrefix = TEAM_DEFAULT_PREFIX, title, teamId, cwd } = request;
     for (let tries = 1; ; tries += 1) {
@@ -172,7 +167,7 @@ export class Starts {
       const name = sessionName === undefined ? nextSessionName(sessionPrefix, taken) : asTmuxNames(sessionName);
       team.promised.add(name);
       try {
-        // The worker is of the thread, so that what is said there reaches it: another name is another thread.
+        // The worker takes part in the thread, so that its messages reach it: another name needs another thread.
         const threadId = request.threadId ?? (await teamd.createThread(title ?? `tmux: ${name}`, [name]));
         const record = beginRecord(request, threadId);
         const userOptions = recordOption(record);
@@ -180,7 +175,7 @@ export class Starts {
         return { worker, record, threadId, threadCreated: request.threadId === undefined };
       } catch (error) {
         if (!(error instanceof AppError && error.code === "ALREADY_EXISTS") || tries === MAX_NAME_TRIES) throw error;
-        // Somebody else has made it at this moment, or has one whose name we could not know.
+        // Another client has just made it, or has one whose name we could not know.
         const there = sessionName === undefined ? undefined : server.findSession(name);
         if (there !== undefined) return this.#respond(server, request, there, undefined);
       } finally {
@@ -272,7 +267,7 @@ export class Starts {
   }
 }
 
-/** A request that says where. */
+/** A request with its directory. */
 type Located = TeamStartRequest & { readonly cwd: string };
 
 interface Begun {

@@ -1,13 +1,13 @@
 /** The team contract's settings: where the teams' tmux servers are, what a worker is, and where teamd keeps its teams. */
 import { join } from "node:path";
 import * as v from "valibot";
-import type { DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
-import { pathSchema, textList, wholeNumber } from "../../daemon/ops/settingSchemas.ts";
-import type { SettingInputs, SettingReader } from "../../daemon/ops/settings.ts";
+import type { ConfigInputs, DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
+import { pathSetting, textList, wholeNumber } from "../../daemon/ops/settingSchemas.ts";
+import type { SettingReader } from "../../daemon/ops/settings.ts";
 
 export interface TeamConfig {
-  /** Named, or set up on purpose: the file by which pi's extension finds us is written into pi's own folder. */
-  readonly isToldToPi: boolean;
+  /** Named, or configured: the file by which pi's extension finds the daemon is written into pi's own folder. */
+  readonly announcesToPi: boolean;
   /** A team's tmux socket is `ROOT/TEAM/tmux.sock`; `daemon.json` stands beside the teams. */
   readonly rootDir: string;
   readonly workerArgv: readonly string[];
@@ -18,11 +18,6 @@ export interface TeamConfig {
   readonly homeDir: string;
 }
 
-interface TeamConfigInputs {
-  readonly cwd: string;
-  readonly homeDir: string;
-}
-
 const DEFAULT_WORKER_ARGV = ["pi"] as const;
 /** A cold pi on a busy machine draws its first screen within a few seconds. */
 const DEFAULT_READY_TIMEOUT_MS = 30_000;
@@ -30,15 +25,14 @@ const DEFAULT_READY_TIMEOUT_MS = 30_000;
 /** @throws AppError CONFIGURATION_INVALID */
 export function readTeam(
   settings: SettingReader,
-  inputs: TeamConfigInputs & Pick<SettingInputs, "env">,
+  inputs: Pick<ConfigInputs, "cwd" | "homeDir">,
   { wanted }: Pick<DaemonConfig, "wanted">,
 ): TeamConfig {
   const config = {
     rootDir: settings.read({
       key: "team.dir",
       variable: "TMUXWIRE_TEAM_DIR",
-      schema: pathSchema(inputs),
-      expected: "a path",
+      ...pathSetting(inputs),
       fallback: join(inputs.homeDir, ".pi", "agent", "tmux"),
     }),
     workerArgv: settings.read<readonly string[]>({
@@ -64,10 +58,10 @@ export function readTeam(
     }),
     homeDir: inputs.homeDir,
   };
-  return { ...config, isToldToPi: wanted.has("team") || settings.isConfigured("team.", /^TMUXWIRE_TEAM_/) };
+  return { ...config, announcesToPi: wanted.has("team") || settings.isConfigured("team.", /^TMUXWIRE_TEAM_/) };
 }
 
-/** teamd's own are what workers find for themselves, or not at all. */
+/** Workers find teamd's own variables by themselves, or not at all. */
 const isPassable = (name: string): boolean => /^(?!PI_TEAMD_)[A-Za-z_][A-Za-z0-9_]*$/.test(name);
 
 const argv = v.pipe(

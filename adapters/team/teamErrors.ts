@@ -1,6 +1,6 @@
 /**
- * The team contract's errors by their names there, each one of ours underneath: the table gives it its status. What fails
- * in tmux says which command it was and what tmux had to say.
+ * The team contract's errors by their names there, each one of ours underneath: the table gives it its status. A failure in
+ * tmux names the command and quotes tmux.
  */
 import { AppError, type ErrorCode, toAppError } from "../../protocol/errors.ts";
 import type { TeamError } from "../../protocol/api/team.ts";

@@ -2,7 +2,7 @@
 
 /** Teams whose tmux servers we are connected to at once: each costs a control client and a few descriptors. */
 export const MAX_OPEN_TEAMS = 32;
-/** A team that nobody has asked about for this long is disconnected; its sessions go on, and the next request connects again. */
+/** A team without requests for this long is disconnected; its sessions go on, and the next request connects again. */
 export const TEAM_IDLE_MS = 900_000;
 /** Starts under way at once in one team: each is a program that has yet to come up. */
 export const MAX_STARTS_PER_TEAM = 32;
@@ -13,7 +13,7 @@ export const SUBMIT_TIMEOUT_MS = 15_000;
 /** A program whose end is seen in the system is dead to tmux a moment later. */
 export const EXIT_WITHIN_MS = 500;
 /** tmux's report of how a program ended, once the system has reported that it is gone. */
-export const EXIT_TOLD_WITHIN_MS = 2_000;
+export const EXIT_REPORTED_WITHIN_MS = 2_000;
 /** A connection to a team's server that was lost: a server that has ended is made anew in less. */
 export const RECONNECT_WITHIN_MS = 3_000;
 /** Of why a prompt was not taken, as the record on the worker's pane keeps it. */

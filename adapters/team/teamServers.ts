@@ -1,6 +1,6 @@
 /**
- * One tmux server of ours per team, reached when it is first asked for and left when nobody has asked for a while: the
- * sessions live in tmux, so leaving costs nothing but the connection. Asking about a team that has no server starts none.
+ * One tmux server of ours per team, connected on the first request and left after a while without any: the sessions live
+ * in tmux, so leaving costs nothing but the connection. Asking about a team that has no server starts none.
  */
 import { isAbsolute, join } from "node:path";
 import type { Host } from "../../daemon/host/host.ts";
@@ -9,6 +9,7 @@ import { meansGone, trySocket } from "../../daemon/servers/guest/guestSocket.ts"
 import { type OwnedServerOptions, startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
+import { within } from "../../daemon/time/within.ts";
 import { AppError, isCutShort, shuttingDown } from "../../protocol/errors.ts";
 import { onTmux, teamError } from "./teamErrors.ts";
 import { MAX_OPEN_TEAMS, RECONNECT_WITHIN_MS, TEAM_IDLE_MS } from "./teamLimits.ts";
@@ -28,8 +29,6 @@ interface TeamServersOptions {
   readonly host?: Host | undefined;
   readonly log?: ((team: string) => (event: string, fields: object) => void) | undefined;
   readonly start?: ((options: OwnedServerOptions) => Promise<TmuxServer>) | undefined;
-  readonly idleMs?: number | undefined;
-  readonly maxOpen?: number | undefined;
 }
 
 interface Entry {
@@ -61,14 +60,24 @@ export class TeamServers {
   }
 
   /** With the team's server, made when there is none. @throws AppError tmux_not_installed, tmux_error, RESOURCE_LIMIT */
-  use<T>(teamId: string, run: (server: TmuxServer) => Promise<T>): Promise<T> {
-    return this.#withEntry(teamId, run);
+  async use<T>(teamId: string, run: (server: TmuxServer) => Promise<T>): Promise<T> {
+    const entry = this.#open.get(teamId) ?? this.#openTeam(teamId);
+    entry.users += 1;
+    try {
+      const server = await entry.server;
+      await this.#untilResponds(teamId, server);
+      return await run(server);
+    } finally {
+      entry.users -= 1;
+      entry.lastUsedMs = this.#options.clock.nowMs();
+      this.#arm();
+    }
   }
 
   /** With the team's server when it has one; nothing is started for a team that has none. */
   async useIfThere<T>(teamId: string, run: (server: TmuxServer | undefined) => Promise<T>): Promise<T> {
     const open = await this.#open.get(teamId)?.server.catch(() => undefined);
-    // One whose server has just ended is connected to anew by itself, but until then it has none.
+    // A connection whose server has just ended is made again by itself; until then the team has no server.
     if (open === undefined || !(await responds(open))) {
       const { sockets } = this.#host;
       const refusal = await trySocket(sockets, this.socketPath(teamId));
@@ -77,7 +86,7 @@ export class TeamServers {
         refusal !== undefined && meansGone(refusal) && sockets.listenerOf(this.socketPath(teamId)) === undefined;
       if (isGone) return run(undefined);
     }
-    return this.#withEntry(teamId, run);
+    return this.use(teamId, run);
   }
 
   /** Before anything is made for a team. @throws AppError tmux_not_installed */
@@ -96,21 +105,6 @@ export class TeamServers {
     const entries = [...this.#open.values()];
     this.#open.clear();
     await Promise.allSettled(entries.map(async ({ server }) => (await server).close()));
-  }
-
-  async #withEntry<T>(teamId: string, run: (server: TmuxServer) => Promise<T>): Promise<T> {
-    const { clock } = this.#options;
-    const entry = this.#open.get(teamId) ?? this.#openTeam(teamId);
-    entry.users += 1;
-    try {
-      const server = await entry.server;
-      await this.#untilResponds(teamId, server);
-      return await run(server);
-    } finally {
-      entry.users -= 1;
-      entry.lastUsedMs = clock.nowMs();
-      this.#arm();
-    }
   }
 
   /** What was known of a server that has ended is not reported as if it were still true. @throws AppError tmux_error */
@@ -144,7 +138,7 @@ export class TeamServers {
 
   /** The least recently used team makes room for a new one. @throws AppError RESOURCE_LIMIT */
   #makeRoom(): void {
-    if (this.#open.size < (this.#options.maxOpen ?? MAX_OPEN_TEAMS)) return;
+    if (this.#open.size < MAX_OPEN_TEAMS) return;
     const [oldest] = [...this.#open].filter(([, entry]) => entry.users === 0).sort(byUse);
     if (oldest === undefined)
       throw new AppError("RESOURCE_LIMIT", "too many teams are at work; wait for a start to end");
@@ -159,13 +153,13 @@ export class TeamServers {
 
   #arm(): void {
     this.#timer?.cancel();
-    const { clock, idleMs = TEAM_IDLE_MS } = this.#options;
+    const { clock } = this.#options;
     const idle = [...this.#open].filter(([, entry]) => entry.users === 0).sort(byUse);
     const first = idle[0]?.[1];
     if (this.#closed || first === undefined) return;
-    this.#timer = clock.callAt(first.lastUsedMs + idleMs, () => {
+    this.#timer = clock.callAt(first.lastUsedMs + TEAM_IDLE_MS, () => {
       for (const [teamId, entry] of idle) {
-        if (entry.users === 0 && clock.nowMs() - entry.lastUsedMs >= idleMs) this.#leave(teamId);
+        if (entry.users === 0 && clock.nowMs() - entry.lastUsedMs >= TEAM_IDLE_MS) this.#leave(teamId);
       }
       this.#arm();
     });
@@ -191,19 +185,12 @@ async function responds(server: TmuxServer): Promise<boolean> {
 }
 
 /** Resolves when the connection's state changes, or in time; at once when it is ready. */
-function nextState(server: TmuxServer, clock: Clock, untilMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      timer.cancel();
-      unsubscribe();
-      resolve();
-    };
-    const timer = clock.callAt(untilMs, done);
-    const unsubscribe = server.subscribe((event) => {
+const nextState = (server: TmuxServer, clock: Clock, untilMs: number): Promise<void> =>
+  within<void>(clock, untilMs - clock.nowMs(), undefined, (done) => {
+    if (server.status().state === "ready") done();
+    return server.subscribe((event) => {
       if (event.kind === "state") done();
     });
-    if (server.status().state === "ready") done();
   });
-}
 
 const byUse = ([, a]: readonly [string, Entry], [, b]: readonly [string, Entry]): number => a.lastUsedMs - b.lastUsedMs;

@@ -41,7 +41,7 @@ export class TeamdClient {
     this.#teamd = teamd;
   }
 
-  /** That it responds, for this team; searches for threads that nobody has. @throws AppError teamd_unavailable */
+  /** Checks that it responds, for this team, by a search that finds no thread. @throws AppError teamd_unavailable */
   async requireTeam(): Promise<void> {
     const query = new URLSearchParams({ teamId: this.#teamd.teamId, q: NO_THREAD });
     const response = await this.#call("GET", `/v1/threads/search?${query.toString()}`);

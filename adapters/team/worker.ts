@@ -9,6 +9,7 @@ import type { TeamContext, TeamWorker } from "./teamContext.ts";
 import { onTmux, teamError } from "./teamErrors.ts";
 import { SUBMIT_TIMEOUT_MS, WORKER_COLS, WORKER_ROWS } from "./teamLimits.ts";
 import { findProgram } from "../../daemon/host/findProgram.ts";
+import { isTaken } from "./startResponse.ts";
 import { untilEnded, untilReady } from "./untilReady.ts";
 import { guardPrompt } from "./workerPrompt.ts";
 
@@ -30,7 +31,7 @@ interface WorkerRequest {
   readonly userOptions: Readonly<Record<string, string>>;
 }
 
-/** What cannot be started is said before anything is made. @throws AppError worker_not_found */
+/** Refuses a program that cannot be started before anything is made. @throws AppError worker_not_found */
 export async function requireWorker({ argv, environment }: TeamWorker, cwd: string): Promise<void> {
   const [name = PROFILE] = argv;
   const path = environment["PATH"] ?? "";
@@ -100,7 +101,11 @@ export async function promptWorker(
     if (ready !== "ready") return { outcome: ready === "dead" ? "ended" : "not_ready", readyMs };
     readyMs = Math.round(clock.nowMs() - madeAtMs);
     try {
-      const { outcome, repeated = false } = await delivery.submit({
+      const {
+        outcome,
+        repeated = false,
+        details,
+      } = await delivery.submit({
         server,
         pane,
         text: guardPrompt(prompt),
@@ -109,23 +114,29 @@ export async function promptWorker(
         idempotencyKey: key,
       });
       const submitMs = Math.round(clock.nowMs() - madeAtMs) - readyMs;
-      const isTaken = outcome === "submitted" || outcome === "queued";
-      if (!isTaken) await untilEnded(watched, clock);
-      return { outcome, readyMs, submitMs, detail: repeated && !isTaken ? CUT_SHORT : undefined };
+      const hasTaken = isTaken(outcome);
+      if (!hasTaken) await untilEnded(watched, clock);
+      return { outcome, readyMs, submitMs, detail: hasTaken ? undefined : whyNot(details?.screenNote, repeated) };
     } catch (error) {
       if (hasLeft(error) && (await untilEnded(watched, clock))) return { outcome: "ended", readyMs };
       throw error;
     }
   } catch (error) {
-    // The worker is there, and whoever asked is told that it was not prompted.
+    // The worker exists; the response says that it was not prompted.
     if (!(error instanceof AppError) || error.code === "INTERNAL_ERROR") throw error;
     log.warn("team.prompt.failed", { pane, code: error.code });
     return { outcome: "refused", detail: error.message, readyMs };
   }
 }
 
+/** What the worker itself shows says more than what was done. */
+function whyNot(screenNote: string | undefined, isRepeated: boolean): string | undefined {
+  if (screenNote !== undefined) return `the prompt was typed and Enter pressed; the worker shows: ${screenNote}`;
+  return isRepeated ? CUT_SHORT : undefined;
+}
+
 const CUT_SHORT = "the daemon ended while it typed the prompt, so nothing is typed again";
 
-/** Its program no longer reads from the pane: it is ending, or somebody has stopped it. */
+/** Its program no longer reads from the pane: it is ending, or was stopped. */
 const hasLeft = (error: unknown): boolean =>
   error instanceof AppError && (error.details?.["reason"] === "program_changed" || error.details?.["state"] === "dead");

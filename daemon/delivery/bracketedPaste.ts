@@ -1,5 +1,5 @@
 /**
- * Whether a program takes pastes in brackets, read from its output: tmux 3.3a knows it and tells nobody
+ * Whether a program takes pastes in brackets, read from its output: tmux 3.3a knows it and does not report it
  * (docs/tmuxFacts.md 25). A pane whose program began before we followed it may have said so earlier: `unknown`.
  */
 import type { OutputSource } from "../tmux/outputSource.ts";

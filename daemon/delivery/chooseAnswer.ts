@@ -33,7 +33,14 @@ export async function chooseAnswer(work: Work, { answer, dialogId, addressee }: 
   const profile = profileNamed(watch.state.profile);
   if (state !== "asking") throw wrongState(watch, state, "no question is open in the pane; submit a prompt instead");
   if (dialog === undefined || dialog.options.length === 0) {
-    throw wrongState(watch, state, "the question's options cannot be read; look at the pane and press keys with input");
+    throw wrongState(
+      watch,
+      state,
+      "the question's options cannot be read; look at the pane and press keys with input",
+      {
+        reason: "question_unreadable",
+      },
+    );
   }
   if (dialogId !== undefined && dialogId !== dialog.id) {
     throw wrongState(watch, state, "a different question is open; read it before answering");
@@ -112,13 +119,17 @@ const isChecked = ({ options }: Shown, index: number): boolean => options[index]
 
 /** Walks to an option and presses what chooses it (or, where several may be chosen, switches it). */
 async function pressOption(asking: Asking, page: Shown, index: number): Promise<void> {
-  const { watch } = asking.work;
+  const { work } = asking;
+  const { watch } = work;
   for (let step = 0; step < MAX_DIALOG_STEPS; step += 1) {
     const { dialog } = await capturePage(asking, page);
     const keys = dialog.options[index]?.keys ?? [];
     const [key] = keys;
     if (key === undefined) {
-      throw wrongState(watch, "asking", "nothing shows where the question's mark stands; press keys with input");
+      throw wrongState(watch, "asking", "nothing shows where the question's mark stands; press keys with input", {
+        reason: "question_unreadable",
+        ...(work.progress.hasWritten ? WRITTEN : {}),
+      });
     }
     const from = watch.source.outputSeq;
     if (!ARROWS.has(key)) {
@@ -232,7 +243,7 @@ async function finish({ work, profile, keyRead }: Asking, after: ScreenCapture |
     profile.kind !== "agent" || after === undefined || (await goesOnAfter(watch, profile, keyRead, isAtWork));
   if (watch.isLost) return resultOf(work, "indeterminate");
   if (watch.hasEnded || watch.server.findPane(watch.pane) === undefined || watch.isAddresseeGone) {
-    // An agent that has ended has told nobody whether it was the answer that ended it.
+    // Whether the answer ended an agent is unknown once it has ended.
     return profile.kind === "agent" ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "readiness");
   }
   return after === undefined || !goes ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "screen");

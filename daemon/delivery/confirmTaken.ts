@@ -145,7 +145,7 @@ function mixedWith(
   return row === undefined ? undefined : `somebody typed into it: ${oneLine([row])}`;
 }
 
-/** A shell's command may end the shell; an agent that ends right after Enter has told nobody whether it took the prompt. */
+/** A shell's command may end the shell; whether an agent that ends right after Enter took the prompt is unknown. */
 const ended = (work: Work, { profile }: Entered): SubmitResult =>
   profile.kind === "agent" ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "readiness");
 

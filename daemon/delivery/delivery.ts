@@ -4,7 +4,6 @@ import type { Position } from "../../protocol/position.ts";
 import type { AddresseeRequest } from "./addressee.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 
-const DELIVERY_OUTCOMES = ["submitted", "queued", "echoed_unconfirmed", "not_echoed", "indeterminate"] as const;
 /**
  * `submitted`: the program took it (a hook, its title or its screen says that it works, its history shows the text, a shell
  * wrote) and goes on. `queued`: it is busy and keeps it for later. `echoed_unconfirmed`: seen on the screen and Enter
@@ -12,7 +11,7 @@ const DELIVERY_OUTCOMES = ["submitted", "queued", "echoed_unconfirmed", "not_ech
  * `not_echoed`: never seen, so Enter was never pressed. `indeterminate`: the connection was lost in between; nothing is sent
  * again.
  */
-export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
+export type DeliveryOutcome = "submitted" | "queued" | "echoed_unconfirmed" | "not_echoed" | "indeterminate";
 
 export interface SubmitRequest {
   readonly server: TmuxServer;
@@ -110,7 +109,7 @@ export interface Delivery {
   /** @throws AppError WRONG_STATE (no dialog, another dialog, no such option, no way for free text), NOT_FOUND, CONNECTION_LOST */
   choose(request: ChooseRequest): Promise<SubmitResult>;
   /**
-   * Types each step for itself, for the addressee alone; nothing is looked at in between, so the outcome is never more than
+   * Types each step for itself, for the addressee alone; nothing is captured in between, so the outcome is never more than
    * `echoed_unconfirmed`. All steps are checked before the first is typed.
    * @throws AppError WRONG_STATE (dead, another program; `details.textWritten` when some steps were typed), INVALID_ARGUMENT
    */

@@ -9,7 +9,7 @@ export const ECHO_WITHIN_MS = 3_000;
 /** What a longer text gets on top: 5 s for 100 KB, on a busy machine. */
 export const ECHO_BYTES_PER_MS = 20;
 /** Least time between two captures of a screen that keeps changing: a frame comes in a few writes. */
-export const LOOK_INTERVAL_MS = 4;
+export const CAPTURE_INTERVAL_MS = 4;
 /** A program that is never quiet (spinners, clocks) is waited for no longer than this; the capture stays exact. */
 export const QUIET_WITHIN_MS = 1_000;
 /** The sign that a prompt was taken comes within tens of milliseconds; after this it is unconfirmed. */
@@ -35,7 +35,7 @@ export const WAITS_WITHIN_MS = 600;
 /** A program that has begun to exit is gone within this: opencode takes 0.7 s after its screen is gone, gemini up to 1.3 s. */
 export const ENDS_WITHIN_MS = 2_000;
 /** The system does not report that a program exits: it is polled at this interval while one does, and only then. */
-export const ENDING_LOOK_MS = 20;
+export const ENDING_PROBE_MS = 20;
 /** Signs of an end come within this of the frame that lacks what was asked or typed. */
 export const STAYS_MS = 100;
 /** First press and two more. */
@@ -46,7 +46,7 @@ export const DIALOG_STEP_MS = 1_000;
 export const MAX_DIALOG_STEPS = 64;
 /** Three presses per line of a box; boxes with more lines than 40 are not emptied. */
 export const MAX_CLEAR_PRESSES = 120;
-/** Looks until one is exact, for a key that must not meet a dialog; past it the pane is too busy to press it safely. */
+/** Captures until one is exact, for a key that must not meet a dialog; past it the pane is too busy to press it safely. */
 export const MAX_EXACT_CAPTURES = 200;
 
 /** How long the result of a key is remembered. A page that retries does so within minutes. */

@@ -31,17 +31,6 @@ export interface StoredDelivery {
   readonly outcome: StoredOutcome | undefined;
 }
 
-export interface DeliveryStore {
-  find(key: DeliveryKey): StoredDelivery | undefined;
-  /** Before the first byte. @throws AppError RESOURCE_LIMIT: then nothing may be typed. */
-  begin(key: DeliveryKey, requestHash: string): void;
-  /** Nothing was typed after all. */
-  forget(key: DeliveryKey): void;
-  /** @throws AppError RESOURCE_LIMIT: it stays begun. */
-  complete(key: DeliveryKey, outcome: StoredOutcome): void;
-  close(): void;
-}
-
 interface DeliveryStoreOptions {
   /** Absolute; `:memory:` for one that does not outlive us. */
   readonly path: string;
@@ -66,15 +55,13 @@ const MIGRATIONS = [
 /** Old rows are swept at the first and at every so many deliveries. */
 const SWEEP_EVERY = 100;
 
-/** The file is opened when it is first needed: a daemon that delivers nothing makes none. */
-export const openDeliveryStore = (options: DeliveryStoreOptions): DeliveryStore => new SqliteDeliveryStore(options);
-
 interface Row {
   readonly request_hash: string;
   readonly outcome: string | null;
 }
 
-class SqliteDeliveryStore implements DeliveryStore {
+/** The file is opened when it is first needed: a daemon that delivers nothing makes none. */
+export class DeliveryStore {
   readonly #options: DeliveryStoreOptions;
   #opened: { readonly database: Database; readonly statements: Statements } | undefined;
   #isClosed = false;
@@ -91,6 +78,7 @@ class SqliteDeliveryStore implements DeliveryStore {
     return { requestHash: row.request_hash, outcome: row.outcome === null ? undefined : decode(row.outcome) };
   }
 
+  /** Before the first byte. @throws AppError RESOURCE_LIMIT: then nothing may be typed */
   begin({ scope, pane, key }: DeliveryKey, requestHash: string): void {
     const nowUnixMs = this.#options.nowUnixMs();
     this.#with((statements) => {
@@ -102,10 +90,12 @@ class SqliteDeliveryStore implements DeliveryStore {
     });
   }
 
+  /** @throws AppError RESOURCE_LIMIT: it stays begun */
   complete({ scope, pane, key }: DeliveryKey, outcome: StoredOutcome): void {
     this.#with(({ complete }) => complete.run(JSON.stringify(outcome), scope, pane, key));
   }
 
+  /** Nothing was typed after all. */
   forget({ scope, pane, key }: DeliveryKey): void {
     this.#with((statements) => statements.forget.run(scope, pane, key));
   }

@@ -98,12 +98,12 @@ async function pressEnter(
     const place = relocate(probe, seen.seen, now.screen);
     if (place === undefined) {
       // A frame that is being drawn lacks it for a moment.
-      if ((missing += 1) > MAX_LOOKS_WITHOUT) return undefined;
+      if ((missing += 1) > MAX_CAPTURES_WITHOUT) return undefined;
       await watch.next(version, watch.clock.nowMs() + MISSING_MS);
       continue;
     }
     if (seen.within === undefined && !holdsOnly(now, probe, seen.text, place)) {
-      if ((missing += 1) > MAX_LOOKS_WITHOUT) {
+      if ((missing += 1) > MAX_CAPTURES_WITHOUT) {
         if (now.box?.typed === "") return undefined;
         throw boxChanged(watch, now.box?.typed ?? "");
       }
@@ -136,7 +136,7 @@ const boxChanged = (watch: PaneWatch, typed: string): AppError =>
     { reason: "box_changed", box: typed.slice(0, MAX_BOX_CHARS), textWritten: true, enterPresses: 0 },
   );
 
-const MAX_LOOKS_WITHOUT = 3;
+const MAX_CAPTURES_WITHOUT = 3;
 const MISSING_MS = 200;
 
 /**
@@ -161,9 +161,10 @@ function requireNoDialog(watch: PaneWatch, now: ScreenCapture | undefined, { wit
   watch.requireAddressee();
   const message =
     "a question has opened before Enter was pressed; answer it, then look whether the text is in the prompt";
-  if (now?.dialog !== undefined && now.dialog.text !== within) throw openDialog(now, message, { textWritten: true });
+  const details = { reason: "question_opened", textWritten: true, enterPresses: 0 };
+  if (now?.dialog !== undefined && now.dialog.text !== within) throw openDialog(now, message, details);
   if (now === undefined && within === undefined && watch.state.state === "asking") {
-    throw wrongState(watch, "asking", message, { textWritten: true, enterPresses: 0 });
+    throw wrongState(watch, "asking", message, details);
   }
 }
 

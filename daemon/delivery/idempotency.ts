@@ -81,7 +81,7 @@ export class Idempotency {
     throw new AppError(code, message, { details: { ...details, repeated: true } });
   }
 
-  /** What was typed cannot be untyped: if its record cannot be completed, later requests with the key are told that the outcome is unknown. */
+  /** What was typed cannot be untyped: if its record cannot be completed, later requests with the key get an unknown outcome. */
   #guarded(write: () => void): void {
     try {
       write();

@@ -1,7 +1,7 @@
 /**
  * Keeps a prompt from being a command of the program that gets it, or refuses: `!` runs a shell, `/` a command of the
  * program, `#` notes something, `@` reads a file. What each program does with them in a paste, and what undoes it, is
- * measured (docs/agentFacts.md); where nothing does, the caller is told before anything is typed.
+ * measured (docs/agentFacts.md); where nothing does, the request is refused before anything is typed.
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { Profile } from "../readiness/profile.ts";

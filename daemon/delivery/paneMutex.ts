@@ -7,16 +7,12 @@ import type { PaneId } from "../../protocol/ids.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import { MAX_DELIVERIES_WAITING } from "./deliveryLimits.ts";
 
-interface Waiting {
-  readonly begin: () => void;
-}
-
 /** Gives the pane to whoever is next, waits, and queues for it again. @throws what `wait` throws, and as `run` does */
 export type WhileFree = (wait: () => Promise<void>) => Promise<void>;
 
 export class PaneMutex {
   /** Locked panes, each with its queue. */
-  readonly #locked = new WeakMap<TmuxServer, Map<PaneId, Waiting[]>>();
+  readonly #locked = new WeakMap<TmuxServer, Map<PaneId, (() => void)[]>>();
 
   /** @throws AppError RESOURCE_LIMIT; the signal's reason */
   async run<Result>(
@@ -43,7 +39,7 @@ export class PaneMutex {
 
   #lock(server: TmuxServer, pane: PaneId, signal: AbortSignal): Promise<void> | undefined {
     signal.throwIfAborted();
-    const panes = this.#locked.get(server) ?? new Map<PaneId, Waiting[]>();
+    const panes = this.#locked.get(server) ?? new Map<PaneId, (() => void)[]>();
     this.#locked.set(server, panes);
     const queue = panes.get(pane);
     if (queue === undefined) {
@@ -58,16 +54,14 @@ export class PaneMutex {
     }
     return new Promise((resolve, reject) => {
       const leave = (): void => {
-        queue.splice(queue.indexOf(waiting), 1);
+        queue.splice(queue.indexOf(begin), 1);
         reject(signal.reason as Error);
       };
-      const waiting: Waiting = {
-        begin: () => {
-          signal.removeEventListener("abort", leave);
-          resolve();
-        },
+      const begin = (): void => {
+        signal.removeEventListener("abort", leave);
+        resolve();
       };
-      queue.push(waiting);
+      queue.push(begin);
       signal.addEventListener("abort", leave, { once: true });
     });
   }
@@ -76,6 +70,6 @@ export class PaneMutex {
     const panes = this.#locked.get(server);
     const next = panes?.get(pane)?.shift();
     if (next === undefined) panes?.delete(pane);
-    else next.begin();
+    else next();
   }
 }

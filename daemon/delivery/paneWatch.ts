@@ -1,6 +1,6 @@
 /**
  * One pane while something is delivered to it: when it last wrote, what its program does, whether it still is there, and
- * looks at its screen. A waiter is woken by an event or by its deadline; nothing polls.
+ * captures of its screen. A waiter is woken by an event or by its deadline; nothing polls.
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
@@ -13,7 +13,7 @@ import type { ProcessMark } from "../tmux/processes.ts";
 import type { Profile } from "../readiness/profile.ts";
 import { type Addressee, type AddresseeRequest, findAddressee } from "./addressee.ts";
 import { bracketedPasteOf } from "./bracketedPaste.ts";
-import { LOOK_INTERVAL_MS, NEW_MS, WAITS_WITHIN_MS } from "./deliveryLimits.ts";
+import { CAPTURE_INTERVAL_MS, NEW_MS, WAITS_WITHIN_MS } from "./deliveryLimits.ts";
 import { untilReads } from "./stillReads.ts";
 import { withDetails, wrongState } from "./wrongState.ts";
 
@@ -31,12 +31,12 @@ export class PaneWatch implements Disposable {
   readonly clock: Clock;
   readonly source: OutputSource;
   readonly readiness: PaneReadiness;
-  /** Nobody observed the pane before: its state is not known without a capture. */
+  /** The pane was not observed before: its state is not known without a capture. */
   readonly isFresh: boolean;
   readonly #unsubscribe: readonly (() => void)[];
   #version = 0;
   #lastOutputMs: number;
-  #lastLookMs = -Infinity;
+  #lastCaptureMs = -Infinity;
   #gone: AppError | undefined;
   #hasExited: boolean;
   #wake: (() => void) | undefined;
@@ -45,7 +45,7 @@ export class PaneWatch implements Disposable {
   #hasTyped = false;
   /** Since when it has been seen at work whenever a key was to be pressed. */
   #runningMs: number | undefined;
-  /** The pane's output when the addressee was looked at. */
+  /** The pane's output when the addressee was found. */
   #addressedSeq = 0;
 
   /** @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST */
@@ -129,9 +129,9 @@ export class PaneWatch implements Disposable {
 
   /** The visible screen; not more often than a screen is drawn. */
   async capture(ansi = false): Promise<Capture> {
-    await this.until(this.#lastLookMs + LOOK_INTERVAL_MS);
+    await this.until(this.#lastCaptureMs + CAPTURE_INTERVAL_MS);
     const capture = await this.server.capture(this.pane, { ansi });
-    this.#lastLookMs = this.clock.nowMs();
+    this.#lastCaptureMs = this.clock.nowMs();
     return capture;
   }
 
@@ -206,18 +206,15 @@ export class PaneWatch implements Disposable {
   /** Presses keys if the screen still is the one that was judged, checked in the turn of the write. False when not. */
   async press(keys: readonly string[], judged: Capture, beforeWrite?: () => void): Promise<boolean> {
     // tmux itself checks what it has drawn and not reported to us yet.
-    return this.#typeOn(judged, [{ kind: "keys", keys }], { cursor: judged.cursor }, beforeWrite);
+    return this.typeOn(judged, [{ kind: "keys", keys }], beforeWrite, { cursor: judged.cursor });
   }
 
-  async typeOn(judged: Capture, parts: readonly InputPart[], beforeWrite?: () => void): Promise<boolean> {
-    return this.#typeOn(judged, parts, {}, beforeWrite);
-  }
-
-  async #typeOn(
+  /** The same for anything. @param condition what tmux checks besides */
+  async typeOn(
     judged: Capture,
     parts: readonly InputPart[],
-    condition: PaneCondition,
     beforeWrite?: () => void,
+    condition: PaneCondition = {},
   ): Promise<boolean> {
     const receipt = await this.#typeIf(parts, condition, () => {
       if (!this.isCurrent(judged)) throw screenChanged();
@@ -255,7 +252,7 @@ export class PaneWatch implements Disposable {
       // Somebody has turned the pane's input off: another capture changes nothing.
       if (reason === "input_off") throw error;
       if (reason === END_BEGUN) await untilReads(this);
-      else if (reason === AT_WORK) await this.until(this.clock.nowMs() + LOOK_INTERVAL_MS);
+      else if (reason === AT_WORK) await this.until(this.clock.nowMs() + CAPTURE_INTERVAL_MS);
       else await this.#addressAgain();
       return undefined;
     }

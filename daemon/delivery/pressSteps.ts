@@ -1,5 +1,6 @@
 /** Steps given by the caller, typed one by one for one process: nothing is started that cannot be finished. */
 import { AppError } from "../../protocol/errors.ts";
+import { encodeUtf8 } from "../../protocol/text/utf8.ts";
 import { isKeyName } from "../panes/keys.ts";
 import { profileNamed } from "../readiness/profiles.ts";
 import type { InputPart } from "../tmux/io.ts";
@@ -26,10 +27,8 @@ export async function pressSteps(work: Work, { steps, gapMs, addressee }: PressR
   return resultOf(work, "echoed_unconfirmed");
 }
 
-const encoder = new TextEncoder();
-
 function partOf(step: PressStep): InputPart {
-  if (step.kind === "paste") return { kind: "paste", bytes: encoder.encode(promptText(step.text)) };
+  if (step.kind === "paste") return { kind: "paste", bytes: encodeUtf8(promptText(step.text)) };
   if (isKeyName(step.key)) return { kind: "keys", keys: [step.key] };
   throw new AppError("INVALID_ARGUMENT", `Invalid key token: ${step.key}`);
 }

@@ -5,7 +5,7 @@
  */
 import type { Profile } from "../readiness/profile.ts";
 import { programChanged } from "./addressee.ts";
-import { ENDING_LOOK_MS, ENDS_WITHIN_MS, STAYS_MS } from "./deliveryLimits.ts";
+import { ENDING_PROBE_MS, ENDS_WITHIN_MS, STAYS_MS } from "./deliveryLimits.ts";
 import type { EnterRead } from "./enterRead.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 
@@ -16,12 +16,14 @@ export async function untilReads(watch: PaneWatch): Promise<void> {
     watch.requireThere();
     watch.requireAddressee();
     if (watch.clock.nowMs() >= untilMs) break;
-    await watch.next(watch.version, Math.min(untilMs, watch.clock.nowMs() + ENDING_LOOK_MS));
+    await watch.next(watch.version, Math.min(untilMs, watch.clock.nowMs() + ENDING_PROBE_MS));
   }
   if (!watch.isEnding || isGoingOn(watch)) return;
-  throw programChanged(watch.pane, "the program is about to exit and no longer reads; nothing more was typed", {
-    ...watch.typedDetails,
-  });
+  throw programChanged(
+    watch.pane,
+    "the program is about to exit and no longer reads; nothing more was typed",
+    watch.typedDetails,
+  );
 }
 
 /** It would have ended by now, so it only handles its signals in its own way. */
@@ -51,6 +53,6 @@ export async function goesOnAfter(
     const isOpen = watch.isToldToEnd || (keepsTerminal && watch.hasLeftTerminal) || !read.wasRead;
     if (!isOpen && (isAtWork() || nowMs >= seenMs + STAYS_MS)) return true;
     if (nowMs >= seenMs + ENDS_WITHIN_MS) return read.wasRead && isGoingOn(watch);
-    await watch.next(version, isOpen ? nowMs + ENDING_LOOK_MS : seenMs + STAYS_MS);
+    await watch.next(version, isOpen ? nowMs + ENDING_PROBE_MS : seenMs + STAYS_MS);
   }
 }

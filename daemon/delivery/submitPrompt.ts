@@ -4,6 +4,7 @@
  * itself is inert. Nothing is pressed twice unless our text is still in the box.
  */
 import { AppError } from "../../protocol/errors.ts";
+import { encodeUtf8 } from "../../protocol/text/utf8.ts";
 import { profileNamed } from "../readiness/profiles.ts";
 import type { Profile } from "../readiness/profile.ts";
 import { bracketedPasteOf, untilBrackets } from "./bracketedPaste.ts";
@@ -50,7 +51,7 @@ export async function submitPrompt(work: Work, request: PromptRequest): Promise<
 /** A title is settled within this, or the screen is not known (docs/agentFacts.md 12, 18). */
 const UNKNOWN_SETTLES_MS = 500;
 
-/** A pane that nobody has watched has not been captured yet. */
+/** A pane that was not watched has not been captured yet. */
 export async function settleState(watch: PaneWatch): Promise<void> {
   watch.requireThere();
   if (watch.isFresh || watch.state.state === "unknown") await watch.readiness.probe();
@@ -97,6 +98,7 @@ function requireAccepting(watch: PaneWatch, profile: Profile, { whileBusy, while
         state,
         `nothing that is known of ${name} is on the screen, so the text could answer something else; look at the pane, or ask to type ` +
           "anyhow (whileUnknown)",
+        { reason: "screen_unknown" },
       );
     case "idle":
   }
@@ -124,8 +126,6 @@ export function requirePasteable(watch: PaneWatch, { name, kind }: Profile, text
     { details: { bracketedPaste: brackets } },
   );
 }
-
-const encoder = new TextEncoder();
 
 /** Returns the capture made before it. */
 async function pasteAtPrompt(
@@ -175,7 +175,7 @@ export async function pasteAfterCapture(
   require: (now: ScreenCapture) => boolean | Promise<boolean>,
 ): Promise<ScreenCapture> {
   const { watch, deadlineMs } = work;
-  const parts = [{ kind: "paste", bytes: encoder.encode(text) }] as const;
+  const parts = [{ kind: "paste", bytes: encodeUtf8(text) }] as const;
   const beforeWrite = (): void => noteWrite(work);
   const isInert = profile.kind === "agent" && bracketedPasteOf(watch.source) === "on";
   for (let tries = 1; tries <= MAX_EXACT_CAPTURES && watch.clock.nowMs() < deadlineMs;) {

@@ -85,7 +85,7 @@ export class DeviceRuntime {
     return layoutOf(this.#saved, this.#options.nowUnixMs());
   }
 
-  answer(request: DeviceRequest): RpcOutcome {
+  respond(request: DeviceRequest): RpcOutcome {
     try {
       return { ok: true, ...this.#perform(request) };
     } catch (thrown) {
@@ -179,15 +179,15 @@ export class DeviceRuntime {
     const { result } = mutate(this.#expected(), command, fixed, this.#context(ids, TO_COME));
     const id = this.#options.newId();
     const contentRef = found === undefined ? null : contentRefOf(found.leaf.content);
-    const told = {
+    const reserved = {
       reservationId: id,
       tabId: result.tabId,
       paneId: result.paneId,
       // The present content, which is what `respawn-pane` restarts.
       ...(contentRef === null || command === "split-pane" ? {} : { contentRef }),
     };
-    this.#reservations.add({ id, command, args: fixed, ids, asked, result: told });
-    return { result: told };
+    this.#reservations.add({ id, command, args: fixed, ids, asked, result: reserved });
+    return { result: reserved };
   }
 
   #targetOf(command: LayoutMutation, args: unknown): FoundPane {
@@ -227,11 +227,11 @@ export class DeviceRuntime {
           ? requests
           : remembering(requests, { ...asked, atUnixMs: nowUnixMs, appliedRevision, result }),
     };
-    const told = layoutOf(next, nowUnixMs);
-    requireWithin("snapshotBytes", utf8Length(JSON.stringify(told.snapshot)), "the layout in bytes");
+    const published = layoutOf(next, nowUnixMs);
+    requireWithin("snapshotBytes", utf8Length(JSON.stringify(published.snapshot)), "the layout in bytes");
     this.#save(next);
     this.#saved = next;
-    this.#options.onChange?.(told);
+    this.#options.onChange?.(published);
     return { result, appliedRevision };
   }
 

@@ -71,7 +71,7 @@ const MUTATIONS: { readonly [Command in LayoutMutation]: Mutate<Command> } = {
       result: { tabId, paneId },
     };
   },
-  "kill-tab": (layout, { target }) => killTab(layout, findTab(layout, target), {}),
+  "kill-tab": (layout, { target }) => killTab(layout, findTab(layout, target).id),
   "rename-tab": (layout, { target, title }, { nowUnixMs }) => {
     const { id } = findTab(layout, target);
     const tabs = layout.tabs.map((tab) => (tab.id === id ? { ...tab, title, updatedAt: nowUnixMs } : tab));
@@ -95,7 +95,7 @@ const MUTATIONS: { readonly [Command in LayoutMutation]: Mutate<Command> } = {
     const { tab, leaf, index } = findPane(layout, target, within);
     const leaves = leavesIn(layout, tab.id);
     const root = removeLeaf(rootOf(layout, tab), leaf.id);
-    if (root === undefined) return killTab(layout, tab, { paneId: leaf.id });
+    if (root === undefined) return killTab(layout, tab.id, { paneId: leaf.id });
     const neighbour = leaves[index - 1] ?? leaves[index + 1];
     const isActive = layout.activePane[tab.id] === leaf.id && neighbour !== undefined;
     const activePane = isActive ? { ...layout.activePane, [tab.id]: neighbour.id } : layout.activePane;
@@ -158,7 +158,8 @@ export function mutate(
   return run(layout, args, context);
 }
 
-function killTab(layout: LayoutSnapshot, { id }: LayoutTab, more: { readonly paneId?: string }): Mutated {
+/** The active tab is then the one before. */
+export function killTab(layout: LayoutSnapshot, id: string, more: { readonly paneId?: string } = {}): Mutated {
   const at = layout.tabs.findIndex((tab) => tab.id === id);
   const tabs = layout.tabs.filter((tab) => tab.id !== id);
   const neighbour = tabs[at - 1] ?? tabs[at];

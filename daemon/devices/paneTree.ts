@@ -51,7 +51,7 @@ export function resizeLeaf(
   direction: SplitDirection,
   percent: number,
 ): LayoutNode | undefined {
-  const path = pathTo(root, paneId);
+  const path = pathTo(root, paneId) ?? [];
   const at = path.findLastIndex(({ split }) => split.direction === direction);
   const nearest = path[at];
   if (nearest === undefined) return undefined;
@@ -71,16 +71,11 @@ interface Step {
   readonly side: 0 | 1;
 }
 
-/** The splits from the root down to a pane. */
-function pathTo(node: LayoutNode, paneId: string): readonly Step[] {
-  const found = search(node, paneId);
-  return found ?? [];
-}
-
-function search(node: LayoutNode, paneId: string): readonly Step[] | undefined {
+/** The splits from the root down to a pane; undefined: it is not in this tree. */
+function pathTo(node: LayoutNode, paneId: string): readonly Step[] | undefined {
   if (node.type === "leaf") return node.id === paneId ? [] : undefined;
   for (const side of [0, 1] as const) {
-    const below = search(node.children[side], paneId);
+    const below = pathTo(node.children[side], paneId);
     if (below !== undefined) return [{ split: node, side }, ...below];
   }
   return undefined;

@@ -7,7 +7,7 @@ import { spawn as spawnChild } from "node:child_process";
 import type { Duplex } from "node:stream";
 import { countSpawn } from "./spawnCount.ts";
 
-interface ProgramEnd {
+export interface ProgramEnd {
   readonly exitCode?: number | undefined;
   readonly signal?: NodeJS.Signals | undefined;
 }

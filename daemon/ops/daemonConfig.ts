@@ -98,7 +98,7 @@ export function readDaemon(settings: SettingReader, inputs: ConfigInputs): Daemo
     flags: [ALLOW_UIDS_FLAG],
     variable: "TMUXWIRE_ALLOW_UIDS",
     schema: v.union([anybody, v.pipe(v.array(v.number()), v.everyItem(isUid)), writtenUids]),
-    expected: 'numbers of users with commas between, as `id -u` tells them, or "any" for whoever is on this machine',
+    expected: 'numbers of users with commas between, as `id -u` prints them, or "any" for whoever is on this machine',
     fallback: [],
   });
   const namesOf = (key: string, more: { readonly flags?: readonly FlagSpec[]; readonly variable?: string }) =>
@@ -158,7 +158,7 @@ const names = v.pipe(
   v.everyItem((name) => /^[a-z]+$/.test(name)),
 );
 
-const anybody = v.pipe(v.string(), v.trim(), v.toLowerCase(), v.literal("any"));
+const anybody = v.pipe(lowerCase, v.literal("any"));
 
 const writtenUids = v.pipe(
   textList,

@@ -1,6 +1,6 @@
 /**
  * A SQLite file of ours: WAL, a bounded wait for a lock, migrations by `user_version`. A file that is not a database is
- * moved aside, never deleted, and the caller is told where.
+ * moved aside, never deleted, and the caller gets its new name.
  */
 import { chmodSync, existsSync, mkdirSync, renameSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";

@@ -14,7 +14,6 @@ export type LogEvent = `${Lowercase<string>}.${Lowercase<string>}`;
 type LogFields = Readonly<Record<string, unknown>>;
 
 export interface Log {
-  trace(event: LogEvent, fields?: LogFields): void;
   debug(event: LogEvent, fields?: LogFields): void;
   info(event: LogEvent, fields?: LogFields): void;
   warn(event: LogEvent, fields?: LogFields): void;
@@ -53,7 +52,6 @@ function logWith(options: LogOptions, base: LogFields): Log {
     };
   };
   return {
-    trace: at("trace"),
     debug: at("debug"),
     info: at("info"),
     warn: at("warn"),

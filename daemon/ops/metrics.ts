@@ -40,12 +40,7 @@ interface Family {
 export class Metrics {
   readonly #families = new Map<string, Family>();
 
-  /** Asking for a counter again gives the same one. */
-  readonly #counters = new Map<string, Counter>();
-
   counter(name: string, help: string): Counter {
-    const known = this.#counters.get(name);
-    if (known !== undefined) return known;
     const values = new Map<string, number>();
     this.#add({
       name,
@@ -53,14 +48,12 @@ export class Metrics {
       help,
       lines: () => [...values].map(([key, value]) => `${name}${key} ${value}`),
     });
-    const counter: Counter = {
+    return {
       add: (amount = 1, labels) => {
         const key = labelText(labels);
         values.set(key, (values.get(key) ?? 0) + amount);
       },
     };
-    this.#counters.set(name, counter);
-    return counter;
   }
 
   histogram(name: string, help: string): DurationHistogram {

@@ -3,7 +3,7 @@
  * specification: sockets in the runtime directory, which the system empties, the token in the state directory. Pure:
  * nothing is read or created here.
  */
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 
 interface RuntimePaths {
   /** Sockets; created with mode 0700. */
@@ -26,9 +26,8 @@ interface RuntimePaths {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export function runtimePaths(env: Environment, homeDir: string): RuntimePaths {
-  const stateDir = join(xdgDirectory(env["XDG_STATE_HOME"]) ?? join(homeDir, ".local", "state"), "tmuxwire");
-  const runtimeBase = xdgDirectory(env["XDG_RUNTIME_DIR"]);
-  const runtimeDir = runtimeBase === undefined ? stateDir : join(runtimeBase, "tmuxwire");
+  const stateDir = join(baseDir(env["XDG_STATE_HOME"], join(homeDir, ".local", "state")), "tmuxwire");
+  const runtimeDir = join(baseDir(env["XDG_RUNTIME_DIR"], dirname(stateDir)), "tmuxwire");
   return {
     runtimeDir,
     stateDir,
@@ -37,7 +36,7 @@ export function runtimePaths(env: Environment, homeDir: string): RuntimePaths {
     tokenPath: join(stateDir, "token"),
     deliveriesPath: join(stateDir, "deliveries.db"),
     recordingsPath: join(stateDir, "recordings"),
-    profilesPath: join(xdgDirectory(env["XDG_CONFIG_HOME"]) ?? join(homeDir, ".config"), "tmuxwire", "profiles"),
+    profilesPath: join(baseDir(env["XDG_CONFIG_HOME"], join(homeDir, ".config")), "tmuxwire", "profiles"),
   };
 }
 
@@ -52,6 +51,6 @@ export function reachedTmuxSocket(env: Environment, uid: number): string {
   return /^(.+),\d+,\d+$/.exec(env["TMUX"] ?? "")?.[1] ?? defaultTmuxSocket(env, uid);
 }
 
-/** Relative ones are ignored, as the specification says. */
-const xdgDirectory = (given: string | undefined): string | undefined =>
-  given !== undefined && isAbsolute(given) ? given : undefined;
+/** An XDG base directory; relative ones are ignored, as its specification says. */
+export const baseDir = (given: string | undefined, fallback: string): string =>
+  given !== undefined && isAbsolute(given) ? given : fallback;

@@ -1,5 +1,5 @@
 /** Schemas of settings that more than one part of the configuration uses: text as it comes from shells and files. */
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import * as v from "valibot";
 
 export const lowerCase = v.pipe(v.string(), v.trim(), v.toLowerCase());
@@ -9,7 +9,7 @@ export const wholeNumber = v.pipe(
   v.integer(),
 );
 
-export const yesOrNo = v.union([
+const yesOrNo = v.union([
   v.boolean(),
   v.pipe(
     lowerCase,
@@ -19,7 +19,6 @@ export const yesOrNo = v.union([
 ]);
 
 export const hostName = v.pipe(lowerCase, v.regex(/^[a-z0-9._:-]+$/));
-export const portNumber = v.pipe(wholeNumber, v.minValue(0), v.maxValue(65_535));
 
 /** A list in the file, or comma-separated text. */
 export const textList = v.pipe(
@@ -33,12 +32,20 @@ export const textList = v.pipe(
   v.transform((list) => list.map((text) => text.trim()).filter((text) => text !== "")),
 );
 
-/** An XDG base directory; relative ones are ignored, as its specification says. */
-export const baseDir = (given: string | undefined, fallback: string): string =>
-  given !== undefined && isAbsolute(given) ? given : fallback;
-
 /** As a browser sends it. */
-export const isOrigin = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#A-Z]+$/.test(text);
+const isOrigin = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#A-Z]+$/.test(text);
+
+/** A schema with its words, for settings that several listeners have. */
+export const HOST = { schema: hostName, expected: "a host name or address, without scheme, port or brackets" };
+export const PORT = {
+  schema: v.pipe(wholeNumber, v.minValue(0), v.maxValue(65_535)),
+  expected: "a whole number from 0 to 65535",
+};
+export const YES_OR_NO = { schema: yesOrNo, expected: "1, true, 0 or false" };
+export const ORIGINS = {
+  schema: v.pipe(textList, v.everyItem(isOrigin)),
+  expected: "origins as a browser sends them, scheme://host[:port] in lower case without a path, comma between",
+};
 
 interface PathBase {
   readonly cwd: string;
@@ -49,12 +56,12 @@ interface PathBase {
 export const absolutePath = ({ cwd, homeDir }: PathBase, path: string): string =>
   path.startsWith("~/") ? join(homeDir, path.slice(2)) : resolve(cwd, path);
 
-export const pathSchema = (base: PathBase) =>
-  v.pipe(
+export const pathSetting = (base: PathBase) => ({
+  schema: v.pipe(
     v.string(),
     v.trim(),
     v.nonEmpty(),
     v.transform((path) => absolutePath(base, path)),
-  );
-
-export type PathSchema = ReturnType<typeof pathSchema>;
+  ),
+  expected: "a path",
+});

@@ -37,8 +37,8 @@ export function inTransaction(database: Database, work: () => void): void {
  */
 export function pragma(database: Database, name: string): unknown {
   const values: unknown[] = [];
-  database.function("told", (value: unknown) => values.push(value));
-  database.exec(`SELECT told(${name}) FROM pragma_${name}`);
+  database.function("collect", (value: unknown) => values.push(value));
+  database.exec(`SELECT collect(${name}) FROM pragma_${name}`);
   return values[0];
 }
 

@@ -11,7 +11,7 @@ export interface SeenDialog extends Omit<Dialog, "id"> {
   readonly digest: string;
 }
 
-/** Rows above the options that are looked at, and lines of them that are kept: the last ones, the question is there. */
+/** Rows above the options that are read, and lines of them that are kept: the last ones, the question is there. */
 const MAX_TEXT_ROWS = 36;
 const MAX_TEXT_LINES = 10;
 /** Of a dialog whose beginning is known: its command first, its question last. */
@@ -26,7 +26,10 @@ export function dialogOf(profile: Profile, screen: Screen, menu: Menu | undefine
   const { rows } = screen;
   const end = menu?.first ?? rows.length;
   const above = rows.slice(Math.max(from, end - MAX_TEXT_ROWS), end).map((row) => row.text);
-  const begin = above.findLastIndex((row) => profile.dialog.begins.some((pattern) => pattern.test(row)));
+  const begins = above.findLastIndex((row) => profile.dialog.begins.some((pattern) => pattern.test(row)));
+  const rule = above.findLastIndex((row) => RULE.test(row));
+  // An agent draws a rule above its question.
+  const begin = begins < 0 && rule >= 0 && profile.kind === "agent" ? rule + 1 : begins;
   const text = begin < 0 ? linesAbove(above) : linesFrom(above.slice(begin));
   const options = menu === undefined ? [] : optionsOf(profile, menu);
   const other = options.findIndex(({ label }) => profile.dialog.other.some((pattern) => pattern.test(label)));

@@ -17,21 +17,12 @@ interface ReadinessEngineOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export interface ReadinessEngine extends ReadinessWatcher {
-  /** Panes under observation. */
-  readonly watchedCount: number;
-  /** Ends every observation; what was handed out keeps its last state. Safe to call twice. */
-  close(): void;
-}
-
-export const createReadiness = (options: ReadinessEngineOptions): ReadinessEngine => new Engine(options);
-
 interface Observed {
   readonly pane: ObservedPane;
   holders: number;
 }
 
-class Engine implements ReadinessEngine {
+export class ReadinessEngine implements ReadinessWatcher {
   readonly #options: ReadinessEngineOptions;
   readonly #servers = new Map<TmuxServer, Map<PaneId, Observed>>();
   #isClosed = false;
@@ -40,6 +31,7 @@ class Engine implements ReadinessEngine {
     this.#options = options;
   }
 
+  /** Panes under observation. */
   get watchedCount(): number {
     let count = 0;
     for (const panes of this.#servers.values()) count += panes.size;
@@ -72,6 +64,7 @@ class Engine implements ReadinessEngine {
     return this.#servers.get(server)?.get(pane)?.pane.checkedNow();
   }
 
+  /** Ends every observation; what was handed out keeps its last state. Safe to call twice. */
   close(): void {
     this.#isClosed = true;
     for (const panes of this.#servers.values()) for (const { pane } of panes.values()) pane.close();

@@ -3,7 +3,7 @@
  *
  * Statements are what the program says itself: hooks, marks in its output, titles. Each holds until the same source says
  * something else, and the newest of all decides, because each of them lags or is silent at times (docs/agentFacts.md):
- * a hook may come late or, after an interrupt, never. The screen is looked at after output and can only
+ * a hook may come late or, after an interrupt, never. The screen is captured after output and can only
  *  - say `asking`, which no statement overrules: a dialog that is drawn is open until a capture no longer finds it;
  *  - let an `idle` pass, which is believed only when a capture made after it found no dialog;
  *  - say what nobody else says, for programs that are silent;

@@ -1,6 +1,6 @@
 /**
  * One pane under observation: its output is read for marks as it comes, its screen is captured when the output has
- * settled, `PaneJudge` says what it means, and listeners are told what has changed. A pane without output costs nothing.
+ * settled, `PaneJudge` says what it means, and listeners are notified of changes. A pane without output costs nothing.
  */
 import { AppError, isCutShort, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
@@ -19,8 +19,6 @@ import { trackerOf } from "../panes/vt/vtTracker.ts";
 
 /** Retained output that is read for marks when the observation begins. */
 const BACKLOG_BYTES = 65_536;
-/** Output that pauses for this long has drawn its frame; one that goes on later is looked at again. */
-const SETTLE_MS = 16;
 /** After a capture that failed, when nothing else asks for one. */
 const RETRY_MS = 250;
 
@@ -66,7 +64,7 @@ export class ObservedPane implements FeedMember {
       position: headOf(this.#source),
       profile: this.#judge.profile.name,
     };
-    this.#pacer = new ProbePacer({ clock, probe: () => this.#probe(), settleMs: SETTLE_MS });
+    this.#pacer = new ProbePacer(clock, () => this.#probe());
     this.#feed.add(this);
     this.#begin();
   }
@@ -163,7 +161,7 @@ export class ObservedPane implements FeedMember {
     this.#settle();
   }
 
-  /** Has what has come told to the judge. True: there was something. */
+  /** Passes the marks of new output to the judge. True: there was some. */
   #read(): boolean {
     const from = this.#at;
     trackerOf(this.#source).readOn();
@@ -176,7 +174,7 @@ export class ObservedPane implements FeedMember {
     const { server, pane } = this.#options;
     if (this.#isLost || this.#feed.ended !== undefined) return;
     const source = this.#source;
-    const start = this.#judge.beginLook();
+    const start = this.#judge.beginProbe();
     try {
       const [capture, who] = await Promise.all([
         server.capture(pane, { ansi: this.#judge.profile.dialog.buttons.length > 0 }),
@@ -215,7 +213,7 @@ export class ObservedPane implements FeedMember {
     const { againAtMs, needsProbe = false } = verdict;
     if (againAtMs !== undefined) this.#timer = this.#options.clock.callAt(againAtMs, () => this.#settle());
     this.#publish(verdict);
-    if (!this.#judge.takeWish() && !needsProbe) return;
+    if (!this.#judge.takeRequest() && !needsProbe) return;
     if (this.#failure === undefined) this.#pacer.soon();
     else this.#timer ??= this.#options.clock.callAt(nowMs + RETRY_MS, () => this.#pacer.soon());
   }

@@ -36,10 +36,10 @@ export class PaneJudge {
   #evidence: Evidence;
   #title: string;
   /** When it was heard; a title that was there before counts as older than anything. */
-  #titleMs = Number.NEGATIVE_INFINITY;
+  #titleMs = -Infinity;
   /** The foreground may be another program by now. */
   #isForegroundStale = true;
-  #wantsLook = false;
+  #wantsProbe = false;
   /** Bracketed paste was switched on: what that means depends on who did it. */
   #promptMs: number | undefined;
   /** It was off before. */
@@ -47,7 +47,7 @@ export class PaneJudge {
   #isProgramGone = false;
   /** The agent's process when it was last seen. */
   #process: ForegroundProcess | undefined;
-  #checkedMs = Number.NEGATIVE_INFINITY;
+  #checkedMs = -Infinity;
   /** Of the foreground when it was last asked for: false while a script or a shell's command reads. */
   #isShellReading: boolean | undefined;
 
@@ -80,13 +80,13 @@ export class PaneJudge {
     if (isRunning(this.#process, this.#processes)) return;
     this.#isProgramGone = true;
     this.#isForegroundStale = true;
-    this.#wantsLook = true;
+    this.#wantsProbe = true;
   }
 
   /** Once: something was heard that only a capture can make sense of. */
-  takeWish(): boolean {
-    const wanted = this.#wantsLook;
-    this.#wantsLook = false;
+  takeRequest(): boolean {
+    const wanted = this.#wantsProbe;
+    this.#wantsProbe = false;
     return wanted;
   }
 
@@ -105,7 +105,7 @@ export class PaneJudge {
     this.#evidence.inherit(former, "hook");
     this.#promptMs = undefined;
     this.missed();
-    this.#wantsLook = true;
+    this.#wantsProbe = true;
     if (title === this.#title) this.#sayTitle();
     else this.#hearTitle(title);
   }
@@ -135,7 +135,7 @@ export class PaneJudge {
         if (!mark.on) {
           this.#wasPasteOff = true;
           this.#evidence.say("bracketedPaste", "busy", atMs);
-        } else if (this.#profile.kind === "shell") this.#wantsLook = true;
+        } else if (this.#profile.kind === "shell") this.#wantsProbe = true;
         return;
       case "alternateScreen":
         this.#isForegroundStale = true;
@@ -143,7 +143,7 @@ export class PaneJudge {
     }
   }
 
-  beginLook(): ProbeStart {
+  beginProbe(): ProbeStart {
     const asksWho = this.#isForegroundStale;
     this.#isForegroundStale = false;
     return { evidence: this.#evidence, order: this.#evidence.order, askedMs: this.#clock.nowMs(), asksWho };
@@ -174,13 +174,14 @@ export class PaneJudge {
     if (this.#profile.kind !== "agent") this.#isProgramGone = false;
     else if (who !== undefined) {
       this.#process = processOf(this.#profile, who) ?? before;
-      const [isOver, hasEnded] = [this.#process, before].map(
-        (process) => process !== undefined && !isRunning(process, this.#processes),
-      ) as [boolean, boolean];
-      this.#isProgramGone = isOver || hasOnlyShell(this.#profile, who, capture, { hasEnded, isReadingAgain });
+      const hasEnded = (process: ForegroundProcess | undefined): boolean =>
+        process !== undefined && !isRunning(process, this.#processes);
+      this.#isProgramGone =
+        hasEnded(this.#process) ||
+        hasOnlyShell(this.#profile, who, capture, { hasEnded: hasEnded(before), isReadingAgain });
     } else if (this.#isProgramGone || reading.state === "none") {
       this.#isForegroundStale = true;
-      this.#wantsLook ||= isNews;
+      this.#wantsProbe ||= isNews;
     }
   }
 
@@ -210,7 +211,7 @@ export class PaneJudge {
       (this.#profile.kind === "shell" || this.#evidence.isShellsCommand) &&
       (isPast || readScreen(guess, screenOf(capture, guess.screen.rows)).state !== "idle");
     this.#isForegroundStale ||= isPast;
-    this.#wantsLook ||= isPast;
+    this.#wantsProbe ||= isPast;
     const fits = isShellsOwn ? SHELL_PROFILE : guess;
     if (!this.#isGiven && fits !== this.#profile) {
       this.#title = title;
@@ -221,7 +222,7 @@ export class PaneJudge {
     // Whoever switched it on after this was asked, or before anybody was in the foreground, is known next time.
     const isNextTimes = promptMs > askedMs || who.processes?.length === 0;
     this.#isForegroundStale ||= isNextTimes;
-    this.#wantsLook ||= promptMs > askedMs;
+    this.#wantsProbe ||= promptMs > askedMs;
     if (isNextTimes) return;
     this.#promptMs = undefined;
     this.#wasPasteOff = false;
@@ -242,7 +243,7 @@ export class PaneJudge {
     const isKnown = before?.state === "idle" && before.prompt === reading.prompt;
     if (isKnown && !this.#evidence.isShellsCommand) return;
     this.#isForegroundStale = true;
-    this.#wantsLook = true;
+    this.#wantsProbe = true;
   }
 
   #become(profile: Profile): void {

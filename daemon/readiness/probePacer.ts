@@ -7,15 +7,12 @@ import type { Clock, Timer } from "../time/clock.ts";
 /** A change of state shows within 100 ms even under a flood: this, a capture, and some room. */
 const FLOW_MS = 60;
 
-interface ProbePacerOptions {
-  readonly clock: Clock;
-  /** Captures the screen and judges it; never rejects. */
-  readonly probe: () => Promise<void>;
-  readonly settleMs: number;
-}
+/** Output that pauses for this long has drawn its frame; one that goes on later is captured again. */
+const SETTLE_MS = 16;
 
 export class ProbePacer {
-  readonly #options: ProbePacerOptions;
+  readonly #clock: Clock;
+  readonly #capture: () => Promise<void>;
   #timer: Timer | undefined;
   /** When the last capture began. */
   #beganMs = Number.NEGATIVE_INFINITY;
@@ -26,11 +23,13 @@ export class ProbePacer {
   /** Another one was asked for meanwhile. */
   #isWanted = false;
   /** Callers that need a capture that begins after their call. */
-  #waiting: (() => void)[] = [];
+  readonly #waiting: (() => void)[] = [];
   #isClosed = false;
 
-  constructor(options: ProbePacerOptions) {
-    this.#options = options;
+  /** @param capture captures the screen and judges it; never rejects */
+  constructor(clock: Clock, capture: () => Promise<void>) {
+    this.#clock = clock;
+    this.#capture = capture;
   }
 
   /** There was output. */
@@ -51,18 +50,17 @@ export class ProbePacer {
 
   /** Captures now, or a settling time after the last capture: a caller that asks on every byte gets no more than that. */
   soon(): void {
-    const { clock, settleMs } = this.#options;
-    const nowMs = clock.nowMs();
+    const nowMs = this.#clock.nowMs();
     if (this.#isClosed) return;
     if (this.#isProbing) {
       this.#isWanted = true;
       return;
     }
-    if (nowMs - this.#beganMs >= settleMs) {
+    if (nowMs - this.#beganMs >= SETTLE_MS) {
       void this.#probe();
       return;
     }
-    this.#firstMs = Math.min(this.#firstMs ?? Infinity, this.#beganMs + settleMs - FLOW_MS);
+    this.#firstMs = Math.min(this.#firstMs ?? Infinity, this.#beganMs + SETTLE_MS - FLOW_MS);
     this.#timer?.cancel();
     this.#arm(nowMs);
   }
@@ -71,21 +69,24 @@ export class ProbePacer {
     this.#isClosed = true;
     this.#timer?.cancel();
     this.#timer = undefined;
-    this.#settle(this.#waiting);
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   #arm(nowMs: number): void {
     if (this.#firstMs === undefined || this.#isClosed) return;
-    const dueMs = Math.min(this.#lastMs + this.#options.settleMs, this.#firstMs + FLOW_MS);
-    this.#timer = this.#options.clock.callAt(Math.max(nowMs, dueMs), () => this.#due());
+    const dueMs = this.#dueMs(this.#firstMs);
+    this.#timer = this.#clock.callAt(Math.max(nowMs, dueMs), () => this.#due());
+  }
+
+  #dueMs(firstMs: number): number {
+    return Math.min(this.#lastMs + SETTLE_MS, firstMs + FLOW_MS);
   }
 
   #due(): void {
     this.#timer = undefined;
     if (this.#firstMs === undefined) return;
-    const nowMs = this.#options.clock.nowMs();
-    const dueMs = Math.min(this.#lastMs + this.#options.settleMs, this.#firstMs + FLOW_MS);
-    if (dueMs > nowMs) this.#arm(nowMs);
+    const nowMs = this.#clock.nowMs();
+    if (this.#dueMs(this.#firstMs) > nowMs) this.#arm(nowMs);
     else void this.#probe();
   }
 
@@ -94,20 +95,15 @@ export class ProbePacer {
     this.#timer = undefined;
     this.#firstMs = undefined;
     this.#isWanted = false;
-    this.#beganMs = this.#options.clock.nowMs();
+    this.#beganMs = this.#clock.nowMs();
     this.#isProbing = true;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    await this.#options.probe();
+    const waiting = this.#waiting.splice(0);
+    await this.#capture();
     this.#isProbing = false;
-    this.#settle(waiting);
+    for (const resolve of waiting) resolve();
     if (this.#isClosed) return;
     if (this.#waiting.length > 0) void this.#probe();
     else if (this.#isWanted) this.soon();
-    else if (this.#timer === undefined) this.#arm(this.#options.clock.nowMs());
-  }
-
-  #settle(waiting: (() => void)[]): void {
-    for (const resolve of waiting.splice(0)) resolve();
+    else if (this.#timer === undefined) this.#arm(this.#clock.nowMs());
   }
 }

@@ -45,7 +45,7 @@ const profileSchema = v.strictObject({
     }),
   ),
   screen: v.strictObject({
-    /** How many rows from the bottom are looked at. */
+    /** How many rows from the bottom are read. */
     rows: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(200)),
     asking: patterns,
     busy: patterns,

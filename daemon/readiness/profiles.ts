@@ -37,31 +37,20 @@ export const PROFILES: readonly Profile[] = [
 
 /** A person's own stand in front; one with the name of ours takes its place. */
 let known: readonly Profile[] = PROFILES;
-let byName = mapOf(PROFILES);
 
 /** For the daemon's start, before anything is observed. Returns what takes it back. */
 export function useProfiles(own: readonly Profile[]): () => void {
   const names = new Set(own.map(({ name }) => name));
   known = [...own, ...PROFILES.filter(({ name }) => !names.has(name))];
-  byName = mapOf(known);
-  return () => {
-    known = PROFILES;
-    byName = mapOf(PROFILES);
-  };
-}
-
-function mapOf(profiles: readonly Profile[]): ReadonlyMap<string, Profile> {
-  return new Map(profiles.map((profile) => [profile.name, profile]));
+  return () => void (known = PROFILES);
 }
 
 /** @throws AppError INVALID_ARGUMENT */
 export function profileNamed(name: string): Profile {
-  const profile = byName.get(name);
+  const profile = known.find((one) => one.name === name);
   if (profile !== undefined) return profile;
-  throw new AppError(
-    "INVALID_ARGUMENT",
-    `there is no profile ${JSON.stringify(name)}; use ${[...byName.keys()].join(", ")}`,
-  );
+  const names = known.map((one) => one.name).join(", ");
+  throw new AppError("INVALID_ARGUMENT", `there is no profile ${JSON.stringify(name)}; use ${names}`);
 }
 
 export const SHELL_PROFILE = profileNamed("shell");
@@ -102,7 +91,10 @@ export function guessProfile({ command, title, rows = [], processes = [], isShow
   return named ?? GENERIC_PROFILE;
 }
 
-/** Programs that run another one under their own name, or show what runs elsewhere. */
+/**
+ * Programs that run another one under their own name, or show what runs elsewhere: of these the client is the addressee,
+ * and an end inside cannot be told from outside (docs/agentFacts.md, What is left).
+ */
 const HOSTS: ReadonlySet<string> = new Set(
   "bun deno docker kubectl mosh-client node npx podman python python3 screen script ssh tmux tmux:client uv".split(" "),
 );

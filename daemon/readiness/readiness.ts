@@ -2,21 +2,20 @@
  * What a program in a pane is doing, as far as can be known, and the evidence for it. The vocabulary of the readiness engine, of
  * delivery and of every surface that shows or waits for a state.
  */
+import type { NativeReadiness, READINESS_STATE_NAMES } from "../../protocol/api/nativeReadiness.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Position } from "../../protocol/position.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 
-export const READINESS_STATES = ["starting", "idle", "busy", "asking", "dead", "unknown"] as const;
 /** `idle`: takes a prompt. `busy`: works on one. `asking`: a dialog or question is open, and stray input could answer it. */
-export type ReadinessState = (typeof READINESS_STATES)[number];
+export type ReadinessState = (typeof READINESS_STATE_NAMES)[number];
 
 /**
  * What says so, strongest first; newer evidence beats older of the same or a weaker kind. `exit`: tmux. `hook`: the program
  * itself, through a surface. `osc7501`, `osc133`: marks in its output. `title`: OSC 0 or 2. `bracketedPaste`: `?2004h` and
  * `?2004l` of a shell. `screen`: a profile's pattern on the bottom rows. `none`: nothing yet.
  */
-const READINESS_SOURCES = ["exit", "hook", "osc7501", "osc133", "title", "bracketedPaste", "screen", "none"] as const;
-export type ReadinessSource = (typeof READINESS_SOURCES)[number];
+export type ReadinessSource = NativeReadiness["source"];
 
 /** One of a dialog's numbered or listed options, from the top. */
 export interface DialogOption {

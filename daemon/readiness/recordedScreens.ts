@@ -18,42 +18,64 @@ export interface RecordedScreen {
   readonly rows: number;
   /** Of the options that a dialog has to be read with; empty when the section names none. */
   readonly labels: readonly string[];
+  /** The rows that a dialog's text has to be, blank ones left out; empty when the section names none. */
+  readonly question: readonly string[];
   /** With their attributes. */
   readonly lines: readonly string[];
 }
 
+/** Sections begin outside of fences only: what a program prints is no section, whatever it looks like. */
 export function readRecordedScreens(document: string): RecordedScreen[] {
-  return document
-    .split(/^## /mu)
-    .slice(1)
-    .map((section) => {
-      const [head = "", rest = ""] = section.split("\n```\n", 2);
-      const [name = "", ...entries] = head.split("\n");
-      const fields = new Map(entries.map((entry) => [entry.split(": ", 1)[0]!, entry.slice(entry.indexOf(": ") + 2)]));
-      const [row = 0, col = 0] = (fields.get("cursor") ?? "").split(",").map(Number);
-      const [cols = 80, rows = 24] = (fields.get("size") ?? "").split("x").map(Number);
-      const state = (fields.get("state") ?? "unknown") as ReadinessState;
-      const drawn = rest
-        .replace(/\n```\s*$/u, "")
-        .replaceAll("␛", "\u001b")
-        .split("\n");
-      while (drawn.length > 0 && drawn.at(-1) === "") drawn.pop();
-      return {
-        name,
-        state,
-        judged: (fields.get("judged") ?? state) as ReadinessState,
-        title: fields.get("title") ?? "",
-        command: fields.get("command") ?? "",
-        cursor: { row, col },
-        cols,
-        rows,
-        labels: (fields.get("options") ?? "").split(" | ").filter((label) => label !== ""),
-        lines: drawn,
-      };
-    });
+  const screens: RecordedScreen[] = [];
+  let section: { readonly head: string[]; readonly drawn: string[] } | undefined;
+  let fence: string | undefined;
+  let place: "head" | "rows" | "after" = "after";
+  const finish = (): void => {
+    if (section !== undefined) screens.push(screenOfSection(section.head, section.drawn));
+  };
+  for (const line of document.split("\n")) {
+    if (place === "rows") {
+      if (line.startsWith(fence!) && /^`+\s*$/u.test(line)) place = "after";
+      else section!.drawn.push(line);
+    } else if (line.startsWith("## ")) {
+      finish();
+      section = { head: [line.slice(3)], drawn: [] };
+      place = "head";
+    } else if (place === "head") {
+      if (/^`{3,}$/u.test(line)) [fence, place] = [line, "rows"];
+      else section!.head.push(line);
+    }
+  }
+  finish();
+  return screens;
 }
 
-/** One section. */
+function screenOfSection([name = "", ...entries]: readonly string[], drawn: readonly string[]): RecordedScreen {
+  const fields = new Map(entries.map((entry) => [entry.split(": ", 1)[0]!, entry.slice(entry.indexOf(": ") + 2)]));
+  const [row = 0, col = 0] = (fields.get("cursor") ?? "").split(",").map(Number);
+  const [cols = 80, rows = 24] = (fields.get("size") ?? "").split("x").map(Number);
+  const state = (fields.get("state") ?? "unknown") as ReadinessState;
+  const lines = drawn.map((line) => line.replace(/␐([␛␐])|␛/gu, (_, literal?: string) => literal ?? "\u001b"));
+  // Captures have no blank rows at their end.
+  while (lines.length > 0 && lines.at(-1) === "") lines.pop();
+  return {
+    name,
+    state,
+    judged: (fields.get("judged") ?? state) as ReadinessState,
+    title: fields.get("title") ?? "",
+    command: fields.get("command") ?? "",
+    cursor: { row, col },
+    cols,
+    rows,
+    labels: partsOf(fields.get("options")),
+    question: partsOf(fields.get("question")),
+    lines,
+  };
+}
+
+const partsOf = (field = ""): readonly string[] => field.split(" | ").filter((part) => part !== "");
+
+/** One section, from which the same screen is read. `judged`, `labels` and `question` are for a person to add. */
 export function writeRecordedScreen({
   name,
   state,
@@ -67,8 +89,11 @@ export function writeRecordedScreen({
   const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
   const head = [`state: ${state}`, `title: ${oneLine(title)}`, `command: ${oneLine(command)}`];
   const place = [`cursor: ${cursor.row},${cursor.col}`, `size: ${cols}x${rows}`];
-  const drawn = lines.map((line) => line.replaceAll("\u001b", "␛").trimEnd());
-  return [`## ${oneLine(name)}`, ...head, ...place, "```", ...drawn, "```", "", ""].join("\n");
+  const drawn = lines.map((line) => line.replace(/[␛␐]/gu, "␐$&").replaceAll("\u001b", "␛"));
+  // Longer than any in the rows.
+  const runs = drawn.flatMap((line) => line.match(/`+/gu) ?? []);
+  const fence = "`".repeat(Math.max(3, ...runs.map((run) => run.length + 1)));
+  return [`## ${oneLine(name)}`, ...head, ...place, fence, ...drawn, fence, "", ""].join("\n");
 }
 
 /** What a profile makes of a screen that has not changed for a second. */

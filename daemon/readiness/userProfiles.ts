@@ -2,20 +2,20 @@
  * Profiles that a person wrote: `*.json` in one directory, read when the daemon starts. An invalid file is refused in
  * one line that names it and the field at fault, and stops nothing; the others hold. Their patterns are foreign.
  */
-import { closeSync, fstatSync, openSync, readdirSync, readFileSync } from "node:fs";
-import { constants } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadProfile, type Profile } from "./profile.ts";
 import { refusedPattern } from "./patternCost.ts";
 
 const MAX_FILES = 64;
 const MAX_FILE_BYTES = 65_536;
-/** In one profile; each is tried on every row of a look. */
+/** In one profile; each is tried on every row of a capture. */
 const MAX_PATTERNS = 64;
 /** The daemon's own fallback. */
 const FIXED: ReadonlySet<string> = new Set(["shell", "generic"]);
 
 interface UserProfile {
+  /** Or the directory, when it cannot be read. */
   readonly file: string;
   /** Absent: it was refused. */
   readonly profile?: Profile | undefined;
@@ -23,9 +23,16 @@ interface UserProfile {
   readonly refused?: string | undefined;
 }
 
-/** Sorted by name; none when there is no such directory. */
+/** Sorted by name; none when there is no such directory. One that cannot be read is refused itself. */
 export function readUserProfiles(directory: string): readonly UserProfile[] {
-  const names = filesIn(directory);
+  let names: readonly string[];
+  try {
+    names = filesIn(directory);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return [];
+    return [{ file: directory, refused: `cannot be read (${code}); make it a directory that you may read` }];
+  }
   const seen = new Map<string, string>();
   return names.map((name, index) => {
     const file = join(directory, name);
@@ -42,15 +49,10 @@ export function readUserProfiles(directory: string): readonly UserProfile[] {
   });
 }
 
-function filesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory)
-      .filter((name) => name.endsWith(".json"))
-      .sort();
-  } catch {
-    return [];
-  }
-}
+const filesIn = (directory: string): readonly string[] =>
+  readdirSync(directory)
+    .filter((name) => name.endsWith(".json"))
+    .sort();
 
 function readBounded(file: string): string {
   // A FIFO would keep the daemon from starting.
@@ -81,20 +83,16 @@ function parse(text: string): Profile {
 const withSource = (source: unknown): unknown =>
   typeof source === "object" && source !== null && !("source" in source) ? { ...source, source: "own" } : source;
 
-/** Every pattern of a profile with the field it stands in. */
-export function patternsOf(profile: Profile): readonly { readonly path: string; readonly text: string }[] {
-  const found: { path: string; text: string }[] = [];
-  collectPatterns(profile, "", found);
-  return found;
+interface PlacedPattern {
+  readonly path: string;
+  readonly text: string;
 }
 
-function collectPatterns(value: unknown, path: string, found: { path: string; text: string }[]): void {
-  if (value instanceof RegExp) found.push({ path, text: value.source });
-  else if (typeof value === "object" && value !== null && !(value instanceof Set)) {
-    for (const [key, inner] of Object.entries(value)) {
-      collectPatterns(inner, path === "" ? key : `${path}.${key}`, found);
-    }
-  }
+/** Every pattern of a profile with the field it stands in. */
+export function patternsOf(value: unknown, path = ""): readonly PlacedPattern[] {
+  if (value instanceof RegExp) return [{ path, text: value.source }];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => patternsOf(inner, path === "" ? key : `${path}.${key}`));
 }
 
 /** Parsers quote what they have read. */

@@ -12,7 +12,7 @@ import { findPromptBox } from "./promptBox.ts";
 import { readScreen } from "./screenReading.ts";
 import { screenOf } from "./screenRows.ts";
 
-/** What tmux and the system said at one look. */
+/** What tmux and the system said at one probe. */
 export interface PaneReaders extends Pick<PaneDetails, "command" | "title"> {
   /** Undefined where the system does not tell. */
   readonly processes: Foreground | undefined;

@@ -25,7 +25,6 @@ export interface RecordingRequest {
 interface RecordingOptions extends RecordingRequest {
   readonly path: string;
   readonly source: { readonly server: string; readonly pane: PaneId };
-  readonly title: string | undefined;
   readonly feeds: Feeds;
   readonly clock: Clock;
   readonly startedUnixMs: number;
@@ -69,7 +68,7 @@ export class Recording {
   }
 
   private constructor(options: RecordingOptions, file: FileHandle) {
-    const { clock, version, maxBytes, startedUnixMs, title, input } = options;
+    const { clock, version, maxBytes, startedUnixMs, input } = options;
     this.#options = options;
     this.#file = file;
     this.#opened = new Promise((resolve, reject) => {
@@ -82,7 +81,6 @@ export class Recording {
       version,
       maxBytes,
       startedUnixMs,
-      title,
       input,
       nowMs: () => clock.nowMs(),
       write: (line) => this.#write(line),
@@ -110,11 +108,6 @@ export class Recording {
   async stop(end: CastEnd): Promise<void> {
     this.#tape.end(end);
     await this.#done;
-  }
-
-  /** Resolves once the file is closed. */
-  get done(): Promise<void> {
-    return this.#done;
   }
 
   #subscribe(): void {

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { mkdir, rm, stat } from "node:fs/promises";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { Feeds } from "../panes/feeds.ts";
 import type { Log } from "../ops/log.ts";
@@ -69,7 +69,7 @@ export class RecordingBook {
   /** @throws AppError NOT_FOUND, CONNECTION_LOST, RESOURCE_LIMIT, SHUTTING_DOWN */
   async start({ serverName, server, pane, ...request }: StartOptions): Promise<RecordingInfo> {
     const { folder, clock, nowUnixMs, log } = this.#options;
-    if (this.#closed) throw new AppError("SHUTTING_DOWN", "the daemon is stopping; connect again once it is back");
+    if (this.#closed) throw shuttingDown();
     if (this.#underWay().length + this.#beginning.size >= MAX_RECORDINGS_UNDER_WAY) {
       throw new AppError("RESOURCE_LIMIT", `at most ${MAX_RECORDINGS_UNDER_WAY} recordings are under way; stop one`);
     }
@@ -92,7 +92,6 @@ export class RecordingBook {
         ...request,
         path: kept.path,
         source: { server: serverName, pane },
-        title: undefined,
         feeds: this.#feedsOf(server),
         clock,
         startedUnixMs,
@@ -109,7 +108,7 @@ export class RecordingBook {
 
   /** Oldest first. */
   list(): readonly RecordingInfo[] {
-    const kept = [...this.#kept.values()].map((each) => keptInfo(each));
+    const kept = [...this.#kept.values()].map(keptInfo);
     return [...kept, ...[...this.#made.values()].map(infoOf)];
   }
 

@@ -49,7 +49,6 @@ export abstract class AgentSession<Event> {
   protected cwd: string;
   protected model: string | undefined;
   protected cliSessionId: string | undefined;
-  protected openPermissions = 0;
   #status: SessionStatus;
   #updatedAt: number;
   #exit: ExitStatus | undefined;
@@ -90,6 +89,11 @@ export abstract class AgentSession<Event> {
   /** Whether this is our id or its program's own. */
   isCalled(id: string): boolean {
     return this.id === id || this.cliSessionId === id;
+  }
+
+  /** How many of its questions wait for a person. */
+  protected get openPermissions(): number {
+    return 0;
   }
 
   get exitCode(): number | undefined {

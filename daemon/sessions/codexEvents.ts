@@ -70,17 +70,17 @@ function itemEvents(item: JsonLine, isCompleted: boolean, begun: Set<string>): r
 function toolEvents(item: JsonLine, isCompleted: boolean, begun: Set<string>): readonly CodingEvent[] {
   const callId = textAt(item, "id") ?? "";
   const name = nameOf(item);
-  const isTold = begun.has(callId);
+  const isReported = begun.has(callId);
   const call: CodingEvent = { type: "tool.call", tool: { callId, name, arguments: argumentsOf(item) } };
   if (!isCompleted) {
     if (begun.size < MAX_OPEN_TOOL_CALLS) begun.add(callId);
-    return isTold ? [] : [call];
+    return isReported ? [] : [call];
   }
   begun.delete(callId);
   const exitCode = numberAt(item, "exit_code");
   const isError = item["status"] === "failed" || (exitCode ?? 0) !== 0;
   const tool = given({ callId, name, output: outputOf(item), isError, exitCode });
-  return [...(isTold ? [] : [call]), { type: "tool.result", tool }];
+  return [...(isReported ? [] : [call]), { type: "tool.result", tool }];
 }
 
 function nameOf(item: JsonLine): string {

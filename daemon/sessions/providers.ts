@@ -91,5 +91,8 @@ export function sdkArgs({ resumeSessionId, model, permissionMode, effort }: SdkO
 
 function requireClaudeSession(id: string | undefined): void {
   if (id === undefined || isClaudeSession(id)) return;
-  throw new AppError("INVALID_ARGUMENT", "resumeSessionId: a session of claude is a UUID, as cliSessionId tells it");
+  throw new AppError(
+    "INVALID_ARGUMENT",
+    "resumeSessionId must be the UUID of a session of claude: use its cliSessionId",
+  );
 }

@@ -20,7 +20,7 @@ export class SdkSession extends AgentSession<SdkEvent> {
   readonly #permissions: OpenPermissions;
   readonly #words: ClaudeText;
   #tools: readonly { readonly name: string }[] = [];
-  #toldInit = "";
+  #lastInit = "";
   #asked = 0;
 
   constructor(plan: SessionPlan, host: SessionHost) {
@@ -30,6 +30,10 @@ export class SdkSession extends AgentSession<SdkEvent> {
     this.#words = new ClaudeText(this.text);
     // Its response is the first sign of life: it prints nothing else before the first message.
     this.#ask("initialize").catch(() => undefined);
+  }
+
+  protected override get openPermissions(): number {
+    return this.#permissions.size;
   }
 
   /** Its properties, as far as it has reported them. */
@@ -81,13 +85,11 @@ export class SdkSession extends AgentSession<SdkEvent> {
   /** @throws AppError NOT_FOUND, and as `say` */
   async respond(answer: PermissionAnswer, by?: Listener): Promise<void> {
     const { line, reopen } = this.#permissions.settle(answer);
-    this.openPermissions = this.#permissions.size;
     try {
       await this.#write(line);
     } catch (error) {
       // The program did not get it: somebody can still answer.
       if (this.status !== "exited") reopen();
-      this.openPermissions = this.#permissions.size;
       throw error;
     }
     this.tell({ type: "sdk.permission.cancelled", requestId: answer.requestId }, by);
@@ -133,7 +135,6 @@ export class SdkSession extends AgentSession<SdkEvent> {
 
   protected over(exitCode: number | undefined, why: string | undefined): void {
     for (const requestId of this.#permissions.clear()) this.tell({ type: "sdk.permission.cancelled", requestId });
-    this.openPermissions = 0;
     if (why !== undefined) this.tell({ type: "sdk.error", message: why });
     this.tell({ type: "sdk.status", status: "exited" });
     this.tell(given({ type: "sdk.exit" as const, exitCode }));
@@ -147,9 +148,9 @@ export class SdkSession extends AgentSession<SdkEvent> {
       this.#tools = toolsOf(line).map((name) => ({ name }));
       // It repeats this at the beginning of every turn.
       const init = this.init();
-      const told = JSON.stringify(init);
-      if (told !== this.#toldInit) this.tell(init);
-      this.#toldInit = told;
+      const text = JSON.stringify(init);
+      if (text !== this.#lastInit) this.tell(init);
+      this.#lastInit = text;
       if (this.status === "starting") this.#turn("connected");
     } else if (line["subtype"] === "status") {
       if (line["status"] === "compacting") this.#turn("compacting");
@@ -208,21 +209,17 @@ export class SdkSession extends AgentSession<SdkEvent> {
       return;
     }
     if (this.#permissions.isFull) {
-      this.tell({
-        type: "sdk.error",
-        message: "the program asks for more permissions than a person can answer, and is ended",
-      });
+      const message = "the program asks for more permissions than a person can answer, and is ended";
+      this.tell({ type: "sdk.error", message });
       this.kill();
       return;
     }
     const asked = this.#permissions.add(programsId, request);
-    this.openPermissions = this.#permissions.size;
     this.tell({ type: "sdk.permission.request", ...asked });
   }
 
   #withdrawn(programsId: string): void {
     const requestId = this.#permissions.withdraw(programsId);
-    this.openPermissions = this.#permissions.size;
     if (requestId !== undefined) this.tell({ type: "sdk.permission.cancelled", requestId });
   }
 

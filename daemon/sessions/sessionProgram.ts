@@ -7,7 +7,12 @@ import { LineSplitter } from "../../protocol/control/lines.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isTooDeep } from "../../protocol/text/jsonDepth.ts";
 import { decodeUtf8 } from "../../protocol/text/utf8.ts";
-import { GROUP_ENDS_WITHIN_MS, type GroupedProgram, startGroupedProgram } from "../host/groupedProgram.ts";
+import {
+  GROUP_ENDS_WITHIN_MS,
+  type GroupedProgram,
+  type ProgramEnd,
+  startGroupedProgram,
+} from "../host/groupedProgram.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 import type { ExitStatus } from "../tmux/outputSource.ts";
 import {
@@ -42,7 +47,7 @@ export class SessionProgram {
   readonly #program: GroupedProgram;
   readonly #lines: LineSplitter;
   readonly #errors = new TextDecoder();
-  readonly #ended: Promise<ExitStatus>;
+  readonly ended: Promise<ExitStatus>;
   #resolveEnded: (status: ExitStatus) => void = () => undefined;
   #status: ExitStatus | undefined;
   #hasEnded = false;
@@ -54,7 +59,7 @@ export class SessionProgram {
 
   constructor(options: SessionProgramOptions) {
     this.#options = options;
-    this.#ended = new Promise((resolve) => (this.#resolveEnded = resolve));
+    this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
     this.#lines = new LineSplitter(
       (buffer, from, to) => this.#line(buffer, from, to),
       () => this.#tooLong(),
@@ -83,14 +88,6 @@ export class SessionProgram {
     return this.#status === undefined && !this.#hasEnded ? this.#program.pid : undefined;
   }
 
-  get ended(): Promise<ExitStatus> {
-    return this.#ended;
-  }
-
-  get isEnding(): boolean {
-    return this.#isEnding;
-  }
-
   /** The end of its standard error, in one line. */
   get lastWords(): string {
     return this.#lastWords.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
@@ -107,13 +104,9 @@ export class SessionProgram {
     }
     const bytes = Buffer.from(text, "utf8");
     if (this.#program.unwrittenBytes + bytes.length > MAX_UNTAKEN_INPUT_BYTES) {
-      throw new AppError(
-        "RESOURCE_LIMIT",
-        "the session's program does not read what was sent before; try again later",
-        {
-          details: { limit: "untakenInputBytes", max: MAX_UNTAKEN_INPUT_BYTES },
-        },
-      );
+      const details = { limit: "untakenInputBytes", max: MAX_UNTAKEN_INPUT_BYTES };
+      const message = "the session's program does not read what was sent before; try again later";
+      throw new AppError("RESOURCE_LIMIT", message, { details });
     }
     const { clock } = this.#options;
     await new Promise<void>((resolve, reject) => {
@@ -212,13 +205,7 @@ export class SessionProgram {
   }
 }
 
-function statusOf({
-  exitCode,
-  signal,
-}: {
-  exitCode?: number | undefined;
-  signal?: NodeJS.Signals | undefined;
-}): ExitStatus {
+function statusOf({ exitCode, signal }: ProgramEnd): ExitStatus {
   if (signal !== undefined) return { signal: constants.signals[signal] };
   return exitCode === undefined ? {} : { exitCode };
 }

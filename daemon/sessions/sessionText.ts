@@ -21,7 +21,7 @@ export class SessionText extends PaneStream {
     super({ ...options, retainBytes: DEFAULT_RING_BYTES });
   }
 
-  /** Appends to the text. Subscribers are not told before `announce`. */
+  /** Appends to the text. Subscribers are notified by `announce`. */
   write(text: string): void {
     if (text === "") return;
     const bytes = Buffer.from(text, "utf8");

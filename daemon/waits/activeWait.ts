@@ -11,7 +11,6 @@ import { PredicateSet } from "./predicateSet.ts";
 import type { TargetState } from "./predicates/predicate.ts";
 import type { ScreenWatch } from "./screen/screenWatch.ts";
 import type { TextWatch } from "./text/textStream.ts";
-import type { WaitMetrics } from "./waitMetrics.ts";
 import type { CheckedRequest } from "./waitRequest.ts";
 import type { WaitTarget } from "./waitTarget.ts";
 import type { WaitMatch, WaitResult } from "./waitTypes.ts";
@@ -20,18 +19,18 @@ import type { WaitMatch, WaitResult } from "./waitTypes.ts";
 const MAX_GAPS = 32;
 
 /** How long the last capture of the screen may take, past the wait's timeout. */
-const LAST_LOOK_MS = 250;
+const LAST_CAPTURE_MS = 250;
 
 interface ActiveWaitOptions {
   readonly request: CheckedRequest;
   readonly target: WaitTarget;
-  readonly metrics: WaitMetrics;
   readonly onSettled: () => void;
   /** Nothing of the wait is registered any longer. */
   readonly onFreed: () => void;
 }
 
 export class ActiveWait {
+  readonly target: WaitTarget;
   readonly result: Promise<WaitResult>;
   readonly registeredMs: number;
   readonly sets: readonly PredicateSet[];
@@ -54,6 +53,7 @@ export class ActiveWait {
   constructor(options: ActiveWaitOptions) {
     this.#options = options;
     const { request, target } = options;
+    this.target = target;
     this.registeredMs = target.nowMs();
     this.#all = request.all === undefined ? undefined : new PredicateSet(request.all);
     this.#anyOf = request.anyOf.map((set) => new PredicateSet(set));
@@ -72,8 +72,10 @@ export class ActiveWait {
 
   /** Begins: from here on it settles exactly once. */
   start(signal: AbortSignal | undefined): void {
-    const { request, target } = this.#options;
-    this.#timeout = target.scheduler.at(this.registeredMs + request.timeoutMs, () => this.#onTimeout());
+    const { target } = this;
+    this.#timeout = target.host.scheduler.at(this.registeredMs + this.#options.request.timeoutMs, () =>
+      this.#onTimeout(),
+    );
     if (signal !== undefined) {
       const onAbort = (): void => this.cancel(signal.reason);
       // One caller may hold hundreds of waits with one signal. That is no leak: each removes its own listener.
@@ -95,7 +97,7 @@ export class ActiveWait {
   found(take: () => void): void {
     if (this.#isSettled) return;
     take();
-    this.#options.target.noteMatch();
+    this.target.noteMatch();
     this.check();
   }
 
@@ -105,7 +107,7 @@ export class ActiveWait {
     // Each of its watches reports the same gap.
     if (last?.from.outputSeq === gap.from.outputSeq && last.to.outputSeq === gap.to.outputSeq) return;
     this.#gaps.push(gap);
-    this.#options.metrics.numbers.wait_gaps_total++;
+    this.target.host.metrics.numbers.wait_gaps_total++;
   }
 
   /** Checks whether it is over now, and when it will be if nothing more happens. */
@@ -122,24 +124,24 @@ export class ActiveWait {
     }
     if (dueMs <= state.nowMs) this.#succeed(state);
     // Armed once and not per chunk: when it fires, it checks how long it has been quiet and re-arms.
-    else this.#due ??= this.#options.target.scheduler.at(dueMs, () => this.#onDue());
+    else this.#due ??= this.target.host.scheduler.at(dueMs, () => this.#onDue());
   }
 
   cancel(reason: unknown): void {
     if (!this.#settle()) return;
-    this.#options.metrics.numbers.wait_cancelled_total++;
+    this.target.host.metrics.numbers.wait_cancelled_total++;
     this.#reject(reason);
   }
 
   fail(error: AppError): void {
     if (!this.#settle()) return;
-    this.#options.metrics.numbers.wait_failed_total++;
+    this.target.host.metrics.numbers.wait_failed_total++;
     this.#reject(isCutShort(error) ? this.#whereItEnded(error) : error);
   }
 
   /** Adds where a new wait can begin, and what this one could not see. */
   #whereItEnded({ code, message, details, cause }: AppError): AppError {
-    const position = formatPosition(this.#options.target.position());
+    const position = formatPosition(this.target.position());
     return new AppError(code, message, { details: { ...details, position, gaps: this.#gaps.map(formatGap) }, cause });
   }
 
@@ -149,7 +151,7 @@ export class ActiveWait {
   }
 
   #onTimeout(): void {
-    const { target } = this.#options;
+    const { target } = this;
     // Output that came in time counts even when its evaluation was put off.
     target.catchUp();
     this.check();
@@ -159,14 +161,14 @@ export class ActiveWait {
       return;
     }
     // So does what the screen shows now: a capture takes a millisecond, a tmux that does not respond gets no more than this.
-    this.#timeout = target.scheduler.at(target.nowMs() + LAST_LOOK_MS, () => this.#expire());
+    this.#timeout = target.host.scheduler.at(target.nowMs() + LAST_CAPTURE_MS, () => this.#expire());
     target.screens.last(this.screen, () => this.#expire());
   }
 
   #expire(): void {
-    const { metrics, request } = this.#options;
+    const { request } = this.#options;
     if (!this.#settle()) return;
-    metrics.numbers.wait_timeouts_total++;
+    this.target.host.metrics.numbers.wait_timeouts_total++;
     const state = this.#state();
     const anyOf = this.#anyOf.length === 0 ? {} : { anyOf: this.#anyOf.map((set) => set.progress(state)) };
     const predicates = { ...this.#all?.progress(state), ...anyOf };
@@ -183,7 +185,7 @@ export class ActiveWait {
   }
 
   #succeed(state: TargetState): void {
-    const { target, metrics, onSettled } = this.#options;
+    const { target } = this;
     this.#isSettled = true;
     const held = this.sets.filter((set) => (set.dueMs(state) ?? Infinity) <= state.nowMs);
     const matched = held
@@ -196,8 +198,8 @@ export class ActiveWait {
       elapsedMs: state.nowMs - this.registeredMs,
       gaps: this.#gaps,
     });
-    metrics.numbers.wait_matched_total++;
-    onSettled();
+    target.host.metrics.numbers.wait_matched_total++;
+    this.#options.onSettled();
     // After whoever awaits the result: following a long quiet, freeing first would be a tenth of the wait's latency.
     queueMicrotask(() => this.#free());
   }
@@ -205,12 +207,12 @@ export class ActiveWait {
   #matchOf(predicate: string, found: FoundText | undefined): WaitMatch {
     if (found === undefined) return { predicate };
     if (found.from === undefined) return { predicate, text: found.text, on: found.on };
-    const at = (outputSeq: number): Position => ({ epoch: this.#options.target.source.epoch, outputSeq });
+    const at = (outputSeq: number): Position => ({ epoch: this.target.source.epoch, outputSeq });
     return { predicate, text: found.text, from: at(found.from), to: at(found.to) };
   }
 
   #state(): TargetState {
-    const { target } = this.#options;
+    const { target } = this;
     const { isGone, lastOutputMs, source } = target;
     // The exit of an earlier program that has been replaced does not count.
     const isOver = source.exit !== undefined || (target.exitedMs ?? -Infinity) >= this.registeredMs;
@@ -231,7 +233,7 @@ export class ActiveWait {
     this.#timeout?.cancel();
     this.#due?.cancel();
     for (const cleanUp of this.#cleanUps.splice(0)) cleanUp();
-    this.#options.target.remove(this);
+    this.target.remove(this);
     this.#options.onFreed();
   }
 }

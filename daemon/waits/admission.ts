@@ -8,14 +8,17 @@ interface Count {
   regexes: number;
 }
 
+type ActiveWaits = Pick<WaitMetrics["numbers"], "wait_active" | "wait_active_regex">;
+
 export class Admission {
   #limits: WaitLimits;
-  readonly #metrics: WaitMetrics;
+  /** In all. */
+  readonly #active: ActiveWaits;
   readonly #byTarget = new Map<object, Count>();
 
-  constructor(limits: WaitLimits, metrics: WaitMetrics) {
+  constructor(limits: WaitLimits, active: ActiveWaits) {
     this.#limits = limits;
-    this.#metrics = metrics;
+    this.#active = active;
   }
 
   /** Raises the limits to a surface's share where that is larger. */
@@ -31,21 +34,21 @@ export class Admission {
 
   /** Takes a place and returns its release, safe to call twice. @throws AppError RESOURCE_LIMIT; nothing is taken then */
   enter(target: object, hasRegex: boolean): () => void {
-    const { numbers } = this.#metrics;
+    const active = this.#active;
     const count = this.#byTarget.get(target) ?? { waits: 0, regexes: 0 };
     this.#check(count, hasRegex);
     this.#byTarget.set(target, count);
     const regexes = Number(hasRegex);
-    numbers.wait_active++;
-    numbers.wait_active_regex += regexes;
+    active.wait_active++;
+    active.wait_active_regex += regexes;
     count.waits++;
     count.regexes += regexes;
     let isHeld = true;
     return () => {
       if (!isHeld) return;
       isHeld = false;
-      numbers.wait_active--;
-      numbers.wait_active_regex -= regexes;
+      active.wait_active--;
+      active.wait_active_regex -= regexes;
       count.waits--;
       count.regexes -= regexes;
       if (count.waits === 0) this.#byTarget.delete(target);
@@ -54,25 +57,22 @@ export class Admission {
 
   #check(count: Count, hasRegex: boolean): void {
     const { maxGlobal, maxPerTarget, maxRegexPerTarget, regexSoftLimit } = this.#limits;
-    const active = this.#metrics.numbers.wait_active;
-    this.#refuse("WAIT_MAX_GLOBAL", active, maxGlobal, "too many waits in this daemon");
-    this.#refuse("WAIT_MAX_PER_TARGET", count.waits, maxPerTarget, "too many waits on this target");
+    const active = this.#active.wait_active;
+    requireRoom("WAIT_MAX_GLOBAL", active, maxGlobal, "too many waits in this daemon");
+    requireRoom("WAIT_MAX_PER_TARGET", count.waits, maxPerTarget, "too many waits on this target");
     if (!hasRegex) return;
-    this.#refuse("WAIT_MAX_REGEX_PER_TARGET", count.regexes, maxRegexPerTarget, "too many regexes on this target");
+    requireRoom("WAIT_MAX_REGEX_PER_TARGET", count.regexes, maxRegexPerTarget, "too many regexes on this target");
     // Overload: literals, which cost a hundredth, keep the places above these thresholds (seed 002 §8.3).
-    const busy = "too busy for another regex; wait for a literal, or try again";
-    this.#refuse("WAIT_MAX_GLOBAL for regexes", active, Math.max(1, Math.floor(maxGlobal * regexSoftLimit)), busy);
-    this.#refuse(
-      "WAIT_MAX_PER_TARGET for regexes",
-      count.waits,
-      Math.max(1, Math.floor(maxPerTarget * regexSoftLimit)),
-      busy,
-    );
+    const soft = (max: number): number => Math.max(1, Math.floor(max * regexSoftLimit));
+    const busy = "too busy for another regex";
+    requireRoom("WAIT_MAX_GLOBAL for regexes", active, soft(maxGlobal), busy, "wait for a literal, or ");
+    requireRoom("WAIT_MAX_PER_TARGET for regexes", count.waits, soft(maxPerTarget), busy, "wait for a literal, or ");
   }
+}
 
-  #refuse(limit: string, value: number, max: number, message: string): void {
-    if (value < max) return;
-    this.#metrics.numbers.wait_resource_limit_total++;
-    throw new AppError("RESOURCE_LIMIT", `${message} (limit ${max})`, { details: { limit, value, max } });
-  }
+/** @throws AppError RESOURCE_LIMIT */
+function requireRoom(limit: string, value: number, max: number, what: string, instead = ""): void {
+  if (value < max) return;
+  const message = `${what} (limit ${max}): ${instead}try again when a wait has ended`;
+  throw new AppError("RESOURCE_LIMIT", message, { details: { limit, value, max } });
 }

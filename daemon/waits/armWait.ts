@@ -7,10 +7,11 @@ import type { ActiveWait } from "./activeWait.ts";
 import { EchoMask } from "./echo/echoMask.ts";
 import { EchoWatch } from "./echo/echoWatch.ts";
 import type { ArmMoment } from "./predicates/predicate.ts";
+import type { Prepared } from "./prepared.ts";
 import { type ScreenPattern, ScreenWatch } from "./screen/screenWatch.ts";
 import { tailStart } from "../panes/tailStart.ts";
 import type { WaitLimits } from "./waitLimits.ts";
-import { type ReadyRequest, WaitContext, type WaitHost } from "./waitContext.ts";
+import { WaitContext } from "./waitContext.ts";
 import type { WaitFrom } from "./waitTypes.ts";
 
 export interface WaitStart {
@@ -26,23 +27,17 @@ const LF = 0x0a;
  * Arms the predicates, which fill `wait.watches` and `wait.screen`; returns what hides the echo from them, when something is
  * typed. @throws AppError
  */
-export function armWait(
-  wait: ActiveWait,
-  host: WaitHost,
-  source: OutputSource,
-  ready: ReadyRequest,
-  moment: ArmMoment,
-): EchoWatch | undefined {
-  const { engine, limits } = host;
-  const { screen: view, excludeEcho: typed } = ready.request;
+export function armWait(wait: ActiveWait, prepared: Prepared, moment: ArmMoment): EchoWatch | undefined {
+  const { engine, limits } = wait.target.host;
+  const { screen: view, excludeEcho: typed } = prepared.request;
   const patterns: ScreenPattern[] = [];
   for (const set of wait.sets) {
-    set.arm(new WaitContext(host, source, ready, moment, wait, set, patterns), ready.predicates);
+    set.arm(new WaitContext(wait, set, prepared, moment, patterns), prepared.predicates);
   }
   if (view !== undefined && patterns.length > 0) {
     wait.screen = new ScreenWatch({ view, patterns, typed, engine, maxMatchBytes: limits.maxMatchBytes });
   }
-  return echoOf(wait, source, typed, limits, moment.head);
+  return echoOf(wait, typed, limits, moment.head);
 }
 
 /** Where a request begins to read, and what it has missed before that. @throws AppError INVALID_ARGUMENT */
@@ -55,7 +50,7 @@ export function startOf(source: OutputSource, from: WaitFrom, head: number): Wai
     case "position": {
       const { epoch, outputSeq } = from.position;
       if (epoch !== source.epoch) {
-        // This whole epoch is later than that position; nobody has the output in between.
+        // This whole epoch is later than that position; the output in between is lost.
         const to = { epoch: source.epoch, outputSeq: source.tailSeq };
         return { start: source.tailSeq, missed: { from: from.position, to, reason: "epoch" } };
       }
@@ -77,12 +72,12 @@ export function startOf(source: OutputSource, from: WaitFrom, head: number): Wai
 
 function echoOf(
   wait: ActiveWait,
-  source: OutputSource,
   typed: Uint8Array | undefined,
   limits: WaitLimits,
   head: number,
 ): EchoWatch | undefined {
   if (typed === undefined || typed.length === 0 || wait.watches.size === 0) return undefined;
+  const { source } = wait.target;
   const before = bytesBefore(source, head);
   const row = before.subarray(before.lastIndexOf(LF) + 1);
   const isLineEditor = trackerOf(source).readOn().bracketedPaste === true;

@@ -1,22 +1,18 @@
 /** A pattern is checked when it arrives: a fault is reported at once. */
 import { encodeUtf8 } from "../../protocol/text/utf8.ts";
 import { analyseRegex } from "./regex/regexAnalysis.ts";
-import { invalid, refuseKind, refuseUnknown, tooMuch } from "./requestErrors.ts";
+import { invalid, tooMuch } from "./requestErrors.ts";
 import type { WaitLimits } from "./waitLimits.ts";
 import type { CheckedPattern, WaitPattern } from "./waitPattern.ts";
 
-const OPTIONS = new Set(["kind", "text", "ignoreCase", "multiline", "dotAll"]);
-
 /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
 export function checkPattern(pattern: WaitPattern, limits: WaitLimits): CheckedPattern {
-  refuseUnknown(pattern, OPTIONS, "pattern option");
-  if (typeof pattern.text !== "string" || pattern.text === "") throw invalid("the pattern is empty");
+  if (pattern.text === "") throw invalid("the pattern is empty");
   const bytes = encodeUtf8(pattern.text);
   if (bytes.length > limits.maxPatternBytes) throw tooMuch("pattern bytes", bytes.length, limits.maxPatternBytes);
   // Plain text has LF for CR LF; a pattern copied from a terminal means the same.
   if (pattern.kind === "literal")
     return { kind: "literal", bytes: Buffer.from(pattern.text.replaceAll("\r\n", "\n"), "utf8") };
-  refuseKind(pattern.kind === "regex", "a pattern is literal or regex");
   // Encoded and decoded: a lone surrogate would swallow the next character in re2-wasm.
   const text = Buffer.from(bytes).toString("utf8");
   const { ignoreCase = false, multiline = true, dotAll = false } = pattern;

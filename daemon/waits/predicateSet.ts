@@ -1,7 +1,9 @@
 /** Predicates that must hold together, and the progress of each within one wait. */
 import type { FoundText } from "./text/patternWatch.ts";
-import type { ArmContext, Predicate, TargetState } from "./predicates/predicate.ts";
-import type { CheckedPredicate, CheckedSet } from "./waitRequest.ts";
+import type { Predicate, TargetState } from "./predicates/predicate.ts";
+import type { Prepared } from "./prepared.ts";
+import type { WaitContext } from "./waitContext.ts";
+import type { CheckedSet } from "./waitRequest.ts";
 import type { PredicateProgress } from "./waitTypes.ts";
 
 interface SatisfiedPredicate {
@@ -13,9 +15,6 @@ interface ArmedPredicate {
   readonly row: Predicate;
   readonly armed: unknown;
 }
-
-/** What `Predicate.prepare` returned. */
-export type PreparedPredicates = ReadonlyMap<CheckedPredicate, Partial<Disposable>>;
 
 export class PredicateSet {
   readonly #checked: CheckedSet;
@@ -30,7 +29,7 @@ export class PredicateSet {
   }
 
   /** Once. @throws AppError */
-  arm(context: ArmContext, prepared: PreparedPredicates): void {
+  arm(context: WaitContext, prepared: Prepared["predicates"]): void {
     for (const predicate of this.#checked.predicates) {
       const { row, checked } = predicate;
       this.#armed.push({ row, armed: row.arm(checked, context, prepared.get(predicate)) });

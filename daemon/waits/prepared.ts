@@ -1,8 +1,12 @@
 /** An admitted request on its way to being armed: what its predicates have to know before anything is typed. */
-import type { ReadyRequest } from "./waitContext.ts";
+import type { CompiledRegex } from "./regex/compiledRegex.ts";
 import type { CheckedPredicate, CheckedRequest } from "./waitRequest.ts";
 
-export interface Prepared extends ReadyRequest {
+export interface Prepared {
+  readonly request: CheckedRequest;
+  /** In the order of `request.regexes`; empty once they are released. */
+  readonly regexes: CompiledRegex[];
+  /** What `Predicate.prepare` returned. */
   predicates: Map<CheckedPredicate, Partial<Disposable>>;
   /** The place among the waits. */
   readonly release: () => void;

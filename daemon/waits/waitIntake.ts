@@ -7,27 +7,20 @@ import type { OutputSource } from "../tmux/outputSource.ts";
 import { Admission } from "./admission.ts";
 import { NOTHING_PREPARED, type Prepared, preparePredicates } from "./prepared.ts";
 import type { CompiledRegex } from "./regex/compiledRegex.ts";
-import type { RegexEngine } from "./regex/regexEngine.ts";
+import type { WaitHost } from "./waitContext.ts";
 import type { WaitLimits } from "./waitLimits.ts";
-import type { WaitMetrics } from "./waitMetrics.ts";
-import { checkRequest } from "./waitRequest.ts";
+import { type CheckedRequest, checkRequest } from "./waitRequest.ts";
 import type { WaitShare } from "./waitShare.ts";
 import type { WaitRequest } from "./waitTypes.ts";
 
-interface WaitIntakeOptions {
-  readonly limits: WaitLimits;
-  readonly metrics: WaitMetrics;
-  readonly engine: RegexEngine;
-}
-
 export class WaitIntake {
-  readonly #options: WaitIntakeOptions;
+  readonly #host: WaitHost;
   readonly #admission: Admission;
   #closed = false;
 
-  constructor(options: WaitIntakeOptions) {
-    this.#options = options;
-    this.#admission = new Admission(options.limits, options.metrics);
+  constructor(host: WaitHost) {
+    this.#host = host;
+    this.#admission = new Admission(host.limits, host.metrics.numbers);
   }
 
   /** The process's bounds become at least these. */
@@ -42,18 +35,27 @@ export class WaitIntake {
   /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE, SHUTTING_DOWN */
   admit(source: OutputSource, request: WaitRequest, share?: WaitShare): Prepared {
     if (this.#closed) throw shuttingDown();
-    const checked = this.#counted(() => checkRequest(request, share?.limits ?? this.#options.limits));
-    const hasRegex = checked.regexes.length > 0;
+    const { limits, metrics } = this.#host;
+    try {
+      return this.#enter(source, checkRequest(request, share?.limits ?? limits), share);
+    } catch (error) {
+      if (error instanceof AppError && error.code === "RESOURCE_LIMIT") metrics.numbers.wait_resource_limit_total++;
+      throw error;
+    }
+  }
+
+  #enter(source: OutputSource, request: CheckedRequest, share: WaitShare | undefined): Prepared {
+    const hasRegex = request.regexes.length > 0;
     const release = share?.enter(source, hasRegex, this.#admission) ?? this.#admission.enter(source, hasRegex);
     const regexes: CompiledRegex[] = [];
-    const prepared: Prepared = { request: checked, regexes, predicates: NOTHING_PREPARED, release };
+    const prepared: Prepared = { request, regexes, predicates: NOTHING_PREPARED, release };
     try {
-      for (const analysis of checked.regexes) regexes.push(this.#counted(() => this.#options.engine.acquire(analysis)));
+      for (const analysis of request.regexes) regexes.push(this.#host.engine.acquire(analysis));
+      return prepared;
     } catch (error) {
       this.release(prepared);
       throw error;
     }
-    return prepared;
   }
 
   async prepare(prepared: Prepared): Promise<Prepared> {
@@ -71,24 +73,15 @@ export class WaitIntake {
     return prepared;
   }
 
+  /** Safe to call twice, as `free` is. */
   release(prepared: Prepared): void {
     this.free(prepared);
     prepared.release();
   }
 
   free({ regexes, predicates }: Prepared): void {
-    for (const regex of regexes) this.#options.engine.release(regex);
+    // Others may share a regex: each user releases it once.
+    for (const regex of regexes.splice(0)) this.#host.engine.release(regex);
     for (const known of predicates.values()) known[Symbol.dispose]?.();
-  }
-
-  /** Limits hit in the checks count as refusals, like those of admission. */
-  #counted<Result>(check: () => Result): Result {
-    try {
-      return check();
-    } catch (error) {
-      if (error instanceof AppError && error.code === "RESOURCE_LIMIT")
-        this.#options.metrics.numbers.wait_resource_limit_total++;
-      throw error;
-    }
   }
 }

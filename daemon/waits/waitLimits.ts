@@ -18,8 +18,6 @@ export interface WaitLimits {
   /** Predicates in one request, over all its alternatives. */
   readonly maxPredicates: number;
 
-  /** Work per turn of the event loop, all waits together. */
-  readonly turnBudgetMs: number;
   /** Longest match of a regex, in bytes of plain text: the text is searched in windows of this size. */
   readonly regexWindowBytes: number;
   /** Plain text kept for regexes that are slower than the output; past it text is skipped and reported as a gap. */
@@ -56,8 +54,6 @@ export const DEFAULT_WAIT_LIMITS: WaitLimits = {
   // A person or an agent writes a request; ten alternatives of three predicates are plenty.
   maxPredicates: 32,
 
-  // Two hundredths of what a person notices; see turnBudget.ts.
-  turnBudgetMs: 2,
   // 100 lines of 80 columns, and the carry the contract allows; RE2 needs 50 µs for it.
   regexWindowBytes: 8_192,
   // 25 ms of a flood: longer than a respawned worker takes to be back.
@@ -78,3 +74,6 @@ export const DEFAULT_WAIT_LIMITS: WaitLimits = {
   // Eight full screens or a long message of the day; an echo comes before the output of what was typed.
   echoWindowBytes: 16_384,
 };
+
+/** Read before the start of a wait, so that an escape sequence, string or character cut by the start is recognised. */
+export const LEAD_BYTES = 16_384;

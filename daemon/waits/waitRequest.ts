@@ -3,10 +3,8 @@ import { checkPattern } from "./checkPattern.ts";
 import type { Door, Predicate } from "./predicates/predicate.ts";
 import { PREDICATES } from "./predicates/predicateTable.ts";
 import type { RegexAnalysis } from "./regex/regexAnalysis.ts";
-import { invalid, refuseKind, refuseUnknown, tooMuch } from "./requestErrors.ts";
-import type { ScreenView } from "./screen/screenView.ts";
+import { invalid, tooMuch } from "./requestErrors.ts";
 import type { WaitLimits } from "./waitLimits.ts";
-import type { WaitPane } from "./waitPane.ts";
 import type { WaitFrom, WaitPredicates, WaitRequest } from "./waitTypes.ts";
 
 export interface CheckedPredicate {
@@ -21,33 +19,26 @@ export interface CheckedSet {
   readonly predicates: readonly CheckedPredicate[];
 }
 
-export interface CheckedRequest {
+export interface CheckedRequest extends Pick<WaitRequest, "excludeEcho" | "screen" | "pane"> {
   /** Must hold; undefined when everything is in `anyOf`. */
   readonly all: CheckedSet | undefined;
   /** One of these must hold as well, if there are any. */
   readonly anyOf: readonly CheckedSet[];
   readonly from: WaitFrom;
   readonly timeoutMs: number;
-  readonly excludeEcho: Uint8Array | undefined;
-  readonly screen: ScreenView | undefined;
-  readonly pane: WaitPane | undefined;
   readonly regexes: readonly RegexAnalysis[];
 }
 
 const ROWS: readonly Predicate[] = PREDICATES;
-const FIELDS = new Set<string>(PREDICATES.map(({ field }) => field));
-const REQUEST = new Set([...FIELDS, "anyOf", "from", "timeoutMs", "excludeEcho", "screen", "pane"]);
 /** More lines than any ring holds. */
 const MAX_TAIL_LINES = 1_000_000;
 
 /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
 export function checkRequest(request: WaitRequest, limits: WaitLimits): CheckedRequest {
-  refuseUnknown(request, REQUEST, "predicate or option");
   const door: Door = { limits, pane: request.pane, checkPattern: (pattern) => checkPattern(pattern, limits) };
   const all = checkSet("", request, door);
   if (request.anyOf?.length === 0) throw invalid("anyOf needs at least one set of predicates");
   const anyOf = (request.anyOf ?? []).map((set, index) => {
-    refuseUnknown(set, FIELDS, "predicate");
     const checked = checkSet(`anyOf[${index}].`, set, door);
     if (checked === undefined) throw invalid(`anyOf[${index}] has no predicate`);
     return checked;
@@ -80,10 +71,8 @@ function checkSet(prefix: string, set: WaitPredicates, door: Door): CheckedSet |
   return predicates.length === 0 ? undefined : { prefix, predicates };
 }
 
-function checkFrom(from: WaitFrom | undefined): WaitFrom {
-  if (from === undefined) return { kind: "now" };
-  if (from.kind === "now" || from.kind === "position") return from;
-  refuseKind(from.kind === "tail", "from is now, tail:N or a position");
+function checkFrom(from: WaitFrom = { kind: "now" }): WaitFrom {
+  if (from.kind !== "tail") return from;
   if (Number.isInteger(from.lines) && from.lines >= 1 && from.lines <= MAX_TAIL_LINES) return from;
   throw invalid("tail:N needs a whole number of lines from 1 on");
 }

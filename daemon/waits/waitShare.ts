@@ -2,25 +2,17 @@
 import { Admission } from "./admission.ts";
 import { regexUnavailable } from "./regex/regexEngine.ts";
 import type { WaitLimits } from "./waitLimits.ts";
-import { WaitMetrics } from "./waitMetrics.ts";
-
-interface WaitShareOptions {
-  readonly limits: WaitLimits;
-  /** Refuses every regex of this surface. */
-  readonly disableRegex: boolean;
-  /** The share is full, and a wait was refused. */
-  readonly onRefused: () => void;
-}
 
 export class WaitShare {
   readonly limits: WaitLimits;
-  readonly #options: WaitShareOptions;
+  readonly #disableRegex: boolean;
   readonly #admission: Admission;
 
-  constructor(options: WaitShareOptions) {
-    this.#options = options;
-    this.limits = options.limits;
-    this.#admission = new Admission(options.limits, new WaitMetrics());
+  /** @param disableRegex refuses every regex of this surface */
+  constructor(limits: WaitLimits, disableRegex: boolean) {
+    this.limits = limits;
+    this.#disableRegex = disableRegex;
+    this.#admission = new Admission(limits, { wait_active: 0, wait_active_regex: 0 });
   }
 
   /**
@@ -28,8 +20,8 @@ export class WaitShare {
    * UNSUPPORTED_PATTERN_ENGINE
    */
   enter(target: object, hasRegex: boolean, process: Admission): () => void {
-    if (hasRegex && this.#options.disableRegex) throw regexUnavailable("they are switched off here");
-    const leave = this.#own(target, hasRegex);
+    if (hasRegex && this.#disableRegex) throw regexUnavailable("they are switched off here");
+    const leave = this.#admission.enter(target, hasRegex);
     try {
       const leaveProcess = process.enter(target, hasRegex);
       return () => {
@@ -38,15 +30,6 @@ export class WaitShare {
       };
     } catch (error) {
       leave();
-      throw error;
-    }
-  }
-
-  #own(target: object, hasRegex: boolean): () => void {
-    try {
-      return this.#admission.enter(target, hasRegex);
-    } catch (error) {
-      this.#options.onRefused();
       throw error;
     }
   }

@@ -6,42 +6,24 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { Gap, Position } from "../../protocol/position.ts";
 import { headOf, type ExitStatus, type OutputListener, type OutputSource } from "../tmux/outputSource.ts";
-import type { Clock, Timer } from "../time/clock.ts";
-import type { Scheduler } from "../time/scheduler.ts";
-import type { BudgetedTask, TurnBudget } from "../time/turnBudget.ts";
+import type { Timer } from "../time/clock.ts";
+import type { BudgetedTask } from "../time/turnBudget.ts";
 import type { ActiveWait } from "./activeWait.ts";
 import type { EchoWatch } from "./echo/echoWatch.ts";
-import type { RegexEngine } from "./regex/regexEngine.ts";
 import { ScreenCaptures } from "./screen/screenCaptures.ts";
-import { TextStream, type TextStreamHost, type TextWatch } from "./text/textStream.ts";
-import type { WaitLimits } from "./waitLimits.ts";
-import type { WaitMetrics } from "./waitMetrics.ts";
-
-/** Read before the start of a stream, so that an escape sequence or character cut by the start is recognised. */
-const LEAD_BYTES = 16_384;
-
-interface WaitTargetOptions {
-  readonly source: OutputSource;
-  readonly clock: Clock;
-  readonly scheduler: Scheduler;
-  readonly budget: TurnBudget;
-  readonly engine: RegexEngine;
-  readonly limits: WaitLimits;
-  readonly metrics: WaitMetrics;
-  /** No wait is left: the target is forgotten. */
-  readonly onEmpty: () => void;
-}
+import { TextStream, type TextWatch } from "./text/textStream.ts";
+import type { WaitHost } from "./waitContext.ts";
+import { LEAD_BYTES } from "./waitLimits.ts";
 
 export class WaitTarget implements BudgetedTask, OutputListener {
+  readonly host: WaitHost;
   readonly source: OutputSource;
-  readonly scheduler: Scheduler;
   readonly screens: ScreenCaptures;
   lastOutputMs = -Infinity;
   exitedMs: number | undefined;
   isGone = false;
-  readonly #options: WaitTargetOptions;
+  readonly #onEmpty: () => void;
   readonly #waits = new Set<ActiveWait>();
-  readonly #streamHost: TextStreamHost;
   /** The stream of all waits that need nothing from before it. */
   #shared: TextStream | undefined;
   readonly #catchingUp = new Set<TextStream>();
@@ -56,25 +38,18 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   #matchers = 0;
   readonly #unsubscribe: () => void;
 
-  constructor(options: WaitTargetOptions) {
-    this.#options = options;
-    this.source = options.source;
-    this.scheduler = options.scheduler;
-    if (this.source.exit !== undefined) this.exitedMs = this.nowMs();
-    const { source, scheduler, engine, limits } = options;
-    this.screens = new ScreenCaptures({ source, scheduler, nowMs: () => this.nowMs() });
-    this.#streamHost = {
-      source,
-      engine,
-      limits,
-      wantsQuiet: () => this.#watchQuiet(limits.settleMs),
-      regexAdvanced: () => this.#finishClosing(),
-    };
-    this.#unsubscribe = this.source.subscribe(this);
+  /** @param onEmpty no wait is left: the target is forgotten */
+  constructor(host: WaitHost, source: OutputSource, onEmpty: () => void) {
+    this.host = host;
+    this.source = source;
+    this.#onEmpty = onEmpty;
+    if (source.exit !== undefined) this.exitedMs = this.nowMs();
+    this.screens = new ScreenCaptures(this);
+    this.#unsubscribe = source.subscribe(this);
   }
 
   nowMs(): number {
-    return this.#options.clock.nowMs();
+    return this.host.clock.nowMs();
   }
 
   position(): Position {
@@ -94,7 +69,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     if (wait.screen !== undefined) this.screens.add(wait.screen, () => this.#watchScreen());
     this.#quietFromMs = this.nowMs();
     this.#countMatchers();
-    this.#options.budget.add(this);
+    this.host.budget.add(this);
   }
 
   /** Once for each wait, even one that failed before it was added. */
@@ -110,12 +85,12 @@ export class WaitTarget implements BudgetedTask, OutputListener {
 
   /** Output decided a wait: the age of that output is the latency. */
   noteMatch(): void {
-    this.#options.metrics.matchLatencyMs.observe(this.nowMs() - (this.#arrivedMs ?? this.#latestArrivalMs));
+    this.host.metrics.matchLatencyMs.observe(this.nowMs() - (this.#arrivedMs ?? this.#latestArrivalMs));
   }
 
   /** Evaluates all that has arrived, now. */
   catchUp(): void {
-    if (this.#advanceAll(() => true)) this.#arrivedMs = undefined;
+    this.run(() => true);
   }
 
   run(hasTimeLeft: () => boolean): boolean {
@@ -130,7 +105,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     if (this.#shared === undefined && this.#catchingUp.size === 0) return;
     this.#latestArrivalMs = nowMs;
     this.#arrivedMs ??= nowMs;
-    this.#options.budget.add(this);
+    this.host.budget.add(this);
     this.#watchScreen();
   }
 
@@ -144,7 +119,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     }
     this.#shared?.noteGap(gap);
     for (const stream of this.#catchingUp) stream.noteGap(gap);
-    this.#options.budget.add(this);
+    this.host.budget.add(this);
   }
 
   exited(_status: ExitStatus): void {
@@ -168,6 +143,16 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     for (const wait of this.#waits) wait.fail(error);
   }
 
+  /** Streams settle once the output has been quiet for a while. */
+  wantsQuiet(): void {
+    this.#watchQuiet(this.host.limits.settleMs);
+  }
+
+  /** RE2 has judged something. */
+  regexAdvanced(): void {
+    this.#finishClosing();
+  }
+
   #finishClosing(): void {
     const error = this.#closing;
     if (error === undefined) return;
@@ -185,7 +170,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
 
   #streamFor(start: number): TextStream {
     if (this.#shared !== undefined && start >= this.#shared.cursor) return this.#shared;
-    const stream = new TextStream(this.#streamHost, Math.max(this.source.tailSeq, start - LEAD_BYTES));
+    const stream = new TextStream(this, Math.max(this.source.tailSeq, start - LEAD_BYTES));
     if (this.#shared === undefined) this.#shared = stream;
     else this.#catchingUp.add(stream);
     return stream;
@@ -230,7 +215,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   }
 
   #watchScreen(): void {
-    if (this.screens.isWanted) this.#watchQuiet(this.#options.limits.settleMs);
+    if (this.screens.isWanted) this.wantsQuiet();
   }
 
   /** One timer per target while anything waits for output to have stopped for some time; the shortest time counts. */
@@ -244,7 +229,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   }
 
   /**
-   * Timers run before what has arrived is read. After a busy turn output may be waiting that nobody has seen yet: quiet
+   * Timers run before what has arrived is read. After a busy turn output may be waiting that was not read yet: quiet
    * counts only when it is still quiet one turn of the event loop later.
    */
   #confirmQuiet(wantedMs: number): void {
@@ -265,7 +250,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   }
 
   #quietAt(dueMs: number, run: () => void): void {
-    this.#quiet = this.scheduler.at(dueMs, () => {
+    this.#quiet = this.host.scheduler.at(dueMs, () => {
       this.#quiet = undefined;
       run();
     });
@@ -276,22 +261,22 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   }
 
   #isQuiet(wantedMs: number): boolean {
-    return this.#quietForMs() >= wantedMs && !this.#options.budget.has(this);
+    return this.#quietForMs() >= wantedMs && !this.host.budget.has(this);
   }
 
   #countMatchers(): void {
     let matchers = 0;
     for (const stream of this.#streams()) matchers += stream.matchers;
-    this.#options.metrics.numbers.wait_matchers += matchers - this.#matchers;
+    this.host.metrics.numbers.wait_matchers += matchers - this.#matchers;
     this.#matchers = matchers;
   }
 
   #close(): void {
     this.#unsubscribe();
     this.#quiet?.cancel();
-    this.#options.budget.remove(this);
+    this.host.budget.remove(this);
     this.#shared = undefined;
     this.#catchingUp.clear();
-    this.#options.onEmpty();
+    this.#onEmpty();
   }
 }

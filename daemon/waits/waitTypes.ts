@@ -6,7 +6,6 @@
  * hold when the wait ends.
  */
 import type { InferOutput } from "valibot";
-import type { AppError } from "../../protocol/errors.ts";
 import type { Position, StreamGap } from "../../protocol/position.ts";
 import type { ExitStatus } from "../tmux/outputSource.ts";
 import type { PREDICATES } from "./predicates/predicateTable.ts";
@@ -74,15 +73,6 @@ export interface WaitResult {
 
 /** Progress of one set by the names of its predicates, as in `details.predicates` of a TIMEOUT. */
 export type PredicateProgress = Readonly<Record<string, unknown>>;
-
-export interface ArmedWait {
-  /** Never rejected unhandled: a caller that stops caring need not catch it. */
-  readonly result: Promise<WaitResult>;
-  /** Where patterns begin to read. */
-  readonly start: Position;
-  /** Frees the wait at once; the result rejects with `reason`. Safe to call twice. */
-  cancel(reason?: AppError): void;
-}
 
 export interface WaitOptions {
   /** Frees the wait at once; the result rejects with the signal's reason. */

@@ -1,5 +1,18 @@
-/** A schema with the sentence that descriptions and help show for it. */
+/** Schemas with the sentence that descriptions and help show for them, and those that several contracts use. */
 import * as v from "valibot";
 
 export const described = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
   v.pipe(schema, v.description(text));
+
+/** A member that may be absent. */
+export const optional = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
+  v.optional(described(schema, text));
+
+/** A whole number within bounds. */
+export const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
+
+/** A whole number from 0. */
+export const count = (text: string) => described(v.pipe(v.number(), v.integer(), v.minValue(0)), text);
+
+/** Text of 1 to `maxChars` characters. */
+export const filled = (maxChars: number) => v.pipe(v.string(), v.nonEmpty(), v.maxLength(maxChars));

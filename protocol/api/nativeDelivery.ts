@@ -2,7 +2,7 @@
  * Prompts and answers to dialogs in the native API (docs/contracts/native.md §9): requests and outcomes.
  */
 import * as v from "valibot";
-import { described } from "./described.ts";
+import { count, described, filled, optional, whole } from "./described.ts";
 
 /** Bounds of the contract. */
 export const NATIVE_MAX_DELIVERY_MS = 600_000;
@@ -12,50 +12,35 @@ const NATIVE_MAX_OPTIONS = 64;
 /** The header that makes a request happen once. */
 export const IDEMPOTENCY_KEY_HEADER = "idempotency-key";
 
-const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 const option = described(whole(0, NATIVE_MAX_OPTIONS - 1), "Which option, from 0.");
-const timeoutMs = v.optional(
-  described(whole(1, NATIVE_MAX_DELIVERY_MS), "Give up after this many milliseconds; default 10000."),
-);
+const timeoutMs = optional(whole(1, NATIVE_MAX_DELIVERY_MS), "Give up after this many milliseconds; default 10000.");
 
 export const submitRequestSchema = v.strictObject({
   text: described(v.string(), "The prompt; line ends stay inside it."),
-  profile: v.optional(
-    described(
-      v.pipe(v.string(), v.nonEmpty(), v.maxLength(64)),
-      "The program's profile, for when the daemon guesses wrong: a name from `tmuxwire profiles`.",
-    ),
+  profile: optional(
+    filled(64),
+    "The program's profile, for when the daemon guesses wrong: a name from `tmuxwire profiles`.",
   ),
-  whileBusy: v.optional(
-    described(
-      v.picklist(["refuse", "queue"]),
-      "While it is busy: refuse (default), or queue where the program keeps prompts for later.",
-    ),
+  whileBusy: optional(
+    v.picklist(["refuse", "queue"]),
+    "While it is busy: refuse (default), or queue where the program keeps prompts for later.",
   ),
-  whileTyping: v.optional(
-    described(
-      v.picklist(["refuse", "wait"]),
-      "While somebody's text is in the prompt box: refuse (default), or wait until it is empty.",
-    ),
+  whileTyping: optional(
+    v.picklist(["refuse", "wait"]),
+    "While somebody's text is in the prompt box: refuse (default), or wait until it is empty.",
   ),
-  whileUnknown: v.optional(
-    described(
-      v.picklist(["refuse", "type"]),
-      "While an agent's screen shows nothing known: refuse (default), or type anyway.",
-    ),
+  whileUnknown: optional(
+    v.picklist(["refuse", "type"]),
+    "While an agent's screen shows nothing known: refuse (default), or type anyway.",
   ),
-  clearFirst: v.optional(described(v.boolean(), "Empty the prompt box first.")),
-  literal: v.optional(
-    described(
-      v.boolean(),
-      "Keep the program from reading the text as one of its own commands; refuse what cannot be kept from it.",
-    ),
+  clearFirst: optional(v.boolean(), "Empty the prompt box first."),
+  literal: optional(
+    v.boolean(),
+    "Keep the program from reading the text as one of its own commands; refuse what cannot be kept from it.",
   ),
-  gapMs: v.optional(
-    described(
-      whole(0, NATIVE_MAX_GAP_MS),
-      "The minimum number of milliseconds between the text and Enter, instead of the profile's.",
-    ),
+  gapMs: optional(
+    whole(0, NATIVE_MAX_GAP_MS),
+    "The minimum number of milliseconds between the text and Enter, instead of the profile's.",
   ),
   timeoutMs,
 });
@@ -83,12 +68,7 @@ export const chooseRequestSchema = v.strictObject({
     ]),
     "What to answer.",
   ),
-  dialogId: v.optional(
-    described(
-      v.pipe(v.string(), v.nonEmpty(), v.maxLength(64)),
-      "The id of the dialog that is meant; another one is not answered.",
-    ),
-  ),
+  dialogId: optional(filled(64), "The id of the dialog that is meant; another one is not answered."),
   timeoutMs,
 });
 export type NativeChooseRequest = v.InferInput<typeof chooseRequestSchema>;
@@ -107,22 +87,14 @@ export const deliveryResponseSchema = v.object({
   latencyMs: described(v.number(), "Milliseconds from the request to this response."),
   firstByteMs: ms("Milliseconds from the request to the first byte typed; null when nothing was."),
   enterMs: ms("Milliseconds from the request to Enter; null when it was not pressed."),
-  enterPresses: described(v.pipe(v.number(), v.integer(), v.minValue(0)), "How often Enter was pressed."),
-  confirmedBy: v.optional(
-    described(v.picklist(["readiness", "screen", "output"]), "What showed that the program took it."),
+  enterPresses: count("How often Enter was pressed."),
+  confirmedBy: optional(v.picklist(["readiness", "screen", "output"]), "What showed that the program took it."),
+  details: optional(
+    v.object({
+      screenNote: optional(v.string(), "A line on the screen which suggests that the prompt failed. Foreign text."),
+    }),
+    "More about the outcome.",
   ),
-  details: v.optional(
-    described(
-      v.object({
-        screenNote: v.optional(
-          described(v.string(), "A line on the screen which suggests that the prompt failed. Foreign text."),
-        ),
-      }),
-      "More about the outcome.",
-    ),
-  ),
-  repeated: v.optional(
-    described(v.boolean(), "An earlier request with this key had this result; nothing was typed now."),
-  ),
+  repeated: optional(v.boolean(), "An earlier request with this key had this result; nothing was typed now."),
 });
 export type NativeDelivery = v.InferOutput<typeof deliveryResponseSchema>;

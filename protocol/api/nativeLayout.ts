@@ -5,51 +5,35 @@
  */
 import * as v from "valibot";
 import type { LayoutOperationName } from "./operationRoutes.ts";
-import { described } from "./described.ts";
+import { described, filled, optional, whole } from "./described.ts";
+import { programEntries } from "./nativeRequests.ts";
 
-const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
-const name = v.pipe(v.string(), v.nonEmpty(), v.maxLength(256));
+const name = filled(256);
 const target = (text: string) => described(name, text);
-const flag = (text: string) => v.optional(described(v.boolean(), text));
+const flag = (text: string) => optional(v.boolean(), text);
 const cells = (text: string) => described(whole(1, 1_000), text);
 const SIZE = v.union([
   whole(1, 1_000),
   v.pipe(v.string(), v.regex(/^(?:[1-9]\d?|100)%$/, "a size is cells, or 1% to 100%")),
 ]);
 /** Cells, or a percentage. */
-const size = (text: string) => v.optional(described(SIZE, text));
-const side = (text: string) => v.optional(described(v.picklist(["up", "down", "left", "right"]), text));
-const value = described(
-  v.nullable(v.pipe(v.string(), v.nonEmpty(), v.maxLength(64))),
-  "What to set it to; null removes its own value.",
-);
+const size = (text: string) => optional(SIZE, text);
+const side = (text: string) => optional(v.picklist(["up", "down", "left", "right"]), text);
+const value = described(v.nullable(filled(64)), "What to set it to; null removes its own value.");
 
 const pane = target("A pane: %5, 5, or a session's name for its active pane.");
 const window = target("A window: @3, a pane in it such as %5, or a session's name for its active window.");
 const session = target("A session's name, exactly, or its id such as $2.");
 
 const program = {
-  command: v.optional(
-    described(
-      v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(1_024)),
-      "The program and its arguments; the user's shell when absent.",
-    ),
-  ),
-  cwd: v.optional(
-    described(
-      v.pipe(v.string(), v.startsWith("/", "cwd must be an absolute path"), v.maxLength(4_096)),
-      "Where the program runs: an absolute path.",
-    ),
-  ),
-  environment: v.optional(described(v.record(v.string(), v.string()), "Variables of the program, by name.")),
+  ...programEntries,
+  environment: optional(v.record(v.string(), v.string()), "Variables of the program, by name."),
 };
 const detached = flag("Leave the active pane and window as they are.");
 const place = {
-  direction: v.optional(
-    described(
-      v.picklist(["vertical", "horizontal"]),
-      "Below the other pane (vertical, the default) or beside it (horizontal).",
-    ),
+  direction: optional(
+    v.picklist(["vertical", "horizontal"]),
+    "Below the other pane (vertical, the default) or beside it (horizontal).",
   ),
   size: size("Its size: cells, or percent such as 30%."),
   before: flag("Above or to the left of the other pane instead."),
@@ -65,7 +49,7 @@ export const LAYOUT_OPERATIONS = {
     example: { session: "work", name: "logs", command: ["tail", "-f", "log"] },
     body: v.strictObject({
       session,
-      name: v.optional(described(name, "The window's name.")),
+      name: optional(name, "The window's name."),
       after: v.optional(target("Put it right after this window of the session.")),
       detached,
       ...program,
@@ -130,7 +114,7 @@ export const LAYOUT_OPERATIONS = {
     body: v.strictObject({
       pane,
       session: v.optional(target("The session the window is made in; default: the one of the pane.")),
-      name: v.optional(described(name, "The window's name.")),
+      name: optional(name, "The window's name."),
       detached,
     }),
   },
@@ -162,7 +146,7 @@ export const LAYOUT_OPERATIONS = {
     body: v.strictObject({
       window,
       layout: described(
-        v.pipe(v.string(), v.nonEmpty(), v.maxLength(65_536)),
+        filled(65_536),
         "One of even-horizontal, even-vertical, main-horizontal, main-vertical, tiled, spread, or a layout as tmux writes it.",
       ),
     }),

@@ -3,17 +3,15 @@
  * text and labels are foreign text.
  */
 import * as v from "valibot";
-import { described } from "./described.ts";
+import { count, described, optional } from "./described.ts";
 
 export const READINESS_STATE_NAMES = ["starting", "idle", "busy", "asking", "dead", "unknown"] as const;
 
-const count = (text: string) => described(v.pipe(v.number(), v.integer(), v.minValue(0)), text);
-
 const dialogOptionSchema = v.object({
   index: count("Its place, from 0: what `choose` takes."),
-  number: v.optional(described(v.string(), "The number or letter in front of it.")),
+  number: optional(v.string(), "The number or letter in front of it."),
   label: described(v.string(), "What it says. Foreign text."),
-  checked: v.optional(described(v.boolean(), "Where several may be chosen: whether this one is.")),
+  checked: optional(v.boolean(), "Where several may be chosen: whether this one is."),
   keys: described(v.array(v.string()), "Keys that choose it from the current selection; empty when none are known."),
 });
 
@@ -35,6 +33,6 @@ export const readinessSchema = v.object({
   sinceUnixMs: described(v.number(), "When the state began: Unix time in milliseconds."),
   position: described(v.nullable(v.string()), "Where in the output it began; null when that is not known."),
   profile: described(v.string(), "The profile that the daemon has chosen: a name from `tmuxwire profiles`."),
-  dialog: v.optional(described(dialogSchema, "The dialog that is open.")),
+  dialog: optional(dialogSchema, "The dialog that is open."),
 });
 export type NativeReadiness = v.InferOutput<typeof readinessSchema>;

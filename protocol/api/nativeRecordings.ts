@@ -1,28 +1,18 @@
 /** Recordings over the native API: the request that starts one, and its description (docs/contracts/native.md §13). */
 import * as v from "valibot";
 import { MAX_RECORDING_BYTES, MAX_RECORDING_SEC, MIN_RECORDING_BYTES } from "../limits.ts";
-import { described } from "./described.ts";
-
-const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
+import { described, optional, whole } from "./described.ts";
 
 export const startRecordingSchema = v.strictObject({
-  version: v.optional(
-    described(whole(2, 3), "The version of the asciicast format; default 2, which every player reads."),
+  version: optional(whole(2, 3), "The version of the asciicast format; default 2, which every player reads."),
+  maxBytes: optional(
+    whole(MIN_RECORDING_BYTES, MAX_RECORDING_BYTES),
+    "Stop when the file has this many bytes; default 64 MiB.",
   ),
-  maxBytes: v.optional(
-    described(
-      whole(MIN_RECORDING_BYTES, MAX_RECORDING_BYTES),
-      "Stop when the file has this many bytes; default 64 MiB.",
-    ),
-  ),
-  maxSeconds: v.optional(
-    described(whole(1, MAX_RECORDING_SEC), "Stop after this many seconds; default 28800, 8 hours."),
-  ),
-  input: v.optional(
-    described(
-      v.boolean(),
-      "Record what is typed through the daemon as well, passwords included, which the screen does not show; default false.",
-    ),
+  maxSeconds: optional(whole(1, MAX_RECORDING_SEC), "Stop after this many seconds; default 28800, 8 hours."),
+  input: optional(
+    v.boolean(),
+    "Record what is typed through the daemon as well, passwords included, which the screen does not show; default false.",
   ),
 });
 export type NativeStartRecording = v.InferInput<typeof startRecordingSchema>;

@@ -5,7 +5,7 @@
  */
 import * as v from "valibot";
 import { wellFormedText } from "../text/wellFormed.ts";
-import { described } from "./described.ts";
+import { described, filled, optional, whole } from "./described.ts";
 import { recognized } from "./parse.ts";
 import { isPlainInput, MAX_INPUT_KEYS, MAX_INPUT_PARTS, MAX_KEY_CHARS } from "./plainInput.ts";
 
@@ -19,23 +19,15 @@ export const NATIVE_DEFAULT_TIMEOUT_MS = 30_000;
 const NATIVE_MAX_SIZE = 1_000;
 const NATIVE_MAX_LINES = 5_000;
 
-const text = wellFormedText;
 const base64 = v.pipe(v.string(), v.base64("base64 must be standard base64 with padding"));
-const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
-export const timeoutMs = v.optional(
-  described(whole(1, NATIVE_MAX_TIMEOUT_MS), "Give up after this many milliseconds; default 30000."),
-);
-
-const runTimeoutMs = v.optional(
-  described(
-    v.nullable(whole(1, NATIVE_MAX_TIMEOUT_MS)),
-    "Give up after this many milliseconds; default 30000, null for as long as it takes.",
-  ),
+export const timeoutMs = optional(
+  whole(1, NATIVE_MAX_TIMEOUT_MS),
+  "Give up after this many milliseconds; default 30000.",
 );
 
 const given = {
-  text: v.optional(described(text, "What to type; either this or base64.")),
-  base64: v.optional(described(base64, "The bytes to type, in base64; either this or text.")),
+  text: optional(wellFormedText, "What to type; either this or base64."),
+  base64: optional(base64, "The bytes to type, in base64; either this or text."),
 };
 const inputPartSchema = v.variant("kind", [
   v.strictObject({ kind: described(v.literal("text"), "Bytes that arrive as they are."), ...given }),
@@ -46,7 +38,7 @@ const inputPartSchema = v.variant("kind", [
   v.strictObject({
     kind: described(v.literal("keys"), "Keys by tmux's names."),
     keys: described(
-      v.pipe(v.array(v.pipe(v.string(), v.nonEmpty(), v.maxLength(MAX_KEY_CHARS))), v.maxLength(MAX_INPUT_KEYS)),
+      v.pipe(v.array(filled(MAX_KEY_CHARS)), v.maxLength(MAX_INPUT_KEYS)),
       "Key names such as C-c, Up or Escape.",
     ),
   }),
@@ -65,25 +57,24 @@ export type NativeInputRequest = v.InferInput<typeof inputRequestSchema>;
 const cols = described(whole(1, NATIVE_MAX_SIZE), "Width in columns.");
 const rows = described(whole(1, NATIVE_MAX_SIZE), "Height in rows.");
 
+/** What a new pane runs. */
+export const programEntries = {
+  command: optional(
+    v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(1_024)),
+    "The program and its arguments; the user's shell when absent.",
+  ),
+  cwd: optional(
+    v.pipe(v.string(), v.startsWith("/", "cwd must be an absolute path"), v.maxLength(4_096)),
+    "Where the program runs: an absolute path.",
+  ),
+};
+
 export const createSessionSchema = v.strictObject({
-  name: v.optional(
-    described(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)), "Its name; the daemon makes one up when absent."),
-  ),
-  cwd: v.optional(
-    described(
-      v.pipe(v.string(), v.startsWith("/", "cwd must be an absolute path"), v.maxLength(4_096)),
-      "Where the program runs: an absolute path.",
-    ),
-  ),
-  command: v.optional(
-    described(
-      v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(1_024)),
-      "The program and its arguments; the user's shell when absent.",
-    ),
-  ),
+  name: optional(filled(256), "Its name; the daemon makes one up when absent."),
+  ...programEntries,
   cols: v.optional(cols),
   rows: v.optional(rows),
-  remainOnExit: v.optional(described(v.boolean(), "Keep the pane readable when its program has ended.")),
+  remainOnExit: optional(v.boolean(), "Keep the pane readable when its program has ended."),
 });
 export type NativeCreateSession = v.InferInput<typeof createSessionSchema>;
 
@@ -101,46 +92,44 @@ export const fromSchema = v.pipe(
 );
 
 export const runRequestSchema = v.strictObject({
-  command: described(v.pipe(text, v.nonEmpty(), v.maxLength(NATIVE_MAX_RUN_BYTES)), "A line for the shell."),
-  timeoutMs: runTimeoutMs,
-  maxOutputBytes: v.optional(
-    described(
-      whole(1, NATIVE_MAX_OUTPUT_BYTES),
-      "How much output to keep; what came before is reported as a gap. Default 1 MiB.",
-    ),
+  command: described(v.pipe(wellFormedText, v.nonEmpty(), v.maxLength(NATIVE_MAX_RUN_BYTES)), "A line for the shell."),
+  timeoutMs: optional(
+    v.nullable(whole(1, NATIVE_MAX_TIMEOUT_MS)),
+    "Give up after this many milliseconds; default 30000, null for as long as it takes.",
   ),
-  format: v.optional(
-    described(
-      v.picklist(["text", "raw"]),
-      "The format of the output: text without escape sequences (default), or raw bytes in base64.",
-    ),
+  maxOutputBytes: optional(
+    whole(1, NATIVE_MAX_OUTPUT_BYTES),
+    "How much output to keep; what came before is reported as a gap. Default 1 MiB.",
+  ),
+  format: optional(
+    v.picklist(["text", "raw"]),
+    "The format of the output: text without escape sequences (default), or raw bytes in base64.",
   ),
 });
 export type NativeRunRequest = v.InferInput<typeof runRequestSchema>;
 
 export const captureRequestSchema = v.strictObject({
-  lines: v.optional(
-    described(
-      whole(1, NATIVE_MAX_LINES),
-      "The last lines of history and screen, up to 5000; default: the visible screen.",
-    ),
+  lines: optional(
+    whole(1, NATIVE_MAX_LINES),
+    "The last lines of history and screen, up to 5000; default: the visible screen.",
   ),
-  joined: v.optional(described(v.boolean(), "Join lines that tmux wrapped.")),
-  ansi: v.optional(described(v.boolean(), "Keep colours and attributes.")),
+  joined: optional(v.boolean(), "Join lines that tmux wrapped."),
+  ansi: optional(v.boolean(), "Keep colours and attributes."),
 });
 export type NativeCaptureRequest = v.InferInput<typeof captureRequestSchema>;
 
 export const streamQuerySchema = v.strictObject({
   from: v.optional(fromSchema),
-  readiness: v.optional(
-    described(v.boolean(), "Report what the program is doing as well: the state at the beginning, then every change."),
+  readiness: optional(
+    v.boolean(),
+    "Report what the program is doing as well: the state at the beginning, then every change.",
   ),
-  input: v.optional(described(v.boolean(), "Report what is typed through the daemon as well.")),
+  input: optional(v.boolean(), "Report what is typed through the daemon as well."),
 });
 export const eventIdSchema = v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,32}:\d{1,15}$/, "after is the id of an event"));
 export const eventsQuerySchema = v.strictObject({
-  after: v.optional(described(eventIdSchema, "The id of the last event that is known, or of a tree: go on after it.")),
-  readiness: v.optional(described(v.boolean(), "Report what the programs are doing as well.")),
+  after: optional(eventIdSchema, "The id of the last event that is known, or of a tree: go on after it."),
+  readiness: optional(v.boolean(), "Report what the programs are doing as well."),
 });
 /** For operations without input besides their target. */
 export const emptyRequestSchema = v.strictObject({});

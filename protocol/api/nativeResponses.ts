@@ -5,7 +5,7 @@
 import * as v from "valibot";
 import { ERROR_SURFACES, type ErrorCode } from "../errors.ts";
 import { readinessSchema } from "./nativeReadiness.ts";
-import { described } from "./described.ts";
+import { count, described, optional } from "./described.ts";
 
 export type { NativeReadiness } from "./nativeReadiness.ts";
 
@@ -16,7 +16,7 @@ export const errorResponseSchema = v.object({
     v.object({
       code: described(v.picklist(ERROR_CODES), "What went wrong: decide by this."),
       message: described(v.string(), "One line for a person that says what to do next."),
-      details: v.optional(described(v.record(v.string(), v.unknown()), "Details: ids, limits, progress.")),
+      details: optional(v.record(v.string(), v.unknown()), "Details: ids, limits, progress."),
     }),
     "What went wrong.",
   ),
@@ -24,12 +24,11 @@ export const errorResponseSchema = v.object({
 export type NativeErrorResponse = v.InferOutput<typeof errorResponseSchema>;
 
 const position = (text: string) => described(v.string(), text);
-const count = (text: string) => described(v.pipe(v.number(), v.integer(), v.minValue(0)), text);
 const ids = (text: string) => described(v.array(v.string()), text);
 
 export const exitSchema = v.object({
-  exitCode: v.optional(described(v.number(), "Its exit status, when it ended by itself.")),
-  signal: v.optional(described(v.number(), "The number of the signal that ended it.")),
+  exitCode: optional(v.number(), "Its exit status, when it ended by itself."),
+  signal: optional(v.number(), "The number of the signal that ended it."),
 });
 export type NativeExit = v.InferOutput<typeof exitSchema>;
 
@@ -89,7 +88,7 @@ const paneEntries = {
   ),
   readiness: described(
     v.nullable(readinessSchema),
-    "What its program is doing. Null in a list for a pane that nobody watches.",
+    "What its program is doing. Null in a list when the pane is not watched.",
   ),
 };
 const paneSchema = v.object(paneEntries);
@@ -141,10 +140,8 @@ export const waitResponseSchema = v.object({
     v.array(
       v.object({
         predicate: described(v.string(), "The name of the predicate that holds."),
-        text: v.optional(described(v.string(), "The text that matched. Foreign text.")),
-        on: v.optional(
-          described(v.literal("screen"), "It was found on the screen and not in the output, so it has no positions."),
-        ),
+        text: optional(v.string(), "The text that matched. Foreign text."),
+        on: optional(v.literal("screen"), "It was found on the screen and not in the output, so it has no positions."),
         from: v.optional(position("Where the match begins.")),
         to: v.optional(position("Where the match ends.")),
       }),
@@ -152,7 +149,7 @@ export const waitResponseSchema = v.object({
     "What holds.",
   ),
   position: position("The output that was looked at ends here: go on from it."),
-  exit: v.optional(described(exitSchema, "How the program ended, when it has.")),
+  exit: optional(exitSchema, "How the program ended, when it has."),
   elapsedMs,
   gaps,
 });

@@ -2,8 +2,9 @@
  * Streams of the native API: the events of SSE and the messages of the WebSocket (docs/contracts/native.md, "Streams").
  */
 import * as v from "valibot";
-import { eventIdSchema, fromSchema, inputRequestSchema, sizeRequestSchema } from "./nativeRequests.ts";
-import type { NativeExit, NativeGap, NativeReadiness } from "./nativeResponses.ts";
+import { eventIdSchema, fromSchema, inputRequestSchema, type NativeSize, sizeRequestSchema } from "./nativeRequests.ts";
+import type { NativeExit, NativeGap, NativeReadiness, NativeSnapshot } from "./nativeResponses.ts";
+import { whole } from "./described.ts";
 import { recognized } from "./parse.ts";
 import { isPlainInputMessage } from "./plainInput.ts";
 import type { NativeServerEvent } from "./nativeTree.ts";
@@ -17,27 +18,12 @@ export interface StreamOpen {
   readonly rows: number;
 }
 
-/** Base64 ANSI that rebuilds the screen at `position`; the output that follows continues from it. */
-export interface StreamSnapshot {
-  readonly position: string;
-  readonly exact: boolean;
-  readonly cols: number;
-  readonly rows: number;
-  readonly alternateScreen: boolean;
-  readonly data: string;
-}
-
 /** Base64 of what was typed through the daemon when the output had reached `position`. */
 export interface StreamInput {
   readonly position: string;
   readonly data: string;
   /** Bytes before it that this reader was too slow for. */
   readonly missedBytes?: number | undefined;
-}
-
-interface StreamResize {
-  readonly cols: number;
-  readonly rows: number;
 }
 
 export interface StreamClosed {
@@ -49,8 +35,9 @@ export interface StreamClosed {
 export interface StreamEventData {
   readonly open: StreamOpen;
   readonly gap: NativeGap;
-  readonly snapshot: StreamSnapshot;
-  readonly resize: StreamResize;
+  /** The output that follows continues from it. */
+  readonly snapshot: NativeSnapshot;
+  readonly resize: NativeSize;
   readonly exit: NativeExit;
   /** Only for those who ask. */
   readonly input: StreamInput;
@@ -59,26 +46,23 @@ export interface StreamEventData {
   readonly closed: StreamClosed;
 }
 
-const id = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
-const channel = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(4_294_967_295));
+const id = whole(0, Number.MAX_SAFE_INTEGER);
+const channel = whole(0, 4_294_967_295);
+const creditBytes = whole(1, 1_073_741_824);
+const ofPane = { server: v.string(), pane: v.string() };
 
 const streamRequest = v.variant("type", [
   v.strictObject({
     type: v.literal("subscribe"),
     id,
-    server: v.string(),
-    pane: v.string(),
+    ...ofPane,
     from: v.optional(fromSchema),
-    creditBytes: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_073_741_824))),
+    creditBytes: v.optional(creditBytes),
     readiness: v.optional(v.boolean()),
     input: v.optional(v.boolean()),
   }),
   v.strictObject({ type: v.literal("unsubscribe"), id, channel }),
-  v.strictObject({
-    type: v.literal("credit"),
-    channel,
-    bytes: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_073_741_824)),
-  }),
+  v.strictObject({ type: v.literal("credit"), channel, bytes: creditBytes }),
   v.strictObject({
     type: v.literal("follow-events"),
     id,
@@ -87,20 +71,8 @@ const streamRequest = v.variant("type", [
     readiness: v.optional(v.boolean()),
   }),
   v.strictObject({ type: v.literal("unfollow-events"), id, server: v.string() }),
-  v.strictObject({
-    type: v.literal("input"),
-    id,
-    server: v.string(),
-    pane: v.string(),
-    parts: inputRequestSchema.entries.parts,
-  }),
-  v.strictObject({
-    type: v.literal("resize"),
-    id,
-    server: v.string(),
-    pane: v.string(),
-    ...sizeRequestSchema.entries,
-  }),
+  v.strictObject({ type: v.literal("input"), id, ...ofPane, ...inputRequestSchema.entries }),
+  v.strictObject({ type: v.literal("resize"), id, ...ofPane, ...sizeRequestSchema.entries }),
   /** Any operation of the API by its `operationId`. `server`, `session`, `pane` and `recording` name its target. */
   v.strictObject({
     type: v.literal("call"),
@@ -120,6 +92,7 @@ const streamRequest = v.variant("type", [
 /** What a client sends. `id` comes back in the response; `channel` is given by `subscribed`. */
 export const streamRequestSchema = recognized(streamRequest, isPlainInputMessage);
 export type StreamRequest = v.InferInput<typeof streamRequestSchema>;
+export type StreamRequestOf<Type extends StreamRequest["type"]> = Extract<StreamRequest, { type: Type }>;
 
 /** What the daemon sends as text. `ack`, `result` and `error` with an `id` respond to the request of that id. */
 export type StreamMessage =
@@ -135,8 +108,8 @@ export type StreamMessage =
       readonly details?: Readonly<Record<string, unknown>> | undefined;
     }
   | ({ readonly type: "gap"; readonly channel: number } & NativeGap)
-  | ({ readonly type: "snapshot"; readonly channel: number } & StreamSnapshot)
-  | ({ readonly type: "resize"; readonly channel: number } & StreamResize)
+  | ({ readonly type: "snapshot"; readonly channel: number } & NativeSnapshot)
+  | ({ readonly type: "resize"; readonly channel: number } & NativeSize)
   | ({ readonly type: "exit"; readonly channel: number } & NativeExit)
   | ({ readonly type: "input"; readonly channel: number } & StreamInput)
   | ({ readonly type: "readiness"; readonly channel: number } & NativeReadiness)

@@ -6,7 +6,7 @@ import * as v from "valibot";
 import type { LayoutCell } from "../windowLayout.ts";
 import { exitSchema, serverStateSchema } from "./nativeResponses.ts";
 import { readinessSchema } from "./nativeReadiness.ts";
-import { described } from "./described.ts";
+import { count, described, optional } from "./described.ts";
 
 /** Deeply readonly. */
 export type Frozen<Value> = Value extends LayoutCell
@@ -15,7 +15,6 @@ export type Frozen<Value> = Value extends LayoutCell
     ? { readonly [Key in keyof Value]: Frozen<Value[Key]> }
     : Value;
 
-const count = (text: string) => described(v.pipe(v.number(), v.integer(), v.minValue(0)), text);
 const cols = count("Width in columns.");
 const rows = count("Height in rows.");
 const session = described(v.string(), "The session's id, such as $0.");
@@ -48,10 +47,8 @@ const layoutCellSchema = v.looseObject({
   rows,
   left: count("Column of its left edge in the window, from 0."),
   top: count("Row of its top edge in the window, from 0."),
-  pane: v.optional(described(v.nullable(v.string()), "For a pane: its id.")),
-  cells: v.optional(
-    described(v.array(v.looseObject({ kind: CELL_KIND })), "For a row or column: its cells, in the same form."),
-  ),
+  pane: optional(v.nullable(v.string()), "For a pane: its id."),
+  cells: optional(v.array(v.looseObject({ kind: CELL_KIND })), "For a row or column: its cells, in the same form."),
 }) as unknown as v.GenericSchema<LayoutCell>;
 
 const shape = {

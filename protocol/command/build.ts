@@ -7,7 +7,7 @@
  */
 import { PANE_IDS } from "./formats.ts";
 import { type PaneId, paneNumberOf, type SessionId, type WindowId } from "../ids.ts";
-import { quote, quoteLiteralFormat, quoteProgram } from "./encode.ts";
+import { type NewPaneProgram, program, quote, quoteLiteralFormat } from "./encode.ts";
 
 /** Several commands on one line: executed as one step, one guard block each; a failing one drops the rest. */
 export const joinGroup = (commands: readonly string[]): string => commands.join(" ; ");
@@ -146,43 +146,30 @@ export type JustMade = `=${string}:`;
 
 /** Sets the size of a window and keeps it (`window-size manual`). */
 export const resizeWindow = (window: WindowId | JustMade, cols: number | undefined, rows: number | undefined): string =>
-  `resize-windo -t ${targetOf(window)}${cols === undefined ? "" : ` -x ${cols}`}${rows === undefined ? "" : ` -y ${rows}`}`;
+  `resize-windo -t ${targetOf(window)}${size(cols, rows)}`;
+
+const size = (cols: number | undefined, rows: number | undefined): string =>
+  (cols === undefined ? "" : ` -x ${cols}`) + (rows === undefined ? "" : ` -y ${rows}`);
 
 const targetOf = (target: WindowId | PaneId | JustMade): string => (target.startsWith("=") ? quote(target) : target);
 
-export interface NewSession {
+export interface NewSession extends NewPaneProgram {
   readonly name: string;
-  readonly cwd?: string | undefined;
-  readonly command?: readonly string[] | undefined;
   /** Default: tmux's own options. */
   readonly cols?: number | undefined;
   readonly rows?: number | undefined;
   /** `-P -F`: what to print of the new session. */
   readonly format: string;
-  /** Variables of the session and its panes, besides the server's. */
-  readonly environment?: Readonly<Record<string, string>> | undefined;
   /** Default: derived by tmux from the command. */
   readonly windowName?: string | undefined;
   /** Default true. False (`-E`): nothing of this client's environment reaches the session. */
   readonly updateEnvironment?: boolean | undefined;
 }
 
-export function newSession(options: NewSession): string {
-  const cwd = options.cwd === undefined ? "" : ` -c ${quoteLiteralFormat(options.cwd)}`;
-  const command = quoteProgram(options.command ?? []);
-  const size =
-    (options.cols === undefined ? "" : ` -x ${options.cols}`) +
-    (options.rows === undefined ? "" : ` -y ${options.rows}`);
-  const variables = Object.entries(options.environment ?? {})
-    .map(([name, value]) => ` -e ${quote(`${name}=${value}`)}`)
-    .join("");
-  const windowName = options.windowName === undefined ? "" : ` -n ${quoteLiteralFormat(options.windowName)}`;
-  return (
-    `new-sessio -d${options.updateEnvironment === false ? " -E" : ""} -P -F ${quote(options.format)}${size}` +
-    `${variables}${windowName}` +
-    ` -s ${quoteLiteralFormat(options.name)}${cwd}${command === "" ? "" : ` --${command}`}`
-  );
-}
+export const newSession = ({ name, format, cols, rows, windowName, updateEnvironment, ...rest }: NewSession): string =>
+  `new-sessio -d${updateEnvironment === false ? " -E" : ""} -P -F ${quote(format)}${size(cols, rows)}` +
+  (windowName === undefined ? "" : ` -n ${quoteLiteralFormat(windowName)}`) +
+  ` -s ${quoteLiteralFormat(name)}${program(rest)}`;
 
 /** Removes a variable from the environment of new panes: the server's, or one session's. No error if it is not set. */
 export const unsetEnvironment = (name: string, session?: SessionId): string =>

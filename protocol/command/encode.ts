@@ -46,11 +46,24 @@ export function quoteLiteralFormat(text: string): string {
   return quote(text.replaceAll(/#+(?!#|\[)/g, "$&$&"));
 }
 
+/** What a new pane runs. */
+export interface NewPaneProgram {
+  /** Default: the user's shell. */
+  readonly command?: readonly string[] | undefined;
+  readonly cwd?: string | undefined;
+  /** Variables of the program, besides the server's; of a session's first one, also of the session. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+}
+
 /**
- * The program of a new pane and its arguments, each with a blank before it. tmux passes a single word to a shell as a
- * script; a program without arguments must run literally.
+ * The end of a command that makes a pane. tmux passes a single word to a shell as a script; a program without arguments
+ * must run literally.
  */
-export function quoteProgram(argv: readonly string[]): string {
-  const words = argv.length === 1 ? ["sh", "-c", 'exec "$0"', ...argv] : argv;
-  return words.map((word) => ` ${quote(word)}`).join("");
+export function program({ command = [], cwd, environment = {} }: NewPaneProgram): string {
+  const words = command.length === 1 ? ["sh", "-c", 'exec "$0"', ...command] : command;
+  return [
+    ...Object.entries(environment).map(([name, value]) => ` -e ${quote(`${name}=${value}`)}`),
+    ...(cwd === undefined ? [] : [` -c ${quoteLiteralFormat(cwd)}`]),
+    ...(words.length === 0 ? [] : [" --", ...words.map((word) => ` ${quote(word)}`)]),
+  ].join("");
 }

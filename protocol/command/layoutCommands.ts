@@ -4,7 +4,7 @@
  */
 import { MADE_PANE } from "./formats.ts";
 import type { PaneId, SessionId, WindowId } from "../ids.ts";
-import { quote, quoteLiteralFormat, quoteProgram } from "./encode.ts";
+import { type NewPaneProgram, program, quote, quoteLiteralFormat } from "./encode.ts";
 
 export interface WindowTarget {
   readonly session: SessionId;
@@ -18,19 +18,6 @@ const ofWindow = ({ session, window }: WindowTarget): string => quote(`${session
 const ofPane = ({ session, window, pane }: PaneTarget): string => quote(`${session}:${window}.${pane}`);
 
 const MADE_FORMAT = quote(MADE_PANE.format);
-
-interface NewPaneProgram {
-  readonly command?: readonly string[] | undefined;
-  readonly cwd?: string | undefined;
-  readonly environment?: Readonly<Record<string, string>> | undefined;
-}
-
-const program = ({ command = [], cwd, environment = {} }: NewPaneProgram): string =>
-  Object.entries(environment)
-    .map(([name, value]) => ` -e ${quote(`${name}=${value}`)}`)
-    .join("") +
-  (cwd === undefined ? "" : ` -c ${quoteLiteralFormat(cwd)}`) +
-  (command.length === 0 ? "" : ` --${quoteProgram(command)}`);
 
 const flag = (letter: string, isSet: boolean | undefined): string => (isSet === true ? ` -${letter}` : "");
 

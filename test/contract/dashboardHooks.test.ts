@@ -1,6 +1,6 @@
 /** The eight hooks row by row (docs/contracts/dashboard.md §3): what is refused, what each does. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { HOOKS } from "../../adapters/dashboard/hooks/hookRequest.ts";
+import { HOOKS } from "../../adapters/dashboard/hooks/hookNames.ts";
 import { DASHBOARD_SETTINGS } from "../support/daemon/dashboardFixture.ts";
 import { DashboardScene } from "../support/daemon/dashboardScene.ts";
 

@@ -146,3 +146,22 @@ test("a program that came between an agent's word and its pane's listing is not 
   expect((await scene.dashboard.respond(agentId, { text: "an answer" })).status).toBe(409);
   expect(scene.submitted).toEqual([]);
 });
+
+test("of several keys, those behind the program's end are not pressed", async () => {
+  await using agent = await program();
+  await using scene = await DashboardScene.start();
+  Object.assign(scene.server, { processes: localHost().processes });
+  scene.server.foreground = async () => ({ pid: agent.process.pid, command: "claude", processes: [agent.process] });
+  const typed: string[] = [];
+  const input = scene.server.input.bind(scene.server);
+  scene.server.input = async (pane, parts, options) => {
+    const receipt = await input(pane, parts, options);
+    typed.push(...parts.flatMap((part) => (part.kind === "keys" ? part.keys : [])));
+    if (typed.length === 1) await agent.end();
+    return receipt;
+  };
+  const agentId = await scene.register();
+  const { status, json } = await scene.dashboard.respond(agentId, { mode: "keys", keys: ["Down", "Enter"] });
+  expect({ ...json, status }).toMatchObject({ status: 409, reason: "program_changed", text_written: true });
+  expect(typed).toEqual(["Down"]);
+});

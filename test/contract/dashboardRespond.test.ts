@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { DeliveryOutcome, SubmitRequest } from "../../daemon/delivery/delivery.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { DASHBOARD_SETTINGS } from "../support/daemon/dashboardFixture.ts";
 import { DashboardScene, failed } from "../support/daemon/dashboardScene.ts";
 
 let scene: DashboardScene;
@@ -119,13 +120,22 @@ describe("text in the prompt box", () => {
         delivery: outcome,
       },
     ]);
-    expect(scene.submitted).toMatchObject([{ text: "go on", whileBusy: "queue", clearFirst: false }]);
+    const addressee = { isAgent: true, programs: new Set(["claude"]) };
+    expect(scene.submitted).toMatchObject([{ text: "go on", whileBusy: "queue", clearFirst: false, addressee }]);
     const card = await scene.card(agentId);
     expect(card).toMatchObject({
       state: "PROCESSING",
       question: null,
       last_delivery: { delivery: outcome, mode: "text" },
     });
+  });
+
+  test("as it is set: the box emptied first, and so long a gap before Enter", async () => {
+    await scene[Symbol.asyncDispose]();
+    const settings = { ...DASHBOARD_SETTINGS, clearFirst: true, gapMs: 345 };
+    scene = await DashboardScene.start({ settings });
+    await scene.dashboard.respond(await scene.asking(), { text: "go on" });
+    expect(scene.submitted).toMatchObject([{ clearFirst: true, gapMs: 345 }]);
   });
 
   test("the text is exact, blanks at its ends included", async () => {

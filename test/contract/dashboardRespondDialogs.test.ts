@@ -144,6 +144,10 @@ describe("a program that no profile knows gets the contract's keys", () => {
     meanwhile();
     const { status, json } = await scene.dashboard.respond(agentId, body);
     const { submitted } = scene;
+    for (const { addressee, gapMs } of scene.pressed) {
+      expect([addressee, gapMs]).toMatchObject([{ isAgent: true, programs: new Set(["claude"]) }, 60]);
+    }
+    expect(scene.pressed).toHaveLength(1);
     return {
       status,
       json: json["status"],

@@ -1,6 +1,6 @@
 /** The dashboard before the tmux server has been listed: it is asked already, and says only what it knows. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { LISTED_LOOKS_MS, RECONNECT_WITHIN_MS } from "../../adapters/dashboard/dashboardLimits.ts";
+import { LISTED_PROBES_MS, RECONNECT_WITHIN_MS } from "../../adapters/dashboard/dashboardLimits.ts";
 import { type Clock, systemClock } from "../../daemon/time/clock.ts";
 import { databaseDirectory, type DashboardFixture, UUID } from "../support/daemon/dashboardFixture.ts";
 import { DashboardScene } from "../support/daemon/dashboardScene.ts";
@@ -195,7 +195,7 @@ describe("hooks from a pane that is not listed yet", () => {
       return hidden.probes;
     };
     const atOnce = await probes({});
-    expect(await probes(ours)).toBeGreaterThan(atOnce + LISTED_LOOKS_MS.length);
+    expect(await probes(ours)).toBeGreaterThan(atOnce + LISTED_PROBES_MS.length);
     expect(await probes(ours)).toBeLessThanOrEqual(atOnce + 1);
   });
 });

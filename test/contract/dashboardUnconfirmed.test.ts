@@ -100,10 +100,10 @@ test("after a restart its hook still settles it", async () => {
   expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING" });
 });
 
-test.each([
-  ["before anything was typed", {}, 2],
-  ["after the text and before Enter", { textWritten: true }, 1],
-])("another program took the pane %s: 409 with its reason", async (_when, details, submits) => {
+test.each<[string, { readonly textWritten?: boolean }]>([
+  ["before anything was typed", {}],
+  ["after the text and before Enter", { textWritten: true }],
+])("another program took the pane %s: 409 with its reason", async (_when, details) => {
   const agentId = await scene.asking();
   scene.submitsWith(() =>
     Promise.reject(
@@ -116,8 +116,64 @@ test.each([
   const { status, json } = await scene.dashboard.respond(agentId, body);
   expect([status, json]).toMatchObject([409, failed("wrong_state", "A shell reads from the pane.")]);
   expect(json["reason"]).toBe("program_changed");
+  expect(json["text_written"]).toBe(details.textWritten);
   expect(await scene.card(agentId)).toMatchObject({ state: "AWAITING_INPUT" });
-  // The page's second try types nothing behind what stands there.
-  expect((await scene.dashboard.respond(agentId, body)).status).toBe(409);
-  expect(scene.submitted.length).toBe(submits);
+});
+
+test("what the screen says is in the response and on the card", async () => {
+  const agentId = await scene.asking();
+  scene.submits("echoed_unconfirmed");
+  scene.screenNote = "No API key found";
+  const { json } = await scene.dashboard.respond(agentId, { text: "go on" });
+  expect(json).toMatchObject({ delivery: "echoed_unconfirmed", screen_note: "No API key found" });
+  expect(await scene.card(agentId)).toMatchObject({ last_delivery: { screen_note: "No API key found" } });
+  scene.screenNote = undefined;
+  expect((await scene.dashboard.respond(agentId, { text: "go on" })).json).not.toHaveProperty("screen_note");
+  expect(await scene.card(agentId)).toMatchObject({ last_delivery: { screen_note: null } });
+});
+
+/** As the delivery words them, for callers of the native API. */
+const REFUSALS: readonly (readonly [string, string, Readonly<Record<string, unknown>>, RegExp])[] = [
+  [
+    "box_not_empty",
+    "the prompt box already holds text; empty it (clearFirst), or wait (whileTyping)",
+    { box: "half a\n  thought" },
+    /already holds text \(“half a thought”\)/,
+  ],
+  ["box_changed", "x", { box: "both", textWritten: true, enterPresses: 0 }, /stands in the agent's prompt box, unsent/],
+  ["question_opened", "x", { textWritten: true, enterPresses: 0 }, /stands in the agent's prompt box, unsent/],
+  ["screen_unknown", "look at the pane, or ask to type anyhow (whileUnknown)", {}, /Nothing that is known/],
+  ["question_unreadable", "look at the pane and press keys with input", {}, /Answer it in its pane/],
+];
+
+test.each(REFUSALS)("a refusal has its reason, and words for a person: %s", async (reason, message, more, words) => {
+  const agentId = await scene.asking();
+  const details = { reason, ...more };
+  scene.submitsWith(() => Promise.reject(new AppError("WRONG_STATE", message, { details })));
+  const { status, json } = await scene.dashboard.respond(agentId, { text: "x" });
+  expect([status, json]).toMatchObject([409, failed("wrong_state", words)]);
+  expect(json).toMatchObject({ reason });
+  expect([json["box"], json["text_written"]]).toEqual([more["box"], more["textWritten"]]);
+  expect(json["message"]).not.toMatch(/clearFirst|while[A-Z]|with input/);
+  const left = more["textWritten"] === true ? { delivery: "not_entered" } : null;
+  expect((await scene.card(agentId))?.["last_delivery"]).toEqual(left === null ? null : expect.objectContaining(left));
+});
+
+test("text that stands in the box because the screen never held still is not said to be late", async () => {
+  const agentId = await scene.asking();
+  const details = { textWritten: true, enterPresses: 0 };
+  scene.submitsWith(() => Promise.reject(new AppError("TIMEOUT", "x", { details })));
+  const { status, json } = await scene.dashboard.respond(agentId, { text: "x" });
+  expect([status, json]).toMatchObject([502, failed("timeout", /stands in the agent's prompt box, unsent/)]);
+  expect(json).toMatchObject({ reason: "not_entered", text_written: true });
+});
+
+test("a refusal is not repeated from memory: once the box is empty, the same answer is delivered", async () => {
+  const agentId = await scene.asking();
+  const details = { reason: "box_changed", textWritten: true, enterPresses: 0 };
+  scene.submitsWith(() => Promise.reject(new AppError("WRONG_STATE", "x", { details })));
+  expect((await scene.dashboard.respond(agentId, { text: "go on" })).status).toBe(409);
+  scene.submits("submitted");
+  const { status, json } = await scene.dashboard.respond(agentId, { text: "go on" });
+  expect([status, json["delivery"]]).toEqual([200, "submitted"]);
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
 import * as answers from "../../protocol/api/nativeResponses.ts";
 import { deliveryResponseSchema } from "../../protocol/api/nativeDelivery.ts";
-import { engines } from "../support/agents/deliveryEngine.ts";
+import { engines } from "../support/agents/deliveryScene.ts";
 import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 
 const PANE = "/v1/servers/main/panes/0";

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { createClient, type PaneEvent } from "../../adapters/client/client.ts";
-import { createReadiness } from "../../daemon/readiness/engine.ts";
+import { ReadinessEngine } from "../../daemon/readiness/engine.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import * as answers from "../../protocol/api/nativeResponses.ts";
 import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
@@ -14,7 +14,7 @@ const BLOCKED = "\u001b]7501;state=blocked:kind=permission\u0007";
 
 async function withReadiness() {
   const server = stubServer();
-  const engine = createReadiness({
+  const engine = new ReadinessEngine({
     clock: systemClock,
     nowUnixMs: () => Date.now(),
     onError: (error) => {

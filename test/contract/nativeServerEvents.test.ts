@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
 import type { NativeAppOptions } from "../../adapters/native/nativeApp.ts";
-import { createReadiness } from "../../daemon/readiness/engine.ts";
+import { ReadinessEngine } from "../../daemon/readiness/engine.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
@@ -73,7 +73,7 @@ test("an id that is unknown, or not kept any more, gets the whole tree; one that
 });
 
 test("readiness is told only to who asks, and is not resumed over a time in which nobody asked", async () => {
-  const readiness = createReadiness({
+  const readiness = new ReadinessEngine({
     clock: systemClock,
     nowUnixMs: () => Date.now(),
     onError: (error) => {

@@ -92,7 +92,7 @@ describe.runIf(isRoot)("another user", () => {
     const { uid, answer } = await asUser(OTHER_UID, { host: from, port, text: request("keep-alive") });
     expect(uid).toBe(OTHER_UID);
     expect(answer).toMatch(/^HTTP\/1\.1 403 /);
-    expect(answer).toMatch(/user 65534 is not let in here: .*--allow-uids or TMUXWIRE_ALLOW_UIDS.*TMUX_BRIDGE_TOKEN/);
+    expect(answer).toMatch(/user 65534 may not connect: .*--allow-uids or TMUXWIRE_ALLOW_UIDS.*TMUX_BRIDGE_TOKEN/);
     expect(sessions()).not.toContain("theirs");
   });
 

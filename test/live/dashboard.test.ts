@@ -120,37 +120,6 @@ describe("text in a prompt box", () => {
     expect(agent.channel.submits()).toEqual([accepted]);
   });
 
-  test("a person who types into the box meanwhile loses nothing", async () => {
-    await using agent = await guestAgent("inkPrompt", { options: { busyMs: 0 } });
-    await using dashboard = await dashboardFixture(agent.server);
-    await atWork(dashboard, agent.pane);
-    await ask(dashboard);
-    const typed = "abcdefghijklmnopqrstuvwxyz";
-    const typing = (async () => {
-      for (const letter of typed) {
-        agent.person.type(letter);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    })();
-    const [answer] = await Promise.all([dashboard.respond(AGENT, { text: "[the answer]" }), typing]);
-    // Refused where their text was seen in the box: before anything was typed, or before Enter.
-    expect([200, 409, 502]).toContain(answer.status);
-    const isTyped = agent.channel.count("paste") > 0;
-    // What is still in the box is submitted by the person: with a key of its own, for one that is read with text is lost.
-    const read = (): string => agent.channel.log.map(({ event, text }) => (event === "read" ? text : "")).join("");
-    await eventually(
-      () =>
-        read()
-          .replace("[the answer]", "")
-          .replaceAll(/[^a-z]/g, "").length >= typed.length,
-    );
-    agent.person.type("\r");
-    const whole = typed.length + (isTyped ? "[the answer]".length : 0);
-    await eventually(() => agent.channel.submits().join("").length >= whole);
-    const all = agent.channel.submits().join("");
-    expect(all.replace("[the answer]", "")).toBe(typed);
-  });
-
   test("a pane in copy mode is brought back, and gets the answer", async () => {
     await using agent = await guestAgent("inkPrompt", { options: { busyMs: 0 } });
     await using dashboard = await dashboardFixture(agent.server);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ENTER_RETRY_MS } from "../../daemon/delivery/deliveryLimits.ts";
 import { AGENT_PROFILES, type AgentProgram, guestAgent, ownedAgent } from "../support/agents/agentPrograms.ts";
 import { eventually } from "../support/clock/eventually.ts";
-import { drawn, engines, to, untilState } from "../support/agents/deliveryEngine.ts";
+import { drawn, engines, to, untilState } from "../support/agents/deliveryScene.ts";
 
 const lines = (count: number): string =>
   Array.from({ length: count }, (_, n) => `line ${n + 1} of ${count}`).join("\n");

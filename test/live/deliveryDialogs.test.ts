@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { DialogAnswer } from "../../daemon/delivery/delivery.ts";
 import { type AgentName, type AgentProgram, ownedAgent } from "../support/agents/agentPrograms.ts";
-import { type Engines, engines, to, untilState } from "../support/agents/deliveryEngine.ts";
+import { type Engines, engines, to, untilState } from "../support/agents/deliveryScene.ts";
 
 /** Opens a dialog; once the daemon knows of it. */
 async function open(agent: AgentProgram, on: Engines, kind: string, name: AgentName = "dialog") {

@@ -10,7 +10,7 @@ import type { PaneId } from "../../protocol/ids.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
 import { aroundInput } from "../support/agents/aroundInput.ts";
-import { drawn, engines, untilState } from "../support/agents/deliveryEngine.ts";
+import { drawn, engines, untilState } from "../support/agents/deliveryScene.ts";
 import { eventually } from "../support/clock/eventually.ts";
 
 const CHANGED = { code: "WRONG_STATE", details: expect.objectContaining({ reason: "program_changed" }) as object };

@@ -5,9 +5,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { AddresseeRequest } from "../../daemon/delivery/addressee.ts";
+import type { ProcessMark } from "../../daemon/tmux/processes.ts";
 import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
 import { aroundInput } from "../support/agents/aroundInput.ts";
-import { drawn, engines, to, untilState } from "../support/agents/deliveryEngine.ts";
+import { drawn, engines, to, untilState } from "../support/agents/deliveryScene.ts";
 import type { AppError } from "../../protocol/errors.ts";
 import { eventually } from "../support/clock/eventually.ts";
 
@@ -177,4 +179,33 @@ test("a shell that was meant takes its command", async () => {
   const request = { server: agent.server, pane: agent.pane, profile: "shell", text: `: > ${path}` };
   expect(await on.delivery.submit(request)).toMatchObject({ outcome: "submitted" });
   await eventually(() => existsSync(path));
+});
+
+test.each<[string, (before: ProcessMark) => AddresseeRequest]>([
+  ["an agent", () => ({ isAgent: true })],
+  ["the process that asked", (before) => ({ process: before })],
+])("steps for %s are not pressed in its shell", async (_whom, addressee) => {
+  await using agent = await agentUnderShell("inkPrompt", BASH);
+  using on = engines();
+  const { directory } = agent.socket;
+  const before = (await agent.server.foreground(agent.pane)).processes!.find(({ isShell }) => !isShell)!;
+  process.kill(before.pid, "SIGKILL");
+  await shellReads(agent);
+  using watched = on.readiness.watch(agent.server, agent.pane);
+  await eventually(() => watched.current.profile === "shell");
+  const canary = join(directory, "canary");
+  const steps = [
+    { kind: "paste", text: `touch ${canary}` },
+    { kind: "key", key: "Enter" },
+  ] as const;
+  const pressing = on.delivery.press({
+    server: agent.server,
+    pane: agent.pane,
+    steps,
+    gapMs: 0,
+    addressee: addressee(before),
+  });
+  await expect(pressing).rejects.toMatchObject(CHANGED);
+  await shellHasRun(agent, join(directory, "done"));
+  expect(existsSync(canary)).toBe(false);
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { agentUnderShell, ownedAgent } from "../support/agents/agentPrograms.ts";
 import { eventually } from "../support/clock/eventually.ts";
-import { drawn, engines, to, untilState } from "../support/agents/deliveryEngine.ts";
+import { drawn, engines, to, untilState } from "../support/agents/deliveryScene.ts";
 
 test("pi whose extensions start for 1.5 s gets every prompt once, and none is told that did not arrive", async () => {
   for (let n = 1; n <= 3; n += 1) {

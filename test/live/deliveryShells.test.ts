@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import { type Engines, engines, untilState } from "../support/agents/deliveryEngine.ts";
+import { type Engines, engines, untilState } from "../support/agents/deliveryScene.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { seen } from "../support/tmux/output.ts";
 

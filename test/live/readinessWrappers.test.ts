@@ -3,9 +3,14 @@
  * a stand-in called `claude` that draws its box; what counts here is who is found, not what its screens mean.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { measureAvailability } from "../../adapters/dashboard/panes/availability.ts";
+import { findAddressee } from "../../daemon/delivery/addressee.ts";
+import { addresseeOf } from "../../daemon/panes/foreground.ts";
+import { paneRunsProgram } from "../../daemon/panes/paneProcesses.ts";
+import { profileNamed } from "../../daemon/readiness/profiles.ts";
 import type { Readiness } from "../../daemon/readiness/readiness.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { eventually } from "../support/clock/eventually.ts";
@@ -13,13 +18,14 @@ import { type OwnedFixture, ownedFixture } from "../support/tmux/ownedFixture.ts
 import { text } from "../support/tmux/panePrograms.ts";
 import { watchPane } from "../support/agents/readinessWatch.ts";
 
-/** Draws Claude's box, and says on which pid. */
+/** Draws Claude's box, and says on which pid; with `--bare` nothing on the screen tells whose box it is. */
 const CLAUDE = `#!${process.execPath}
 const rule = "─".repeat(60);
 require("node:fs").writeFileSync(process.argv[1] + ".pid", String(process.pid));
 process.stdin.setRawMode?.(true);
 process.stdin.on("data", () => undefined);
-process.stdout.write(\`\\x1b[?2004h\\x1b[2J\\x1b[H Claude Code v2.1.330\\r\\n\${rule}\\r\\n❯ \\r\\n\${rule}\\r\\n  ? for shortcuts\\x1b[3;3H\`);
+const banner = process.argv.includes("--bare") ? "" : " Claude Code v2.1.330";
+process.stdout.write(\`\\x1b[?2004h\\x1b[2J\\x1b[H\${banner}\\r\\n\${rule}\\r\\n❯ \\r\\n\${rule}\\r\\n  ? for shortcuts\\x1b[3;3H\`);
 `;
 
 interface Place {
@@ -95,6 +101,61 @@ test.each(there)("behind $name the agent is found", async ({ command }) => {
   }
 });
 
+/** Starts the program below itself, in its own process group, and waits for it. */
+const STARTS_CHILD = `const [name, ...words] = process.argv.slice(2);
+require("node:child_process").spawn(name, words, { stdio: "inherit" }).on("exit", (code) => process.exit(code ?? 1));
+`;
+
+/** Launchers and shims that may not be installed here, by name, each as the real one behaves. */
+const STAND_INS = [
+  // Node under its name runs the file that has the name of its subcommand: a native program, as they are.
+  { name: "bun x", words: ["bun", "x", "claude"] },
+  { name: "uv run", words: ["uv", "run", "claude"] },
+  { name: "mise exec", words: ["mise", "exec", "--", "claude"] },
+  { name: "a shim of mise", words: ["mise-shims/claude"] },
+  { name: "a shim of asdf", words: ["asdf-shims/claude"] },
+] as const;
+
+function standIns(directory: string): string {
+  const bin = join(directory, "bin");
+  const installed = join(directory, "node_modules/.bin");
+  const script = (path: string, content: string): void =>
+    writeFileSync(join(directory, path), content, { mode: 0o755 });
+  for (const folder of ["bin", "mise-shims", "asdf-shims"]) mkdirSync(join(directory, folder));
+  for (const name of ["bun", "uv"]) symlinkSync(process.execPath, join(bin, name));
+  for (const subcommand of ["x", "run"]) script(subcommand, STARTS_CHILD);
+  // mise is told by the name that it is called by, and becomes the program.
+  script(
+    "bin/mise",
+    `#!/bin/sh\ncase $0 in */mise) shift 2 ;; *) set -- "\${0##*/}" "$@" ;; esac\nname=$1; shift; exec "${installed}/$name" "$@"\n`,
+  );
+  symlinkSync(join(bin, "mise"), join(directory, "mise-shims/claude"));
+  script("asdf-shims/claude", '#!/usr/bin/env bash\n# asdf-plugin: nodejs 20\nexec asdf exec "claude" "$@"\n');
+  script("bin/asdf", `#!/usr/bin/env bash\nshift; name=$1; shift; exec "${installed}/$name" "$@"\n`);
+  return `PATH=${bin}:${installed}:${process.env["PATH"]}`;
+}
+
+test.each(STAND_INS)("behind $name readiness, delivery and availability find the agent", async ({ words }) => {
+  await using fixture = await ownedFixture();
+  const { server } = fixture;
+  const { directory, start } = place(fixture);
+  const pane = await start("env", standIns(directory), ...words, "--bare");
+  using watched = watchPane(server, pane);
+  await watched.until(isIdle("claude"));
+  expect(watched.seen.filter(({ readiness }) => isIdle("shell")(readiness))).toEqual([]);
+  const { processes = [] } = await server.foreground(pane);
+  const pid = Number(readFileSync(join(directory, "node_modules/.bin/claude.pid"), "utf8"));
+  expect(addresseeOf(processes, new Set(["claude"]))?.pid).toBe(pid);
+  const isAvailable = (program: string): Promise<boolean> =>
+    measureAvailability({
+      server,
+      level: "process_tree",
+      programs: new Set([program]),
+      runsProgram: (root, names) => paneRunsProgram(root, names, server.processes),
+    })(pane);
+  expect([await isAvailable("claude"), await isAvailable("codex")]).toEqual([true, false]);
+});
+
 test("a shell's function that runs the agent: shell, agent, shell", async () => {
   await using fixture = await ownedFixture();
   const { kill, start } = place(fixture);
@@ -108,6 +169,29 @@ test("a shell's function that runs the agent: shell, agent, shell", async () => 
   kill();
   const { readiness } = await watched.until(isIdle("shell"), from);
   expect(readiness.profile).toBe("shell");
+});
+
+test("an agent that dies in another tmux cannot be told from outside, except by what is drawn then", async () => {
+  await using fixture = await ownedFixture();
+  const { server } = fixture;
+  const { directory, kill, start } = place(fixture);
+  const below = "./claude; PS1='$ ' exec bash --norc --noprofile";
+  writeFileSync(join(directory, "below.sh"), below);
+  try {
+    const pane = await start("sh", "-c", "unset TMUX; tmux -S ./inner.sock -f /dev/null new 'sh below.sh'");
+    using watched = watchPane(server, pane);
+    await watched.until(isIdle("claude"));
+    const addressee = await findAddressee(server, pane, profileNamed("claude"));
+    const from = watched.seen.length;
+    kill();
+    await watched.until(({ state }) => state !== "idle", from);
+    await eventually(async () => (await server.capture(pane)).lines.some((line) => line.startsWith("$")));
+    const states = new Set(watched.seen.slice(from).map(({ readiness }) => readiness.state));
+    expect([...states].filter((state) => state !== "idle")).toEqual(["unknown"]);
+    expect([addressee.isGone, addressee.isEnding]).toEqual([false, false]);
+  } finally {
+    spawnSync("tmux", ["-S", join(directory, "inner.sock"), "kill-server"]);
+  }
 });
 
 test("a script that is about to start the agent is no idle shell, whatever it has printed", async () => {

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
-import { createReadiness } from "../../daemon/readiness/engine.ts";
+import { ReadinessEngine } from "../../daemon/readiness/engine.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { type NativeServerEvent, serverEventSchema } from "../../protocol/api/nativeTree.ts";
 import { eventually } from "../support/clock/eventually.ts";
@@ -53,7 +53,7 @@ async function scene(kind: "owned" | "guest") {
     kind === "owned" ? await ownedFixture() : await guestFixture((socket) => void userSession(socket, "home"));
   const { server, socket } = fixture;
   if (kind === "owned") await server.createSession({ name: "home", command: ["cat"] });
-  const readiness = createReadiness({
+  const readiness = new ReadinessEngine({
     clock: systemClock,
     nowUnixMs: () => Date.now(),
     onError: (error) => {

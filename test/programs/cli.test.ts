@@ -216,7 +216,7 @@ describe("run", () => {
     await ok("wait", pane, "--from", "tail:1", "--prompt");
     const { code, stderr } = await cli(["run", pane, "if then"]);
     // dash abandons the whole line, and its end mark with it.
-    expect([code, stderr]).toEqual([125, "tmuxwire: the shell is back at its prompt and told no status\n"]);
+    expect([code, stderr]).toEqual([125, "tmuxwire: the shell is back at its prompt and reported no status\n"]);
   });
 
   test("its own failures are kept apart from the command's", async () => {

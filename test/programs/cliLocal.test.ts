@@ -85,7 +85,7 @@ describe("doctor", () => {
     expect((await doctor(sandbox)).of("tmux socket hubs")).toMatchObject({
       verdict: "warn",
       message: "left behind: __tmuxwire-stale0000000",
-      remedy: "start the daemon: it takes them away",
+      remedy: "start the daemon: it removes them",
     });
   });
 

@@ -167,7 +167,7 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     await at.page.keyboard.press("Enter");
     const alert = cardOf(at.page, 1).getByRole("alert");
     await alert.waitFor();
-    expect(await alert.textContent()).toBe("not echoed, nothing was sent — The text did not appear.");
+    expect(await alert.textContent()).toBe("not seen on the screen, not entered — The text did not appear.");
     expect(new Set(at.fake.responds.map(({ key }) => key)).size).toBe(1);
     expect(at.fake.responds).toHaveLength(3);
     expect(await cardOf(at.page, 1).getByLabel("Your answer").inputValue()).toBe("yes");

@@ -212,7 +212,7 @@ describe.skipIf(NO_BROWSER !== undefined)("F244: the page is a device", () => {
       await say("echo <b>bold</b> words");
       await page.locator(".said.assistant", { hasText: "<b>bold</b> words" }).waitFor();
       await say("permission rm -r build");
-      const asked = page.getByRole("alertdialog", { name: "May it?" });
+      const asked = page.getByRole("alertdialog", { name: "Permission request" });
       await asked.waitFor();
       await page.reload();
       await asked.getByRole("button", { name: "Allow" }).click();

@@ -207,7 +207,7 @@ describe.skipIf(NO_BROWSER !== undefined)("commands of panes with a process, wit
       }
     }
     await owner().scene.data("kill-terminal", "--target", `terminal:${terminalId}`);
-    await owner().page.getByText("This terminal is no more.").waitFor();
+    await owner().page.getByText("This terminal no longer exists.").waitFor();
     expect(await owner().refusal("send-keys", "--target", `pane:${paneId}`, "x")).toMatchObject(ABSENT);
     expect(await owner().refusal("respawn-pane", "--target", `pane:${paneId}`)).toMatchObject(ABSENT);
   });

@@ -102,7 +102,7 @@ test.runIf(isRoot)("no listener runs anything for another user", async () => {
     asUser(OTHER_UID, { port: Number(addin), text: post }),
     asUser(OTHER_UID, { port: Number(dashboard), text: get }),
   ]);
-  expect(theirs.answer).toMatch(/^HTTP\/1\.1 403 .*user 65534 is not let in here/s);
+  expect(theirs.answer).toMatch(/^HTTP\/1\.1 403 .*user 65534 may not connect/s);
   expect(read.answer).toMatch(/^HTTP\/1\.1 403 .*"error_type":"peer_not_allowed"/s);
   // The same requests of the daemon's own user are served.
   expect((await asUser(0, { port: Number(addin), text: post })).answer).toMatch(/^HTTP\/1\.1 200 /);
@@ -125,7 +125,7 @@ test("plain serve touches nothing of anybody else's; what it leaves out is named
   expect(daemon.stdout()).toMatch(/^native API listening on/m);
   expect(daemon.stdout()).toMatch(/dashboard listening on/);
   expect(daemon.stdout()).toMatch(
-    /^team contract at http:\S+\/team\/v1; pi is not told of it in .*`tmuxwire enable team`/m,
+    /^team contract at http:\S+\/team\/v1; not announced to pi in .*`tmuxwire enable team`/m,
   );
   expect(foreign.filter((path) => existsSync(path))).toEqual([]);
   daemon.child.kill("SIGTERM");
@@ -134,6 +134,6 @@ test("plain serve touches nothing of anybody else's; what it leaves out is named
   expect((await sandbox.run(["enable", "addin"])).code).toBe(0);
   const again = sandbox.start(["serve", "--with", "team", ...ports], { env });
   await again.line(/tmux bridge listening on https:/);
-  await again.line(/^team contract at .* \(told in .*daemon\.json\)$/m);
+  await again.line(/^team contract at .* \(announced in .*daemon\.json\)$/m);
   expect(foreign.filter((path) => !existsSync(path))).toEqual([]);
 });

@@ -107,7 +107,7 @@ describe("ports", () => {
       const finished = await sandbox.run(["serve", ...args, flag, host]);
       const told = finished.stderr;
       expect(finished).toMatchObject({ code: 1, stdout: "" });
-      expect(told).toContain(`${host} is not of this machine alone`);
+      expect(told).toContain(`${host} can be reached from other machines`);
       expect(told).toContain(`set ${setting} to localhost or 127.0.0.1`);
       expect(told.includes("--allow-hosts")).toBe(flag === "--host");
     }

@@ -286,6 +286,20 @@ describe("the prompt", () => {
     expect(never.prompts()).toEqual([]);
   });
 
+  test("that its worker has no key for is not said to be taken, and the reason is the worker's own", async () => {
+    await using team = await teamFixture({ piFlags: ["--no-key"] });
+    const { status, json } = await team.start();
+    expect([status, json]).toMatchObject([
+      200,
+      {
+        promptSubmitted: false,
+        outcome: "echoed_unconfirmed",
+        reason: expect.stringMatching(/the worker shows: No API key found for fake-1/) as unknown,
+        dead: false,
+      },
+    ]);
+  });
+
   test("is not typed into a worker that is not ready in time; the session is kept and announced", async () => {
     await using team = await teamFixture({ piFlags: ["--never-draws"], worker: { readyTimeoutMs: 300 } });
     const { status, json } = await team.start();

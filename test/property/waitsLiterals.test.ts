@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LiteralSet, type Literal } from "../../daemon/waits/literal/literalSet.ts";
+import { LiteralSet } from "../../daemon/waits/literal/literalSet.ts";
 import { PlainText } from "../../daemon/waits/text/plainText.ts";
 import { stripAnsi } from "../support/tmux/stripAnsi.ts";
 import { cutAt, cuts, output } from "../unit/protocol/text/cuts.ts";
@@ -25,15 +25,16 @@ function scanInChunks(
 ): number[][] {
   const text = new PlainText(0);
   const set = new LiteralSet();
-  const byLiteral = new Map<Literal, number>();
   const found: number[][] = words.map(() => []);
   let source = 0;
   for (const [number, chunk] of chunks.entries()) {
-    for (const [index, bytes] of words.entries()) if (joinAt(index) === number) byLiteral.set(set.add(bytes), index);
+    for (const [index, bytes] of words.entries()) {
+      if (joinAt(index) === number) set.watch(bytes, { literalFound: (at) => void found[index]?.push(at) });
+    }
     const from = text.head;
     text.append(chunk, source, () => text.head - 64);
     source += chunk.length;
-    set.scan(text, from, text.head, (literal, at) => found[byLiteral.get(literal) ?? -1]?.push(at));
+    set.scan(text, from, text.head);
   }
   return found;
 }
@@ -92,16 +93,19 @@ test("removed literals are found no more, the others still are", () => {
       const words = unique(parts);
       const text = new PlainText(0);
       const set = new LiteralSet();
-      const literals = words.map((bytes) => set.add(bytes));
+      const found = new Set<number>();
+      const watchers = words.map((_bytes, index) => ({ literalFound: () => void found.add(index) }));
+      for (const [index, bytes] of words.entries()) set.watch(bytes, watchers[index]!);
       const all = Buffer.concat(words.flatMap((bytes) => [bytes, Buffer.from("|")]));
       text.append(Buffer.from("|"), 0, () => 0);
-      set.scan(text, 0, text.head, () => undefined);
-      for (const [index, literal] of literals.entries()) if (isRemoved(index)) set.remove(literal);
+      set.scan(text, 0, text.head);
+      const removed = words.map((_bytes, index) => isRemoved(index));
+      for (const [index, bytes] of words.entries()) if (removed[index]!) set.unwatch(bytes, watchers[index]!);
+      found.clear();
       const from = text.head;
       text.append(all, from, () => 0);
-      const found = new Set<Literal>();
-      set.scan(text, from, text.head, (literal) => found.add(literal));
-      for (const [index, literal] of literals.entries()) expect(found.has(literal)).toBe(!isRemoved(index));
+      set.scan(text, from, text.head);
+      for (const [index, isGone] of removed.entries()) expect(found.has(index)).toBe(!isGone);
     }),
     { numRuns: 300 },
   );

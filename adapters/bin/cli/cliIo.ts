@@ -44,7 +44,7 @@ export function processIo(process: NodeJS.Process): Io {
   const onWriteError = (error: NodeJS.ErrnoException): void => {
     if (error.code !== "EPIPE") throw error;
     readerGone = true;
-    controller.abort(new Interrupted(0, "nobody reads the output any more"));
+    controller.abort(new Interrupted(0, "the reader of the output has gone"));
   };
   process.stdout.on("error", onWriteError);
   process.stderr.on("error", () => undefined);

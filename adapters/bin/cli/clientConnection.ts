@@ -10,7 +10,7 @@ import type { ServerClient } from "../../client/client.ts";
 import { createClient } from "../../client/client.ts";
 import { loadNativeConfig } from "../../native/nativeConfig.ts";
 import type { CommandCall, OptionSpec } from "./commandTypes.ts";
-import { JSON_OPTION } from "../commands/configCommand.ts";
+import { JSON_OPTION } from "./jsonOutput.ts";
 import { readConfigFile } from "./configuration.ts";
 import { unixFetch } from "./unixFetch.ts";
 import { hereIn } from "./whereabouts.ts";
@@ -92,9 +92,9 @@ export async function paneNamed(call: CommandCall, word: string | undefined): Pr
   if (isMeant && at.pane !== undefined) return at.pane;
   const why =
     at === undefined
-      ? "only inside a tmux pane that the daemon reaches can it be left out"
-      : "the one that this terminal is in is on another server";
-  throw new AppError("INVALID_ARGUMENT", `PANE: say which; ${why}`);
+      ? "it can be left out only inside a tmux pane that the daemon reaches"
+      : "this terminal's pane is on another server";
+  throw new AppError("INVALID_ARGUMENT", `PANE: name one; ${why}`);
 }
 
 const named = ({ io, options }: CommandCall): string | undefined =>

@@ -4,7 +4,7 @@
  * as anything but a word.
  */
 import type { CommandSpec, OptionSpec, Program } from "./commandTypes.ts";
-import { COMMON_OPTIONS } from "./parseCommand.ts";
+import { optionsOf } from "./parseCommand.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -22,7 +22,6 @@ export function completionScript(shell: Shell, program: Named): string {
   }
 }
 
-const optionsOf = (command: CommandSpec): readonly OptionSpec[] => [...command.options, ...COMMON_OPTIONS];
 /** The kind of name each positional takes, if the daemon lists it. */
 const namesOf = ({ positionals }: CommandSpec): readonly (string | undefined)[] =>
   positionals.map(({ names }) => names);
@@ -134,7 +133,7 @@ _${program}() {
   local -a commands
   commands=(
 ${listed.join("\n")}
-    'help:tell about a command'
+    'help:describe a command'
   )
   if (( CURRENT == 2 )); then
     _describe command commands
@@ -190,7 +189,7 @@ function fishScript({ name: program, commands: table }: Named): string {
   return `# ${program} completions for fish: ${program} completions fish > ~/.config/fish/completions/${program}.fish
 complete -c ${program} -f
 ${first.join("\n")}
-complete -c ${program} -n __fish_use_subcommand -a help -d 'tell about a command'
+complete -c ${program} -n __fish_use_subcommand -a help -d 'describe a command'
 complete -c ${program} -n '__fish_seen_subcommand_from help' -a ${quoted(table.map((command) => command.name).join(" "))}
 ${rest.join("\n")}
 `;

@@ -8,7 +8,7 @@ import {
   readDaemon,
   ENABLED_KEY,
 } from "../../../daemon/ops/daemonConfig.ts";
-import { baseDir } from "../../../daemon/ops/settingSchemas.ts";
+import { baseDir } from "../../../daemon/ops/runtimePaths.ts";
 import { type FlagSpec, SettingReader, type SettingReport } from "../../../daemon/ops/settings.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { ADAPTER_NAMES, type AdapterConfigs, ADAPTERS, OPT_IN_NAMES } from "../../adapters.ts";

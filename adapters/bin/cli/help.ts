@@ -1,6 +1,6 @@
 /** Help text, made from the command table. */
 import type { CommandSpec, OptionSpec, PositionalSpec, Program } from "./commandTypes.ts";
-import { COMMON_OPTIONS } from "./parseCommand.ts";
+import { optionsOf } from "./parseCommand.ts";
 
 /** Widest line of a description; terminals of 80 columns are the rule. */
 const WIDTH = 80;
@@ -28,7 +28,7 @@ export function overview({ name: program, about, commands }: Program, style: Sty
     style.bold("commands:"),
     ...columns(rows, style),
     "",
-    `\`${program} help COMMAND\` tells about one of them. \`${program} --version\` prints the version.`,
+    `\`${program} help COMMAND\` describes a command. \`${program} --version\` prints the version.`,
     "",
   ].join("\n");
 }
@@ -49,7 +49,7 @@ export function commandHelp(program: string, command: CommandSpec, style: Style)
     ),
     section(
       "options:",
-      [...command.options, ...COMMON_OPTIONS].map((option) => ({ head: optionHead(option), text: describe(option) })),
+      optionsOf(command).map((option) => ({ head: optionHead(option), text: describe(option) })),
       style,
     ),
     section(

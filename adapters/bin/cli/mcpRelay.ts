@@ -101,7 +101,7 @@ export class McpRelay {
     for (const key of pending) {
       await this.#fail(
         key,
-        "the connection to the daemon was lost; nobody knows whether it was done. Look, then call again",
+        "the connection to the daemon was lost, so the call may or may not have taken effect: check, then call again",
       );
     }
   }

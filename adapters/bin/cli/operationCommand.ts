@@ -48,20 +48,17 @@ export function operationCommand<Output extends object>(command: OperationComman
   const members = schemaMembers(operation.input);
   const given = new Set(positionals.map(({ gives }) => gives));
   const optional = command.members ?? [...members.keys()].filter((member) => !given.has(member));
-  const memberOptions = optional.map((member) => ({
-    member,
-    option: { ...optionOf(member, members.get(member)), ...command.tweak?.[member] },
-  }));
+  const options = memberOptions(id, optional, command.tweak);
   return {
     name,
-    ...(aliases === undefined ? {} : { aliases }),
+    aliases,
     summary: helpText(operation.summary),
-    ...(details === undefined ? {} : { details }),
+    details,
     positionals,
-    options: [...memberOptions.map(({ option }) => option), ...(command.options ?? []), ...CLIENT_OPTIONS],
+    options: [...options.values(), ...(command.options ?? []), ...CLIENT_OPTIONS],
     examples,
     run: async (call) => {
-      const { io, options } = call;
+      const { io } = call;
       const input: Record<string, unknown> = {};
       const names: Record<string, string> = {};
       for (const [at, positional] of positionals.entries()) {
@@ -74,7 +71,7 @@ export function operationCommand<Output extends object>(command: OperationComman
         } else if (isName(operation, positional.gives)) names[positional.gives] = word ?? "";
         else if (word !== undefined) input[positional.gives] = valueOf(call, members, positional.gives, words);
       }
-      for (const { member, option } of memberOptions) {
+      for (const [member, option] of options) {
         const value = optionValue(call, option);
         if (value !== undefined) input[member] = valueOf(call, members, member, value);
       }
@@ -85,11 +82,21 @@ export function operationCommand<Output extends object>(command: OperationComman
         signal: io.signal,
         idempotencyKey: command.idempotencyKey?.(call),
       });
-      if (options.flag("json")) await io.out(`${JSON.stringify(output)}\n`);
+      if (call.options.flag("json")) await io.out(`${JSON.stringify(output)}\n`);
       else await command.show?.(call, output);
       return command.exitCode?.(output) ?? 0;
     },
   };
+}
+
+/** Options for members of an operation's input, by their names. */
+export function memberOptions(
+  operation: OperationName,
+  names: readonly string[],
+  tweak: OperationCommand<object>["tweak"] = {},
+): ReadonlyMap<string, OptionSpec> {
+  const members = schemaMembers(OPERATIONS[operation].input);
+  return new Map(names.map((name) => [name, { ...optionOf(name, members.get(name)), ...tweak[name] }]));
 }
 
 const isName = ({ scope }: Operation, word: string): boolean =>
@@ -99,13 +106,12 @@ const isName = ({ scope }: Operation, word: string): boolean =>
 function optionOf(name: string, member: SchemaMember | undefined): OptionSpec {
   if (member === undefined) throw new TypeError(`the operation has no member ${name}`);
   const { kind, description = "", choices, min, max } = member;
-  const bounds = { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) };
   const spec = { name, description: helpText(description) };
   switch (kind) {
     case "flag":
       return { ...spec, type: "flag" };
     case "number":
-      return { ...spec, type: "number", value: "N", ...bounds };
+      return { ...spec, type: "number", value: "N", min, max };
     case "record":
       return { ...spec, type: "list", value: "NAME=VALUE" };
     case "list":
@@ -113,7 +119,7 @@ function optionOf(name: string, member: SchemaMember | undefined): OptionSpec {
     case "text":
     case "numberOrText":
     case "other":
-      return { ...spec, type: "text", value: name.toUpperCase(), ...(choices === undefined ? {} : { choices }) };
+      return { ...spec, type: "text", value: name.toUpperCase(), choices };
   }
 }
 

@@ -9,9 +9,12 @@ import type { CommandSpec, OptionSpec, OptionValue, Program } from "./commandTyp
 import { OptionValues } from "./commandTypes.ts";
 
 /** Options that every command takes. */
-export const COMMON_OPTIONS: readonly OptionSpec[] = [
+const COMMON_OPTIONS: readonly OptionSpec[] = [
   { name: "help", short: "h", type: "flag", description: "say how this command is used" },
 ];
+
+/** All that a command takes. */
+export const optionsOf = (command: CommandSpec): readonly OptionSpec[] => [...command.options, ...COMMON_OPTIONS];
 
 interface ParsedCommand {
   readonly options: OptionValues;
@@ -48,9 +51,8 @@ export const commandNamed = (commands: readonly CommandSpec[], name: string | un
 
 /** @throws AppError INVALID_ARGUMENT */
 export function parseCommand(program: string, command: CommandSpec, args: readonly string[]): ParsedCommand {
-  const specs = [...command.options, ...COMMON_OPTIONS];
   const own = ownWords(command, args);
-  const { values, positionals } = parseTokens(program, command, specs, own);
+  const { values, positionals } = parseTokens(program, command, own);
   const help = values["help"] === true;
   if (!help) {
     positionals.push(...restOf(program, command, args.slice(own.length)));
@@ -63,7 +65,7 @@ export function parseCommand(program: string, command: CommandSpec, args: readon
 export function ownWords(command: CommandSpec, args: readonly string[]): readonly string[] {
   const before = command.positionals.length - 1;
   if (command.positionals[before]?.takesRest !== true) return args;
-  const { tokens } = tokensOf([...command.options, ...COMMON_OPTIONS], args);
+  const { tokens } = tokensOf(optionsOf(command), args);
   const last = tokens.filter(({ kind }) => kind === "positional")[before - 1];
   return last === undefined ? args : args.slice(0, last.index + 1);
 }
@@ -82,9 +84,9 @@ function restOf(program: string, { name, positionals }: CommandSpec, rest: reado
 function parseTokens(
   program: string,
   command: CommandSpec,
-  specs: readonly OptionSpec[],
   args: readonly string[],
 ): { values: Record<string, OptionValue>; positionals: string[] } {
+  const specs = optionsOf(command);
   const { tokens } = tokensOf(specs, args);
   const values: Record<string, OptionValue> = {};
   const positionals: string[] = [];

@@ -17,20 +17,7 @@ const ANSWERED = /[\u0005\u0080-\u009f]/gu;
 const MAX_UNFINISHED_CHARS = 65_536;
 
 /** The mouse, focus, bracketed paste, colour scheme reports. */
-const REPORTING = new Set([
-  "9",
-  "1000",
-  "1001",
-  "1002",
-  "1003",
-  "1004",
-  "1005",
-  "1006",
-  "1015",
-  "1016",
-  "2004",
-  "2031",
-]);
+const REPORTING = /^\?(?:\d*;)*(?:9|100[0-6]|101[56]|2004|2031)(?:;|$)/;
 
 /** Call it with the output in order. */
 export function quietOutput(): (text: string) => string {
@@ -68,13 +55,7 @@ function isLoud(parameters: string, between: string, final: string): boolean {
     case "m":
       return parameters.startsWith(">") || parameters.startsWith("?");
     case "h":
-      return (
-        parameters.startsWith("?") &&
-        parameters
-          .slice(1)
-          .split(";")
-          .some((one) => REPORTING.has(one))
-      );
+      return REPORTING.test(parameters);
     default:
       return false;
   }

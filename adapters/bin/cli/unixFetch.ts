@@ -62,7 +62,9 @@ function connectError(socketPath: string, error: NodeJS.ErrnoException): Error {
     return new AppError("DAEMON_UNREACHABLE", message, { cause: error });
   }
   if (code === "EACCES" || code === "EPERM") {
-    return new AppError("FORBIDDEN", `${socketPath} is not yours to use`, { cause: error });
+    return new AppError("FORBIDDEN", `you may not use ${socketPath}: run this as the user of the daemon`, {
+      cause: error,
+    });
   }
   return error;
 }

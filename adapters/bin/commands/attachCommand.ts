@@ -1,6 +1,5 @@
 /** `tmuxwire attach`: tmux itself in this terminal, on the given server and pane. */
-import type { NativePane, NativeServer, NativeSession } from "../../client/client.ts";
-import type { ServerClient } from "../../client/client.ts";
+import type { NativeServer, ServerClient } from "../../client/client.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { CLIENT_OPTIONS, connect, daemonAddress } from "../cli/clientConnection.ts";
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
@@ -18,7 +17,7 @@ export const attachCommand: CommandSpec = {
   positionals: [{ name: "TARGET", description: "a session's name or id, or a pane such as %5 or 5", names: "pane" }],
   options: [
     { name: "read-only", short: "r", type: "flag", description: "look, and type nothing" },
-    { name: "detach-others", short: "d", type: "flag", description: "let go of the terminals that show it now" },
+    { name: "detach-others", short: "d", type: "flag", description: "detach the terminals that show it now" },
     ...CLIENT_OPTIONS.filter(({ name }) => name !== "json"),
   ],
   examples: [
@@ -37,7 +36,7 @@ export const attachCommand: CommandSpec = {
       throw new AppError("NOT_FOUND", `there is no server ${client.name}: see tmuxwire servers`);
     const { socketPath } = server;
     if (socketPath === null || socketPath === undefined)
-      throw new AppError("INVALID_TARGET", `server ${client.name} is no tmux that a terminal can show`);
+      throw new AppError("INVALID_TARGET", `server ${client.name} has no tmux socket to attach to`);
     if (url !== undefined && new URL(url).protocol === "https:")
       throw new AppError("INVALID_ARGUMENT", "attach needs a daemon on this machine: its tmux socket is there");
     const target = await targetOf(client, wanted, signal);
@@ -74,10 +73,7 @@ async function targetOf(client: ServerClient, wanted: string, signal: AbortSigna
   const session = sessions.find(({ id, name }) => wanted === id || wanted === name);
   if (session !== undefined && !/^\d+$/.test(wanted)) return session.id;
   const pane = await client.pane(wanted).info({ signal });
-  const holder = holderOf(pane, sessions);
+  const holder = sessions.find(({ name }) => pane.sessions.includes(name));
   if (holder === undefined) throw new AppError("NOT_FOUND", `pane ${pane.id} is in no session`);
   return `${holder.id}:${pane.window}.${pane.id}`;
 }
-
-const holderOf = ({ sessions: names }: NativePane, sessions: readonly NativeSession[]): NativeSession | undefined =>
-  sessions.find(({ name }) => names.includes(name));

@@ -1,14 +1,9 @@
 /** `tmuxwire config`: every setting, its value, and where that came from. */
 import type { SettingReport } from "../../../daemon/ops/settings.ts";
-import type { CommandCall, CommandSpec, OptionSpec } from "../cli/commandTypes.ts";
+import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
 import { CONFIG_OPTIONS, configurationOf } from "../cli/configuration.ts";
+import { JSON_OPTION } from "../cli/jsonOutput.ts";
 import { printable, table } from "../cli/textTable.ts";
-
-export const JSON_OPTION: OptionSpec = {
-  name: "json",
-  type: "flag",
-  description: "print JSON on stdout, errors too",
-};
 
 export const configCommand: CommandSpec = {
   name: "config",

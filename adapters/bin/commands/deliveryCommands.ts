@@ -25,7 +25,7 @@ const WHAT_IT_MEANS: Readonly<Record<NativeDelivery["outcome"], string>> = {
   queued: "queued: the program is busy and keeps it for later",
   echoed_unconfirmed: "Enter was pressed, but nothing says that the program took it: look at the pane",
   not_echoed: "the program never showed the text, so Enter was not pressed: look at the pane",
-  indeterminate: "the connection was lost meanwhile, nobody knows: look at the pane before trying again",
+  indeterminate: "the connection was lost before the outcome was known: look at the pane before trying again",
 };
 
 /** `screenNote` is one line. */
@@ -77,7 +77,7 @@ export const submitCommand = operationCommand<NativeDelivery>({
       name: "wait",
       short: "w",
       type: "flag",
-      description: "while somebody's text is in the prompt box, wait until it is empty",
+      description: "while the prompt box holds somebody's text, wait until it is empty",
     },
     { name: "while-unknown", type: "flag", description: "type also while nothing known of the agent is on the screen" },
     { name: "clear", type: "flag", description: "empty the prompt box first" },
@@ -98,7 +98,6 @@ export const submitCommand = operationCommand<NativeDelivery>({
   ],
   input: async (call) => {
     const { options, positionals } = call;
-    const profile = options.text("profile");
     return {
       text: await readText(call, positionals.slice(1)),
       ...timeoutOf(call),
@@ -106,7 +105,7 @@ export const submitCommand = operationCommand<NativeDelivery>({
       ...(options.flag("wait") ? { whileTyping: "wait" } : {}),
       ...(options.flag("while-unknown") ? { whileUnknown: "type" } : {}),
       ...(options.flag("clear") ? { clearFirst: true } : {}),
-      ...(profile === undefined ? {} : { profile }),
+      profile: options.text("profile"),
     };
   },
   idempotencyKey,
@@ -143,14 +142,7 @@ export const chooseCommand = operationCommand<NativeDelivery>({
     { line: "tmuxwire choose agent --other 'use the other file'", does: "in one's own words" },
     { line: "tmuxwire choose agent 0,2 1", does: "two options of the first question, one of the second" },
   ],
-  input: (call) => {
-    const dialogId = call.options.text("dialog");
-    return {
-      answer: answerOf(call),
-      ...timeoutOf(call),
-      ...(dialogId === undefined ? {} : { dialogId }),
-    };
-  },
+  input: (call) => ({ answer: answerOf(call), ...timeoutOf(call), dialogId: call.options.text("dialog") }),
   idempotencyKey,
   show,
   exitCode,
@@ -184,5 +176,5 @@ export const clearCommand = operationCommand({
   operation: "clear",
   name: "clear",
   positionals: [PANE_OR_THIS],
-  examples: [{ line: "tmuxwire clear agent", does: "a line of what somebody has left there" }],
+  examples: [{ line: "tmuxwire clear agent", does: "empty its prompt box" }],
 });

@@ -1,6 +1,6 @@
 /** `tmuxwire doctor`: checks everything that a start depends on, without changing it. */
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
-import { JSON_OPTION } from "./configCommand.ts";
+import { JSON_OPTION } from "../cli/jsonOutput.ts";
 import { CONFIG_OPTIONS, configurationOf } from "../cli/configuration.ts";
 import { reportText } from "./doctorReport.ts";
 

@@ -32,32 +32,32 @@ export function descriptorCheck(): Finding {
 const MORE = "docs/platforms.md says what that means";
 
 /** What the daemon cannot know here; it works without. */
-const UNTOLD: Readonly<Record<HostName, string | undefined>> = {
+const UNREPORTED: Readonly<Record<HostName, string | undefined>> = {
   linux: undefined,
   darwin:
-    "macOS tells of processes only by `ps`, which is run once for each delivery to a program, and not who listens on a " +
-    `socket or when a terminal goes; ${MORE}`,
-  unknown: `this system is not known: nothing is asked about processes, sockets and terminals but of tmux; ${MORE}`,
+    "macOS reports processes only through `ps`, which runs once for each delivery to a program, and neither who listens " +
+    `on a socket nor when a terminal closes; ${MORE}`,
+  unknown: `this system is not supported: only tmux is asked about processes, sockets and terminals; ${MORE}`,
 };
 
 /** @param isReported whether the host reports processes */
 export function hostCheck(name: HostName, isReported: boolean): Finding {
-  const untold = UNTOLD[name];
-  if (untold !== undefined) return ok("host", untold);
-  if (isReported) return ok("host", "Linux tells of processes, sockets and terminals");
+  const unreported = UNREPORTED[name];
+  if (unreported !== undefined) return ok("host", unreported);
+  if (isReported) return ok("host", "Linux reports processes, sockets and terminals");
   return warn(
     "host",
-    `there is no /proc: nothing is known of processes and sockets; ${MORE}`,
+    `there is no /proc, so processes and sockets are unknown; ${MORE}`,
     "mount it: mount -t proc proc /proc",
   );
 }
 
 /** @param problem why we have no pty */
 export function ptyCheck(problem: string | undefined): Finding {
-  if (problem === undefined) return ok("terminal module", "tmux clients run on terminals, and go with the daemon");
+  if (problem === undefined) return ok("terminal module", "tmux clients run on terminals and end with the daemon");
   return warn(
     "terminal module",
-    `it did not install (${problem}): tmux clients run on pipes, and one that a killed daemon leaves stays until the next start`,
+    `it did not install (${problem}): tmux clients run on pipes, and those of a killed daemon stay until the next start`,
     `run: npm rebuild ${PTY_PACKAGE} (it needs a C++ compiler and Python)`,
   );
 }

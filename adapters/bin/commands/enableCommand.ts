@@ -36,7 +36,7 @@ const command = (name: "enable" | "disable", summary: string, does: string): Com
 
 export const enableCommand = command(
   "enable",
-  "have `serve` start something besides",
+  "let `serve` start an optional part as well",
   "it makes its certificate authority at the next start",
 );
 export const disableCommand = command(

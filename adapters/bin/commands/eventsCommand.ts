@@ -6,14 +6,14 @@ export const eventsCommand: CommandSpec = {
   name: "events",
   summary: "print what happens to sessions, windows and panes",
   details: [
-    "Each event is a line of JSON: its id and the event, the whole tree first. A lost connection is made again, and " +
-      "nothing is told twice; where too much has happened meanwhile, the whole tree is told again.",
+    "Each event is a line of JSON: its id and the event, the whole tree first. A lost connection is opened again, and " +
+      "no event is repeated; if too much has happened meanwhile, the whole tree comes again.",
   ],
   positionals: [],
   options: [
     { name: "after", type: "text", value: "ID", description: "go on after this event, or that of a tree" },
-    { name: "readiness", type: "flag", description: "tell what the programs are doing as well" },
-    { name: "no-resume", type: "flag", description: "end when the connection is lost instead of making it again" },
+    { name: "readiness", type: "flag", description: "report what the programs are doing as well" },
+    { name: "no-resume", type: "flag", description: "end when the connection is lost instead of reconnecting" },
     ...CLIENT_OPTIONS,
   ],
   examples: [{ line: "tmuxwire events | jq .event.type", does: "what happens, as it happens" }],

@@ -12,9 +12,9 @@ export const followCommand: CommandSpec = {
   name: "follow",
   summary: "print a pane's output as it comes",
   details: [
-    "The bytes as they are, so that a terminal shows what the pane shows. A hole in the output is told on stderr and " +
-      "followed by a fresh picture of the screen. Ends when the pane does. With --text whole lines without escape " +
-      "sequences, for grep and the like; no pictures. With --json each event is a line; output is base64, and its " +
+    "The bytes as they are, so that a terminal shows what the pane shows. A gap in the output is reported on stderr and " +
+      "followed by a snapshot of the screen. Ends when the pane does. With --text whole lines without escape " +
+      "sequences, for grep and the like; no snapshots. With --json each event is a line; output is base64, and its " +
       "`position` is where --from can go on.",
   ],
   positionals: [PANE_OR_THIS],
@@ -28,14 +28,14 @@ export const followCommand: CommandSpec = {
       complete: ["now", "snapshot"],
     },
     { name: "text", type: "flag", description: "whole lines of plain text instead of bytes" },
-    { name: "readiness", type: "flag", description: "with --json: tell what the program is doing as well" },
-    { name: "no-resume", type: "flag", description: "end when the connection is lost instead of making it again" },
+    { name: "readiness", type: "flag", description: "with --json: report what the program is doing as well" },
+    { name: "no-resume", type: "flag", description: "end when the connection is lost instead of reconnecting" },
     ...CLIENT_OPTIONS,
   ],
   examples: [
-    { line: "tmuxwire follow work --from snapshot", does: "look over its shoulder" },
+    { line: "tmuxwire follow work --from snapshot", does: "its screen, then its output" },
     { line: "tmuxwire follow work --text --from tail:100 | grep ERROR", does: "for a pipe" },
-    { line: "tmuxwire follow work --json --from k3Jd9:1024", does: "go on where another one stopped" },
+    { line: "tmuxwire follow work --json --from k3Jd9:1024", does: "go on where an earlier one stopped" },
   ],
   run: async (call: CommandCall): Promise<number> => {
     const { io, options, positionals } = call;
@@ -44,7 +44,7 @@ export const followCommand: CommandSpec = {
     const text = options.flag("text") ? new TextLines(io) : undefined;
     if (text !== undefined && (json || options.text("from") === "snapshot"))
       throw usageError(
-        "--text goes with neither --json nor --from snapshot: a picture has no lines; take --from tail:100",
+        "--text goes with neither --json nor --from snapshot: a snapshot has no lines; use --from tail:100",
       );
     const client = (await connect(call)).pane(pane);
     // A stream that cannot be opened is an error; one that is lost later is resumed.
@@ -56,7 +56,7 @@ export const followCommand: CommandSpec = {
       signal: io.signal,
     });
     for await (const event of events) {
-      // The pane has not closed: an error tells our reader so.
+      // The pane has not closed: an error says so.
       if (event.kind === "closed" && isPassing(event.code)) throw new TmuxwireError(event.code, event.message);
       if (json) await io.out(`${JSON.stringify(jsonEvent(event))}\n`);
       else if (text !== undefined && event.kind === "output") await text.add(event.bytes);

@@ -1,8 +1,12 @@
 /** Shared by the installers of hooks: write files that differ, remove files that exist. */
-import { existsSync, rmdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
+import { HOOKS_DIRECTORY, scriptName, secretsName } from "../../hooks/hookScript.ts";
 import { readWhole, removeFile, replaceWhole } from "../../hooks/wholeFile.ts";
+import type { Io } from "../cli/cliIo.ts";
+import type { CommandCall } from "../cli/commandTypes.ts";
+import { configurationOf } from "../cli/configuration.ts";
 import { printable } from "../cli/textTable.ts";
 
 export const onlyClaudesProjects = (agent: string): AppError =>
@@ -11,8 +15,21 @@ export const onlyClaudesProjects = (agent: string): AppError =>
 /** The exit code of `systemctl status` for a missing unit. */
 export const NOT_INSTALLED = 3;
 
+/** Where an agent's hooks report to, and our own files for them. @throws AppError INVALID_ARGUMENT, CONFIGURATION_INVALID */
+export function hookPlace(agent: string, { io, options }: CommandCall) {
+  const { dashboard } = configurationOf(io, options);
+  const data = join(given(io.env["XDG_DATA_HOME"]) ?? join(io.homeDir, ".local", "share"), ...HOOKS_DIRECTORY);
+  return {
+    url: dashboardUrl(options.text("dashboard"), dashboard.host, dashboard.port),
+    token: dashboard.token,
+    data,
+    scriptPath: join(data, scriptName(agent)),
+    secretsPath: join(data, secretsName(agent)),
+  };
+}
+
 /** @throws AppError INVALID_ARGUMENT, CONFIGURATION_INVALID */
-export function dashboardUrl(asked: string | undefined, host: string, port: number): string {
+function dashboardUrl(asked: string | undefined, host: string, port: number): string {
   if (asked === undefined) {
     if (port === 0)
       throw new AppError("CONFIGURATION_INVALID", "the dashboard's port is any: say which with --dashboard URL");
@@ -40,25 +57,27 @@ export function removeThere(path: string): string[] {
   return [path];
 }
 
-/** Removes directories made for files that are gone, if empty. */
-export function removeEmpty(...directories: readonly string[]): void {
-  for (const directory of directories) {
-    try {
-      rmdirSync(directory);
-    } catch {
-      return;
-    }
-  }
+/** The token in curl's own syntax: inside double quotes only these two are escaped. Without a token, no file. */
+export function replaceSecrets(path: string, token: string | undefined): string[] {
+  if (token === undefined) return removeThere(path);
+  const escaped = token.replaceAll(/[\\"]/g, "\\$&");
+  return replaceChanged(path, `header = "Authorization: Bearer ${escaped}"\n`, 0o600);
 }
 
-/** curl's own syntax: inside double quotes only these two are escaped. */
-export const secretsOf = (token: string): string =>
-  `header = "Authorization: Bearer ${token.replaceAll(/[\\"]/g, "\\$&")}"\n`;
-
-export const isOnPath = (path: string | undefined, program: string): boolean =>
-  (path ?? "").split(delimiter).some((directory) => directory !== "" && existsSync(join(directory, program)));
+export const hasCurl = ({ env }: Io): boolean =>
+  (env["PATH"] ?? "").split(delimiter).some((directory) => directory !== "" && existsSync(join(directory, "curl")));
+export const NO_CURL = "curl is not on PATH: install it, the hooks do nothing without it";
 
 export const given = (path: string | undefined): string | undefined =>
   path !== undefined && isAbsolute(path) ? path : undefined;
 
-export const indented = (paths: readonly string[]): readonly string[] => paths.map((path) => `  ${printable(path)}`);
+/** @param title the agent's */
+export const installedLines = (changed: readonly string[], title: string, url: string): readonly string[] => [
+  ...(changed.length === 0 ? ["nothing to do: the hooks are installed"] : ["written:", ...indented(changed)]),
+  `${title} reports to ${url}; restart agents that run already`,
+];
+
+export const removedLines = (changed: readonly string[]): readonly string[] =>
+  changed.length === 0 ? ["nothing to do: there are no hooks of ours"] : ["changed:", ...indented(changed)];
+
+const indented = (paths: readonly string[]): readonly string[] => paths.map((path) => `  ${printable(path)}`);

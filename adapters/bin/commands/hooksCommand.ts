@@ -2,26 +2,26 @@
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
-import { SHARED_SCRIPT_WORD } from "../../hooks/claudeHook.ts";
 import { type HookGroups, readSettings, stateOf, withHooks, withoutHooks } from "../../hooks/claudeSettings.ts";
-import { HOOKS_DIRECTORY, scriptName, secretsName, shellWord } from "../../hooks/hookScript.ts";
-import { type SettingsAgent, SETTINGS_AGENTS } from "../../hooks/settingsAgents.ts";
+import { hookScript, shellWord } from "../../hooks/hookScript.ts";
+import { type SettingsAgent, SETTINGS_AGENTS, SHARED_SCRIPT_WORD } from "../../hooks/settingsAgents.ts";
 import { readWhole, removeFile, replaceWhole } from "../../hooks/wholeFile.ts";
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
-import { JSON_OPTION } from "./configCommand.ts";
-import { configurationOf } from "../cli/configuration.ts";
+import { JSON_OPTION, printResult } from "../cli/jsonOutput.ts";
 import {
-  dashboardUrl,
+  hasCurl,
+  hookPlace,
   given,
-  indented,
-  isOnPath,
+  installedLines,
+  NO_CURL,
   NOT_INSTALLED,
-  removeEmpty,
+  removedLines,
   removeThere,
   replaceChanged,
+  replaceSecrets,
   onlyClaudesProjects,
-  secretsOf,
 } from "./hookFiles.ts";
+import { rememberDirectories, removeMadeDirectories } from "./hookDirectories.ts";
 import { isPluginAgent, runPluginHooks } from "./pluginHooks.ts";
 import { printable } from "../cli/textTable.ts";
 
@@ -31,15 +31,15 @@ const SCOPES = ["user", "project"] as const;
 
 export const hooksCommand: CommandSpec = {
   name: "hooks",
-  summary: "have an agent tell the dashboard what it is doing",
+  summary: "let an agent report to the dashboard",
   details: [
     "install writes hooks for eight events into Claude Code's settings ($CLAUDE_CONFIG_DIR or ~/.claude; with --scope " +
       "project .claude/settings.json of the directory you are in) and the script they run into " +
       "~/.local/share/tmuxwire/hooks. Nothing else in the settings changes, and uninstall gives back what was there. " +
-      "Agents that run already take the hooks up when they are started again.",
+      "Restart agents that run already.",
     "Gemini CLI the same, five events in ~/.gemini/settings.json ($GEMINI_CLI_HOME); Codex seven in ~/.codex/hooks.json " +
       "($CODEX_HOME), which Codex has you review at its next start.",
-    "pi, opencode and Copilot CLI get a file of ours alone: ~/.pi/agent/extensions/tmuxwire.ts ($PI_CODING_AGENT_DIR), " +
+    "pi, opencode and Copilot CLI get a file of their own: ~/.pi/agent/extensions/tmuxwire.ts ($PI_CODING_AGENT_DIR), " +
       "~/.config/opencode/plugin/tmuxwire.js ($OPENCODE_CONFIG_DIR) and ~/.copilot/hooks/tmuxwire.json ($COPILOT_HOME), " +
       "for all your sessions.",
     "status exits with 0 when all of them are there, with 3 when not.",
@@ -88,104 +88,70 @@ export const hooksCommand: CommandSpec = {
   },
 };
 
-interface Place {
+interface Place extends ReturnType<typeof hookPlace> {
   readonly agent: SettingsAgent;
   readonly scope: (typeof SCOPES)[number];
   readonly settingsPath: string;
-  readonly scriptPath: string;
-  readonly secretsPath: string;
-  readonly url: string;
   readonly groups: HookGroups;
-  readonly token: string | undefined;
 }
 
-function placeOf(agent: SettingsAgent, { io, options }: CommandCall): Place {
-  const { env, homeDir, cwd } = io;
-  const scope = options.text("scope") === "project" ? "project" : "user";
+function placeOf(agent: SettingsAgent, call: CommandCall): Place {
+  const { env, homeDir, cwd } = call.io;
+  const scope = call.options.text("scope") === "project" ? "project" : "user";
   if (scope === "project" && agent.name !== "claude") throw onlyClaudesProjects(agent.name);
   const { directory, directoryVariable, isHomeVariable = false } = agent;
   const named = given(env[directoryVariable]);
   const ofUser = named === undefined || isHomeVariable ? join(named ?? homeDir, directory) : named;
-  const { dashboard } = configurationOf(io, options);
-  const url = dashboardUrl(options.text("dashboard"), dashboard.host, dashboard.port);
-  const data = join(given(env["XDG_DATA_HOME"]) ?? join(homeDir, ".local", "share"), ...HOOKS_DIRECTORY);
-  const scriptPath = join(data, scriptName(agent.name));
-  const word = scope === "project" ? SHARED_SCRIPT_WORD : shellWord(scriptPath);
+  const place = hookPlace(agent.name, call);
+  const word = scope === "project" ? SHARED_SCRIPT_WORD : shellWord(place.scriptPath);
   return {
+    ...place,
     agent,
     scope,
     settingsPath: join(scope === "project" ? join(cwd, directory) : ofUser, agent.file),
-    scriptPath,
-    secretsPath: join(data, secretsName(agent.name)),
-    url,
-    groups: new Map(agent.events.map((event) => [event.name, agent.group(event, word, url)])),
-    token: dashboard.token,
+    groups: new Map(agent.events.map((event) => [event.name, agent.group(event, word, place.url)])),
   };
 }
 
-async function install(place: Place, { io, options }: CommandCall): Promise<number> {
-  const { agent, scriptPath, secretsPath, token } = place;
+async function install(place: Place, call: CommandCall): Promise<number> {
+  const { agent, settingsPath, scriptPath, secretsPath, token, url } = place;
   // Read first: a refusal comes before anything is written.
   const before = settingsAt(place);
   const after = withHooks(before, place.groups);
+  rememberDirectories(dirname(scriptPath), [settingsPath]);
   const changed = [
-    ...replaceChanged(scriptPath, agent.script, 0o644),
-    ...(token === undefined ? removeThere(secretsPath) : replaceChanged(secretsPath, secretsOf(token), 0o600)),
+    ...replaceChanged(scriptPath, hookScript(agent), 0o644),
+    ...replaceSecrets(secretsPath, token),
     ...replaceSettings(place, before, after),
   ];
-  const hasCurl = isOnPath(io.env["PATH"], "curl");
-  if (options.flag("json")) {
-    await io.out(`${JSON.stringify({ installed: true, ...whereOf(place), changed, curl: hasCurl })}\n`);
-    return 0;
-  }
-  const lines = [
-    ...(changed.length === 0 ? ["nothing to do: the hooks are installed"] : ["written:", ...indented(changed)]),
-    `${agent.title} tells ${place.url}; agents that run already do so once they are started again`,
-    ...agent.notes,
-    ...(hasCurl ? [] : ["curl was not found on PATH: install it, the hooks do nothing without it"]),
-  ];
-  await io.out(`${lines.join("\n")}\n`);
+  const curl = hasCurl(call.io);
+  await printResult(call, { installed: true, ...whereOf(place), changed, curl }, [
+    ...installedLines(changed, agent.title, url),
+    ...(agent.notes ?? []),
+    ...(curl ? [] : [NO_CURL]),
+  ]);
   return 0;
 }
 
-async function uninstall(place: Place, { io, options }: CommandCall): Promise<number> {
-  const { scope, scriptPath, secretsPath } = place;
+async function uninstall(place: Place, call: CommandCall): Promise<number> {
+  const { scope, settingsPath, scriptPath, secretsPath } = place;
   const before = settingsAt(place);
   const after = before === undefined ? undefined : withoutHooks(before);
   const changed = replaceSettings(place, before, after);
   // Another project's hooks may use the same script.
   if (scope === "user") changed.push(...removeThere(scriptPath), ...removeThere(secretsPath));
-  if (scope === "user") removeEmpty(dirname(scriptPath), dirname(dirname(scriptPath)));
-  if (options.flag("json")) {
-    await io.out(`${JSON.stringify({ installed: false, ...whereOf(place), changed })}\n`);
-    return 0;
-  }
-  const lines =
-    changed.length === 0 ? ["nothing to do: there are no hooks of ours"] : ["changed:", ...indented(changed)];
-  await io.out(`${lines.join("\n")}\n`);
+  removeMadeDirectories(dirname(scriptPath), [settingsPath]);
+  await printResult(call, { installed: false, ...whereOf(place), changed }, removedLines(changed));
   return 0;
 }
 
-async function status(place: Place, { io, options }: CommandCall): Promise<number> {
+async function status(place: Place, call: CommandCall): Promise<number> {
   const { agent, settingsPath, scriptPath } = place;
   const { state, events, disabled } = stateOf(settingsAt(place), place.groups);
   const script = scriptState(place);
-  const hasCurl = isOnPath(io.env["PATH"], "curl");
-  const isWhole = state === "installed" && script === "installed";
-  const overall = state === "installed" && !isWhole ? (script === "missing" ? "partly" : "outdated") : state;
-  if (options.flag("json")) {
-    const report = {
-      installed: isWhole,
-      state: overall,
-      ...whereOf(place),
-      events,
-      script_state: script,
-      disabled,
-      curl: hasCurl,
-    };
-    await io.out(`${JSON.stringify(report)}\n`);
-    return isWhole ? 0 : NOT_INSTALLED;
-  }
+  const curl = hasCurl(call.io);
+  const installed = state === "installed" && script === "installed";
+  const overall = state === "installed" && !installed ? (script === "missing" ? "partly" : "outdated") : state;
   const lacking = Object.entries(events).filter(([, one]) => one !== "installed");
   const lines = [
     `${settingsPath}: ${overall}`,
@@ -193,11 +159,14 @@ async function status(place: Place, { io, options }: CommandCall): Promise<numbe
     `${scriptPath}: ${script}`,
     `dashboard: ${place.url}`,
     ...(disabled ? [`${agent.title} has all hooks switched off in these settings`] : []),
-    ...(hasCurl ? [] : ["curl was not found on PATH: install it, the hooks do nothing without it"]),
-    ...(isWhole || overall === "not installed" ? [] : [`\`tmuxwire hooks install ${agent.name}\` puts it right`]),
+    ...(curl ? [] : [NO_CURL]),
+    ...(installed || overall === "not installed"
+      ? []
+      : [`run \`tmuxwire hooks install ${agent.name}\` to repair them`]),
   ];
-  await io.out(`${lines.map(printable).join("\n")}\n`);
-  return isWhole ? 0 : NOT_INSTALLED;
+  const report = { installed, state: overall, ...whereOf(place), events, script_state: script, disabled, curl };
+  await printResult(call, report, lines.map(printable));
+  return installed ? 0 : NOT_INSTALLED;
 }
 
 const whereOf = ({ scope, settingsPath, scriptPath, url }: Place) => ({
@@ -219,15 +188,12 @@ function replaceSettings(place: Place, before: string | undefined, after: string
   }
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   if (after !== undefined || isLink) replaceWhole(path, after ?? "{}\n");
-  else {
-    removeFile(path);
-    removeEmpty(dirname(path));
-  }
+  else removeFile(path);
   return [path];
 }
 
 function scriptState({ agent, scriptPath }: Place): "installed" | "different" | "missing" {
   const bytes = readWhole(scriptPath);
   if (bytes === undefined) return "missing";
-  return Buffer.from(bytes).toString() === agent.script ? "installed" : "different";
+  return Buffer.from(bytes).toString() === hookScript(agent) ? "installed" : "different";
 }

@@ -54,8 +54,8 @@ export const logsCommand: CommandSpec = {
         `there is no log at ${places.files.join(" or ")}, and no service: a daemon in a terminal logs there, on stderr`,
       );
     }
-    await using file = await openLog(path);
-    let at = await printTail(call, file.handle, lines);
+    await using file = await open(path, "r");
+    let at = await printTail(call, file, lines);
     if (!options.flag("follow")) return 0;
     const watcher = watch(path);
     try {
@@ -63,7 +63,7 @@ export const logsCommand: CommandSpec = {
         // Armed before reading: what comes meanwhile triggers the next read.
         const changed = once(watcher, "change", { signal: io.signal });
         changed.catch(() => undefined);
-        at = await printFrom(call, file.handle, at);
+        at = await printFrom(call, file, at);
         await changed;
       }
     } finally {
@@ -71,11 +71,6 @@ export const logsCommand: CommandSpec = {
     }
   },
 };
-
-async function openLog(path: string): Promise<AsyncDisposable & { readonly handle: FileHandle }> {
-  const handle = await open(path, "r");
-  return { handle, [Symbol.asyncDispose]: () => handle.close() };
-}
 
 /** Returns the offset of its end. */
 async function printTail({ io }: CommandCall, file: FileHandle, count: number): Promise<number> {

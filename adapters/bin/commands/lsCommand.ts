@@ -37,7 +37,7 @@ async function watch(call: CommandCall): Promise<number> {
   const client = await connect(call);
   const states = new Map<string, string>();
   let tree: NativeTree = { sessions: [], windows: [], panes: [] };
-  let told = "";
+  let shown = "";
   if (io.colour && !json) await io.out(CLEAR);
   for await (const { event } of client.events({ readiness: true, signal: io.signal })) {
     tree = applyTreeEvent(tree, event);
@@ -46,8 +46,8 @@ async function watch(call: CommandCall): Promise<number> {
     for (const [pane, { state }] of known) states.set(pane, state);
     for (const id of states.keys()) if (!tree.panes.some((pane) => pane.id === id)) states.delete(id);
     const text = json ? `${JSON.stringify(tree)}\n` : drawn(tree, states);
-    if (text === told) continue;
-    told = text;
+    if (text === shown) continue;
+    shown = text;
     await io.out(io.colour && !json ? HOME_AND_CLEAR + text : json ? text : `${text}\n`);
   }
   return 0;

@@ -9,7 +9,7 @@ export const sendCommand = operationCommand({
   operation: "input",
   name: "send",
   details: [
-    "Text arrives byte for byte, then the keys, then Enter: one job, nothing of another sender between. Words are joined " +
+    "Text arrives byte for byte, then the keys, then Enter: one job, uninterrupted by other senders. Words are joined " +
       "with a blank; `-` alone sends standard input; text that begins with - goes after `--`.",
   ],
   positionals: [PANE, { gives: "parts", name: "TEXT", description: "what to type", optional: true, many: true }],

@@ -1,6 +1,6 @@
 /**
  * `tmuxwire run`: a command line for a pane's shell, like `ssh` and `docker exec`. Streams, forwards Ctrl-C, and exits with
- * the command's own status, or with one of three of ours.
+ * the command's own status, or with one of ours.
  */
 import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
 import type { ErrorCode } from "../../../protocol/errors.ts";
@@ -43,8 +43,8 @@ export const runCommand: CommandSpec = {
       "command cannot begin with a dash.",
     "Ctrl-C is pressed in the pane, and the command's status follows; before the command is typed it ends run. With " +
       "Ctrl-\\ run ends and the command goes on. Exits with 125 when run itself failed (nothing was typed, or the shell " +
-      "told no status), 124 when the time is over (the command goes on), 255 when the connection was lost; a command that " +
-      "ends with one of these has said nothing on stderr, and --json tells them apart. With --json one object is printed " +
+      "reported no status), 124 when the time is over (the command goes on), 255 when the connection was lost; a command that " +
+      "ends with one of these prints nothing on stderr, and --json tells them apart. With --json one object is printed " +
       "at the end.",
   ],
   positionals: [
@@ -96,7 +96,7 @@ export const runCommand: CommandSpec = {
 function statusOf({ io, options }: CommandCall, { exitCode }: NativeRunResponse, wasInterrupted: boolean): number {
   if (exitCode !== null) return exitCode;
   if (wasInterrupted) return EXIT_INTERRUPTED;
-  if (!options.flag("json")) io.err("tmuxwire: the shell is back at its prompt and told no status\n");
+  if (!options.flag("json")) io.err("tmuxwire: the shell is back at its prompt and reported no status\n");
   return EXIT_OURS;
 }
 

@@ -4,14 +4,15 @@ import { join } from "node:path";
 import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
 import type { Profile } from "../../../daemon/readiness/profile.ts";
 import { PROFILES } from "../../../daemon/readiness/profiles.ts";
-import { READINESS_STATES, type ReadinessState } from "../../../daemon/readiness/readiness.ts";
+import type { ReadinessState } from "../../../daemon/readiness/readiness.ts";
+import { READINESS_STATE_NAMES } from "../../../protocol/api/nativeReadiness.ts";
 import { judgeRecorded, readRecordedScreens, writeRecordedScreen } from "../../../daemon/readiness/recordedScreens.ts";
 import { readUserProfiles } from "../../../daemon/readiness/userProfiles.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { readWhole, replaceWhole } from "../../hooks/wholeFile.ts";
 import { CLIENT_OPTIONS, connect } from "../cli/clientConnection.ts";
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
-import { JSON_OPTION } from "./configCommand.ts";
+import { JSON_OPTION, printResult } from "../cli/jsonOutput.ts";
 import type { Io } from "../cli/cliIo.ts";
 import { PANE } from "../cli/paneArguments.ts";
 import { usageError } from "../cli/parseCommand.ts";
@@ -33,13 +34,13 @@ export const profilesCommand: CommandSpec = {
   summary: "list what is known of programs",
   details: [
     "Your own are the files *.json in $XDG_CONFIG_HOME/tmuxwire/profiles (~/.config/tmuxwire/profiles); the daemon reads " +
-      "them when it starts. Exit code 2 when one of them is refused.",
+      "them when it starts. Exit code 2 when one of them, or the directory, is refused.",
   ],
   positionals: [],
   options: [JSON_OPTION],
   examples: [{ line: "tmuxwire profiles", does: "one line for each, with the versions it was tried with" }],
-  run: async ({ io, options }: CommandCall): Promise<number> => {
-    const directory = directoryOf(io);
+  run: async (call: CommandCall): Promise<number> => {
+    const directory = directoryOf(call.io);
     const own = readUserProfiles(directory);
     const names = new Set(own.flatMap(({ profile }) => (profile === undefined ? [] : [profile.name])));
     const profiles: Row[] = [
@@ -50,17 +51,14 @@ export const profilesCommand: CommandSpec = {
       ),
       ...PROFILES.map((profile) => rowOf(profile, names.has(profile.name) ? "replaced by your own" : "in use")),
     ];
-    if (options.flag("json")) await io.out(`${JSON.stringify({ profiles })}\n`);
-    else {
-      const rows = profiles.map(({ name, kind, source, seenWith, state }) => [
-        name,
-        kind,
-        source,
-        seenWith.length === 0 ? "-" : seenWith.join(","),
-        state,
-      ]);
-      await io.out(table(["NAME", "KIND", "SOURCE", "SEEN WITH", "STATE"], rows));
-    }
+    const rows = profiles.map(({ name, kind, source, seenWith, state }) => [
+      name,
+      kind,
+      source,
+      seenWith.length === 0 ? "-" : seenWith.join(","),
+      state,
+    ]);
+    await printResult(call, { profiles }, table(["NAME", "KIND", "SOURCE", "SEEN WITH", "STATE"], rows));
     return own.some(({ refused }) => refused !== undefined) ? 2 : 0;
   },
 };
@@ -83,7 +81,7 @@ export const profileCommand: CommandSpec = {
       type: "text",
       value: "STATE",
       description: "what the program is doing now",
-      choices: READINESS_STATES,
+      choices: READINESS_STATE_NAMES,
       default: "unknown",
     },
     { name: "as", type: "text", value: "TITLE", description: "what the screen is called", default: "the time" },
@@ -100,7 +98,7 @@ export const profileCommand: CommandSpec = {
       client.capture({ ansi: true, signal: io.signal }),
     ]);
     const state = (options.text("state") ?? "unknown") as ReadinessState;
-    const section = writeRecordedScreen({
+    const screen = writeRecordedScreen({
       name: options.text("as") ?? new Date().toISOString(),
       state,
       judged: state,
@@ -110,16 +108,17 @@ export const profileCommand: CommandSpec = {
       cols,
       rows,
       labels: [],
+      question: [],
       lines,
     });
     const file = join(directoryOf(io), `${name}.md`);
-    const before = readWhole(file) ?? new Uint8Array();
+    const before = Buffer.from(readWhole(file) ?? "");
+    const section = Buffer.from(`${before.length === 0 || before.at(-1) === 10 ? "" : "\n"}${screen}`);
     if (before.length + section.length > MAX_RECORDED_BYTES) {
       throw new AppError("RESOURCE_LIMIT", `${file} is full; move it away or take screens out of it`);
     }
-    replaceWhole(file, Buffer.concat([before, Buffer.from(section)]), 0o600);
-    if (options.flag("json")) await io.out(`${JSON.stringify({ file, state })}\n`);
-    else await io.out(`${file}\n`);
+    replaceWhole(file, Buffer.concat([before, section]), 0o600);
+    await printResult(call, { file, state }, `${file}\n`);
     return 0;
   },
 };
@@ -129,7 +128,7 @@ const directoryOf = ({ env, homeDir }: Io): string => runtimePaths(env, homeDir)
 const rowOf = ({ name, kind, source, seenWith }: Profile, state: string): Row => ({
   name,
   kind,
-  source: source === "own" ? "own" : source,
+  source,
   seenWith,
   state,
 });
@@ -139,10 +138,11 @@ function recordedState(directory: string, profile: Profile): string {
   let document: string;
   try {
     document = readFileSync(join(directory, `${profile.name}.md`), "utf8");
-  } catch {
-    return "";
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" ? "" : `, recorded screens cannot be read (${code})`;
   }
-  const screens = readRecordedScreens(document).filter(({ state }) => READINESS_STATES.includes(state));
+  const screens = readRecordedScreens(document).filter(({ state }) => READINESS_STATE_NAMES.includes(state));
   const wrong = screens.filter((screen) => judgeRecorded(profile, screen) !== screen.judged);
   const names = wrong.slice(0, 3).map(({ name }) => name);
   const words = wrong.length === 0 ? "" : `, wrong: ${names.join("; ")}`;

@@ -4,12 +4,12 @@ import { resolve } from "node:path";
 import { CAST_ENDS, type CastEnd, CastTape } from "../../../daemon/recordings/castTape.ts";
 import { DEFAULT_RECORDING_BYTES, DEFAULT_RECORDING_SEC } from "../../../daemon/recordings/recordingLimits.ts";
 import { systemClock, type Timer } from "../../../daemon/time/clock.ts";
-import { MAX_RECORDING_BYTES, MAX_RECORDING_SEC, MIN_RECORDING_BYTES } from "../../../protocol/limits.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneEvent } from "../../client/client.ts";
 import { CLIENT_OPTIONS, connect } from "../cli/clientConnection.ts";
 import { Interrupted, type Io } from "../cli/cliIo.ts";
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
+import { memberOptions } from "../cli/operationCommand.ts";
 import { PANE } from "../cli/paneArguments.ts";
 import { usageError } from "../cli/parseCommand.ts";
 import { BOUND_OPTIONS } from "./recordingCommands.ts";
@@ -35,32 +35,7 @@ export const recCommand: CommandSpec = {
     },
     { name: "force", short: "f", type: "flag", description: "write over a file that is there" },
     { name: "title", type: "text", value: "TEXT", description: "what players call it" },
-    {
-      ...BOUND_OPTIONS.version,
-      type: "number",
-      min: 2,
-      max: 3,
-      description: "of the asciicast format: 2, which every player reads, or 3",
-    },
-    {
-      ...BOUND_OPTIONS.maxBytes,
-      type: "number",
-      min: MIN_RECORDING_BYTES,
-      max: MAX_RECORDING_BYTES,
-      description: "end when the file has so many bytes",
-    },
-    {
-      ...BOUND_OPTIONS.maxSeconds,
-      type: "number",
-      min: 1,
-      max: MAX_RECORDING_SEC,
-      description: "end after so many seconds",
-    },
-    {
-      name: "input",
-      type: "flag",
-      description: "what is typed through the daemon as well, passwords included, which the screen does not show",
-    },
+    ...memberOptions("startRecording", ["version", "maxBytes", "maxSeconds", "input"], BOUND_OPTIONS).values(),
     ...CLIENT_OPTIONS,
   ],
   examples: [
@@ -87,7 +62,7 @@ export const recCommand: CommandSpec = {
     const signal = AbortSignal.any([io.signal, age.signal]);
     try {
       const tape = tapeFor(call, target.add);
-      const events = client.follow({ from: "snapshot", ...(options.flag("input") ? { input: true } : {}), signal });
+      const events = client.follow({ from: "snapshot", input: options.flag("input") || undefined, signal });
       const why = await record(io, tape, { events, begin, ...target });
       if (why instanceof Interrupted) return why.exitCode === EXIT_CTRL_C ? 0 : why.exitCode;
       // An end requested by its own flag is not reported.

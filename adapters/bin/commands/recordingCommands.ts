@@ -7,14 +7,14 @@ import { table } from "../cli/textTable.ts";
 const RECORDING: GivingPositional = {
   gives: "recording",
   name: "RECORDING",
-  description: "its id, as `tmuxwire recordings` tells it",
+  description: "its id, from `tmuxwire recordings`",
 };
 
 /** For the daemon's recordings and our own. */
 export const BOUND_OPTIONS = {
-  maxBytes: { name: "max-bytes", value: "BYTES", default: "64 MiB" },
-  maxSeconds: { name: "max-seconds", value: "SECONDS", default: "28800, 8 hours" },
-  version: { name: "cast-version", value: "VERSION", default: "2" },
+  maxBytes: { name: "max-bytes", value: "BYTES" },
+  maxSeconds: { name: "max-seconds", value: "SECONDS" },
+  version: { name: "cast-version", value: "VERSION" },
 } as const;
 
 export const startRecordingCommand = operationCommand<NativeRecording>({
@@ -22,7 +22,7 @@ export const startRecordingCommand = operationCommand<NativeRecording>({
   name: "start-recording",
   positionals: [PANE],
   tweak: BOUND_OPTIONS,
-  examples: [{ line: "tmuxwire start-recording work", does: "prints its id; the daemon writes, whoever leaves" }],
+  examples: [{ line: "tmuxwire start-recording work", does: "prints its id; the daemon goes on recording" }],
   show: ({ io }, { id }) => io.out(`${id}\n`),
 });
 

@@ -4,11 +4,11 @@
  * certificate, port. Stopping is bounded and settles whatever is under way (`OpenParts`); programs in panes keep running.
  */
 import { homedir } from "node:os";
-import { createDelivery, type DeliveryEngine } from "../../../daemon/delivery/createDelivery.ts";
-import { openDeliveryStore } from "../../../daemon/delivery/deliveryStore.ts";
+import { DeliveryEngine } from "../../../daemon/delivery/deliveryEngine.ts";
+import { DeliveryStore } from "../../../daemon/delivery/deliveryStore.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
-import { createReadiness, type ReadinessEngine } from "../../../daemon/readiness/engine.ts";
+import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import { useProfiles } from "../../../daemon/readiness/profiles.ts";
 import { ptyProblem } from "../../../daemon/host/ptyTransport.ts";
 import { readUserProfiles } from "../../../daemon/readiness/userProfiles.ts";
@@ -68,7 +68,7 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
     const waits = new WaitManager({ clock: systemClock, onListenerError });
     open.surfaces.push(() => waits.close());
     openProfiles(options);
-    const readiness = createReadiness({
+    const readiness = new ReadinessEngine({
       clock: systemClock,
       nowUnixMs: Date.now,
       onError: (error) => log.error("readiness.failed", { error }),
@@ -83,7 +83,7 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
     const recordings = sharedRecordings(env, log);
     const context = { daemon, only, env, log, print, waits, readiness, delivery, open, guests, recordings, mounts };
     await startParts(partsOf(options), context, options);
-    tellOff(options);
+    reportOff(options);
   } catch (error) {
     await open.close();
     throw error;
@@ -95,7 +95,7 @@ const offOf = (config: Config, name: AdapterName): string | undefined =>
   ADAPTERS.find((adapter) => adapter.name === name)?.offBecause?.(config[name]);
 
 /** Reports adapters that are off and were not asked for by name, and what they need. */
-function tellOff({ config, only, isEverything, print }: ServeOptions): void {
+function reportOff({ config, only, isEverything, print }: ServeOptions): void {
   for (const { name, title } of ADAPTERS) {
     const reason = isEverything && only.has(name) ? offOf(config, name) : undefined;
     if (reason !== undefined) print(`${title} is not served: ${reason}`);
@@ -184,11 +184,11 @@ function noneStarts(failures: readonly Failure[]): AppError {
 function openDelivery({ env, log }: ServeOptions, readiness: ReadinessEngine): DeliveryEngine {
   const onMovedAside = (movedTo: string, error: unknown): void =>
     log.error("delivery.store.damaged", { movedTo, error });
-  return createDelivery({
+  return new DeliveryEngine({
     readiness,
     clock: systemClock,
     nowUnixMs: Date.now,
-    store: openDeliveryStore({ path: runtimePaths(env, homedir()).deliveriesPath, nowUnixMs: Date.now, onMovedAside }),
+    store: new DeliveryStore({ path: runtimePaths(env, homedir()).deliveriesPath, nowUnixMs: Date.now, onMovedAside }),
     onError: (error) => log.error("delivery.record.failed", { error }),
   });
 }

@@ -6,7 +6,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { dirname, join } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
-import { JSON_OPTION } from "./configCommand.ts";
+import { JSON_OPTION, printResult } from "../cli/jsonOutput.ts";
 import { configurationOf } from "../cli/configuration.ts";
 import type { ServiceFile, ServicePlan } from "./serviceUnits.ts";
 import { servicePlan, UNIT_MARK } from "./serviceUnits.ts";
@@ -36,7 +36,7 @@ export const serviceCommand: CommandSpec = {
   run: async (call: CommandCall): Promise<number> => {
     const plan = planOf(call);
     const action = call.positionals[0] as Action;
-    if (call.options.flag("print")) return print(call, plan);
+    if (call.options.flag("print")) return show(call, plan);
     switch (action) {
       case "install":
         return install(call, plan);
@@ -61,9 +61,8 @@ function planOf({ io, options }: CommandCall): ServicePlan {
   );
 }
 
-async function print({ io, options }: CommandCall, plan: ServicePlan): Promise<number> {
-  if (options.flag("json")) await io.out(`${JSON.stringify({ files: plan.files, start: plan.start })}\n`);
-  else await io.out(plan.files.map(({ path, text }) => `# ${path}\n${text}`).join("\n"));
+async function show(call: CommandCall, { files, start }: ServicePlan): Promise<number> {
+  await printResult(call, { files, start }, files.map(({ path, text }) => `# ${path}\n${text}`).join("\n"));
   return 0;
 }
 
@@ -88,21 +87,16 @@ async function uninstall(call: CommandCall, plan: ServicePlan): Promise<number> 
   return 0;
 }
 
-async function status({ io, options }: CommandCall, plan: ServicePlan): Promise<number> {
+async function status(call: CommandCall, plan: ServicePlan): Promise<number> {
   const files = plan.files.map((file) => ({ path: file.path, state: stateOf(file) }));
   const enabled = plan.links.some(isThere);
-  const answering = await isListening(configurationOf(io, options).native.socketPath);
+  const answering = await isListening(configurationOf(call.io, call.options).native.socketPath);
   const installed = files.every(({ state }) => state !== "missing");
-  if (options.flag("json")) {
-    await io.out(`${JSON.stringify({ installed, enabled, answering, files })}\n`);
-  } else {
-    const lines = [
-      ...files.map(({ path, state }) => `${path}: ${STATE_TEXTS[state]}`),
-      ...(plan.links.length === 0 ? [] : [`starts by itself: ${enabled ? "yes" : "no"}`]),
-      `the native API responds: ${answering ? "yes" : "no"}`,
-    ];
-    await io.out(`${lines.join("\n")}\n`);
-  }
+  await printResult(call, { installed, enabled, answering, files }, [
+    ...files.map(({ path, state }) => `${path}: ${STATE_TEXTS[state]}`),
+    ...(plan.links.length === 0 ? [] : [`starts by itself: ${enabled ? "yes" : "no"}`]),
+    `the native API responds: ${answering ? "yes" : "no"}`,
+  ]);
   return installed ? 0 : NOT_INSTALLED;
 }
 
@@ -133,30 +127,20 @@ function onDisk(path: string, act: () => void): void {
     act();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new AppError(
-      "CONFIGURATION_INVALID",
-      `cannot change ${path} (${code ?? message}); make its directory yours`,
-      {
-        cause: error,
-      },
-    );
+    const problem = `cannot change ${path} (${code ?? message}); make its directory yours`;
+    throw new AppError("CONFIGURATION_INVALID", problem, { cause: error });
   }
 }
 
 async function tell(
-  { io, options }: CommandCall,
+  call: CommandCall,
   report: Readonly<Record<string, readonly string[]>>,
   changed: string,
   next: string,
 ): Promise<void> {
-  if (options.flag("json")) {
-    await io.out(`${JSON.stringify(report)}\n`);
-    return;
-  }
   const [paths = [], commands = []] = Object.values(report);
-  const lines = [
+  await printResult(call, report, [
     ...(paths.length === 0 ? ["nothing to do"] : [changed, ...paths.map((path) => `  ${path}`)]),
     ...(commands.length === 0 ? [] : ["", next, ...commands.map((command) => `  ${command}`)]),
-  ];
-  await io.out(`${lines.join("\n")}\n`);
+  ]);
 }

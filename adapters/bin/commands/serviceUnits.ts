@@ -4,6 +4,7 @@
  * leave tmux and its programs alone, so only the daemon's own process is signalled.
  */
 import { dirname, join } from "node:path";
+import { shellWord } from "../../hooks/hookScript.ts";
 import { urlHost } from "../../http/addresses.ts";
 
 /** What we write begins with this; a file without it is somebody else's. */
@@ -191,6 +192,3 @@ function launchdPlan(inputs: ServiceInputs): ServicePlan {
 
 const xml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-
-const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -2,7 +2,7 @@
 import { nssFolders } from "../../http/nssFolders.ts";
 import { trustInstructions } from "../../http/trust.ts";
 import type { CommandCall, CommandSpec } from "../cli/commandTypes.ts";
-import { JSON_OPTION } from "./configCommand.ts";
+import { JSON_OPTION, printResult } from "../cli/jsonOutput.ts";
 import { configurationOf } from "../cli/configuration.ts";
 
 export const trustCommand: CommandSpec = {
@@ -15,7 +15,8 @@ export const trustCommand: CommandSpec = {
   positionals: [],
   options: [JSON_OPTION],
   examples: [{ line: "tmuxwire trust", does: "the commands for this system" }],
-  run: async ({ io, options }: CommandCall): Promise<number> => {
+  run: async (call: CommandCall): Promise<number> => {
+    const { io, options } = call;
     const config = configurationOf(io, options);
     const { resolveCertificate } = await import("../../http/certificates.ts");
     const certificate = await resolveCertificate(config.addin.certificates, Date.now());
@@ -28,7 +29,7 @@ export const trustCommand: CommandSpec = {
       notAfter: new Date(notAfterUnixMs).toISOString(),
       instructions,
     };
-    await io.out(options.flag("json") ? `${JSON.stringify(report)}\n` : instructions);
+    await printResult(call, report, instructions);
     return 0;
   },
 };

@@ -1,23 +1,24 @@
 /** `tmuxwire wait`: until a pane shows something, falls silent, is at its prompt, or ends. */
-import type { NativePredicates, NativeWaitRequest } from "../../client/client.ts";
+import type { NativePredicates, NativeWaitRequest, NativeWaitResponse } from "../../client/client.ts";
 import type { Predicate } from "../../../daemon/waits/predicates/predicate.ts";
 import { PREDICATES } from "../../../daemon/waits/predicates/predicateTable.ts";
-import { CLIENT_OPTIONS, connect, paneNamed } from "../cli/clientConnection.ts";
-import type { CommandCall, CommandSpec, OptionSpec } from "../cli/commandTypes.ts";
+import type { CommandCall, OptionSpec } from "../cli/commandTypes.ts";
 import { INPUT_OPTIONS, inputOf } from "../cli/inputParts.ts";
+import { operationCommand } from "../cli/operationCommand.ts";
 import { PANE_OR_THIS, TIMEOUT_OPTION, timeoutOf } from "../cli/paneArguments.ts";
 import { usageError } from "../cli/parseCommand.ts";
 import { printable } from "../cli/textTable.ts";
 
-export const waitCommand: CommandSpec = {
+export const waitCommand = operationCommand<NativeWaitResponse>({
+  operation: "wait",
   name: "wait",
-  summary: "wait for output, silence, a prompt or the end",
   details: [
     "All that is asked for must hold; with --any one of them is enough. Only output from now on counts, unless --from says " +
       "otherwise. With --send the wait is armed before the text is typed, and its echo does not count. Prints the matched " +
       "text. Exits with 124 when the time is over.",
   ],
   positionals: [PANE_OR_THIS],
+  members: [],
   options: [
     ...PREDICATES.flatMap((row: Predicate): readonly OptionSpec[] => row.flags),
     { name: "any", type: "flag", description: "one of these is enough" },
@@ -40,7 +41,6 @@ export const waitCommand: CommandSpec = {
     { name: "send", short: "s", type: "text", value: "TEXT", description: "type this once the wait is armed" },
     ...INPUT_OPTIONS,
     TIMEOUT_OPTION,
-    ...CLIENT_OPTIONS,
   ],
   examples: [
     {
@@ -56,28 +56,23 @@ export const waitCommand: CommandSpec = {
     { line: "tmuxwire wait build --any --bell --exit --timeout 600", does: "it rings, or ends" },
     { line: "tmuxwire wait build --exit --timeout 600", does: "a program that was made with `new --keep`" },
   ],
-  run: async (call: CommandCall): Promise<number> => {
-    const { io, options, positionals } = call;
-    const pane = await paneNamed(call, positionals[0]);
+  input: async (call): Promise<NativeWaitRequest> => {
+    const { options } = call;
     const sent = options.text("send");
     const parts = await inputOf(call, sent === undefined ? [] : [sent]);
-    const request: NativeWaitRequest = {
+    return {
       ...asked(call),
-      ...(options.text("from") === undefined ? {} : { from: options.text("from") }),
-      ...(options.text("on") === "screen" ? { on: "screen" as const } : {}),
+      from: options.text("from"),
+      on: options.text("on") === "screen" ? "screen" : undefined,
       ...timeoutOf(call),
-      ...(parts === undefined ? {} : { send: { parts } }),
+      send: parts && { parts },
     };
-    const response = await (await connect(call)).pane(pane).wait(request, { signal: io.signal });
-    if (options.flag("json")) {
-      await io.out(`${JSON.stringify(response)}\n`);
-      return 0;
-    }
-    const text = response.matched.find((match) => match.text !== undefined)?.text;
-    if (text !== undefined) await io.out(`${text.split("\n").map(printable).join("\n")}\n`);
-    return 0;
   },
-};
+  show: async ({ io }, { matched }) => {
+    const text = matched.find((match) => match.text !== undefined)?.text;
+    if (text !== undefined) await io.out(`${text.split("\n").map(printable).join("\n")}\n`);
+  },
+});
 
 /** The predicates, all together or any of them. @throws AppError INVALID_ARGUMENT when there is none. */
 function asked({ options }: CommandCall): NativePredicates | { anyOf: NativePredicates[] } {

@@ -6,7 +6,9 @@ import type { OpenQuestion } from "./questions.ts";
 import { EMPTY_DIGEST, type TaskDigest } from "./taskDigest.ts";
 
 interface LastDelivery {
-  readonly delivery: DeliveryOutcome;
+  readonly delivery: DeliveryOutcome | "not_entered";
+  /** What the screen said since: foreign text, one line. */
+  readonly screenNote: string | undefined;
   readonly mode: string;
   readonly latencyMs: number;
   readonly atUnixMs: number;
@@ -37,6 +39,8 @@ export interface Agent {
   digest: TaskDigest;
   /** Set while the task awaits input. */
   question: OpenQuestion | undefined;
+  /** The turn of a question of another process than the one before: only an answer that names its dialog is meant for it. */
+  othersTurnId: number | undefined;
   /** The pane exists and an agent program runs in it. */
   isAvailable: boolean;
   readiness: Readiness | undefined;
@@ -55,6 +59,7 @@ export const newAgent = (record: AgentRecord, project: ProjectRecord, task: Task
   task,
   digest: EMPTY_DIGEST,
   question: undefined,
+  othersTurnId: undefined,
   isAvailable: false,
   readiness: undefined,
   context: undefined,

@@ -30,10 +30,7 @@ export class AgentBook {
 
   /** An ended agent is read from disk. */
   find(id: number): Agent | undefined {
-    const known = this.#agents.get(id);
-    if (known !== undefined) return known;
-    const record = this.#store.agent(id);
-    return record === undefined ? undefined : this.#agentOf(record);
+    return this.#agents.get(id) ?? this.#stored(this.#store.agent(id));
   }
 
   active(id: number): Agent | undefined {
@@ -42,31 +39,29 @@ export class AgentBook {
 
   byUuid(sessionUuid: string): Agent | undefined {
     const known = this.all().find((agent) => agent.record.sessionUuid === sessionUuid);
-    if (known !== undefined) return known;
-    const record = this.#store.agentByUuid(sessionUuid);
-    return record === undefined ? undefined : this.#agentOf(record);
+    return known ?? this.#stored(this.#store.agentByUuid(sessionUuid));
   }
 
   /** In memory first, which is the contract's cache. */
   bySession(claudeSessionId: string): { readonly agent: Agent; readonly isCached: boolean } | undefined {
     const known = this.all().find((agent) => agent.record.claudeSessionId === claudeSessionId);
-    if (known !== undefined) return { agent: known, isCached: true };
-    const record = this.#store.agentBySession(claudeSessionId);
-    return record === undefined ? undefined : { agent: this.#agentOf(record), isCached: false };
+    const agent = known ?? this.#stored(this.#store.agentBySession(claudeSessionId));
+    return agent === undefined ? undefined : { agent, isCached: known !== undefined };
   }
 
   /** The agent in this pane of this tmux server; another server's pane ids mean other panes. */
   inPane(pane: string, server: string | undefined): Agent | undefined {
-    return this.all()
-      .filter(({ record }) => record.tmuxPaneId === pane && isSameServer(record.paneServer, server))
-      .sort((a, b) => b.record.lastSeenUnixMs - a.record.lastSeenUnixMs)[0];
+    return this.#latest(({ tmuxPaneId, paneServer }) => tmuxPaneId === pane && isSameServer(paneServer, server));
   }
 
   /** Registered for this directory and not yet claimed by a session. */
   unclaimedIn(project: ProjectRecord): Agent | undefined {
-    return this.all()
-      .filter(({ record }) => record.projectId === project.id && record.claudeSessionId === undefined)
-      .sort((a, b) => b.record.lastSeenUnixMs - a.record.lastSeenUnixMs)[0];
+    return this.#latest((record) => record.projectId === project.id && record.claudeSessionId === undefined);
+  }
+
+  #latest(isMeant: (record: AgentRecord) => boolean): Agent | undefined {
+    const found = this.all().filter(({ record }) => isMeant(record));
+    return found.sort((a, b) => b.record.lastSeenUnixMs - a.record.lastSeenUnixMs)[0];
   }
 
   project(path: string): ProjectRecord | undefined {
@@ -78,7 +73,7 @@ export class AgentBook {
     const known = this.#projects.get(project.path);
     if (known !== undefined && known.branch === (project.branch ?? known.branch)) return known;
     const kept = known === undefined ? { ...project, id: this.#store.nextId("projects") } : { ...known, ...project };
-    this.#store.saveProject(kept);
+    this.#store.save("projects", kept);
     this.#projects.set(kept.path, kept);
     return kept;
   }
@@ -87,7 +82,7 @@ export class AgentBook {
   add(record: Omit<AgentRecord, "id">, project: ProjectRecord): Agent {
     this.#requireRoom();
     const kept = { ...record, id: this.#store.nextId("agents") };
-    this.#store.saveAgent(kept);
+    this.#store.save("agents", kept);
     const agent = newAgent(kept, project, undefined);
     this.#agents.set(kept.id, agent);
     return agent;
@@ -95,7 +90,7 @@ export class AgentBook {
 
   update(agent: Agent, changes: Partial<Omit<AgentRecord, "id">>): void {
     agent.record = { ...agent.record, ...changes };
-    this.#store.saveAgent(agent.record);
+    this.#store.save("agents", agent.record);
   }
 
   /** A hook of an ended agent proves that it still runs. @throws AppError RESOURCE_LIMIT */
@@ -131,6 +126,10 @@ export class AgentBook {
     agent.expectedPrompts.push(...echoes.reverse().slice(-MAX_EXPECTED_PROMPTS));
     const asked = turns.find((turn) => turn.intent === "question");
     if (task.state === "awaiting_input" && asked !== undefined) agent.question = questionOfTurn(asked);
+  }
+
+  #stored(record: AgentRecord | undefined): Agent | undefined {
+    return record === undefined ? undefined : this.#agentOf(record);
   }
 
   #agentOf(record: AgentRecord): Agent {

@@ -11,9 +11,18 @@ import type { AgentBook } from "./agentBook.ts";
 import { AgentEvents } from "./agentEvents.ts";
 import { type AskedQuestion, clip, type OpenQuestion } from "./questions.ts";
 import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
-import type { TaskRecord, TaskState, TurnIntent, TurnRecord } from "./records.ts";
+import type { TaskRecord, TaskState, TurnRecord } from "./records.ts";
 
 const MAX_INSTRUCTION_CHARS = 80;
+
+/** Neither a question nor an answer to one. */
+const PLAIN_TURN = {
+  tool: undefined,
+  kind: undefined,
+  toolInput: undefined,
+  answersTurnId: undefined,
+  isEchoPending: false,
+};
 
 interface AgentDeskOptions {
   readonly store: DashboardStore;
@@ -66,9 +75,7 @@ export class AgentDesk {
     const { text, tool, kind, toolInput } = question;
     const turn = this.#addTurn(agent, task, { actor: "agent", intent: "question", text, tool, kind, toolInput });
     agent.question = { ...question, turnId: turn.id, openedMs: this.#options.clock.nowMs() };
-    this.#setState(agent, "awaiting_input");
-    this.refreshCard(agent, eventType);
-    this.#events.state(agent, eventType, null);
+    this.#entered(agent, "awaiting_input", eventType);
     this.#events.turn(agent, turn);
   }
 
@@ -79,7 +86,7 @@ export class AgentDesk {
     if (known === undefined || task === undefined) return;
     agent.question = { ...question, turnId: known.turnId, openedMs: known.openedMs };
     const turn = this.#turnOf(agent, task, agent.question);
-    this.#options.store.saveTurn(turn);
+    this.#options.store.save("turns", turn);
     this.refreshCard(agent, "question_options");
     this.#events.turn(agent, turn);
   }
@@ -87,17 +94,13 @@ export class AgentDesk {
   /** The question is answered, by anyone, and the agent works on. */
   resumed(agent: Agent, eventType: string, message: string | null): void {
     this.#closeQuestion(agent);
-    this.#setState(agent, "processing");
-    this.refreshCard(agent, `${eventType}_resume`);
-    this.#events.state(agent, eventType, message);
+    this.#entered(agent, "processing", eventType, `${eventType}_resume`, message);
   }
 
   /** Seen at work without a reported prompt. */
   started(agent: Agent, eventType: string): void {
     this.#ensureTask(agent, undefined);
-    this.#setState(agent, "processing");
-    this.refreshCard(agent, `${eventType}_inferred`);
-    this.#events.state(agent, eventType, null);
+    this.#entered(agent, "processing", eventType, `${eventType}_inferred`);
   }
 
   /** The user's answer has reached the program. */
@@ -136,10 +139,8 @@ export class AgentDesk {
     if (task !== undefined && words !== undefined && words.trim() !== "") {
       this.#events.turn(agent, this.#addTurn(agent, task, { actor: "agent", intent: "completion", text: words }));
     }
-    this.#setState(agent, "complete");
     agent.expectedPrompts.length = 0;
-    this.refreshCard(agent, eventType);
-    this.#events.state(agent, eventType, "→ COMPLETE");
+    this.#entered(agent, "complete", eventType, eventType, "→ COMPLETE");
   }
 
   /** Its session has ended. */
@@ -154,7 +155,7 @@ export class AgentDesk {
     this.#events.session("session_ended", agent);
   }
 
-  tellAvailability(agent: Agent): void {
+  availabilityChanged(agent: Agent): void {
     this.#events.availability(agent);
   }
 
@@ -162,7 +163,7 @@ export class AgentDesk {
   echoArrived(agent: Agent, text: string): number | undefined {
     const { store } = this.#options;
     const turn = store.turns(agent.record.id, 8).find((one) => one.isEchoPending && one.text.trim() === text.trim());
-    if (turn !== undefined) store.saveTurn({ ...turn, isEchoPending: false });
+    if (turn !== undefined) store.save("turns", { ...turn, isEchoPending: false });
     return turn?.answersTurnId;
   }
 
@@ -182,8 +183,14 @@ export class AgentDesk {
     };
     agent.task = task;
     agent.digest = EMPTY_DIGEST;
-    this.#options.store.saveTask(task);
+    this.#options.store.save("tasks", task);
     return task;
+  }
+
+  #entered(agent: Agent, state: TaskState, eventType: string, reason = eventType, message: string | null = null): void {
+    this.#setState(agent, state);
+    this.refreshCard(agent, reason);
+    this.#events.state(agent, eventType, message);
   }
 
   #setState(agent: Agent, state: TaskState): void {
@@ -196,7 +203,7 @@ export class AgentDesk {
       stateUnixMs: nowUnixMs,
       completedUnixMs: state === "complete" ? nowUnixMs : undefined,
     };
-    this.#options.store.saveTask(agent.task);
+    this.#options.store.save("tasks", agent.task);
   }
 
   #addTurn(
@@ -205,18 +212,14 @@ export class AgentDesk {
     turn: Partial<TurnRecord> & Pick<TurnRecord, "actor" | "intent" | "text">,
   ): TurnRecord {
     const made: TurnRecord = {
-      tool: undefined,
-      kind: undefined,
-      toolInput: undefined,
-      answersTurnId: undefined,
-      isEchoPending: false,
+      ...PLAIN_TURN,
       ...turn,
       id: this.#options.store.nextId("turns"),
       taskId: task.id,
       agentId: agent.record.id,
       createdUnixMs: this.#options.nowUnixMs(),
     };
-    this.#options.store.saveTurn(made);
+    this.#options.store.save("turns", made);
     agent.digest = withTurn(agent.digest, made);
     return made;
   }
@@ -228,7 +231,7 @@ export class AgentDesk {
     if (question === undefined || task === undefined) return undefined;
     if (question.toolInput !== undefined) {
       const toolInput = { ...question.toolInput, status: "complete" };
-      this.#options.store.saveTurn(this.#turnOf(agent, task, { ...question, toolInput }));
+      this.#options.store.save("turns", this.#turnOf(agent, task, { ...question, toolInput }));
     }
     return question.turnId;
   }
@@ -237,17 +240,16 @@ export class AgentDesk {
     const { turnId, text, tool, kind, toolInput, openedMs } = question;
     const { clock, nowUnixMs } = this.#options;
     return {
+      ...PLAIN_TURN,
       id: turnId,
       taskId: task.id,
       agentId: agent.record.id,
       actor: "agent",
-      intent: "question" satisfies TurnIntent,
+      intent: "question",
       text,
       tool,
       kind,
       toolInput,
-      answersTurnId: undefined,
-      isEchoPending: false,
       createdUnixMs: Math.round(openedMs === 0 ? nowUnixMs() : nowUnixMs() - (clock.nowMs() - openedMs)),
     };
   }

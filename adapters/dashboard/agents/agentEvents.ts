@@ -1,7 +1,7 @@
 /** The contract's events about an agent, and their fields (docs/contracts/dashboard.md §4). */
 import type { EventLog } from "../events/eventLog.ts";
 import { MAX_EVENT_MESSAGE_CHARS, MAX_EVENT_TEXT_CHARS } from "../dashboardLimits.ts";
-import type { Agent } from "./agent.ts";
+import { type Agent, stateName } from "./agent.ts";
 import { cardOf } from "./card.ts";
 import { clip } from "./questions.ts";
 import type { TurnRecord } from "./records.ts";
@@ -24,60 +24,42 @@ export class AgentEvents {
     this.#events.publish("card_refresh", cardOf(agent, reason, this.#nowUnixMs()));
   }
 
-  turn(agent: Agent, turn: TurnRecord): void {
-    this.#events.publish("turn_created", {
-      ...scopeOf(agent),
-      text: clip(turn.text, MAX_EVENT_TEXT_CHARS),
-      actor: turn.actor,
-      intent: turn.intent,
-      task_id: turn.taskId,
-      turn_id: turn.id,
-      ...(turn.toolInput === undefined ? {} : { tool_input: turn.toolInput }),
-      timestamp: this.#timestamp(),
+  turn(agent: Agent, { text, actor, intent, taskId, id, toolInput }: TurnRecord): void {
+    this.#publish("turn_created", agent, {
+      text: clip(text, MAX_EVENT_TEXT_CHARS),
+      actor,
+      intent,
+      task_id: taskId,
+      turn_id: id,
+      ...(toolInput === undefined ? {} : { tool_input: toolInput }),
     });
   }
 
-  state(agent: Agent, eventType: string, message: string | null, state?: string): void {
-    this.#events.publish("state_changed", {
-      ...scopeOf(agent),
+  state(agent: Agent, eventType: string, message: string | null, state = stateName(agent)): void {
+    this.#publish("state_changed", agent, {
       project_name: agent.project.name,
       agent_session: agent.record.sessionUuid,
       event_type: eventType,
-      new_state: state ?? (agent.task?.state ?? "idle").toUpperCase(),
+      new_state: state,
       message: message === null ? null : clip(message, MAX_EVENT_MESSAGE_CHARS),
-      timestamp: this.#timestamp(),
     });
   }
 
   responded(agent: Agent): void {
-    this.#events.publish("state_changed", {
-      ...scopeOf(agent),
-      event_type: "respond",
-      new_state: "PROCESSING",
-      message: "User responded via dashboard",
-      timestamp: this.#timestamp(),
-    });
+    const message = "User responded via dashboard";
+    this.#publish("state_changed", agent, { event_type: "respond", new_state: "PROCESSING", message });
   }
 
   availability(agent: Agent): void {
-    this.#events.publish("commander_availability", {
-      ...scopeOf(agent),
-      available: agent.isAvailable,
-      timestamp: this.#timestamp(),
-    });
+    this.#publish("commander_availability", agent, { available: agent.isAvailable });
   }
 
   session(type: "session_created" | "session_ended", agent: Agent): void {
-    this.#events.publish(type, {
-      ...scopeOf(agent),
-      session_uuid: agent.record.sessionUuid,
-      timestamp: this.#timestamp(),
-    });
+    this.#publish(type, agent, { session_uuid: agent.record.sessionUuid });
   }
 
-  #timestamp(): string {
-    return new Date(this.#nowUnixMs()).toISOString();
+  #publish(type: Parameters<EventLog["publish"]>[0], { record }: Agent, fields: object): void {
+    const timestamp = new Date(this.#nowUnixMs()).toISOString();
+    this.#events.publish(type, { agent_id: record.id, project_id: record.projectId, ...fields, timestamp });
   }
 }
-
-const scopeOf = ({ record }: Agent) => ({ agent_id: record.id, project_id: record.projectId });

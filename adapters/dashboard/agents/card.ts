@@ -1,8 +1,7 @@
 /** An agent as the page shows it: the data of `card_refresh` and a row of `GET /api/agents`. */
-import type { Position } from "../../../protocol/position.ts";
 import { formatPosition } from "../../../protocol/position.ts";
 import { ACTIVE_MS } from "../dashboardLimits.ts";
-import { type Agent, type ContextUse, openTask, stateName } from "./agent.ts";
+import { type Agent, openTask, stateName } from "./agent.ts";
 import type { OpenQuestion } from "./questions.ts";
 import { summaryOf, type TaskDigest } from "./taskDigest.ts";
 
@@ -44,7 +43,10 @@ export function cardOf(agent: Agent, reason: string, nowUnixMs: number): Card {
     turn_count: digest.turnCount,
     has_plan: digest.plan !== undefined,
     ...(digest.plan === undefined ? {} : { plan_content: digest.plan }),
-    context: context === undefined ? null : { ...CONTEXT_LEVELS, ...contextFields(context) },
+    context:
+      context === undefined
+        ? null
+        : { ...CONTEXT_LEVELS, percent_used: context.percentUsed, remaining_tokens: context.remaining },
     tmux_pane_id: record.tmuxPaneId ?? null,
     tmux_session: record.tmuxSession ?? null,
     iterm_pane_id: record.itermPaneId ?? null,
@@ -56,7 +58,7 @@ export function cardOf(agent: Agent, reason: string, nowUnixMs: number): Card {
             source: readiness.source,
             since_unix_ms: readiness.sinceUnixMs,
             profile: readiness.profile,
-            position: positionText(readiness.position),
+            position: readiness.position === undefined ? null : formatPosition(readiness.position),
           },
     question: question === undefined || openTask(agent) === undefined ? null : questionFields(question),
     question_options: question?.toolInput ?? null,
@@ -65,6 +67,7 @@ export function cardOf(agent: Agent, reason: string, nowUnixMs: number): Card {
         ? null
         : {
             delivery: lastDelivery.delivery,
+            screen_note: lastDelivery.screenNote ?? null,
             mode: lastDelivery.mode,
             latency_ms: lastDelivery.latencyMs,
             at_unix_ms: lastDelivery.atUnixMs,
@@ -103,11 +106,6 @@ function summary({ task, question, digest }: Agent): string {
 /** Percentages from which the contract's page colours it. */
 const CONTEXT_LEVELS = { warning_threshold: 65, high_threshold: 75 };
 
-const contextFields = ({ percentUsed, remaining }: ContextUse) => ({
-  percent_used: percentUsed,
-  remaining_tokens: remaining,
-});
-
 const slugOf = (name: string): string =>
   name
     .toLowerCase()
@@ -116,9 +114,6 @@ const slugOf = (name: string): string =>
 
 /** `13h`, `45m`, `<1m`. */
 const upText = (ms: number): string => spanText(ms).replace(/ \d+m$/, "");
-
-const positionText = (position: Position | undefined): string | null =>
-  position === undefined ? null : formatPosition(position);
 
 const questionFields = (question: OpenQuestion) => ({
   turn_id: question.turnId,

@@ -4,6 +4,7 @@
  */
 import type { Dialog } from "../../../daemon/readiness/readiness.ts";
 import { MAX_EVENT_TEXT_CHARS } from "../dashboardLimits.ts";
+import { fieldsOf, textOf } from "../fields.ts";
 import type { QuestionKind, ToolInput } from "./records.ts";
 
 interface QuestionOption {
@@ -37,15 +38,18 @@ const MAX_TEXT_CHARS = 4_096;
 const MAX_OPTIONS = 64;
 const MAX_SUMMARY_CHARS = 200;
 
+/** Nothing is known of it but its text. */
+const BARE = { options: [], otherIndex: undefined, dialogId: undefined, tool: undefined, toolInput: undefined };
+
 /** From `pre-tool-use` and `permission-request`. @param message who asks, where no tool is named. */
 export function questionOfTool(tool: string | undefined, input: unknown, message?: string): AskedQuestion {
-  const base = { otherIndex: undefined, dialogId: undefined, tool };
   const questions = tool === "AskUserQuestion" ? questionsOf(input) : [];
   const [first] = questions;
   if (first !== undefined) {
     const text = questions.map((question) => question.text).join(" | ");
     return {
-      ...base,
+      ...BARE,
+      tool,
       text: clip(text, MAX_TEXT_CHARS),
       kind: first.isMulti ? "multi_select" : "select",
       options: first.options,
@@ -60,30 +64,21 @@ export function questionOfTool(tool: string | undefined, input: unknown, message
     ];
     const source = "exit_plan_mode_default";
     return {
-      ...base,
+      ...BARE,
+      tool,
       text,
       // The dialog's real options are read from the screen.
       kind: "select",
-      options: [],
       toolInput: { questions: [{ question: text, options }], ...planOf(input), source, status: "pending" },
     };
   }
-  const text = permissionText(tool ?? message, input, tool === undefined);
-  return { ...base, text, kind: "select", options: [], toolInput: undefined };
+  return { ...BARE, tool, text: permissionText(tool ?? message, input, tool === undefined), kind: "select" };
 }
 
 /** From `notification`: by this hook, the agent waits in its prompt box. */
 export function questionOfNotification(title: string | undefined, message: string | undefined): AskedQuestion {
   const text = [title === undefined ? "" : `[${title}]`, message ?? ""].join(" ").trim();
-  return {
-    text: clip(text === "" ? "Waiting for input" : text, MAX_TEXT_CHARS),
-    kind: "text",
-    options: [],
-    otherIndex: undefined,
-    dialogId: undefined,
-    tool: undefined,
-    toolInput: undefined,
-  };
+  return { ...BARE, text: clip(text === "" ? "Waiting for input" : text, MAX_TEXT_CHARS), kind: "text" };
 }
 
 /** A dialog that no hook has reported, or the one a hook has reported (`base`), now that it is on the screen. */
@@ -164,10 +159,3 @@ export const clip = (text: string, maxChars: number): string => {
   // Do not cut a surrogate pair.
   return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
 };
-
-export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : undefined;
-
-export const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);

@@ -28,11 +28,31 @@ export interface AgentRecord {
   readonly lastSeenUnixMs: number;
   readonly endedUnixMs: number | undefined;
   /**
-   * Its process, known once a hook of its own has named its pane. It outlives the daemon, so that an answer to an earlier
-   * question reaches nobody else.
+   * Its process, known once a hook of its own has named its pane. Kept over a restart of the daemon, so that an answer to
+   * an earlier question reaches no other process.
    */
   readonly process: ProcessMark | undefined;
 }
+
+/** Nothing is known of it yet but its project. */
+export const newAgentRecord = (
+  sessionUuid: string,
+  project: ProjectRecord,
+  nowUnixMs: number,
+): Omit<AgentRecord, "id"> => ({
+  sessionUuid,
+  claudeSessionId: undefined,
+  projectId: project.id,
+  tmuxPaneId: undefined,
+  paneServer: undefined,
+  tmuxSession: undefined,
+  itermPaneId: undefined,
+  transcriptPath: undefined,
+  startedUnixMs: nowUnixMs,
+  lastSeenUnixMs: nowUnixMs,
+  endedUnixMs: undefined,
+  process: undefined,
+});
 
 export interface TaskRecord {
   readonly id: number;
@@ -48,8 +68,6 @@ export interface TaskRecord {
 
 export type QuestionKind = "text" | "select" | "multi_select";
 
-export type TurnIntent = "command" | "answer" | "question" | "completion";
-
 /** A question's options, in the form of the agents' own questions. */
 export type ToolInput = Readonly<Record<string, unknown>>;
 
@@ -58,7 +76,7 @@ export interface TurnRecord {
   readonly taskId: number;
   readonly agentId: number;
   readonly actor: "user" | "agent";
-  readonly intent: TurnIntent;
+  readonly intent: "command" | "answer" | "question" | "completion";
   readonly text: string;
   /** Of a question: the tool that asks, how it is answered, and what it offers. */
   readonly tool: string | undefined;

@@ -1,5 +1,6 @@
 /** An agent's last task on its card beyond its state: number of turns, last message, plan. */
-import { clip, fieldsOf, textOf } from "./questions.ts";
+import { fieldsOf, textOf } from "../fields.ts";
+import { clip } from "./questions.ts";
 import type { TurnRecord } from "./records.ts";
 
 /** As long as the contract's cards have it. */

@@ -4,8 +4,9 @@ import { basename, dirname, normalize } from "node:path";
 import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
 import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";
-import type { ProjectRecord } from "../agents/records.ts";
+import { newAgentRecord, type ProjectRecord } from "../agents/records.ts";
 import { isReachable } from "../panes/agentProcess.ts";
+import type { DashboardContext } from "../dashboardContext.ts";
 import type { PanePlace } from "../panes/panePlace.ts";
 import type { HookRequest } from "./hookRequest.ts";
 
@@ -21,18 +22,7 @@ export interface Correlation {
     | "created";
 }
 
-interface CorrelateOptions {
-  /** Of the watched server's host. */
-  readonly processes: HostProcesses;
-  readonly book: AgentBook;
-  readonly nowUnixMs: () => number;
-  /** The present tmux server. */
-  readonly serverIdentity: string | undefined;
-  /** Whether the hook's pane is one of that server's. */
-  readonly place: PanePlace;
-  /** The directory of such a pane becomes a project by itself. */
-  readonly registersProjects: boolean;
-}
+type CorrelateContext = Pick<DashboardContext, "server" | "book" | "panes" | "settings" | "nowUnixMs">;
 
 /** Whether its agent is found without its pane. */
 export function isKnown({ sessionId, headspaceSessionId }: HookRequest, book: AgentBook): boolean {
@@ -41,8 +31,8 @@ export function isKnown({ sessionId, headspaceSessionId }: HookRequest, book: Ag
 }
 
 /** Undefined: unknown, and in no project. @throws AppError RESOURCE_LIMIT */
-export function correlate(hook: HookRequest, options: CorrelateOptions): Correlation | undefined {
-  const { book } = options;
+export function correlate(hook: HookRequest, context: CorrelateContext): Correlation | undefined {
+  const { book, panes } = context;
   const known = book.bySession(hook.sessionId);
   if (known !== undefined) {
     const agent = book.reopen(known.agent);
@@ -50,35 +40,18 @@ export function correlate(hook: HookRequest, options: CorrelateOptions): Correla
   }
   const uuid = hook.headspaceSessionId?.toLowerCase();
   const launched = uuid === undefined ? undefined : book.byUuid(uuid);
-  if (launched !== undefined) return claim(options, hook, book.reopen(launched), "headspace_session_id");
-  const inPane =
-    hook.pane === undefined || options.place === "elsewhere"
-      ? undefined
-      : book.inPane(hook.pane, options.serverIdentity);
-  if (inPane !== undefined && !isStartedBy(inPane, hook, options.processes))
-    return claim(options, hook, inPane, "tmux_pane_id");
-  const project = projectOf(hook, options);
+  if (launched !== undefined) return claim(context, hook, book.reopen(launched), "headspace_session_id");
+  const place = panes.placeOf(hook);
+  const inPane = hook.pane === undefined || place === "elsewhere" ? undefined : book.inPane(hook.pane, panes.identity);
+  if (inPane !== undefined && !isStartedBy(inPane, hook, context.server.processes))
+    return claim(context, hook, inPane, "tmux_pane_id");
+  const project = projectOf(hook, place, context);
   if (project === undefined) return undefined;
   const unclaimed = book.unclaimedIn(project);
-  if (unclaimed !== undefined) return claim(options, hook, unclaimed, "working_directory");
-  const nowUnixMs = options.nowUnixMs();
-  const agent = book.add(
-    {
-      sessionUuid: randomUUID(),
-      claudeSessionId: hook.sessionId,
-      projectId: project.id,
-      tmuxPaneId: undefined,
-      paneServer: undefined,
-      tmuxSession: undefined,
-      itermPaneId: undefined,
-      transcriptPath: hook.transcriptPath,
-      startedUnixMs: nowUnixMs,
-      lastSeenUnixMs: nowUnixMs,
-      endedUnixMs: undefined,
-      process: undefined,
-    },
-    project,
-  );
+  if (unclaimed !== undefined) return claim(context, hook, unclaimed, "working_directory");
+  const record = newAgentRecord(randomUUID(), project, context.nowUnixMs());
+  const { sessionId: claudeSessionId, transcriptPath } = hook;
+  const agent = book.add({ ...record, claudeSessionId, transcriptPath }, project);
   return { agent, isNew: true, method: "created" };
 }
 
@@ -87,7 +60,7 @@ const isStartedBy = (agent: Agent, { source }: HookRequest, processes: HostProce
   source === "startup" && openTask(agent) !== undefined && isReachable(agent, processes);
 
 function claim(
-  { book }: CorrelateOptions,
+  { book }: CorrelateContext,
   hook: HookRequest,
   agent: Agent,
   method: Correlation["method"],
@@ -96,17 +69,25 @@ function claim(
   return { agent, isNew: false, method };
 }
 
-/** The registered project that the directory is in, the innermost of several. */
-function projectOf(hook: HookRequest, options: CorrelateOptions): ProjectRecord | undefined {
-  if (hook.workingDirectory === undefined || !hook.workingDirectory.startsWith("/")) return undefined;
-  const directory = projectPath(hook.workingDirectory);
+/**
+ * The registered project that the directory is in, the innermost of several. The directory of a pane of this server
+ * becomes one by itself, if the settings allow that.
+ */
+function projectOf(
+  { workingDirectory, cwd }: HookRequest,
+  place: PanePlace,
+  { book, settings }: CorrelateContext,
+): ProjectRecord | undefined {
+  const named = workingDirectory ?? cwd;
+  if (named === undefined || !named.startsWith("/")) return undefined;
+  const directory = projectPath(named);
   for (let path = directory; ; path = dirname(path)) {
-    const project = options.book.project(path);
+    const project = book.project(path);
     if (project !== undefined) return project;
     if (dirname(path) === path) break;
   }
-  if (!options.registersProjects || options.place !== "ours") return undefined;
-  return options.book.putProject({ path: directory, name: nameOf(directory), branch: undefined });
+  if (!settings.registersProjects || place !== "ours") return undefined;
+  return book.putProject({ path: directory, name: nameOf(directory), branch: undefined });
 }
 
 /** Without a trailing slash and without `..`. */

@@ -3,18 +3,15 @@
  * is blocked until it has the response.
  */
 import { type Agent, openTask } from "../agents/agent.ts";
-import type { AgentBook } from "../agents/agentBook.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
 import { ASKING_TOOLS, questionOfNotification, questionOfTool } from "../agents/questions.ts";
+import type { DashboardContext } from "../dashboardContext.ts";
 import type { PaneLinks } from "../panes/paneLinks.ts";
 import type { Correlation } from "./correlate.ts";
-import type { HookName, HookRequest } from "./hookRequest.ts";
+import type { HookName } from "./hookNames.ts";
+import type { HookRequest } from "./hookRequest.ts";
 
-interface HookContext {
-  readonly book: AgentBook;
-  readonly desk: AgentDesk;
-  readonly panes: PaneLinks;
-}
+type HookContext = Pick<DashboardContext, "book" | "desk" | "panes">;
 
 type HookReply = Readonly<Record<string, string | boolean | null>>;
 

@@ -4,50 +4,13 @@
  */
 import { parseJsonText } from "../../http/jsonText.ts";
 import type { Context } from "hono";
-import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
-import { fieldsOf } from "../agents/questions.ts";
+import { isPaneId } from "../../../protocol/ids.ts";
 import type { GuardEnv } from "../../http/requestGuard.ts";
 import { MAX_NAME_CHARS } from "../dashboardLimits.ts";
-
-export const HOOKS = [
-  "session-start",
-  "session-end",
-  "user-prompt-submit",
-  "stop",
-  "notification",
-  "pre-tool-use",
-  "post-tool-use",
-  "permission-request",
-] as const;
-export type HookName = (typeof HOOKS)[number];
-
-export const isHookName = (text: string): text is HookName => (HOOKS as readonly string[]).includes(text);
-
-export interface HookRequest {
-  readonly sessionId: string;
-  readonly workingDirectory: string | undefined;
-  /** The same under the agents' name; ignored if it is not a directory. */
-  readonly cwd: string | undefined;
-  readonly headspaceSessionId: string | undefined;
-  readonly pane: PaneId | undefined;
-  readonly tmuxSession: string | undefined;
-  /** The pid of the pane's tmux server, from the agent's `$TMUX`. */
-  readonly tmuxPid: number | undefined;
-  readonly prompt: string | undefined;
-  readonly transcriptPath: string | undefined;
-  readonly message: string | undefined;
-  readonly title: string | undefined;
-  readonly notificationType: string | undefined;
-  readonly toolName: string | undefined;
-  readonly toolInput: unknown;
-  /** The agent's last message, when it stops. */
-  readonly lastMessage: string | undefined;
-  /** Why a session starts: `startup`, `resume`, `clear`, `compact`. */
-  readonly source: string | undefined;
-}
+import { fieldsOf, textOf } from "../fields.ts";
 
 /** The request, or the contract's error message. */
-export function parseHook(c: Context<GuardEnv>, bytes: Uint8Array): HookRequest | string {
+export function parseHook(c: Context<GuardEnv>, bytes: Uint8Array) {
   if (!isJson(c.req.header("content-type"))) return "Content-Type must be application/json";
   let payload: unknown;
   try {
@@ -58,8 +21,8 @@ export function parseHook(c: Context<GuardEnv>, bytes: Uint8Array): HookRequest 
   if (payload === null) return "Invalid JSON payload";
   const fields = fieldsOf(payload) ?? {};
   const text = (name: string): string | undefined => {
-    const value = fields[name];
-    return typeof value === "string" && value !== "" ? value : undefined;
+    const value = textOf(fields[name]);
+    return value === "" ? undefined : value;
   };
   const short = (name: string): string | undefined => {
     const value = text(name);
@@ -73,10 +36,12 @@ export function parseHook(c: Context<GuardEnv>, bytes: Uint8Array): HookRequest 
   return {
     sessionId,
     workingDirectory: short("working_directory"),
+    /** The same under the agents' name; ignored if it is not a directory. */
     cwd: short("cwd"),
     headspaceSessionId: short("headspace_session_id"),
     pane: pane !== undefined && isPaneId(pane) ? pane : undefined,
     tmuxSession: short("tmux_session") ?? headerText(c, "x-tmux-session"),
+    /** The pid of the pane's tmux server, from the agent's `$TMUX`. */
     tmuxPid: tmuxPid === undefined ? undefined : Number(tmuxPid),
     prompt: text("prompt"),
     transcriptPath: short("transcript_path"),
@@ -85,10 +50,14 @@ export function parseHook(c: Context<GuardEnv>, bytes: Uint8Array): HookRequest 
     notificationType: short("notification_type"),
     toolName: short("tool_name"),
     toolInput: fields["tool_input"] ?? fields["details"],
+    /** The agent's last message, when it stops. */
     lastMessage: text("last_assistant_message") ?? text("prompt_response"),
+    /** Why a session starts: `startup`, `resume`, `clear`, `compact`. */
     source: short("source"),
   };
 }
+
+export type HookRequest = Exclude<ReturnType<typeof parseHook>, string>;
 
 /** A page of another site cannot send this type without a preflight. */
 const isJson = (type: string | undefined): boolean =>

@@ -5,11 +5,13 @@
 import { stat } from "node:fs/promises";
 import type { Context } from "hono";
 import type { GuardEnv } from "../../http/requestGuard.ts";
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import { within } from "../../../daemon/time/within.ts";
 import type { DashboardContext } from "../dashboardContext.ts";
-import { type Correlation, correlate, isKnown } from "./correlate.ts";
+import { correlate, isKnown } from "./correlate.ts";
 import { applyHook } from "./hookEffects.ts";
-import { type HookName, parseHook } from "./hookRequest.ts";
+import type { HookName } from "./hookNames.ts";
+import { parseHook } from "./hookRequest.ts";
 
 /** A path on a mount that does not respond counts as a directory. */
 const STAT_WITHIN_MS = 200;
@@ -29,25 +31,13 @@ export async function hookRoute(
       return c.json({ status: "error", message: "working_directory is not a valid directory" }, 400);
     }
   }
-  const { book, panes, paneListing, hookStats, nowUnixMs, settings } = context;
-  // Only its pane tells whose it is.
+  const { book, panes, paneListing, hookStats } = context;
+  // Only its pane shows which agent it is of.
   if (hook.pane !== undefined && !panes.first.isOver && !isKnown(hook, book)) await panes.first.wait();
-  const whose = (): Correlation | undefined =>
-    correlate(
-      { ...hook, workingDirectory: hook.workingDirectory ?? hook.cwd },
-      {
-        book,
-        nowUnixMs,
-        serverIdentity: panes.identity,
-        place: panes.placeOf(hook),
-        processes: context.server.processes,
-        registersProjects: settings.registersProjects,
-      },
-    );
-  let found = whose();
-  if (found === undefined && (await paneListing.comes(hook))) found = whose();
+  let found = correlate(hook, context);
+  if (found === undefined && (await paneListing.comes(hook))) found = correlate(hook, context);
   if (found === undefined) return c.json({ status: "dropped", message: "Session correlation failed" }, 404);
-  hookStats.heard(name);
+  hookStats.received(name);
   if (found.isNew) context.desk.reportCreated(found.agent);
   panes.reported(found.agent, hook);
   const reply = applyHook(context, name, hook, found);
@@ -55,18 +45,10 @@ export async function hookRoute(
 }
 
 /** A timeout counts as yes. */
-async function isDirectory(path: string, clock: Clock): Promise<boolean> {
-  const reported = stat(path).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
-  let timer: Timer | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = clock.callAt(clock.nowMs() + STAT_WITHIN_MS, () => resolve(true));
+const isDirectory = (path: string, clock: Clock): Promise<boolean> =>
+  within(clock, STAT_WITHIN_MS, true, (end) => {
+    stat(path).then(
+      (stats) => end(stats.isDirectory()),
+      () => end(false),
+    );
   });
-  try {
-    return await Promise.race([reported, late]);
-  } finally {
-    timer?.cancel();
-  }
-}

@@ -1,5 +1,5 @@
 /** The data of `GET /hook/status`. Nothing is polled, with hooks or without: the intervals are 0. */
-import type { HookName } from "./hookRequest.ts";
+import type { HookName } from "./hookNames.ts";
 
 /** Without a hook for this long, the contract calls it the fallback mode. */
 const FALLBACK_SEC = 300;
@@ -14,7 +14,7 @@ export class HookStats {
     this.#nowUnixMs = nowUnixMs;
   }
 
-  heard(name: HookName): void {
+  received(name: HookName): void {
     this.#lastUnixMs = this.#nowUnixMs();
     this.#lastName = name;
     this.#count += 1;

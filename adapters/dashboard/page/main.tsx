@@ -6,7 +6,7 @@ import { onReturn } from "../../pages/onReturn.ts";
 import { createApi } from "./net/api.ts";
 import { Page } from "./page.ts";
 import { App } from "./ui/app.tsx";
-import { handleKey } from "./ui/keyBytes.ts";
+import { handleKey } from "./ui/handleKey.ts";
 import { Notifier } from "./ui/notifier.ts";
 import { keepFocus } from "./ui/focus.ts";
 import { titleText } from "./words/stateWords.ts";
@@ -16,11 +16,9 @@ const root = document.querySelector("#page");
 if (root === null) throw new Error("the document has no place for the page");
 
 const api = createApi((input, init) => globalThis.fetch(input, init));
-const notifier = new Notifier({
-  onPick: (agentId) => {
-    page.update({ selectedId: agentId });
-    focusCard(agentId);
-  },
+const notifier = new Notifier((agentId) => {
+  page.update({ selectedId: agentId });
+  document.querySelector<HTMLElement>(`#agent-${agentId}`)?.focus();
 });
 
 root.replaceChildren();
@@ -47,10 +45,6 @@ notifier.onChange = () => page.update({});
 /** `crypto.randomUUID` is missing on pages loaded over plain HTTP from another machine. */
 function randomKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-function focusCard(agentId: number): void {
-  document.querySelector<HTMLElement>(`#agent-${agentId}`)?.focus();
 }
 
 // In the capture phase: before a controlled pane takes the key.

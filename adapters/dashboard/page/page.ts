@@ -4,10 +4,10 @@
  */
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { SseEvent } from "../../../protocol/text/sse.ts";
+import { parseJson } from "../fields.ts";
 import { foldEvent, agentsFrom } from "./model/agents.ts";
 import type { Answer } from "./model/answers.ts";
 import { respondBody } from "./model/answers.ts";
-import { needOf } from "./model/order.ts";
 import type { AnswerProgress, PageState } from "./model/pageState.ts";
 import { beganAsking, firstState, withAgents, withEntry } from "./model/pageState.ts";
 import type { AgentCard } from "./model/agentCard.ts";
@@ -101,7 +101,10 @@ export class Page {
     const card = this.#state.agents.get(agentId);
     if (card === undefined || this.#state.answers.get(agentId)?.kind === "sending") return;
     if (this.#nowUnixMs() < (this.#state.settling.get(agentId) ?? 0)) {
-      this.#progress(agentId, { kind: "failed", words: "nothing was sent: the question had just changed, look again" });
+      this.#progress(agentId, {
+        kind: "failed",
+        words: "nothing was sent: the question had just changed, read it again",
+      });
       return;
     }
     const draft = this.#state.drafts.get(agentId);
@@ -117,13 +120,13 @@ export class Page {
     });
     if (!this.#state.agents.has(agentId)) return;
     if (result.kind === "failed") {
-      this.#progress(agentId, { kind: "failed", words: failureText(result.errorType, result.message) });
+      this.#progress(agentId, { kind: "failed", words: failureText(result) });
       return;
     }
     const typed = answer.kind === "text" || answer.kind === "other";
     if (typed && this.#state.drafts.get(agentId) === draft) this.draft(agentId, "");
     const delivery = answer.kind === "keys" && result.delivery === "submitted" ? "key sent" : result.delivery;
-    const words = deliveredText(delivery, result.latencyMs);
+    const words = deliveredText(delivery, result.latencyMs, result.screenNote);
     this.#progress(agentId, { kind: "delivered", words, isSure: !isUnconfirmed(delivery) });
   }
 
@@ -146,7 +149,7 @@ export class Page {
       onState: (state) => {
         if (state.kind !== "closed") this.#linked(state);
       },
-      onEvent: (event) => this.#heard(event),
+      onEvent: (event) => this.#received(event),
     });
     this.#link = link;
   }
@@ -157,7 +160,7 @@ export class Page {
     if (link.kind === "live") void this.#load();
   }
 
-  #heard(event: SseEvent): void {
+  #received(event: SseEvent): void {
     if (event.event === "gap") {
       void this.#load();
       return;
@@ -205,7 +208,7 @@ export class Page {
     let { agents } = from;
     let unknown = false;
     for (const { event, data } of events) {
-      const folded = foldEvent(agents, event, parse(data));
+      const folded = foldEvent(agents, event, parseJson(data));
       agents = folded.agents;
       unknown ||= folded.unknown;
     }
@@ -216,10 +219,8 @@ export class Page {
   #set(next: PageState): void {
     const before = this.#state;
     const began = before.agents === next.agents ? [] : beganAsking(before.agents, next.agents);
-    const first = began[0];
-    const announced = first === undefined ? next : { ...next, announcement: askingWords(began, first) };
-    this.#state = announced;
-    this.#options.onChange(announced);
+    this.#state = began.length === 0 ? next : { ...next, announcement: askingWords(began) };
+    this.#options.onChange(this.#state);
     for (const card of began) this.#options.onAsking(card);
   }
 
@@ -241,16 +242,9 @@ export class Page {
   }
 }
 
-function askingWords(began: readonly AgentCard[], first: AgentCard): string {
-  if (began.length > 1) return `${began.length} agents need an answer`;
-  const question = needOf(first) === "asking" ? (first.question?.text ?? "") : "";
+function askingWords(began: readonly AgentCard[]): string {
+  const [first, ...more] = began;
+  if (first === undefined || more.length > 0) return `${began.length} agents need an answer`;
+  const question = first.question?.text ?? "";
   return `${nameOf(first)} needs an answer${question === "" ? "" : `: ${question}`}`;
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }

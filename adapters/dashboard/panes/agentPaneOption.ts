@@ -26,8 +26,8 @@ export class AgentPaneOption {
   }
 
   /**
-   * Behind everything else: no request waits for it, and without it nothing but a lost database is lost.
-   * @param agent undefined: nobody is there any more
+   * No request waits for it: it is needed only when the database is lost.
+   * @param agent undefined: the pane has none any more
    */
   set(pane: PaneId, agent: Agent | undefined): void {
     const { server, log } = this.#options;
@@ -41,7 +41,7 @@ export class AgentPaneOption {
     this.#underWay.add(done);
   }
 
-  /** Once tmux has all of them: a connection that is closed before takes them along. */
+  /** Resolves once tmux has all of them: closing the connection earlier would lose them. */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }

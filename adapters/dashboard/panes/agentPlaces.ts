@@ -9,16 +9,11 @@ import { type AgentBook, isSameServer } from "../agents/agentBook.ts";
 import { isReachable } from "./agentProcess.ts";
 import { sessionOf } from "./panePlace.ts";
 
-interface AgentPlacesOptions {
-  readonly server: TmuxServer;
-  readonly book: AgentBook;
-}
-
 export class AgentPlaces {
   readonly #server: TmuxServer;
   readonly #book: AgentBook;
 
-  constructor({ server, book }: AgentPlacesOptions) {
+  constructor(server: TmuxServer, book: AgentBook) {
     this.#server = server;
     this.#book = book;
   }

@@ -1,49 +1,74 @@
 /**
- * Which process an agent is. A hook proves that the agent runs in its pane; whoever reads from the pane then is noted with
- * the agent's record, and answers are for that process alone (`AddresseeRequest`), after a restart of the daemon too.
- * Unknown where the system does not tell of processes.
+ * Which process an agent is. A hook proves that the agent runs in its pane, and so does a question on its screen where it
+ * has no hooks; the process that reads from the pane then is kept in the agent's record, and answers are for it alone
+ * (`AddresseeRequest`), after a restart of the daemon too. Unknown where the system does not report processes.
  */
 import { addresseeOf, hasLeftTerminal, isAtTerminal, wasThereBefore } from "../../../daemon/panes/foreground.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
+import { startClock } from "../../../daemon/host/startClock.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
-import type { Agent } from "../agents/agent.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";
+import type { AgentDesk } from "../agents/agentDesk.ts";
+import { SilentEnds } from "./silentEnds.ts";
 
 interface AgentProcessesOptions {
   readonly server: TmuxServer;
   readonly book: AgentBook;
+  readonly desk: AgentDesk;
+  readonly clock: Clock;
   /** Names of agents' programs. */
   readonly programs: ReadonlySet<string>;
   readonly log: Log;
-  /** It has told, and another program has taken its pane since. */
+  /** Its process has ended without a word; its task is over already. */
   readonly onGone: (agent: Agent) => void;
-  /** It was looked for; it is known now, or nobody was found. */
-  readonly onLooked: (agent: Agent) => void;
+  /** The search is over, with or without a result. */
+  readonly onIdentified: (agent: Agent) => void;
 }
 
 /** A pane whose program has just ended, or is being replaced, is asked again at once: another one is there by then. */
 const MAX_TRIES = 3;
 
 export class AgentProcesses {
+  /** In seconds since boot. */
+  readonly uptimeSec: () => number;
   readonly #options: AgentProcessesOptions;
+  readonly #silentEnds: SilentEnds;
   readonly #underWay = new Map<Agent, Promise<void>>();
-  /** Agents that told of a pane which is not listed yet, and when, in seconds since boot. */
+  /** Agents that have ended, some before anybody knew which process they were, until they show that they live. */
+  readonly #over = new WeakSet<Agent>();
+  /** Agents that reported a pane which is not listed yet, and when, in seconds since boot. */
   readonly #waiting = new WeakMap<Agent, { readonly pane: PaneId; readonly reportedSec: number }>();
 
   constructor(options: AgentProcessesOptions) {
     this.#options = options;
+    const { server, book, clock, onGone } = options;
+    this.uptimeSec = startClock(server.processes);
+    this.#silentEnds = new SilentEnds({
+      clock,
+      agents: () => book.all(),
+      isGone: (agent) => this.isGone(agent),
+      onGone: (agent) => {
+        this.#ended(agent);
+        onGone(agent);
+      },
+    });
+    this.#silentEnds.watch();
   }
 
   /**
    * The agent has shown that it lives in this pane. One that is known and can be typed to stays the same.
-   * @param toldSec when it did, in seconds since boot
+   * @param reportedSec when it did, in seconds since boot
    */
   identify(agent: Agent, pane: PaneId, reportedSec: number): void {
+    this.#silentEnds.watch();
     if (isReachable(agent, this.#options.server.processes) || this.#underWay.has(agent)) return;
+    this.#over.delete(agent);
     if (this.#options.server.findPane(pane) === undefined) {
       this.#waiting.set(agent, { pane, reportedSec });
       return;
@@ -56,7 +81,7 @@ export class AgentProcesses {
       })
       .finally(() => {
         this.#underWay.delete(agent);
-        this.#options.onLooked(agent);
+        this.#options.onIdentified(agent);
       });
     this.#underWay.set(agent, done);
   }
@@ -74,7 +99,7 @@ export class AgentProcesses {
   }
 
   async #find(agent: Agent, pane: PaneId, reportedSec: number): Promise<void> {
-    const { server, book, programs, onGone } = this.#options;
+    const { server, book, programs } = this.#options;
     const known = agent.record.process;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const { processes } = await server.foreground(pane);
@@ -83,22 +108,48 @@ export class AgentProcesses {
       const program = addresseeOf(processes, programs);
       if (program !== undefined && !wasThereBefore(program, reportedSec)) {
         // The program that reported was there earlier: the pane is another's by now.
-        onGone(agent);
+        this.#ended(agent);
         return;
       }
       if (program !== undefined && !program.isShell) {
         book.update(agent, { process: markOnly(program) });
+        this.#silentEnds.watch();
         return;
       }
     }
   }
 
-  /** Was known, and is no more. One that has told since may be another: not before it has been looked for. */
+  /** Its screen shows a question. Without hooks, an agent is the process that asks there. */
+  asked(agent: Agent, pane: PaneId | undefined): void {
+    if (agent.hasHooks || pane === undefined) return;
+    const isKnown = agent.record.process !== undefined || this.#over.has(agent);
+    if (isKnown && !isReachable(agent, this.#options.server.processes)) agent.othersTurnId = agent.question?.turnId;
+    this.identify(agent, pane, this.uptimeSec());
+  }
+
+  /** Was known and has left. False during a search: an agent that has just reported may be another process. */
   isGone(agent: Agent): boolean {
     const { process } = agent.record;
     return (
       process !== undefined && !this.#underWay.has(agent) && hasLeftTerminal(process, this.#options.server.processes)
     );
+  }
+
+  hasEnded(agent: Agent): boolean {
+    return this.#over.has(agent) || this.isGone(agent);
+  }
+
+  endIfGone(agent: Agent): void {
+    if (this.isGone(agent)) this.#ended(agent);
+  }
+
+  close(): void {
+    this.#silentEnds.stop();
+  }
+
+  #ended(agent: Agent): void {
+    this.#over.add(agent);
+    if (openTask(agent) !== undefined) this.#options.desk.completed(agent, "process_ended");
   }
 }
 

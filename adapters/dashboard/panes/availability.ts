@@ -1,19 +1,17 @@
 /**
  * Whether an agent can be answered: its pane is there (`exists`), an agent's program has its foreground (`command`), or
- * runs anywhere below it (`process_tree`). Where the system does not tell of processes, the foreground counts.
+ * runs anywhere below it (`process_tree`). Where the system does not report processes, the foreground counts.
  */
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
-
-const AVAILABILITY_LEVELS = ["exists", "command", "process_tree"] as const;
-type AvailabilityLevel = (typeof AVAILABILITY_LEVELS)[number];
+import type { DashboardConfig } from "../dashboardConfig.ts";
 
 /** @throws AppError NOT_FOUND, CONNECTION_LOST */
 export type MeasureAvailability = (pane: PaneId) => Promise<boolean>;
 
 export interface AvailabilityOptions {
   readonly server: TmuxServer;
-  readonly level: AvailabilityLevel;
+  readonly level: DashboardConfig["availability"];
   /** Names of agents' programs. */
   readonly programs: ReadonlySet<string>;
   readonly runsProgram: (pid: number, names: ReadonlySet<string>) => Promise<boolean | undefined>;
@@ -28,7 +26,7 @@ export function measureAvailability(options: AvailabilityOptions): MeasureAvaila
     if (level === "process_tree") {
       const runs = await runsProgram(info.pid, programs);
       if (runs === true) return true;
-      // tmux does not tell of a pane that has been respawned.
+      // tmux does not report that a pane was respawned.
       const { pid } = await server.foreground(pane, { atNoCost: true });
       const isOther = pid !== undefined && pid !== info.pid;
       const found = isOther ? await runsProgram(pid, programs) : runs;

@@ -1,43 +1,38 @@
 /**
  * How full an agent's context is, where its status line says so: `[ctx: 22% used, 155k remaining]`, as the contract's users
- * have it. Looked for behind a hook, once in a while: a hook waits for no capture, and nothing is asked by the clock.
+ * have it. Captured after a hook, once in a while: no hook waits for the capture, and nothing polls.
  */
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
+import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Agent, ContextUse } from "../agents/agent.ts";
-import { CONTEXT_LOOK_MS } from "../dashboardLimits.ts";
+import type { DashboardContext } from "../dashboardContext.ts";
+import { CONTEXT_CAPTURE_MS } from "../dashboardLimits.ts";
 
 /** A status line is one of the last. */
 const LINES = 8;
 const STATUS = /\[ctx:\s*(\d{1,3})%\s*used,\s*(\d{1,9}(?:\.\d{1,3})?[kKmM]?)\s*remaining\]/;
 
-interface ContextGaugeOptions {
-  readonly server: TmuxServer;
-  readonly clock: Clock;
-  readonly onChange: (agent: Agent) => void;
-  readonly onError: (error: unknown) => void;
-}
+type ContextGaugeOptions = Pick<DashboardContext, "server" | "clock" | "desk" | "log">;
 
 export class ContextGauge {
   readonly #options: ContextGaugeOptions;
-  readonly #lookedMs = new WeakMap<Agent, number>();
+  readonly #capturedMs = new WeakMap<Agent, number>();
 
   constructor(options: ContextGaugeOptions) {
     this.#options = options;
   }
 
-  /** A hook of it has come. */
+  /** Its hook has arrived. */
   reported(agent: Agent, pane: PaneId): void {
     const { clock } = this.#options;
     const nowMs = clock.nowMs();
-    if (nowMs - (this.#lookedMs.get(agent) ?? -Infinity) < CONTEXT_LOOK_MS) return;
-    this.#lookedMs.set(agent, nowMs);
+    if (nowMs - (this.#capturedMs.get(agent) ?? -Infinity) < CONTEXT_CAPTURE_MS) return;
+    this.#capturedMs.set(agent, nowMs);
     clock.callAt(nowMs, () => void this.#probe(agent, pane));
   }
 
   async #probe(agent: Agent, pane: PaneId): Promise<void> {
-    const { server, onChange, onError } = this.#options;
+    const { server, desk, log } = this.#options;
     try {
       const { lines } = await server.capture(pane);
       const found = contextIn(lines);
@@ -45,9 +40,9 @@ export class ContextGauge {
       // A dialog may hide the line for a while.
       if (found === undefined || isSame || agent.record.tmuxPaneId !== pane) return;
       agent.context = found;
-      onChange(agent);
+      desk.refreshCard(agent, "context");
     } catch (error) {
-      onError(error);
+      log.debug("dashboard.context.unseen", { code: toAppError(error).code });
     }
   }
 }

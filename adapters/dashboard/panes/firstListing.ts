@@ -1,17 +1,18 @@
 /**
  * The time from the start until the tmux server has been listed. After a crash it can be seconds, because tmux is busy with
- * the clients that it has lost. Which server a pane is of cannot be told until then, so what depends on it is done later;
- * whoever can wait waits here, and not for long.
+ * the clients that it has lost. Until then it is unknown which server a pane belongs to: what depends on that is deferred,
+ * and a caller that can wait does so here, within a bound.
  */
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { Log } from "../../../daemon/ops/log.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import { within } from "../../../daemon/time/within.ts";
 import type { Agent } from "../agents/agent.ts";
 import { RECONNECT_WITHIN_MS } from "../dashboardLimits.ts";
 
 interface FirstListingOptions {
   readonly listed: Promise<void> | undefined;
   readonly clock: Clock;
-  /** Something that was put off has failed: for the log. */
-  readonly onError: (error: unknown) => void;
+  readonly log: Log;
 }
 
 export class FirstListing {
@@ -31,7 +32,7 @@ export class FirstListing {
     return this.#isOver;
   }
 
-  /** Does it then, or now; of several for one agent only the last. */
+  /** Runs `act` then, or now if it is over; of several for one agent only the last. */
   after(agent: Agent, act: () => void): void {
     if (this.#isOver) act();
     else this.#later.set(agent, act);
@@ -40,16 +41,10 @@ export class FirstListing {
   /** Resolves when it is over, or takes too long. */
   async wait(): Promise<void> {
     if (this.#isOver) return;
-    const { clock } = this.#options;
-    let timer: Timer | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = clock.callAt(clock.nowMs() + RECONNECT_WITHIN_MS, resolve);
-    });
-    await Promise.race([this.#over, late]);
-    timer?.cancel();
+    await within<void>(this.#options.clock, RECONNECT_WITHIN_MS, undefined, (end) => void this.#over.then(end));
   }
 
-  /** What was put off is not done any more. */
+  /** Drops what was deferred. */
   close(): void {
     this.#later.clear();
   }
@@ -60,7 +55,7 @@ export class FirstListing {
       try {
         act();
       } catch (error) {
-        this.#options.onError(error);
+        this.#options.log.error("dashboard.deferred.failed", { error });
       }
     }
     this.#later.clear();

@@ -12,17 +12,17 @@ export class PaneLink {
   unsubscribe: (() => void) | undefined;
   retries = 0;
   retry: Timer | undefined;
-  #once: () => Promise<unknown> = async () => undefined;
-  readonly #measuring = new AskOnce(async () => void (await this.#once()));
+  readonly #measuring: AskOnce;
 
-  constructor(agent: Agent, pane: PaneId) {
+  /** @param measure never rejects */
+  constructor(agent: Agent, pane: PaneId, measure: (link: PaneLink) => Promise<void>) {
     this.agent = agent;
     this.pane = pane;
+    this.#measuring = new AskOnce(() => measure(this));
   }
 
-  /** Measures, and once more when asked to meanwhile. @param once never rejects */
-  measure(once: () => Promise<unknown>): void {
-    this.#once = once;
+  /** Measures, and once more when called meanwhile. */
+  measure(): void {
     this.#measuring.soon();
   }
 

@@ -1,20 +1,15 @@
 /**
- * Between agents and their panes: who is reachable, told the moment it changes, and what the screen says of them. A pane
- * id means something on one tmux server only: after that server has gone, an agent is unreachable until a hook names its
- * pane anew. Nothing is asked by the clock; an availability is measured again when something has happened.
+ * Between agents and their panes: which agents are reachable, reported the moment it changes, and what the screen says of
+ * them. A pane id means something on one tmux server only: after that server has gone, an agent is unreachable until a
+ * hook names its pane again. Nothing polls; availability is measured again when something has happened.
  */
-import type { Log } from "../../../daemon/ops/log.ts";
 import type { AddresseeRequest } from "../../../daemon/delivery/addressee.ts";
 import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
-import { startClock } from "../../../daemon/host/startClock.ts";
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
-import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
-import { type Agent, openTask } from "../agents/agent.ts";
-import { type AgentBook, isSameServer } from "../agents/agentBook.ts";
-import type { AgentDesk } from "../agents/agentDesk.ts";
+import type { Agent } from "../agents/agent.ts";
+import { isSameServer } from "../agents/agentBook.ts";
+import type { DashboardContext } from "../dashboardContext.ts";
 import { PANE_RETRY_MS } from "../dashboardLimits.ts";
 import { AgentPlaces } from "./agentPlaces.ts";
 import { AgentProcesses } from "./agentProcess.ts";
@@ -27,15 +22,10 @@ import { type PanePlace, placeOf, type ReportedPane } from "./panePlace.ts";
 import { GoneWatch } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
 
-interface PaneLinksOptions {
-  readonly server: TmuxServer;
+interface PaneLinksOptions extends Pick<DashboardContext, "server" | "book" | "desk" | "clock" | "log"> {
   /** As in `DashboardAppOptions`. */
   readonly listed: Promise<void> | undefined;
   readonly readiness: ReadinessWatcher;
-  readonly book: AgentBook;
-  readonly desk: AgentDesk;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly measure: MeasureAvailability;
   /** Names of agents' programs. */
   readonly programs: ReadonlySet<string>;
@@ -52,32 +42,32 @@ export class PaneLinks {
   readonly #processes: AgentProcesses;
   readonly #context: ContextGauge;
   readonly #unsubscribe: () => void;
-  readonly #uptimeSec: () => number;
   #closed = false;
 
   constructor(options: PaneLinksOptions) {
     this.#options = options;
-    this.#places = new AgentPlaces(options);
+    this.#places = new AgentPlaces(options.server, options.book);
     this.agentOption = new AgentPaneOption(options);
-    const { desk, clock, listed, log, server, programs } = options;
-    this.#uptimeSec = startClock(server.processes);
-    const onError = (error: unknown): void => log.error("dashboard.pane.untold", { error });
+    const { desk, clock, log, server, programs } = options;
     this.#processes = new AgentProcesses({
       server,
       programs,
       book: options.book,
-      log,
-      onGone: (agent) => this.#processEnded(agent),
-      onLooked: (agent) => this.evaluate(agent),
-    });
-    this.#context = new ContextGauge({
-      server,
+      desk,
       clock,
-      onChange: (agent) => desk.refreshCard(agent, "context"),
-      onError: (error) => log.debug("dashboard.context.unseen", { code: toAppError(error).code }),
+      log,
+      onGone: (agent) => this.#processGone(agent),
+      onIdentified: (agent) => this.evaluate(agent),
     });
-    this.first = new FirstListing({ listed, clock, onError });
-    this.#screens = new ScreenStates({ desk, clock, log, isActive: (agent) => this.#links.has(agent.record.id) });
+    this.#context = new ContextGauge(options);
+    this.first = new FirstListing(options);
+    this.#screens = new ScreenStates({
+      desk,
+      clock,
+      log,
+      isActive: (agent) => this.#links.has(agent.record.id),
+      onAsked: (agent) => this.#processes.asked(agent, this.livePane(agent)),
+    });
     this.#gone = new GoneWatch(options.server, clock, () => this.#serverGone());
     this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
     if (options.server.status().state === "ready") this.#serverReady();
@@ -94,7 +84,7 @@ export class PaneLinks {
   /** A hook of the agent has come. The pane it names counts once it is known not to be another server's. */
   reported(agent: Agent, reported: ReportedPane): void {
     const { pane, tmuxSession } = reported;
-    const reportedSec = this.#uptimeSec();
+    const reportedSec = this.#processes.uptimeSec();
     if (pane === undefined) {
       this.#isIn(agent, this.livePane(agent), reportedSec);
       return;
@@ -122,7 +112,7 @@ export class PaneLinks {
     return this.#places.livePane(agent);
   }
 
-  /** Once it is known which process the agent is that has just told of itself, or that nobody knows. */
+  /** Resolves when the process of an agent that has just reported is known, or cannot be found. */
   identified(agent: Agent): Promise<void> {
     return this.#processes.identified(agent);
   }
@@ -136,23 +126,25 @@ export class PaneLinks {
     return this.#links.get(agent.record.id)?.watch;
   }
 
-  /** A hook says what the agent does. Returns whether its pane's readiness is another one by it. */
+  /** Its process has ended, as far as the system tells. */
+  hasEnded = (agent: Agent): boolean => this.#processes.hasEnded(agent);
+
+  /** A hook says what the agent does. Returns whether that changes its pane's readiness. */
   report(agent: Agent, state: HookEvidence["state"]): boolean {
     return this.#screens.duringHook(agent, () => this.watchOf(agent)?.report({ state }));
   }
 
-  /** A dialog may have been on the screen before its hook came: looked at once the hook has its response. */
+  /** A dialog may have been on the screen before its hook came: captured once the hook has its response. */
   showDialog(agent: Agent): void {
     const { clock } = this.#options;
-    clock.callAt(clock.nowMs(), () => void this.#screens.lookFor(agent, () => this.watchOf(agent)));
+    clock.callAt(clock.nowMs(), () => void this.#screens.captureDialog(agent, () => this.watchOf(agent)));
   }
 
   evaluate(agent: Agent): void {
-    const link = this.#links.get(agent.record.id);
-    if (link !== undefined) this.#measure(link);
+    this.#links.get(agent.record.id)?.measure();
   }
 
-  /** Before its end is told, which says of itself that nobody can be answered there any more. */
+  /** Call it before reporting its end, which itself says that the agent can no longer be answered. */
   ended(agent: Agent): void {
     const pane = this.livePane(agent);
     if (pane !== undefined) this.agentOption.set(pane, undefined);
@@ -165,6 +157,7 @@ export class PaneLinks {
     this.first.close();
     this.#unsubscribe();
     this.#gone.stop();
+    this.#processes.close();
     for (const { agent } of this.#links.values()) this.#detach(agent);
     this.#screens.close();
   }
@@ -179,7 +172,7 @@ export class PaneLinks {
     this.#detach(agent);
     const pane = this.#places.paneHere(agent);
     if (this.#closed || pane === undefined) return;
-    const link = new PaneLink(agent, pane);
+    const link = new PaneLink(agent, pane, (one) => this.#measure(one));
     this.#links.set(agent.record.id, link);
     this.#open(link);
   }
@@ -198,15 +191,17 @@ export class PaneLinks {
     try {
       link.watch = readiness.watch(server, pane);
       link.unsubscribe = link.watch.subscribe((state) => {
+        // Before the screen of whoever is there now.
+        this.#processes.endIfGone(agent);
         this.#screens.changed(agent, state);
-        this.#measure(link);
+        link.measure();
       });
       this.#screens.changed(agent, link.watch.current);
     } catch (error) {
       log.warn("dashboard.pane.unwatched", { agent: agent.record.id, pane, error });
     }
     this.agentOption.set(pane, agent);
-    this.#measure(link);
+    link.measure();
   }
 
   #detach(agent: Agent): void {
@@ -218,34 +213,35 @@ export class PaneLinks {
     agent.readiness = undefined;
   }
 
-  #measure(link: PaneLink): void {
-    link.measure(async () => {
-      const { agent, pane } = link;
-      const { measure, log, server } = this.#options;
-      // Nothing is known of panes while the connection is made anew; they are measured when it is there.
-      if (server.status().state === "connecting") return false;
-      try {
-        const isAvailable = this.livePane(agent) === pane && (await measure(pane));
-        // It may have gone while we looked.
-        if (this.#links.get(agent.record.id) !== link || server.status().state === "connecting") return false;
-        this.#setAvailable(agent, isAvailable && this.livePane(agent) === pane);
-        if (this.#processes.isGone(agent)) this.#processEnded(agent);
-      } catch (error) {
-        log.debug("dashboard.pane.unmeasured", { agent: agent.record.id, pane, error });
-      }
-      return true;
-    });
+  async #measure(link: PaneLink): Promise<void> {
+    const { agent, pane } = link;
+    const { measure, log, server } = this.#options;
+    // Nothing is known of panes while the connection is made anew; they are measured when it is there.
+    if (server.status().state === "connecting") return;
+    try {
+      const isAvailable = this.livePane(agent) === pane && (await measure(pane));
+      // It may have gone meanwhile.
+      if (this.#links.get(agent.record.id) !== link || server.status().state === "connecting") return;
+      this.#setAvailable(agent, isAvailable && this.livePane(agent) === pane);
+      this.#processes.endIfGone(agent);
+    } catch (error) {
+      log.debug("dashboard.pane.unmeasured", { agent: agent.record.id, pane, error });
+    }
   }
 
-  #processEnded(agent: Agent): void {
-    if (openTask(agent) !== undefined) this.#options.desk.completed(agent, "process_ended");
+  /** Nothing else has told of it. Readiness asks for the process as well, and captures what is there instead. */
+  #processGone(agent: Agent): void {
+    const link = this.#links.get(agent.record.id);
+    if (link === undefined) return;
+    this.#options.readiness.known(this.#options.server, link.pane);
+    link.measure();
   }
 
   /** Whether that was a change. */
   #setAvailable(agent: Agent, isAvailable: boolean): boolean {
     if (agent.isAvailable === isAvailable) return false;
     agent.isAvailable = isAvailable;
-    this.#options.desk.tellAvailability(agent);
+    this.#options.desk.availabilityChanged(agent);
     this.#options.desk.refreshCard(agent, "availability");
     return true;
   }
@@ -265,7 +261,7 @@ export class PaneLinks {
     for (const { agent } of this.#links.values()) this.#setAvailable(agent, false);
   }
 
-  /** Said again after every reconnect: what holds is kept, what belongs to another server is let go. */
+  /** Runs after every reconnect, too: links to this server are kept, links to another are dropped. */
   #serverReady(): void {
     const { book } = this.#options;
     for (const agent of book.all()) {
@@ -275,7 +271,7 @@ export class PaneLinks {
         this.#detach(agent);
         this.#setAvailable(agent, false);
       } else if (link?.watch === undefined) this.#attach(agent);
-      else this.#measure(link);
+      else link.measure();
     }
     void this.agentOption.adopt((agent, pane) => this.moved(agent, pane, undefined));
   }

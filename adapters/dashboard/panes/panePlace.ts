@@ -1,8 +1,9 @@
-/** Where on the watched server a pane is that somebody names, if it is there at all. */
+/** Whether a pane that a hook names is one of the watched server's. */
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
+import { sleep } from "../../../daemon/time/within.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
-import { LISTED_LOOKS_MS, MAX_UNLISTED_PANES } from "../dashboardLimits.ts";
+import { LISTED_PROBES_MS, MAX_UNLISTED_PANES } from "../dashboardLimits.ts";
 
 export type PanePlace = "ours" | "elsewhere" | "unknown";
 
@@ -33,13 +34,13 @@ const pidOf = (server: TmuxServer): number | undefined => {
 };
 
 /**
- * A program may tell of its pane sooner than tmux does. Looked for in memory a few times, and only where whoever tells
- * names our server's process; a pane that never came is not waited for again.
+ * A program may name its pane before tmux has listed it. The listing is probed in memory a few times, and only for a hook
+ * that names our server's process; a pane that was never listed is not waited for again.
  */
 export class PaneListing {
   readonly #server: TmuxServer;
   readonly #clock: Clock;
-  readonly #vain = new Set<PaneId>();
+  readonly #neverListed = new Set<PaneId>();
 
   constructor(server: TmuxServer, clock: Clock) {
     this.#server = server;
@@ -50,13 +51,13 @@ export class PaneListing {
   async comes(reported: ReportedPane): Promise<boolean> {
     const { pane, tmuxPid } = reported;
     if (pane === undefined || tmuxPid === undefined || tmuxPid !== pidOf(this.#server)) return false;
-    if (this.#server.findPane(pane) !== undefined || this.#vain.has(pane)) return false;
-    for (const waitMs of LISTED_LOOKS_MS) {
-      await new Promise<void>((resolve) => void this.#clock.callAt(this.#clock.nowMs() + waitMs, resolve));
+    if (this.#server.findPane(pane) !== undefined || this.#neverListed.has(pane)) return false;
+    for (const waitMs of LISTED_PROBES_MS) {
+      await sleep(this.#clock, waitMs);
       if (this.#server.findPane(pane) !== undefined) return true;
     }
-    if (this.#vain.size >= MAX_UNLISTED_PANES) this.#vain.clear();
-    this.#vain.add(pane);
+    if (this.#neverListed.size >= MAX_UNLISTED_PANES) this.#neverListed.clear();
+    this.#neverListed.add(pane);
     return false;
   }
 }

@@ -9,11 +9,14 @@ import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
-import { ASKING_TOOLS, type OpenQuestion, questionOfDialog, questionOfNotification } from "../agents/questions.ts";
+import {
+  type AskedQuestion,
+  ASKING_TOOLS,
+  type OpenQuestion,
+  questionOfDialog,
+  questionOfNotification,
+} from "../agents/questions.ts";
 import { SCREEN_SETTLE_MS } from "../dashboardLimits.ts";
-
-/** Profiles that know no program in particular. */
-const VAGUE_PROFILES: ReadonlySet<string> = new Set(["shell", "generic"]);
 
 const EVENT_TYPE = "readiness";
 
@@ -22,13 +25,15 @@ interface ScreenStatesOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly isActive: (agent: Agent) => boolean;
+  /** The screen shows a question that no hook has told of. */
+  readonly onAsked: (agent: Agent) => void;
 }
 
 export class ScreenStates {
   readonly #options: ScreenStatesOptions;
   readonly #settling = new Map<Agent, Timer>();
   /** The agent whose hook is being carried out, and whether its pane's readiness has become another one by it. */
-  #reported: { readonly agent: Agent; isNews: boolean } | undefined;
+  #reported: { readonly agent: Agent; isChanged: boolean } | undefined;
 
   constructor(options: ScreenStatesOptions) {
     this.#options = options;
@@ -38,30 +43,30 @@ export class ScreenStates {
   changed(agent: Agent, readiness: Readiness): void {
     const before = agent.readiness;
     const { task, question } = agent;
-    const isNews = isOther(before, readiness);
-    if (this.#reported?.agent === agent) this.#reported.isNews ||= isNews;
+    const isChanged = isChange(before, readiness);
+    if (this.#reported?.agent === agent) this.#reported.isChanged ||= isChanged;
     this.#apply(agent, readiness);
     const isReported = agent.task !== task || agent.question !== question || this.#reported?.agent === agent;
-    if (isNews && !isReported) this.#options.desk.refreshCard(agent, EVENT_TYPE);
+    if (isChanged && !isReported) this.#options.desk.refreshCard(agent, EVENT_TYPE);
   }
 
   /**
-   * While a hook reports what its agent does: what follows from that is the hook's to tell, in its own order. Returns whether
-   * the readiness is another one by it, for a hook that tells nothing else.
+   * While a hook reports what its agent does: the hook reports what follows from it, in its own order. Returns whether the
+   * readiness has changed by it, for a hook that reports nothing else.
    */
   duringHook(agent: Agent, report: () => void): boolean {
-    const reported = { agent, isNews: false };
+    const reported = { agent, isChanged: false };
     this.#reported = reported;
     try {
       report();
     } finally {
       this.#reported = undefined;
     }
-    return reported.isNews;
+    return reported.isChanged;
   }
 
   /** The dialog of the question that is open now; what was read before its hook may be the dialog before. */
-  async lookFor(agent: Agent, watchOf: () => PaneReadiness | undefined): Promise<void> {
+  async captureDialog(agent: Agent, watchOf: () => PaneReadiness | undefined): Promise<void> {
     const { question } = agent;
     const watch = watchOf();
     try {
@@ -109,14 +114,14 @@ export class ScreenStates {
     if (dialog === undefined) {
       // A hook's question follows within milliseconds, and so does the dialog.
       if (question === undefined) {
-        this.#whenSettled(agent, () => desk.asked(agent, questionOfNotification(undefined, undefined), EVENT_TYPE));
+        this.#whenSettled(agent, () => this.#asked(agent, questionOfNotification(undefined, undefined)));
       }
       return;
     }
-    // The hook has its own words for it; the dialog is looked at once they are told.
+    // The hook brings its own text; the dialog is captured after that.
     if (this.#reported?.agent === agent) return;
     if (question === undefined) {
-      desk.asked(agent, questionOfDialog(dialog), EVENT_TYPE);
+      this.#asked(agent, questionOfDialog(dialog));
       return;
     }
     const shown = questionOfDialog(dialog, baseOf(question));
@@ -127,31 +132,36 @@ export class ScreenStates {
       return;
     }
     const isNext = question.dialogId !== undefined && !(question.tool !== undefined && ASKING_TOOLS.has(question.tool));
-    if (isNext) desk.asked(agent, questionOfDialog(dialog), EVENT_TYPE);
+    if (isNext) this.#asked(agent, questionOfDialog(dialog));
     else desk.enriched(agent, shown);
+  }
+
+  #asked(agent: Agent, question: AskedQuestion): void {
+    this.#options.desk.asked(agent, question, EVENT_TYPE);
+    this.#options.onAsked(agent);
   }
 
   #busy(agent: Agent, readiness: Readiness): void {
     const { desk } = this.#options;
     const { question } = agent;
     if (openTask(agent)?.state !== "awaiting_input") {
-      if (openTask(agent) !== undefined || !isTelling(agent, readiness)) return;
+      if (openTask(agent) !== undefined || !isConclusive(agent, readiness)) return;
       if (agent.hasHooks) this.#whenSettled(agent, () => desk.started(agent, EVENT_TYPE));
       else desk.started(agent, EVENT_TYPE);
       return;
     }
     if (this.#reported?.agent === agent) return;
-    // Seen on the screen and now gone from it: somebody has answered.
+    // It was on the screen and is gone: it has been answered.
     if (question?.dialogId !== undefined) desk.resumed(agent, EVENT_TYPE, null);
-    // What a hook said before the question says nothing of it, though it may be judged by another profile only now.
-    else if (isTelling(agent, readiness) && readiness.source !== "hook") {
+    // A hook from before the question says nothing about it, even if another profile weighs it only now.
+    else if (isConclusive(agent, readiness) && readiness.source !== "hook") {
       this.#whenSettled(agent, () => desk.resumed(agent, EVENT_TYPE, null));
     }
   }
 
   #idle(agent: Agent, readiness: Readiness): void {
     const task = openTask(agent);
-    if (task === undefined || !isTelling(agent, readiness)) return;
+    if (task === undefined || !isConclusive(agent, readiness)) return;
     // A question that was never a dialog is asked in the prompt box, where idle means waiting.
     if (task.state === "awaiting_input" && agent.question?.dialogId === undefined) return;
     this.#whenSettled(agent, () => this.#options.desk.completed(agent, EVENT_TYPE));
@@ -170,11 +180,14 @@ export class ScreenStates {
   }
 }
 
-/** Nothing known is no news of a pane that has not been looked at before. */
-const isOther = (before: Readiness | undefined, now: Readiness): boolean =>
+/** For a pane that is seen for the first time, unknown is no change. */
+const isChange = (before: Readiness | undefined, now: Readiness): boolean =>
   (before?.state ?? "unknown") !== now.state || before?.dialog?.id !== now.dialog?.id;
 
-const isTelling = (agent: Agent, { profile }: Readiness): boolean => !agent.hasHooks || !VAGUE_PROFILES.has(profile);
+/** Whether the profile is of one program. */
+export const knowsProgram = (profile: string): boolean => profile !== "shell" && profile !== "generic";
+
+const isConclusive = (agent: Agent, { profile }: Readiness): boolean => !agent.hasHooks || knowsProgram(profile);
 
 /** A notification's words say less than the dialog that it is about. */
 const baseOf = (question: OpenQuestion): OpenQuestion =>

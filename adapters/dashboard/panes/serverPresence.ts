@@ -1,25 +1,20 @@
 /** Whether the tmux server is there, through the moments in which only our connection to it is being made anew. */
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
-import { GONE_LOOKS_MS, RECONNECT_WITHIN_MS } from "../dashboardLimits.ts";
+import { within } from "../../../daemon/time/within.ts";
+import { GONE_PROBES_MS, RECONNECT_WITHIN_MS } from "../dashboardLimits.ts";
 
 /** Three probes, of which the last is 15 ms after the first. */
-const LOOKS_TO_BELIEVE = 2;
+const GONE_PROBES_NEEDED = 2;
 
 /** Resolves when it is connected, known to be gone, or late. */
-export function untilSettled(server: TmuxServer, clock: Clock): Promise<void> {
-  if (isSettled(server)) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      timer.cancel();
-      unsubscribe();
-      resolve();
-    };
-    const timer = clock.callAt(clock.nowMs() + RECONNECT_WITHIN_MS, done);
-    const unsubscribe = server.subscribe((event) => {
+export async function untilSettled(server: TmuxServer, clock: Clock): Promise<void> {
+  if (isSettled(server)) return;
+  await within<void>(clock, RECONNECT_WITHIN_MS, undefined, (done) =>
+    server.subscribe((event) => {
       if (event.kind === "state" && isSettled(server)) done();
-    });
-  });
+    }),
+  );
 }
 
 const isSettled = (server: TmuxServer): boolean => {
@@ -27,7 +22,7 @@ const isSettled = (server: TmuxServer): boolean => {
   return state !== "connecting" || identity === undefined;
 };
 
-/** Tells when a connection that was lost turns out to have been the server. A session that ends is no such thing. */
+/** Reports when a lost connection turns out to be the end of the server, not just of a session. */
 export class GoneWatch {
   readonly #server: TmuxServer;
   readonly #clock: Clock;
@@ -54,11 +49,11 @@ export class GoneWatch {
 
   #probe(tries: number): void {
     this.stop();
-    const waitMs = GONE_LOOKS_MS[tries];
+    const waitMs = GONE_PROBES_MS[tries];
     const seemsGone = this.#server.status().identity === undefined;
     // Not at the first probe: a server whose session ends can seem gone for a moment.
     this.#missing = seemsGone ? this.#missing + 1 : 0;
-    if (waitMs === undefined || this.#missing > LOOKS_TO_BELIEVE) {
+    if (waitMs === undefined || this.#missing > GONE_PROBES_NEEDED) {
       this.#onGone();
       return;
     }

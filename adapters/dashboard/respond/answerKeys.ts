@@ -1,5 +1,5 @@
 /**
- * One answer per request, however often it is sent. With an `Idempotency-Key` the first answer is kept on disk, begun
+ * One response per request, however often it is sent. With an `Idempotency-Key` the first one is kept on disk, begun
  * before anything is typed; without one, the same body within half a minute of a failure that may have typed something is
  * that request once more, because the contract's page sends it again by itself. What failed before anything could be typed
  * is not kept: then trying again is the point.
@@ -27,30 +27,27 @@ export const requestHash = (bytes: Uint8Array): string => createHash("sha256").u
 
 export class AnswerKeys {
   readonly #options: AnswerKeysOptions;
-  readonly #underWay = new Map<string, { readonly hash: string; readonly answer: Promise<RespondResponse> }>();
-  /** By agent: the last answer without a key that may have typed something. */
+  readonly #underWay = new Map<string, { readonly hash: string; readonly response: Promise<RespondResponse> }>();
+  /** By agent: the last response without a key that may have typed something. */
   readonly #uncertain = new Map<
     number,
-    { readonly hash: string; readonly answer: RespondResponse; readonly atMs: number }
+    { readonly hash: string; readonly response: RespondResponse; readonly atMs: number }
   >();
 
   constructor(options: AnswerKeysOptions) {
     this.#options = options;
   }
 
-  /** The answer to the same request before; `conflict` when the key was another request's. */
-  earlier({
-    agentId,
-    key,
-    hash,
-  }: RequestIdentity): Promise<RespondResponse> | RespondResponse | "conflict" | undefined {
+  /** The response to the same request before; `conflict` when the key was another request's. */
+  earlier(request: RequestIdentity): Promise<RespondResponse> | RespondResponse | "conflict" | undefined {
+    const { agentId, key, hash } = request;
     if (key === undefined) {
       const last = this.#uncertain.get(agentId);
       const isRepeat = last?.hash === hash && this.#options.clock.nowMs() - last.atMs < REPEAT_WITHOUT_KEY_MS;
-      return isRepeat ? last.answer : undefined;
+      return isRepeat ? last.response : undefined;
     }
     const underWay = this.#underWay.get(`${agentId} ${key}`);
-    if (underWay !== undefined) return underWay.hash === hash ? underWay.answer : "conflict";
+    if (underWay !== undefined) return underWay.hash === hash ? underWay.response : "conflict";
     const kept = this.#options.store.answer(agentId, key);
     if (kept === undefined) return undefined;
     if (kept.requestHash !== hash) return "conflict";
@@ -63,19 +60,19 @@ export class AnswerKeys {
   async first(request: RequestIdentity, act: () => Promise<RespondResponse>): Promise<RespondResponse> {
     const { agentId, key, hash } = request;
     if (key === undefined) {
-      const answer = await act();
+      const response = await act();
       this.#uncertain.delete(agentId);
-      if (answer.isKept && answer.status !== 200) this.#keepUncertain(agentId, hash, answer);
-      return answer;
+      if (response.status === 502 && response.isKept) this.#keepUncertain(agentId, hash, response);
+      return response;
     }
     const { store } = this.#options;
     this.#save(request, key, undefined);
     store.flush();
-    const answer = act();
+    const response = act();
     const name = `${agentId} ${key}`;
-    this.#underWay.set(name, { hash, answer });
+    this.#underWay.set(name, { hash, response });
     try {
-      const made = await answer;
+      const made = await response;
       if (made.isKept) this.#save(request, key, made);
       else store.removeAnswer(agentId, key);
       return made;
@@ -84,23 +81,21 @@ export class AnswerKeys {
     }
   }
 
-  /** Newest last; who is beyond the bound has had time to repeat. */
-  #keepUncertain(agentId: number, hash: string, answer: RespondResponse): void {
-    this.#uncertain.set(agentId, { hash, answer, atMs: this.#options.clock.nowMs() });
+  /** Newest last: the oldest beyond the bound has had time to be repeated. */
+  #keepUncertain(agentId: number, hash: string, response: RespondResponse): void {
+    this.#uncertain.set(agentId, { hash, response, atMs: this.#options.clock.nowMs() });
     if (this.#uncertain.size <= MAX_AGENTS) return;
-    for (const oldest of this.#uncertain.keys()) {
-      this.#uncertain.delete(oldest);
-      return;
-    }
+    const [oldest = agentId] = this.#uncertain.keys();
+    this.#uncertain.delete(oldest);
   }
 
-  #save({ agentId, hash }: RequestIdentity, key: string, answer: RespondResponse | undefined): void {
-    this.#options.store.saveAnswer({
+  #save({ agentId, hash }: RequestIdentity, key: string, response: RespondResponse | undefined): void {
+    this.#options.store.save("answers", {
       agentId,
       key,
       requestHash: hash,
-      status: answer?.status,
-      body: answer === undefined ? undefined : JSON.stringify(answer.body),
+      status: response?.status,
+      body: response === undefined ? undefined : JSON.stringify(response.body),
       atUnixMs: this.#options.nowUnixMs(),
     });
   }

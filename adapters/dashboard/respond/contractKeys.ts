@@ -2,9 +2,9 @@
 import { type AddresseeRequest, findAddressee } from "../../../daemon/delivery/addressee.ts";
 import type { PressStep } from "../../../daemon/delivery/delivery.ts";
 import { GENERIC_PROFILE } from "../../../daemon/readiness/profiles.ts";
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
+import { sleep } from "../../../daemon/time/within.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
+import type { DashboardContext } from "../dashboardContext.ts";
 import type { MultiAnswer } from "./respondRequest.ts";
 
 /** Two keys in one read count as a paste to some programs (docs/agentFacts.md). */
@@ -30,32 +30,22 @@ export const otherKeys = (options: number): string[] => [...Array.from({ length:
 /** As steps of a delivery: keys, then text that is pasted and entered. */
 export const stepsOf = (keys: readonly string[], text?: string): PressStep[] => [
   ...keys.map((key) => ({ kind: "key", key }) as const),
-  ...(text === undefined
-    ? []
-    : ([
-        { kind: "paste", text },
-        { kind: "key", key: "Enter" },
-      ] as const)),
+  ...(text === undefined ? [] : ([{ kind: "paste", text }, ...stepsOf(["Enter"])] as const)),
 ];
-
-interface PressContext {
-  readonly server: TmuxServer;
-  readonly clock: Clock;
-}
 
 /**
  * Keys that a person presses from afar: at once, whatever is being delivered, and for the agent alone.
  * @throws AppError WRONG_STATE, NOT_FOUND, CONNECTION_LOST
  */
 export async function pressSlowly(
-  { server, clock }: PressContext,
+  { server, clock }: Pick<DashboardContext, "server" | "clock">,
   pane: PaneId,
   keys: readonly string[],
   request: AddresseeRequest,
 ): Promise<void> {
   const addressee = await findAddressee(server, pane, GENERIC_PROFILE, request);
   for (const [at, key] of keys.entries()) {
-    if (at > 0) await new Promise<void>((resolve) => void clock.callAt(clock.nowMs() + KEY_GAP_MS, resolve));
+    if (at > 0) await sleep(clock, KEY_GAP_MS);
     await server.input(pane, [{ kind: "keys", keys: [key], onlyIf: addressee.condition }], {
       beforeWrite: () => addressee.requireSame(pane, at > 0 ? { textWritten: true } : {}),
     });

@@ -1,25 +1,20 @@
 /**
- * How an answer reaches the program: by its dialog when one is open, by its prompt box when none is. Where nobody can tell,
+ * How an answer reaches the program: by its dialog when one is open, by its prompt box when none is. Where that is unknown,
  * because no profile knows the program or its question, the keys that the contract names are pressed. Text is never pressed
  * into a dialog with Enter: that would accept its default.
  */
 import type { AddresseeRequest } from "../../../daemon/delivery/addressee.ts";
-import type { Delivery, DeliveryOutcome, PressStep } from "../../../daemon/delivery/delivery.ts";
+import type { Delivery, DeliveryOutcome, PressStep, SubmitResult } from "../../../daemon/delivery/delivery.ts";
 import type { Dialog, PaneReadiness, Readiness } from "../../../daemon/readiness/readiness.ts";
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { OpenQuestion } from "../agents/questions.ts";
+import type { DashboardContext } from "../dashboardContext.ts";
+import { knowsProgram } from "../panes/screenStates.ts";
 import { KEY_GAP_MS, otherKeys, selectKeys, stepsOf } from "./contractKeys.ts";
 import type { RespondRequest } from "./respondRequest.ts";
 
-interface DeliverContext {
-  readonly server: TmuxServer;
-  readonly delivery: Delivery;
-  readonly clock: Clock;
-  readonly settings: { readonly clearFirst: boolean; readonly gapMs: number | undefined };
-}
+type DeliverContext = Pick<DashboardContext, "server" | "delivery" | "settings">;
 
 interface DeliverTarget {
   readonly pane: PaneId;
@@ -28,13 +23,16 @@ interface DeliverTarget {
   readonly addressee: AddresseeRequest;
 }
 
-/** `false`: the program tells of a prompt that it has taken, through its hook. */
 export interface Delivered {
   readonly outcome: DeliveryOutcome;
+  /** What the screen says since, see `DeliveryDetails`. */
+  readonly screenNote: string | undefined;
+  /** The program's hook reports it as a prompt. */
   readonly isPrompt: boolean;
 }
 
-type Answer = Exclude<RespondRequest, { mode: "keys" }>;
+/** All but keys, which go to the pane as they are. */
+export type Answer = Exclude<RespondRequest, { mode: "keys" }>;
 
 /** @throws AppError as `Delivery`; INVALID_ARGUMENT for an option that the dialog does not have */
 export async function deliverAnswer(
@@ -42,11 +40,11 @@ export async function deliverAnswer(
   target: DeliverTarget,
   answer: Answer,
 ): Promise<Delivered> {
-  const readiness = await lookFor(target, answer);
+  const readiness = await readinessFor(target, answer);
   const isAsking = readiness?.state === "asking";
   if (isAsking && readiness.dialog !== undefined) return toDialog(context, target, readiness.dialog, answer);
   if (isAsking) {
-    // Nobody knows how many options there are, and Enter on one of them would choose it.
+    // The number of options is unknown, and Enter on one of them would choose it.
     const needsOptions = answer.mode === "text" || answer.mode === "other";
     if (needsOptions && (target.question?.options.length ?? 0) === 0) {
       throw new AppError("WRONG_STATE", "The agent asks something that could not be read; answer it in its pane.");
@@ -54,7 +52,7 @@ export async function deliverAnswer(
     return pressKeys(context, target, answer);
   }
   if (answer.dialogId !== undefined) throw dialogGone();
-  const isKnown = readiness !== undefined && !VAGUE_PROFILES.has(readiness.profile);
+  const isKnown = readiness !== undefined && knowsProgram(readiness.profile);
   if (answer.mode === "text" && (isKnown || (target.question?.options.length ?? 0) === 0)) {
     return submit(context, target, answer.text);
   }
@@ -62,13 +60,11 @@ export async function deliverAnswer(
   return pressKeys(context, target, answer);
 }
 
-const VAGUE_PROFILES: ReadonlySet<string> = new Set(["shell", "generic"]);
-
 const dialogGone = (): AppError =>
   new AppError("WRONG_STATE", "The question is no longer on the agent's screen: it has been answered or taken back.");
 
-/** What is known is asked for once more where a dialog is expected and none has been seen. */
-async function lookFor({ watch, question }: DeliverTarget, { mode }: Answer): Promise<Readiness | undefined> {
+/** Captures the screen again where a dialog is expected and none has been seen. */
+async function readinessFor({ watch, question }: DeliverTarget, { mode }: Answer): Promise<Readiness | undefined> {
   if (watch === undefined) return undefined;
   const { current } = watch;
   const hasDialog = current.state === "asking" && current.dialog !== undefined;
@@ -87,8 +83,8 @@ async function toDialog(
     throw new AppError("WRONG_STATE", "Another question has taken the place of this one; read it before you answer.");
   }
   const choose = async (how: Parameters<Delivery["choose"]>[0]["answer"]): Promise<Delivered> => {
-    const { outcome } = await delivery.choose({ server, pane, answer: how, dialogId: dialog.id, addressee });
-    return { outcome, isPrompt: how.kind === "other" };
+    const result = await delivery.choose({ server, pane, answer: how, dialogId: dialog.id, addressee });
+    return deliveredBy(result, how.kind === "other");
   };
   const chooseOption = (index: number): Promise<Delivered> =>
     choose(dialog.multi ? { kind: "multi", answers: [[index]] } : { kind: "option", index });
@@ -149,19 +145,25 @@ const normal = (text: string): string =>
 const optionList = ({ options }: Dialog): string =>
   options.map(({ index, number, label }) => `${number ?? index + 1}. ${label}`).join(" / ");
 
+const deliveredBy = ({ outcome, details }: SubmitResult, isPrompt: boolean): Delivered => ({
+  outcome,
+  screenNote: details?.screenNote,
+  isPrompt,
+});
+
 async function submit(
   { server, delivery, settings }: DeliverContext,
   { pane, addressee }: DeliverTarget,
   text: string,
 ): Promise<Delivered> {
   const { clearFirst, gapMs } = settings;
-  const { outcome } = await delivery.submit({ server, pane, text, whileBusy: "queue", clearFirst, gapMs, addressee });
-  return { outcome, isPrompt: true };
+  const result = await delivery.submit({ server, pane, text, whileBusy: "queue", clearFirst, gapMs, addressee });
+  return deliveredBy(result, true);
 }
 
 /**
- * For a program whose question nobody can read: the keys of the contract, one after the other, and text behind the last
- * option. Nothing shows whether they were right.
+ * For a question that cannot be read: the keys of the contract, one after the other, and text behind the last option.
+ * Nothing shows whether they were right.
  */
 async function pressKeys(
   { server, delivery }: DeliverContext,
@@ -169,14 +171,14 @@ async function pressKeys(
   answer: Answer,
 ): Promise<Delivered> {
   const options = question?.options ?? [];
-  const { outcome } = await delivery.press({
+  const result = await delivery.press({
     server,
     pane,
     steps: contractSteps(options, answer),
     gapMs: KEY_GAP_MS,
     addressee,
   });
-  return { outcome, isPrompt: false };
+  return deliveredBy(result, false);
 }
 
 function contractSteps(options: OpenQuestion["options"], answer: Answer): readonly PressStep[] {

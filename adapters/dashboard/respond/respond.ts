@@ -10,7 +10,7 @@ import { MAX_EXPECTED_PROMPTS } from "../dashboardLimits.ts";
 import { untilSettled } from "../panes/serverPresence.ts";
 import { requestHash } from "./answerKeys.ts";
 import { pressSlowly } from "./contractKeys.ts";
-import { type Delivered, deliverAnswer } from "./deliverAnswer.ts";
+import { type Answer, type Delivered, deliverAnswer } from "./deliverAnswer.ts";
 import * as failures from "./failures.ts";
 import { failureResponse, refusalResponse, type RespondResponse } from "./respondResponse.ts";
 import { parseRespond, type RespondRequest } from "./respondRequest.ts";
@@ -41,7 +41,7 @@ export async function respond(
     return answers.first(identity, () => pressed(context, agent, target, request.keys, startedMs));
   }
   context.store.requireWritable();
-  // Looking for the reason of a refusal may have taken a moment.
+  // Finding the reason of a refusal may have taken a moment.
   if (agent.answer !== undefined) return notWaiting("processing");
   return answers.first(identity, () => delivered(context, agent, target, request, startedMs));
 }
@@ -52,11 +52,14 @@ export const agentNotFound = (agentId: number): RespondResponse =>
 const notWaiting = (state: string): RespondResponse =>
   failureResponse(failures.wrongState(`Agent is not awaiting input (current state: ${state}).`), undefined);
 
+const programEnded = (): RespondResponse => failureResponse(failures.PROGRAM_ENDED, undefined);
+const askedByAnother = (): RespondResponse => failureResponse(failures.ASKED_BY_ANOTHER, undefined);
+
 /** The pane to type into, or why there is none. */
 async function targetOf(
   context: DashboardContext,
   agent: Agent,
-  { mode }: RespondRequest,
+  { mode, dialogId }: RespondRequest,
 ): Promise<PaneId | RespondResponse> {
   const { tmuxPaneId } = agent.record;
   if (tmuxPaneId === undefined || !isPaneId(tmuxPaneId)) {
@@ -67,13 +70,16 @@ async function targetOf(
   // A task that has ended with its pane is not the reason that helps.
   const isWaiting = state === "awaiting_input" || (state === "no_task" && context.panes.livePane(agent) === undefined);
   if (mode !== "keys") {
-    if (!isWaiting) return notWaiting(state);
+    if (!isWaiting) return context.panes.hasEnded(agent) ? programEnded() : notWaiting(state);
     if (agent.answer !== undefined) return notWaiting("processing");
   }
   const pane = await usablePane(context, agent, tmuxPaneId);
   if (typeof pane !== "string") return failureResponse(pane, undefined);
   // The connection may have been lost and made anew.
-  return mode !== "keys" && openTask(agent)?.state !== "awaiting_input" ? notWaiting("no_task") : pane;
+  if (mode === "keys") return pane;
+  if (openTask(agent)?.state !== "awaiting_input") return notWaiting("no_task");
+  const isOthers = agent.othersTurnId !== undefined && agent.question?.turnId === agent.othersTurnId;
+  return isOthers && dialogId === undefined ? askedByAnother() : pane;
 }
 
 async function pressed(
@@ -83,20 +89,21 @@ async function pressed(
   keys: readonly string[],
   startedMs: number,
 ): Promise<RespondResponse> {
-  const { server, clock } = context;
   try {
-    await pressSlowly({ server, clock }, pane, keys, context.panes.addresseeOf(agent));
+    await pressSlowly(context, pane, keys, context.panes.addresseeOf(agent));
   } catch (error) {
     return failureResponse(await explained(context, pane, error), latencyOf(context, startedMs));
   }
-  return successResponse(agent, "keys", openTask(agent)?.state ?? "idle", "submitted", latencyOf(context, startedMs));
+  const newState = openTask(agent)?.state ?? "idle";
+  const latencyMs = latencyOf(context, startedMs);
+  return successResponse(agent, { mode: "keys", newState, delivery: "submitted", screenNote: undefined, latencyMs });
 }
 
 async function delivered(
   context: DashboardContext,
   agent: Agent,
   pane: PaneId,
-  request: Exclude<RespondRequest, { mode: "keys" }>,
+  request: Answer,
   startedMs: number,
 ): Promise<RespondResponse> {
   const { panes, desk, log, nowUnixMs } = context;
@@ -113,17 +120,22 @@ async function delivered(
     );
   } catch (error) {
     result = await explained(context, pane, error);
+    // What stands on the screen is no reason where nobody reads it any more.
+    const isRefused = result.status === 409 && result.reason === undefined && !result.isUncertain;
+    if (isRefused && panes.hasEnded(agent)) result = failures.PROGRAM_ENDED;
     if (result.errorType === "unknown") log.error("dashboard.respond.failed", { agent: agent.record.id, error });
   } finally {
     agent.answer = undefined;
   }
   const latencyMs = latencyOf(context, startedMs);
+  const screenNote = "screenNote" in result ? result.screenNote : undefined;
   const failure = "status" in result ? result : failureOfOutcome(result);
   // A hook that has reported the prompt knows better than a connection that was lost meanwhile.
   if (failure !== undefined && !underWay.isRecorded) {
     if (failure.isUncertain) {
-      const delivery = failure === failures.NOT_ECHOED ? "not_echoed" : "indeterminate";
-      agent.lastDelivery = { delivery, mode: request.mode, latencyMs, atUnixMs: nowUnixMs() };
+      const unsure = failure === failures.NOT_ECHOED ? "not_echoed" : "indeterminate";
+      const delivery = failures.isLeftInBox(failure) ? "not_entered" : unsure;
+      agent.lastDelivery = { delivery, screenNote, mode: request.mode, latencyMs, atUnixMs: nowUnixMs() };
       desk.refreshCard(agent, "respond_failed");
     }
     // Its state follows at once.
@@ -132,12 +144,12 @@ async function delivered(
   }
   // A hook that has reported the prompt is the program's own word for it.
   const outcome = underWay.isRecorded || !("outcome" in result) || failure !== undefined ? "submitted" : result.outcome;
-  agent.lastDelivery = { delivery: outcome, mode: request.mode, latencyMs, atUnixMs: nowUnixMs() };
+  agent.lastDelivery = { delivery: outcome, screenNote, mode: request.mode, latencyMs, atUnixMs: nowUnixMs() };
   if (underWay.isRecorded) desk.refreshCard(agent, "respond");
   const isTaken = outcome !== "echoed_unconfirmed";
   underWay.record({ isReported: !("isPrompt" in result && result.isPrompt && agent.hasHooks), isTaken });
   const newState = isTaken ? "processing" : (openTask(agent)?.state ?? "idle");
-  return successResponse(agent, request.mode, newState, outcome, latencyMs);
+  return successResponse(agent, { mode: request.mode, newState, delivery: outcome, screenNote, latencyMs });
 }
 
 /** A pane that ends takes its connection with it, which is not the reason that helps. */
@@ -165,7 +177,7 @@ function answerUnderWay({ desk }: DashboardContext, agent: Agent, text: string):
     record: ({ isReported, isTaken }) => {
       if (isRecorded) return;
       isRecorded = true;
-      // Answered meanwhile at the program itself, or its hooks have told of what followed.
+      // Answered meanwhile at the program itself, or its hooks have reported what followed.
       if (agent.question?.turnId !== question?.turnId) {
         desk.noted(agent, text);
         return;
@@ -193,8 +205,8 @@ function failureOfOutcome({ outcome }: Delivered): failures.Failure | undefined 
   }
 }
 
-/** What stands in the history. */
-function turnText(request: Exclude<RespondRequest, { mode: "keys" }>): string {
+/** Its text in the history. */
+function turnText(request: Answer): string {
   switch (request.mode) {
     case "text":
     case "other":
@@ -212,15 +224,28 @@ function turnText(request: Exclude<RespondRequest, { mode: "keys" }>): string {
   }
 }
 
+interface Success {
+  readonly mode: RespondRequest["mode"];
+  readonly newState: string;
+  readonly delivery: string;
+  readonly screenNote: string | undefined;
+  readonly latencyMs: number;
+}
+
 const successResponse = (
   agent: Agent,
-  mode: RespondRequest["mode"],
-  newState: string,
-  delivery: string,
-  latencyMs: number,
+  { mode, newState, delivery, screenNote, latencyMs }: Success,
 ): RespondResponse => ({
   status: 200,
-  body: { status: "ok", agent_id: agent.record.id, mode, new_state: newState, latency_ms: latencyMs, delivery },
+  body: {
+    status: "ok",
+    agent_id: agent.record.id,
+    mode,
+    new_state: newState,
+    latency_ms: latencyMs,
+    delivery,
+    ...(screenNote === undefined ? {} : { screen_note: screenNote }),
+  },
   isKept: true,
 });
 

@@ -1,27 +1,17 @@
 /** From the body of `POST /api/respond/:id` to an answer, or the contract's refusal of it (docs/contracts/dashboard.md §2). */
-import { parseJsonText } from "../../http/jsonText.ts";
 import { isKeyName } from "../../../daemon/panes/keys.ts";
 import { MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
-import { fieldsOf, textOf } from "../agents/questions.ts";
 import { MAX_ANSWERS, MAX_KEYS, MAX_OPTION_INDEX } from "../dashboardLimits.ts";
+import { bodyFields, fieldsOf, textOf } from "../fields.ts";
 
-export type RespondRequest =
-  | { readonly mode: "text"; readonly text: string; readonly dialogId: string | undefined }
-  | {
-      readonly mode: "select";
-      readonly index: number;
-      readonly label: string | undefined;
-      readonly dialogId: string | undefined;
-    }
-  | { readonly mode: "other"; readonly text: string; readonly dialogId: string | undefined }
-  | {
-      readonly mode: "multi_select";
-      /** Per question the options chosen; `isMulti` where several may be. */
-      readonly answers: readonly MultiAnswer[];
-      readonly dialogId: string | undefined;
-    }
-  | { readonly mode: "keys"; readonly keys: readonly string[]; readonly dialogId: undefined };
+export type RespondRequest = { readonly dialogId: string | undefined } & (
+  | { readonly mode: "text" | "other"; readonly text: string }
+  | { readonly mode: "select"; readonly index: number; readonly label: string | undefined }
+  | { readonly mode: "multi_select"; readonly answers: readonly MultiAnswer[] }
+  | { readonly mode: "keys"; readonly keys: readonly string[] }
+);
 
+/** The options chosen for one question; `isMulti` where several may be. */
 export interface MultiAnswer {
   readonly indices: readonly number[];
   readonly isMulti: boolean;
@@ -34,14 +24,13 @@ interface Refusal {
 
 /** A body that is no object counts as an empty one, as the contract's clients know it. */
 export function parseRespond(bytes: Uint8Array): RespondRequest | Refusal {
-  const body = bodyOf(bytes);
-  const mode = body["mode"] ?? "text";
+  const body = bodyFields(bytes) ?? {};
+  const mode: unknown = body["mode"] ?? "text";
   const dialogId = textOf(body["dialog_id"]);
   switch (mode) {
     case "text":
-      return textAnswer(body, "Response text is required.", (text) => ({ mode: "text", text, dialogId }));
     case "other":
-      return textAnswer(body, "Text is required for 'other' mode.", (text) => ({ mode: "other", text, dialogId }));
+      return textAnswer(mode, textOf(body["text"]) ?? "", dialogId);
     case "select": {
       const index = body["option_index"];
       if (!isIndex(index)) {
@@ -65,21 +54,11 @@ export function parseRespond(bytes: Uint8Array): RespondRequest | Refusal {
   }
 }
 
-function bodyOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {
-  try {
-    return fieldsOf(parseJsonText(new TextDecoder().decode(bytes))) ?? {};
-  } catch {
-    return {};
+function textAnswer(mode: "text" | "other", text: string, dialogId: string | undefined): RespondRequest | Refusal {
+  if (text.trim() === "") {
+    const message = mode === "text" ? "Response text is required." : "Text is required for 'other' mode.";
+    return { errorType: "missing_text", message };
   }
-}
-
-function textAnswer(
-  body: Readonly<Record<string, unknown>>,
-  missing: string,
-  make: (text: string) => RespondRequest,
-): RespondRequest | Refusal {
-  const text = textOf(body["text"]) ?? "";
-  if (text.trim() === "") return { errorType: "missing_text", message: missing };
   if (text.includes("\0")) {
     return { errorType: "invalid_text", message: "The text holds a NUL character, which no prompt takes." };
   }
@@ -89,7 +68,7 @@ function textAnswer(
   if (Buffer.byteLength(text) > MAX_INPUT_BYTES) {
     return { errorType: "invalid_text", message: `The text is longer than ${MAX_INPUT_BYTES} bytes; shorten it.` };
   }
-  return make(text);
+  return { mode, text, dialogId };
 }
 
 const isIndex = (value: unknown): value is number =>

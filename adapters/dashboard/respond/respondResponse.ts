@@ -25,6 +25,8 @@ export const failureResponse = (failure: Failure, latencyMs: number | undefined)
     error_type: failure.errorType,
     message: failure.message,
     ...(failure.reason === undefined ? {} : { reason: failure.reason }),
+    ...(failure.box === undefined ? {} : { box: failure.box }),
+    ...(failure.wasWritten === true ? { text_written: true } : {}),
     ...(latencyMs === undefined ? {} : { latency_ms: latencyMs }),
   },
   isKept: failure.isUncertain,

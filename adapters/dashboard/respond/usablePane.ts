@@ -1,4 +1,4 @@
-/** An agent's pane for whoever wants to use it now, or why it cannot be used: in words that say which of the reasons it is. */
+/** An agent's pane if it can be used now, or the reason why it cannot. */
 import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Agent } from "../agents/agent.ts";
@@ -7,7 +7,7 @@ import type { DashboardContext } from "../dashboardContext.ts";
 import { untilSettled } from "../panes/serverPresence.ts";
 import * as failures from "./failures.ts";
 
-/** @param pane the one that the agent has told of */
+/** @param pane the one that the agent reported */
 export async function usablePane(
   { server, panes, clock }: DashboardContext,
   agent: Agent,

@@ -1,133 +1,44 @@
-/** Between the database's rows and the records. */
+/**
+ * Between the database's rows and the records: a member is in the column of its name (`sessionUuid` in `session_uuid`), and
+ * undefined is NULL. The tables are STRICT, so a column holds its type; only what is JSON is checked here.
+ */
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
-import type {
-  AgentRecord,
-  ProjectRecord,
-  QuestionKind,
-  TaskRecord,
-  TaskState,
-  ToolInput,
-  TurnRecord,
-} from "../agents/records.ts";
+import { type Fields, fieldsOf, parseJson, textOf } from "../fields.ts";
 
-type Value = string | number | null;
-export type Row = Readonly<Record<string, Value>>;
+type Cell = string | number | null;
+export type Row = Readonly<Record<string, Cell>>;
 
-const text = (value: Value | undefined): string => (typeof value === "string" ? value : "");
-const number = (value: Value | undefined): number => Number(value ?? 0);
-const optionalText = (value: Value | undefined): string | undefined => (typeof value === "string" ? value : undefined);
-const optionalNumber = (value: Value | undefined): number | undefined =>
-  typeof value === "number" ? value : undefined;
+/** A record of the row's table. */
+export const recordOf = (row: Row): object =>
+  Object.fromEntries(Object.entries(row).map(([column, cell]) => [memberOf(column), valueOf(column, cell)]));
 
-export const projectOf = (row: Row): ProjectRecord => ({
-  id: number(row["id"]),
-  name: text(row["name"]),
-  path: text(row["path"]),
-  branch: optionalText(row["branch"]),
-});
+export const rowOf = (record: object): Row =>
+  Object.fromEntries(Object.entries(record).map(([member, value]) => [columnOf(member), cellOf(value)]));
 
-export const projectRow = ({ id, name, path, branch }: ProjectRecord): Row => ({
-  id,
-  name,
-  path,
-  branch: branch ?? null,
-});
+const columnOf = (member: string): string =>
+  member === "isEchoPending" ? "echo_pending" : member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-export const agentOf = (row: Row): AgentRecord => ({
-  id: number(row["id"]),
-  sessionUuid: text(row["session_uuid"]),
-  claudeSessionId: optionalText(row["claude_session_id"]),
-  projectId: number(row["project_id"]),
-  tmuxPaneId: optionalText(row["tmux_pane_id"]),
-  paneServer: optionalText(row["pane_server"]),
-  tmuxSession: optionalText(row["tmux_session"]),
-  itermPaneId: optionalText(row["iterm_pane_id"]),
-  transcriptPath: optionalText(row["transcript_path"]),
-  startedUnixMs: number(row["started_unix_ms"]),
-  lastSeenUnixMs: number(row["last_seen_unix_ms"]),
-  endedUnixMs: optionalNumber(row["ended_unix_ms"]),
-  process: processOf(row["process"]),
-});
+const memberOf = (column: string): string =>
+  column === "echo_pending"
+    ? "isEchoPending"
+    : column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-export const agentRow = (agent: AgentRecord): Row => ({
-  id: agent.id,
-  session_uuid: agent.sessionUuid,
-  claude_session_id: agent.claudeSessionId ?? null,
-  project_id: agent.projectId,
-  tmux_pane_id: agent.tmuxPaneId ?? null,
-  pane_server: agent.paneServer ?? null,
-  tmux_session: agent.tmuxSession ?? null,
-  iterm_pane_id: agent.itermPaneId ?? null,
-  transcript_path: agent.transcriptPath ?? null,
-  started_unix_ms: agent.startedUnixMs,
-  last_seen_unix_ms: agent.lastSeenUnixMs,
-  ended_unix_ms: agent.endedUnixMs ?? null,
-  process: agent.process === undefined ? null : JSON.stringify(agent.process),
-});
+function cellOf(value: unknown): Cell {
+  if (value === undefined) return null;
+  if (typeof value === "boolean") return value ? 1 : 0;
+  return typeof value === "object" ? JSON.stringify(value) : (value as Cell);
+}
 
-export const taskOf = (row: Row): TaskRecord => ({
-  id: number(row["id"]),
-  agentId: number(row["agent_id"]),
-  state: text(row["state"]) as TaskState,
-  instruction: optionalText(row["instruction"]),
-  startedUnixMs: number(row["started_unix_ms"]),
-  stateUnixMs: number(row["state_unix_ms"]),
-  completedUnixMs: optionalNumber(row["completed_unix_ms"]),
-});
+function valueOf(column: string, cell: Cell): unknown {
+  if (column === "process") return processOf(cell);
+  if (column === "tool_input") return objectOf(cell);
+  return column === "echo_pending" ? cell === 1 : (cell ?? undefined);
+}
 
-export const taskRow = (task: TaskRecord): Row => ({
-  id: task.id,
-  agent_id: task.agentId,
-  state: task.state,
-  instruction: task.instruction ?? null,
-  started_unix_ms: task.startedUnixMs,
-  state_unix_ms: task.stateUnixMs,
-  completed_unix_ms: task.completedUnixMs ?? null,
-});
-
-export const turnOf = (row: Row): TurnRecord => ({
-  id: number(row["id"]),
-  taskId: number(row["task_id"]),
-  agentId: number(row["agent_id"]),
-  actor: row["actor"] === "user" ? "user" : "agent",
-  intent: text(row["intent"]) as TurnRecord["intent"],
-  text: text(row["text"]),
-  tool: optionalText(row["tool"]),
-  kind: optionalText(row["kind"]) as QuestionKind | undefined,
-  toolInput: toolInputOf(row["tool_input"]),
-  answersTurnId: optionalNumber(row["answers_turn_id"]),
-  isEchoPending: row["echo_pending"] === 1,
-  createdUnixMs: number(row["created_unix_ms"]),
-});
-
-export const turnRow = (turn: TurnRecord): Row => ({
-  id: turn.id,
-  task_id: turn.taskId,
-  agent_id: turn.agentId,
-  actor: turn.actor,
-  intent: turn.intent,
-  text: turn.text,
-  tool: turn.tool ?? null,
-  kind: turn.kind ?? null,
-  tool_input: turn.toolInput === undefined ? null : JSON.stringify(turn.toolInput),
-  answers_turn_id: turn.answersTurnId ?? null,
-  echo_pending: turn.isEchoPending ? 1 : 0,
-  created_unix_ms: turn.createdUnixMs,
-});
-
-const toolInputOf = (value: Value | undefined): ToolInput | undefined => objectOf(value);
-
-function processOf(value: Value | undefined): ProcessMark | undefined {
-  const { pid, start, executable } = objectOf(value) ?? {};
+function processOf(cell: Cell): ProcessMark | undefined {
+  const { pid, start, executable } = objectOf(cell) ?? {};
   if (typeof pid !== "number" || typeof start !== "string") return undefined;
-  return { pid, start, executable: typeof executable === "string" ? executable : undefined };
+  return { pid, start, executable: textOf(executable) };
 }
 
-function objectOf(value: Value | undefined): Readonly<Record<string, unknown>> | undefined {
-  if (typeof value !== "string") return undefined;
-  try {
-    return JSON.parse(value) as Readonly<Record<string, unknown>>;
-  } catch {
-    return undefined;
-  }
-}
+const objectOf = (cell: Cell): Fields | undefined => fieldsOf(parseJson(textOf(cell) ?? ""));

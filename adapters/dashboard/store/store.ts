@@ -7,7 +7,7 @@ import { closeDatabase, type Database, type Statement } from "../../../daemon/op
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { AgentRecord, ProjectRecord, TaskRecord, TurnRecord } from "../agents/records.ts";
 import { EVENT_ID_BLOCK, KEEP_ANSWERS_MS, KEEP_HISTORY_MS, MAX_KEPT_ANSWERS } from "../dashboardLimits.ts";
-import { agentOf, agentRow, projectOf, projectRow, type Row, taskOf, taskRow, turnOf, turnRow } from "./rows.ts";
+import { recordOf, type Row, rowOf } from "./rows.ts";
 import { WriteBehind } from "./writeBehind.ts";
 
 interface StoreOptions {
@@ -18,7 +18,7 @@ interface StoreOptions {
   readonly log: Log;
 }
 
-/** The response to a request with an idempotency key; without a status it was begun and nobody knows how it ended. */
+/** The response to a request with an idempotency key; without a status it was begun, and its outcome is unknown. */
 interface KeptResponse {
   readonly agentId: number;
   readonly key: string;
@@ -28,13 +28,23 @@ interface KeptResponse {
   readonly atUnixMs: number;
 }
 
-type Table = "projects" | "agents" | "tasks" | "turns";
+interface Records {
+  readonly projects: ProjectRecord;
+  readonly agents: AgentRecord;
+  readonly tasks: TaskRecord;
+  readonly turns: TurnRecord;
+  readonly answers: KeptResponse;
+}
+
+/** Those whose records have an id, which is given out here. */
+const NUMBERED = ["projects", "agents", "tasks", "turns"] as const;
+type Numbered = (typeof NUMBERED)[number];
 
 export class DashboardStore {
   readonly #database: Database;
   readonly #writes: WriteBehind;
   readonly #statements = new Map<string, Statement>();
-  readonly #lastIds: Record<Table, number>;
+  readonly #lastIds: Map<Numbered, number>;
   #nextEventId: number;
   #reservedEventId: number;
 
@@ -43,25 +53,22 @@ export class DashboardStore {
     this.#database = database;
     this.#writes = new WriteBehind({ database, clock, log });
     this.#forgetOld(nowUnixMs());
-    this.#lastIds = {
-      projects: this.#lastId("projects"),
-      agents: this.#lastId("agents"),
-      tasks: this.#lastId("tasks"),
-      turns: this.#lastId("turns"),
-    };
-    this.#nextEventId = Number(this.#meta("next_event_id") ?? 1);
+    this.#lastIds = new Map(NUMBERED.map((table) => [table, Number(this.#value(`SELECT max(id) FROM ${table}`) ?? 0)]));
+    this.#nextEventId = Number(this.#value("SELECT value FROM meta WHERE key = 'next_event_id'") ?? 1);
     this.#reservedEventId = this.#nextEventId;
   }
 
-  nextId(table: Table): number {
-    return (this.#lastIds[table] += 1);
+  nextId(table: Numbered): number {
+    const id = (this.#lastIds.get(table) ?? 0) + 1;
+    this.#lastIds.set(table, id);
+    return id;
   }
 
   /** Grows by one, and by at most `EVENT_ID_BLOCK` over a crash. */
   nextEventId(): number {
     if (this.#nextEventId >= this.#reservedEventId) {
       this.#reservedEventId = this.#nextEventId + EVENT_ID_BLOCK;
-      this.#keepMeta("next_event_id", String(this.#reservedEventId));
+      this.#keepEventId(this.#reservedEventId);
     }
     return this.#nextEventId++;
   }
@@ -72,75 +79,52 @@ export class DashboardStore {
   }
 
   projects(): readonly ProjectRecord[] {
-    return this.#all("SELECT * FROM projects").map((row) => projectOf(row));
+    return this.#all("projects");
   }
 
   activeAgents(): readonly AgentRecord[] {
-    return this.#all("SELECT * FROM agents WHERE ended_unix_ms IS NULL").map((row) => agentOf(row));
+    return this.#all("agents", "WHERE ended_unix_ms IS NULL");
   }
 
   agent(id: number): AgentRecord | undefined {
-    return this.#one("SELECT * FROM agents WHERE id = ?", id, agentOf);
+    return this.#all("agents", "WHERE id = ?", id)[0];
   }
 
   agentByUuid(sessionUuid: string): AgentRecord | undefined {
-    return this.#one("SELECT * FROM agents WHERE session_uuid = ?", sessionUuid, agentOf);
+    return this.#all("agents", "WHERE session_uuid = ?", sessionUuid)[0];
   }
 
   agentBySession(claudeSessionId: string): AgentRecord | undefined {
-    const sql = "SELECT * FROM agents WHERE claude_session_id = ? ORDER BY last_seen_unix_ms DESC LIMIT 1";
-    return this.#one(sql, claudeSessionId, agentOf);
+    const where = "WHERE claude_session_id = ? ORDER BY last_seen_unix_ms DESC LIMIT 1";
+    return this.#all("agents", where, claudeSessionId)[0];
   }
 
   lastTask(agentId: number): TaskRecord | undefined {
-    return this.#one("SELECT * FROM tasks WHERE agent_id = ? ORDER BY id DESC LIMIT 1", agentId, taskOf);
+    return this.#all("tasks", "WHERE agent_id = ? ORDER BY id DESC LIMIT 1", agentId)[0];
   }
 
   /** Newest first. */
   turns(agentId: number, limit: number): readonly TurnRecord[] {
-    const sql = "SELECT * FROM turns WHERE agent_id = ? ORDER BY id DESC LIMIT ?";
-    return this.#all(sql, agentId, limit).map((row) => turnOf(row));
+    return this.#all("turns", "WHERE agent_id = ? ORDER BY id DESC LIMIT ?", agentId, limit);
   }
 
   turnCount(taskId: number): number {
-    const [row] = this.#all("SELECT count(*) AS count FROM turns WHERE task_id = ?", taskId);
-    return Number(row?.["count"] ?? 0);
+    return Number(this.#value("SELECT count(*) FROM turns WHERE task_id = ?", taskId));
   }
 
   answer(agentId: number, key: string): KeptResponse | undefined {
-    const [row] = this.#all("SELECT * FROM answers WHERE agent_id = ? AND key = ?", agentId, key);
-    if (row === undefined) return undefined;
-    const { request_hash: hash, status, body, at_unix_ms: at } = row;
-    return {
-      agentId,
-      key,
-      requestHash: String(hash),
-      status: typeof status === "number" ? status : undefined,
-      body: typeof body === "string" ? body : undefined,
-      atUnixMs: Number(at),
-    };
+    return this.#all("answers", "WHERE agent_id = ? AND key = ?", agentId, key)[0];
   }
 
-  saveProject(project: ProjectRecord): void {
-    this.#save("projects", projectRow(project));
-  }
-
-  saveAgent(agent: AgentRecord): void {
-    this.#save("agents", agentRow(agent));
-  }
-
-  saveTask(task: TaskRecord): void {
-    this.#save("tasks", taskRow(task));
-  }
-
-  saveTurn(turn: TurnRecord): void {
-    this.#save("turns", turnRow(turn));
-  }
-
-  saveAnswer(answer: KeptResponse): void {
-    const { agentId, key, requestHash, status, body, atUnixMs } = answer;
-    const sql = "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)";
-    this.#writes.add(() => this.#prepare(sql).run(agentId, key, requestHash, status ?? null, body ?? null, atUnixMs));
+  /** In the place of the one with the same id, or of the answer with the same key. */
+  save<Table extends keyof Records>(table: Table, record: Records[Table]): void {
+    const row = rowOf(record);
+    const columns = Object.keys(row);
+    const updates = columns.filter((column) => column !== "id").map((column) => `${column} = excluded.${column}`);
+    const sql =
+      `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map((column) => `@${column}`).join(", ")}) ` +
+      `ON CONFLICT (${table === "answers" ? "agent_id, key" : "id"}) DO UPDATE SET ${updates.join(", ")}`;
+    this.#writes.add(() => this.#prepare(sql).run(row));
   }
 
   removeAnswer(agentId: number, key: string): void {
@@ -156,18 +140,9 @@ export class DashboardStore {
   close(): void {
     if (!this.#database.isOpen) return;
     // Ids that were reserved and not used are used next time.
-    if (this.#reservedEventId > this.#nextEventId) this.#keepMeta("next_event_id", String(this.#nextEventId));
+    if (this.#reservedEventId > this.#nextEventId) this.#keepEventId(this.#nextEventId);
     this.#writes.close();
     closeDatabase(this.#database);
-  }
-
-  #save(table: Table, row: Row): void {
-    const columns = Object.keys(row);
-    const updates = columns.filter((column) => column !== "id").map((column) => `${column} = excluded.${column}`);
-    const sql =
-      `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map((column) => `@${column}`).join(", ")}) ` +
-      `ON CONFLICT (id) DO UPDATE SET ${updates.join(", ")}`;
-    this.#writes.add(() => this.#prepare(sql).run(row));
   }
 
   #forgetOld(nowUnixMs: number): void {
@@ -183,27 +158,23 @@ export class DashboardStore {
     this.#writes.flush();
   }
 
-  #lastId(table: Table): number {
-    const [row] = this.#all(`SELECT max(id) AS id FROM ${table}`);
-    return Number(row?.["id"] ?? 0);
+  #keepEventId(id: number): void {
+    this.#writes.add(() => this.#prepare("INSERT OR REPLACE INTO meta VALUES ('next_event_id', ?)").run(String(id)));
   }
 
-  #meta(key: string): string | undefined {
-    const [row] = this.#all("SELECT value FROM meta WHERE key = ?", key);
-    return row === undefined ? undefined : String(row["value"]);
+  #all<Table extends keyof Records>(
+    table: Table,
+    where = "",
+    ...parameters: (string | number)[]
+  ): readonly Records[Table][] {
+    const rows = this.#prepare(`SELECT * FROM ${table} ${where}`).all(...parameters) as Row[];
+    return rows.map((row) => recordOf(row) as Records[Table]);
   }
 
-  #keepMeta(key: string, value: string): void {
-    this.#writes.add(() => this.#prepare("INSERT OR REPLACE INTO meta VALUES (?, ?)").run(key, value));
-  }
-
-  #one<T>(sql: string, parameter: string | number, decode: (row: Row) => T): T | undefined {
-    const [row] = this.#all(sql, parameter);
-    return row === undefined ? undefined : decode(row);
-  }
-
-  #all(sql: string, ...parameters: (string | number)[]): Row[] {
-    return this.#prepare(sql).all(...parameters) as Row[];
+  /** Of a query for one value. */
+  #value(sql: string, ...parameters: number[]): string | number | null | undefined {
+    const row = this.#prepare(sql).get(...parameters) as Row | undefined;
+    return row === undefined ? undefined : Object.values(row)[0];
   }
 
   #prepare(sql: string): Statement {

@@ -1,7 +1,7 @@
 /**
  * Writes in the order in which they were made, each turn's as one transaction at its end. While another process holds the
  * database, or its disk takes nothing, they stay in memory and are tried again: what a client was told is not lost
- * because somebody looks at the file, and the main thread never waits for a lock.
+ * because another program reads the file, and the main thread never waits for a lock.
  */
 import { isDiskFull } from "../../../daemon/ops/database.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
@@ -58,7 +58,7 @@ export class WriteBehind {
     });
   }
 
-  /** For what is better not begun than done without a trace. @throws AppError RESOURCE_LIMIT */
+  /** For work that must leave a record. @throws AppError RESOURCE_LIMIT */
   requireWritable(): void {
     if (this.#failure === undefined) {
       try {
@@ -92,7 +92,7 @@ export class WriteBehind {
     if (this.#unchecked >= CHECKPOINT_WRITES) this.#checkpointLater();
   }
 
-  /** Tries once more, with more patience; what comes after is told of as lost. Safe to call twice. */
+  /** Tries once more, with more patience; later writes are logged as lost. Safe to call twice. */
   close(): void {
     if (this.#isClosed) return;
     this.#options.database.exec(`PRAGMA busy_timeout = ${LAST_BUSY_WAIT_MS}`);

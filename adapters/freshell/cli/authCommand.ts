@@ -6,11 +6,12 @@ import type { DeviceSessionResponse, FreshellOk } from "../../../protocol/api/fr
 import { AppError } from "../../../protocol/errors.ts";
 import type { CommandCall } from "../../bin/cli/commandTypes.ts";
 import { printable } from "../../bin/cli/textTable.ts";
-import { CommandFailure } from "./commandFailure.ts";
+import { failureOf } from "./commandFailure.ts";
+import { text } from "./commandOptions.ts";
 import type { Credentials } from "./loginFile.ts";
 import { removeCredentials } from "./loginFile.ts";
 import { deviceIdentity } from "./deviceIdentity.ts";
-import { freshellCommand } from "./freshellCommand.ts";
+import { type FreshellCall, freshellCommand } from "./freshellCommand.ts";
 import { type FreshellSession, headerToken } from "./freshellSession.ts";
 
 const ACTIONS = ["login", "status", "refresh", "logout"] as const;
@@ -31,73 +32,61 @@ export const authCommand = freshellCommand<AuthData>({
   name: "auth",
   summary: "log this device in at the server, or out",
   details: [
-    "login exchanges the server's AUTH_TOKEN for a token of this device, kept in ~/.freshell/cli-auth.json; status tells how " +
-      "long it holds, refresh renews it (which other commands do when it is due), logout ends it and removes the file.",
+    "login exchanges the server's AUTH_TOKEN for a token of this device, kept in ~/.freshell/cli-auth.json; status shows when " +
+      "it expires, refresh renews it (other commands do so when it is due), logout ends it and removes the file.",
   ],
   positionals: [{ name: "ACTION", description: "what to do", choices: ACTIONS }],
   options: [
-    {
-      name: "auth-token",
-      type: "text",
-      value: "TOKEN",
-      description:
-        "login: the server's token, - to read it from standard input; others can see what stands on a command line",
-    },
-    {
-      name: "from-env",
-      type: "text",
-      value: "VARIABLE",
-      description: "login: the variable that holds the server's token",
-      default: "AUTH_TOKEN",
-    },
+    text("auth-token", "TOKEN", "login: the server's token, - for standard input; other users can see command lines"),
+    text("from-env", "VARIABLE", "login: the variable that holds the server's token", { default: "AUTH_TOKEN" }),
   ],
   examples: [
     { line: "freshell auth login --from-env AUTH_TOKEN", does: "the server's token is in the environment" },
     { line: "freshell auth login --auth-token - <token", does: "the server's token is in a file" },
-    { line: "freshell auth status", does: "as whom, where, and until when" },
+    { line: "freshell auth status", does: "the server, this device, when the token expires" },
   ],
-  perform: async (call, session) => {
+  perform: async (call) => {
+    const { session } = call;
     const action = call.positionals[0] as (typeof ACTIONS)[number];
     if (action !== "login") refuseLoginOptions(call, action);
     switch (action) {
       case "login":
-        return login(call, session());
+        return login(call);
       case "status":
-        return shownLogin(loginOf(session()));
+        return shownLogin(loginOf(session));
       case "refresh":
-        return shownLogin(await session().renew(loginOf(session())));
+        return shownLogin(await session.renew(loginOf(session)));
       case "logout":
-        return logout(call, session());
+        return logout(call);
     }
   },
   show: (data) => (data.loggedIn ? loginText(data) : "logged out\n"),
 });
 
 /** A refused login leaves the existing one. */
-async function login(call: CommandCall, session: FreshellSession): Promise<Login> {
+async function login(call: FreshellCall): Promise<Login> {
+  const { session } = call;
   const token = await bootstrapToken(call);
   const device = deviceIdentity(call.io);
-  const { url } = session;
-  const body = { ...device, deviceType: "cli" };
-  const opened = await session.bearing<DeviceSessionResponse>(token, {
-    method: "POST",
-    path: "/api/device-sessions",
-    body,
-  });
-  return shownLogin(session.keep(url, device.deviceLabel, opened));
+  const request = { method: "POST", path: "/api/device-sessions", body: { ...device, deviceType: "cli" } } as const;
+  const opened = await session.bearing<DeviceSessionResponse>(token, request);
+  return shownLogin(session.keep(session.url, device.deviceLabel, opened));
 }
 
 async function bootstrapToken({ io, options }: CommandCall): Promise<string> {
   const [given, variable] = [options.text("auth-token"), options.text("from-env")];
   if (given !== undefined && variable !== undefined) {
-    throw new AppError("INVALID_ARGUMENT", "--auth-token and --from-env exclude each other");
+    throw new AppError("INVALID_ARGUMENT", "give --auth-token or --from-env, not both");
   }
   if (given === "-") return headerToken((await readAll(io.stdin)).trim(), "standard input");
   if (given !== undefined) return headerToken(given, "--auth-token");
   const name = variable ?? "AUTH_TOKEN";
   const value = io.env[name];
   if (value !== undefined && value !== "") return headerToken(value, name);
-  throw new AppError("INVALID_ARGUMENT", `there is no token in ${JSON.stringify(name)}: give --from-env VARIABLE`);
+  throw new AppError(
+    "INVALID_ARGUMENT",
+    `the variable ${JSON.stringify(name)} is not set: set it, or give --from-env VARIABLE`,
+  );
 }
 
 async function readAll(stdin: AsyncIterable<Uint8Array | string>): Promise<string> {
@@ -107,16 +96,13 @@ async function readAll(stdin: AsyncIterable<Uint8Array | string>): Promise<strin
 }
 
 /** A session unknown to the server counts as logged out; without a response the file stays, for a retry. */
-async function logout({ io }: CommandCall, session: FreshellSession): Promise<AuthData> {
+async function logout({ io, session }: FreshellCall): Promise<AuthData> {
   const { credentials } = session;
   if (credentials === undefined) return { loggedIn: false };
   try {
     await session.callLoggedIn<FreshellOk>(credentials, { method: "DELETE", path: "/api/device-sessions/current" });
   } catch (error) {
-    const ended =
-      (error instanceof AppError && error.code === "UNAUTHORIZED") ||
-      (error instanceof CommandFailure && ["UNAUTHORIZED", "NOT_FOUND"].includes(error.fault.code));
-    if (!ended) throw error;
+    if (!["UNAUTHORIZED", "NOT_FOUND"].includes(failureOf(error).fault.code)) throw error;
   }
   removeCredentials(io);
   return { loggedIn: false };
@@ -132,7 +118,7 @@ function shownLogin({ url, deviceId, deviceLabel, expiresAt, scopes }: Credentia
 }
 
 function loginText({ url, deviceId, deviceLabel, expiresAt, expired, scopes }: Login): string {
-  const until = `${new Date(expiresAt).toISOString()}${expired ? " (over; renewed by the next command)" : ""}`;
+  const until = `${new Date(expiresAt).toISOString()}${expired ? " (expired; the next command renews it)" : ""}`;
   const rows = [
     ["server", url],
     ["device", `${deviceLabel} (${deviceId})`],

@@ -2,7 +2,8 @@
 import type { TerminalCaptureResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { CommandCall } from "../../bin/cli/commandTypes.ts";
-import { PANE_TARGET, targetOfPane } from "./commandTargets.ts";
+import { flag, PANE_TARGET, text } from "./commandOptions.ts";
+import { targetOfPane } from "./commandTargets.ts";
 import { freshellCommand } from "./freshellCommand.ts";
 
 /** In the server's form. */
@@ -11,30 +12,30 @@ const START = /^(?:-|-?\d{1,9})$/;
 export const capturePaneCommand = freshellCommand<TerminalCaptureResponse>({
   name: "capture-pane",
   summary: "print what a terminal shows",
-  details: ["A capture that cannot be exactly what was asked for is refused with UNSUPPORTED_CAPTURE_MODE."],
-  positionals: [],
+  details: ["A capture that cannot be exactly what was asked for fails with UNSUPPORTED_CAPTURE_MODE."],
   options: [
     ...PANE_TARGET,
-    {
-      name: "start",
-      short: "S",
-      type: "text",
-      value: "LINE",
-      dashed: true,
-      description: "the first line: 0 is the top of the screen, -5 five lines of history before it, - all there is",
-      default: "0",
-    },
-    { name: "join", short: "J", type: "flag", description: "a line that the screen has wrapped is one line" },
-    { name: "escapes", short: "e", type: "flag", description: "keep colours and attributes as escape sequences" },
+    text(
+      "start",
+      "LINE",
+      "the first line: 0 is the top of the screen, -5 five lines of history above it, - all history",
+      {
+        short: "S",
+        dashed: true,
+        default: "0",
+      },
+    ),
+    flag("join", "join lines that the screen has wrapped", "J"),
+    flag("escapes", "keep colours and attributes as escape sequences", "e"),
   ],
   examples: [
     { line: "freshell capture-pane --target terminal:ID", does: "its screen" },
     { line: "freshell capture-pane --target terminal:ID -S - -J", does: "all of its history, whole lines" },
   ],
-  perform: async (call, session) => {
+  perform: async (call) => {
     const query = queryOf(call);
-    const terminalId = await targetOfPane(call, session, "capture-pane");
-    return session().call({ method: "GET", path: `/api/terminals/${terminalId}/capture${query}` });
+    const terminalId = await targetOfPane(call);
+    return call.session.call({ method: "GET", path: `/api/terminals/${terminalId}/capture${query}` });
   },
   show: ({ lines }) => lines.map((line) => `${line}\n`).join(""),
 });
@@ -42,7 +43,7 @@ export const capturePaneCommand = freshellCommand<TerminalCaptureResponse>({
 function queryOf({ options }: CommandCall): string {
   const start = options.text("start");
   if (start !== undefined && !START.test(start)) {
-    throw new AppError("INVALID_ARGUMENT", `-S is a line number or -, not ${JSON.stringify(start.slice(0, 80))}`);
+    throw new AppError("INVALID_ARGUMENT", `-S takes a line number or -, not ${JSON.stringify(start.slice(0, 80))}`);
   }
   const given = [
     ...(start === undefined ? [] : [`S=${start}`]),

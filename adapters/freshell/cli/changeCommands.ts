@@ -1,13 +1,23 @@
 /** Commands that change a device's tabs and panes. Only the owner makes the change; the server relays it. */
-import { resolve } from "node:path";
 import type { RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { CommandCall, CommandSpec, Example, OptionSpec, PositionalSpec } from "../../bin/cli/commandTypes.ts";
 import { printable } from "../../bin/cli/textTable.ts";
-import { DEVICE_OPTION, TAB_OPTION } from "./commandTargets.ts";
+import {
+  absolutePath,
+  DEVICE_OPTION,
+  KEY_OPTION,
+  number,
+  PANE_OPTIONS,
+  REVISION_OPTION,
+  SHELL_OPTION,
+  TAB_OPTION,
+  TAB_TARGET,
+  text,
+  word,
+} from "./commandOptions.ts";
 import type { Changed } from "./deviceCalls.ts";
 import { freshellCommand } from "./freshellCommand.ts";
-import { KEY_OPTION, PANE_OPTIONS, REVISION_OPTION, SHELL_OPTION, TAB_TARGET, text, word } from "./deviceOptions.ts";
 
 type Args = Readonly<Record<string, unknown>>;
 
@@ -26,27 +36,18 @@ interface LayoutCommand {
 /** Options passed on as arguments unchanged. */
 const SELECTORS = ["target", "tab", "source", "to"] as const;
 
-function layoutCommand({
-  name,
-  needs = ["target"],
-  args,
-  positionals = [],
-  examples = [],
-  ...spec
-}: LayoutCommand): CommandSpec {
+function layoutCommand({ needs = ["target"], args, ...spec }: LayoutCommand): CommandSpec {
+  const { name } = spec;
   return freshellCommand<Changed>({
     ...spec,
-    name,
     options: [...spec.options, REVISION_OPTION],
-    positionals,
-    examples,
-    perform: async (call, session) => {
+    perform: async (call) => {
       const missing = needs.find((one) => call.options.text(one) === undefined);
       if (missing !== undefined)
         throw new AppError("INVALID_ARGUMENT", `${name} needs --${missing}: see \`freshell help ${name}\``);
       const all = { ...givenOf(call, SELECTORS), ...args?.(call) };
       const { DeviceCalls } = await import("./deviceCalls.ts");
-      return new DeviceCalls(call, session).change(name, all);
+      return new DeviceCalls(call).change(name, all);
     },
     show: shown,
   });
@@ -57,30 +58,19 @@ const givenOf = ({ options }: CommandCall, names: readonly string[]): Args =>
 
 /** In the form of targets, one per line. */
 function shown({ tabId, paneId, terminalId, detachedTerminals, appliedRevision }: Changed): string {
-  const line = (name: string, id: unknown): string[] => (typeof id === "string" ? [`${name}:${printable(id)}`] : []);
-  const detached = Array.isArray(detachedTerminals)
-    ? detachedTerminals.map((id) => `detached terminal:${String(id)}`)
-    : [];
-  const lines = [...line("tab", tabId), ...line("pane", paneId), ...line("terminal", terminalId)];
-  return [lines.join(" "), ...detached.map(printable), `revision ${appliedRevision}`].map((one) => `${one}\n`).join("");
+  const target = (name: string, id: unknown): string[] => (typeof id === "string" ? [`${name}:${id}`] : []);
+  const made = [...target("tab", tabId), ...target("pane", paneId), ...target("terminal", terminalId)].join(" ");
+  const detached = Array.isArray(detachedTerminals) ? (detachedTerminals as unknown[]) : [];
+  const lines = [made, ...detached.map((id) => `detached terminal:${String(id)}`), `revision ${appliedRevision}`];
+  return lines.map((line) => `${printable(line)}\n`).join("");
 }
-
-/** Absolute, so that a path means the same everywhere on this machine. */
-const pathOf = ({ io }: CommandCall, path: string): string => (path === "" ? path : resolve(io.cwd, path));
 
 const direction = text("direction", "DIRECTION", "horizontal is side by side, vertical one above the other", {
   choices: ["horizontal", "vertical"],
 });
-const cwd = text("cwd", "DIR", "the directory that its terminal begins in", { complete: "directory", default: "home" });
-const percent = (name: string, short: string, description: string): OptionSpec => ({
-  name,
-  short,
-  type: "number",
-  value: "PERCENT",
-  min: 1,
-  max: 99,
-  description,
-});
+const cwd = text("cwd", "DIR", "the directory that its terminal starts in", { complete: "directory", default: "home" });
+const percent = (name: string, short: string, split: string): OptionSpec =>
+  number(name, "PERCENT", `percent of the nearest split ${split}`, { short, min: 1, max: 99 });
 
 export const CHANGE_COMMANDS: readonly CommandSpec[] = [
   layoutCommand({
@@ -90,28 +80,29 @@ export const CHANGE_COMMANDS: readonly CommandSpec[] = [
     options: [text("name", "NAME", "its title", { short: "n" }), SHELL_OPTION, cwd, DEVICE_OPTION, KEY_OPTION],
     examples: [
       { line: "freshell new-tab -n build --cwd .", does: "prints tab, pane and terminal" },
-      { line: "freshell new-tab --device desk --idempotency-key K", does: "once, however often it is sent" },
+      {
+        line: "freshell new-tab --device desk --idempotency-key K",
+        does: "once, however often the command is repeated",
+      },
     ],
-    args: (call) => {
-      const { options } = call;
-      const [title, dir] = [options.text("name"), options.text("cwd")];
-      return {
-        ...(title === undefined ? {} : { title }),
-        ...givenOf(call, ["shell"]),
-        ...(dir === undefined ? {} : { cwd: pathOf(call, dir) }),
-      };
-    },
+    args: (call) => ({
+      title: call.options.text("name"),
+      ...givenOf(call, ["shell"]),
+      cwd: absolutePath(call, call.options.text("cwd")),
+    }),
   }),
   layoutCommand({ name: "select-tab", summary: "show a tab", options: [TAB_TARGET, DEVICE_OPTION] }),
   layoutCommand({
     name: "kill-tab",
-    summary: "close a tab; its terminals go on",
+    summary: "close a tab; its terminals keep running",
     options: [TAB_TARGET, DEVICE_OPTION],
-    examples: [{ line: "freshell kill-tab --target tab-name:build", does: "prints the terminals that nobody shows" }],
+    examples: [
+      { line: "freshell kill-tab --target tab-name:build", does: "prints the terminals that no pane shows any more" },
+    ],
   }),
   layoutCommand({
     name: "rename-tab",
-    summary: "give a tab another title",
+    summary: "rename a tab",
     options: [TAB_TARGET, DEVICE_OPTION],
     positionals: [word("NAME", "the title")],
     args: ({ positionals: [title] }) => ({ title }),
@@ -135,35 +126,28 @@ export const CHANGE_COMMANDS: readonly CommandSpec[] = [
         does: "a page",
       },
     ],
-    args: (call) => {
-      const editor = call.options.text("editor");
-      return {
-        ...givenOf(call, ["direction", "shell", "browser"]),
-        ...(editor === undefined ? {} : { editor: pathOf(call, editor) }),
-      };
-    },
+    args: (call) => ({
+      ...givenOf(call, ["direction", "shell", "browser"]),
+      editor: absolutePath(call, call.options.text("editor")),
+    }),
   }),
   layoutCommand({ name: "select-pane", summary: "make a pane the active one", options: PANE_OPTIONS }),
-  layoutCommand({ name: "kill-pane", summary: "close a pane; its terminal goes on", options: PANE_OPTIONS }),
+  layoutCommand({ name: "kill-pane", summary: "close a pane; its terminal keeps running", options: PANE_OPTIONS }),
   layoutCommand({
     name: "resize-pane",
-    summary: "give a pane another share of the split that it is in",
-    options: [
-      ...PANE_OPTIONS,
-      percent("width", "x", "of the nearest split side by side"),
-      percent("height", "y", "of the nearest split one above the other"),
-    ],
+    summary: "resize a pane within its split",
+    options: [...PANE_OPTIONS, percent("width", "x", "side by side"), percent("height", "y", "one above the other")],
     args: ({ options }) => {
       const [x, y] = [options.number("width"), options.number("height")];
       if (x === undefined && y === undefined) throw new AppError("INVALID_ARGUMENT", "resize-pane needs -x or -y");
-      return { ...(x === undefined ? {} : { x }), ...(y === undefined ? {} : { y }) };
+      return { x, y };
     },
   }),
   layoutCommand({
     name: "swap-pane",
-    summary: "let two panes change places",
+    summary: "swap two panes",
     needs: ["source", "target"],
-    options: [text("source", "PANE", "the other one: pane:ID or pane-index:N"), ...PANE_OPTIONS],
+    options: [text("source", "PANE", "the other pane: pane:ID or pane-index:N"), ...PANE_OPTIONS],
   }),
   layoutCommand({
     name: "open-browser",
@@ -174,7 +158,7 @@ export const CHANGE_COMMANDS: readonly CommandSpec[] = [
   }),
   layoutCommand({
     name: "navigate",
-    summary: "lead a pane's page elsewhere",
+    summary: "open another URL in a pane that shows a page",
     options: PANE_OPTIONS,
     positionals: [word("URL", "the page; http or https")],
     args: ({ positionals: [url] }) => ({ url }),
@@ -184,11 +168,11 @@ export const CHANGE_COMMANDS: readonly CommandSpec[] = [
     summary: "edit a file in a pane",
     options: PANE_OPTIONS,
     positionals: [word("FILE", "the file")],
-    args: (call) => ({ filePath: pathOf(call, call.positionals[0] ?? "") }),
+    args: (call) => ({ filePath: absolutePath(call, call.positionals[0]) }),
   }),
   layoutCommand({
     name: "respawn-pane",
-    summary: "end what runs in a pane's terminal and start it anew",
+    summary: "end the program in a pane's terminal and start it again",
     options: [...PANE_OPTIONS, KEY_OPTION],
   }),
   layoutCommand({
@@ -202,6 +186,8 @@ export const CHANGE_COMMANDS: readonly CommandSpec[] = [
       DEVICE_OPTION,
       KEY_OPTION,
     ],
-    examples: [{ line: "freshell attach-terminal --target terminal:ID --to pane:ID", does: "no process moves" }],
+    examples: [
+      { line: "freshell attach-terminal --target terminal:ID --to pane:ID", does: "no process starts or ends" },
+    ],
   }),
 ];

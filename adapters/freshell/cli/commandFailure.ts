@@ -5,7 +5,7 @@ import type { FreshellFault, OperationErrorCode } from "../../../protocol/api/fr
 export type CommandFault = FreshellFault<OperationErrorCode>;
 
 /** The server is unreachable, which is not an error of the server's. */
-export const EXIT_UNREACHABLE = 69;
+const EXIT_UNREACHABLE = 69;
 
 export class CommandFailure extends Error {
   readonly fault: CommandFault;
@@ -23,6 +23,20 @@ export class CommandFailure extends Error {
 export function failureOf(thrown: unknown): CommandFailure {
   if (thrown instanceof CommandFailure) return thrown;
   const { code, message, details } = toAppError(thrown);
-  const fault = { code: code as OperationErrorCode, message, ...(details === undefined ? {} : { details }) };
-  return new CommandFailure(fault, { cause: thrown });
+  return new CommandFailure({ code: code as OperationErrorCode, message, details }, { cause: thrown });
 }
+
+export const isUnauthorized = (error: unknown): boolean =>
+  error instanceof CommandFailure && error.fault.code === "UNAUTHORIZED";
+
+/** The connection to the server failed before a response came. */
+export function unreachable(url: string, why: string, cause?: unknown): CommandFailure {
+  const message = `no Freshell server at ${url}: ${why}; start one with \`tmuxwire serve --only freshell\`, or set FRESHELL_URL`;
+  return serverLost(message, { retry: true, url }, cause);
+}
+
+export const serverLost = (message: string, details: object, cause: unknown): CommandFailure =>
+  new CommandFailure(
+    { code: "INTERNAL_ERROR", message, details: { cause: "DAEMON_UNREACHABLE", ...details } },
+    { exitCode: EXIT_UNREACHABLE, cause },
+  );

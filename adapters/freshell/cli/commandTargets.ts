@@ -5,49 +5,23 @@
 import type { Selector } from "../../../protocol/api/freshell/selectors.ts";
 import { parseSelector, selectorText } from "../../../protocol/api/freshell/selectors.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { CommandCall, OptionSpec } from "../../bin/cli/commandTypes.ts";
-import type { FreshellSession } from "./freshellSession.ts";
-
-export const TAB_OPTION: OptionSpec = {
-  name: "tab",
-  type: "text",
-  value: "TAB",
-  description: "the tab of pane-index:N: tab:ID, tab-name:NAME or tab-index:N",
-};
-export const DEVICE_OPTION: OptionSpec = {
-  name: "device",
-  type: "text",
-  value: "DEVICE",
-  description: "the device that has the pane",
-  default: "this command line",
-};
-export const TERMINAL_TARGET: OptionSpec = {
-  name: "target",
-  type: "text",
-  value: "TARGET",
-  description: "terminal:ID",
-};
-/** For commands that take panes too. */
-export const PANE_TARGET: readonly OptionSpec[] = [
-  { ...TERMINAL_TARGET, description: "terminal:ID, pane:ID or pane-index:N" },
-  TAB_OPTION,
-  DEVICE_OPTION,
-];
+import type { FreshellCall } from "./freshellCommand.ts";
 
 /** The id of the terminal that `--target` names. @throws AppError INVALID_ARGUMENT, INVALID_TARGET */
-export function targetTerminal(call: CommandCall, name: string): string {
-  const selector = targetOf(call, name);
+export function targetTerminal(call: FreshellCall): string {
+  const selector = targetOf(call);
   if (selector.type === "terminal") return selector.terminalId;
-  throw wrongTarget(name, selector, "terminal:ID");
+  throw wrongTarget(call, selector, "terminal:ID");
 }
 
 /** The session that `--target` names. @throws AppError INVALID_ARGUMENT, INVALID_TARGET */
-export function targetSession(call: CommandCall, name: string): SessionName {
-  const selector = targetOf(call, name, "session:PROVIDER:ID; `freshell session-list` lists them");
-  if (selector.type !== "session") throw wrongTarget(name, selector, "session:PROVIDER:ID");
-  const { provider, sessionId } = selector;
-  return { provider, sessionId };
+export function targetSession(call: FreshellCall): SessionName {
+  const selector = targetOf(call, "session:PROVIDER:ID; `freshell session-list` lists them");
+  if (selector.type === "session") return sessionName(selector);
+  throw wrongTarget(call, selector, "session:PROVIDER:ID");
 }
+
+const sessionName = ({ provider, sessionId }: SessionName): SessionName => ({ provider, sessionId });
 
 export const sessionPath = ({ provider, sessionId }: SessionName): string =>
   `/api/agent-sessions/${provider}/${encodeURIComponent(sessionId)}`;
@@ -58,8 +32,8 @@ export const sessionPath = ({ provider, sessionId }: SessionName): string =>
  * @throws AppError INVALID_ARGUMENT, INVALID_TARGET
  * @throws CommandFailure
  */
-export async function targetOfPane(call: CommandCall, session: () => FreshellSession, name: string): Promise<string> {
-  const content = await contentOf(call, session, name, false);
+export async function targetOfPane(call: FreshellCall): Promise<string> {
+  const content = await contentOf(call, false);
   if ("terminalId" in content) return content.terminalId;
   throw new AppError("INVALID_TARGET", "the pane shows an agent's session, not a terminal");
 }
@@ -71,17 +45,11 @@ interface SessionName {
 type Content = { readonly terminalId: string } | { readonly sessionRef: SessionName };
 
 /** The target of a wait: a terminal or a session, or the one that a pane shows. @throws as `targetOfPane` */
-export const waitTarget = (call: CommandCall, session: () => FreshellSession, name: string): Promise<Content> =>
-  contentOf(call, session, name, true);
+export const waitTarget = (call: FreshellCall): Promise<Content> => contentOf(call, true);
 
-async function contentOf(
-  call: CommandCall,
-  session: () => FreshellSession,
-  name: string,
-  mayBeSession: boolean,
-): Promise<Content> {
+async function contentOf(call: FreshellCall, mayBeSession: boolean): Promise<Content> {
   const forms = `terminal:ID, pane:ID${mayBeSession ? ", pane-index:N or session:PROVIDER:ID" : " or pane-index:N"}`;
-  const selector = targetOf(call, name);
+  const selector = targetOf(call);
   const tab = call.options.text("tab");
   if (tab !== undefined && !parseSelector(tab).type.startsWith("tab")) {
     throw new AppError("INVALID_TARGET", `--tab is tab:ID, tab-name:NAME or tab-index:N, not ${JSON.stringify(tab)}`);
@@ -90,38 +58,33 @@ async function contentOf(
     case "terminal":
       return { terminalId: selector.terminalId };
     case "pane-index":
-      if (tab !== undefined) return contentOfPane(call, session, selector);
+      if (tab !== undefined) return contentOfPane(call, selector);
       throw new AppError("INVALID_ARGUMENT", `${selectorText(selector)} counts within a tab: give --tab as well`);
     case "pane":
-      return contentOfPane(call, session, selector);
-    case "session": {
-      const { provider, sessionId } = selector;
-      if (mayBeSession) return { sessionRef: { provider, sessionId } };
-      throw wrongTarget(name, selector, forms);
-    }
+      return contentOfPane(call, selector);
+    case "session":
+      if (mayBeSession) return { sessionRef: sessionName(selector) };
+      throw wrongTarget(call, selector, forms);
     case "tab":
     case "tab-name":
     case "tab-index":
-      throw wrongTarget(name, selector, forms);
+      throw wrongTarget(call, selector, forms);
   }
 }
 
-async function contentOfPane(call: CommandCall, session: () => FreshellSession, selector: Selector): Promise<Content> {
+async function contentOfPane(call: FreshellCall, selector: Selector): Promise<Content> {
   // Loaded only when needed: commands on terminals stay fast.
   const { DeviceCalls } = await import("./deviceCalls.ts");
-  const pane = await new DeviceCalls(call, session).resolve(selectorText(selector), call.options.text("tab"));
+  const pane = await new DeviceCalls(call).resolve(selectorText(selector), call.options.text("tab"));
   const { paneId, kind, contentRef } = pane;
-  if (contentRef !== null) {
-    if ("terminalId" in contentRef) return contentRef;
-    const { provider, sessionId } = contentRef.sessionRef;
-    return { sessionRef: { provider, sessionId } };
+  if (contentRef === null) {
+    throw new AppError("INVALID_TARGET", `pane:${paneId} shows no terminal (${kind})`, { details: { paneId, kind } });
   }
-  throw new AppError("INVALID_TARGET", `pane:${paneId} shows no terminal (${kind})`, { details: { paneId, kind } });
+  return "terminalId" in contentRef ? contentRef : { sessionRef: sessionName(contentRef.sessionRef) };
 }
 
 function targetOf(
-  { options }: CommandCall,
-  name: string,
+  { options, name }: FreshellCall,
   wanted = "terminal:ID; `freshell list-terminals` lists them",
 ): Selector {
   const text = options.text("target");
@@ -129,5 +92,5 @@ function targetOf(
   throw new AppError("INVALID_ARGUMENT", `${name} needs --target ${wanted}`);
 }
 
-const wrongTarget = (name: string, selector: Selector, wanted: string): AppError =>
+const wrongTarget = ({ name }: FreshellCall, selector: Selector, wanted: string): AppError =>
   new AppError("INVALID_TARGET", `${name} takes ${wanted}, not ${JSON.stringify(selectorText(selector))}`);

@@ -8,13 +8,12 @@ import { DEVICE_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { DeviceEntry, DeviceLayoutResponse, RpcRequest, RpcSuccess } from "../../../protocol/api/freshell/rpc.ts";
 import { isMutation, needsKey, parseArgs, type RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { CommandCall, OptionValues } from "../../bin/cli/commandTypes.ts";
-import type { Io } from "../../bin/cli/cliIo.ts";
 import { CommandFailure } from "./commandFailure.ts";
-import { newId, openDevice } from "./deviceFile.ts";
+import { newId } from "../newId.ts";
+import { openDevice } from "./deviceFile.ts";
 import { deviceIdentity } from "./deviceIdentity.ts";
 import { takeDeviceLock } from "./deviceLock.ts";
-import type { FreshellSession } from "./freshellSession.ts";
+import type { FreshellCall } from "./freshellCommand.ts";
 import { OwnerConnection } from "./ownerConnection.ts";
 
 /** Retries of a change without a given revision after a revision conflict. */
@@ -23,7 +22,7 @@ const MAX_RETRIES = 3;
 export type Changed = Readonly<Record<string, unknown>> & { readonly appliedRevision: number };
 
 /** What a pane shows. */
-export interface ResolvedPane {
+interface ResolvedPane {
   readonly tabId: string;
   readonly paneId: string;
   readonly kind: string;
@@ -33,18 +32,14 @@ export interface ResolvedPane {
 export class DeviceCalls {
   /** The target device. */
   readonly deviceId: string;
-  readonly #io: Io;
-  readonly #options: OptionValues;
-  readonly #session: () => FreshellSession;
+  readonly #call: FreshellCall;
   readonly #ownId: string;
 
   /** @throws AppError INVALID_ARGUMENT, INTERNAL_ERROR */
-  constructor({ io, options }: CommandCall, session: () => FreshellSession) {
-    this.#io = io;
-    this.#options = options;
-    this.#session = session;
-    this.#ownId = deviceIdentity(io).deviceId;
-    this.deviceId = options.text("device") ?? this.#ownId;
+  constructor(call: FreshellCall) {
+    this.#call = call;
+    this.#ownId = deviceIdentity(call.io).deviceId;
+    this.deviceId = call.options.text("device") ?? this.#ownId;
     if (DEVICE_ID.test(this.deviceId)) return;
     throw new AppError(
       "INVALID_ARGUMENT",
@@ -60,8 +55,9 @@ export class DeviceCalls {
   async change(command: RpcCommand, args: Readonly<Record<string, unknown>>): Promise<Changed> {
     // Before any request.
     const checked = parseArgs(command, args);
-    const given = this.#options.number("expected-revision");
-    const key = this.#options.text("idempotency-key");
+    const { options } = this.#call;
+    const given = options.number("expected-revision");
+    const key = options.text("idempotency-key");
     return this.#online(async (runtime) => {
       for (let retries = 0; ; retries += 1) {
         const expectedRevision =
@@ -69,7 +65,7 @@ export class DeviceCalls {
         try {
           const { result, appliedRevision } = await this.#request(command, checked, {
             expectedRevision,
-            ...(needsKey(command) || key !== undefined ? { idempotencyKey: key ?? newId() } : {}),
+            idempotencyKey: key ?? (needsKey(command) ? newId() : undefined),
           });
           return { ...result, appliedRevision: appliedRevision ?? expectedRevision };
         } catch (error) {
@@ -81,7 +77,7 @@ export class DeviceCalls {
 
   /** The pane that a selector names, and what it shows. @throws AppError, CommandFailure */
   async resolve(target: string, tab: string | undefined): Promise<ResolvedPane> {
-    const args = parseArgs("resolve", { target, ...(tab === undefined ? {} : { tab }) });
+    const args = parseArgs("resolve", { target, tab });
     return this.#online(async () => {
       const { result } = await this.#request("resolve", args, {});
       return result as unknown as ResolvedPane;
@@ -95,12 +91,12 @@ export class DeviceCalls {
 
   /** The server's entry of it. @throws AppError, CommandFailure */
   status(): Promise<DeviceEntry> {
-    return this.#session().call({ method: "GET", path: `/api/devices/${this.deviceId}` });
+    return this.#call.session.call({ method: "GET", path: `/api/devices/${this.deviceId}` });
   }
 
   #readLayout(allowStale: boolean): Promise<DeviceLayoutResponse> {
     const path = `/api/devices/${this.deviceId}/layout${allowStale ? "?allowStale=1" : ""}`;
-    return this.#session().call({ method: "GET", path });
+    return this.#call.session.call({ method: "GET", path });
   }
 
   /** A change has several steps: a command that is told to stop still completes them. */
@@ -119,19 +115,20 @@ export class DeviceCalls {
       ...more,
     };
     const changes = isMutation(command);
-    return this.#session().call({ method: "POST", path: "/api/rpc", body, changes, isFinished: changes });
+    return this.#call.session.call({ method: "POST", path: "/api/rpc", body, changes, isFinished: changes });
   }
 
   /** With the device online, if it is ours. */
   async #online<Result>(work: (runtime: DeviceRuntime | undefined) => Promise<Result>): Promise<Result> {
     if (!this.isOwn) return work(undefined);
-    const lock = await takeDeviceLock(this.#io, false);
+    const { io, session } = this.#call;
+    const lock = await takeDeviceLock(io, false);
     if (lock === undefined) return work(undefined);
     try {
-      const device = deviceIdentity(this.#io);
+      const device = deviceIdentity(io);
       let connection: OwnerConnection | undefined;
-      const runtime = openDevice(this.#io, device.deviceId, (layout) => connection?.publish(layout));
-      connection = await this.#session().connect((url, token) => OwnerConnection.open({ url, token, device, runtime }));
+      const runtime = openDevice(io, device.deviceId, (layout) => connection?.publish(layout));
+      connection = await session.connect((url, token) => OwnerConnection.open({ url, token, device, runtime }));
       try {
         return await work(runtime);
       } finally {

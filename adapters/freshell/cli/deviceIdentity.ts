@@ -2,12 +2,10 @@
  * Which device this command line is: `cli-device.json`, made by the first command and constant from then on. Of several
  * concurrent first commands, one makes it and all use it (seed 002 §4.2).
  */
-import { readFileSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import type { Io } from "../../bin/cli/cliIo.ts";
-import { AppError } from "../../../protocol/errors.ts";
-import { createPrivate, freshellHome } from "./freshellHome.ts";
+import { attempt, createPrivate, freshellHome, readText, unusable } from "./freshellHome.ts";
 
 export interface DeviceIdentity {
   readonly deviceId: string;
@@ -24,27 +22,18 @@ export function deviceIdentity(io: Io): DeviceIdentity {
   const path = join(freshellHome(io), "cli-device.json");
   const present = readIdentity(path);
   if (present !== undefined) return present;
-  try {
-    createPrivate(path, `${JSON.stringify(newIdentity(io), undefined, 2)}\n`);
-  } catch (error) {
-    throw unusable(path, `cannot be made (${(error as NodeJS.ErrnoException).code ?? String(error)})`, error);
-  }
+  attempt(path, "created", () => createPrivate(path, `${JSON.stringify(newIdentity(io), undefined, 2)}\n`));
   const made = readIdentity(path);
-  if (made === undefined) throw unusable(path, "was removed while it was being made");
+  if (made === undefined) throw unusable(path, "was removed while it was being created: try again");
   return made;
 }
 
 function readIdentity(path: string): DeviceIdentity | undefined {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw unusable(path, `cannot be read (${code ?? String(error)})`, error);
-  }
+  const text = readText(path);
+  if (text === undefined) return undefined;
   const found = parsed(text);
-  if (found === undefined) throw unusable(path, "names no device; remove it, and this is another device from then on");
+  if (found === undefined)
+    throw unusable(path, "holds no device id: remove it, and the next command makes a new device");
   return found;
 }
 
@@ -76,6 +65,3 @@ function userName({ env }: Io): string {
     return env["USER"] ?? "user";
   }
 }
-
-const unusable = (path: string, how: string, cause?: unknown): AppError =>
-  new AppError("INTERNAL_ERROR", `${path} ${how}`, { cause });

@@ -2,20 +2,20 @@
  * The mutex of this command line's layout: `cli-device.lock`, which names a process. A command holds it while it is the owner,
  * `device run` while it runs. A lock left by a dead process is taken over.
  */
-import { lstatSync, readFileSync, rmSync } from "node:fs";
+import { lstatSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { nodeProcesses, watchNames } from "../../../daemon/host/nodeSystem.ts";
 import { procfs } from "../../../daemon/host/procfs.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { Io } from "../../bin/cli/cliIo.ts";
-import { newId } from "./deviceFile.ts";
-import { createPrivate, freshellHome } from "./freshellHome.ts";
+import { newId } from "../newId.ts";
+import { attempt, createPrivate, freshellHome, readText, unusable } from "./freshellHome.ts";
 
 /** For one holder: a command holds it for a fraction of a second. Many in a row may take longer. */
 const HELD_MS = 5_000;
 /** A killed holder sends no event, so probe. */
-const LOOK_AGAIN_MS = 200;
+const PROBE_EVERY_MS = 200;
 
 interface Holder {
   readonly pid: number;
@@ -24,7 +24,7 @@ interface Holder {
   readonly isResident: boolean;
 }
 
-export interface DeviceLock {
+interface DeviceLock {
   release(): void;
 }
 
@@ -39,7 +39,7 @@ export async function takeDeviceLock(io: Io, isResident: boolean): Promise<Devic
   let [held, sinceMs] = ["", 0];
   for (;;) {
     io.signal.throwIfAborted();
-    if (create(path, ours)) return { release: () => removeIf(path, ours) };
+    if (attempt(path, "created", () => createPrivate(path, ours))) return { release: () => removeIf(path, ours) };
     const text = contentOf(path);
     if (text === undefined) continue;
     const holder = parsed(text);
@@ -52,19 +52,11 @@ export async function takeDeviceLock(io: Io, isResident: boolean): Promise<Devic
     if (systemClock.nowMs() - sinceMs >= HELD_MS) {
       throw new AppError(
         "RESOURCE_LIMIT",
-        `process ${holder.pid} has held ${path} for ${HELD_MS / 1_000} s: try again, or end it`,
+        `process ${holder.pid} has held ${path} for ${HELD_MS / 1_000} s: try again, or end that process`,
         { details: { pid: holder.pid } },
       );
     }
     await changed(folder);
-  }
-}
-
-function create(path: string, text: string): boolean {
-  try {
-    return createPrivate(path, text);
-  } catch (error) {
-    throw unusable(path, `cannot be made (${(error as NodeJS.ErrnoException).code ?? String(error)})`, error);
   }
 }
 
@@ -79,16 +71,11 @@ const isGone = ({ pid, start }: Holder): boolean =>
 
 /** Undefined when it has been released meanwhile. @throws AppError INTERNAL_ERROR */
 function contentOf(path: string): string | undefined {
-  try {
-    // Through a link we would read, and remove, somebody else's file.
-    if (!lstatSync(path).isFile()) throw unusable(path, "is no file of ours: remove it");
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return undefined;
-    throw unusable(path, `cannot be read (${code ?? String(error)})`, error);
-  }
+  // Through a link we would read, and remove, somebody else's file.
+  const found = attempt(path, "read", () => lstatSync(path, { throwIfNoEntry: false }));
+  if (found === undefined) return undefined;
+  if (!found.isFile()) throw unusable(path, "is not a regular file: remove it");
+  return readText(path);
 }
 
 function parsed(text: string): Holder | undefined {
@@ -124,7 +111,7 @@ function removeIf(path: string, text: string): void {
   if (contentOf(path) === text) rmSync(path, { force: true });
 }
 
-/** Resolves on a change in the folder, or after `LOOK_AGAIN_MS`. */
+/** Resolves on a change in the folder, or after `PROBE_EVERY_MS`. */
 function changed(folder: string): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -132,12 +119,9 @@ function changed(folder: string): Promise<void> {
       timer.cancel();
       resolve();
     };
-    const timer = systemClock.callAt(systemClock.nowMs() + LOOK_AGAIN_MS, done);
+    const timer = systemClock.callAt(systemClock.nowMs() + PROBE_EVERY_MS, done);
     const watcher = watchNames(folder, (_kind, name) => {
       if (name === null || name === "cli-device.lock") done();
     });
   });
 }
-
-const unusable = (path: string, how: string, cause?: unknown): AppError =>
-  new AppError("INTERNAL_ERROR", `${path} ${how}`, { cause });

@@ -14,25 +14,21 @@ export const DISPLAY_TOKENS = [
 ] as const;
 export type DisplayToken = (typeof DISPLAY_TOKENS)[number];
 
-type Part = { readonly text: string } | { readonly token: DisplayToken };
+/** A token is as many letters as follow. */
+const TOKEN = /%(%|[A-Za-z]*)/g;
 
-/** A token is as many letters as follow. @throws AppError INVALID_ARGUMENT */
-export function parseFormat(format: string): readonly Part[] {
-  return [...format.matchAll(/%%|%[A-Za-z]+|%|[^%]+/g)].map(([part]): Part => {
-    if (!part.startsWith("%")) return { text: part };
-    if (part === "%%") return { text: "%" };
-    const token = DISPLAY_TOKENS.find((one) => `%${one}` === part);
-    if (token !== undefined) return { token };
-    throw new AppError(
-      "INVALID_ARGUMENT",
-      `${JSON.stringify(part.slice(0, 80))} is no token: %% is the sign, tokens are ${DISPLAY_TOKENS.map((one) => `%${one}`).join(" ")}`,
-    );
-  });
+/** The tokens of a format. @throws AppError INVALID_ARGUMENT */
+export function tokensOf(format: string): ReadonlySet<DisplayToken> {
+  const names = [...format.matchAll(TOKEN)].map(([, name = ""]) => name).filter((name) => name !== "%");
+  const wrong = names.find((name) => !(DISPLAY_TOKENS as readonly string[]).includes(name));
+  if (wrong === undefined) return new Set(names as DisplayToken[]);
+  const known = DISPLAY_TOKENS.map((one) => `%${one}`).join(" ");
+  throw new AppError(
+    "INVALID_ARGUMENT",
+    `${JSON.stringify(`%${wrong}`.slice(0, 80))} is not a token: %% is a percent sign, tokens are ${known}`,
+  );
 }
 
-export const tokensOf = (parts: readonly Part[]): ReadonlySet<DisplayToken> =>
-  new Set(parts.flatMap((part) => ("token" in part ? [part.token] : [])));
-
 /** A missing value is empty. */
-export const rendered = (parts: readonly Part[], values: Readonly<Partial<Record<DisplayToken, string>>>): string =>
-  parts.map((part) => ("text" in part ? part.text : (values[part.token] ?? ""))).join("");
+export const rendered = (format: string, values: Readonly<Partial<Record<DisplayToken, string>>>): string =>
+  format.replaceAll(TOKEN, (_, name: string) => (name === "%" ? "%" : (values[name as DisplayToken] ?? "")));

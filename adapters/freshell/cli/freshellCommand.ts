@@ -4,30 +4,41 @@
  */
 import type { Io } from "../../bin/cli/cliIo.ts";
 import { Interrupted } from "../../bin/cli/cliIo.ts";
-import type { CommandCall, CommandSpec, OptionSpec } from "../../bin/cli/commandTypes.ts";
+import type { CommandCall, CommandSpec } from "../../bin/cli/commandTypes.ts";
 import { oneLine } from "../../bin/cli/textTable.ts";
 import { failureOf } from "./commandFailure.ts";
+import { flag } from "./commandOptions.ts";
 import { deviceIdentity } from "./deviceIdentity.ts";
 import { FreshellSession } from "./freshellSession.ts";
 
-const JSON_OPTION: OptionSpec = { name: "json", type: "flag", description: "print one JSON document" };
+const JSON_OPTION = flag("json", "print one JSON document");
 
-export interface FreshellCommand<Data> extends Omit<CommandSpec, "run"> {
+export interface FreshellCall extends CommandCall {
+  /** The command's name, for messages. */
+  readonly name: string;
+  readonly session: FreshellSession;
+}
+
+type Lists = "positionals" | "options" | "examples";
+interface FreshellCommand<Data> extends Omit<CommandSpec, "run" | Lists>, Partial<Pick<CommandSpec, Lists>> {
   /** Refuses bad input before anything else. @throws AppError */
-  readonly perform: (call: CommandCall, session: () => FreshellSession) => Promise<Data> | Data;
+  readonly perform: (call: FreshellCall) => Promise<Data> | Data;
   /** For a person; default nothing. */
   readonly show?: ((data: Data) => string) | undefined;
 }
 
 export function freshellCommand<Data>({ perform, show, ...spec }: FreshellCommand<Data>): CommandSpec {
+  const { name, positionals = [], options: own = [], examples = [] } = spec;
   return {
     ...spec,
-    options: [...spec.options, JSON_OPTION],
+    positionals,
+    examples,
+    options: [...own, JSON_OPTION],
     run: async (call) => {
       const { io, options } = call;
       const session = new FreshellSession(io);
       makeIdentity(io);
-      const data = await perform(call, () => session);
+      const data = await perform({ ...call, name, session });
       if (options.flag("json")) await io.out(`${JSON.stringify({ status: "ok", data })}\n`);
       else await io.out(show?.(data) ?? "");
       return 0;
@@ -50,10 +61,7 @@ export async function reportFreshellFailure(io: Io, thrown: unknown, json: boole
   if (reason !== undefined) return reason.exitCode;
   const { fault, exitCode } = failureOf(thrown);
   const { code, message, details = {}, stage } = fault;
-  if (json) {
-    const told = { status: "error", code, message, details, ...(stage === undefined ? {} : { stage }) };
-    await io.out(`${JSON.stringify(told)}\n`);
-  }
+  if (json) await io.out(`${JSON.stringify({ status: "error", code, message, details, stage })}\n`);
   io.err(`freshell: ${oneLine(message)} (${code})\n`);
   return exitCode;
 }

@@ -8,7 +8,7 @@ import { IncomingMessage, request as httpRequest } from "node:http";
 import { Socket } from "node:net";
 import type { FreshellFault } from "../../../protocol/api/freshell/freshellErrors.ts";
 import { ERROR_SURFACES } from "../../../protocol/errors.ts";
-import { CommandFailure, type CommandFault, EXIT_UNREACHABLE } from "./commandFailure.ts";
+import { CommandFailure, type CommandFault, serverLost, unreachable } from "./commandFailure.ts";
 
 export interface FreshellRequest {
   readonly url: string;
@@ -33,10 +33,11 @@ const MAX_RESPONSE_BYTES = 67_108_864;
 export async function freshellRequest<Body>(asked: FreshellRequest): Promise<Body> {
   const { text, status } = await exchange(asked);
   const body = parsed(text);
-  if (body === undefined) throw unreachable(asked, "what listens there is no Freshell server");
-  const fault = faultOf(body);
+  const fault = faultOf(body ?? {});
   if (fault !== undefined) throw new CommandFailure(fault);
-  if (status >= 300) throw unreachable(asked, `what listens there is no Freshell server (status ${status})`);
+  if (body === undefined || status >= 300) {
+    throw unreachable(asked.url, `another program listens there (status ${status})`);
+  }
   return body as Body;
 }
 
@@ -56,16 +57,16 @@ async function exchange(asked: FreshellRequest): Promise<{ readonly text: string
     const fail = (error: Error): void => {
       if (signal.aborted) reject(signal.reason as Error);
       else if (error instanceof CommandFailure) reject(error);
-      else reject(isConnected ? cut(asked, error) : unreachable(asked, reasonOf(error), error));
+      else reject(isConnected ? cut(asked, error) : unreachable(url, reasonOf(error), error));
     };
     const abort = (): void => void sent.destroy(signal.reason as Error);
     signal.addEventListener("abort", abort, { once: true });
     sent.once("close", () => signal.removeEventListener("abort", abort));
-    sent.once("timeout", () => sent.destroy(new Error(`nothing came for ${SILENCE_MS / 1_000} s`)));
+    sent.once("timeout", () => sent.destroy(new Error(`no data for ${SILENCE_MS / 1_000} s`)));
     sent.once("socket", (socket) => socket.once("connect", () => (isConnected = true)));
     sent.once("error", fail);
     sent.once("response", (incoming) => {
-      readAll(asked, incoming).then(
+      readAll(url, incoming).then(
         (text) => resolve({ text, status: incoming.statusCode ?? 0 }),
         (error: unknown) => {
           sent.destroy();
@@ -82,9 +83,9 @@ async function exchange(asked: FreshellRequest): Promise<{ readonly text: string
  * Reads a fake response to warm up the code: a first run takes a millisecond or more, which is better spent before a wait's
  * response comes than after.
  */
-export function rehearseResponse(asked: Pick<FreshellRequest, "url">): void {
+export function rehearseResponse(url: string): void {
   const incoming = new IncomingMessage(new Socket());
-  void readAll(asked, incoming).then((text) => faultOf(parsed(text) ?? {}));
+  void readAll(url, incoming).then((text) => faultOf(parsed(text) ?? {}));
   incoming.complete = true;
   incoming.push(Buffer.from("{}"));
   incoming.push(null);
@@ -97,15 +98,14 @@ async function requester(url: string): Promise<(url: string, options: RequestOpt
 }
 
 /** By events: an async iterator would cost setup time after the response has arrived. */
-function readAll(asked: Pick<FreshellRequest, "url">, incoming: IncomingMessage): Promise<string> {
+function readAll(url: string, incoming: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
     incoming.on("data", (chunk: Buffer) => {
       length += chunk.length;
       chunks.push(chunk);
-      if (length > MAX_RESPONSE_BYTES)
-        reject(unreachable(asked, `its response is longer than ${MAX_RESPONSE_BYTES} bytes`));
+      if (length > MAX_RESPONSE_BYTES) reject(unreachable(url, `its response exceeds ${MAX_RESPONSE_BYTES} bytes`));
     });
     incoming.once("error", reject);
     incoming.once("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
@@ -131,43 +131,29 @@ function faultOf(body: object): CommandFault | undefined {
   return {
     code: isKnown ? (code as CommandFault["code"]) : "INTERNAL_ERROR",
     message,
-    ...(isKnown && details === undefined ? {} : { details: { ...details, ...(isKnown ? {} : { cause: code }) } }),
-    ...(stage === undefined ? {} : { stage }),
+    details: isKnown ? details : { ...details, cause: code },
+    stage,
   };
-}
-
-function unreachable({ url }: Pick<FreshellRequest, "url">, why: string, cause?: unknown): CommandFailure {
-  return new CommandFailure(
-    {
-      code: "INTERNAL_ERROR",
-      message: `no Freshell server at ${url}: ${why}; start one with \`tmuxwire serve --only freshell\`, or set FRESHELL_URL`,
-      details: { cause: "DAEMON_UNREACHABLE", retry: true, url },
-    },
-    { exitCode: EXIT_UNREACHABLE, cause },
-  );
 }
 
 /** Sent, and no response: only a request that changes nothing can be repeated without checking. */
 function cut({ url, method, changes = method !== "GET" }: FreshellRequest, cause: Error): CommandFailure {
-  const unknown = changes ? "; whether it was done is not known" : "";
-  return new CommandFailure(
-    {
-      code: "INTERNAL_ERROR",
-      message: `the server at ${url} did not finish its response: ${reasonOf(cause)}${unknown}`,
-      details: { cause: "DAEMON_UNREACHABLE", retry: !changes, url, ...(changes ? { delivery: "indeterminate" } : {}) },
-    },
-    { exitCode: EXIT_UNREACHABLE, cause },
+  const unknown = changes ? "; check whether it was done before you repeat it" : "";
+  return serverLost(
+    `the server at ${url} did not finish its response: ${reasonOf(cause)}${unknown}`,
+    { retry: !changes, url, delivery: changes ? "indeterminate" : undefined },
+    cause,
   );
 }
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there",
-  ECONNRESET: "the connection was cut",
+  ECONNRESET: "the connection was reset",
   ENOTFOUND: "there is no such host",
-  EAI_AGAIN: "the host's name could not be looked up",
-  EHOSTUNREACH: "there is no way to the host",
-  ENETUNREACH: "there is no way to the host",
-  ETIMEDOUT: "nothing came",
+  EAI_AGAIN: "the host's name could not be resolved",
+  EHOSTUNREACH: "there is no route to the host",
+  ENETUNREACH: "there is no route to the host",
+  ETIMEDOUT: "the connection timed out",
 };
 
 /** Several addresses of one host fail as one error, with the first one's code. */

@@ -7,7 +7,7 @@ import { watchNames } from "../../../daemon/host/nodeSystem.ts";
 import type { DeviceSessionResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { Io } from "../../bin/cli/cliIo.ts";
-import { CommandFailure } from "./commandFailure.ts";
+import { isUnauthorized } from "./commandFailure.ts";
 import type { Credentials } from "./loginFile.ts";
 import { readCredentials, writeCredentials } from "./loginFile.ts";
 import { freshellHome } from "./freshellHome.ts";
@@ -66,15 +66,7 @@ export class FreshellSession {
   async connect<Connection>(open: (url: string, token: string) => Promise<Connection>): Promise<Connection> {
     const given = givenToken(this.#io);
     if (given !== undefined) return open(this.url, given);
-    const login = this.#loginHere();
-    const { url, deviceToken } = await this.#current(login);
-    try {
-      return await open(url, deviceToken);
-    } catch (error) {
-      if (!isUnauthorized(error)) throw error;
-      const renewed = await this.renew(login);
-      return await open(url, renewed.deviceToken);
-    }
+    return this.#loggedIn(this.#loginHere(), open);
   }
 
   /** @throws AppError UNAUTHORIZED */
@@ -85,37 +77,33 @@ export class FreshellSession {
     throw new AppError("UNAUTHORIZED", `logged in at ${login.url}, not at ${this.url}: ${LOGIN_AGAIN}`);
   }
 
-  async #current(login: Credentials): Promise<Credentials> {
-    return login.expiresAt - Date.now() < RENEW_BEFORE_MS ? this.renew(login) : login;
+  /** To the server of the login, whatever `FRESHELL_URL` says. @throws CommandFailure, AppError UNAUTHORIZED */
+  callLoggedIn<Body>(login: Credentials, call: Call): Promise<Body> {
+    return this.#loggedIn(login, (url, token) => this.#send<Body>(url, call, token));
   }
 
-  /** To the server of the login, whatever `FRESHELL_URL` says. @throws CommandFailure, AppError UNAUTHORIZED */
-  async callLoggedIn<Body>(login: Credentials, call: Call): Promise<Body> {
-    const current = await this.#current(login);
+  async #loggedIn<Result>(login: Credentials, use: (url: string, token: string) => Promise<Result>): Promise<Result> {
+    const current = login.expiresAt - Date.now() < RENEW_BEFORE_MS ? await this.renew(login) : login;
     try {
-      return await this.#send(login.url, call, current.deviceToken);
+      return await use(login.url, current.deviceToken);
     } catch (error) {
       // Refused before anything was done: the server has lost its data, or its clock differs from ours.
       if (!isUnauthorized(error) || current !== login) throw error;
       const renewed = await this.renew(login);
-      return await this.#send(login.url, call, renewed.deviceToken);
+      return await use(login.url, renewed.deviceToken);
     }
   }
 
   /** @throws CommandFailure; AppError UNAUTHORIZED when the login has ended. */
   async renew(login: Credentials): Promise<Credentials> {
     // Another command may have renewed it meanwhile.
-    const latest = readCredentials(this.#io);
-    if (latest !== undefined && isLater(latest, login)) return this.#use(latest);
+    const latest = this.#laterThan(login);
+    if (latest !== undefined) return this.#use(latest);
     const { refreshToken, url } = login;
     const path = "/api/device-sessions/refresh";
     try {
-      const renewed = await this.#send<DeviceSessionResponse>(
-        url,
-        { method: "POST", path, body: { refreshToken } },
-        undefined,
-      );
-      return this.keep(url, login.deviceLabel, renewed);
+      const call = { method: "POST", path, body: { refreshToken } } as const;
+      return this.keep(url, login.deviceLabel, await this.#send<DeviceSessionResponse>(url, call, undefined));
     } catch (error) {
       if (!isUnauthorized(error)) throw error;
       const others = await this.#renewedByOthers(login);
@@ -139,29 +127,31 @@ export class FreshellSession {
 
   /** A refresh token works once. If another command has used ours, its new tokens are in the file, now or in a moment. */
   #renewedByOthers(login: Credentials): Promise<Credentials | undefined> {
-    const latest = (): Credentials | undefined => {
-      const found = readCredentials(this.#io);
-      return found !== undefined && isLater(found, login) ? found : undefined;
-    };
     return new Promise((resolve, reject) => {
       const settle = (found: Credentials | undefined): void => {
         watcher?.close();
         timer.cancel();
         resolve(found);
       };
-      const look = (): void => {
+      const check = (): void => {
         try {
-          const found = latest();
+          const found = this.#laterThan(login);
           if (found !== undefined) settle(found);
         } catch (error) {
           settle(undefined);
           reject(error);
         }
       };
-      const watcher = watchNames(freshellHome(this.#io), look);
+      const watcher = watchNames(freshellHome(this.#io), check);
       const timer = systemClock.callAt(systemClock.nowMs() + RENEWED_BY_OTHERS_MS, () => settle(undefined));
-      look();
+      check();
     });
+  }
+
+  /** What the file holds, if another command has renewed this login. */
+  #laterThan({ refreshToken, url }: Credentials): Credentials | undefined {
+    const found = readCredentials(this.#io);
+    return found !== undefined && found.refreshToken !== refreshToken && found.url === url ? found : undefined;
   }
 
   #send<Body>(url: string, { isFinished, ...call }: Call, token: string | undefined): Promise<Body> {
@@ -171,12 +161,6 @@ export class FreshellSession {
   }
 }
 
-const isLater = (one: Credentials, other: Credentials): boolean =>
-  one.refreshToken !== other.refreshToken && one.url === other.url;
-
-const isUnauthorized = (error: unknown): boolean =>
-  error instanceof CommandFailure && error.fault.code === "UNAUTHORIZED";
-
 function givenToken({ env }: Io): string | undefined {
   const token = env["FRESHELL_TOKEN"];
   return token === undefined || token === "" ? undefined : headerToken(token, "FRESHELL_TOKEN");
@@ -185,5 +169,5 @@ function givenToken({ env }: Io): string | undefined {
 /** What a header can carry. @throws AppError UNAUTHORIZED */
 export function headerToken(token: string, from: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new AppError("UNAUTHORIZED", `${from} is no token: a token is visible ASCII characters without blanks`);
+  throw new AppError("UNAUTHORIZED", `${from} is not a token: a token is printable ASCII without spaces`);
 }

@@ -13,7 +13,7 @@ export function serverUrl(given: string | undefined, loggedInAt: string | undefi
   // Not quoted: a token in it could end up in a log.
   throw new AppError(
     "INVALID_ARGUMENT",
-    `FRESHELL_URL is no URL of a server: give http://HOST:PORT or https, without user, query or fragment`,
+    "FRESHELL_URL is not a server's URL: give http://HOST:PORT or https://HOST:PORT, without user, query or fragment",
   );
 }
 

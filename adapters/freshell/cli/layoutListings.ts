@@ -1,6 +1,7 @@
 /** The results of `list-tabs`, `list-panes` and `display` from a layout. */
 import { findPane, findTab, leavesIn } from "../../../daemon/devices/layoutTarget.ts";
 import {
+  type ContentRef,
   contentRefOf,
   type LayoutLeaf,
   type LayoutSnapshot,
@@ -12,24 +13,22 @@ import type { DisplayToken } from "./displayFormat.ts";
 /** The layout of a list, and how fresh it is (seed 002 §10.2). */
 type Workspace = Omit<DeviceLayoutResponse, "snapshot">;
 
-export interface ListedTab extends LayoutTab {
+interface ListedTab extends LayoutTab {
   /** As `tab-index:` counts. */
   readonly index: number;
   readonly active: boolean;
   readonly panes: number;
 }
-interface Pane {
+export interface ListedPane {
   readonly id: string;
   readonly tabId: string;
   readonly kind: string;
   readonly status: string;
-  readonly contentRef: object | null;
-  readonly [further: string]: unknown;
-}
-export interface ListedPane extends Pane {
+  readonly contentRef: ContentRef | null;
   /** As `pane-index:` counts within its tab. */
   readonly index: number;
   readonly active: boolean;
+  readonly [further: string]: unknown;
 }
 export type TabList = Workspace & { readonly activeTabId: string | null; readonly tabs: readonly ListedTab[] };
 export type PaneList = Workspace & { readonly panes: readonly ListedPane[] };
@@ -49,17 +48,18 @@ export function tabList({ snapshot, ...workspace }: DeviceLayoutResponse): TabLi
 export function paneList({ snapshot, ...workspace }: DeviceLayoutResponse, within: string | undefined): PaneList {
   const tabs = within === undefined ? snapshot.tabs : [findTab(snapshot, within)];
   const panes = tabs.flatMap((tab) =>
-    leavesIn(snapshot, tab.id).map((leaf, index) => ({
-      ...paneOf(snapshot, tab, leaf),
-      index,
-      active: snapshot.activePane[tab.id] === leaf.id,
-    })),
+    leavesIn(snapshot, tab.id).map((leaf, index) => paneOf(snapshot, tab, leaf, index)),
   );
   return { ...workspace, panes };
 }
 
 /** A pane's data comes from the owner, its place from the tree. */
-function paneOf({ panes = [] }: LayoutSnapshot, tab: LayoutTab, leaf: LayoutLeaf): Pane {
+function paneOf(
+  { panes = [], activePane }: LayoutSnapshot,
+  tab: LayoutTab,
+  leaf: LayoutLeaf,
+  index: number,
+): ListedPane {
   const { content } = leaf;
   return {
     ownerDeviceId: tab.ownerDeviceId,
@@ -72,6 +72,8 @@ function paneOf({ panes = [] }: LayoutSnapshot, tab: LayoutTab, leaf: LayoutLeaf
     tabId: tab.id,
     kind: content.kind,
     contentRef: contentRefOf(content),
+    index,
+    active: activePane[tab.id] === leaf.id,
   };
 }
 

@@ -1,20 +1,18 @@
 /** Commands that only read: devices, their tabs and panes, and one line about a pane. */
 import type { DeviceEntry } from "../../../protocol/api/freshell/rpc.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { CommandCall, CommandSpec } from "../../bin/cli/commandTypes.ts";
+import type { CommandSpec } from "../../bin/cli/commandTypes.ts";
 import { printable, table } from "../../bin/cli/textTable.ts";
 import { failureOf } from "./commandFailure.ts";
-import { DEVICE_OPTION, TAB_OPTION } from "./commandTargets.ts";
+import { DEVICE_OPTION, PANE_OPTIONS, STALE_OPTION, TAB_OPTION, text } from "./commandOptions.ts";
 import type { DeviceCalls } from "./deviceCalls.ts";
-import { DISPLAY_TOKENS, parseFormat, rendered, tokensOf } from "./displayFormat.ts";
-import { freshellCommand } from "./freshellCommand.ts";
-import type { FreshellSession } from "./freshellSession.ts";
-import type { PaneList, TabList } from "./layoutListings.ts";
-import { PANE_OPTIONS, STALE_OPTION, text } from "./deviceOptions.ts";
+import { DISPLAY_TOKENS, rendered, tokensOf } from "./displayFormat.ts";
+import { type FreshellCall, freshellCommand } from "./freshellCommand.ts";
+import type { ListedPane, PaneList, TabList } from "./layoutListings.ts";
 
-const callsOf = async (call: CommandCall, session: () => FreshellSession): Promise<DeviceCalls> => {
+const callsOf = async (call: FreshellCall): Promise<DeviceCalls> => {
   const { DeviceCalls: Calls } = await import("./deviceCalls.ts");
-  return new Calls(call, session);
+  return new Calls(call);
 };
 
 /** Unix milliseconds as an ISO time. */
@@ -23,10 +21,7 @@ const shownTime = (unixMs: number): string => new Date(unixMs).toISOString();
 const listDevicesCommand = freshellCommand<readonly DeviceEntry[]>({
   name: "list-devices",
   summary: "list the devices that the server has seen",
-  positionals: [],
-  options: [],
-  examples: [],
-  perform: (_call, session) => session().call({ method: "GET", path: "/api/devices" }),
+  perform: ({ session }) => session.call({ method: "GET", path: "/api/devices" }),
   show: (devices) =>
     table(
       ["DEVICE", "LABEL", "TYPE", "ONLINE", "REVISION", "LAST SEEN"],
@@ -44,16 +39,15 @@ const listDevicesCommand = freshellCommand<readonly DeviceEntry[]>({
 const deviceStatusCommand = freshellCommand<DeviceEntry>({
   name: "device-status",
   summary: "tell whether a device is online",
-  positionals: [],
   options: [DEVICE_OPTION],
   examples: [{ line: "freshell device-status --device desk --json", does: "for a program" }],
-  perform: async (call, session) => (await callsOf(call, session)).status(),
+  perform: async (call) => (await callsOf(call)).status(),
   show: ({ deviceId, deviceLabel, deviceType, online, lastSeenAt, workspaceRevision }) =>
     [
       ["device", `${deviceLabel} (${deviceId})`],
       ["type", deviceType],
       ["online", online ? "yes" : `no, last seen ${shownTime(lastSeenAt)}`],
-      ["revision", String(workspaceRevision ?? "not known")],
+      ["revision", String(workspaceRevision ?? "unknown")],
     ]
       .map(([name = "", value = ""]) => `${name.padEnd(10)}${printable(value)}\n`)
       .join(""),
@@ -62,11 +56,10 @@ const deviceStatusCommand = freshellCommand<DeviceEntry>({
 const listTabsCommand = freshellCommand<TabList>({
   name: "list-tabs",
   summary: "list the tabs of a device",
-  positionals: [],
   options: [DEVICE_OPTION, STALE_OPTION],
   examples: [{ line: "freshell list-tabs --device desk --allow-stale", does: "also while it is offline" }],
-  perform: async (call, session) => {
-    const calls = await callsOf(call, session);
+  perform: async (call) => {
+    const calls = await callsOf(call);
     const { tabList } = await import("./layoutListings.ts");
     return tabList(await calls.layout(call.options.flag("allow-stale")));
   },
@@ -87,15 +80,14 @@ const listTabsCommand = freshellCommand<TabList>({
 const listPanesCommand = freshellCommand<PaneList>({
   name: "list-panes",
   summary: "list the panes of a device, or of one of its tabs",
-  positionals: [],
   options: [
     { ...TAB_OPTION, description: "only of this tab: tab:ID, tab-name:NAME or tab-index:N" },
     DEVICE_OPTION,
     STALE_OPTION,
   ],
   examples: [{ line: "freshell list-panes --tab tab-name:build", does: "of one tab" }],
-  perform: async (call, session) => {
-    const calls = await callsOf(call, session);
+  perform: async (call) => {
+    const calls = await callsOf(call);
     const [{ paneList }, tab] = [await import("./layoutListings.ts"), call.options.text("tab")];
     return paneList(await calls.layout(call.options.flag("allow-stale")), tab);
   },
@@ -120,15 +112,10 @@ const mark = (isActive: boolean): string => (isActive ? "*" : " ");
 const staleness = ({ source, capturedAt }: Pick<TabList, "source" | "capturedAt">): string =>
   source === "live" ? "" : `as of ${shownTime(capturedAt)}; the device is offline\n`;
 
-function shownContent(pane: Readonly<Record<string, unknown>>): string {
-  const { contentRef, url, filePath } = pane;
-  if (typeof contentRef === "object" && contentRef !== null) {
-    const { terminalId, sessionRef } = contentRef as {
-      terminalId?: string;
-      sessionRef?: { provider: string; sessionId: string };
-    };
-    if (terminalId !== undefined) return `terminal:${terminalId}`;
-    if (sessionRef !== undefined) return `session:${sessionRef.provider}:${sessionRef.sessionId}`;
+function shownContent({ contentRef, url, filePath }: Partial<ListedPane>): string {
+  if (contentRef) {
+    if ("terminalId" in contentRef) return `terminal:${contentRef.terminalId}`;
+    return `session:${contentRef.sessionRef.provider}:${contentRef.sessionRef.sessionId}`;
   }
   const shown = url ?? filePath;
   return typeof shown === "string" ? shown : "";
@@ -136,33 +123,31 @@ function shownContent(pane: Readonly<Record<string, unknown>>): string {
 
 const displayCommand = freshellCommand<{ readonly text: string }>({
   name: "display",
-  summary: "print what a format makes of a pane",
+  summary: "print a line about a pane, in a given format",
   details: [
-    `Tokens: ${DISPLAY_TOKENS.map((token) => `%${token}`).join(" ")}; %% is the sign itself. What is not there is nothing.`,
-    "Without --target it is the active pane. A format of %deviceId and %ownerOnline alone needs no owner.",
+    `Tokens: ${DISPLAY_TOKENS.map((token) => `%${token}`).join(" ")}; %% is a percent sign. A missing value is empty.`,
+    "The default is the active pane. A format with only %deviceId and %ownerOnline works while the device is offline.",
   ],
-  positionals: [],
-  options: [text("format", "FORMAT", "text with tokens in it", { short: "p", dashed: true }), ...PANE_OPTIONS],
+  options: [text("format", "FORMAT", "text with tokens", { short: "p", dashed: true }), ...PANE_OPTIONS],
   examples: [{ line: "freshell display -p '%tabTitle %paneKind'", does: "of the active pane" }],
-  perform: async (call, session) => {
+  perform: async (call) => {
     const { options } = call;
     const format = options.text("format");
     if (format === undefined)
       throw new AppError("INVALID_ARGUMENT", "display needs -p FORMAT, such as -p '%tabId %paneId'");
-    const parts = parseFormat(format);
-    const tokens = tokensOf(parts);
-    const calls = await callsOf(call, session);
+    const tokens = tokensOf(format);
+    const calls = await callsOf(call);
     const [target, tab] = [options.text("target"), options.text("tab")];
     const needsOwner = target !== undefined || tab !== undefined || [...tokens].some((token) => !OF_DEVICE.has(token));
     const { deviceId } = calls;
     if (!needsOwner) {
       const online = tokens.has("ownerOnline") ? await isOnline(calls) : false;
-      return { text: rendered(parts, { deviceId, ownerOnline: String(online) }) };
+      return { text: rendered(format, { deviceId, ownerOnline: String(online) }) };
     }
     const { displayValues } = await import("./layoutListings.ts");
     const layout = await calls.layout(false);
     const ownerOnline = String(layout.ownerOnline);
-    return { text: rendered(parts, { deviceId, ownerOnline, ...displayValues(layout, target, tab) }) };
+    return { text: rendered(format, { deviceId, ownerOnline, ...displayValues(layout, target, tab) }) };
   },
   show: ({ text: line }) => `${printable(line)}\n`,
 });

@@ -6,7 +6,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from 
 import { join } from "node:path";
 import type { Io } from "../../bin/cli/cliIo.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import { freshellHome, replacePrivate } from "./freshellHome.ts";
+import { attempt, freshellHome, replacePrivate } from "./freshellHome.ts";
 
 export interface Credentials {
   /** The server that issued them; they are sent to no other. */
@@ -29,18 +29,13 @@ export function readCredentials(io: Io): Credentials | undefined {
   if (text === undefined) return undefined;
   const found = parsed(text);
   if (found !== undefined) return found;
-  throw new AppError("UNAUTHORIZED", `${path} holds no login: remove it and run \`freshell auth login\``);
+  throw new AppError("UNAUTHORIZED", `${path} is not a login file: remove it and run \`freshell auth login\``);
 }
 
 /** @throws AppError INTERNAL_ERROR */
 export function writeCredentials(io: Io, credentials: Credentials): void {
   const path = credentialsPath(io);
-  try {
-    replacePrivate(path, `${JSON.stringify(credentials, undefined, 2)}\n`);
-  } catch (error) {
-    const how = (error as NodeJS.ErrnoException).code ?? String(error);
-    throw new AppError("INTERNAL_ERROR", `${path} cannot be written (${how})`, { cause: error });
-  }
+  attempt(path, "written", () => replacePrivate(path, `${JSON.stringify(credentials, undefined, 2)}\n`));
 }
 
 export function removeCredentials(io: Io): void {
@@ -59,10 +54,10 @@ function readPrivate(path: string): string | undefined {
   }
   try {
     const status = fstatSync(fd);
-    if (!status.isFile()) throw new AppError("UNAUTHORIZED", `${path} is no file: remove it`);
+    if (!status.isFile()) throw new AppError("UNAUTHORIZED", `${path} is not a regular file: remove it`);
     if ((status.mode & 0o077) !== 0) {
       const shown = (status.mode & 0o777).toString(8).padStart(4, "0");
-      throw new AppError("UNAUTHORIZED", `${path} is open to others (mode ${shown}): run chmod 600 ${path}`);
+      throw new AppError("UNAUTHORIZED", `${path} is accessible to other users (mode ${shown}): run chmod 600 ${path}`);
     }
     return readFileSync(fd, "utf8");
   } finally {

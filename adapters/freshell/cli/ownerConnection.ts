@@ -6,13 +6,9 @@ import { WebSocket } from "ws";
 import type { DeviceRuntime } from "../../../daemon/devices/deviceRuntime.ts";
 import { systemClock, type Timer } from "../../../daemon/time/clock.ts";
 import type { OwnerLayout } from "../../../protocol/api/freshell/deviceLayout.ts";
-import {
-  CLOSE_CODES,
-  FRESHELL_MAX_MESSAGE_BYTES,
-  type ServerMessage,
-} from "../../../protocol/api/freshell/freshellWire.ts";
+import { FRESHELL_MAX_MESSAGE_BYTES, type ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { OwnerRequest } from "../../../protocol/api/freshell/rpc.ts";
-import { CommandFailure, EXIT_UNREACHABLE } from "./commandFailure.ts";
+import { CommandFailure, unreachable } from "./commandFailure.ts";
 import type { DeviceIdentity } from "./deviceIdentity.ts";
 
 interface OwnerOptions {
@@ -59,7 +55,7 @@ export class OwnerConnection {
     const send = (message: object): void => socket.send(JSON.stringify(message));
     const ready = new Promise<Extract<ServerMessage, { type: "ready" }>>((resolve, reject) => {
       const timer = systemClock.callAt(systemClock.nowMs() + READY_WITHIN_MS, () => {
-        reject(unreachable(url, `it is not ready after ${READY_WITHIN_MS / 1_000} s`));
+        reject(unreachable(url, `it was not ready after ${READY_WITHIN_MS / 1_000} s`));
       });
       socket.once("error", (error) => reject(unreachable(url, error.message, error)));
       socket.once("close", (code) => {
@@ -109,7 +105,7 @@ export class OwnerConnection {
     const { requestId } = request;
     const { device, runtime } = this.#options;
     this.#send({ type: "layout.rpc.ack", requestId, targetDeviceId: device.deviceId });
-    this.#send({ type: "layout.rpc.result", requestId, ...runtime.answer(request) });
+    this.#send({ type: "layout.rpc.result", requestId, ...runtime.respond(request) });
   }
 
   #present(): void {
@@ -130,23 +126,11 @@ export class OwnerConnection {
   }
 }
 
-export const wasSuperseded = (code: number): boolean => code === CLOSE_CODES.DEVICE_SUPERSEDED;
-
 function refused({ code, message, details }: Extract<ServerMessage, { type: "error" }>): CommandFailure {
   const isToken = code === "NOT_AUTHENTICATED" || code === "UNAUTHORIZED";
   return new CommandFailure({
     code: isToken ? "UNAUTHORIZED" : "INTERNAL_ERROR",
-    message: `the server does not take this device: ${message}`,
+    message: `the server refused this device: ${message}`,
     details: { ...details, cause: code },
   });
 }
-
-const unreachable = (url: string, why: string, cause?: unknown): CommandFailure =>
-  new CommandFailure(
-    {
-      code: "INTERNAL_ERROR",
-      message: `no Freshell server at ${url}: ${why}; start one with \`tmuxwire serve --only freshell\``,
-      details: { cause: "DAEMON_UNREACHABLE", retry: true, url },
-    },
-    { exitCode: EXIT_UNREACHABLE, cause },
-  );

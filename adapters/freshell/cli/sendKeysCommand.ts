@@ -1,7 +1,8 @@
 /** `send-keys`: tokens as keys and text, in one job, so that no other sender's input comes between them. */
 import type { TerminalInputResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { KEY_NAMES } from "../../../protocol/api/freshell/keyTokens.ts";
-import { PANE_TARGET, targetOfPane } from "./commandTargets.ts";
+import { flag, PANE_TARGET } from "./commandOptions.ts";
+import { targetOfPane } from "./commandTargets.ts";
 import { freshellCommand } from "./freshellCommand.ts";
 import { AppError } from "../../../protocol/errors.ts";
 
@@ -11,23 +12,20 @@ export const sendKeysCommand = freshellCommand<TerminalInputResponse>({
   details: [
     `Tokens are typed from left to right with nothing between them. These are keys, in any case: ${KEY_NAMES.join(", ")}; ` +
       "C-x and M-x with a character for x, and C-, M- or S- before a name. Any other token is text.",
-    "`--` ends the options: a token behind it may begin with a dash.",
+    "`--` ends the options: a token after it may begin with a dash.",
   ],
   positionals: [{ name: "KEYS", description: "names of keys, and text", many: true, verbatim: true }],
-  options: [
-    ...PANE_TARGET,
-    { name: "literal", short: "l", type: "flag", description: "every token is text; they are joined with one space" },
-  ],
+  options: [...PANE_TARGET, flag("literal", "every token is text; they are joined with one space", "l")],
   examples: [
     { line: "freshell send-keys --target terminal:ID 'make test' Enter", does: "run a command in its shell" },
     { line: "freshell send-keys --target terminal:ID C-c", does: "interrupt it" },
     { line: "freshell send-keys --target terminal:ID -l -- -l Enter", does: "type the text `-l Enter`" },
   ],
-  perform: async (call, session) => {
+  perform: async (call) => {
     refuseLostBytes(call.positionals);
-    const terminalId = await targetOfPane(call, session, "send-keys");
+    const terminalId = await targetOfPane(call);
     const body = { keys: call.positionals, literal: call.options.flag("literal") };
-    return session().call({ method: "POST", path: `/api/terminals/${terminalId}/input`, body });
+    return call.session.call({ method: "POST", path: `/api/terminals/${terminalId}/input`, body });
   },
 });
 
@@ -37,6 +35,6 @@ function refuseLostBytes(tokens: readonly string[]): void {
   if (at === -1) return;
   throw new AppError(
     "INVALID_ARGUMENT",
-    `token ${at + 1} holds bytes that are no UTF-8 (or U+FFFD, which looks the same here): give UTF-8 text`,
+    `token ${at + 1} is not valid UTF-8, or holds U+FFFD, which looks the same here: give UTF-8 text`,
   );
 }

@@ -5,21 +5,15 @@ import { freshellCommand } from "./freshellCommand.ts";
 
 export const healthCommand = freshellCommand<FreshellHealth>({
   name: "health",
-  summary: "say whether the server is there, and whether tmux is",
-  positionals: [],
-  options: [],
-  examples: [],
-  perform: (_call, session) => session().open({ method: "GET", path: "/api/health" }),
+  summary: "tell whether the server and its tmux are running",
+  perform: ({ session }) => session.open({ method: "GET", path: "/api/health" }),
   show: ({ version, ready }) =>
-    `ok, version ${printable(version)}, ${ready ? "ready" : "not ready: tmux is not there"}\n`,
+    `ok, version ${printable(version)}, ${ready ? "ready" : "not ready: tmux is not running"}\n`,
 });
 
 export const lanInfoCommand = freshellCommand<LanInfo>({
   name: "lan-info",
   summary: "list the addresses of the server's machine",
-  positionals: [],
-  options: [],
-  examples: [],
-  perform: (_call, session) => session().call({ method: "GET", path: "/api/lan-info" }),
+  perform: ({ session }) => session.call({ method: "GET", path: "/api/lan-info" }),
   show: ({ ips }) => ips.map((ip) => `${printable(ip)}\n`).join(""),
 });

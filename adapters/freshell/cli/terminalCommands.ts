@@ -1,16 +1,15 @@
 /** Terminals as a whole: list, respawn, kill. */
 import type { TerminalEntry, TerminalKillResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { table } from "../../bin/cli/textTable.ts";
-import { targetTerminal, TERMINAL_TARGET } from "./commandTargets.ts";
+import { TERMINAL_TARGET } from "./commandOptions.ts";
+import { targetTerminal } from "./commandTargets.ts";
 import { freshellCommand } from "./freshellCommand.ts";
 
 export const listTerminalsCommand = freshellCommand<readonly TerminalEntry[]>({
   name: "list-terminals",
   summary: "list the server's terminals",
-  positionals: [],
-  options: [],
   examples: [{ line: "freshell list-terminals --json", does: "for a program" }],
-  perform: (_call, session) => session().call({ method: "GET", path: "/api/terminals" }),
+  perform: ({ session }) => session.call({ method: "GET", path: "/api/terminals" }),
   show: (terminals) => table(["TERMINAL", "MODE", "STATUS", "SIZE", "TITLE", "DIRECTORY"], terminals.map(row)),
 });
 
@@ -26,25 +25,19 @@ const row = ({ terminalId, mode, status, exitCode, cols, rows, title, cwd }: Ter
 
 export const respawnTerminalCommand = freshellCommand<TerminalEntry>({
   name: "respawn-terminal",
-  summary: "end what runs in a terminal and start its program anew",
+  summary: "end the program of a terminal and start it again",
   details: ["The terminal keeps its id, its directory and its size; clients stay attached."],
-  positionals: [],
   options: [TERMINAL_TARGET],
-  examples: [{ line: "freshell respawn-terminal --target terminal:ID", does: "a fresh shell under the same id" }],
-  perform: (call, session) => {
-    const terminalId = targetTerminal(call, "respawn-terminal");
-    return session().call({ method: "POST", path: `/api/terminals/${terminalId}/respawn`, body: {} });
-  },
+  examples: [{ line: "freshell respawn-terminal --target terminal:ID", does: "a new shell under the same id" }],
+  perform: (call) =>
+    call.session.call({ method: "POST", path: `/api/terminals/${targetTerminal(call)}/respawn`, body: {} }),
 });
 
 export const killTerminalCommand = freshellCommand<TerminalKillResponse>({
   name: "kill-terminal",
-  summary: "end what runs in a terminal, and forget the terminal",
-  positionals: [],
+  summary: "end the program of a terminal and remove the terminal",
   options: [TERMINAL_TARGET],
-  examples: [{ line: "freshell kill-terminal --target terminal:ID", does: "its history goes as well" }],
-  perform: (call, session) => {
-    const terminalId = targetTerminal(call, "kill-terminal");
-    return session().call({ method: "POST", path: `/api/terminals/${terminalId}/kill`, body: {} });
-  },
+  examples: [{ line: "freshell kill-terminal --target terminal:ID", does: "its history is lost too" }],
+  perform: (call) =>
+    call.session.call({ method: "POST", path: `/api/terminals/${targetTerminal(call)}/kill`, body: {} }),
 });

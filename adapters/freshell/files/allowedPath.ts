@@ -40,7 +40,7 @@ async function resolved(path: string): Promise<AllowedPath> {
   }
 }
 
-export const isWithin = (path: string, root: string): boolean =>
+const isWithin = (path: string, root: string): boolean =>
   path === root || path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
 
 export const outside = (): AppError =>

@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, link, open, readdir, realpath, rename, stat, unlink } from "node:fs/promises";
+import { type FileHandle, link, open, readdir, realpath, rename, stat, unlink, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import {
   type FileResponse,
@@ -19,6 +19,7 @@ import { type AllowedPath, outside } from "./allowedPath.ts";
 const MAX_ENTRIES = 2_000;
 /** Without O_NONBLOCK opening a FIFO would wait for its other end. */
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+const WRITE_FLAGS = constants.O_WRONLY | constants.O_TRUNC | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 interface ReadFile {
   readonly bytes: Buffer;
@@ -57,7 +58,7 @@ export class TextFiles {
   async list({ path, exists }: AllowedPath): Promise<FolderResponse> {
     if (!exists) throw missing();
     const found = await readdir(path, { withFileTypes: true }).catch((error: unknown) => {
-      throw told(error);
+      throw refusalOf(error);
     });
     // A link counts as its target; a dangling one is left out.
     const entries = await Promise.all(
@@ -88,7 +89,7 @@ async function replace(path: string, bytes: Buffer, etag: string | null): Promis
     if (found?.isShared === true) await overwrite(path, bytes);
     else await swapIn(path, bytes, found?.mode);
   } catch (error) {
-    throw told(error);
+    throw refusalOf(error);
   }
   const { mtimeMs } = await stat(path);
   return { path, etag: etagOf(bytes), mtimeMs, bytes: bytes.length };
@@ -116,16 +117,8 @@ async function swapIn(path: string, bytes: Buffer, mode: number | undefined): Pr
   if (mode === undefined) await unlink(beside).catch(() => undefined);
 }
 
-async function overwrite(path: string, bytes: Buffer): Promise<void> {
-  const file = await open(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  try {
-    await file.truncate(0);
-    await file.writeFile(bytes);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
+const overwrite = (path: string, bytes: Buffer): Promise<void> =>
+  writeFile(path, bytes, { flag: WRITE_FLAGS, flush: true });
 
 async function readWhole(path: string): Promise<ReadFile> {
   let file: FileHandle | undefined;
@@ -141,7 +134,7 @@ async function readWhole(path: string): Promise<ReadFile> {
     const bytes = await readBounded(file);
     return { bytes, mtimeMs, mode: mode & 0o7777, isShared: nlink > 1 || uid !== process.getuid?.() };
   } catch (error) {
-    throw told(error);
+    throw refusalOf(error);
   } finally {
     await file?.close();
   }
@@ -172,27 +165,6 @@ function textOf(bytes: Buffer): string {
   }
 }
 
-const TOLD: Readonly<Record<string, () => AppError>> = {
-  ENOENT: () => missing(),
-  EISDIR: () => noFile(),
-  ENOTDIR: () => noFile(),
-  ENXIO: () => noFile(),
-  ENODEV: () => noFile(),
-  EEXIST: () => changed(undefined),
-  ELOOP: () => outside(),
-  EACCES: () => notAllowed(),
-  EPERM: () => notAllowed(),
-  EROFS: () => notAllowed(),
-  ENOSPC: () => noRoom(),
-  EDQUOT: () => noRoom(),
-};
-
-/** Replaces the system's message, which must not reach clients. */
-function told(error: unknown): unknown {
-  const code = error instanceof AppError ? undefined : (error as NodeJS.ErrnoException).code;
-  return code !== undefined && Object.hasOwn(TOLD, code) ? TOLD[code]?.() : error;
-}
-
 const missing = (): AppError => new AppError("NOT_FOUND", "there is no such file or folder");
 const noFile = (): AppError =>
   new AppError("INVALID_TARGET", "this is no plain file", { details: { reason: "not_a_file" } });
@@ -212,3 +184,18 @@ const noRoom = (): AppError =>
   new AppError("RESOURCE_LIMIT", "there is no room left on the disk; nothing was changed", {
     details: { limit: "disk" },
   });
+
+const REFUSALS: readonly (readonly [codes: readonly string[], refusal: () => AppError])[] = [
+  [["ENOENT"], missing],
+  [["EISDIR", "ENOTDIR", "ENXIO", "ENODEV"], noFile],
+  [["EEXIST"], () => changed(undefined)],
+  [["ELOOP"], outside],
+  [["EACCES", "EPERM", "EROFS"], notAllowed],
+  [["ENOSPC", "EDQUOT"], noRoom],
+];
+
+/** Replaces the system's message, which must not reach clients. */
+function refusalOf(error: unknown): unknown {
+  const code = error instanceof AppError ? "" : ((error as NodeJS.ErrnoException).code ?? "");
+  return REFUSALS.find(([codes]) => codes.includes(code))?.[1]() ?? error;
+}

@@ -2,10 +2,10 @@
 import type { RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
 import { parseSelector } from "../../../protocol/api/freshell/selectors.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import { compensate, finalize, type HybridCall, reserve, shellWord } from "./hybridCall.ts";
+import { compensate, attachCommand, finalize, type HybridCall, reserve } from "./hybridCall.ts";
 
 export async function attachTerminal(call: HybridCall<"attach-terminal">): Promise<RpcOutcome> {
-  const { args, context, request } = call;
+  const { args, context } = call;
   const { book } = context;
   const selector = parseSelector(args.target);
   if (selector.type !== "terminal") throw new AppError("INVALID_TARGET", "target must begin with terminal:");
@@ -19,8 +19,7 @@ export async function attachTerminal(call: HybridCall<"attach-terminal">): Promi
     const gone = new AppError("NOT_FOUND", "the terminal was killed meanwhile; nothing was changed");
     return compensate(call, reservation, gone);
   }
-  const again = `freshell attach-terminal --target terminal:${id} --to ${shellWord(`pane:${reservation.paneId}`)} --device ${request.targetDeviceId}`;
-  const outcome = await finalize(call, reservation, id, again);
+  const outcome = await finalize(call, reservation, id, attachCommand(call, reservation, id));
   if (outcome.ok) book.placed(terminal, true);
   return outcome;
 }

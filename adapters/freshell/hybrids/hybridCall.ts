@@ -3,7 +3,7 @@
  * owner leaves meanwhile.
  */
 import type { ContentRef } from "../../../protocol/api/freshell/deviceLayout.ts";
-import type { RpcOutcome, RpcPhase, RpcRequest, RpcSuccess } from "../../../protocol/api/freshell/rpc.ts";
+import type { RpcOutcome, RpcPhase, RpcRequest } from "../../../protocol/api/freshell/rpc.ts";
 import type { RpcArgs, RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
 import type { FreshellContext } from "../freshellContext.ts";
 import { badResult, failure, failureOf } from "../relay/outcomes.ts";
@@ -20,14 +20,14 @@ export interface HybridCall<Command extends RpcCommand> {
   ) => Promise<RpcOutcome>;
 }
 
-export interface Reservation {
+interface Reservation {
   readonly reservationId: string;
   readonly tabId: string;
   readonly paneId: string;
 }
 
 /** An owner's result for `reserve`: a place; or, if it has already done this request, the result. */
-export type Reserved =
+type Reserved =
   | { readonly kind: "reserved"; readonly reservation: Reservation }
   | { readonly kind: "settled"; readonly outcome: RpcOutcome };
 
@@ -67,7 +67,8 @@ export async function finalize(
   const outcome = await call.ask("finalize", { reservationId, contentRef }, reservationId);
   const { expectedRevision = 0, targetDeviceId } = call.request;
   if (outcome.ok && outcome.appliedRevision !== undefined && outcome.appliedRevision > expectedRevision) {
-    return withFields(outcome, { tabId, paneId, terminalId });
+    // Ours override the owner's: only the server knows which terminal it is.
+    return { ...outcome, result: { ...outcome.result, tabId, paneId, terminalId } };
   }
   const { code, message } = outcome.ok
     ? { code: "INTERNAL_ERROR", message: "it has returned no revision" }
@@ -80,16 +81,14 @@ export async function finalize(
   );
 }
 
-const withFields = (outcome: RpcSuccess, fields: Readonly<Record<string, unknown>>): RpcSuccess => ({
-  ...outcome,
-  // Ours override the owner's: only the server knows which terminal it is.
-  result: { ...outcome.result, ...fields },
-});
-
 const MAX_ID_CHARS = 256;
 const isId = (value: unknown): value is string =>
   typeof value === "string" && value !== "" && value.length <= MAX_ID_CHARS;
 
+/** The command that shows the terminal in the pane after all. */
+export const attachCommand = ({ request }: HybridCall<RpcCommand>, { paneId }: Reservation, id: string): string =>
+  `freshell attach-terminal --target terminal:${id} --to ${shellWord(`pane:${paneId}`)} --device ${request.targetDeviceId}`;
+
 /** A shell word for a command to paste: an owner's id may hold anything. */
-export const shellWord = (text: string): string =>
+const shellWord = (text: string): string =>
   /^[\w:.@%+=/-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

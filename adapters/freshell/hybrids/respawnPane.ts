@@ -1,10 +1,10 @@
 /** `respawn-pane`: another program in the pane's terminal, whose id stays. */
 import type { RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
-import { compensate, finalize, type HybridCall, reserve, shellWord } from "./hybridCall.ts";
+import { compensate, attachCommand, finalize, type HybridCall, reserve } from "./hybridCall.ts";
 import { resolvedTerminal } from "./paneTarget.ts";
 
 export async function respawnPane(call: HybridCall<"respawn-pane">): Promise<RpcOutcome> {
-  const { context, request } = call;
+  const { context } = call;
   const resolved = await resolvedTerminal(call);
   if ("failed" in resolved) return resolved.failed;
   const { id } = resolved.terminal;
@@ -17,6 +17,5 @@ export async function respawnPane(call: HybridCall<"respawn-pane">): Promise<Rpc
   } catch (error) {
     return compensate(call, reservation, error);
   }
-  const again = `freshell attach-terminal --target terminal:${id} --to ${shellWord(`pane:${reservation.paneId}`)} --device ${request.targetDeviceId}`;
-  return finalize(call, reservation, id, again);
+  return finalize(call, reservation, id, attachCommand(call, reservation, id));
 }

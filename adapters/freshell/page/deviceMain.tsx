@@ -3,6 +3,7 @@ import { render } from "preact";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { oncePerTurn } from "../../pages/oncePerTurn.ts";
 import { onReturn } from "../../pages/onReturn.ts";
+import { newId } from "../newId.ts";
 import type { PageMessage } from "./device/deviceAsk.ts";
 import { type BrowserDevice, keepDevice, STORAGE_KEYS, storedDevice } from "./device/deviceStorage.ts";
 import { elect, oneAtATime } from "./device/ownerElection.ts";
@@ -13,18 +14,6 @@ import { DeviceLogin } from "./net/deviceLogin.ts";
 import { act } from "./ui/deviceActions.ts";
 import { DeviceApp } from "./ui/deviceApp.tsx";
 import { hasUnsaved } from "./ui/editorPane.tsx";
-
-/** Like terminals' ids: 126 random bits. */
-const ID_BYTES = 16;
-const ID_CHARS = 21;
-
-const newId = (): string => {
-  const bytes = crypto.getRandomValues(new Uint8Array(ID_BYTES));
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .slice(0, ID_CHARS);
-};
 
 /** Absent on a page loaded over plain HTTP from another machine. */
 const locks = (navigator as Partial<Pick<Navigator, "locks">>).locks;
@@ -71,8 +60,8 @@ async function main(): Promise<void> {
     channel: {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel of this origin has none
       post: (message) => shared.postMessage(message),
-      listen: (heard) => {
-        shared.addEventListener("message", ({ data }: MessageEvent<PageMessage>) => heard(data));
+      listen: (listener) => {
+        shared.addEventListener("message", ({ data }: MessageEvent<PageMessage>) => listener(data));
       },
     },
     fetch,

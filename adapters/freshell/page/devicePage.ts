@@ -5,7 +5,7 @@
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
-import type { DeviceAsk, DeviceView, PageChannel, PageMessage } from "./device/deviceAsk.ts";
+import { type DeviceAsk, type DeviceView, failed, type PageChannel, type PageMessage } from "./device/deviceAsk.ts";
 import {
   type BrowserDevice,
   keepAllow,
@@ -22,7 +22,7 @@ import { PageApi, Refused } from "./net/pageApi.ts";
 import { SessionStreams } from "./net/sessionStreams.ts";
 import { TerminalStreams } from "./net/terminalStreams.ts";
 
-export interface DevicePageOptions {
+interface DevicePageOptions {
   readonly device: BrowserDevice;
   readonly login: DeviceLogin;
   readonly store: TextStore;
@@ -58,11 +58,11 @@ export class DevicePage {
     this.api = new PageApi(fetch, () => login.token());
     this.streams = new TerminalStreams({
       send: (message) => this.#link?.send(message) ?? false,
-      look: async (terminalId) => (await this.api.terminals()).find((one) => one.terminalId === terminalId),
+      find: async (terminalId) => (await this.api.terminals()).find((one) => one.terminalId === terminalId),
       onSized: (terminalId, size) => channel.post({ kind: "size", terminalId, ...size }),
     });
     this.sessions = new SessionStreams((message) => this.#link?.send(message) ?? false);
-    channel.listen((message) => this.#told(message));
+    channel.listen((message) => this.#onMessage(message));
   }
 
   get state(): DeviceState {
@@ -183,7 +183,7 @@ export class DevicePage {
         if (this.#link === link) this.#linked(state);
       },
       onReady: (ready) => this.#ready(ready),
-      onMessage: (message) => this.#heard(message),
+      onMessage: (message) => this.#handle(message),
     });
     this.#link = link;
     link.start();
@@ -209,19 +209,19 @@ export class DevicePage {
     void this.#learnLabels();
   }
 
-  #heard(message: ServerMessage): void {
+  #handle(message: ServerMessage): void {
     if (message.type === "layout.rpc.request") {
       const { requestId } = message;
       if (this.#owner === undefined) return;
       this.#link?.send({ type: "layout.rpc.ack", requestId, targetDeviceId: this.#options.device.deviceId });
-      this.#link?.send({ type: "layout.rpc.result", requestId, ...this.#owner.answer(message) });
+      this.#link?.send({ type: "layout.rpc.result", requestId, ...this.#owner.respond(message) });
     } else if (message.type === "device.presence") this.#labels.set(message.deviceId, message.deviceLabel);
-    else if (!this.streams.heard(message) && !this.sessions.heard(message) && message.type === "error") {
+    else if (!this.streams.handle(message) && !this.sessions.handle(message) && message.type === "error") {
       this.update({ problem: message.message });
     }
   }
 
-  #told(message: PageMessage): void {
+  #onMessage(message: PageMessage): void {
     switch (message.kind) {
       case "who":
         this.#owner?.show();
@@ -230,10 +230,10 @@ export class DevicePage {
         if (this.#mirror !== undefined) this.#show(message.view);
         return;
       case "ask":
-        void this.#answer(message.askId, message.ask);
+        void this.#performFor(message.askId, message.ask);
         return;
       case "answer":
-        this.#mirror?.answered(message.askId, message.outcome);
+        this.#mirror?.settle(message.askId, message.outcome);
         return;
       case "size": {
         const { terminalId, cols, rows } = message;
@@ -244,7 +244,7 @@ export class DevicePage {
   }
 
   /** A request from another page of the profile. */
-  async #answer(askId: string, ask: DeviceAsk): Promise<void> {
+  async #performFor(askId: string, ask: DeviceAsk): Promise<void> {
     const outcome = this.#state.role === "superseded" ? SUPERSEDED : await this.#owner?.perform(ask);
     if (outcome !== undefined) this.#options.channel.post({ kind: "answer", askId, outcome });
   }
@@ -285,11 +285,5 @@ export class DevicePage {
   }
 }
 
-const AWAY: RpcOutcome = {
-  ok: false,
-  error: { code: "INTERNAL_ERROR", message: "the server is away: nothing was done; try again when it is back" },
-};
-const SUPERSEDED: RpcOutcome = {
-  ok: false,
-  error: { code: "INTERNAL_ERROR", message: "another page is this device now; take it back first" },
-};
+const AWAY = failed("the server is not connected, and nothing was done: try again when it is back");
+const SUPERSEDED = failed("another page is this device now: take it back first");

@@ -16,7 +16,7 @@ import { AUDIT_FILE_BYTES, AUDIT_FILES } from "../freshellLimits.ts";
 import { LineFile } from "./lineFile.ts";
 
 /** Its eight fields, in this order (seed 002 §12.4). */
-export interface AuditLine {
+interface AuditLine {
   readonly requestId: string;
   readonly callerDeviceId: string;
   readonly targetDeviceId: string;
@@ -27,10 +27,10 @@ export interface AuditLine {
   readonly stage: FaultStage | null;
   readonly timestamp: string;
 }
-export type AuditResult = Pick<AuditLine, "result" | "errorCode" | "stage">;
+type AuditResult = Pick<AuditLine, "result" | "errorCode" | "stage">;
 export type AuditedRequest = Pick<RpcRequest, "requestId" | "callerDeviceId" | "targetDeviceId" | "command">;
 
-export interface AuditLogOptions {
+interface AuditLogOptions {
   readonly folder: string;
   readonly nowUnixMs: () => number;
   readonly clock: Clock;

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { parse } from "../../../protocol/api/parse.ts";
@@ -65,23 +65,8 @@ export class DeviceFolder {
     return names.slice(0, MAX_DEVICES).flatMap((name) => this.#readOne(name));
   }
 
-  /** Writes soon, with the record at that time. */
-  keep(deviceId: string, record: () => DeviceRecord): void {
-    this.#put(deviceId, record);
-  }
-
-  forget(deviceId: string): void {
-    this.#put(deviceId, undefined);
-  }
-
-  /** Writes what is pending, at once. */
-  async settle(): Promise<void> {
-    this.#isSettling = true;
-    for (const deviceId of this.#writing.keys()) this.#write(deviceId);
-    while (this.#works.size > 0) await Promise.all(this.#works);
-  }
-
-  #put(deviceId: string, next: (() => DeviceRecord) | undefined): void {
+  /** Writes soon, with the record at that time; undefined removes the file. */
+  put(deviceId: string, next: (() => DeviceRecord) | undefined): void {
     const writing = this.#writing.get(deviceId);
     if (writing !== undefined) {
       writing.next = next;
@@ -90,6 +75,13 @@ export class DeviceFolder {
     }
     this.#writing.set(deviceId, { next, isDue: true, isUnderWay: false });
     this.#write(deviceId);
+  }
+
+  /** Writes what is pending, at once. */
+  async settle(): Promise<void> {
+    this.#isSettling = true;
+    for (const deviceId of this.#writing.keys()) this.#write(deviceId);
+    while (this.#works.size > 0) await Promise.all(this.#works);
   }
 
   #write(deviceId: string): void {
@@ -152,13 +144,7 @@ async function writeWhole(path: string, text: string): Promise<void> {
   await mkdir(join(path, ".."), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
-    const file = await open(temporary, "wx", 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeFile(temporary, text, { mode: 0o600, flag: "wx", flush: true });
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });

@@ -18,7 +18,7 @@ import type { GuardEnv } from "../../http/requestGuard.ts";
 import type { Route } from "../../http/routes.ts";
 import type { FreshellContext } from "../freshellContext.ts";
 import { faultBody } from "../freshellFaults.ts";
-import { get, queryOf, requireNoQuery } from "../freshellRequests.ts";
+import { get, getQuery, plain } from "../freshellRequests.ts";
 import { tokenOf } from "../tokens/credentials.ts";
 import type { Caller } from "./layoutRelay.ts";
 import { failureOf } from "./outcomes.ts";
@@ -32,28 +32,12 @@ export function deviceRoutes(context: FreshellContext): readonly Route[] {
     throw new AppError("NOT_FOUND", "there is no such device; list the devices");
   };
   return [
-    get("/api/devices", (c) => {
-      requireNoQuery(c);
-      return c.json(layout.presence.list());
-    }),
-    get("/api/devices/:id", (c, values) => {
-      requireNoQuery(c);
-      return c.json(named(values).entry(nowUnixMs()));
-    }),
-    get("/api/devices/:id/layout", (c, values) => {
-      const { allowStale } = queryOf(layoutQuerySchema, c);
-      return layoutResponse(context, c, named(values), allowStale);
-    }),
-    {
-      method: "POST",
-      path: "/api/rpc",
-      auth: true,
-      maxJsonBytes: FRESHELL_MAX_BODY_BYTES,
-      handle: (c) => {
-        requireNoQuery(c);
-        return rpcResponse(context, c);
-      },
-    },
+    get("/api/devices", (c) => c.json(layout.presence.list())),
+    get("/api/devices/:id", (c, values) => c.json(named(values).entry(nowUnixMs()))),
+    getQuery("/api/devices/:id/layout", layoutQuerySchema, (c, { allowStale }, values) =>
+      layoutResponse(context, c, named(values), allowStale),
+    ),
+    { ...plain("POST", "/api/rpc", (c) => rpcResponse(context, c)), maxJsonBytes: FRESHELL_MAX_BODY_BYTES },
   ];
 }
 

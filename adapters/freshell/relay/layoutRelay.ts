@@ -21,7 +21,7 @@ import type { Device, Presence } from "./presence.ts";
 import type { RemoteControl } from "./remoteControl.ts";
 import type { ResultMemory } from "./resultMemory.ts";
 
-export interface LayoutRelayOptions {
+interface LayoutRelayOptions {
   readonly presence: Presence;
   readonly remoteControl: RemoteControl;
   readonly results: ResultMemory;
@@ -35,11 +35,13 @@ export interface Caller {
   readonly deviceId: string | undefined;
 }
 
-export interface RelayCounts {
+interface RelayCounts {
   readonly ok: number;
   readonly error: number;
   /** Results that came too late. */
   readonly late: number;
+  /** Acks and results that nothing had requested. */
+  readonly ignored: number;
 }
 
 export class LayoutRelay {
@@ -47,7 +49,7 @@ export class LayoutRelay {
   /** Requests under way, by owner. */
   readonly #underWay = new Map<string, number>();
   #total = 0;
-  readonly #counts = { ok: 0, error: 0, late: 0 };
+  readonly #counts = { ok: 0, error: 0, late: 0, ignored: 0 };
 
   constructor(options: LayoutRelayOptions) {
     this.#options = options;
@@ -67,30 +69,27 @@ export class LayoutRelay {
 
   /** Reads the owner's layout, by a request like any other. */
   read(caller: Caller, device: Device, requestId: string, signal: AbortSignal): Promise<RpcOutcome> {
-    const [command, callerDeviceId] = ["read", caller.deviceId ?? device.deviceId] as const;
-    const targetDeviceId = device.deviceId;
-    const request: RpcRequest = {
-      type: "layout.rpc.request",
-      requestId,
-      callerDeviceId,
-      targetDeviceId,
-      command,
-      args: {},
-    };
-    return this.#audited(caller, request, signal);
+    const { deviceId } = device;
+    const ids = { requestId, callerDeviceId: caller.deviceId ?? deviceId, targetDeviceId: deviceId };
+    return this.#audited(caller, { type: "layout.rpc.request", ...ids, command: "read", args: {} }, signal);
   }
 
   /** A result that came after its request was given up. */
   late(request: OwnerRequest): void {
     this.#counts.late += 1;
-    this.#tell(request, { result: "late", errorCode: null, stage: "owner" });
+    this.#audit(request, { result: "late", errorCode: null, stage: "owner" });
+  }
+
+  /** An ack or a result of an owner that nothing had requested. */
+  ignored(): void {
+    this.#counts.ignored += 1;
   }
 
   async #audited(caller: Caller, request: RpcRequest, signal: AbortSignal): Promise<RpcOutcome> {
     // A caller that acts as another device is audited under its own id.
     const audited = { ...request, callerDeviceId: caller.deviceId ?? request.callerDeviceId };
     const outcome = await this.#checked(caller, request, audited, signal).catch(failureOf);
-    const failed = this.#tell(
+    const failed = this.#audit(
       audited,
       outcome.ok
         ? { result: "ok", errorCode: null, stage: null }
@@ -102,7 +101,7 @@ export class LayoutRelay {
   }
 
   /** Undefined when it is written. */
-  #tell(...[request, result]: Parameters<AuditLog["end"]>): RpcOutcome | undefined {
+  #audit(...[request, result]: Parameters<AuditLog["end"]>): RpcOutcome | undefined {
     try {
       this.#options.audit.end(request, result);
       return undefined;
@@ -172,7 +171,7 @@ export class LayoutRelay {
 
   async #perform(device: Device, request: RpcRequest, signal: AbortSignal, free: () => void): Promise<RpcOutcome> {
     const { command, args } = request;
-    const call = { request, args, context: this.#options.context, ask: asking(device, request) };
+    const call = { request, args, context: this.#options.context, ask: askOwner(device, request) };
     switch (command) {
       case "read":
         return ownersLayout(device, await call.ask("read", args));
@@ -206,13 +205,14 @@ export class LayoutRelay {
 }
 
 /** Sends to the device's connection at that time: it may have reconnected between two phases. */
-function asking(device: Device, request: RpcRequest): HybridCall<"read">["ask"] {
+function askOwner(device: Device, request: RpcRequest): HybridCall<"read">["ask"] {
   let frames = 0;
   return (phase, args, reservationId) => {
     const { owner } = device;
     if (owner === undefined) return Promise.resolve(offline(device.deviceId));
     frames += 1;
-    const { type, requestId, callerDeviceId, targetDeviceId, command, ...keyed } = request;
+    const { type, requestId, callerDeviceId, targetDeviceId, command } = request;
+    const { expectedRevision, idempotencyKey }: Partial<RpcRequest> = phase === "resolve" ? {} : request;
     return owner.ask({
       type,
       requestId: frames === 1 ? requestId : `${requestId}.${phase}`,
@@ -220,16 +220,13 @@ function asking(device: Device, request: RpcRequest): HybridCall<"read">["ask"] 
       targetDeviceId,
       command: phase === "resolve" ? "resolve" : command,
       args,
-      ...(phase === "resolve" ? {} : keyedOf(keyed)),
+      expectedRevision,
+      idempotencyKey,
       phase,
-      ...(reservationId === undefined ? {} : { reservationId }),
+      reservationId,
     });
   };
 }
-const keyedOf = ({ expectedRevision, idempotencyKey }: Partial<RpcRequest>): Partial<RpcRequest> => ({
-  ...(expectedRevision === undefined ? {} : { expectedRevision }),
-  ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-});
 
 /** A mutation increments the revision; one repeated under its key did so the first time. */
 function applied({ expectedRevision = 0, idempotencyKey }: RpcRequest, outcome: RpcOutcome): RpcOutcome {
@@ -246,21 +243,12 @@ function noted(device: Device, outcome: RpcOutcome): RpcOutcome {
   return outcome;
 }
 
-const tooMany = (underWay: number): RpcOutcome =>
-  underWay >= MAX_REQUESTS_PER_OWNER
-    ? failure(
-        "RESOURCE_LIMIT",
-        `${MAX_REQUESTS_PER_OWNER} requests are under way for this device; ask again`,
-        "relay",
-        {
-          limit: "requestsPerOwner",
-          max: MAX_REQUESTS_PER_OWNER,
-        },
-      )
-    : failure("RESOURCE_LIMIT", `${MAX_REQUESTS} requests are under way; ask again`, "relay", {
-        limit: "requests",
-        max: MAX_REQUESTS,
-      });
+function tooMany(underWay: number): RpcOutcome {
+  const isOwners = underWay >= MAX_REQUESTS_PER_OWNER;
+  const max = isOwners ? MAX_REQUESTS_PER_OWNER : MAX_REQUESTS;
+  const message = `${max} requests are under way${isOwners ? " for this device" : ""}; ask again`;
+  return failure("RESOURCE_LIMIT", message, "relay", { limit: isOwners ? "requestsPerOwner" : "requests", max });
+}
 
 const isAuditError = (error: unknown): error is AppError =>
   error instanceof AppError && error.details?.["cause"] === "audit";

@@ -17,7 +17,7 @@ import {
 import { dirname } from "node:path";
 import type { Clock } from "../../../daemon/time/clock.ts";
 
-export interface LineFileOptions {
+interface LineFileOptions {
   readonly path: string;
   readonly maxBytes: number;
   /** Including the rotated ones. */
@@ -27,14 +27,14 @@ export interface LineFileOptions {
 
 const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
 const NEWLINE = 0x0a;
-const LOOK_EVERY_MS = 100;
+const CHECK_EVERY_MS = 100;
 /** A torn line is shorter. */
 const LAST_LINE_BYTES = 65_536;
 
 export class LineFile {
   readonly #options: LineFileOptions;
   #file: { readonly fd: number; size: number } | undefined;
-  #lookMs = 0;
+  #checkMs = 0;
 
   constructor(options: LineFileOptions) {
     this.#options = options;
@@ -108,8 +108,8 @@ export class LineFile {
   /** A removed file could not be read. Checked now and then: a check per line would double its cost. */
   #isRemoved(fd: number): boolean {
     const nowMs = this.#options.clock.nowMs();
-    if (nowMs < this.#lookMs) return false;
-    this.#lookMs = nowMs + LOOK_EVERY_MS;
+    if (nowMs < this.#checkMs) return false;
+    this.#checkMs = nowMs + CHECK_EVERY_MS;
     return fstatSync(fd).nlink === 0;
   }
 

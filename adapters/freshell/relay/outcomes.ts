@@ -1,6 +1,6 @@
 /** Outcomes of the relay and of owners, as values: a failure names the stage, and a conflict the present revision. */
 import { faultOf, type FaultStage, type OperationErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
-import type { RpcFailure, RpcFault, RpcOutcome, RpcSuccess } from "../../../protocol/api/freshell/rpc.ts";
+import type { RpcFailure, RpcSuccess } from "../../../protocol/api/freshell/rpc.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 
 type Details = Readonly<Record<string, unknown>>;
@@ -14,11 +14,7 @@ export function failureOf(thrown: unknown): RpcFailure {
   return { ok: false, error: { ...faultOf(toAppError(thrown)), stage: "relay" } };
 }
 
-export const success = (result: object, appliedRevision?: number): RpcSuccess => ({
-  ok: true,
-  result: { ...result },
-  ...(appliedRevision === undefined ? {} : { appliedRevision }),
-});
+export const success = (result: object): RpcSuccess => ({ ok: true, result: { ...result } });
 
 /** An owner's refusal, with the stage set by us. */
 export function ownersFailure({ error }: RpcFailure): RpcFailure {
@@ -26,8 +22,7 @@ export function ownersFailure({ error }: RpcFailure): RpcFailure {
   const revision = currentRevision === undefined ? {} : { currentRevision };
   const all: Details = { ...details, ...revision };
   const shown = Object.keys(all).length === 0 ? {} : { details: all };
-  const fault: RpcFault = { code, message, stage: "owner", ...shown, ...revision };
-  return { ok: false, error: fault };
+  return { ok: false, error: { code, message, stage: "owner", ...shown, ...revision } };
 }
 
 /** The owner has sent an invalid result; whether anything was done is unknown. */
@@ -36,5 +31,3 @@ export const badResult = (what: string): RpcFailure =>
     cause: "OWNER_ANSWER",
     retry: false,
   });
-
-export const isDone = (outcome: RpcOutcome): outcome is RpcSuccess => outcome.ok;

@@ -13,13 +13,13 @@ import { badResult, failure, ownersFailure } from "./outcomes.ts";
 /** A silent device is detected late by at most this fraction of its timeout: timers of hundreds are aligned. */
 const LATE_PART = 20;
 
-export interface OwnerTimes {
+interface OwnerTimes {
   readonly presenceTtlMs: number;
   readonly rpcAckTimeoutMs: number;
   readonly ownerTimeoutMs: number;
 }
 
-export interface OwnerLinkOptions {
+interface OwnerLinkOptions {
   readonly deviceId: string;
   readonly clock: Clock;
   readonly times: OwnerTimes;
@@ -49,7 +49,7 @@ export class OwnerLink {
   readonly #late = new Map<string, OwnerRequest>();
   #presence: Timer;
   /** One timer for all: most requests settle long before their deadline, without touching it. */
-  #look: { readonly timer: Timer; readonly atMs: number } | undefined;
+  #wake: { readonly timer: Timer; readonly atMs: number } | undefined;
   #heardMs: number;
   #isClosed = false;
 
@@ -78,7 +78,7 @@ export class OwnerLink {
       };
       const deadlineMs = clock.nowMs() + times.rpcAckTimeoutMs;
       this.#pending.set(requestId, { request, settle, isAcked: false, deadlineMs });
-      this.#lookAt(deadlineMs);
+      this.#wakeAt(deadlineMs);
       send(request);
     });
   }
@@ -90,7 +90,7 @@ export class OwnerLink {
     const { clock, times } = this.#options;
     pending.isAcked = true;
     pending.deadlineMs = clock.nowMs() + times.ownerTimeoutMs;
-    this.#lookAt(pending.deadlineMs);
+    this.#wakeAt(pending.deadlineMs);
     return true;
   }
 
@@ -114,7 +114,7 @@ export class OwnerLink {
   closed(): void {
     this.#isClosed = true;
     this.#presence.cancel();
-    this.#look?.timer.cancel();
+    this.#wake?.timer.cancel();
     for (const { isAcked, settle } of this.#pending.values()) {
       settle(isAcked ? cutOff(this.deviceId) : gone(this.deviceId));
     }
@@ -126,18 +126,18 @@ export class OwnerLink {
     this.#options.close(CLOSE_CODES.DEVICE_SUPERSEDED, "Another connection is this device now");
   }
 
-  #lookAt(atMs: number): void {
-    if (this.#look !== undefined && this.#look.atMs <= atMs) return;
-    this.#look?.timer.cancel();
-    this.#look = { timer: this.#options.clock.callAt(atMs, () => this.#looked()), atMs };
+  #wakeAt(atMs: number): void {
+    if (this.#wake !== undefined && this.#wake.atMs <= atMs) return;
+    this.#wake?.timer.cancel();
+    this.#wake = { timer: this.#options.clock.callAt(atMs, () => this.#expire()), atMs };
   }
 
-  #looked(): void {
-    this.#look = undefined;
+  #expire(): void {
+    this.#wake = undefined;
     const nowMs = this.#options.clock.nowMs();
     for (const pending of this.#pending.values()) if (pending.deadlineMs <= nowMs) this.#givenUp(pending);
     const left = [...this.#pending.values()].map(({ deadlineMs }) => deadlineMs);
-    if (left.length > 0) this.#lookAt(Math.min(...left));
+    if (left.length > 0) this.#wakeAt(Math.min(...left));
   }
 
   #givenUp({ request, isAcked, settle }: Pending): void {

@@ -7,16 +7,11 @@ import { MAX_DEVICES } from "../freshellLimits.ts";
 import type { DeviceFolder, DeviceRecord, KnownLayout } from "./deviceFolder.ts";
 import type { OwnerLink } from "./ownerLink.ts";
 
-export interface DeviceIntroduction {
-  readonly deviceId: string;
-  readonly deviceLabel: string;
-  readonly deviceType: "browser" | "cli";
-}
+type DeviceIntroduction = Pick<DeviceRecord, "deviceId" | "deviceLabel" | "deviceType">;
 
-export interface PresenceOptions {
+interface PresenceOptions {
   readonly folder: DeviceFolder;
   readonly nowUnixMs: () => number;
-  readonly tell: (message: PresenceMessage) => void;
 }
 
 /** Times are Unix milliseconds. */
@@ -62,10 +57,17 @@ export class Device {
 export class Presence {
   readonly #options: PresenceOptions;
   readonly #devices = new Map<string, Device>();
+  readonly #listeners = new Set<(message: PresenceMessage) => void>();
 
   constructor(options: PresenceOptions) {
     this.#options = options;
     for (const record of options.folder.read()) this.#devices.set(record.deviceId, new Device(record));
+  }
+
+  /** Reports devices that come and go. Returns the function that stops it. */
+  watch(listener: (message: PresenceMessage) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   find(deviceId: string): Device | undefined {
@@ -106,7 +108,7 @@ export class Presence {
     device.owner = link;
     device.allow = link.allow;
     before?.supersede();
-    this.#tell(device);
+    this.#announce(device);
     return device;
   }
 
@@ -118,18 +120,19 @@ export class Presence {
     device.owner = undefined;
     device.lastSeenAt = this.#options.nowUnixMs();
     this.keep(device);
-    this.#tell(device);
+    this.#announce(device);
   }
 
   /** Writes its file soon. */
   keep(device: Device): void {
-    this.#options.folder.keep(device.deviceId, () => device.record());
+    this.#options.folder.put(device.deviceId, () => device.record());
   }
 
-  #tell(device: Device): void {
+  #announce(device: Device): void {
     const nowUnixMs = this.#options.nowUnixMs();
     const { workspaceRevision: _revision, ...entry } = device.entry(nowUnixMs);
-    this.#options.tell({ type: "device.presence", ...entry, timestamp: new Date(nowUnixMs).toISOString() });
+    const timestamp = new Date(nowUnixMs).toISOString();
+    for (const listener of this.#listeners) listener({ type: "device.presence", ...entry, timestamp });
   }
 
   #makeRoom(): void {
@@ -138,6 +141,6 @@ export class Presence {
     const [oldest] = away.toSorted((a, b) => a.lastSeenAt - b.lastSeenAt);
     if (oldest === undefined) return;
     this.#devices.delete(oldest.deviceId);
-    this.#options.folder.forget(oldest.deviceId);
+    this.#options.folder.put(oldest.deviceId, undefined);
   }
 }

@@ -12,6 +12,8 @@ import type { Device } from "./presence.ts";
 
 const ANYBODY = "*";
 const MAX_FILE_BYTES = 1_048_576;
+const isIn = (allow: ReadonlySet<string> | undefined, deviceId: string): boolean =>
+  allow !== undefined && (allow.has(deviceId) || allow.has(ANYBODY));
 const fileSchema = v.record(v.string(), v.array(v.string()));
 
 export class RemoteControl {
@@ -24,26 +26,24 @@ export class RemoteControl {
   }
 
   allows({ deviceId, allow }: Device, callerDeviceId: string): boolean {
-    if (deviceId === callerDeviceId || allow.has(callerDeviceId) || allow.has(ANYBODY)) return true;
-    const listed = this.#read().get(deviceId) ?? [];
-    return listed.includes(callerDeviceId) || listed.includes(ANYBODY);
+    if (deviceId === callerDeviceId || isIn(allow, callerDeviceId)) return true;
+    return isIn(this.#read().get(deviceId), callerDeviceId);
   }
 
   /** Other devices whose layout it may change now: those that allow it, and those in the file. */
   targetsOf(callerDeviceId: string, devices: Iterable<Device>): readonly string[] {
     const targets = new Set<string>();
     for (const { deviceId, allow } of devices) {
-      if (allow.has(callerDeviceId) || allow.has(ANYBODY)) targets.add(deviceId);
+      if (isIn(allow, callerDeviceId)) targets.add(deviceId);
     }
     for (const [target, callers] of this.#read()) {
-      const isListed = callers.includes(callerDeviceId) || callers.includes(ANYBODY);
-      if (isListed && DEVICE_ID.test(target)) targets.add(target);
+      if (isIn(callers, callerDeviceId) && DEVICE_ID.test(target)) targets.add(target);
     }
     targets.delete(callerDeviceId);
     return [...targets].toSorted();
   }
 
-  #read(): ReadonlyMap<string, readonly string[]> {
+  #read(): ReadonlyMap<string, ReadonlySet<string>> {
     let file: number;
     try {
       file = openSync(this.#path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -55,7 +55,8 @@ export class RemoteControl {
       const found = fstatSync(file);
       if (!found.isFile() || found.size > MAX_FILE_BYTES) throw new Error("it is no small file");
       if ((found.mode & 0o077) !== 0) throw new Error("others may use it: chmod 600");
-      return new Map(Object.entries(parse(fileSchema, JSON.parse(readFileSync(file, "utf8")))));
+      const allowed = parse(fileSchema, JSON.parse(readFileSync(file, "utf8")));
+      return new Map(Object.entries(allowed).map(([target, callers]) => [target, new Set(callers)]));
     } catch (error) {
       this.#ignored(error);
       return new Map();

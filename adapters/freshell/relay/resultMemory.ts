@@ -25,7 +25,7 @@ type Remembered = v.InferOutput<typeof lineSchema>;
 /** Read from the file at start. */
 const MAX_FILE_BYTES = 67_108_864;
 
-export interface ResultMemoryOptions {
+interface ResultMemoryOptions {
   readonly path: string;
   readonly nowUnixMs: () => number;
   readonly clock: Clock;
@@ -67,13 +67,16 @@ export class ResultMemory {
     if (before !== undefined && before.asked !== asked) return Promise.resolve(failureOf(otherRequest()));
     if (known !== undefined) {
       const { result, appliedRevision } = known;
-      return Promise.resolve({ ok: true, result, ...(appliedRevision === undefined ? {} : { appliedRevision }) });
+      return Promise.resolve({ ok: true, result, appliedRevision });
     }
     const underWay = this.#underWay.get(id);
     if (underWay !== undefined) return underWay.outcome;
     const outcome = work().then((settled) => {
       this.#underWay.delete(id);
-      if (settled.ok) this.#remember({ id, asked, atMs: this.#options.nowUnixMs(), ...withoutOk(settled) });
+      if (settled.ok) {
+        const { result, appliedRevision } = settled;
+        this.#remember({ id, asked, atMs: this.#options.nowUnixMs(), result, appliedRevision });
+      }
       return settled;
     });
     this.#underWay.set(id, { asked, outcome });
@@ -134,11 +137,6 @@ function parsed(line: string): Remembered | undefined {
     return undefined;
   }
 }
-
-const withoutOk = ({
-  ok: _ok,
-  ...rest
-}: Extract<RpcOutcome, { ok: true }>): Pick<Remembered, "result" | "appliedRevision"> => rest;
 
 const otherRequest = (): AppError =>
   new AppError("INVALID_ARGUMENT", "this idempotencyKey is that of another request; use a new one for a new request");

@@ -2,45 +2,25 @@
  * A `/ws` client's calls on sessions. An `sdk` session takes input from the connections that have created or attached to it,
  * and sends them its events; a `codingcli` session sends them to its creator.
  */
-import { randomUUID } from "node:crypto";
 import type { CodingSession } from "../../../daemon/sessions/codingSession.ts";
 import { isClaudeSession } from "../../../daemon/sessions/providers.ts";
 import type { SdkSession } from "../../../daemon/sessions/sdkSession.ts";
 import type { Session } from "../../../daemon/sessions/sessionBook.ts";
-import type { FreshellErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
-import { faultOf } from "../../../protocol/api/freshell/freshellErrors.ts";
-import type { ClientMessage, ClientMessageOf, ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
+import type { ClientMessage, ClientMessageOf } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { CreateSessionRequest } from "../../../protocol/api/freshell/sessions.ts";
 import { SESSION_MESSAGES } from "../../../protocol/api/freshell/sessions.ts";
-import { type AppError, toAppError } from "../../../protocol/errors.ts";
-import type { FreshellContext } from "../freshellContext.ts";
+import { toAppError } from "../../../protocol/errors.ts";
+import type { About, SocketClient } from "../socket/socketClient.ts";
 import { frameOf, type SessionNotice } from "./sessionFrames.ts";
 
 type SessionMessage = ClientMessageOf<keyof typeof SESSION_MESSAGES>;
 type OfAttached = Exclude<SessionMessage, { type: "sdk.create" | "sdk.attach" | `codingcli.${string}` }>;
-type About = {
-  readonly requestId?: string | undefined;
-  readonly sessionId?: string | undefined;
-  readonly details?: Readonly<Record<string, unknown>> | undefined;
-};
 
 export const isOfSessions = (message: ClientMessage): message is SessionMessage =>
   Object.hasOwn(SESSION_MESSAGES, message.type);
 
-export interface SessionCallsOptions {
-  readonly context: FreshellContext;
-  /** The connection's device, if known. */
-  readonly device: string | undefined;
-  readonly send: (message: ServerMessage) => void;
-  /** An encoded message, which may be long. */
-  readonly frame: (frame: Uint8Array) => void;
-  readonly fail: (code: FreshellErrorCode, message: string, about: About) => void;
-}
-
 export class SessionCalls {
-  readonly #options: SessionCallsOptions;
-  /** Key of its creates: the device's, or this connection's own. */
-  readonly #owner: string;
+  readonly #client: SocketClient;
   /** By session: the function that stops following. */
   readonly #followed = new Map<
     string,
@@ -48,9 +28,8 @@ export class SessionCalls {
   >();
   #isClosed = false;
 
-  constructor(options: SessionCallsOptions) {
-    this.#options = options;
-    this.#owner = options.device === undefined ? `connection ${randomUUID()}` : `device ${options.device}`;
+  constructor(client: SocketClient) {
+    this.#client = client;
   }
 
   perform(message: SessionMessage): void {
@@ -69,9 +48,9 @@ export class SessionCalls {
         return;
       case "codingcli.kill": {
         const { sessionId } = message;
-        const session = this.#options.context.sessions.find(sessionId);
+        const session = this.#client.context.sessions.find(sessionId);
         const success = session?.kind === "codingcli" && session.kill();
-        this.#options.send({ type: "codingcli.killed", sessionId, success });
+        this.#client.send({ type: "codingcli.killed", sessionId, success });
         return;
       }
       case "sdk.send":
@@ -95,13 +74,13 @@ export class SessionCalls {
     const { id: sessionId } = session;
     const listener = this.#followed.get(sessionId)?.listener;
     if (session.status === "exited") {
-      if (message.type === "sdk.kill") this.#options.send({ type: "sdk.killed", sessionId, success: false });
+      if (message.type === "sdk.kill") this.#client.send({ type: "sdk.killed", sessionId, success: false });
       else this.#noSuchSession(sessionId, "the session has ended");
       return;
     }
     if (listener === undefined) {
       const text = "this connection has neither created the session nor attached to it; send sdk.attach first";
-      this.#options.fail("UNAUTHORIZED", text, { sessionId });
+      this.#client.fail("UNAUTHORIZED", text, { sessionId });
       return;
     }
     switch (message.type) {
@@ -123,18 +102,18 @@ export class SessionCalls {
         this.#settle(session.setPermissionMode(message.permissionMode), { sessionId });
         return;
       case "sdk.kill":
-        this.#options.send({ type: "sdk.killed", sessionId, success: session.kill() });
+        this.#client.send({ type: "sdk.killed", sessionId, success: session.kill() });
     }
   }
 
   async #createSdk({ type: _type, requestId, ...options }: ClientMessageOf<"sdk.create">): Promise<void> {
     await this.#create(requestId, "sdk", { provider: "sdk", ...options, ...claudeOnly(options) }, (session) => {
       const { id: sessionId } = session;
-      this.#options.send({ type: "sdk.created", requestId, sessionId });
+      this.#client.send({ type: "sdk.created", requestId, sessionId });
       // The program sends nothing before its first input; a page waits for this before it accepts any.
-      this.#tell(session, (session as SdkSession).init());
+      this.#send(session, (session as SdkSession).init());
       this.#follow(session);
-      if (session.status === "exited") this.#toldEnd(session as SdkSession);
+      if (session.status === "exited") this.#sendEnd(session as SdkSession);
     });
   }
 
@@ -146,7 +125,7 @@ export class SessionCalls {
       "codingcli",
       { provider: "codingcli", codingProvider, ...options, ...resume },
       (session) => {
-        this.#options.send({ type: "codingcli.created", requestId, sessionId: session.id, provider: codingProvider });
+        this.#client.send({ type: "codingcli.created", requestId, sessionId: session.id, provider: codingProvider });
         this.#follow(session);
       },
     );
@@ -158,12 +137,13 @@ export class SessionCalls {
     asked: CreateSessionRequest,
     created: (session: Session) => void,
   ): Promise<void> {
-    const { sessions, sessionCreates } = this.#options.context;
+    const { context, creator, fail, failed } = this.#client;
+    const { sessions, sessionCreates } = context;
     const key = `${kind} ${requestId}`;
-    let made = sessionCreates.find(this.#owner, key);
+    let made = sessionCreates.find(creator, key);
     if (made === undefined) {
       made = sessions.create(asked);
-      sessionCreates.remember(this.#owner, key, made);
+      sessionCreates.remember(creator, key, made);
     }
     try {
       const session = await made;
@@ -171,15 +151,15 @@ export class SessionCalls {
     } catch (thrown) {
       const error = toAppError(thrown);
       // As upstream does, for its pages.
-      if (error.details?.["reason"] === "provider") this.#options.fail("INVALID_MESSAGE", error.message, { requestId });
-      else this.#failed(error, { requestId });
+      if (error.details?.["reason"] === "provider") fail("INVALID_MESSAGE", error.message, { requestId });
+      else failed(error, { requestId });
     }
   }
 
   #follow(session: Session): void {
     if (this.#followed.has(session.id) || session.status === "exited") return;
     const listener = (notice: SessionNotice): void => {
-      this.#options.frame(frameOf(session, notice));
+      this.#client.longFrame(frameOf(session, notice));
       if (notice.type === "sdk.exit" || notice.type === "codingcli.exit") this.#unfollow(session.id);
     };
     const stop = (session as { watch(listener: (notice: SessionNotice) => void): () => void }).watch(listener);
@@ -193,43 +173,43 @@ export class SessionCalls {
 
   #attach(session: SdkSession): void {
     const { id: sessionId } = session;
-    this.#options.send({ type: "sdk.history", sessionId, messages: session.history() });
-    this.#tell(session, session.init());
+    this.#client.send({ type: "sdk.history", sessionId, messages: session.history() });
+    this.#send(session, session.init());
     if (session.status === "exited") {
-      this.#toldEnd(session);
+      this.#sendEnd(session);
       return;
     }
-    this.#tell(session, { type: "sdk.status", status: session.status });
-    for (const request of session.permissions()) this.#tell(session, { type: "sdk.permission.request", ...request });
+    this.#send(session, { type: "sdk.status", status: session.status });
+    for (const request of session.permissions()) this.#send(session, { type: "sdk.permission.request", ...request });
     this.#follow(session);
   }
 
-  #toldEnd(session: SdkSession): void {
-    this.#tell(session, { type: "sdk.status", status: "exited" });
-    this.#tell(session, {
+  #sendEnd(session: SdkSession): void {
+    this.#send(session, { type: "sdk.status", status: "exited" });
+    this.#send(session, {
       type: "sdk.exit",
       ...(session.exitCode === undefined ? {} : { exitCode: session.exitCode }),
     });
   }
 
-  #tell(session: Session, notice: SessionNotice): void {
-    this.#options.frame(frameOf(session, notice));
+  #send(session: Session, notice: SessionNotice): void {
+    this.#client.longFrame(frameOf(session, notice));
   }
 
   #input({ sessionId, data }: ClientMessageOf<"codingcli.input">): void {
-    const session = this.#options.context.sessions.find(sessionId);
+    const session = this.#client.context.sessions.find(sessionId);
     if (session?.kind === "codingcli") this.#settle((session as CodingSession).say(data), { sessionId });
     else this.#noSuchSession(sessionId);
   }
 
   #withSdk(sessionId: string, use: (session: SdkSession) => void): void {
-    const session = this.#options.context.sessions.find(sessionId);
+    const session = this.#client.context.sessions.find(sessionId);
     if (session?.kind === "sdk") use(session as SdkSession);
     else this.#noSuchSession(sessionId);
   }
 
   #noSuchSession(sessionId: string, message = "there is no such session; list the sessions again"): void {
-    this.#options.fail("INVALID_SESSION_ID", message, { sessionId });
+    this.#client.fail("INVALID_SESSION_ID", message, { sessionId });
   }
 
   /** Reports only a failure. */
@@ -237,15 +217,9 @@ export class SessionCalls {
     work.catch((thrown: unknown) => {
       const error = toAppError(thrown);
       // It has ended, or takes no input.
-      if (error.code === "INVALID_TARGET") this.#options.fail("INVALID_SESSION_ID", error.message, about);
-      else this.#failed(error, about);
+      if (error.code === "INVALID_TARGET") this.#client.fail("INVALID_SESSION_ID", error.message, about);
+      else this.#client.failed(error, about);
     });
-  }
-
-  #failed(error: AppError, about: About): void {
-    if (error.code === "INTERNAL_ERROR") this.#options.context.log.error("freshell.socket.failed", { error });
-    const { code, message, details } = faultOf(error);
-    this.#options.fail(code, message, { ...about, details });
   }
 }
 

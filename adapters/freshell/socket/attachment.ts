@@ -3,27 +3,14 @@ import type { OpenSubscription } from "../../../daemon/panes/feeds.ts";
 import type { PaneFeed } from "../../../daemon/panes/paneFeed.ts";
 import type { SubscriptionSink } from "../../../daemon/panes/subscription.ts";
 import type { Snapshot } from "../../../daemon/tmux/io.ts";
-import type { ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { AppError } from "../../../protocol/errors.ts";
-import type { FreshellContext } from "../freshellContext.ts";
 import { exitCodeOf, type Terminal } from "../terminals/terminal.ts";
 import { chunkedFrames, snapshotText } from "./snapshotFrames.ts";
+import type { SocketClient } from "./socketClient.ts";
 
-/** What an attachment needs of its connection. */
-export interface AttachmentSink {
-  /** Whether the connection takes any data. */
-  readonly isOpen: () => boolean;
-  readonly send: (message: ServerMessage) => void;
-  /** An encoded message. */
-  readonly frame: (frame: Uint8Array) => void;
-  /** Maximum size of a large snapshot's chunks; undefined if the client did not ask for chunks. */
-  readonly chunkBytes: number | undefined;
-}
-
-export interface AttachmentOptions {
-  readonly context: FreshellContext;
+interface AttachmentOptions {
+  readonly client: SocketClient;
   readonly terminal: Terminal;
-  readonly sink: AttachmentSink;
   /** The snapshot is the response to this create. */
   readonly requestId?: string | undefined;
   /** Nothing follows. `error` when it never began. */
@@ -43,8 +30,8 @@ export class Attachment {
   constructor(options: AttachmentOptions) {
     this.#options = options;
     this.#asked = [options.requestId];
-    const { context, terminal } = options;
-    this.#subscription = context.feeds.subscribe(terminal.key, { kind: "snapshot" }, (feed) => this.#sink(feed));
+    const { client, terminal } = options;
+    this.#subscription = client.context.feeds.subscribe(terminal.key, { kind: "snapshot" }, (feed) => this.#sink(feed));
     terminal.clients += 1;
     this.#subscription.pump();
   }
@@ -60,32 +47,33 @@ export class Attachment {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    const { context, terminal } = this.#options;
+    const { client, terminal } = this.#options;
     terminal.clients -= 1;
     this.#subscription.close();
-    context.book.clientsChanged();
+    client.context.book.changed();
   }
 
   #sink(feed: PaneFeed): SubscriptionSink {
-    const { context, terminal, sink } = this.#options;
+    const { client, terminal } = this.#options;
     const terminalId = terminal.id;
+    const { frames } = client.context;
     return {
-      room: () => (sink.isOpen() ? 1 : 0),
+      room: () => (client.isOpen() ? 1 : 0),
       // The snapshot follows.
       open: () => undefined,
       output: (chunk) => {
-        const { frame, unfinished } = context.frames.frame(feed, terminalId, chunk, this.#unfinished);
+        const { frame, unfinished } = frames.frame(feed, terminalId, chunk, this.#unfinished);
         this.#unfinished = unfinished;
-        if (frame.length > 0) sink.frame(frame);
+        if (frame.length > 0) client.frame(frame);
       },
       gap: ({ from, to, reason }) => {
         const gap = { from: from.outputSeq, to: to.outputSeq, reason };
-        sink.send({ type: "terminal.output", terminalId, data: "", outputSeq: gap.to, gap });
+        client.send({ type: "terminal.output", terminalId, data: "", outputSeq: gap.to, gap });
       },
       snapshot: (snapshot) => this.#snapshot(snapshot),
       // A page redraws its own screen.
       resized: () => undefined,
-      exited: (status) => sink.send({ type: "terminal.exit", terminalId, exitCode: exitCodeOf(status) ?? null }),
+      exited: (status) => client.send({ type: "terminal.exit", terminalId, exitCode: exitCodeOf(status) ?? null }),
       closed: (error) => {
         this.close();
         this.#options.onClosed(this.#hasBegun ? undefined : error);
@@ -94,12 +82,12 @@ export class Attachment {
   }
 
   #snapshot(snapshot: Snapshot): void {
-    const { context, terminal, sink } = this.#options;
+    const { client, terminal } = this.#options;
     const shown = snapshotText(snapshot);
     const { text, outputSeq } = shown;
     this.#unfinished = shown.unfinished;
     const { id: terminalId, identity } = terminal;
-    const { chunkBytes } = sink;
+    const { chunkBytes } = client;
     const chunked = chunkBytes === undefined ? undefined : chunkedFrames(terminalId, shown, chunkBytes);
     const asked = this.#asked.length === 0 ? [undefined] : this.#asked;
     this.#asked = [];
@@ -107,13 +95,13 @@ export class Attachment {
       if (requestId !== undefined) {
         const created = { type: "terminal.created", requestId, terminalId, createdAt: identity.createdAt } as const;
         const whole = chunked === undefined ? { snapshot: text } : { snapshotChunked: true as const };
-        sink.send({ ...created, outputSeq, ...whole });
+        client.send({ ...created, outputSeq, ...whole });
       } else if (chunked === undefined) {
-        sink.send({ type: "terminal.attached", terminalId, snapshot: text, outputSeq });
+        client.send({ type: "terminal.attached", terminalId, snapshot: text, outputSeq });
       }
-      for (const message of chunked ?? []) sink.send(message);
+      for (const message of chunked ?? []) client.send(message);
     }
-    if (!this.#hasBegun) context.book.clientsChanged();
+    if (!this.#hasBegun) client.context.book.changed();
     this.#hasBegun = true;
   }
 }

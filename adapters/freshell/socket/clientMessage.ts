@@ -7,7 +7,7 @@ import {
 import { faultText, tryParse } from "../../../protocol/api/parse.ts";
 import { parseJsonText } from "../../http/jsonText.ts";
 
-export interface BadMessage {
+interface BadMessage {
   readonly code: "INVALID_MESSAGE" | "UNKNOWN_MESSAGE";
   readonly message: string;
   readonly requestId?: string | undefined;

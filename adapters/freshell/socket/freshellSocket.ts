@@ -2,18 +2,20 @@
  * One connection of `/ws`: hello, then messages. An invalid message gets an error and has no other effect; a client that
  * does not read is disconnected, without effect on others. Input keeps its order: each terminal has one queue.
  */
+import { randomUUID } from "node:crypto";
 import type { WebSocket } from "ws";
 import type { Timer } from "../../../daemon/time/clock.ts";
-import { type FreshellErrorCode, faultOf } from "../../../protocol/api/freshell/freshellErrors.ts";
+import type { FreshellErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
 import { CLOSE_CODES, type ClientMessage, type ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
-import { type AppError, toAppError } from "../../../protocol/errors.ts";
 import { SocketWriter } from "../../http/websocket.ts";
 import { CLOSE_WITHIN_MS, MAX_BUFFERED_BYTES, MAX_UNSENT_BYTES } from "../freshellLimits.ts";
 import type { FreshellContext } from "../freshellContext.ts";
+import { loggedFault } from "../freshellFaults.ts";
 import { isOfSessions, SessionCalls } from "../sessions/sessionCalls.ts";
 import { LayoutCalls, isOfDevices } from "./layoutCalls.ts";
 import { type Admitted, checkHello } from "./helloGate.ts";
 import { type ReadMessage, readMessage } from "./clientMessage.ts";
+import type { About, SocketClient } from "./socketClient.ts";
 import { TerminalCalls } from "./terminalCalls.ts";
 
 /** Below this, snapshots sent count as read. */
@@ -25,7 +27,7 @@ const WAS_ASKED_FOR = /^(?:terminal\.(?:attached|created)|sdk\.history)/;
 /** Longest sign of life that is cached, since it repeats unchanged. */
 const MAX_KEPT_CHARS = 1_024;
 
-export interface SocketHost {
+interface SocketHost {
   readonly context: FreshellContext;
   /** The listener already has its maximum of clients. */
   readonly isFull: boolean;
@@ -111,7 +113,7 @@ export class FreshellSocket {
     this.#sessions?.close();
   }
 
-  #beforeHello(read: ReturnType<typeof readMessage>): void {
+  #beforeHello(read: ReadMessage): void {
     if ("bad" in read && read.bad.code === "INVALID_MESSAGE") {
       this.#fail("INVALID_MESSAGE", read.bad.message, { requestId: read.bad.requestId });
       return;
@@ -123,9 +125,9 @@ export class FreshellSocket {
     }
     const checked = checkHello(read.message, this.#context.credentials);
     if ("refused" in checked) {
-      const { code, message, details, close } = checked.refused;
+      const { code, message, details } = checked.refused;
       this.#fail(code, message, { details });
-      this.close(close, code);
+      this.close(CLOSE_CODES[code], code);
       return;
     }
     this.#admit(checked);
@@ -135,22 +137,23 @@ export class FreshellSocket {
     this.#helloTimer.cancel();
     const context = this.#context;
     const { settings, instanceId } = context;
-    this.#calls = new TerminalCalls({
+    const client: SocketClient = {
       context,
-      device: device?.deviceId,
+      principal,
+      device,
+      creator: device === undefined ? `connection ${randomUUID()}` : `device ${device.deviceId}`,
       chunkBytes: wantsChunks ? settings.maxAttachChunkBytes : undefined,
       isOpen: () => !this.#isClosing && this.#socket.readyState === this.#socket.OPEN,
       send: (message) => this.#send(message),
       frame: (frame) => this.#write(frame),
+      longFrame: (frame) => this.#writeWhole(frame),
       fail: (code, message, about) => this.#fail(code, message, about),
-    });
-    this.#sessions = new SessionCalls({
-      context,
-      device: device?.deviceId,
-      send: (message) => this.#send(message),
-      frame: (frame) => this.#writeWhole(frame),
-      fail: (code, message, about) => this.#fail(code, message, about),
-    });
+      failed: (thrown, about) => this.#failed(thrown, about),
+      faultOf: (thrown) => this.#faultOf(thrown),
+      close: (code, reason) => this.close(code, reason),
+    };
+    this.#calls = new TerminalCalls(client);
+    this.#sessions = new SessionCalls(client);
     const { presenceTtlMs } = settings;
     const isOwner = device?.role === "owner";
     const online = isOwner || context.layout.presence.find(device?.deviceId ?? "")?.owner !== undefined;
@@ -163,42 +166,31 @@ export class FreshellSocket {
       ...(device === undefined ? {} : { device: { deviceId: device.deviceId, role: device.role, online } }),
     });
     // Only after `ready`.
-    this.#layout = new LayoutCalls({
-      context,
-      principal,
-      device,
-      send: (message) => this.#send(message),
-      close: (code, reason) => this.close(code, reason),
-      fail: (code, message) => this.#fail(code, message),
-    });
+    this.#layout = new LayoutCalls(client);
   }
 
   #perform(calls: TerminalCalls, message: ClientMessage, json: unknown): void {
-    const about = { requestId: "requestId" in message ? message.requestId : undefined };
     try {
       if (message.type === "hello") this.#fail("INVALID_MESSAGE", "hello was said already");
       else if (isOfDevices(message)) this.#layout?.perform(message, json);
       else if (isOfSessions(message)) this.#sessions?.perform(message);
       else if (message.type !== "ping") calls.perform(message);
     } catch (thrown) {
-      const error: AppError = toAppError(thrown);
-      if (error.code === "INTERNAL_ERROR") this.#context.log.error("freshell.socket.failed", { error });
-      const { code, message: text, details } = faultOf(error);
-      this.#fail(code, text, { ...about, details });
+      this.#failed(thrown, { requestId: "requestId" in message ? message.requestId : undefined });
     }
   }
 
-  #fail(
-    code: FreshellErrorCode,
-    message: string,
-    about: {
-      readonly requestId?: string | undefined;
-      readonly terminalId?: string | undefined;
-      readonly sessionId?: string | undefined;
-      readonly details?: Readonly<Record<string, unknown>> | undefined;
-    } = {},
-  ): void {
+  #fail(code: FreshellErrorCode, message: string, about: About = {}): void {
     this.#send({ type: "error", code, message, ...about, timestamp: this.#timestamp() });
+  }
+
+  #failed(thrown: unknown, about: About): void {
+    const { code, message, details } = this.#faultOf(thrown);
+    this.#fail(code, message, { ...about, details });
+  }
+
+  #faultOf(thrown: unknown): ReturnType<typeof loggedFault> {
+    return loggedFault(thrown, this.#context.log, "freshell.socket.failed");
   }
 
   #timestamp(): string {
@@ -207,9 +199,7 @@ export class FreshellSocket {
 
   #send(message: ServerMessage): void {
     const text = Buffer.from(JSON.stringify(message));
-    if (WAS_ASKED_FOR.test(message.type)) {
-      this.#allowance += text.length;
-    }
+    if (WAS_ASKED_FOR.test(message.type)) this.#allowance += text.length;
     this.#write(text);
   }
 

@@ -2,8 +2,7 @@
  * Admission to `/ws`: the first message is a hello with a valid token and the required capabilities, checked in this order:
  * shape, token, capabilities. An older client is refused, with the names of the capabilities it lacks.
  */
-import type { TransportErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
-import { CLOSE_CODES, type HelloMessage, REQUIRED_CAPABILITIES } from "../../../protocol/api/freshell/freshellWire.ts";
+import { type HelloMessage, REQUIRED_CAPABILITIES } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { Credentials, Principal } from "../tokens/credentials.ts";
 
 export interface Admitted {
@@ -13,10 +12,10 @@ export interface Admitted {
   readonly wantsChunks: boolean;
 }
 
-export interface Refused {
-  readonly code: TransportErrorCode;
+interface Refused {
+  /** Of the error and of the close. */
+  readonly code: "NOT_AUTHENTICATED" | "PROTOCOL_MISMATCH";
   readonly message: string;
-  readonly close: number;
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
@@ -24,18 +23,17 @@ export function checkHello(hello: HelloMessage, credentials: Credentials): Admit
   const principal = credentials.principalOf(hello.token);
   if (principal === undefined) {
     const message = "the token is missing, wrong or has expired; send the right one with hello";
-    return { refused: { code: "NOT_AUTHENTICATED", message, close: CLOSE_CODES.NOT_AUTHENTICATED } };
+    return { refused: { code: "NOT_AUTHENTICATED", message } };
   }
   const { capabilities = {}, device } = hello;
   const missing = REQUIRED_CAPABILITIES.filter((name) => capabilities[name] !== true);
   if (missing.length > 0) {
     const message = `this client is of another version: hello must have the capabilities ${missing.join(", ")}`;
-    const details = { missing };
-    return { refused: { code: "PROTOCOL_MISMATCH", message, close: CLOSE_CODES.PROTOCOL_MISMATCH, details } };
+    return { refused: { code: "PROTOCOL_MISMATCH", message, details: { missing } } };
   }
   if (principal.kind === "device" && device !== undefined && device.deviceId !== principal.deviceId) {
     const message = "the token is another device's; log in with this one";
-    return { refused: { code: "NOT_AUTHENTICATED", message, close: CLOSE_CODES.NOT_AUTHENTICATED } };
+    return { refused: { code: "NOT_AUTHENTICATED", message } };
   }
   return { principal, device, wantsChunks: capabilities["terminalAttachChunkV1"] === true };
 }

@@ -3,36 +3,27 @@
  * and snapshots count only from the device's present owner connection.
  */
 import { parseSnapshot } from "../../../protocol/api/freshell/deviceLayout.ts";
-import type { FreshellErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
 import {
   CLOSE_CODES,
   type ClientMessage,
   type ClientMessageOf,
   type HelloMessage,
-  type ServerMessage,
 } from "../../../protocol/api/freshell/freshellWire.ts";
-import type { DEVICE_MESSAGES } from "../../../protocol/api/freshell/rpc.ts";
+import { DEVICE_MESSAGES } from "../../../protocol/api/freshell/rpc.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
-import type { FreshellContext } from "../freshellContext.ts";
 import { MAX_PRESENCE_FRAMES, PRESENCE_FRAMES_WITHIN_MS } from "../freshellLimits.ts";
 import { OwnerLink } from "../relay/ownerLink.ts";
 import { failureOf } from "../relay/outcomes.ts";
 import type { Device } from "../relay/presence.ts";
-import type { Principal } from "../tokens/credentials.ts";
+import type { SocketClient } from "./socketClient.ts";
 
 type DeviceMessage = ClientMessageOf<keyof typeof DEVICE_MESSAGES>;
 
-export interface LayoutCallsOptions {
-  readonly context: FreshellContext;
-  readonly principal: Principal;
-  readonly device: HelloMessage["device"];
-  readonly send: (message: ServerMessage) => void;
-  readonly close: (code: number, reason: string) => void;
-  readonly fail: (code: FreshellErrorCode, message: string) => void;
-}
+export const isOfDevices = (message: ClientMessage): message is DeviceMessage =>
+  Object.hasOwn(DEVICE_MESSAGES, message.type);
 
 export class LayoutCalls {
-  readonly #options: LayoutCallsOptions;
+  readonly #client: SocketClient;
   /** The connection's device; undefined for the bootstrap token alone. */
   readonly #deviceId: string | undefined;
   readonly #unwatch: () => void;
@@ -41,11 +32,11 @@ export class LayoutCalls {
   #device: Device | undefined;
   #presenceFrames = { count: 0, sinceMs: 0 };
 
-  constructor(options: LayoutCallsOptions) {
-    this.#options = options;
-    const { context, principal, device, send } = options;
+  constructor(client: SocketClient) {
+    this.#client = client;
+    const { context, principal, device, send } = client;
     this.#deviceId = device?.deviceId ?? (principal.kind === "device" ? principal.deviceId : undefined);
-    this.#unwatch = context.layout.watch(send);
+    this.#unwatch = context.layout.presence.watch(send);
     if (device === undefined) return;
     if (device.role === "owner") this.#own(device);
     else context.layout.presence.meet(device);
@@ -65,10 +56,10 @@ export class LayoutCalls {
         void this.#request(message.requestId, json);
         return;
       case "layout.rpc.ack":
-        if (this.#link?.acked(message.requestId) !== true) this.#options.context.layout.ignore();
+        if (this.#link?.acked(message.requestId) !== true) this.#client.context.layout.relay.ignored();
         return;
       case "layout.rpc.result":
-        if (this.#link?.takeResult(message.requestId, json) !== true) this.#options.context.layout.ignore();
+        if (this.#link?.takeResult(message.requestId, json) !== true) this.#client.context.layout.relay.ignored();
         return;
       case "layout.snapshot.updated":
         this.#snapshot(message, json);
@@ -80,30 +71,36 @@ export class LayoutCalls {
   close(): void {
     this.#unwatch();
     this.#left.abort(new AppError("CANCELLED", "the client has left"));
-    if (this.#link !== undefined) this.#options.context.layout.presence.left(this.#link);
+    if (this.#link !== undefined) this.#client.context.layout.presence.left(this.#link);
     this.#link = undefined;
   }
 
   #own(device: NonNullable<HelloMessage["device"]>): void {
-    const { context, send, close } = this.#options;
+    const { context, send, close } = this.#client;
     const { clock, settings, layout } = context;
     const { deviceId } = device;
-    const onLate: ConstructorParameters<typeof OwnerLink>[0]["onLate"] = (request) => layout.relay.late(request);
-    this.#link = new OwnerLink({ deviceId, clock, times: settings, send, close, onLate });
+    this.#link = new OwnerLink({
+      deviceId,
+      clock,
+      times: settings,
+      send,
+      close,
+      onLate: (request) => layout.relay.late(request),
+    });
     this.#device = layout.presence.own(device, this.#link);
   }
 
   #presence({ deviceId, workspaceRevision, remoteControl }: ClientMessageOf<"device.presence">): void {
-    const { clock } = this.#options.context;
+    const { clock } = this.#client.context;
     const nowMs = clock.nowMs();
     const frames = this.#presenceFrames;
     if (nowMs - frames.sinceMs >= PRESENCE_FRAMES_WITHIN_MS) this.#presenceFrames = { count: 1, sinceMs: nowMs };
     else if ((frames.count += 1) > MAX_PRESENCE_FRAMES) {
-      this.#options.close(CLOSE_CODES.BACKPRESSURE, "Too many device.presence");
+      this.#client.close(CLOSE_CODES.BACKPRESSURE, "Too many device.presence");
       return;
     }
     if (deviceId !== this.#deviceId) {
-      this.#options.fail("UNAUTHORIZED", "device.presence is about the device that the connection is; say hello as it");
+      this.#client.fail("UNAUTHORIZED", "device.presence is about the device that the connection is; say hello as it");
       return;
     }
     const [link, device] = [this.#link, this.#device];
@@ -117,7 +114,7 @@ export class LayoutCalls {
   }
 
   async #request(requestId: string, json: unknown): Promise<void> {
-    const { context, send } = this.#options;
+    const { context, send } = this.#client;
     let outcome;
     try {
       outcome = await context.layout.relay.request({ deviceId: this.#deviceId }, json, this.#left.signal);
@@ -129,7 +126,7 @@ export class LayoutCalls {
 
   /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
   #snapshot(message: ClientMessageOf<"layout.snapshot.updated">, json: unknown): void {
-    const { context, fail } = this.#options;
+    const { context, fail } = this.#client;
     const { ownerDeviceId, workspaceRevision, capturedAt } = message;
     const [link, device] = [this.#link, this.#device];
     if (link === undefined || device?.owner !== link || ownerDeviceId !== device.deviceId) {
@@ -155,12 +152,3 @@ export class LayoutCalls {
     context.layout.shown(snapshot);
   }
 }
-
-const DEVICE_TYPES: ReadonlySet<string> = new Set<keyof typeof DEVICE_MESSAGES>([
-  "device.presence",
-  "layout.rpc.request",
-  "layout.rpc.ack",
-  "layout.rpc.result",
-  "layout.snapshot.updated",
-]);
-export const isOfDevices = (message: ClientMessage): message is DeviceMessage => DEVICE_TYPES.has(message.type);

@@ -11,7 +11,7 @@ const NOTHING: Uint8Array = new Uint8Array(0);
 /** Positions whose held-back bytes are remembered: those of one turn. */
 const MAX_PLACES = 64;
 
-export interface OutputFrame {
+interface OutputFrame {
   /** Empty when all of it is held back. */
   readonly frame: Uint8Array;
   /** To be passed with the next chunk. */

@@ -8,7 +8,7 @@ import { VtParser } from "../../../daemon/panes/vt/vtParser.ts";
 import { sequenceLength } from "../../../protocol/text/utf8.ts";
 import { MAX_UNFINISHED_BYTES } from "../freshellLimits.ts";
 
-export interface FilteredOutput {
+interface FilteredOutput {
   /** Whole characters and sequences. */
   readonly bytes: Uint8Array;
   /** The incomplete end, to be completed by the next bytes. */

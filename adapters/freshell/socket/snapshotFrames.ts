@@ -3,7 +3,7 @@ import type { ServerMessage } from "../../../protocol/api/freshell/freshellWire.
 import { decodeUtf8 } from "../../../protocol/text/utf8.ts";
 import type { Snapshot } from "../../../daemon/tmux/io.ts";
 
-export interface SnapshotText {
+interface SnapshotText {
   readonly text: string;
   /** To be completed by the following output, as `OutputFrame.unfinished`. */
   readonly unfinished: Uint8Array;

@@ -1,54 +1,38 @@
 /** A `/ws` client's calls on terminals after its hello: attachments, creates, waits. */
-import { randomUUID } from "node:crypto";
-import type { FreshellErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
-import { faultOf } from "../../../protocol/api/freshell/freshellErrors.ts";
 import { TERMINAL_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { ClientMessage, ClientMessageOf } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { DEVICE_MESSAGES } from "../../../protocol/api/freshell/rpc.ts";
 import type { SESSION_MESSAGES } from "../../../protocol/api/freshell/sessions.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { CREATES_WITHIN_MS, MAX_CREATES } from "../freshellLimits.ts";
-import type { FreshellContext } from "../freshellContext.ts";
 import { sourceOf, waitFor } from "../freshellWaits.ts";
 import type { Terminal } from "../terminals/terminal.ts";
 import { textParts, typeInto } from "../terminals/terminalUse.ts";
-import { Attachment, type AttachmentSink } from "./attachment.ts";
+import { Attachment } from "./attachment.ts";
+import type { SocketClient } from "./socketClient.ts";
 
 type CallMessage = Exclude<
   ClientMessage,
   { type: "hello" | "ping" | keyof typeof DEVICE_MESSAGES | keyof typeof SESSION_MESSAGES }
 >;
-type About = {
-  readonly requestId?: string | undefined;
-  readonly terminalId?: string | undefined;
-  readonly details?: Readonly<Record<string, unknown>> | undefined;
-};
-
-export interface TerminalCallsOptions extends AttachmentSink {
-  readonly context: FreshellContext;
-  /** The connection's device, if known. */
-  readonly device: string | undefined;
-  readonly fail: (code: FreshellErrorCode, message: string, about: About) => void;
-}
 
 export class TerminalCalls {
-  readonly #options: TerminalCallsOptions;
-  /** Key of its creates: the device's, or this connection's own. */
-  readonly #owner: string;
+  readonly #client: SocketClient;
   readonly #attachments = new Map<string, Attachment>();
   readonly #waits = new Map<string, AbortController>();
   readonly #unwatch: () => void;
   #createdMs: readonly number[] = [];
-  #isTelling = false;
+  #isListDue = false;
   #isClosed = false;
 
-  constructor(options: TerminalCallsOptions) {
-    this.#options = options;
-    this.#owner = options.device === undefined ? `connection ${randomUUID()}` : `device ${options.device}`;
-    this.#unwatch = options.context.book.watch(() => this.#listChanged());
+  constructor(client: SocketClient) {
+    this.#client = client;
+    this.#unwatch = client.context.book.watch(() => this.#listChanged());
   }
 
   perform(message: CallMessage): void {
+    const { context, send } = this.#client;
+    const { book } = context;
     switch (message.type) {
       case "terminal.create":
         this.#create(message);
@@ -63,23 +47,23 @@ export class TerminalCalls {
         this.#withTerminal(message, (terminal) => this.#input(terminal, message.data));
         return;
       case "terminal.resize":
-        this.#withTerminal(message, ({ id }) => this.#resize(id, message));
+        this.#withTerminal(message, (terminal) => this.#resize(terminal, message));
         return;
       case "terminal.kill":
-        this.#withTerminal(message, (terminal) => this.#settle(this.#options.context.book.kill(terminal), terminal.id));
+        this.#withTerminal(message, (terminal) => this.#settle(book.kill(terminal), terminal.id));
         return;
       case "terminal.list":
-        this.#options.send({
+        send({
           type: "terminal.list.response",
           requestId: message.requestId,
-          terminals: this.#options.context.book.list().map((terminal) => terminal.entry()),
+          terminals: book.list().map((terminal) => terminal.entry()),
         });
         return;
       case "terminal.meta.list":
-        this.#options.send({
+        send({
           type: "terminal.meta.list.response",
           requestId: message.requestId,
-          terminals: this.#options.context.book.list().map(({ id, identity, lastActivityAt }) => ({
+          terminals: book.list().map(({ id, identity, lastActivityAt }) => ({
             terminalId: id,
             cwd: identity.cwd,
             updatedAt: lastActivityAt,
@@ -108,20 +92,20 @@ export class TerminalCalls {
   }
 
   #withTerminal({ terminalId }: { readonly terminalId: string }, use: (terminal: Terminal) => void): void {
-    const terminal = this.#options.context.book.find(terminalId);
+    const terminal = this.#client.context.book.find(terminalId);
     if (terminal === undefined) this.#noSuchTerminal(terminalId);
     else use(terminal);
   }
 
   #noSuchTerminal(terminalId: string, message = "there is no such terminal; list the terminals again"): void {
     // An invalid id is not sent back: it may be as long as a message.
-    this.#options.fail("INVALID_TERMINAL_ID", message, TERMINAL_ID.test(terminalId) ? { terminalId } : {});
+    this.#client.fail("INVALID_TERMINAL_ID", message, TERMINAL_ID.test(terminalId) ? { terminalId } : {});
   }
 
   #create(message: ClientMessageOf<"terminal.create">): void {
-    const { context, fail } = this.#options;
+    const { context, creator, fail } = this.#client;
     const { requestId } = message;
-    let made = context.creates.find(this.#owner, requestId);
+    let made = context.creates.find(creator, requestId);
     if (made === undefined) {
       if (message.restore !== true && !this.#mayCreate()) {
         fail(
@@ -134,7 +118,7 @@ export class TerminalCalls {
         return;
       }
       made = context.book.create(message);
-      context.creates.remember(this.#owner, requestId, made);
+      context.creates.remember(creator, requestId, made);
     }
     void this.#created(made, requestId);
   }
@@ -146,13 +130,13 @@ export class TerminalCalls {
       if (terminal.isForgotten) this.#noSuchTerminal(terminal.id);
       else this.#attach(terminal, requestId);
     } catch (error) {
-      const { message, details } = this.#faultOf(error);
-      this.#options.fail("PTY_SPAWN_FAILED", message, { requestId, details });
+      const { message, details } = this.#client.faultOf(error);
+      this.#client.fail("PTY_SPAWN_FAILED", message, { requestId, details });
     }
   }
 
   #mayCreate(): boolean {
-    const nowMs = this.#options.context.clock.nowMs();
+    const nowMs = this.#client.context.clock.nowMs();
     this.#createdMs = this.#createdMs.filter((atMs) => nowMs - atMs < CREATES_WITHIN_MS);
     if (this.#createdMs.length >= MAX_CREATES) return false;
     this.#createdMs = [...this.#createdMs, nowMs];
@@ -160,7 +144,7 @@ export class TerminalCalls {
   }
 
   #attach(terminal: Terminal, requestId: string | undefined): void {
-    const { context, isOpen, send, frame, chunkBytes } = this.#options;
+    const client = this.#client;
     const known = this.#attachments.get(terminal.id);
     if (known?.alsoFor(requestId) === true) return;
     known?.close();
@@ -171,35 +155,28 @@ export class TerminalCalls {
       if (error !== undefined) this.#noSuchTerminal(terminal.id, error.message);
     };
     try {
-      attachment = new Attachment({
-        context,
-        terminal,
-        requestId,
-        sink: { isOpen, send, frame, chunkBytes },
-        onClosed,
-      });
+      attachment = new Attachment({ client, terminal, requestId, onClosed });
       this.#attachments.set(terminal.id, attachment);
     } catch (thrown) {
       const error = toAppError(thrown);
       if (error.code === "NOT_FOUND") this.#noSuchTerminal(terminal.id);
-      else this.#failed(error, { requestId, terminalId: terminal.id });
+      else client.failed(error, { requestId, terminalId: terminal.id });
     }
   }
 
   #detach({ id }: Terminal): void {
     this.#attachments.get(id)?.close();
     this.#attachments.delete(id);
-    this.#options.send({ type: "terminal.detached", terminalId: id });
+    this.#client.send({ type: "terminal.detached", terminalId: id });
   }
 
   #input(terminal: Terminal, data: string): void {
     if (data === "") return;
-    this.#settle(typeInto(this.#options.context.server, terminal, textParts(data)), terminal.id);
+    this.#settle(typeInto(this.#client.context.server, terminal, textParts(data)), terminal.id);
   }
 
-  #resize(terminalId: string, { cols, rows }: ClientMessageOf<"terminal.resize">): void {
-    const { book } = this.#options.context;
-    this.#settle(book.resize(book.require(terminalId), { cols, rows }), terminalId);
+  #resize(terminal: Terminal, { cols, rows }: ClientMessageOf<"terminal.resize">): void {
+    this.#settle(this.#client.context.book.resize(terminal, { cols, rows }), terminal.id);
   }
 
   /** Reports only a failure. */
@@ -208,12 +185,12 @@ export class TerminalCalls {
       const error = toAppError(thrown);
       const isGone = error.code === "NOT_FOUND" || error.code === "INVALID_TARGET";
       if (isGone) this.#noSuchTerminal(terminalId, error.message);
-      else this.#failed(error, { terminalId });
+      else this.#client.failed(error, { terminalId });
     });
   }
 
   async #wait(message: ClientMessageOf<"wait.start">): Promise<void> {
-    const { context, send } = this.#options;
+    const { context, send } = this.#client;
     const { type: _type, requestId, ...asked } = message;
     const wait = new AbortController();
     try {
@@ -226,30 +203,19 @@ export class TerminalCalls {
       send({ type: "wait.result", requestId, ok: true, result });
     } catch (error) {
       // A cancelled wait gets no response.
-      if (!wait.signal.aborted) send({ type: "wait.result", requestId, ok: false, error: this.#faultOf(error) });
+      if (!wait.signal.aborted) send({ type: "wait.result", requestId, ok: false, error: this.#client.faultOf(error) });
     } finally {
       if (this.#waits.get(requestId) === wait) this.#waits.delete(requestId);
     }
   }
 
-  #failed(error: AppError, about: About): void {
-    const { code, message, details } = this.#faultOf(error);
-    this.#options.fail(code, message, { ...about, details });
-  }
-
-  #faultOf(thrown: unknown): ReturnType<typeof faultOf> {
-    const error = toAppError(thrown);
-    if (error.code === "INTERNAL_ERROR") this.#options.context.log.error("freshell.socket.failed", { error });
-    return faultOf(error);
-  }
-
   /** Once per turn, for all changes in it. */
   #listChanged(): void {
-    if (this.#isTelling) return;
-    this.#isTelling = true;
+    if (this.#isListDue) return;
+    this.#isListDue = true;
     setImmediate(() => {
-      this.#isTelling = false;
-      if (!this.#isClosed) this.#options.send({ type: "terminal.list.updated" });
+      this.#isListDue = false;
+      if (!this.#isClosed) this.#client.send({ type: "terminal.list.updated" });
     });
   }
 }

@@ -7,7 +7,7 @@ import type { Clock } from "../../../daemon/time/clock.ts";
 import type { OutputSource } from "../../../daemon/tmux/outputSource.ts";
 import { END_WITHIN_MS } from "../freshellLimits.ts";
 
-export interface EndingProgram {
+interface EndingProgram {
   /** The pane's own process. */
   readonly pid: number;
   readonly source: OutputSource;

@@ -6,7 +6,7 @@ import type { Log } from "../../../daemon/ops/log.ts";
 import type { PaneUserOptions } from "../../../daemon/tmux/userOptions.ts";
 import { RESERVED_OUTPUT_BYTES } from "../freshellLimits.ts";
 import type { Terminal } from "./terminal.ts";
-import { SEQ_MARK } from "./terminalMarks.ts";
+import { SEQ_OPTION } from "./terminalOptions.ts";
 
 export class OutputReserve {
   readonly #server: PaneUserOptions;
@@ -28,7 +28,7 @@ export class OutputReserve {
     const reserved = source.outputSeq + RESERVED_OUTPUT_BYTES;
     terminal.reservedSeq = reserved;
     try {
-      await this.#server.setPaneUserOption(pane, SEQ_MARK, String(reserved));
+      await this.#server.setPaneUserOption(pane, SEQ_OPTION, String(reserved));
     } catch (error) {
       // The next output tries again.
       if (terminal.reservedSeq === reserved) terminal.reservedSeq = before;
@@ -39,7 +39,7 @@ export class OutputReserve {
   /** Their output has ended here for us: the next daemon continues without a jump. */
   async settle(terminals: readonly Terminal[]): Promise<void> {
     const note = async ({ pane, source }: Terminal): Promise<void> => {
-      if (pane !== undefined) await this.#server.setPaneUserOption(pane, SEQ_MARK, String(source.outputSeq + 1));
+      if (pane !== undefined) await this.#server.setPaneUserOption(pane, SEQ_OPTION, String(source.outputSeq + 1));
     };
     await Promise.allSettled(terminals.map(note));
   }

@@ -6,14 +6,24 @@ import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
 import type { OutputSource } from "../../../daemon/tmux/outputSource.ts";
 import { AppError } from "../../../protocol/errors.ts";
 
-export interface RetainedAsked {
+/** All output that can still be read, in views that are valid until the turn ends. */
+export function* retainedBytes(source: OutputSource): Generator<Uint8Array> {
+  for (let at = source.tailSeq; at < source.outputSeq;) {
+    const slice = source.read(at);
+    if (slice.kind === "end") return;
+    if (slice.kind === "bytes") yield slice.bytes;
+    at = slice.kind === "bytes" ? slice.to : slice.gap.to;
+  }
+}
+
+interface RetainedOptions {
   readonly start: number | "oldest" | undefined;
   readonly joinWrapped: boolean;
   readonly ansi: boolean;
 }
 
 /** @throws AppError UNSUPPORTED_CAPTURE_MODE */
-export function retainedLines(source: OutputSource, { start, joinWrapped, ansi }: RetainedAsked): readonly string[] {
+export function retainedLines(source: OutputSource, { start, joinWrapped, ansi }: RetainedOptions): readonly string[] {
   if (start !== "oldest" || joinWrapped || ansi) {
     throw new AppError(
       "UNSUPPORTED_CAPTURE_MODE",
@@ -21,18 +31,11 @@ export function retainedLines(source: OutputSource, { start, joinWrapped, ansi }
     );
   }
   const stripper = new AnsiStripper();
-  let text = Buffer.alloc(0);
-  for (let at = source.tailSeq; at < source.outputSeq;) {
-    const slice = source.read(at);
-    if (slice.kind === "end") break;
-    if (slice.kind === "bytes") {
-      const out = Buffer.allocUnsafe(stripRoom(slice.bytes.length));
-      const length = stripper.strip(slice.bytes, out, 0, 0, { mark: () => undefined });
-      text = Buffer.concat([text, out.subarray(0, length)]);
-    }
-    at = slice.kind === "bytes" ? slice.to : slice.gap.to;
-  }
-  const lines = text.toString("utf8").split("\n");
+  const pieces = Array.from(retainedBytes(source), (bytes) => {
+    const out = Buffer.allocUnsafe(stripRoom(bytes.length));
+    return out.subarray(0, stripper.strip(bytes, out, 0, 0, { mark: () => undefined }));
+  });
+  const lines = Buffer.concat(pieces).toString("utf8").split("\n");
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }

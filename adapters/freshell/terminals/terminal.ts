@@ -3,7 +3,7 @@ import type { TerminalEntry } from "../../../protocol/api/freshell/freshellHttp.
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { ExitStatus } from "../../../daemon/tmux/outputSource.ts";
-import type { TerminalIdentity } from "./terminalMarks.ts";
+import type { TerminalIdentity } from "./terminalOptions.ts";
 import type { TerminalSource } from "./terminalSource.ts";
 
 export interface TerminalSize {

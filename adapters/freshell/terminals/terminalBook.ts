@@ -12,6 +12,7 @@ import type { CreateTerminalRequest } from "../../../protocol/api/freshell/fresh
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { MAX_ENDED_TERMINALS, RESERVED_OUTPUT_BYTES } from "../freshellLimits.ts";
+import { newId } from "../newId.ts";
 import { endProgram } from "./endProgram.ts";
 import { OutputReserve } from "./outputReserve.ts";
 import {
@@ -22,13 +23,12 @@ import {
   tooManyTerminals,
   unknownTerminal,
 } from "./terminal.ts";
-import { newId } from "./terminalId.ts";
-import { notePlace, readTerminals, type TerminalIdentity } from "./terminalMarks.ts";
+import { notePlace, readTerminals, type TerminalIdentity } from "./terminalOptions.ts";
 import { makePane, removePane, unfinishedSessions } from "./terminalPanes.ts";
 import { directoryOf, type ProgramInputs, programOf, TITLES } from "./terminalPrograms.ts";
 import { PROGRAM_SEAM, TerminalSource } from "./terminalSource.ts";
 
-export interface TerminalBookOptions {
+interface TerminalBookOptions {
   readonly server: TmuxServer;
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
@@ -86,8 +86,9 @@ export class TerminalBook {
     return () => this.#listeners.delete(listener);
   }
 
-  clientsChanged(): void {
-    this.#changed();
+  /** Something that a listing shows has changed. */
+  changed(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   /** Restores an earlier daemon's terminals; half-made ones are ended. */
@@ -99,14 +100,14 @@ export class TerminalBook {
       log.warn("freshell.terminal.unfinished", { session: session.id });
       await server.killSession(session.id).catch(() => undefined);
     }
-    for (const marked of found) {
-      const { generation, reservedSeq, pane } = marked;
-      const terminal = this.#terminalOf(marked, generation, reservedSeq, { cols: 80, rows: 24 });
-      if (marked.isOrphan) terminal.place = "orphan";
+    for (const stored of found) {
+      const { generation, reservedSeq, pane } = stored;
+      const terminal = this.#terminalOf(stored, generation, reservedSeq, { cols: 80, rows: 24 });
+      if (stored.isOrphan) terminal.place = "orphan";
       this.#adopt(terminal, pane);
       await this.#reserve.renew(terminal);
     }
-    this.#changed();
+    this.changed();
   }
 
   /**
@@ -130,7 +131,7 @@ export class TerminalBook {
       terminal.place = place;
       terminal.reservedSeq = reservedSeq;
       this.#adopt(terminal, pane);
-      this.#changed();
+      this.changed();
       return terminal;
     } finally {
       this.#making -= 1;
@@ -157,7 +158,7 @@ export class TerminalBook {
       terminal.reservedSeq = reservedSeq;
       this.#adopt(terminal, pane);
       if (old !== undefined) await removePane(server, old);
-      this.#changed();
+      this.changed();
     });
   }
 
@@ -175,7 +176,7 @@ export class TerminalBook {
 
   /** Records whether a device's pane shows it. */
   placed(terminal: Terminal, isShown: boolean): void {
-    if (notePlace(this.#options, terminal, isShown)) this.#changed();
+    if (notePlace(this.#options, terminal, isShown)) this.changed();
   }
 
   /** Sets the size of its screen; the last call wins. @throws AppError INVALID_TARGET, CONNECTION_LOST */
@@ -239,7 +240,7 @@ export class TerminalBook {
     terminal.pane = undefined;
     terminal.source.detach();
     terminal.source.declareExit({});
-    this.#changed();
+    this.changed();
   }
 
   #serverEvent(event: ServerEvent): void {
@@ -283,7 +284,7 @@ export class TerminalBook {
     for (const terminal of ended.slice(0, Math.max(0, ended.length - MAX_ENDED_TERMINALS))) {
       void this.kill(terminal).catch((error: unknown) => this.#options.log.warn("freshell.forget.failed", { error }));
     }
-    this.#changed();
+    this.changed();
   }
 
   #forget(terminal: Terminal): void {
@@ -291,10 +292,6 @@ export class TerminalBook {
     this.#terminals.delete(terminal.id);
     this.#byKey.delete(terminal.key);
     terminal.source.close(unknownTerminal());
-    this.#changed();
-  }
-
-  #changed(): void {
-    for (const listener of this.#listeners) listener();
+    this.changed();
   }
 }

@@ -5,12 +5,12 @@ import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { TerminalSize } from "./terminal.ts";
-import { marksOf, type TerminalIdentity } from "./terminalMarks.ts";
+import { userOptionsOf, type TerminalIdentity } from "./terminalOptions.ts";
 
 /** Our sessions: one without our options was interrupted while being made. */
 const SESSION_PREFIX = "freshell-";
 
-export interface PaneToMake {
+interface PaneToMake {
   readonly identity: TerminalIdentity;
   readonly command: readonly string[];
   readonly size: TerminalSize;
@@ -32,7 +32,7 @@ export async function makePane(server: TmuxServer, pane: PaneToMake): Promise<Pa
     remainOnExit: "whereSafe",
     windowName: "freshell",
     environment: { FRESHELL_URL: url, FRESHELL_TERMINAL_ID: identity.id },
-    userOptions: marksOf(identity, generation, reservedSeq, isOrphan),
+    userOptions: userOptionsOf(identity, generation, reservedSeq, isOrphan),
   });
   if (activePane !== undefined) return activePane;
   throw new AppError("TMUX_COMMAND_FAILED", "the terminal's program has ended at once; is it there?");

@@ -8,7 +8,7 @@ import { findProgram, isExecutable } from "../../../daemon/host/findProgram.ts";
 import type { TerminalMode } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { MAX_CWD_CHARS } from "../freshellLimits.ts";
-import type { TerminalIdentity } from "./terminalMarks.ts";
+import type { TerminalIdentity } from "./terminalOptions.ts";
 
 export interface ProgramInputs {
   /** A pane's environment: `PATH`, `SHELL`, `HOME`. */

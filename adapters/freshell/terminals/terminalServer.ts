@@ -9,6 +9,7 @@ import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { SNAPSHOT_HISTORY_LINES } from "../freshellLimits.ts";
+import { retainedBytes } from "./retainedLines.ts";
 import { type Terminal, unknownTerminal } from "./terminal.ts";
 
 export function terminalServer(server: TmuxServer, find: (key: PaneId) => Terminal | undefined): FeedServer {
@@ -47,18 +48,11 @@ async function snapshotOf(server: TmuxServer, terminal: Terminal): Promise<Snaps
 
 /** For a terminal without a pane: its retained output, from which its screen was made. */
 function lastOutput({ source, size }: Terminal): Snapshot {
-  const pieces: Uint8Array[] = [Buffer.from("\u001bc")];
-  for (let at = source.tailSeq; at < source.outputSeq;) {
-    const slice = source.read(at);
-    if (slice.kind === "end") break;
-    if (slice.kind === "bytes") pieces.push(slice.bytes);
-    at = slice.kind === "bytes" ? slice.to : slice.gap.to;
-  }
   return {
     position: { epoch: source.epoch, outputSeq: source.outputSeq },
     exact: true,
     ...size,
     alternateScreen: false,
-    data: Buffer.concat(pieces),
+    data: Buffer.concat([Buffer.from("\u001bc"), ...retainedBytes(source)]),
   };
 }

@@ -21,7 +21,7 @@ type Piece =
   | { readonly kind: "bytes"; readonly base: number; readonly bytes: Uint8Array }
   | { readonly kind: "hole"; readonly base: number };
 
-export interface TerminalSourceOptions {
+interface TerminalSourceOptions {
   readonly id: string;
   /** Of all its positions. */
   readonly epoch: string;
@@ -184,8 +184,8 @@ export class TerminalSource implements OutputSource {
     this.#pieces = [...this.#pieces.filter((each) => endOf(each) > each.base), piece].slice(-MAX_PIECES);
   }
 
-  #each(tell: (listener: OutputListener) => void): void {
-    for (const listener of this.#listeners) this.#guarded(() => tell(listener));
+  #each(call: (listener: OutputListener) => void): void {
+    for (const listener of this.#listeners) this.#guarded(() => call(listener));
   }
 
   #guarded(call: () => void): void {

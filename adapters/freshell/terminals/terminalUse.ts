@@ -10,7 +10,7 @@ import { requireRunning, type Terminal } from "./terminal.ts";
 import { retainedLines } from "./retainedLines.ts";
 
 /** One job: no other sender's input comes between. */
-export const textParts = (text: string): readonly InputPart[] => [{ kind: "text", bytes: encodeUtf8(text) }];
+export const textParts = (text: string): readonly InputPart[] => [textPart(text)];
 
 export const tokenParts = (tokens: readonly string[], literal: boolean): readonly InputPart[] =>
   keyTokenParts(tokens, literal).map((part): InputPart => (part.kind === "keys" ? part : textPart(part.text)));

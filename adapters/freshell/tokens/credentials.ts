@@ -13,7 +13,7 @@ export type Principal =
   | { readonly kind: "bootstrap" }
   | { readonly kind: "device"; readonly deviceId: string; readonly scopes: readonly string[] };
 
-export interface CredentialsOptions {
+interface CredentialsOptions {
   readonly token: string;
   readonly ttlSec: number;
   readonly nowUnixMs: () => number;

@@ -3,11 +3,11 @@
  * invalidates them. An unreadable file counts as none: devices log in again.
  */
 import { createHash } from "node:crypto";
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
+import { readFileSync } from "node:fs";
 import * as v from "valibot";
 import { parse } from "../../../protocol/api/parse.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
+import { replacePrivate } from "../cli/freshellHome.ts";
 
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const sessionSchema = v.object({
@@ -27,7 +27,7 @@ export interface SessionStore {
   write(sessions: readonly StoredSession[]): void;
 }
 
-export interface SessionFileOptions {
+interface SessionFileOptions {
   readonly path: string;
   /** The bootstrap token. */
   readonly token: string;
@@ -49,24 +49,11 @@ export function sessionFile({ path, token, log }: SessionFileOptions): SessionSt
     },
     write: (sessions) => {
       try {
-        writeWhole(path, JSON.stringify({ version: 1, bootstrap, sessions }));
+        replacePrivate(path, JSON.stringify({ version: 1, bootstrap, sessions }));
       } catch (error) {
         // They remain valid until this daemon ends.
         log.error("freshell.sessions.unwritten", { path, error });
       }
     },
   };
-}
-
-function writeWhole(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const temporary = `${path}.${process.pid}.tmp`;
-  const file = openSync(temporary, "w", 0o600);
-  try {
-    writeSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, path);
 }

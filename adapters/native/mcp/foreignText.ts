@@ -49,3 +49,18 @@ export function framed(text: string): string {
   const word = `untrusted-${randomBytes(6).toString("hex")}`;
   return `<${word}>\n${text}${text === "" || text.endsWith("\n") ? "" : "\n"}</${word}>`;
 }
+
+interface Shortened {
+  readonly text: string;
+  /** Members of a structured result. */
+  readonly cut: { readonly cutBytes?: number; readonly cut?: string };
+  /** Follows the first sentence of a result. */
+  readonly note: string;
+}
+
+/** A text for a result. @param how to get what was left out */
+export function shortened(foreign: string, maxBytes: number, how: string): Shortened {
+  const { text, cutBytes } = newest(visible(foreign), maxBytes);
+  if (cutBytes === 0) return { text, cut: {}, note: "" };
+  return { text, cut: { cutBytes, cut: how }, note: ` ${cutBytes} bytes before it were left out: ${how}.` };
+}

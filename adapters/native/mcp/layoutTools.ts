@@ -10,15 +10,14 @@ import {
   serversSchema,
   sessionSchema,
 } from "../../../protocol/api/nativeResponses.ts";
-import { LAYOUT_OPERATIONS, layoutResultSchema } from "../../../protocol/api/nativeLayout.ts";
+import { LAYOUT_OPERATIONS, layoutResultSchema, type NativeLayoutResult } from "../../../protocol/api/nativeLayout.ts";
 import { createSessionSchema } from "../../../protocol/api/nativeRequests.ts";
 import type { NativeTreeWindow } from "../../../protocol/api/nativeTree.ts";
-import { described } from "../../../protocol/api/described.ts";
+import { described, filled, optional } from "../../../protocol/api/described.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import { AppError, toAppError } from "../../../protocol/errors.ts";
+import { AppError } from "../../../protocol/errors.ts";
 import { findSession, findWindow } from "../../operations/findTargets.ts";
-import { performChecked } from "../../operations/perform.ts";
-import { mcpTool, SERVER, type ToolCall, UNTRUSTED } from "./mcpTool.ts";
+import { mcpTool, SERVER, type ToolCall, unlessGone, UNTRUSTED } from "./mcpTool.ts";
 
 /** Panes whose program, directory and readiness are fetched, one request each; the rest are listed without. */
 const MAX_DESCRIBED = 64;
@@ -68,7 +67,7 @@ export const listTool = mcpTool({
   effect: "reads",
   isIdempotent: true,
   isOpenWorld: false,
-  input: v.strictObject({ server: v.optional(described(v.string(), "Only this server; default: all.")) }),
+  input: v.strictObject({ server: optional(v.string(), "Only this server; default: all.") }),
   output: v.object({ servers: described(v.array(listedServer), "All of them."), untrusted: UNTRUSTED }),
   run: async (call, { server }) => {
     const names = [...call.context.servers.keys()].filter((name) => call.tier.seesServer(name));
@@ -82,9 +81,10 @@ export const listTool = mcpTool({
 async function listed(call: ToolCall, name: string): Promise<ListedServer> {
   const { server } = call.server(name);
   const { kind: serverKind, state: serverState } = server.status();
-  const { panes } = await call.onServer<{ readonly panes: readonly NativePane[] }>("listPanes", name, {});
-  const { windows } = await call.onServer<{ readonly windows: readonly NativeTreeWindow[] }>("listWindows", name, {});
-  const { sessions } = await call.onServer<{ readonly sessions: readonly NativeSession[] }>("listSessions", name, {});
+  const on = { server: name };
+  const { panes } = await call.perform<{ readonly panes: readonly NativePane[] }>("listPanes", on);
+  const { windows } = await call.perform<{ readonly windows: readonly NativeTreeWindow[] }>("listWindows", on);
+  const { sessions } = await call.perform<{ readonly sessions: readonly NativeSession[] }>("listSessions", on);
   const seen = panes.filter((pane) => call.tier.seesPane(server, pane));
   const ids = new Set(seen.map(({ id }) => id));
   return {
@@ -115,26 +115,10 @@ interface Described {
 /** On a guest server `describePane` would mean attaching to the session. */
 async function entryOf(call: ToolCall, { name, server, pane, at }: Described): Promise<ListedPane> {
   if (at >= MAX_DESCRIBED || server.status().kind === "guest") return pane;
-  try {
-    const { context, signal } = call;
-    const details = await performChecked(context, "describePane", {
-      names: { server: name, pane: pane.id },
-      input: {},
-      signal,
-    });
-    const {
-      tty: _tty,
-      historyLines: _history,
-      alternateScreen: _screen,
-      inMode: _mode,
-      ...rest
-    } = details as NativePaneDetails;
-    return rest;
-  } catch (thrown) {
-    // It has gone since it was listed.
-    if (toAppError(thrown).code === "NOT_FOUND") return pane;
-    throw thrown;
-  }
+  const details = await unlessGone(call.perform<NativePaneDetails>("describePane", { server: name, pane: pane.id }));
+  if (details === undefined) return pane;
+  const { tty: _tty, historyLines: _history, alternateScreen: _screen, inMode: _mode, ...rest } = details;
+  return rest;
 }
 
 function serverText({ name, kind: serverKind, state: serverState, panes }: ListedServer): string {
@@ -166,7 +150,7 @@ export const createTool = mcpTool({
   run: async (call, { server, ...input }) => {
     const { name: on } = call.server(server);
     call.tier.requireSession({ id: "", name: input.name ?? "" });
-    const session = await call.onServer<NativeSession>("createSession", on, input);
+    const session = await call.perform<NativeSession>("createSession", { server: on }, input);
     return {
       text: `Made session ${JSON.stringify(session.name)} (${session.id}); its pane is ${session.activePane ?? "not there yet"}.`,
       structured: session,
@@ -186,15 +170,13 @@ export const splitTool = mcpTool({
   output: layoutResultSchema,
   run: async (call, { server, pane, ...input }) => {
     const found = call.pane({ server, pane });
-    const made = await call.onServer<v.InferOutput<typeof layoutResultSchema>>("split-window", found.name, {
-      ...input,
-      pane: found.pane.id,
-    });
+    const request = { ...input, pane: found.pane.id };
+    const made = await call.perform<NativeLayoutResult>("split-window", { server: found.name }, request);
     return { text: `Made pane ${made.pane ?? ""} in window ${made.window ?? ""}.`, structured: made };
   },
 });
 
-const victim = (text: string) => v.optional(described(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)), text));
+const victim = (text: string) => optional(filled(256), text);
 
 export const killTool = mcpTool({
   name: "kill",
@@ -218,19 +200,15 @@ export const killTool = mcpTool({
     const { name, server } = call.server(given);
     if (pane !== undefined) {
       const found = call.pane({ server: name, pane });
-      await call.onServer("kill-pane", name, { pane: found.pane.id });
+      await call.perform("kill-pane", { server: name }, { pane: found.pane.id });
     } else if (window !== undefined) {
       const found = findWindow(server, window);
       for (const one of found.panes) call.pane({ server: name, pane: one });
-      await call.onServer("kill-window", name, { window: found.id });
+      await call.perform("kill-window", { server: name }, { window: found.id });
     } else {
       const found = findSession(server, session ?? "");
       call.tier.requireSession(found);
-      await performChecked(call.context, "killSession", {
-        names: { server: name, session: found.id },
-        input: {},
-        signal: call.signal,
-      });
+      await call.perform("killSession", { server: name, session: found.id });
     }
     return { text: `Ended ${pane ?? window ?? session ?? ""}.`, structured: { ok: true } };
   },

@@ -98,7 +98,7 @@ export function createMcpEndpoint(context: NativeContext, version: string): McpE
 
   const sessionOf = (id: string): Session => {
     const session = sessions.get(id);
-    if (session === undefined) throw new AppError("NOT_FOUND", "there is no such session (any more); initialize anew");
+    if (session === undefined) throw new AppError("NOT_FOUND", "there is no such session; send initialize again");
     sessions.delete(id);
     sessions.set(id, session);
     return session;

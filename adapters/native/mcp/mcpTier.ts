@@ -6,20 +6,18 @@ import * as v from "valibot";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { OWN_SERVER_NAME } from "../../../daemon/ops/daemonConfig.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import { described } from "../../../protocol/api/described.ts";
+import { filled, optional } from "../../../protocol/api/described.ts";
 
 /** `reads` changes nothing; `destroys` ends what is there. */
 export type ToolEffect = "reads" | "works" | "destroys";
 
 export const tierSchema = v.strictObject({
-  readOnly: v.optional(described(v.boolean(), "Only tools that change nothing.")),
-  noDestructive: v.optional(described(v.boolean(), "No tool that ends or stops something.")),
-  server: v.optional(described(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)), "Only this tmux server.")),
-  panes: v.optional(
-    described(
-      v.pipe(v.string(), v.nonEmpty(), v.maxLength(1_024)),
-      "Only panes whose id or session's name matches: commas between patterns, * for anything.",
-    ),
+  readOnly: optional(v.boolean(), "Only tools that change nothing."),
+  noDestructive: optional(v.boolean(), "No tool that ends or stops something."),
+  server: optional(filled(256), "Only this tmux server."),
+  panes: optional(
+    filled(1_024),
+    "Only panes whose id or session's name matches: commas between patterns, * for anything.",
   ),
 });
 type TierOptions = v.InferOutput<typeof tierSchema>;

@@ -8,9 +8,9 @@ import {
   waitResponseSchema,
 } from "../../../protocol/api/nativeResponses.ts";
 import { captureRequestSchema, runRequestSchema, timeoutMs } from "../../../protocol/api/nativeRequests.ts";
-import { described } from "../../../protocol/api/described.ts";
+import { described, optional } from "../../../protocol/api/described.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import { DEFAULT_TEXT_BYTES, framed, newest, visible } from "./foreignText.ts";
+import { DEFAULT_TEXT_BYTES, framed, shortened } from "./foreignText.ts";
 import { CUT, mcpTool, PANE, TEXT_BOUND } from "./mcpTool.ts";
 import { outputProgress } from "./outputProgress.ts";
 import { readSince } from "./readSince.ts";
@@ -41,11 +41,9 @@ export const captureTool = mcpTool({
     lines: captureLines,
     joined,
     ansi,
-    since: v.optional(
-      described(
-        v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,32}:\d{1,16}$/, "since is a position such as k3Jd9:1024")),
-        "A position from an earlier result: only what was printed after it, as plain text.",
-      ),
+    since: optional(
+      v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,32}:\d{1,16}$/, "since is a position such as k3Jd9:1024")),
+      "A position from an earlier result: only what was printed after it, as plain text.",
     ),
     ...TEXT_BOUND,
   }),
@@ -65,11 +63,10 @@ export const captureTool = mcpTool({
         throw new AppError("INVALID_ARGUMENT", "since: it reads output, not the screen: leave lines, joined and ansi");
       const found = call.pane({ server, pane });
       const { output, position, gaps } = readSince(found.server.output(found.pane.id), since);
-      const { text, cutBytes } = newest(visible(output), maxOutputBytes);
-      const cut = cutBytes === 0 ? {} : { cutBytes, cut: how(pane, since) };
+      const { text, cut, note } = shortened(output, maxOutputBytes, how(pane, since));
       const lost = gaps.length === 0 ? "" : ` ${gaps.length} gaps: output that is gone.`;
       return {
-        text: `Output of pane ${pane} up to ${position}.${lost}${cutText(cutBytes, cut.cut)}\n${framed(text)}`,
+        text: `Output of pane ${pane} up to ${position}.${lost}${note}\n${framed(text)}`,
         structured: { output: text, position, gaps, ...cut, untrusted: ["output"] },
       };
     }
@@ -78,18 +75,14 @@ export const captureTool = mcpTool({
       { server, pane },
       input,
     );
-    const { text, cutBytes } = newest(visible(shown(lines)), maxOutputBytes);
-    const cut = cutBytes === 0 ? {} : { cutBytes, cut: "ask for fewer lines, or for a larger maxOutputBytes" };
+    const fewer = "ask for fewer lines, or for a larger maxOutputBytes";
+    const { text, cut, note } = shortened(shown(lines), maxOutputBytes, fewer);
     return {
-      text: `Pane ${pane}, ${cols}x${rows}, cursor at column ${cursor.col}, row ${cursor.row}; position ${position}.${cutText(cutBytes, cut.cut)}\n${framed(text)}`,
+      text: `Pane ${pane}, ${cols}x${rows}, cursor at column ${cursor.col}, row ${cursor.row}; position ${position}.${note}\n${framed(text)}`,
       structured: { output: text, position, cols, rows, alternateScreen, cursor, ...cut, untrusted: ["output"] },
     };
   },
 });
-
-/** Follows the first sentence of a result. */
-export const cutText = (cutBytes: number, cut: string | undefined): string =>
-  cutBytes === 0 ? "" : ` ${cutBytes} bytes before it were left out: ${cut}.`;
 
 const { command } = runRequestSchema.entries;
 
@@ -119,11 +112,10 @@ export const runTool = mcpTool({
       onOutput: progress.onOutput,
     });
     const { exitCode, from, to, gaps, elapsedMs } = response;
-    const { text, cutBytes } = newest(visible(response.output), maxOutputBytes);
-    const cut = cutBytes === 0 ? {} : { cutBytes, cut: how(pane, from) };
+    const { text, cut, note } = shortened(response.output, maxOutputBytes, how(pane, from));
     const status = exitCode === null ? "Ended; the shell did not tell its status" : `Exit code ${exitCode}`;
     return {
-      text: `${status}, after ${Math.round(elapsedMs)} ms.${cutText(cutBytes, cut.cut)}\n${framed(text)}`,
+      text: `${status}, after ${Math.round(elapsedMs)} ms.${note}\n${framed(text)}`,
       structured: { output: text, exitCode, from, to, gaps, elapsedMs, ...cut, untrusted: ["output"] },
     };
   },

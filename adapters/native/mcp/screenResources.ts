@@ -44,8 +44,6 @@ function nameIn(text: string): string {
 }
 
 type Parts = Pick<ToolCallParts, "context" | "tier">;
-const lasting = (parts: Parts): ToolCall =>
-  new ToolCall({ ...parts, signal: new AbortController().signal, progress: undefined });
 
 export function registerScreens(server: McpServer, parts: Parts): void {
   const template = new ResourceTemplate("tmuxwire://{server}/pane/{number}", {
@@ -74,7 +72,7 @@ export function registerScreens(server: McpServer, parts: Parts): void {
   };
   server.registerResource("screen", template, about, async (uri) => {
     try {
-      const call = lasting(parts);
+      const call = new ToolCall(parts);
       const { name, pane } = screenAt(call, String(uri));
       const { lines } = await call.onPane<NativeCapture>("capture", { server: name, pane: pane.id }, {});
       const { text } = newest(visible(shown(lines)), DEFAULT_TEXT_BYTES);
@@ -111,7 +109,7 @@ export class ScreenFollower {
 
   /** Until it is released; safe to release twice. @throws AppError NOT_FOUND, FORBIDDEN, RESOURCE_LIMIT */
   follow(parts: Parts, uri: string): () => void {
-    const { server, pane } = screenAt(lasting(parts), uri);
+    const { server, pane } = screenAt(new ToolCall(parts), uri);
     const known = this.#followed.get(uri) ?? this.#begin(uri, server, pane);
     known.holders += 1;
     let isHeld = true;

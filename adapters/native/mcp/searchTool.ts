@@ -1,11 +1,10 @@
 /** The MCP tool that searches panes' screens and history. */
 import * as v from "valibot";
-import { described } from "../../../protocol/api/described.ts";
-import { toAppError } from "../../../protocol/errors.ts";
+import { described, filled, optional } from "../../../protocol/api/described.ts";
 import type { NativeCapture } from "../../../protocol/api/nativeResponses.ts";
 import { captureRequestSchema } from "../../../protocol/api/nativeRequests.ts";
 import { DEFAULT_TEXT_BYTES, framed, visible } from "./foreignText.ts";
-import { mcpTool, PANE, TEXT_BOUND, UNTRUSTED } from "./mcpTool.ts";
+import { mcpTool, PANE, TEXT_BOUND, unlessGone, UNTRUSTED } from "./mcpTool.ts";
 
 const DEFAULT_LINES = 2_000;
 const MAX_MATCHES = 200;
@@ -23,7 +22,7 @@ export const searchTool = mcpTool({
   title: "Search panes",
   description:
     "Look for a text in the last lines (history and screen) of one pane or of all panes, and get the lines that hold it, the " +
-    "newest first. Plain text, no expression. Costs a capture per pane, so name the pane when you know it; to be told of " +
+    "newest first. Plain text, no expression. Costs a capture per pane, so name the pane when you know it; for " +
     "text that is still to come use `wait`.",
   effect: "reads",
   isIdempotent: true,
@@ -33,8 +32,8 @@ export const searchTool = mcpTool({
     pane: v.optional(PANE.pane),
     pattern: described(
       v.strictObject({
-        literal: described(v.pipe(v.string(), v.nonEmpty(), v.maxLength(1_024)), "This text, within one line."),
-        ignoreCase: v.optional(described(v.boolean(), "Upper and lower case are the same.")),
+        literal: described(filled(1_024), "This text, within one line."),
+        ignoreCase: optional(v.boolean(), "Upper and lower case are the same."),
       }),
       "What to look for.",
     ),
@@ -44,7 +43,7 @@ export const searchTool = mcpTool({
   output: v.object({
     matches: described(v.array(match), "The newest lines of each pane first."),
     searched: described(v.array(v.string()), "The panes that were looked at."),
-    more: described(v.boolean(), "There are more matches, or more panes, than are told: name a pane."),
+    more: described(v.boolean(), "There are more matches or panes than these: name a pane."),
     untrusted: UNTRUSTED,
   }),
   run: async (call, { server: given, pane, pattern, lines = DEFAULT_LINES, maxOutputBytes = DEFAULT_TEXT_BYTES }) => {
@@ -58,11 +57,12 @@ export const searchTool = mcpTool({
     const matches: v.InferOutput<typeof match>[] = [];
     const searched: string[] = [];
     for (const { id } of all.slice(0, MAX_PANES)) {
-      call.signal.throwIfAborted();
-      const rows = await captured(
+      call.signal?.throwIfAborted();
+      const capture = await unlessGone(
         call.onPane<NativeCapture>("capture", { server: name, pane: id }, { lines, joined: true }),
       );
-      if (rows === undefined) continue;
+      if (capture === undefined) continue;
+      const rows = capture.lines;
       searched.push(id);
       const last = rows.findLastIndex((row) => row !== "");
       for (let at = last; at >= 0 && matches.length <= MAX_MATCHES; at -= 1) {
@@ -82,14 +82,4 @@ function withinBytes<One extends { readonly text: string }>(matches: readonly On
   let left = maxBytes;
   const end = matches.findIndex(({ text }) => (left -= Buffer.byteLength(text) + 1) < 0);
   return end < 0 ? matches : matches.slice(0, end);
-}
-
-/** Undefined when the pane has closed meanwhile. @throws AppError */
-async function captured(capture: Promise<NativeCapture>): Promise<readonly string[] | undefined> {
-  try {
-    return (await capture).lines;
-  } catch (thrown) {
-    if (toAppError(thrown).code === "NOT_FOUND") return undefined;
-    throw thrown;
-  }
 }

@@ -8,7 +8,7 @@ import {
   submitRequestSchema,
 } from "../../../protocol/api/nativeDelivery.ts";
 import { inputRequestSchema } from "../../../protocol/api/nativeRequests.ts";
-import { described } from "../../../protocol/api/described.ts";
+import { filled, optional } from "../../../protocol/api/described.ts";
 import { mcpTool, PANE, type ToolOutput } from "./mcpTool.ts";
 
 export const sendTool = mcpTool({
@@ -33,9 +33,7 @@ export const sendTool = mcpTool({
 });
 
 const key = {
-  idempotencyKey: v.optional(
-    described(v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)), "Under the same key it is done once."),
-  ),
+  idempotencyKey: optional(filled(256), "Under the same key it is done once."),
 };
 
 export const submitTool = mcpTool({
@@ -86,6 +84,6 @@ export const interruptTool = mcpTool({
   output: okSchema,
   run: async (call, named) => {
     const stopped = await call.onPane<object>("interrupt", named, {});
-    return { text: `Pane ${named.pane}: told to stop.`, structured: stopped };
+    return { text: `Interrupted pane ${named.pane}.`, structured: stopped };
   },
 });

@@ -8,9 +8,9 @@ import {
 import { described } from "../../../protocol/api/described.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import { waitRequestSchema } from "../../operations/waitSchema.ts";
-import { DEFAULT_TEXT_BYTES, framed, newest, visible } from "./foreignText.ts";
-import { CUT, mcpTool, PANE, TEXT_BOUND, type ToolCall } from "./mcpTool.ts";
-import { cutText, shown } from "./paneTools.ts";
+import { DEFAULT_TEXT_BYTES, framed, shortened } from "./foreignText.ts";
+import { CUT, mcpTool, PANE, TEXT_BOUND, type ToolCall, unlessGone } from "./mcpTool.ts";
+import { shown } from "./paneTools.ts";
 
 const waitOutput = v.object({
   ...waitResponseSchema.entries,
@@ -20,8 +20,8 @@ const waitOutput = v.object({
 });
 
 const WAIT_WORDS =
-  "Wait until a pane has printed something, has fallen silent, is at a prompt, or its program is ready or has ended; told " +
-  "the moment it happens, so never poll with `capture`. All predicates that are given must hold; `anyOf` for alternatives. " +
+  "Wait until a pane has printed something, has fallen silent, is at a prompt, or its program is ready or has ended; it returns " +
+  "the moment that happens, so never poll with `capture`. All predicates that are given must hold; `anyOf` for alternatives. " +
   "Ends with what is on the screen, also when `timeoutMs` (default 30 s) is over. `from` a position looks at what came since.";
 
 interface Target {
@@ -44,15 +44,20 @@ function waitTool(input: WaitInput, effect: "reads" | "works", description: stri
     run: async (call, { server, pane, maxOutputBytes = DEFAULT_TEXT_BYTES, ...predicates }) => {
       const target = { server, pane };
       const response = await waited(call, target, predicates);
-      const screen = await screenOf(call, target);
-      const { text, cutBytes } = newest(visible(screen ?? ""), maxOutputBytes);
-      const cut = cutBytes === 0 ? {} : { cutBytes, cut: `capture pane ${pane} with a larger maxOutputBytes` };
+      const screen = await unlessGone(call.onPane<NativeCapture>("capture", target, {}));
+      const larger = `capture pane ${pane} with a larger maxOutputBytes`;
+      const { text, cut, note } = shortened(shown(screen?.lines ?? []), maxOutputBytes, larger);
       const matched = response.matched.map(({ predicate }) => predicate).join(", ");
       const outcome = response.timedOut ? "The time is over and it has not happened" : `It happened (${matched})`;
       const said = `${outcome}, after ${Math.round(response.elapsedMs)} ms; position ${response.position}.`;
       return {
-        text: `${said}${cutText(cutBytes, cut.cut)}\n${screen === null ? "The pane is gone." : framed(text)}`,
-        structured: { ...response, screen: screen === null ? null : text, ...cut, untrusted: ["screen", "matched"] },
+        text: `${said}${note}\n${screen === undefined ? "The pane is gone." : framed(text)}`,
+        structured: {
+          ...response,
+          screen: screen === undefined ? null : text,
+          ...cut,
+          untrusted: ["screen", "matched"],
+        },
       };
     },
   });
@@ -81,15 +86,5 @@ async function waited(call: ToolCall, target: Target, input: object): Promise<Wa
     const { position } = await call.onPane<NativeCapture>("capture", target, {});
     const { elapsedMs, gaps } = details as Pick<NativeWaitResponse, "elapsedMs" | "gaps">;
     return { matched: [], position, elapsedMs, gaps, timedOut: true };
-  }
-}
-
-/** Null when the pane is closed. @throws AppError */
-async function screenOf(call: ToolCall, target: Target): Promise<string | null> {
-  try {
-    return shown((await call.onPane<NativeCapture>("capture", target, {})).lines);
-  } catch (thrown) {
-    if (toAppError(thrown).code === "NOT_FOUND") return null;
-    throw thrown;
   }
 }

@@ -6,30 +6,22 @@ export interface SourceRange {
 }
 
 export class ShownRanges {
-  #openFrom: number;
-  #hiddenTo = 0;
+  /** Where the stretch that is shown now begins: at the end of the last echo, or where typing began. */
+  openFrom: number;
+  /** Where the last hidden range ends; 0 before the first. Text before it does not exist for the wait. */
+  hiddenTo = 0;
   #closed: SourceRange[] = [];
   #hasLate = false;
 
   constructor(start: number) {
-    this.#openFrom = start;
-  }
-
-  /** Where the stretch that is shown now begins: at the end of the last echo, or where typing began. */
-  get openFrom(): number {
-    return this.#openFrom;
-  }
-
-  /** Where the last hidden range ends; 0 before the first. Text before it does not exist for the wait. */
-  get hiddenTo(): number {
-    return this.#hiddenTo;
+    this.openFrom = start;
   }
 
   /** `[from, to)` is hidden for good: what was before it is a stretch of its own, and a new one begins after it. */
   hide(from: number, to: number): void {
-    if (from > this.#openFrom) this.#closed.push({ from: this.#openFrom, to: from });
-    this.#openFrom = Math.max(this.#openFrom, to);
-    this.#hiddenTo = this.#openFrom;
+    if (from > this.openFrom) this.#closed.push({ from: this.openFrom, to: from });
+    this.openFrom = Math.max(this.openFrom, to);
+    this.hiddenTo = this.openFrom;
   }
 
   /** Something was held back: when it is shown, no search has seen it. */
@@ -41,7 +33,7 @@ export class ShownRanges {
   take(end: number): readonly SourceRange[] {
     const ranges = this.#closed;
     this.#closed = [];
-    if (this.#hasLate || ranges.length > 0) ranges.push({ from: this.#openFrom, to: end });
+    if (this.#hasLate || ranges.length > 0) ranges.push({ from: this.openFrom, to: end });
     this.#hasLate = false;
     return ranges.filter((range) => range.to > range.from);
   }

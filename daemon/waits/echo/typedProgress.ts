@@ -15,17 +15,19 @@ export class TypedProgress {
   readonly #lines: readonly TypedLine[];
   readonly #mayRepeat: boolean;
   #at = 0;
-  #needsEditor: boolean;
+  /** Only a line editor echoes what is left. */
+  needsEditor: boolean;
+  /** What was typed last was found, and may come again any time. */
+  isRedrawn = false;
   /** This row follows `?2004h` or the line before. */
   #isExpected = true;
   /** The second echo, by the editor, is expected. */
   #isRepeat = false;
   #redraws = 0;
-  #wasFound = false;
 
   constructor(typed: Uint8Array, isLineEditor: boolean) {
     this.#lines = typedLines(typed);
-    this.#needsEditor = isLineEditor;
+    this.needsEditor = isLineEditor;
     this.#mayRepeat = !isLineEditor;
   }
 
@@ -34,32 +36,23 @@ export class TypedProgress {
     return this.#lines[this.#at];
   }
 
-  get needsEditor(): boolean {
-    return this.#needsEditor;
-  }
-
   /** The current row may hold it. */
   get isAllowed(): boolean {
-    return this.#wasFound || this.#isExpected || !this.#needsEditor || (this.#at === 0 && !this.#isRepeat);
-  }
-
-  /** What was typed last was found, and may come again any time. */
-  get isRedrawn(): boolean {
-    return this.#wasFound;
+    return this.isRedrawn || this.#isExpected || !this.needsEditor || (this.#at === 0 && !this.#isRepeat);
   }
 
   /** The last line must have been found recently, except while an editor's next prompt is awaited. */
   get isBounded(): boolean {
-    return this.#wasFound || !this.#needsEditor;
+    return this.isRedrawn || !this.needsEditor;
   }
 
   /** The last line has no Enter, and an editor holds it. */
   get #isLeftOpen(): boolean {
-    return this.#needsEditor && this.#at === this.#lines.length - 1 && this.#lines[this.#at]?.hasEnter === false;
+    return this.needsEditor && this.#at === this.#lines.length - 1 && this.#lines[this.#at]?.hasEnter === false;
   }
 
   editor(isOn: boolean): void {
-    this.#needsEditor ||= isOn;
+    this.needsEditor ||= isOn;
     this.#isExpected = isOn;
   }
 
@@ -75,14 +68,14 @@ export class TypedProgress {
   advance(): Attention {
     this.#isExpected = true;
     if (this.#isLeftOpen) {
-      this.#wasFound = true;
+      this.isRedrawn = true;
       return "looking";
     }
     if (++this.#at < this.#lines.length) return "looking";
     this.#at = 0;
     const isLast = this.#isRepeat || !this.#mayRepeat;
     this.#isRepeat = true;
-    this.#needsEditor = true;
+    this.needsEditor = true;
     return isLast ? "over" : "dormant";
   }
 

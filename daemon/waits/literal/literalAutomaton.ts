@@ -38,11 +38,6 @@ export class LiteralAutomaton {
     this.#link();
   }
 
-  /** Bytes of the table, for metrics. */
-  get byteLength(): number {
-    return this.#table.byteLength;
-  }
-
   /** Continues from what was scanned before; `found(key index, end)` for every key, `end` one past its last byte. */
   scan(text: Uint8Array, from: number, to: number, found: (key: number, end: number) => void): void {
     const table = this.#table;

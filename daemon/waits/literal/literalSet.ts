@@ -1,6 +1,7 @@
 /**
- * All literals wanted in one text, and one scan for them. A few are searched one by one (`indexOf` is memory speed);
- * more go into automatons. Adding must not rebuild everything each time, so automatons come in levels, each eight times
+ * All literals wanted in one text, and one scan for them. Equal literals are searched once, and every watcher gets every
+ * match (seed 002 §8.3: "fan out one matcher result to multiple callers"); a regex's required literals are watchers like
+ * waits. A few literals are searched one by one (`indexOf` is memory speed); more go into automatons. Adding must not rebuild everything each time, so automatons come in levels, each eight times
  * the one below: a literal is rebuilt once per level, and when nothing was added for a while all become one again.
  *
  * An automaton holds only the last bytes of each literal. A hit is then compared in full against the text,
@@ -18,33 +19,34 @@ const KEY_BYTES = 8;
 /** Text scanned since the last change before all levels become one. */
 const SETTLE_BYTES = 262_144;
 
-export interface Literal {
-  readonly bytes: Buffer;
+export interface LiteralWatcher {
+  /** The literal is at `[from, to)` of the text. May call `unwatch`. */
+  literalFound(from: number, to: number): void;
 }
 
-interface Slot extends Literal {
-  isWanted: boolean;
+/** A tombstone once it has no watchers. */
+interface Literal {
+  readonly bytes: Buffer;
+  readonly watchers: Set<LiteralWatcher>;
 }
 
 /** Literals that end in the same key, found by their whole text so that hundreds of them cost as much as one. */
 interface KeyGroup {
-  readonly exact: Slot[];
-  readonly longer: Map<number, Map<string, Slot[]>>;
+  readonly exact: Literal[];
+  readonly longer: Map<number, Map<string, Literal[]>>;
 }
 
 interface Level {
-  readonly slots: readonly Slot[];
+  readonly literals: readonly Literal[];
   readonly automaton: LiteralAutomaton;
   readonly groups: readonly KeyGroup[];
 }
 
-type LiteralHit = (literal: Literal, from: number, to: number) => void;
-
 export class LiteralSet {
-  #direct: Slot[] = [];
+  #direct: Literal[] = [];
   /** By size: `#levels[n]` holds up to `DIRECT_MAX × GROWTH^(n+1)`. */
   #levels: (Level | undefined)[] = [];
-  readonly #slots = new Map<Literal, Slot>();
+  readonly #byText = new Map<string, Literal>();
   #dead = 0;
   #scannedSinceChange = 0;
   /** Text offset up to which everything was scanned. */
@@ -52,40 +54,44 @@ export class LiteralSet {
 
   /** Literals wanted now. */
   get size(): number {
-    return this.#slots.size;
+    return this.#byText.size;
   }
 
-  /** Found from the next scan on. `bytes` is not empty; the same bytes are added once (the caller shares them). */
-  add(bytes: Buffer): Literal {
-    const slot: Slot = { bytes, isWanted: true };
-    this.#slots.set(slot, slot);
-    this.#direct.push(slot);
-    this.#scannedSinceChange = 0;
-    return slot;
+  /** Found from the next scan on. @param bytes not empty */
+  watch(bytes: Buffer, watcher: LiteralWatcher): void {
+    const name = bytes.toString("latin1");
+    let literal = this.#byText.get(name);
+    if (literal === undefined) {
+      literal = { bytes, watchers: new Set() };
+      this.#byText.set(name, literal);
+      this.#direct.push(literal);
+      this.#scannedSinceChange = 0;
+    }
+    literal.watchers.add(watcher);
   }
 
-  remove(literal: Literal): void {
-    const slot = this.#slots.get(literal);
-    if (slot === undefined) return;
-    this.#slots.delete(literal);
-    slot.isWanted = false;
-    const direct = this.#direct.indexOf(slot);
+  unwatch(bytes: Buffer, watcher: LiteralWatcher): void {
+    const name = bytes.toString("latin1");
+    const literal = this.#byText.get(name);
+    if (literal === undefined || !literal.watchers.delete(watcher) || literal.watchers.size > 0) return;
+    this.#byText.delete(name);
+    const direct = this.#direct.indexOf(literal);
     if (direct >= 0) this.#direct.splice(direct, 1);
     else this.#dead++;
   }
 
   /** Reports every place in `[from, to)` where a wanted literal ends. Everything before `from` was scanned before. */
-  scan(text: PlainText, from: number, to: number, hit: LiteralHit): void {
-    if (this.#slots.size === 0) {
+  scan(text: PlainText, from: number, to: number): void {
+    if (this.#byText.size === 0) {
       this.#levels = [];
       this.#dead = 0;
       return;
     }
     this.#position = from;
     this.#arrange(text, to - from);
-    for (const level of this.#levels) if (level !== undefined) scanLevel(level, text, from, to, hit);
-    // A copy: a hit may remove its literal.
-    for (const slot of this.#direct.slice()) scanDirect(slot, text, from, to, hit);
+    for (const level of this.#levels) if (level !== undefined) scanLevel(level, text, from, to);
+    // A copy: a watcher may end its watch.
+    for (const literal of this.#direct.slice()) scanDirect(literal, text, from, to);
   }
 
   #arrange(text: PlainText, length: number): void {
@@ -94,19 +100,19 @@ export class LiteralSet {
     const levels = this.#levels.filter((level) => level !== undefined);
     const isSettled = this.#scannedSinceChange >= SETTLE_BYTES && levels.length > 1;
     // Tombstones cost only when their keys occur; rebuilding pays once they are half of all.
-    if (isSettled || this.#dead > Math.max(64, this.#slots.size)) this.#rebuild(levels, text);
+    if (isSettled || this.#dead > Math.max(64, this.#byText.size)) this.#rebuild(levels, text);
   }
 
   /** Moves the direct ones up: into the first level that has room for them and for all levels below it. */
   #promote(text: PlainText): void {
-    const slots = this.#direct;
+    const literals = this.#direct;
     this.#direct = [];
     let capacity = DIRECT_MAX * GROWTH;
     for (let index = 0; ; index++) {
-      for (const slot of this.#levels[index]?.slots ?? []) if (slot.isWanted) slots.push(slot);
+      for (const literal of this.#levels[index]?.literals ?? []) if (isWanted(literal)) literals.push(literal);
       this.#levels[index] = undefined;
-      if (slots.length <= capacity) {
-        this.#levels[index] = this.#build(slots, text);
+      if (literals.length <= capacity) {
+        this.#levels[index] = this.#build(literals, text);
         break;
       }
       capacity *= GROWTH;
@@ -115,12 +121,12 @@ export class LiteralSet {
   }
 
   #rebuild(levels: readonly Level[], text: PlainText): void {
-    const slots = levels.flatMap((level) => level.slots.filter((slot) => slot.isWanted));
+    const literals = levels.flatMap((level) => level.literals.filter((literal) => isWanted(literal)));
     this.#levels = [];
-    if (slots.length > 0) {
+    if (literals.length > 0) {
       let index = 0;
-      for (let capacity = DIRECT_MAX * GROWTH; slots.length > capacity; capacity *= GROWTH) index++;
-      this.#levels[index] = this.#build(slots, text);
+      for (let capacity = DIRECT_MAX * GROWTH; literals.length > capacity; capacity *= GROWTH) index++;
+      this.#levels[index] = this.#build(literals, text);
     }
     this.#dead = 0;
     this.#scannedSinceChange = 0;
@@ -128,15 +134,15 @@ export class LiteralSet {
 
   #countDead(): void {
     let held = this.#direct.length;
-    for (const level of this.#levels) held += level?.slots.length ?? 0;
-    this.#dead = held - this.#slots.size;
+    for (const level of this.#levels) held += level?.literals.length ?? 0;
+    this.#dead = held - this.#byText.size;
   }
 
-  #build(slots: readonly Slot[], text: PlainText): Level {
+  #build(literals: readonly Literal[], text: PlainText): Level {
     const keys: Uint8Array[] = [];
     const groups = new Map<string, KeyGroup>();
-    for (const slot of slots) {
-      const key = slot.bytes.subarray(-KEY_BYTES);
+    for (const literal of literals) {
+      const key = literal.bytes.subarray(-KEY_BYTES);
       const name = key.toString("latin1");
       let group = groups.get(name);
       if (group === undefined) {
@@ -144,50 +150,56 @@ export class LiteralSet {
         groups.set(name, group);
         keys.push(key);
       }
-      addTo(group, slot);
+      addTo(group, literal);
     }
     const automaton = new LiteralAutomaton(keys);
     // Where a key began just before the position, its end is still to come.
     const warmUp = Math.max(text.base, this.#position - KEY_BYTES);
     automaton.scan(text.view(warmUp, this.#position), 0, this.#position - warmUp, () => undefined);
-    return { slots, automaton, groups: [...groups.values()] };
+    return { literals, automaton, groups: [...groups.values()] };
   }
 }
 
-function addTo(group: KeyGroup, slot: Slot): void {
-  const { length } = slot.bytes;
+const isWanted = ({ watchers }: Literal): boolean => watchers.size > 0;
+
+function report({ watchers }: Literal, from: number, to: number): void {
+  for (const watcher of watchers) watcher.literalFound(from, to);
+}
+
+function addTo(group: KeyGroup, literal: Literal): void {
+  const { length } = literal.bytes;
   if (length <= KEY_BYTES) {
-    group.exact.push(slot);
+    group.exact.push(literal);
     return;
   }
   let byText = group.longer.get(length);
   if (byText === undefined) group.longer.set(length, (byText = new Map()));
-  const name = slot.bytes.toString("latin1");
-  const slots = byText.get(name);
-  if (slots === undefined) byText.set(name, [slot]);
-  else slots.push(slot);
+  const name = literal.bytes.toString("latin1");
+  const literals = byText.get(name);
+  if (literals === undefined) byText.set(name, [literal]);
+  else literals.push(literal);
 }
 
-function scanLevel(level: Level, text: PlainText, from: number, to: number, hit: LiteralHit): void {
+function scanLevel(level: Level, text: PlainText, from: number, to: number): void {
   const view = text.view(from, to);
   level.automaton.scan(view, 0, view.length, (key, keyEnd) => {
     const group = level.groups[key];
     if (group === undefined) return;
     const end = from + keyEnd;
-    for (const slot of group.exact) if (slot.isWanted) hit(slot, end - slot.bytes.length, end);
+    for (const literal of group.exact) report(literal, end - literal.bytes.length, end);
     for (const [length, byText] of group.longer) {
       if (end - length < text.base) continue;
-      const slots = byText.get(text.view(end - length, end).toString("latin1"));
-      for (const slot of slots ?? []) if (slot.isWanted) hit(slot, end - length, end);
+      const literals = byText.get(text.view(end - length, end).toString("latin1"));
+      for (const literal of literals ?? []) report(literal, end - length, end);
     }
   });
 }
 
-function scanDirect(slot: Slot, text: PlainText, from: number, to: number, hit: LiteralHit): void {
-  const { length } = slot.bytes;
+function scanDirect(literal: Literal, text: PlainText, from: number, to: number): void {
+  const { length } = literal.bytes;
   const start = Math.max(text.base, from - length + 1);
   const view = text.view(start, to);
-  for (let at = view.indexOf(slot.bytes); at >= 0 && slot.isWanted; at = view.indexOf(slot.bytes, at + 1)) {
-    hit(slot, start + at, start + at + length);
+  for (let at = view.indexOf(literal.bytes); at >= 0 && isWanted(literal); at = view.indexOf(literal.bytes, at + 1)) {
+    report(literal, start + at, start + at + length);
   }
 }

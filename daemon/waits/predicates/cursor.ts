@@ -8,14 +8,14 @@ import * as v from "valibot";
 import { AppError } from "../../../protocol/errors.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
 import type { Capture } from "../../tmux/io.ts";
-import type { Clock, Timer } from "../../time/clock.ts";
-import type { Scheduler } from "../../time/scheduler.ts";
+import type { Timer } from "../../time/clock.ts";
 import { tooMuch } from "../requestErrors.ts";
 import type { WaitPane } from "../waitPane.ts";
-import { type ArmContext, predicate } from "./predicate.ts";
+import type { WaitContext, WaitHost } from "../waitContext.ts";
+import { predicate } from "./predicate.ts";
 
 /** Between two probes; half of what a person perceives as instant. */
-const LOOK_EVERY_MS = 100;
+const PROBE_EVERY_MS = 100;
 
 export const cursor = predicate({
   name: "cursor",
@@ -38,13 +38,13 @@ export const cursor = predicate({
   ],
   asked: (given) => [given.number("cursor")].filter((seconds) => seconds !== undefined),
   check: (seconds, { limits: { maxTimeoutSec }, pane }) => {
-    if (pane === undefined) throw new AppError("INVALID_ARGUMENT", "only a pane has a cursor");
+    paneOf(pane);
     if (seconds > maxTimeoutSec) throw tooMuch("cursor seconds", seconds, maxTimeoutSec);
     return seconds * 1_000;
   },
   arm: (wantedMs: number, context) => {
     const watch = CursorWatch.of(context);
-    const armed = { wantedMs, watch, registeredMs: context.clock.nowMs() };
+    const armed = { wantedMs, watch, registeredMs: context.host.clock.nowMs() };
     context.onEnd(watch.add({ armed, changed: () => context.changed() }));
     return armed;
   },
@@ -56,6 +56,11 @@ export const cursor = predicate({
   },
 });
 
+function paneOf(pane: WaitPane | undefined): WaitPane {
+  if (pane === undefined) throw new AppError("INVALID_ARGUMENT", "only a pane has a cursor");
+  return pane;
+}
+
 interface Member {
   readonly armed: { readonly wantedMs: number; readonly registeredMs: number };
   changed(): void;
@@ -65,8 +70,7 @@ interface Member {
 class CursorWatch {
   static readonly #all = new WeakMap<OutputSource, CursorWatch>();
   readonly #source: OutputSource;
-  readonly #scheduler: Scheduler;
-  readonly #clock: Clock;
+  readonly #host: WaitHost;
   readonly #pane: WaitPane;
   readonly #members = new Set<Member>();
   #unfollow: (() => void) | undefined;
@@ -80,20 +84,16 @@ class CursorWatch {
   #timer: Timer | undefined;
   #timerMs = Infinity;
 
-  static of(context: ArmContext): CursorWatch {
-    const known = CursorWatch.#all.get(context.source);
-    if (known !== undefined) return known;
-    const watch = new CursorWatch(context);
-    CursorWatch.#all.set(context.source, watch);
+  static of({ source, host, pane }: WaitContext): CursorWatch {
+    let watch = CursorWatch.#all.get(source);
+    if (watch === undefined) CursorWatch.#all.set(source, (watch = new CursorWatch(source, host, paneOf(pane))));
     return watch;
   }
 
-  private constructor(context: ArmContext) {
-    if (context.pane === undefined) throw new AppError("INVALID_ARGUMENT", "only a pane has a cursor");
-    this.#source = context.source;
-    this.#scheduler = context.scheduler;
-    this.#clock = context.clock;
-    this.#pane = context.pane;
+  private constructor(source: OutputSource, host: WaitHost, pane: WaitPane) {
+    this.#source = source;
+    this.#host = host;
+    this.#pane = pane;
   }
 
   /** Nothing has been printed since the last probe. */
@@ -115,7 +115,7 @@ class CursorWatch {
         exited: plan,
         closed: () => undefined,
       });
-      // What it did while nobody watched is unknown.
+      // What it did while it was not watched is unknown.
       this.#cell = undefined;
     }
     this.#members.add(member);
@@ -131,7 +131,7 @@ class CursorWatch {
   /** The next probe: soon when something was printed, else when the first wait can be over. */
   #plan(): void {
     if (this.#isProbing || this.#members.size === 0) return;
-    const soonestMs = this.#beganMs + LOOK_EVERY_MS;
+    const soonestMs = this.#beganMs + PROBE_EVERY_MS;
     const wantedMs = this.isCurrent ? this.#dueMs() : soonestMs;
     const dueMs = Math.max(wantedMs, soonestMs);
     // Most chunks find that the first of them has already planned the probe.
@@ -140,7 +140,7 @@ class CursorWatch {
     this.#timer = undefined;
     if (dueMs === Infinity) return;
     this.#timerMs = dueMs;
-    this.#timer = this.#scheduler.at(dueMs, () => this.#probe());
+    this.#timer = this.#host.scheduler.at(dueMs, () => this.#probe());
   }
 
   #dueMs(): number {
@@ -157,7 +157,7 @@ class CursorWatch {
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#isProbing = true;
-    this.#beganMs = this.#clock.nowMs();
+    this.#beganMs = this.#host.clock.nowMs();
     const { server, id } = this.#pane;
     server.capture(id).then(
       (capture) => this.#seen(capture),
@@ -171,7 +171,7 @@ class CursorWatch {
     if (this.#members.size === 0) return;
     if (capture !== undefined) {
       const cell = cellOf(capture);
-      this.#seenMs = this.#clock.nowMs();
+      this.#seenMs = this.#host.clock.nowMs();
       this.#seenSeq = capture.exact ? capture.position.outputSeq : -1;
       if (cell !== this.#cell) this.#sinceMs = this.#seenMs;
       this.#cell = cell;

@@ -1,7 +1,6 @@
 /** Text in the output, and on the screen where the request asks for that. Latches. */
-import type { FoundText } from "../text/patternWatch.ts";
 import { type CheckedPattern, patternSchema, regexesOf } from "../waitPattern.ts";
-import { predicate } from "./predicate.ts";
+import { latched, predicate } from "./predicate.ts";
 
 export const pattern = predicate({
   name: "pattern",
@@ -33,12 +32,9 @@ export const pattern = predicate({
   check: (value, door) => door.checkPattern(value),
   regexes: regexesOf,
   arm: (checked: CheckedPattern, context) => {
-    const armed: { found: FoundText | undefined } = { found: undefined };
-    const owner = context.owner((found) => void (armed.found ??= found));
-    context.readPattern(checked, owner, () => armed.found !== undefined);
-    return armed;
+    const latch = context.latch();
+    context.readPattern(checked, latch);
+    return latch;
   },
-  dueMs: ({ found }, { nowMs }) => (found === undefined ? undefined : nowMs),
-  progress: ({ found }) => found !== undefined,
-  found: ({ found }) => found,
+  ...latched,
 });

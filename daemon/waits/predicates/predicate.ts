@@ -6,14 +6,10 @@
  * then calls `context.changed()`. Its file imports types and schemas only: the command line loads all of them for the
  * flags.
  */
-import type * as v from "valibot";
-import type { AppError } from "../../../protocol/errors.ts";
-import type { OutputSource } from "../../tmux/outputSource.ts";
-import type { MarkHandlers } from "../../panes/vt/streamMarks.ts";
-import type { Clock } from "../../time/clock.ts";
-import type { Scheduler } from "../../time/scheduler.ts";
-import type { FoundText, WatchOwner } from "../text/patternWatch.ts";
+import * as v from "valibot";
+import type { FoundText, Latch } from "../text/patternWatch.ts";
 import type { RegexAnalysis } from "../regex/regexAnalysis.ts";
+import type { WaitContext } from "../waitContext.ts";
 import type { WaitLimits } from "../waitLimits.ts";
 import type { WaitPane } from "../waitPane.ts";
 import type { CheckedPattern, WaitPattern } from "../waitPattern.ts";
@@ -34,7 +30,7 @@ export interface Predicate<
   Schema extends v.GenericSchema = v.GenericSchema,
   Checked = unknown,
   Armed = unknown,
-  Prepared extends Partial<Disposable> = Partial<Disposable>,
+  Prepared extends Partial<Disposable> | undefined = Partial<Disposable> | undefined,
 > {
   /** In results and progress. */
   readonly name: string;
@@ -52,8 +48,8 @@ export interface Predicate<
   regexes?(checked: Checked): readonly RegexAnalysis[];
   /** What must be known before anything is typed; disposed of when the wait is over. @throws AppError (rejects) */
   prepare?(checked: Checked, pane: WaitPane): Promise<Prepared>;
-  /** In the turn in which the wait begins. `prepared` is undefined when the caller could not wait for it. @throws AppError */
-  arm(checked: Checked, context: ArmContext, prepared: Prepared | undefined): Armed;
+  /** In the turn in which the wait begins, with what `prepare` returned. @throws AppError */
+  arm(checked: Checked, context: WaitContext, prepared: Prepared): Armed;
   /** When it will hold if nothing more happens: `nowMs` or earlier when it holds, undefined when something is missing. */
   dueMs(armed: Armed, state: TargetState): number | undefined;
   /** For `details.predicates` of a TIMEOUT: whether it holds, or an object with `satisfied`. */
@@ -68,7 +64,7 @@ export const predicate = <
   Schema extends v.GenericSchema,
   Checked,
   Armed,
-  Prepared extends Partial<Disposable> = Partial<Disposable>,
+  Prepared extends Partial<Disposable> | undefined = Partial<Disposable> | undefined,
 >(
   row: Predicate<Field, Schema, Checked, Armed, Prepared>,
 ): Predicate<Field, Schema> => row;
@@ -112,32 +108,19 @@ export interface ArmMoment {
   readonly start: number;
 }
 
-export interface ArmContext {
-  readonly source: OutputSource;
-  readonly limits: WaitLimits;
-  readonly scheduler: Scheduler;
-  readonly moment: ArmMoment;
-  readonly pane: WaitPane | undefined;
-  readonly clock: Clock;
-  /** Whether this predicate must hold together with ours. */
-  isWith(name: string): boolean;
-  /**
-   * Looks for it in the plain text of the output, the echo of what is typed left out, and on the screen if the request asks
-   * for that, until it is found.
-   */
-  readPattern(pattern: CheckedPattern, owner: WatchOwner, isFound: () => boolean): void;
-  /** Looks for a prompt at the end of the output. */
-  readPrompt(owner: WatchOwner): void;
-  /** Looks for it in a text; calls back with what matched, in this turn or once RE2 has judged. */
-  search(pattern: CheckedPattern, text: string, found: (match: string) => void): void;
-  /** Reads what is retained from the wait's start on, then what comes, until the wait is over. */
-  hear(handlers: MarkHandlers, owner: WatchOwner): void;
-  /** Whom a watch tells; `take` keeps what was found. */
-  owner(take: (found: FoundText) => void): WatchOwner;
-  /** Something that `dueMs` depends on has changed. */
-  changed(): void;
-  /** Ends the wait. */
-  fail(error: AppError): void;
-  /** Called once, when the wait is over. */
-  onEnd(cleanUp: () => void): void;
-}
+/** For a predicate that latches: what it makes of its latch. */
+export const latched = {
+  dueMs: ({ match }: Latch, { nowMs }: TargetState) => (match === undefined ? undefined : nowMs),
+  progress: ({ match }: Latch) => match !== undefined,
+  found: ({ match }: Latch) => match,
+};
+
+/** A row that is asked for or not: its name, field and flag are one word. */
+export const switched = <const Name extends string>(name: Name, says: string, flagSays: string) => ({
+  name,
+  field: name,
+  schema: v.pipe(v.boolean(), v.description(says)),
+  flags: [{ name, type: "flag", description: flagSays }] as const,
+  asked: (given: GivenFlags) => (given.flag(name) ? [true] : []),
+  check: (isAsked: boolean) => (isAsked ? isAsked : undefined),
+});

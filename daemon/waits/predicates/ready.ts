@@ -5,14 +5,13 @@
 import * as v from "valibot";
 import { READINESS_STATE_NAMES } from "../../../protocol/api/nativeReadiness.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { PaneReadiness, Readiness, ReadinessState } from "../../readiness/readiness.ts";
+import type { PaneReadiness, Readiness, ReadinessState, ReadinessWatcher } from "../../readiness/readiness.ts";
 import type { WaitPane } from "../waitPane.ts";
 import { predicate } from "./predicate.ts";
 
-/** @throws AppError INVALID_ARGUMENT, NOT_FOUND, CONNECTION_LOST */
-function watchOf(pane: WaitPane | undefined): PaneReadiness {
-  if (pane?.readiness === undefined) throw new AppError("INVALID_ARGUMENT", "this daemon does not report readiness");
-  return pane.readiness.watch(pane.server, pane.id);
+function watcherOf(pane: WaitPane | undefined): ReadinessWatcher {
+  if (pane?.readiness !== undefined) return pane.readiness;
+  throw new AppError("INVALID_ARGUMENT", "this daemon does not report readiness");
 }
 
 /** Not the same stay in the same state. */
@@ -26,7 +25,7 @@ export const ready = predicate({
   field: "ready",
   schema: v.pipe(
     v.union([v.literal(true), v.picklist(READINESS_STATE_NAMES)]),
-    v.description("The program is in this state; `true` is `idle`. Refused where readiness is not told."),
+    v.description("The program is in this state; `true` is `idle`. Refused where readiness is not reported."),
     v.transform((state): ReadinessState => (state === true ? "idle" : state)),
   ),
   flags: [
@@ -41,11 +40,11 @@ export const ready = predicate({
   ],
   asked: (given) => [given.text("ready") as ReadinessState | undefined].filter((state) => state !== undefined),
   check: (state, { pane }) => {
-    if (pane?.readiness === undefined) throw new AppError("INVALID_ARGUMENT", "this daemon does not report readiness");
+    watcherOf(pane);
     return state;
   },
   prepare: async (_state, pane) => {
-    const watched = watchOf(pane);
+    const watched = watcherOf(pane).watch(pane.server, pane.id);
     try {
       await watched.probe();
       return watched;
@@ -54,9 +53,7 @@ export const ready = predicate({
       throw error;
     }
   },
-  arm: (state: ReadinessState, context, prepared: PaneReadiness | undefined) => {
-    const watched = prepared ?? watchOf(context.pane);
-    if (prepared === undefined) context.onEnd(() => watched[Symbol.dispose]());
+  arm: (state: ReadinessState, context, watched: PaneReadiness) => {
     const before = context.moment.isForSend ? watched.current : undefined;
     const isReady = ({ current }: PaneReadiness): boolean =>
       current.state === state && (before === undefined || isAnother(before, current));

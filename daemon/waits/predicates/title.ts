@@ -7,7 +7,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import type { FoundText } from "../text/patternWatch.ts";
 import type { WaitPane } from "../waitPane.ts";
 import { type CheckedPattern, patternSchema, regexesOf } from "../waitPattern.ts";
-import { predicate } from "./predicate.ts";
+import { latched, predicate } from "./predicate.ts";
 
 /** As tmux had it before anything was typed. */
 interface KnownTitle extends Partial<Disposable> {
@@ -29,11 +29,10 @@ export const title = predicate({
   },
   regexes: regexesOf,
   prepare: async (_checked, { server, id }): Promise<KnownTitle> => ({ title: (await server.describePane(id)).title }),
-  arm: (checked: CheckedPattern, context, prepared: KnownTitle | undefined) => {
-    const armed: { found: FoundText | undefined } = { found: undefined };
-    const owner = context.owner((found) => void (armed.found ??= found));
+  arm: (checked: CheckedPattern, context, known: KnownTitle) => {
+    const latch = context.latch();
     const probe = (shown: string, found: (text: string) => FoundText): void => {
-      if (armed.found === undefined) context.search(checked, shown, (text) => owner.found(found(text)));
+      if (latch.match === undefined) context.search(checked, shown, (text) => latch.found(found(text)));
     };
     context.hear(
       {
@@ -41,11 +40,11 @@ export const title = predicate({
           if (mark.kind === "title") probe(mark.title, (text) => ({ text, from, to }));
         },
       },
-      owner,
+      latch,
     );
     const reported = (shown: string): void => probe(shown, (text) => ({ text }));
     // tmux may report only now what was set before.
-    let before = prepared?.title;
+    let before: string | undefined = known.title;
     const { server, id } = requirePane(context.pane);
     context.onEnd(
       server.layout.watch((events) => {
@@ -56,12 +55,10 @@ export const title = predicate({
         }
       }),
     );
-    if (before !== undefined && !context.moment.isForSend) reported(before);
-    return armed;
+    if (!context.moment.isForSend) reported(known.title);
+    return latch;
   },
-  dueMs: ({ found }, { nowMs }) => (found === undefined ? undefined : nowMs),
-  progress: ({ found }) => found !== undefined,
-  found: ({ found }) => found,
+  ...latched,
 });
 
 function requirePane(pane: WaitPane | undefined): WaitPane {

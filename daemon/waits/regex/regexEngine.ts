@@ -5,17 +5,14 @@
  * ended worker stopped and nothing is lost.
  */
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
-import type { Clock } from "../../time/clock.ts";
-import type { Scheduler } from "../../time/scheduler.ts";
-import type { BudgetedTask, TurnBudget } from "../../time/turnBudget.ts";
+import type { BudgetedTask } from "../../time/turnBudget.ts";
 import { type CompiledRegex, createRegex, type SharedRegex } from "./compiledRegex.ts";
 import { findPlain, type PlainRegex } from "./plainRegex.ts";
 import type { RegexAnalysis } from "./regexAnalysis.ts";
 import { refusalOf } from "./regexRefusal.ts";
 import { RegexThread } from "./regexThread.ts";
 import type { WorkerResult, WorkerJob } from "./regexWorker.ts";
-import type { WaitLimits } from "../waitLimits.ts";
-import type { WaitMetrics } from "../waitMetrics.ts";
+import type { WaitHost } from "../waitContext.ts";
 
 export type RegexOutcome =
   /** `index` in characters (code points) of the text. */
@@ -23,13 +20,7 @@ export type RegexOutcome =
   | { readonly kind: "none" }
   | { readonly kind: "failed"; readonly error: AppError };
 
-interface RegexEngineOptions {
-  readonly clock: Clock;
-  readonly scheduler: Scheduler;
-  /** For what is judged on this thread. */
-  readonly budget: TurnBudget;
-  readonly limits: WaitLimits;
-  readonly metrics: WaitMetrics;
+interface RegexEngineOptions extends Omit<WaitHost, "engine"> {
   /** RE2 is switched off: every regex is refused. */
   readonly isDisabled?: boolean | undefined;
 }
@@ -44,6 +35,8 @@ interface Job {
   crashes: number;
 }
 
+/** Text per job: well under a millisecond at RE2's usual speed; a slow regex hits the watchdog on less. */
+export const MAX_JOB_BYTES = 32_768;
 /** Jobs and bytes sent to the worker before its results are back: enough to keep it busy for some milliseconds. */
 const MAX_SENT_JOBS = 64;
 const MAX_SENT_BYTES = 1_048_576;
@@ -181,7 +174,7 @@ export class RegexEngine {
       if (this.#sent.size >= MAX_SENT_JOBS || this.#isTryingAlone()) break;
       taken++;
       if (job.regex.error !== undefined) finishSoon(job, { kind: "failed", error: job.regex.error });
-      // Nobody wants it any longer, and the worker would keep what it has been told to forget.
+      // No user is left, and the worker would keep a regex that it was sent to forget.
       else if (job.regex.users <= 0) finishSoon(job, { kind: "none" });
       else jobs.push(this.#send(job));
     }

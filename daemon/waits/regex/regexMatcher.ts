@@ -7,24 +7,19 @@
  */
 import type { GapReason } from "../../../protocol/position.ts";
 import { nextBoundary } from "../../../protocol/text/utf8.ts";
-import type { LiteralIndex, LiteralWatcher } from "../literal/literalIndex.ts";
-import { foundText, type PatternWatch, type WatchOwner } from "../text/patternWatch.ts";
-import type { PlainText } from "../text/plainText.ts";
+import type { LiteralWatcher } from "../literal/literalSet.ts";
+import { foundText, type PatternWatch, type Latch } from "../text/patternWatch.ts";
 import type { CompiledRegex } from "./compiledRegex.ts";
-import type { RegexEngine, RegexOutcome } from "./regexEngine.ts";
+import { MAX_JOB_BYTES, type RegexOutcome } from "./regexEngine.ts";
 import type { PlacedText, TextPiece } from "../text/textPiece.ts";
-import type { WaitLimits } from "../waitLimits.ts";
+import type { TextStream } from "../text/textStream.ts";
 
-/**
- * Text per job: well under a millisecond at RE2's usual speed; a slow regex hits the watchdog on less.
- */
-const MAX_JOB_BYTES = 32_768;
 const EVICTED: GapReason = "evicted";
 
 export class RegexWatch implements PatternWatch {
   start: number;
   visibleTo = Infinity;
-  readonly owner: WatchOwner;
+  readonly latch: Latch;
   /** Text offset from which RE2 must search next; undefined while nothing is due. */
   resume: number | undefined;
   /** No match that begins at or after `resume`'s window ends at or before this; -1 before the first evaluation. */
@@ -34,8 +29,8 @@ export class RegexWatch implements PatternWatch {
   /** A match that rests on the end of output, as text offsets. */
   tentative: { readonly from: number; readonly to: number } | undefined;
 
-  constructor(owner: WatchOwner, start: number) {
-    this.owner = owner;
+  constructor(latch: Latch, start: number) {
+    this.latch = latch;
     this.start = start;
     this.judgedSource = start;
   }
@@ -48,32 +43,19 @@ interface Stretch {
   readonly watches: RegexWatch[];
 }
 
-interface RegexHost {
-  readonly engine: RegexEngine;
-  readonly limits: WaitLimits;
-  readonly text: PlainText;
-  readonly literals: LiteralIndex;
-  /** A copy of a stretch of text, shared by all who ask for the same in one turn. */
-  piece(from: number, to: number): TextPiece;
-  /** A watch has a tentative match: `settle` must be called once output is quiet. */
-  wantsQuiet(): void;
-  /** A job has ended: whoever waits for regexes to be idle may check again. */
-  regexAdvanced(): void;
-}
-
 export class RegexMatcher implements LiteralWatcher {
   readonly regex: CompiledRegex;
-  readonly #host: RegexHost;
+  readonly #stream: TextStream;
   readonly #watches = new Set<RegexWatch>();
   readonly #required: readonly Buffer[];
   #lastHitEnd = -1;
   #jobs = 0;
 
-  constructor(regex: CompiledRegex, host: RegexHost) {
+  constructor(regex: CompiledRegex, stream: TextStream) {
     this.regex = regex;
-    this.#host = host;
+    this.#stream = stream;
     this.#required = (regex.analysis.required ?? []).map((text) => Buffer.from(text, "utf8"));
-    for (const literal of this.#required) host.literals.watch(literal, this);
+    for (const literal of this.#required) stream.literals.watch(literal, this);
   }
 
   get isUnused(): boolean {
@@ -82,7 +64,7 @@ export class RegexMatcher implements LiteralWatcher {
 
   /** @param from the text offset from which nothing was judged for this watch */
   add(watch: RegexWatch, from: number): void {
-    const { head } = this.#host.text;
+    const { head } = this.#stream.text;
     this.#watches.add(watch);
     watch.judgedTo = -1;
     watch.resume = undefined;
@@ -96,9 +78,9 @@ export class RegexMatcher implements LiteralWatcher {
     this.#watches.delete(watch);
   }
 
-  /** Nobody wants it any longer. */
+  /** No watch is left. */
   end(): void {
-    for (const literal of this.#required) this.#host.literals.unwatch(literal, this);
+    for (const literal of this.#required) this.#stream.literals.unwatch(literal, this);
     this.#watches.clear();
   }
 
@@ -132,40 +114,39 @@ export class RegexMatcher implements LiteralWatcher {
       if (stretch === undefined) stretches.set(key, { from, to, hasContext, watches: [watch] });
       else stretch.watches.push(watch);
     }
-    for (const stretch of stretches.values()) this.#send(stretch);
+    for (const stretch of stretches.values()) {
+      const { from, to, hasContext } = stretch;
+      this.#run(from, to, hasContext, (piece, outcome) => this.#onOutcome(stretch, piece, outcome));
+    }
   }
 
   /** The stretch so far ends here, at a gap: what RE2 has not judged of it is searched by itself. */
   close(watch: RegexWatch): void {
     if (!this.#isDue(watch)) return;
     const { from, hasContext } = this.#stretchOf(watch);
-    this.#searchAlone(watch, from, this.#endFor(watch), hasContext);
+    this.search(watch, from, this.#endFor(watch), hasContext);
   }
 
   /** Searches a stretch by itself, apart from what is judged in order: one that an echo has closed. */
-  search(watch: RegexWatch, from: number, to: number): void {
-    this.#searchAlone(watch, from, to, false);
-  }
-
-  #searchAlone(watch: RegexWatch, from: number, to: number, hasContext: boolean): void {
+  search(watch: RegexWatch, from: number, to: number, hasContext = false): void {
     if (to <= from || !this.#watches.has(watch)) return;
     const isLast = to - from <= MAX_JOB_BYTES;
-    const end = isLast ? to : this.#host.text.boundary(from + MAX_JOB_BYTES);
+    const end = isLast ? to : this.#stream.text.boundary(from + MAX_JOB_BYTES);
     this.#run(from, end, hasContext, (piece, outcome) => {
       if (outcome.kind !== "match" || !this.#watches.has(watch)) return;
       const match = placeOf(piece, outcome);
       // The end of the stretch is not the end of the output: no match may rest on it.
       if (match.to < end || !this.regex.analysis.restsOnEnd) this.#match(watch, piece, match.from, match.to);
     });
-    if (!isLast) this.#searchAlone(watch, Math.max(from + 1, this.#back(end)), to, true);
+    if (!isLast) this.search(watch, Math.max(from + 1, this.#back(end)), to, true);
   }
 
   /** Output is quiet: what rests on its end may be taken as it is. */
   settle(): void {
     for (const watch of this.#watches) {
       const { tentative } = watch;
-      if (tentative === undefined || tentative.to !== this.#host.text.head || watch.visibleTo !== Infinity) continue;
-      this.#match(watch, this.#host.text, tentative.from, tentative.to);
+      if (tentative === undefined || tentative.to !== this.#stream.text.head || watch.visibleTo !== Infinity) continue;
+      this.#match(watch, this.#stream.text, tentative.from, tentative.to);
     }
   }
 
@@ -175,12 +156,12 @@ export class RegexMatcher implements LiteralWatcher {
   }
 
   #endFor(watch: RegexWatch): number {
-    const { text } = this.#host;
+    const { text } = this.#stream;
     return watch.visibleTo === Infinity ? text.head : text.offsetOf(watch.visibleTo);
   }
 
   #stretchOf(watch: RegexWatch): Omit<Stretch, "watches"> {
-    const { text } = this.#host;
+    const { text } = this.#stream;
     this.#declareLoss(watch);
     const begin = text.offsetOf(watch.start);
     const from = Math.max(begin, text.base, Math.min(watch.resume ?? 0, text.head));
@@ -191,34 +172,28 @@ export class RegexMatcher implements LiteralWatcher {
 
   /** Reports what left the backlog before RE2 saw it. */
   #declareLoss(watch: RegexWatch): void {
-    const { text } = this.#host;
+    const { text } = this.#stream;
     if (Math.max(watch.judgedTo, watch.resume ?? 0) >= text.base) return;
     const lostTo = text.sourceOf(text.base);
     if (watch.start >= lostTo) return;
-    watch.owner.missed({ from: Math.max(watch.start, watch.judgedSource), to: lostTo, reason: EVICTED });
+    watch.latch.missed({ from: Math.max(watch.start, watch.judgedSource), to: lostTo, reason: EVICTED });
     watch.start = Math.max(watch.start, lostTo);
-  }
-
-  #send(stretch: Stretch): void {
-    this.#run(stretch.from, stretch.to, stretch.hasContext, (piece, outcome) =>
-      this.#onOutcome(stretch, piece, outcome),
-    );
   }
 
   /** @param hasContext the character before `from` is sent as well, and no match begins at it */
   #run(from: number, to: number, hasContext: boolean, done: (piece: TextPiece, outcome: RegexOutcome) => void): void {
-    const { text, engine } = this.#host;
+    const { text, target } = this.#stream;
     let begin = from;
     if (hasContext)
       do begin--;
       while (begin > text.base && (text.byteAt(begin) & 0xc0) === 0x80);
-    const piece = this.#host.piece(begin, to);
+    const piece = this.#stream.piece(begin, to);
     this.#jobs++;
-    engine.run(this.regex, piece.bytes, hasContext ? 1 : 0, (outcome) => {
+    target.host.engine.run(this.regex, piece.bytes, hasContext ? 1 : 0, (outcome) => {
       this.#jobs--;
       done(piece, outcome);
       this.flush();
-      this.#host.regexAdvanced();
+      target.regexAdvanced();
     });
   }
 
@@ -227,7 +202,7 @@ export class RegexMatcher implements LiteralWatcher {
       if (!this.#watches.has(watch)) continue;
       if (outcome.kind === "failed") {
         this.#watches.delete(watch);
-        watch.owner.failed(outcome.error);
+        watch.latch.failed(outcome.error);
         continue;
       }
       watch.judgedTo = stretch.to;
@@ -244,7 +219,7 @@ export class RegexMatcher implements LiteralWatcher {
     if (piece.sourceOf(from) < watch.start) return;
     if (this.regex.analysis.restsOnEnd && to === stretch.to) {
       watch.tentative = { from, to };
-      this.#host.wantsQuiet();
+      this.#stream.target.wantsQuiet();
       return;
     }
     this.#match(watch, piece, from, to);
@@ -252,7 +227,7 @@ export class RegexMatcher implements LiteralWatcher {
 
   #match(watch: RegexWatch, text: PlacedText, from: number, to: number): void {
     this.#watches.delete(watch);
-    watch.owner.found(foundText(text, from, to, this.#host.limits.maxMatchBytes));
+    watch.latch.found(foundText(text, from, to, this.#stream.target.host.limits.maxMatchBytes));
   }
 
   /** Where to search from next: what ends at or before `judgedTo` has been judged. */
@@ -266,9 +241,10 @@ export class RegexMatcher implements LiteralWatcher {
 
   /** The earliest place where a match that reaches past `offset` can begin. */
   #back(offset: number): number {
-    const { text, limits } = this.#host;
-    if (this.regex.analysis.isSingleLine) return text.lineStart(offset, limits.regexWindowBytes);
-    return text.boundary(Math.max(text.base, offset - limits.regexWindowBytes));
+    const { text, target } = this.#stream;
+    const { regexWindowBytes } = target.host.limits;
+    if (this.regex.analysis.isSingleLine) return text.lineStart(offset, regexWindowBytes);
+    return text.boundary(Math.max(text.base, offset - regexWindowBytes));
   }
 }
 

@@ -4,8 +4,7 @@
  * was. There is none at all when RE2 does not load.
  */
 import type { Worker } from "node:worker_threads";
-import type { Clock, Timer } from "../../time/clock.ts";
-import type { Scheduler } from "../../time/scheduler.ts";
+import type { Timer } from "../../time/clock.ts";
 import { threadCpuMs } from "./threadCpu.ts";
 import {
   resolveRe2,
@@ -14,12 +13,9 @@ import {
   type WorkerMessage,
   type WorkerRequest,
 } from "./regexWorker.ts";
-import type { WaitLimits } from "../waitLimits.ts";
+import type { WaitHost } from "../waitContext.ts";
 
-interface RegexThreadOptions {
-  readonly clock: Clock;
-  readonly scheduler: Scheduler;
-  readonly limits: WaitLimits;
+interface RegexThreadOptions extends Pick<WaitHost, "clock" | "scheduler" | "limits"> {
   onResults(results: readonly WorkerResult[]): void;
   /** The worker is gone and a new one has its place; `seq` is the job it was running, 0 when none. */
   onLost(seq: number, why: "overdue" | "crashed"): void;
@@ -62,7 +58,7 @@ export class RegexThread {
     return this.#worker !== undefined;
   }
 
-  /** Changes with every new worker: a worker knows only what it was told itself. Starts one if there is none. */
+  /** Changes with every new worker: a worker knows only what was sent to it. Starts one if there is none. */
   ensure(): number {
     if (this.#worker === undefined && !this.#isClosed) this.#startWorker();
     return this.#number;

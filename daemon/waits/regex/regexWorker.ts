@@ -32,7 +32,7 @@ export interface WorkerJob {
 
 export interface WorkerRequest {
   readonly jobs: readonly WorkerJob[];
-  /** Regexes nobody wants any longer. */
+  /** Regexes without users. */
   readonly forget: readonly number[];
 }
 

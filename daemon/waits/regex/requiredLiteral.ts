@@ -77,29 +77,20 @@ function joinAll(heads: readonly string[], tails: readonly string[]): readonly s
   return all.some((text) => text.length > MAX_TEXT_LENGTH) ? undefined : all;
 }
 
+/** A branch that is too common to search for may still be short enough to be part of a longer text: `(a|b)cd`. */
 function analyseAlternatives(branches: readonly Known[]): Known {
-  const exact: string[] = [];
-  const needed: string[] = [];
-  let isExact = true;
-  for (const branch of branches) {
-    if (branch.exact === undefined) isExact = false;
-    else exact.push(...branch.exact);
-    const own = better(branch.exact, branch.needed);
-    if (own === undefined || score(own) === 0)
-      return isExact && exact.length <= MAX_TEXTS ? partial(branches) : NOTHING;
-    needed.push(...own);
-  }
-  return {
-    exact: isExact && exact.length <= MAX_TEXTS ? exact : undefined,
-    needed: needed.length <= MAX_TEXTS ? needed : undefined,
-  };
+  const wanted = branches.map(({ exact, needed }) => {
+    const best = better(exact, needed);
+    return score(best) > 0 ? best : undefined;
+  });
+  return { exact: together(branches.map(({ exact }) => exact)), needed: together(wanted) };
 }
 
-/** Branches of which one is too common to search for may still be short enough to be part of a longer text: `(a|b)cd`. */
-function partial(branches: readonly Known[]): Known {
-  const exact = branches.flatMap((branch) => branch.exact ?? []);
-  const isExact = branches.every((branch) => branch.exact !== undefined) && exact.length <= MAX_TEXTS;
-  return { exact: isExact ? exact : undefined, needed: undefined };
+/** All of them in one list; undefined where one is missing or they are too many. */
+function together(lists: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {
+  const known = lists.filter((list) => list !== undefined);
+  const all = known.flat();
+  return known.length === lists.length && all.length <= MAX_TEXTS ? all : undefined;
 }
 
 function analyseRepeat(node: RegexNode & { kind: "repeat" }): Known {

@@ -1,29 +1,22 @@
 /**
  * When the screen of one pane is captured for its waits: once when output pauses, and once before a wait times out.
  * One capture serves all of them. Nothing is captured while nothing was printed, and never more often than every
- * `LOOK_EVERY_MS`: a program that animates without end costs ten captures a second, one that floods costs none.
+ * `CAPTURE_EVERY_MS`: a program that animates without end costs ten captures a second, one that floods costs none.
  */
-import type { OutputSource } from "../../tmux/outputSource.ts";
 import type { Timer } from "../../time/clock.ts";
-import type { Scheduler } from "../../time/scheduler.ts";
+import type { WaitTarget } from "../waitTarget.ts";
 import { mayWrap, type ScreenView, wrapsOf } from "./screenView.ts";
 import type { ScreenWatch } from "./screenWatch.ts";
 
-const LOOK_EVERY_MS = 100;
+const CAPTURE_EVERY_MS = 100;
 /** Most rows above the screen that are captured: what has scrolled off between two captures. */
 const MAX_HISTORY_ROWS = 1_000;
 /** Output that is searched for a cleared screen. */
 const MAX_SINCE_BYTES = 65_536;
 const LF = 0x0a;
 
-interface ScreenCapturesOptions {
-  readonly source: OutputSource;
-  readonly scheduler: Scheduler;
-  readonly nowMs: () => number;
-}
-
 export class ScreenCaptures {
-  readonly #options: ScreenCapturesOptions;
+  readonly #target: WaitTarget;
   readonly #watches = new Set<ScreenWatch>();
   /** The last capture included the output up to here. */
   #seenSeq = -1;
@@ -32,8 +25,8 @@ export class ScreenCaptures {
   #isProbing = false;
   #afterCapture: (() => void)[] = [];
 
-  constructor(options: ScreenCapturesOptions) {
-    this.#options = options;
+  constructor(target: WaitTarget) {
+    this.#target = target;
   }
 
   /** Somebody wants to know when output pauses. */
@@ -53,18 +46,21 @@ export class ScreenCaptures {
   remove(watch: ScreenWatch): void {
     this.#watches.delete(watch);
     watch.end();
-    if (this.#watches.size === 0) this.close();
+    if (this.isWanted) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#afterCapture = [];
   }
 
   /** Output has paused. */
   pause(): void {
-    const { nowMs, scheduler } = this.#options;
+    const target = this.#target;
     if (!this.isWanted || this.#timer !== undefined || this.#isProbing) return;
-    if (nowMs() >= this.#nextMs) {
+    if (target.nowMs() >= this.#nextMs) {
       this.#probe();
       return;
     }
-    this.#timer = scheduler.at(this.#nextMs, () => {
+    this.#timer = target.host.scheduler.at(this.#nextMs, () => {
       this.#timer = undefined;
       this.#probe();
     });
@@ -76,15 +72,9 @@ export class ScreenCaptures {
     this.#probe();
   }
 
-  close(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    this.#afterCapture = [];
-  }
-
   #probe(): void {
     if (this.#isProbing) return;
-    const { source, nowMs } = this.#options;
+    const target = this.#target;
     const waiting = this.#afterCapture.splice(0);
     const over = (): void => {
       this.#isProbing = false;
@@ -95,12 +85,12 @@ export class ScreenCaptures {
     const from = Math.min(...[...this.#watches].map((watch) => watch.beginning?.outputSeq ?? Infinity));
     const [first] = this.#watches;
     const seen = Math.max(from, this.#seenSeq);
-    if (first === undefined || source.outputSeq <= seen) {
+    if (first === undefined || target.source.outputSeq <= seen) {
       over();
       return;
     }
     this.#isProbing = true;
-    this.#nextMs = nowMs() + LOOK_EVERY_MS;
+    this.#nextMs = target.nowMs() + CAPTURE_EVERY_MS;
     this.#capture(first.view, Math.max(1, this.#rowsSince(seen))).then(over, over);
   }
 
@@ -126,12 +116,12 @@ export class ScreenCaptures {
   }
 
   #outputSince(seq: number): string {
-    const { source } = this.#options;
+    const { source } = this.#target;
     return Buffer.concat([...this.#read(Math.max(seq, source.outputSeq - MAX_SINCE_BYTES))]).toString("latin1");
   }
 
   *#read(seq: number): Iterable<Uint8Array> {
-    const { source } = this.#options;
+    const { source } = this.#target;
     for (let at = Math.max(seq, source.tailSeq); ;) {
       const slice = source.read(at);
       if (slice.kind === "end") return;

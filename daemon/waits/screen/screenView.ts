@@ -45,7 +45,7 @@ export class ScreenBeginning {
     return (this.#rows[row] ?? "").slice(0, col);
   }
 
-  /** After a resize the rows are different: new text cannot be told from old. */
+  /** After a resize the rows are different: new text cannot be distinguished from old. */
   isOfAnotherSize({ cols, rows }: Capture): boolean {
     return cols !== this.#capture.cols || rows !== this.#capture.rows;
   }

@@ -5,8 +5,8 @@
  */
 import type { Capture } from "../../tmux/io.ts";
 import type { CompiledRegex } from "../regex/compiledRegex.ts";
-import type { FoundText } from "../text/patternWatch.ts";
-import type { RegexEngine, RegexOutcome } from "../regex/regexEngine.ts";
+import type { Latch } from "../text/patternWatch.ts";
+import { MAX_JOB_BYTES, type RegexEngine, type RegexOutcome } from "../regex/regexEngine.ts";
 import { ScreenEcho } from "./screenEcho.ts";
 import { ScreenBeginning, type ScreenView, type Stretch } from "./screenView.ts";
 
@@ -14,9 +14,8 @@ import { ScreenBeginning, type ScreenView, type Stretch } from "./screenView.ts"
 export interface ScreenPattern {
   readonly literal: Buffer | undefined;
   readonly regex: CompiledRegex | undefined;
-  /** Found already, here or in the stream. */
-  readonly isFound: () => boolean;
-  readonly found: (match: FoundText) => void;
+  /** Of the stream as well. */
+  readonly latch: Latch;
 }
 
 interface ScreenWatchOptions {
@@ -28,15 +27,14 @@ interface ScreenWatchOptions {
   readonly maxMatchBytes: number;
 }
 
-/** Text per job of RE2, as for the stream (`regexMatcher.ts`). */
-const MAX_JOB_BYTES = 32_768;
 /** Lines that show the echo and are tried by themselves at each capture: a typed line shows once or twice. */
 const MAX_ECHO_LINES = 8;
 
 export class ScreenWatch {
   readonly view: ScreenView;
   readonly #options: ScreenWatchOptions;
-  #beginning: ScreenBeginning | undefined;
+  /** Undefined until the screen of the beginning is known. */
+  beginning: ScreenBeginning | undefined;
   #echo: ScreenEcho | undefined;
   #isOver = false;
   /** Judgements that RE2 has not given yet. */
@@ -50,17 +48,12 @@ export class ScreenWatch {
     this.view = options.view;
   }
 
-  /** Undefined until the screen of the beginning is known. */
-  get beginning(): ScreenBeginning | undefined {
-    return this.#beginning;
-  }
-
   /** Captures the screen in the turn in which the wait is armed: tmux executes that before it types anything. */
   begin(whenBegun: () => void): void {
     const begun = (capture: Capture): void => {
-      this.#beginning = new ScreenBeginning(capture);
+      this.beginning = new ScreenBeginning(capture);
       const { typed } = this.#options;
-      if (typed !== undefined && typed.length > 0) this.#echo = new ScreenEcho(typed, this.#beginning.prompt);
+      if (typed !== undefined && typed.length > 0) this.#echo = new ScreenEcho(typed, this.beginning.prompt);
       whenBegun();
     };
     // Without a beginning nothing on the screen can be judged; whatever ends the pane ends the wait by itself.
@@ -69,17 +62,17 @@ export class ScreenWatch {
 
   /** @param since output since the beginning, @param wraps by row */
   judge(now: Capture, since: string, wraps: readonly boolean[]): void {
-    const beginning = this.#beginning;
+    const { beginning } = this;
     if (this.#isOver || beginning === undefined) return;
     if (beginning.isOfAnotherSize(now)) {
-      this.#beginning = new ScreenBeginning(now);
+      this.beginning = new ScreenBeginning(now);
       return;
     }
     const all = beginning.newStretches(now, since, wraps);
     const echoes = new Map<string, number>();
     const output = this.#echo === undefined ? all : all.flatMap((lines) => withoutEcho(lines, this.#echo!, echoes));
     for (const pattern of this.#options.patterns) {
-      if (pattern.isFound()) continue;
+      if (pattern.latch.match !== undefined) continue;
       for (const text of output.flatMap(pieces)) this.#search(pattern, text, 0, (match) => this.#found(pattern, match));
       for (const [line, at] of [...echoes].slice(-MAX_ECHO_LINES)) this.#searchEcho(pattern, line, at);
     }
@@ -96,9 +89,9 @@ export class ScreenWatch {
     this.#whenJudged = undefined;
   }
 
-  #found(pattern: ScreenPattern, text: string): void {
-    if (this.#isOver || pattern.isFound()) return;
-    pattern.found({ text: cut(text, this.#options.maxMatchBytes), on: "screen" });
+  #found({ latch }: ScreenPattern, text: string): void {
+    if (this.#isOver || latch.match !== undefined) return;
+    latch.found({ text: cut(text, this.#options.maxMatchBytes), on: "screen" });
   }
 
   /** A match counts when it contains typed text: what precedes the echo is no reaction either, but nobody typed it. */
@@ -168,10 +161,6 @@ function pieces(lines: Stretch): string[] {
   return texts;
 }
 
-function cut(text: string, maxBytes: number): string {
-  if (Buffer.byteLength(text) <= maxBytes) return text;
-  const bytes = Buffer.from(text, "utf8");
-  let end = maxBytes;
-  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end -= 1;
-  return bytes.subarray(0, end).toString("utf8");
-}
+/** Whole characters only. */
+const cut = (text: string, maxBytes: number): string =>
+  text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maxBytes)).read);

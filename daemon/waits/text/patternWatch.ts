@@ -1,5 +1,5 @@
 /**
- * One wait's eye on a stream of text: which part of it is its own, and whom to tell. Identical waits share a matcher;
+ * One wait's eye on a stream of text: which part of it is its own, and what it reports to. Identical waits share a matcher;
  * what differs is here. Text before `start` does not exist for the wait, and no match reaches across it: it moves
  * forward past an echo or a gap. Text from `visibleTo` on is not shown yet, because it may turn out to be the echo of
  * what was typed.
@@ -25,8 +25,10 @@ interface FoundElsewhere {
 
 export type FoundText = FoundInStream | FoundElsewhere;
 
-export interface WatchOwner {
-  /** Once. */
+/** What the watches of one predicate report to. */
+export interface Latch {
+  /** What was found first. */
+  match: FoundText | undefined;
   found(match: FoundText): void;
   /** Output this watch could not see. */
   missed(gap: Gap): void;
@@ -36,7 +38,7 @@ export interface WatchOwner {
 export interface PatternWatch {
   start: number;
   visibleTo: number;
-  readonly owner: WatchOwner;
+  readonly latch: Latch;
 }
 
 /** What was found, in the words of a result. */

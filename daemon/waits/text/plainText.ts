@@ -1,6 +1,6 @@
 /**
  * The last plain text of one source and the way back to its bytes. Text is derived once, appended, and addressed by a
- * text offset that only grows; what nobody needs any longer is dropped from the front. Marks say where text and source
+ * text offset that only grows; what is no longer needed is dropped from the front. Marks say where text and source
  * run out of step (after every escape sequence, CR LF and odd character), so any text offset has a source position.
  */
 import { AnsiStripper, stripRoom } from "../../panes/vt/ansi.ts";

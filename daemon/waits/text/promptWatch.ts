@@ -2,7 +2,7 @@
  * The prompt heuristic: does the output end in what a shell prints before it reads a command? Best effort by contract
  * (seed 002 §8.3); `predicates/prompt.ts` lists the known false positives.
  */
-import { foundText, type PatternWatch, type WatchOwner } from "./patternWatch.ts";
+import { foundText, type PatternWatch, type Latch } from "./patternWatch.ts";
 import type { PlainText } from "./plainText.ts";
 
 /** `$ # > %` at the end, blanks allowed; `50%` is progress, not a prompt. */
@@ -13,13 +13,13 @@ const MAX_LINE_BYTES = 1_024;
 export class PromptWatch implements PatternWatch {
   start: number;
   visibleTo = Infinity;
-  readonly owner: WatchOwner;
+  readonly latch: Latch;
   /** Something is typed after the wait is armed: the prompt that is there now does not count. */
   readonly #needsOutput: boolean;
   readonly #maxMatchBytes: number;
 
-  constructor(owner: WatchOwner, start: number, needsOutput: boolean, maxMatchBytes: number) {
-    this.owner = owner;
+  constructor(latch: Latch, start: number, needsOutput: boolean, maxMatchBytes: number) {
+    this.latch = latch;
     this.start = start;
     this.#needsOutput = needsOutput;
     this.#maxMatchBytes = maxMatchBytes;
@@ -41,7 +41,7 @@ export class PromptWatch implements PatternWatch {
     const isSure = isAnnounced && isPrompt && text.bracketedPasteAt > this.start;
     const isLikely = isQuiet && (isPrompt || (isAnnounced && line.trim() !== ""));
     if (!isSure && !isLikely) return false;
-    this.owner.found(foundText(text, from, head, this.#maxMatchBytes));
+    this.latch.found(foundText(text, from, head, this.#maxMatchBytes));
     return true;
   }
 }

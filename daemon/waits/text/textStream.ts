@@ -5,30 +5,19 @@
  * until it has caught up.
  */
 import type { Gap } from "../../../protocol/position.ts";
-import type { OutputSource } from "../../tmux/outputSource.ts";
 import type { EchoWatch } from "../echo/echoWatch.ts";
-import { LiteralIndex } from "../literal/literalIndex.ts";
+import { LiteralSet } from "../literal/literalSet.ts";
 import type { LiteralWatch } from "../literal/literalWatch.ts";
 import type { PatternWatch } from "./patternWatch.ts";
 import { PlainText } from "./plainText.ts";
 import type { PromptWatch } from "./promptWatch.ts";
 import type { CompiledRegex } from "../regex/compiledRegex.ts";
-import type { RegexEngine } from "../regex/regexEngine.ts";
 import { RegexMatcher, type RegexWatch } from "../regex/regexMatcher.ts";
 import type { TextPiece } from "./textPiece.ts";
-import type { WaitLimits } from "../waitLimits.ts";
+import type { WaitTarget } from "../waitTarget.ts";
 
 /** Bytes per piece: some 50 µs of work, so that a turn's budget is kept within a few per cent. */
 const PIECE_BYTES = 16_384;
-
-export interface TextStreamHost {
-  readonly source: OutputSource;
-  readonly engine: RegexEngine;
-  readonly limits: WaitLimits;
-  /** `settle` is to be called once the source has been quiet for a while. */
-  wantsQuiet(): void;
-  regexAdvanced(): void;
-}
 
 /** One thing a wait searches for, and its watch. */
 export type TextWatch =
@@ -37,9 +26,9 @@ export type TextWatch =
   | { readonly kind: "prompt"; readonly watch: PromptWatch };
 
 export class TextStream {
+  readonly target: WaitTarget;
   readonly text: PlainText;
-  readonly #host: TextStreamHost;
-  readonly #literals = new LiteralIndex();
+  readonly literals = new LiteralSet();
   readonly #regexes = new Map<CompiledRegex, RegexMatcher>();
   readonly #watches = new Set<TextWatch>();
   readonly #prompts = new Set<TextWatch & { kind: "prompt" }>();
@@ -48,8 +37,8 @@ export class TextStream {
   readonly #pieces = new Map<string, TextPiece>();
   #cursor: number;
 
-  constructor(host: TextStreamHost, from: number) {
-    this.#host = host;
+  constructor(target: WaitTarget, from: number) {
+    this.target = target;
     this.#cursor = from;
     this.text = new PlainText(from);
   }
@@ -70,7 +59,7 @@ export class TextStream {
 
   /** Different patterns. */
   get matchers(): number {
-    return this.#literals.size + this.#regexes.size;
+    return this.literals.size + this.#regexes.size;
   }
 
   get watches(): Iterable<TextWatch> {
@@ -79,7 +68,7 @@ export class TextStream {
 
   /** Whether this stream's text reaches back far enough to take a watch over from another at the same cursor. */
   canAdopt(start: number): boolean {
-    const { limits } = this.#host;
+    const { limits } = this.target.host;
     const reach = Math.max(limits.regexWindowBytes, limits.maxPatternBytes);
     return this.text.head - this.text.base >= reach || this.text.sourceOf(this.text.base) <= start;
   }
@@ -88,12 +77,12 @@ export class TextStream {
   add(entry: TextWatch): void {
     this.#watches.add(entry);
     const { watch } = entry;
-    const from = Math.max(this.text.offsetOf(watch.start), this.text.head - this.#host.limits.regexWindowBytes);
+    const from = Math.max(this.text.offsetOf(watch.start), this.text.head - this.target.host.limits.regexWindowBytes);
     if (entry.kind === "literal") {
-      entry.watch.attach(this.text, this.#literals);
+      entry.watch.attach(this.text, this.literals);
     } else if (entry.kind === "prompt") {
       this.#prompts.add(entry);
-      this.#host.wantsQuiet();
+      this.target.wantsQuiet();
     } else {
       this.#matcherOf(entry.regex).add(entry.watch, this.text.boundary(from));
     }
@@ -172,7 +161,7 @@ export class TextStream {
     // Finding an echo is slow, byte by byte and for each wait by itself.
     const piece = Math.max(512, Math.floor(PIECE_BYTES / (1 + this.#echoes.size)));
     const most = gap === undefined ? piece : Math.min(piece, gap.from - this.#cursor);
-    const slice = this.#host.source.read(this.#cursor, most);
+    const slice = this.target.source.read(this.#cursor, most);
     if (slice.kind === "end") return gap === undefined;
     if (slice.kind === "gap") this.#onGap(slice.gap);
     else this.#onBytes(slice.bytes, slice.from);
@@ -185,12 +174,12 @@ export class TextStream {
     const from = this.text.head;
     this.text.append(bytes, source, () => this.#keepFrom());
     this.#cursor = end;
-    if (this.text.head > from) this.#literals.scan(this.text, from, this.text.head);
+    if (this.text.head > from) this.literals.scan(this.text, from, this.text.head);
     for (const echo of this.#echoes) {
       this.#show(echo);
-      if (echo.isHolding) this.#host.wantsQuiet();
+      if (echo.isHolding) this.target.wantsQuiet();
     }
-    if (this.#prompts.size > 0) this.#host.wantsQuiet();
+    if (this.#prompts.size > 0) this.target.wantsQuiet();
   }
 
   /** Has the echo's watches search what they may see only now. */
@@ -219,7 +208,7 @@ export class TextStream {
   }
 
   #keepFrom(): number {
-    const { limits } = this.#host;
+    const { limits } = this.target.host;
     const reach = Math.max(limits.regexWindowBytes, limits.maxPatternBytes) + 4;
     let oldest = this.text.head - reach;
     for (const matcher of this.#regexes.values()) oldest = Math.min(oldest, matcher.keepFrom);
@@ -230,22 +219,14 @@ export class TextStream {
   #matcherOf(regex: CompiledRegex): RegexMatcher {
     let matcher = this.#regexes.get(regex);
     if (matcher === undefined) {
-      const { engine, limits } = this.#host;
-      matcher = new RegexMatcher(regex, {
-        engine,
-        limits,
-        text: this.text,
-        literals: this.#literals,
-        piece: (from, to) => this.#piece(from, to),
-        wantsQuiet: () => this.#host.wantsQuiet(),
-        regexAdvanced: () => this.#host.regexAdvanced(),
-      });
+      matcher = new RegexMatcher(regex, this);
       this.#regexes.set(regex, matcher);
     }
     return matcher;
   }
 
-  #piece(from: number, to: number): TextPiece {
+  /** A copy of a stretch of text, shared by all who ask for the same in one turn. */
+  piece(from: number, to: number): TextPiece {
     const key = `${from}:${to}`;
     let piece = this.#pieces.get(key);
     if (piece === undefined) {
@@ -256,9 +237,9 @@ export class TextStream {
   }
 }
 
-/** Nothing before the gap's end belongs to the watch any longer; it is told when it has lost something. */
+/** Nothing before the gap's end belongs to the watch any longer; a loss is reported to it. */
 function passGap(watch: PatternWatch, gap: Gap): void {
   if (watch.start > gap.to || (watch.start === gap.to && gap.from < gap.to)) return;
-  watch.owner.missed(gap);
+  watch.latch.missed(gap);
   watch.start = gap.to;
 }

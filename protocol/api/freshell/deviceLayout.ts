@@ -7,6 +7,7 @@ import * as v from "valibot";
 import { tryParse } from "../parse.ts";
 import { AppError } from "../../errors.ts";
 import { wellFormedText } from "../../text/wellFormed.ts";
+import { atMost, noControls, notEmpty } from "./schemaParts.ts";
 import { isTerminalId } from "./selectors.ts";
 
 /** Limits of a layout; past one of the first four the error is `RESOURCE_LIMIT`, past the others `INVALID_ARGUMENT`. */
@@ -31,19 +32,15 @@ export type SplitDirection = (typeof SPLIT_DIRECTIONS)[number];
 const id = v.pipe(
   v.string("must be text"),
   v.regex(/^[!-~]+$/, "must be visible ASCII characters"),
-  v.maxLength(LAYOUT_LIMITS.idChars, `has at most ${LAYOUT_LIMITS.idChars} characters`),
+  atMost(LAYOUT_LIMITS.idChars),
   v.check((text) => text !== "__proto__", "must be another word"),
 );
-const line = v.pipe(wellFormedText, v.regex(/^\P{Cc}*$/u, "must not hold control characters"));
-export const tabTitleSchema = v.pipe(
-  line,
-  v.nonEmpty("must not be empty"),
-  v.maxLength(LAYOUT_LIMITS.titleChars, `has at most ${LAYOUT_LIMITS.titleChars} characters`),
-);
+const line = (maxChars: number) => v.pipe(wellFormedText, noControls, notEmpty, atMost(maxChars));
+export const tabTitleSchema = line(LAYOUT_LIMITS.titleChars);
 /** A web page, without user name and password: everybody who may read the layout would see them. */
 export const paneUrlSchema = v.pipe(
   v.string("must be text"),
-  v.maxLength(LAYOUT_LIMITS.urlChars, `has at most ${LAYOUT_LIMITS.urlChars} characters`),
+  atMost(LAYOUT_LIMITS.urlChars),
   v.regex(/^[^\s\p{C}]+$/u, "must not hold blanks or control characters"),
   v.check((text) => URL.canParse(text), "must be a whole URL, as https://example.org/page"),
   v.check((text) => ["http:", "https:"].includes(new URL(text).protocol), "must begin with http: or https:"),
@@ -52,17 +49,9 @@ export const paneUrlSchema = v.pipe(
     return username === "" && password === "";
   }, "must not hold a user name or a password"),
 );
-export const filePathSchema = v.pipe(
-  line,
-  v.nonEmpty("must not be empty"),
-  v.maxLength(LAYOUT_LIMITS.filePathChars, `has at most ${LAYOUT_LIMITS.filePathChars} characters`),
-);
+export const filePathSchema = line(LAYOUT_LIMITS.filePathChars);
 const terminalId = v.pipe(v.string("must be text"), v.check(isTerminalId, "is no terminal's id"));
-const sessionRef = v.looseObject({
-  provider: v.pipe(line, v.nonEmpty("must not be empty"), v.maxLength(64, "has at most 64 characters")),
-  sessionId: v.pipe(line, v.nonEmpty("must not be empty"), v.maxLength(512, "has at most 512 characters")),
-});
-export type SessionRef = v.InferOutput<typeof sessionRef>;
+const sessionRef = v.looseObject({ provider: line(64), sessionId: line(512) });
 
 /** By their `kind`. */
 const contentSchema = v.variant("kind", [
@@ -73,7 +62,6 @@ const contentSchema = v.variant("kind", [
   v.looseObject({ kind: v.literal("picker") }),
 ]);
 export type PaneContent = v.InferOutput<typeof contentSchema>;
-export type PaneKind = PaneContent["kind"];
 
 /** The terminal or session behind a pane. */
 export const contentRefSchema = v.union(
@@ -140,7 +128,7 @@ export interface LayoutPane {
   readonly id: string;
   readonly tabId: string;
   readonly ownerDeviceId: string;
-  readonly kind: PaneKind;
+  readonly kind: PaneContent["kind"];
   readonly status: string;
   readonly contentRef: ContentRef | null;
   readonly updatedAt: number;

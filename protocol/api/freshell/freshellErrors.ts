@@ -25,20 +25,17 @@ export const OPERATION_ERROR_CODES = [
 export type OperationErrorCode = (typeof OPERATION_ERROR_CODES)[number];
 
 /** The WebSocket's further codes, as upstream has them. */
-export const TRANSPORT_ERROR_CODES = [
-  "NOT_AUTHENTICATED",
-  "INVALID_MESSAGE",
-  "UNKNOWN_MESSAGE",
-  "INVALID_TERMINAL_ID",
-  "INVALID_SESSION_ID",
-  "PTY_SPAWN_FAILED",
-  "RATE_LIMITED",
-  "PROTOCOL_MISMATCH",
-] as const;
-export type TransportErrorCode = (typeof TRANSPORT_ERROR_CODES)[number];
+type TransportErrorCode =
+  | "NOT_AUTHENTICATED"
+  | "INVALID_MESSAGE"
+  | "UNKNOWN_MESSAGE"
+  | "INVALID_TERMINAL_ID"
+  | "INVALID_SESSION_ID"
+  | "PTY_SPAWN_FAILED"
+  | "RATE_LIMITED"
+  | "PROTOCOL_MISMATCH";
 
 export type FreshellErrorCode = OperationErrorCode | TransportErrorCode;
-export const FRESHELL_ERROR_CODES: readonly FreshellErrorCode[] = [...OPERATION_ERROR_CODES, ...TRANSPORT_ERROR_CODES];
 
 /** Which part of a routed command failed (seed 002 §9.3). */
 export type FaultStage = "relay" | "owner";
@@ -59,30 +56,14 @@ interface Outside {
   readonly retry?: boolean;
 }
 
-const own = (code: OperationErrorCode): Outside => ({ code });
-
 const OUTSIDE: Readonly<Record<ErrorCode, Outside>> = {
-  INVALID_ARGUMENT: own("INVALID_ARGUMENT"),
-  INVALID_TARGET: own("INVALID_TARGET"),
-  AMBIGUOUS_TARGET: own("AMBIGUOUS_TARGET"),
-  UNAUTHORIZED: own("UNAUTHORIZED"),
-  NOT_FOUND: own("NOT_FOUND"),
-  TIMEOUT: own("TIMEOUT"),
-  REVISION_CONFLICT: own("REVISION_CONFLICT"),
-  INCONSISTENT_STATE: own("INCONSISTENT_STATE"),
-  RESOURCE_LIMIT: own("RESOURCE_LIMIT"),
-  INTERNAL_ERROR: own("INTERNAL_ERROR"),
-  UNSUPPORTED_PATTERN_ENGINE: own("UNSUPPORTED_PATTERN_ENGINE"),
-  UNSUPPORTED_CAPTURE_MODE: own("UNSUPPORTED_CAPTURE_MODE"),
-  DEVICE_OFFLINE: own("DEVICE_OFFLINE"),
-  RPC_TIMEOUT: own("RPC_TIMEOUT"),
-  OWNER_TIMEOUT: own("OWNER_TIMEOUT"),
+  ...(Object.fromEntries(OPERATION_ERROR_CODES.map((code) => [code, { code }])) as Record<OperationErrorCode, Outside>),
   FORBIDDEN: { code: "UNAUTHORIZED", reason: "forbidden" },
   METHOD_NOT_ALLOWED: { code: "INVALID_ARGUMENT", reason: "method" },
   BODY_TOO_LARGE: { code: "INVALID_ARGUMENT", reason: "body_too_large" },
   UNSUPPORTED_MEDIA_TYPE: { code: "INVALID_ARGUMENT", reason: "content_type" },
-  ALREADY_EXISTS: own("INVALID_ARGUMENT"),
-  WRONG_STATE: own("INCONSISTENT_STATE"),
+  ALREADY_EXISTS: { code: "INVALID_ARGUMENT" },
+  WRONG_STATE: { code: "INCONSISTENT_STATE" },
   CONFIGURATION_INVALID: { code: "INTERNAL_ERROR", retry: false },
   TMUX_COMMAND_FAILED: { code: "INTERNAL_ERROR", retry: false },
   PROTOCOL_ERROR: { code: "INTERNAL_ERROR", retry: true },

@@ -4,7 +4,8 @@
  */
 import * as v from "valibot";
 import { wellFormedText } from "../../text/wellFormed.ts";
-import { described } from "../described.ts";
+import { described, optional } from "../described.ts";
+import { argument, atMost, noControls, notEmpty, sentText } from "./schemaParts.ts";
 
 /** Most bytes of a body. */
 export const FRESHELL_MAX_BODY_BYTES = 1_048_576;
@@ -15,15 +16,8 @@ export const TERMINAL_MODES = ["shell", "claude", "codex", "opencode", "gemini",
 export type TerminalMode = (typeof TERMINAL_MODES)[number];
 
 /** A title is one line without control characters. */
-export const MAX_TITLE_CHARS = 200;
-const title = v.pipe(
-  wellFormedText,
-  v.nonEmpty("must not be empty"),
-  v.maxLength(MAX_TITLE_CHARS, `has at most ${MAX_TITLE_CHARS} characters`),
-  v.regex(/^\P{Cc}*$/u, "must not hold control characters"),
-);
-const noNul = v.regex(/^[^\0]*$/, "must not hold a NUL character");
-const text = v.pipe(wellFormedText, v.nonEmpty("must not be empty"), noNul);
+const MAX_TITLE_CHARS = 200;
+const title = v.pipe(sentText, atMost(MAX_TITLE_CHARS), noControls);
 
 const whole = (min: number, max: number) =>
   v.pipe(
@@ -38,12 +32,15 @@ export const rowsSchema = described(whole(2, 500), "Rows, 2 to 500.");
 /** The options of a new terminal, over HTTP and the WebSocket. */
 export const terminalOptions = {
   mode: v.optional(described(v.picklist(TERMINAL_MODES), "The program: a shell, or an agent by its name."), "shell"),
-  shell: v.optional(described(text, "`system` is $SHELL; an absolute path, or a name out of /etc/shells."), "system"),
-  cwd: v.optional(described(text, "An existing directory; default the home directory.")),
+  shell: v.optional(
+    described(argument, "`system` is $SHELL; an absolute path, or a name out of /etc/shells."),
+    "system",
+  ),
+  cwd: optional(argument, "An existing directory; default the home directory."),
   cols: v.optional(colsSchema, 80),
   rows: v.optional(rowsSchema, 24),
-  title: v.optional(described(title, "What people call it.")),
-  resumeSessionId: v.optional(described(text, "A session of claude or codex to go on with.")),
+  title: optional(title, "What people call it."),
+  resumeSessionId: optional(argument, "A session of claude or codex to go on with."),
 };
 
 export const createTerminalSchema = v.strictObject(terminalOptions);
@@ -59,11 +56,10 @@ export const terminalInputSchema = v.union(
       ),
       literal: v.optional(described(v.boolean(), "No word is a key; they are joined with one space."), false),
     }),
-    v.strictObject({ data: described(v.pipe(wellFormedText, v.nonEmpty("must not be empty")), "Typed as it stands.") }),
+    v.strictObject({ data: described(sentText, "Typed as it stands.") }),
   ],
   "must be {keys, literal?} or {data}, and nothing else",
 );
-export type TerminalInputRequest = v.InferInput<typeof terminalInputSchema>;
 export interface TerminalInputResponse {
   /** The output that the input causes comes after this. */
   readonly outputSeq: number;
@@ -78,20 +74,17 @@ export const queryFlag = v.pipe(
 );
 /** The query of a capture, in the letters of `capture-pane`. */
 export const terminalCaptureSchema = v.strictObject({
-  S: v.optional(
-    described(
-      v.pipe(
-        v.string(),
-        v.regex(/^(?:-|-?\d{1,9})$/, "is a line number (0 the top of the screen, -1 the line above it), or - for all"),
-        v.transform((given): number | "oldest" => (given === "-" ? "oldest" : Number(given))),
-      ),
-      "The first line: 0 is the top of the screen, negative ones are history, - is all of it.",
+  S: optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^(?:-|-?\d{1,9})$/, "is a line number (0 the top of the screen, -1 the line above it), or - for all"),
+      v.transform((given): number | "oldest" => (given === "-" ? "oldest" : Number(given))),
     ),
+    "The first line: 0 is the top of the screen, negative ones are history, - is all of it.",
   ),
   J: v.optional(described(queryFlag, "Lines that the screen has wrapped are joined."), "0"),
   e: v.optional(described(queryFlag, "Colours and attributes are kept."), "0"),
 });
-export type TerminalCaptureQuery = v.InferInput<typeof terminalCaptureSchema>;
 export interface TerminalCaptureResponse {
   readonly lines: readonly string[];
   readonly outputSeq: number;
@@ -102,7 +95,7 @@ export interface TerminalCaptureResponse {
   readonly status: TerminalStatus;
 }
 
-export type TerminalStatus = "running" | "exited";
+type TerminalStatus = "running" | "exited";
 
 /** A terminal as in listings and responses. */
 export interface TerminalEntry {
@@ -133,7 +126,7 @@ export interface TerminalKillResponse {
   readonly exitCode: number | null;
 }
 
-const idText = v.pipe(v.string(), v.nonEmpty("must not be empty"));
+const idText = v.pipe(v.string(), notEmpty);
 /** The options of a wait: at least one predicate, and all that are given must hold together (seed 002 §8.3). */
 export const waitOptions = {
   target: described(
@@ -146,24 +139,19 @@ export const waitOptions = {
     ),
     "Whose output is waited for.",
   ),
-  pattern: v.optional(described(v.pipe(wellFormedText, v.nonEmpty("must not be empty")), "The output shows this.")),
-  literal: v.optional(described(v.boolean(), "The pattern is text, which is the default.")),
-  regex: v.optional(described(v.boolean(), "The pattern is a regular expression in RE2 syntax.")),
-  from: v.optional(
-    described(
-      v.pipe(v.string(), v.regex(/^(?:now|tail:[1-9]\d{0,6})$/, "is now or tail:N, N lines from 1 on")),
-      "Where the pattern begins to look: now, or the last N lines.",
-    ),
+  pattern: optional(sentText, "The output shows this."),
+  literal: optional(v.boolean(), "The pattern is text, which is the default."),
+  regex: optional(v.boolean(), "The pattern is a regular expression in RE2 syntax."),
+  from: optional(
+    v.pipe(v.string(), v.regex(/^(?:now|tail:[1-9]\d{0,6})$/, "is now or tail:N, N lines from 1 on")),
+    "Where the pattern begins to look: now, or the last N lines.",
   ),
-  stableSec: v.optional(described(v.number("must be a number"), "No output for this many seconds.")),
-  exit: v.optional(described(v.boolean(), "The program has ended.")),
-  prompt: v.optional(described(v.boolean(), "The output ends in what looks like a shell's prompt. Best effort.")),
-  timeoutSec: v.optional(
-    described(v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0")), "Default 30 seconds."),
-  ),
+  stableSec: optional(v.number("must be a number"), "No output for this many seconds."),
+  exit: optional(v.boolean(), "The program has ended."),
+  prompt: optional(v.boolean(), "The output ends in what looks like a shell's prompt. Best effort."),
+  timeoutSec: optional(v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0")), "Default 30 seconds."),
 };
 export const freshellWaitSchema = v.strictObject(waitOptions);
-export type FreshellWaitRequest = v.InferInput<typeof freshellWaitSchema>;
 
 export interface FreshellWaitMatch {
   readonly predicate: "pattern" | "stable" | "exit" | "prompt";
@@ -178,12 +166,6 @@ export interface FreshellWaitResponse {
   readonly elapsedMs: number;
 }
 
-const name = v.pipe(
-  wellFormedText,
-  v.nonEmpty("must not be empty"),
-  v.maxLength(200, "has at most 200 characters"),
-  v.regex(/^\P{Cc}*$/u, "must not hold control characters"),
-);
 /** Also used as a file name. */
 export const DEVICE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 export const deviceSchema = {
@@ -191,13 +173,12 @@ export const deviceSchema = {
     v.pipe(v.string(), v.regex(DEVICE_ID, "is 1 to 64 letters, digits, _ and -")),
     "The device, by a name that stays.",
   ),
-  deviceLabel: described(name, "What people call it."),
+  deviceLabel: described(title, "What people call it."),
   deviceType: described(v.picklist(["browser", "cli"]), "A page, or a command line."),
 };
 export const deviceSessionSchema = v.strictObject(deviceSchema);
 export type DeviceSessionRequest = v.InferInput<typeof deviceSessionSchema>;
-export const refreshSchema = v.strictObject({ refreshToken: v.pipe(v.string(), v.nonEmpty("must not be empty")) });
-export type RefreshRequest = v.InferInput<typeof refreshSchema>;
+export const refreshSchema = v.strictObject({ refreshToken: idText });
 
 export interface DeviceSessionResponse {
   readonly deviceToken: string;

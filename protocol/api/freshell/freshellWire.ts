@@ -4,6 +4,7 @@
  */
 import * as v from "valibot";
 import { wellFormedText } from "../../text/wellFormed.ts";
+import { filled } from "../described.ts";
 import type { FaultStage, FreshellErrorCode, FreshellFault } from "./freshellErrors.ts";
 import {
   colsSchema,
@@ -15,6 +16,7 @@ import {
   waitOptions,
 } from "./freshellHttp.ts";
 import { DEVICE_MESSAGES, type OwnerRequest, type PresenceMessage, type RpcResultMessage } from "./rpc.ts";
+import { messages } from "./schemaParts.ts";
 import type { SessionServerMessage } from "./sessionEvents.ts";
 import { SESSION_MESSAGES } from "./sessions.ts";
 
@@ -38,12 +40,10 @@ export const CLOSE_CODES = {
 /** Without these a client is refused (seed 002 §13.3). */
 export const REQUIRED_CAPABILITIES = ["layoutOwnershipV1", "layoutRpcV1", "devicePresenceV1"] as const;
 
-const requestId = v.pipe(v.string(), v.nonEmpty(), v.maxLength(256));
-const terminalId = v.pipe(v.string(), v.nonEmpty());
-const ofTerminal = { terminalId };
+const requestId = filled(256);
+const ofTerminal = { terminalId: v.pipe(v.string(), v.nonEmpty()) };
 
-const helloSchema = v.object({
-  type: v.literal("hello"),
+const hello = {
   token: v.optional(v.string()),
   // Their values are checked after the token.
   capabilities: v.optional(v.record(v.string(), v.unknown())),
@@ -56,52 +56,48 @@ const helloSchema = v.object({
     }),
   ),
   device: v.optional(v.object({ ...deviceSchema, role: v.picklist(["owner", "caller"]) })),
-});
-export type HelloMessage = v.InferOutput<typeof helloSchema>;
+};
 
 /** By their `type`. */
 export const CLIENT_MESSAGES = {
-  hello: helloSchema,
-  ping: v.object({ type: v.literal("ping") }),
-  "terminal.create": v.object({
-    type: v.literal("terminal.create"),
-    requestId,
-    ...terminalOptions,
-    /** A page that comes back recreates its terminals: the rate limit does not apply. */
-    restore: v.optional(v.boolean()),
+  ...messages({
+    hello,
+    ping: {},
+    "terminal.create": {
+      requestId,
+      ...terminalOptions,
+      /** A page that comes back recreates its terminals: the rate limit does not apply. */
+      restore: v.optional(v.boolean()),
+    },
+    "terminal.attach": ofTerminal,
+    "terminal.detach": ofTerminal,
+    "terminal.input": { ...ofTerminal, data: wellFormedText },
+    "terminal.resize": { ...ofTerminal, cols: colsSchema, rows: rowsSchema },
+    "terminal.kill": ofTerminal,
+    "terminal.list": { requestId },
+    "terminal.meta.list": { requestId },
+    "wait.start": { requestId, ...waitOptions },
+    "wait.cancel": { requestId },
   }),
-  "terminal.attach": v.object({ type: v.literal("terminal.attach"), ...ofTerminal }),
-  "terminal.detach": v.object({ type: v.literal("terminal.detach"), ...ofTerminal }),
-  "terminal.input": v.object({ type: v.literal("terminal.input"), ...ofTerminal, data: wellFormedText }),
-  "terminal.resize": v.object({
-    type: v.literal("terminal.resize"),
-    ...ofTerminal,
-    cols: colsSchema,
-    rows: rowsSchema,
-  }),
-  "terminal.kill": v.object({ type: v.literal("terminal.kill"), ...ofTerminal }),
-  "terminal.list": v.object({ type: v.literal("terminal.list"), requestId }),
-  "terminal.meta.list": v.object({ type: v.literal("terminal.meta.list"), requestId }),
-  "wait.start": v.object({ type: v.literal("wait.start"), requestId, ...waitOptions }),
-  "wait.cancel": v.object({ type: v.literal("wait.cancel"), requestId }),
   ...DEVICE_MESSAGES,
   ...SESSION_MESSAGES,
-} as const;
+};
 
 export type ClientMessageType = keyof typeof CLIENT_MESSAGES;
 export type ClientMessage = {
   [Type in ClientMessageType]: v.InferOutput<(typeof CLIENT_MESSAGES)[Type]>;
 }[ClientMessageType];
 export type ClientMessageOf<Type extends ClientMessageType> = Extract<ClientMessage, { type: Type }>;
+export type HelloMessage = ClientMessageOf<"hello">;
 
 /** Missing output: from where, to where, and why. */
-export interface OutputGap {
+interface OutputGap {
   readonly from: number;
   readonly to: number;
   readonly reason: string;
 }
 
-export interface TerminalMeta {
+interface TerminalMeta {
   readonly terminalId: string;
   readonly cwd: string;
   readonly updatedAt: number;

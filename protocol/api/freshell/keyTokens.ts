@@ -5,7 +5,7 @@
  */
 
 /** Parts of an input job: neighbours of one kind are one part. */
-export type KeyTokenPart =
+type KeyTokenPart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "keys"; readonly keys: readonly string[] };
 

@@ -12,27 +12,23 @@
 import * as v from "valibot";
 import { tryParse } from "../parse.ts";
 import { AppError } from "../../errors.ts";
-import { wellFormedText } from "../../text/wellFormed.ts";
 import { OPERATION_ERROR_CODES, type FreshellFault, type OperationErrorCode } from "./freshellErrors.ts";
 import { DEVICE_ID } from "./freshellHttp.ts";
 import { checkedObject, isMutation, needsKey, RPC_ARGS, type RpcCommand } from "./rpcCommands.ts";
 import type { LayoutSnapshot } from "./deviceLayout.ts";
+import { anObject, atMost, messages, notEmpty, sentText } from "./schemaParts.ts";
 
-export const MAX_REQUEST_ID_CHARS = 256;
-export const MAX_IDEMPOTENCY_KEY_CHARS = 128;
+const MAX_REQUEST_ID_CHARS = 256;
+const MAX_IDEMPOTENCY_KEY_CHARS = 128;
 /** How long an owner keeps a reservation. */
 export const RESERVATION_KEPT_MS = 30_000;
 
 /** What a frame to the owner asks for. */
-export const RPC_PHASES = ["apply", "reserve", "finalize", "compensate", "resolve", "read"] as const;
+const RPC_PHASES = ["apply", "reserve", "finalize", "compensate", "resolve", "read"] as const;
 export type RpcPhase = (typeof RPC_PHASES)[number];
 
-export const requestIdSchema = v.pipe(
-  v.string("must be text"),
-  v.nonEmpty("must not be empty"),
-  v.maxLength(MAX_REQUEST_ID_CHARS, `has at most ${MAX_REQUEST_ID_CHARS} characters`),
-  v.regex(/^\P{C}*$/u, "must not hold control characters"),
-);
+const visible = v.regex<string, string>(/^\P{C}*$/u, "must not hold control characters");
+export const requestIdSchema = v.pipe(v.string("must be text"), notEmpty, atMost(MAX_REQUEST_ID_CHARS), visible);
 const deviceId = v.pipe(v.string("must be text"), v.regex(DEVICE_ID, "is 1 to 64 letters, digits, _ and -"));
 export const revisionSchema = v.pipe(
   v.number("must be a number"),
@@ -52,14 +48,7 @@ const requestSchema = v.strictObject({
   ),
   args: v.looseObject({}, "must be an object"),
   expectedRevision: v.optional(revisionSchema),
-  idempotencyKey: v.optional(
-    v.pipe(
-      wellFormedText,
-      v.nonEmpty("must not be empty"),
-      v.maxLength(MAX_IDEMPOTENCY_KEY_CHARS, `has at most ${MAX_IDEMPOTENCY_KEY_CHARS} characters`),
-      v.regex(/^\P{C}*$/u, "must not hold control characters"),
-    ),
-  ),
+  idempotencyKey: v.optional(v.pipe(sentText, atMost(MAX_IDEMPOTENCY_KEY_CHARS), visible)),
 });
 
 /** A caller's request. */
@@ -118,10 +107,6 @@ export interface RpcFailure {
 export type RpcOutcome = RpcSuccess | RpcFailure;
 export type RpcResultMessage = { readonly type: "layout.rpc.result"; readonly requestId: string } & RpcOutcome;
 
-const anObject = v.custom<Readonly<Record<string, unknown>>>(
-  (given) => typeof given === "object" && given !== null && !Array.isArray(given),
-  "must be an object",
-);
 const MAX_OWNER_MESSAGE_CHARS = 1_000;
 const faultSchema = v.looseObject({
   code: v.picklist(OPERATION_ERROR_CODES),
@@ -146,13 +131,12 @@ export function parseOutcome(given: unknown): RpcOutcome | undefined {
   const { output } = parsed;
   if (!output.ok) return { ok: false, error: output.error };
   const { result, appliedRevision } = output;
-  return { ok: true, result, ...(appliedRevision === undefined ? {} : { appliedRevision }) };
+  return { ok: true, result, appliedRevision };
 }
 
 /** The frames of devices, by their `type`; the content of requests, results and snapshots is checked later. */
-export const DEVICE_MESSAGES = {
-  "device.presence": v.object({
-    type: v.literal("device.presence"),
+export const DEVICE_MESSAGES = messages({
+  "device.presence": {
     deviceId,
     workspaceRevision: v.optional(revisionSchema),
     /** Who else may change this device's layout: ids of devices, or `*`. Replaces the previous list. */
@@ -164,22 +148,17 @@ export const DEVICE_MESSAGES = {
         ),
       }),
     ),
-  }),
-  "layout.rpc.request": v.object({ type: v.literal("layout.rpc.request"), requestId: requestIdSchema }),
-  "layout.rpc.ack": v.object({
-    type: v.literal("layout.rpc.ack"),
-    requestId: requestIdSchema,
-    targetDeviceId: v.optional(deviceId),
-  }),
-  "layout.rpc.result": v.object({ type: v.literal("layout.rpc.result"), requestId: requestIdSchema }),
-  "layout.snapshot.updated": v.object({
-    type: v.literal("layout.snapshot.updated"),
+  },
+  "layout.rpc.request": { requestId: requestIdSchema },
+  "layout.rpc.ack": { requestId: requestIdSchema, targetDeviceId: v.optional(deviceId) },
+  "layout.rpc.result": { requestId: requestIdSchema },
+  "layout.snapshot.updated": {
     ownerDeviceId: deviceId,
     workspaceRevision: revisionSchema,
     capturedAt: v.pipe(v.number(), v.finite()),
     snapshot: anObject,
-  }),
-} as const;
+  },
+});
 
 /** Sent to everybody when a device comes or goes. */
 export interface PresenceMessage {

@@ -9,14 +9,10 @@ import { AppError } from "../../errors.ts";
 import { wellFormedText } from "../../text/wellFormed.ts";
 import { filePathSchema, paneUrlSchema, SPLIT_DIRECTIONS, tabTitleSchema } from "./deviceLayout.ts";
 import { TERMINAL_MODES, waitOptions } from "./freshellHttp.ts";
+import { argument, notEmpty } from "./schemaParts.ts";
 import { parseSelector, type SelectorType } from "./selectors.ts";
 
-const text = v.pipe(
-  wellFormedText,
-  v.nonEmpty("must not be empty"),
-  v.regex(/^[^\0]*$/, "must not hold a NUL character"),
-);
-const selector = v.pipe(v.string("must be text"), v.nonEmpty("must not be empty"));
+const selector = v.pipe(v.string("must be text"), notEmpty);
 const percent = v.pipe(
   v.number("must be a number"),
   v.integer("must be a whole number"),
@@ -29,8 +25,8 @@ const ofPane = { target: selector, tab: v.optional(selector) };
 const content = {
   browser: v.optional(paneUrlSchema),
   editor: v.optional(filePathSchema),
-  shell: v.optional(text),
-  cwd: v.optional(text),
+  shell: v.optional(argument),
+  cwd: v.optional(argument),
   mode: v.optional(v.picklist(TERMINAL_MODES)),
 };
 const yes = v.optional(v.boolean("must be true or false"));
@@ -76,7 +72,6 @@ export const RPC_ARGS = {
 
 export type RpcCommand = keyof typeof RPC_ARGS;
 export type RpcArgs<Command extends RpcCommand> = v.InferOutput<(typeof RPC_ARGS)[Command]>;
-export const RPC_COMMANDS = Object.keys(RPC_ARGS) as RpcCommand[];
 
 /** They leave the layout unchanged: no revision is expected, and the same principal may ask. */
 const UNCHANGING: ReadonlySet<RpcCommand> = new Set(["send-keys", "capture-pane", "wait-for", "read", "resolve"]);

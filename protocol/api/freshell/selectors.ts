@@ -13,12 +13,12 @@ export type PaneSelector =
   | { readonly type: "pane"; readonly id: string }
   | { readonly type: "pane-index"; readonly index: number };
 
-export interface TerminalSelector {
+interface TerminalSelector {
   readonly type: "terminal";
   readonly terminalId: string;
 }
 
-export interface SessionSelector {
+interface SessionSelector {
   readonly type: "session";
   readonly provider: SessionProvider;
   readonly sessionId: string;
@@ -29,7 +29,7 @@ export type SelectorType = Selector["type"];
 
 /** The two kinds of session, and the programs whose names mean their `codingcli` sessions. */
 export const SESSION_PROVIDERS = ["sdk", "codingcli", "claude", "codex", "opencode", "gemini", "kimi"] as const;
-export type SessionProvider = (typeof SESSION_PROVIDERS)[number];
+type SessionProvider = (typeof SESSION_PROVIDERS)[number];
 
 /** Longer than any id or title; what is quoted in a message is shorter still. */
 const MAX_SELECTOR_CHARS = 1_024;

@@ -6,27 +6,18 @@
  */
 import * as v from "valibot";
 import { wellFormedText } from "../../text/wellFormed.ts";
-import { described } from "../described.ts";
+import { described, filled, optional } from "../described.ts";
+import { anObject, argument, atMost, messages, notEmpty, sentText } from "./schemaParts.ts";
 import { CODING_PROVIDERS, EFFORTS, PERMISSION_MODES, SANDBOXES } from "./sessionNames.ts";
 
 const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
 
 /** A prompt is a command-line argument, which Linux limits to 128 KiB. */
-export const MAX_PROMPT_BYTES = 120_000;
+const MAX_PROMPT_BYTES = 120_000;
 const MAX_WORD_CHARS = 512;
 
-const noNul = v.regex(/^[^\0]*$/, "must not hold a NUL character");
-const text = v.pipe(wellFormedText, v.nonEmpty("must not be empty"), noNul);
 /** A command-line argument: one that begins with a dash would be an option. */
-const word = v.pipe(
-  text,
-  v.maxLength(MAX_WORD_CHARS, `has at most ${MAX_WORD_CHARS} characters`),
-  v.regex(/^[^-]/, "must not begin with a dash"),
-);
-const anObject = v.custom<Readonly<Record<string, unknown>>>(
-  (given) => typeof given === "object" && given !== null && !Array.isArray(given),
-  "must be an object",
-);
+const word = v.pipe(argument, atMost(MAX_WORD_CHARS), v.regex(/^[^-]/, "must not begin with a dash"));
 const count = v.pipe(
   v.number("must be a number"),
   v.integer("must be a whole number"),
@@ -35,37 +26,36 @@ const count = v.pipe(
 );
 
 const common = {
-  cwd: v.optional(described(text, "An existing directory; default the home directory.")),
-  resumeSessionId: v.optional(described(word, "The program's own session to go on with.")),
-  model: v.optional(described(word, "The model, in the program's words.")),
+  cwd: optional(argument, "An existing directory; default the home directory."),
+  resumeSessionId: optional(word, "The program's own session to go on with."),
+  model: optional(word, "The model, in the program's words."),
 };
 const sdkOptions = {
   ...common,
-  permissionMode: v.optional(described(word, "What it may do unasked.")),
-  effort: v.optional(described(v.picklist(EFFORTS, `must be ${EFFORTS.join(", ")}`), "How hard it thinks.")),
+  permissionMode: optional(word, "What it may do unasked."),
+  effort: optional(v.picklist(EFFORTS, `must be ${EFFORTS.join(", ")}`), "How hard it thinks."),
 };
 const codingOptions = {
   ...common,
   prompt: described(
     v.pipe(
-      text,
+      argument,
       v.check(
         (prompt) => new TextEncoder().encode(prompt).length <= MAX_PROMPT_BYTES,
         `has at most ${MAX_PROMPT_BYTES} bytes; an sdk session takes longer ones`,
       ),
     ),
-    "What it is told.",
+    "The prompt.",
   ),
-  maxTurns: v.optional(described(count, "It ends after so many turns.")),
-  permissionMode: v.optional(
-    described(v.picklist(PERMISSION_MODES, `must be ${PERMISSION_MODES.join(", ")}`), "What it may do unasked."),
+  maxTurns: optional(count, "It ends after so many turns."),
+  permissionMode: optional(
+    v.picklist(PERMISSION_MODES, `must be ${PERMISSION_MODES.join(", ")}`),
+    "What it may do unasked.",
   ),
-  sandbox: v.optional(described(v.picklist(SANDBOXES, `must be ${SANDBOXES.join(", ")}`), "What it can reach.")),
-  keepStdinOpen: v.optional(
-    described(
-      v.boolean(),
-      "What is sent later reaches its input. Claude Code and Codex wait for an input that stays open.",
-    ),
+  sandbox: optional(v.picklist(SANDBOXES, `must be ${SANDBOXES.join(", ")}`), "What it can reach."),
+  keepStdinOpen: optional(
+    v.boolean(),
+    "What is sent later reaches its input. Claude Code and Codex wait for an input that stays open.",
   ),
 };
 const codingProvider = v.picklist(CODING_PROVIDERS, `must be ${CODING_PROVIDERS.join(", ")}`);
@@ -88,32 +78,29 @@ export type CodingOptions = Omit<Extract<Asked, { provider: "codingcli" }>, "pro
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const image = v.object({
   mediaType: v.picklist(IMAGE_TYPES, `must be ${IMAGE_TYPES.join(", ")}`),
-  data: v.pipe(v.string("must be text"), v.nonEmpty("must not be empty"), v.regex(BASE64, "is no base64")),
+  data: v.pipe(v.string("must be text"), notEmpty, v.regex(BASE64, "is no base64")),
 });
 export type SessionImage = v.InferOutput<typeof image>;
 const images = v.optional(v.pipe(v.array(image), v.maxLength(20, "are at most 20")));
-const sendText = v.pipe(wellFormedText, v.nonEmpty("must not be empty"));
 
 /** `POST /api/agent-sessions/:provider/:id/send`. */
-export const sessionSendSchema = v.strictObject({ text: described(sendText, "What it is told."), images });
-export type SessionSendRequest = v.InferInput<typeof sessionSendSchema>;
+export const sessionSendSchema = v.strictObject({ text: described(sentText, "The prompt."), images });
 
-const requestId = v.pipe(v.string(), v.nonEmpty(), v.maxLength(256));
-const sessionId = v.pipe(v.string(), v.nonEmpty(), v.maxLength(MAX_WORD_CHARS));
-const of = <const Type extends string>(type: Type) => ({ type: v.literal(type), sessionId });
+const requestId = filled(256);
+const ofSession = { sessionId: filled(MAX_WORD_CHARS) };
 
 /** A page may send another program's id all the same. */
 const lenient = { resumeSessionId: v.optional(v.string()) };
 
 /** The frames of clients, by their `type`. */
-export const SESSION_MESSAGES = {
-  "sdk.create": v.object({ type: v.literal("sdk.create"), requestId, ...sdkOptions, ...lenient }),
-  "sdk.attach": v.object(of("sdk.attach")),
-  "sdk.send": v.object({ ...of("sdk.send"), text: sendText, images }),
-  "sdk.interrupt": v.object(of("sdk.interrupt")),
-  "sdk.kill": v.object(of("sdk.kill")),
-  "sdk.permission.respond": v.object({
-    ...of("sdk.permission.respond"),
+export const SESSION_MESSAGES = messages({
+  "sdk.create": { requestId, ...sdkOptions, ...lenient },
+  "sdk.attach": ofSession,
+  "sdk.send": { ...ofSession, text: sentText, images },
+  "sdk.interrupt": ofSession,
+  "sdk.kill": ofSession,
+  "sdk.permission.respond": {
+    ...ofSession,
     requestId,
     behavior: v.picklist(["allow", "deny"], "must be allow or deny"),
     /** Default: the program's own input. */
@@ -123,19 +110,13 @@ export const SESSION_MESSAGES = {
     message: v.optional(wellFormedText),
     /** It must not continue with something else either. */
     interrupt: v.optional(v.boolean()),
-  }),
-  "sdk.set-model": v.object({ ...of("sdk.set-model"), model: word }),
-  "sdk.set-permission-mode": v.object({ ...of("sdk.set-permission-mode"), permissionMode: word }),
-  "codingcli.create": v.object({
-    type: v.literal("codingcli.create"),
-    requestId,
-    provider: codingProvider,
-    ...codingOptions,
-    ...lenient,
-  }),
-  "codingcli.input": v.object({ ...of("codingcli.input"), data: v.pipe(wellFormedText, v.nonEmpty()) }),
-  "codingcli.kill": v.object(of("codingcli.kill")),
-} as const;
+  },
+  "sdk.set-model": { ...ofSession, model: word },
+  "sdk.set-permission-mode": { ...ofSession, permissionMode: word },
+  "codingcli.create": { requestId, provider: codingProvider, ...codingOptions, ...lenient },
+  "codingcli.input": { ...ofSession, data: v.pipe(wellFormedText, v.nonEmpty()) },
+  "codingcli.kill": ofSession,
+});
 export type PermissionAnswer = Omit<
   v.InferOutput<(typeof SESSION_MESSAGES)["sdk.permission.respond"]>,
   "type" | "sessionId"

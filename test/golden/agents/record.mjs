@@ -7,8 +7,8 @@
  *
  * `RECIPE=INSTALL` runs the kit's recipe with another installation below TUI_INST (`claude=cc=ccnew`: folder cc is ccnew).
  * It goes to PROFILE/$VERSION/SCENE.md: one section per screen with `## name`, its lines `state:` `title:` `command:`
- * `cursor:` `size:`, and the rows in a fence. Added by hand: `options:` (labels of the dialog, ` | ` between them) and
- * `judged: unknown` where a screen alone cannot tell the state. ESC is written as ␛, the run's folders as ~ and ~/work.
+ * `cursor:` `size:`, and the rows in a fence. Added by hand: `options:` and `question:` (labels and rows of the dialog, ` | ` between them) and
+ * `judged: unknown` where a screen alone cannot tell the state. The form is docs/profiles.md's, the run's folders as ~ and ~/work.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -98,15 +98,15 @@ function keep(name, state) {
     text
       .replaceAll(place?.work ?? "\0", "~/work")
       .replaceAll(place?.home ?? "\0", "~")
-      .replaceAll(run, "~")
-      .replaceAll("\u001b", "␛");
+      .replaceAll(run, "~");
   // Buttons show by their colours alone which one is chosen.
-  const fence = clean(profile === "opencode" && state === "asking" ? rows("-e", "-N") : rows())
+  const drawn = clean(profile === "opencode" && state === "asking" ? rows("-e", "-N") : rows())
     .split("\n")
-    .map((line) => line.replace(/ +$/, ""))
+    .map((line) => line.replace(/[␛␐]/g, "␐$&").replaceAll("\u001b", "␛").replace(/ +$/, ""))
     .join("\n");
+  const fence = "`".repeat(Math.max(3, ...(drawn.match(/`+/g) ?? []).map((ticks) => ticks.length + 1)));
   scenes.push(
-    `## ${name}\nstate: ${state}\ntitle: ${clean(title)}\ncommand: ${command}\ncursor: ${row},${col}\nsize: ${width}x${height}\n\`\`\`\n${fence}\n\`\`\`\n`,
+    `## ${name}\nstate: ${state}\ntitle: ${clean(title)}\ncommand: ${command}\ncursor: ${row},${col}\nsize: ${width}x${height}\n${fence}\n${drawn}\n${fence}\n`,
   );
   console.log(`${name} (${state}) title=${JSON.stringify(title)}`);
 }

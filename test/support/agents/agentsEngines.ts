@@ -1,6 +1,6 @@
 /** The readiness and delivery engines as the daemon joins them, for tests with agent programs. */
-import { createDelivery, type DeliveryEngine } from "../../../daemon/delivery/createDelivery.ts";
-import { createReadiness, type ReadinessEngine } from "../../../daemon/readiness/engine.ts";
+import { DeliveryEngine } from "../../../daemon/delivery/deliveryEngine.ts";
+import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import type { PaneReadiness, Readiness, ReadinessState } from "../../../daemon/readiness/readiness.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { unixMs } from "./agentPrograms.ts";
@@ -15,8 +15,8 @@ export interface Engines extends Disposable {
 export function engines(): Engines {
   const errors: unknown[] = [];
   const onError = (error: unknown): void => void errors.push(error);
-  const readiness = createReadiness({ clock: systemClock, nowUnixMs: unixMs, onError });
-  const delivery = createDelivery({ clock: systemClock, nowUnixMs: unixMs, readiness, onError });
+  const readiness = new ReadinessEngine({ clock: systemClock, nowUnixMs: unixMs, onError });
+  const delivery = new DeliveryEngine({ clock: systemClock, nowUnixMs: unixMs, readiness, onError });
   return {
     readiness,
     delivery,

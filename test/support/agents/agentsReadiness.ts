@@ -3,7 +3,7 @@
  * readiness engine says is held against when the program changed by its own account.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { createReadiness } from "../../../daemon/readiness/engine.ts";
+import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import type { PaneReadiness, Readiness, ReadinessState } from "../../../daemon/readiness/readiness.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { AGENT_PROFILES, type AgentName, type AgentStart, guestAgent, ownedAgent, unixMs } from "./agentPrograms.ts";
@@ -151,7 +151,7 @@ export async function agentDay(options: DayOptions): Promise<ReadinessFigures> {
   await using agent = await begin(program, { ...start, options: { ...start.options, busyMs: 0 } });
   const { server, pane, channel } = agent;
   const errors: unknown[] = [];
-  const engine = createReadiness({ clock: systemClock, nowUnixMs: unixMs, onError: (error) => errors.push(error) });
+  const engine = new ReadinessEngine({ clock: systemClock, nowUnixMs: unixMs, onError: (error) => errors.push(error) });
   try {
     const readiness = engine.watch(server, pane, { profile: AGENT_PROFILES[program] });
     const ledger = new Ledger(readiness);
@@ -190,7 +190,7 @@ export async function shellDay(
   await using shell = await shellProgram(marks);
   const { server, pane } = shell;
   const errors: unknown[] = [];
-  const engine = createReadiness({ clock: systemClock, nowUnixMs: unixMs, onError: (error) => errors.push(error) });
+  const engine = new ReadinessEngine({ clock: systemClock, nowUnixMs: unixMs, onError: (error) => errors.push(error) });
   try {
     const ledger = new Ledger(engine.watch(server, pane, { profile: "shell" }));
     await ledger.begin("idle");

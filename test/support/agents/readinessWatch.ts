@@ -1,5 +1,5 @@
 /** Watching a pane's readiness in tests: every state with the time at which it was told, and a wait for one. */
-import { createReadiness, type ReadinessEngine } from "../../../daemon/readiness/engine.ts";
+import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import type { PaneReadiness, Readiness, ReadinessOptions } from "../../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
@@ -22,7 +22,7 @@ export interface WatchedPane extends Disposable {
 const nowUnixMs = (): number => performance.timeOrigin + performance.now();
 
 export function realReadiness(): ReadinessEngine {
-  return createReadiness({
+  return new ReadinessEngine({
     clock: systemClock,
     nowUnixMs,
     onError: (error) => {

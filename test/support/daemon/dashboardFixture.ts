@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { createDashboardApp, type DashboardAppOptions } from "../../../adapters/dashboard/dashboardApp.ts";
 import { MIGRATIONS } from "../../../adapters/dashboard/store/schema.ts";
 import { listen } from "../../../adapters/http/listen.ts";
-import { createDelivery } from "../../../daemon/delivery/createDelivery.ts";
+import { DeliveryEngine } from "../../../daemon/delivery/deliveryEngine.ts";
 import { openDatabase } from "../../../daemon/ops/database.ts";
 import { silentLog } from "../../../bench/silentLog.ts";
 import { paneRunsProgram } from "../../../daemon/panes/paneProcesses.ts";
-import { createReadiness } from "../../../daemon/readiness/engine.ts";
+import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { callJson, type NativeAnswer } from "./nativeServer.ts";
@@ -51,8 +51,8 @@ export async function dashboardFixture(
 ): Promise<DashboardFixture> {
   const clock = options.clock ?? systemClock;
   const nowUnixMs = Date.now;
-  const readiness = createReadiness({ clock, nowUnixMs, onError: rethrow });
-  const delivery = createDelivery({ readiness, clock, nowUnixMs });
+  const readiness = new ReadinessEngine({ clock, nowUnixMs, onError: rethrow });
+  const delivery = new DeliveryEngine({ readiness, clock, nowUnixMs });
   const database = openDatabase({
     path: options.databasePath ?? ":memory:",
     migrations: MIGRATIONS,

@@ -5,6 +5,7 @@ import type {
   ChooseRequest,
   Delivery,
   DeliveryOutcome,
+  PressRequest,
   SubmitRequest,
   SubmitResult,
 } from "../../../daemon/delivery/delivery.ts";
@@ -30,12 +31,15 @@ export class DashboardScene implements AsyncDisposable {
   readonly pane: PaneId;
   readonly submitted: SubmitRequest[] = [];
   readonly chosen: ChooseRequest[] = [];
+  readonly pressed: PressRequest[] = [];
   readonly reported: HookEvidence["state"][] = [];
   probes = 0;
   dashboard!: DashboardFixture;
   readonly #inputs: InputPart[] = [];
   readonly #listeners = new Set<(readiness: Readiness) => void>();
   #outcome: Outcome = () => Promise.resolve("submitted");
+  /** What the screen says after a delivery. */
+  screenNote: string | undefined;
   #current: Readiness = {
     state: "unknown",
     source: "none",
@@ -187,6 +191,7 @@ export class DashboardScene implements AsyncDisposable {
       firstByteMs: 1,
       enterMs: 1,
       enterPresses: 1,
+      details: this.screenNote === undefined ? undefined : { screenNote: this.screenNote },
     });
     return {
       submit: (request) => {
@@ -197,7 +202,9 @@ export class DashboardScene implements AsyncDisposable {
         this.chosen.push(request);
         return result();
       },
-      press: async ({ pane, steps }) => {
+      press: async (request) => {
+        this.pressed.push(request);
+        const { pane, steps } = request;
         for (const step of steps) {
           const part =
             step.kind === "key"

@@ -5,7 +5,7 @@ import type { LayoutSnapshot, OwnerLayout } from "../../../protocol/api/freshell
 import type { RpcFailure, RpcSuccess } from "../../../protocol/api/freshell/rpc.ts";
 import type { RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
 
-export type Asking = Partial<Omit<DeviceRequest, "command" | "args">>;
+type Asking = Partial<Omit<DeviceRequest, "command" | "args">>;
 
 export class DeviceFake {
   isFull = false;
@@ -44,7 +44,7 @@ export class DeviceFake {
   }
 
   ask(command: RpcCommand, args: object = {}, more: Asking = {}): RpcSuccess | RpcFailure {
-    return this.runtime.answer({
+    return this.runtime.respond({
       command,
       args: args as Readonly<Record<string, unknown>>,
       callerDeviceId: "caller",

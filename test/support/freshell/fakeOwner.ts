@@ -6,9 +6,9 @@ import type { OwnerRequest } from "../../../protocol/api/freshell/rpc.ts";
 import type { FreshellClient } from "../daemon/freshellFixture.ts";
 import { FRESHELL_TOKEN } from "../daemon/freshellFixture.ts";
 
-export type Answer = (asked: OwnerRequest, owner: FakeOwner) => object | undefined;
+type Answer = (asked: OwnerRequest, owner: FakeOwner) => object | undefined;
 
-export interface FakePane {
+interface FakePane {
   readonly id: string;
   readonly content: Readonly<Record<string, unknown>>;
 }

@@ -70,7 +70,7 @@ const plain = new Set<string>();
 export const notePlain = async (daemon: Daemon): Promise<void> => {
   for (const { terminalId, orphan } of await daemon.terminals()) if (orphan !== true) plain.add(terminalId);
 };
-export interface AuditLine {
+interface AuditLine {
   readonly requestId: string;
   readonly callerDeviceId: string;
   readonly result: string;

@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { WebSocket, WebSocketServer } from "ws";
 
-export interface Frame {
+interface Frame {
   readonly type: string;
   readonly requestId?: string;
   readonly phase?: string;

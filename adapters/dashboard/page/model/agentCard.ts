@@ -2,6 +2,7 @@
  * One agent as the page knows it, decoded once on arrival. Foreign text in it is only displayed; a field that is missing or
  * of the wrong type gets its empty value, so that a tab older than the daemon keeps working.
  */
+import { type Fields, fieldsOf, textOf } from "../../fields.ts";
 
 type AgentState = "IDLE" | "COMMANDED" | "PROCESSING" | "AWAITING_INPUT" | "COMPLETE";
 type QuestionKind = "text" | "select" | "multi_select";
@@ -35,40 +36,6 @@ export interface Question {
   readonly dialogId: string | undefined;
 }
 
-interface CardReadiness {
-  readonly state: string;
-  readonly source: string;
-  readonly sinceUnixMs: number | undefined;
-  readonly profile: string;
-}
-
-export interface LastDelivery {
-  readonly delivery: string;
-  readonly latencyMs: number | undefined;
-  readonly atUnixMs: number | undefined;
-}
-
-export interface AgentCard {
-  readonly agentId: number;
-  readonly projectName: string;
-  readonly projectPath: string;
-  readonly session: string;
-  readonly state: AgentState;
-  /** The pane exists and an agent program runs in it. */
-  readonly available: boolean;
-  readonly priority: number;
-  readonly reason: string;
-  readonly paneId: string | undefined;
-  readonly tmuxSession: string | undefined;
-  readonly stateSinceUnixMs: number | undefined;
-  readonly lastSeenUnixMs: number | undefined;
-  readonly readiness: CardReadiness | undefined;
-  readonly question: Question | undefined;
-  readonly lastDelivery: LastDelivery | undefined;
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
 const STATES: ReadonlySet<string> = new Set<AgentState>([
   "IDLE",
   "COMMANDED",
@@ -78,21 +45,22 @@ const STATES: ReadonlySet<string> = new Set<AgentState>([
 ]);
 
 /** Undefined without an agent: not a card. */
-export function decodeCard(value: unknown): AgentCard | undefined {
+export function decodeCard(value: unknown) {
   const card = fieldsOf(value);
   const agentId = integer(card?.["agent_id"]) ?? integer(card?.["id"]);
   if (card === undefined || agentId === undefined) return undefined;
   return {
     agentId,
-    projectName: text(card["project_name"]) ?? "",
-    projectPath: text(card["project_path"]) ?? "",
-    session: text(card["session"]) ?? text(card["session_uuid"]) ?? "",
+    projectName: textOf(card["project_name"]) ?? "",
+    projectPath: textOf(card["project_path"]) ?? "",
+    session: textOf(card["session"]) ?? textOf(card["session_uuid"]) ?? "",
     state: decodeState(card["state"]) ?? "IDLE",
+    /** The pane exists and an agent program runs in it. */
     available: card["is_bridge_connected"] === true,
     priority: number(card["priority"]) ?? 0,
-    reason: text(card["reason"]) ?? "",
-    paneId: text(card["tmux_pane_id"]),
-    tmuxSession: text(card["tmux_session"]),
+    reason: textOf(card["reason"]) ?? "",
+    paneId: textOf(card["tmux_pane_id"]),
+    tmuxSession: textOf(card["tmux_session"]),
     stateSinceUnixMs: number(card["state_since_unix_ms"]),
     lastSeenUnixMs: number(card["last_seen_unix_ms"]),
     readiness: decodeReadiness(card["readiness"]),
@@ -101,20 +69,22 @@ export function decodeCard(value: unknown): AgentCard | undefined {
   };
 }
 
+export type AgentCard = Readonly<NonNullable<ReturnType<typeof decodeCard>>>;
+
 /** The states come in either case: `processing`, `AWAITING_INPUT`. */
 export function decodeState(value: unknown): AgentState | undefined {
-  const state = text(value)?.toUpperCase();
+  const state = textOf(value)?.toUpperCase();
   return state !== undefined && STATES.has(state) ? (state as AgentState) : undefined;
 }
 
-function decodeReadiness(value: unknown): CardReadiness | undefined {
+function decodeReadiness(value: unknown) {
   const readiness = fieldsOf(value);
   if (readiness === undefined) return undefined;
   return {
-    state: text(readiness["state"]) ?? "unknown",
-    source: text(readiness["source"]) ?? "none",
+    state: textOf(readiness["state"]) ?? "unknown",
+    source: textOf(readiness["source"]) ?? "none",
     sinceUnixMs: number(readiness["since_unix_ms"]),
-    profile: text(readiness["profile"]) ?? "",
+    profile: textOf(readiness["profile"]) ?? "",
   };
 }
 
@@ -127,12 +97,12 @@ function decodeQuestion(value: unknown, toolInput: unknown): Question | undefine
   const kind = question["kind"];
   return {
     turnId: integer(question["turn_id"]),
-    text: text(question["text"]) ?? "",
+    text: textOf(question["text"]) ?? "",
     kind: kind === "select" || kind === "multi_select" ? kind : "text",
     options,
     parts: kind === "multi_select" ? partsOf(asked, options) : [],
     otherIndex: integer(question["other_index"]),
-    dialogId: text(question["dialog_id"]),
+    dialogId: textOf(question["dialog_id"]),
   };
 }
 
@@ -143,7 +113,7 @@ function decodePart(value: unknown): QuestionPart[] {
   const part = fieldsOf(value);
   const options = list(part?.["options"]).flatMap(decodeOption);
   if (part === undefined || options.length === 0) return [];
-  return [{ text: text(part["question"]) ?? "", isMulti: part["multiSelect"] === true, options }];
+  return [{ text: textOf(part["question"]) ?? "", isMulti: part["multiSelect"] === true, options }];
 }
 
 function decodeOption(value: unknown, place: number): QuestionOption[] {
@@ -154,9 +124,9 @@ function decodeOption(value: unknown, place: number): QuestionOption[] {
   return [
     {
       index: integer(fields["index"]) ?? place,
-      number: typeof shown === "number" ? String(shown) : text(shown),
-      label: text(fields["label"]) ?? "",
-      description: text(fields["description"]) ?? "",
+      number: typeof shown === "number" ? String(shown) : textOf(shown),
+      label: textOf(fields["label"]) ?? "",
+      description: textOf(fields["description"]) ?? "",
       keys: list(fields["keys"]).filter((key) => typeof key === "string"),
     },
   ];
@@ -167,22 +137,18 @@ function withDescriptions(options: readonly QuestionOption[], asked: QuestionPar
   return options.map((option) => ({ ...option, description: words.get(option.label) ?? option.description }));
 }
 
-function decodeDelivery(value: unknown): LastDelivery | undefined {
+function decodeDelivery(value: unknown) {
   const delivery = fieldsOf(value);
-  const outcome = text(delivery?.["delivery"]);
+  const outcome = textOf(delivery?.["delivery"]);
   if (delivery === undefined || outcome === undefined) return undefined;
   return {
     delivery: outcome,
+    screenNote: textOf(delivery["screen_note"]),
     latencyMs: number(delivery["latency_ms"]),
     atUnixMs: number(delivery["at_unix_ms"]),
   };
 }
 
-export function fieldsOf(value: unknown): Fields | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
-}
-
-export const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 export const number = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) ? value : undefined;
 export const integer = (value: unknown): number | undefined =>

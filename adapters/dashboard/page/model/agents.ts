@@ -2,7 +2,8 @@
  * The agents, folded from a listing and from the events after it. An event is either a whole card or a small change to one;
  * folding is idempotent, so a listing can be requested while events arrive.
  */
-import { type AgentCard, decodeCard, decodeState, fieldsOf, integer } from "./agentCard.ts";
+import { type AgentCard, decodeCard, decodeState, integer } from "./agentCard.ts";
+import { fieldsOf } from "../../fields.ts";
 
 export type Agents = ReadonlyMap<number, AgentCard>;
 

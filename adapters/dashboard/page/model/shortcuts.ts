@@ -1,16 +1,19 @@
 /** The page's own keys: what each does, and when it belongs to a text field or a pane instead. */
 
+/** `leave`: the text field, the help or the pane view. `release`: the control of a pane. */
 type Shortcut =
-  | { readonly kind: "next" }
-  | { readonly kind: "previous" }
-  | { readonly kind: "option"; readonly digit: string }
-  | { readonly kind: "text" }
-  | { readonly kind: "pane" }
-  | { readonly kind: "help" }
-  /** Leaves the text field, help or pane view. */
-  | { readonly kind: "leave" }
-  /** Ends control of a pane. */
-  | { readonly kind: "release" };
+  | { readonly kind: "next" | "previous" | "text" | "pane" | "help" | "leave" | "release" }
+  | { readonly kind: "option"; readonly digit: string };
+
+const KEYS: ReadonlyMap<string, Shortcut> = new Map([
+  ["j", { kind: "next" }],
+  ["ArrowDown", { kind: "next" }],
+  ["k", { kind: "previous" }],
+  ["ArrowUp", { kind: "previous" }],
+  ["/", { kind: "text" }],
+  ["o", { kind: "pane" }],
+  ["?", { kind: "help" }],
+]);
 
 interface KeyPress {
   readonly key: string;
@@ -30,24 +33,7 @@ export function shortcutFor(press: KeyPress, place: KeyPlace): Shortcut | undefi
   if (place === "pane" || press.ctrlKey || press.altKey || press.metaKey) return undefined;
   if (press.key === "Escape") return { kind: "leave" };
   if (place !== "page") return undefined;
-  if (/^[1-9]$/.test(press.key)) return { kind: "option", digit: press.key };
-  switch (press.key) {
-    case "j":
-    case "ArrowDown":
-      return { kind: "next" };
-    case "k":
-    case "ArrowUp":
-      return { kind: "previous" };
-    case "/":
-      return { kind: "text" };
-    case "o":
-      return { kind: "pane" };
-    case "?":
-      return { kind: "help" };
-    // From outside: any other key.
-    default:
-      return undefined;
-  }
+  return /^[1-9]$/.test(press.key) ? { kind: "option", digit: press.key } : KEYS.get(press.key);
 }
 
 /** Two, because some systems take the first themselves; no program in a pane can receive either. */

@@ -1,5 +1,5 @@
 /** The dashboard's routes as functions. Every failure is an `ApiError` with a message a person can act on. */
-import { fieldsOf, text } from "../model/agentCard.ts";
+import { fieldsOf, parseJson, textOf } from "../../fields.ts";
 import { ApiError } from "./apiError.ts";
 
 export interface Answered {
@@ -33,15 +33,11 @@ export function createApi(fetch: typeof globalThis.fetch): Api {
     if (!response.ok) throw await errorFrom(response);
     return response;
   };
-  const post = async (
-    path: string,
-    body: unknown,
-    extra: RequestInit & { readonly key?: string },
-  ): Promise<Answered> => {
-    const { key, ...init } = extra;
+  const post = async (path: string, body: unknown, key?: string, signal?: AbortSignal): Promise<Answered> => {
     const headers = new Headers({ "content-type": "application/json" });
     if (key !== undefined) headers.set("idempotency-key", key);
-    return answered(await ask(path, { ...init, method: "POST", headers, body: JSON.stringify(body) }));
+    const init = { method: "POST", headers, body: JSON.stringify(body) };
+    return answered(await ask(path, signal === undefined ? init : { ...init, signal }));
   };
   return {
     giveToken: async (token) => {
@@ -53,8 +49,8 @@ export function createApi(fetch: typeof globalThis.fetch): Api {
       await ask("/api/token", { method: "POST", headers: { authorization: `Bearer ${token}` } });
     },
     agents: async (signal) => answered(await ask("/api/agents", { signal })),
-    respond: (agentId, body, key, signal) => post(`/api/respond/${agentId}`, body, { key, signal }),
-    type: (agentId, input) => post(`/api/agents/${agentId}/input`, { text: input }, {}),
+    respond: (agentId, body, key, signal) => post(`/api/respond/${agentId}`, body, key, signal),
+    type: (agentId, input) => post(`/api/agents/${agentId}/input`, { text: input }),
     events: (lastEventId, signal) =>
       ask("/api/events/stream", {
         signal,
@@ -70,34 +66,27 @@ export function createApi(fetch: typeof globalThis.fetch): Api {
 async function answered(response: Response): Promise<Answered> {
   const date = Date.parse(response.headers.get("date") ?? "");
   return {
-    body: parse(await response.text().catch(() => "")),
+    body: parseJson(await response.text().catch(() => "")),
     serverUnixMs: Number.isNaN(date) ? undefined : date,
   };
 }
 
 async function errorFrom(response: Response): Promise<ApiError> {
-  const body = fieldsOf(parse(await response.text().catch(() => "")));
+  const body = fieldsOf(parseJson(await response.text().catch(() => "")));
   const retryAfterSec = Number(response.headers.get("retry-after") ?? Number.NaN);
   // `{error_type, message}` of the contract, `{error}` of its session routes, or a response that is not the daemon's.
-  const words = text(body?.["message"]) ?? text(body?.["error"]);
+  const words = textOf(body?.["message"]) ?? textOf(body?.["error"]);
   return new ApiError(words ?? plainWords(response.status), {
     status: response.status,
     // A reason says more than the type.
-    errorType: text(body?.["reason"]) ?? text(body?.["error_type"]) ?? `http_${response.status}`,
+    errorType: textOf(body?.["reason"]) ?? textOf(body?.["error_type"]) ?? `http_${response.status}`,
+    textWritten: body?.["text_written"] === true,
     retryAfterMs: retryAfterSec > 0 ? retryAfterSec * 1_000 : undefined,
   });
 }
 
 function plainWords(status: number): string {
-  if (status === 401) return "this daemon wants a token";
-  if (status === 403) return "this daemon does not admit pages from this address";
-  return `the server answered ${status}`;
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
+  if (status === 401) return "this dashboard needs a token";
+  if (status === 403) return "this dashboard does not allow pages from this address";
+  return `the server responded with ${status}`;
 }

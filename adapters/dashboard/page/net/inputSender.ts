@@ -25,7 +25,7 @@ export class InputSender {
 
   type(input: string): void {
     if (this.#waiting.length + input.length > MAX_WAITING_CHARS) {
-      this.#options.onProblem("too much typed at once: it was left out; use the answer box for long text");
+      this.#options.onProblem("too much typed at once: it was not sent; use the answer box for long text");
       return;
     }
     this.#waiting += input;

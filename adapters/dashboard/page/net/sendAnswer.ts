@@ -3,13 +3,26 @@
  * the same response and is not typed twice. Retried are responses that the contract calls temporary (502, 503) and none.
  */
 import type { Clock } from "../../../../daemon/time/clock.ts";
-import { fieldsOf, number, text } from "../model/agentCard.ts";
+import { sleep } from "../../../../daemon/time/within.ts";
+import { fieldsOf, textOf } from "../../fields.ts";
+import { number } from "../model/agentCard.ts";
 import type { Api } from "./api.ts";
 import { ApiError } from "./apiError.ts";
 
 export type AnswerResult =
-  | { readonly kind: "delivered"; readonly delivery: string; readonly latencyMs: number }
-  | { readonly kind: "failed"; readonly errorType: string; readonly message: string };
+  | {
+      readonly kind: "delivered";
+      readonly delivery: string;
+      readonly latencyMs: number;
+      /** What the screen says since: foreign text. */
+      readonly screenNote: string | undefined;
+    }
+  | {
+      readonly kind: "failed";
+      readonly errorType: string;
+      readonly message: string;
+      readonly textWritten: boolean;
+    };
 
 interface SendAnswerOptions {
   readonly respond: Api["respond"];
@@ -39,10 +52,11 @@ export async function sendAnswer(options: SendAnswerOptions): Promise<AnswerResu
     const pauseMs = RETRY_PAUSES_MS[tries - 1];
     const askedMs = result.retryAfterMs ?? 0;
     if (!mayPass(result) || pauseMs === undefined || askedMs > MAX_RETRY_AFTER_MS) {
-      return { kind: "failed", errorType: result.errorType, message: result.message };
+      const { errorType, message, textWritten } = result;
+      return { kind: "failed", errorType, message, textWritten };
     }
     // oxlint-disable-next-line no-await-in-loop -- see above
-    await pause(clock, Math.max(pauseMs, askedMs));
+    await sleep(clock, Math.max(pauseMs, askedMs));
     onRetry(tries + 1);
   }
 }
@@ -56,8 +70,9 @@ async function tryOnce(options: SendAnswerOptions, startMs: number): Promise<Ans
     const fields = fieldsOf(answer);
     return {
       kind: "delivered",
-      delivery: text(fields?.["delivery"]) ?? "submitted",
+      delivery: textOf(fields?.["delivery"]) ?? "submitted",
       latencyMs: number(fields?.["latency_ms"]) ?? clock.nowMs() - startMs,
+      screenNote: textOf(fields?.["screen_note"]),
     };
   } catch (error) {
     return error instanceof ApiError ? error : new ApiError(String(error), { status: 0, errorType: "unknown" });
@@ -67,8 +82,3 @@ async function tryOnce(options: SendAnswerOptions, startMs: number): Promise<Ans
 }
 
 const mayPass = ({ status }: ApiError): boolean => status === 0 || status === 502 || status === 503;
-
-const pause = (clock: Clock, ms: number): Promise<void> =>
-  new Promise((resolve) => {
-    clock.callAt(clock.nowMs() + ms, resolve);
-  });

@@ -53,7 +53,7 @@ export class SseLink {
       steadyMs: STEADY_MS,
       maxEventChars: MAX_EVENT_CHARS,
       pauseMs: (loss, tries) => (isFinal(loss) ? undefined : this.#pauseMs(loss, tries)),
-      onState: (state) => this.#tell(state),
+      onState: (state) => this.#report(state),
     });
     void this.#run();
   }
@@ -81,7 +81,7 @@ export class SseLink {
     }
   }
 
-  #tell(state: FollowState): void {
+  #report(state: FollowState): void {
     if (this.#closed) return;
     if (state.kind !== "lost") this.#options.onState(state);
     else this.#options.onState({ kind: "lost", retryAtMs: state.retryAtMs, message: messageOf(state.loss) });

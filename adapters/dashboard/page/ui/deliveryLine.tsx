@@ -1,5 +1,5 @@
 /** The outcome of the last answer. */
-import type { LastDelivery } from "../model/agentCard.ts";
+import type { AgentCard } from "../model/agentCard.ts";
 import type { AnswerProgress } from "../model/pageState.ts";
 import { MAX_ANSWER_TRIES } from "../net/sendAnswer.ts";
 import { ageText } from "../words/age.ts";
@@ -8,7 +8,7 @@ import { deliveredText, isUnconfirmed } from "../words/deliveryWords.ts";
 interface DeliveryLineProps {
   readonly progress: AnswerProgress | undefined;
   /** As the daemon has it, from any page. */
-  readonly last: LastDelivery | undefined;
+  readonly last: AgentCard["lastDelivery"];
   readonly nowUnixMs: number;
 }
 
@@ -20,7 +20,7 @@ export function DeliveryLine({ progress, last, nowUnixMs }: DeliveryLineProps) {
         <p class="delivery sending">
           {progress.tries === 1
             ? "sending…"
-            : `no answer yet, trying again (${progress.tries} of ${MAX_ANSWER_TRIES})…`}
+            : `no response yet, trying again (${progress.tries} of ${MAX_ANSWER_TRIES})…`}
         </p>
       );
     case "delivered":
@@ -39,7 +39,7 @@ function RememberedLine({ last, nowUnixMs }: Omit<DeliveryLineProps, "progress">
   const when = last.atUnixMs === undefined ? "" : `, ${whenText(last.atUnixMs, nowUnixMs)}`;
   return (
     <p class={`delivery${isUnconfirmed(last.delivery) ? " unsure" : ""}`}>
-      last answer: {deliveredText(last.delivery, last.latencyMs)}
+      last answer: {deliveredText(last.delivery, last.latencyMs, last.screenNote)}
       {when}
     </p>
   );

@@ -16,8 +16,8 @@ export class Notifier {
   #wanted = localStorage.getItem(STORED) === "yes";
   onChange: () => void = () => undefined;
 
-  constructor(options: { readonly onPick: (agentId: number) => void }) {
-    this.#onPick = options.onPick;
+  constructor(onPick: (agentId: number) => void) {
+    this.#onPick = onPick;
   }
 
   get state(): NotifierState {

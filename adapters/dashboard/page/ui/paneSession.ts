@@ -1,9 +1,10 @@
 /** One open pane: its stream on a screen, and its keyboard while the person has control. Closed with its view. */
 import type { Clock } from "../../../../daemon/time/clock.ts";
+import type { NativeExit } from "../../../../protocol/api/nativeResponses.ts";
+import type { SseEvent } from "../../../../protocol/text/sse.ts";
+import { decodeBase64, type PaneEvent, paneEvent } from "../../../client/clientEvents.ts";
 import type { Api } from "../net/api.ts";
 import { InputSender } from "../net/inputSender.ts";
-import type { PaneEvent } from "../net/paneEventReader.ts";
-import { decodePaneEvent } from "../net/paneEventReader.ts";
 import { SseLink } from "../net/sseLink.ts";
 import { endControl, holdControl, releaseControl } from "./control.ts";
 import type { PaneStatus } from "./paneStatus.ts";
@@ -23,7 +24,6 @@ export class PaneSession {
   readonly #screen: Screen;
   readonly #input: InputSender;
   readonly #link: SseLink;
-  readonly #resized: ResizeObserver;
   readonly #release = (): void => this.#setControl(false);
   #status: PaneStatus = FIRST_STATUS;
   #ended = false;
@@ -33,11 +33,9 @@ export class PaneSession {
     this.#options = options;
     this.#input = new InputSender({
       send: (input) => api.type(agentId, input),
-      onProblem: (problem) => this.#tell({ problem: `some keys may not have arrived: ${problem}` }),
+      onProblem: (problem) => this.#update({ problem: `some keys may not have arrived: ${problem}` }),
     });
-    this.#screen = new Screen(place, { onInput: (data) => this.#input.type(data) });
-    this.#resized = new ResizeObserver(() => this.#screen.fit());
-    this.#resized.observe(place);
+    this.#screen = new Screen(place, (data) => this.#input.type(data));
     this.#link = new SseLink({
       // Always from a fresh snapshot: after a pause the screen is redrawn, not caught up.
       open: (_lastEventId, signal) => api.pane(agentId, signal),
@@ -45,12 +43,12 @@ export class PaneSession {
       random: () => Math.random(),
       onState: (state) => {
         if (this.#ended) return;
-        if (state.kind === "live") this.#tell({ live: true, words: "live" });
+        if (state.kind === "live") this.#update({ live: true, words: "live" });
         else if (state.kind === "lost") this.#lost(`${state.message}; trying again…`);
         else if (state.kind === "refused") this.#lost(state.message);
       },
       onEvent: (event) => {
-        const decoded = decodePaneEvent(event);
+        const decoded = decode(event);
         return decoded === undefined ? undefined : this.#show(decoded);
       },
     });
@@ -76,7 +74,6 @@ export class PaneSession {
   close(): void {
     endControl(this.#release);
     this.#input.drop();
-    this.#resized.disconnect();
     this.#ended = true;
     this.#link.close();
     this.#screen.close();
@@ -91,17 +88,21 @@ export class PaneSession {
         return this.#screen.write(event.bytes);
       case "snapshot": {
         const { cols, rows, bytes } = event;
-        this.#tell({ size: sizeText(cols, rows), words: "live" });
+        this.#update({ size: sizeText(cols, rows), words: "live" });
         return this.#screen.repaint(cols, rows, bytes);
       }
       case "gap":
-        this.#tell({ words: "output was skipped, redrawing…" });
+        this.#update({ words: "output was skipped, redrawing…" });
         return;
       case "resize":
         this.#resize(event.cols, event.rows);
         return;
       case "exit":
-        this.#tell({ words: `the program has ${event.words}` });
+        this.#update({ words: `the program has ended${exitText(event)}` });
+        return;
+      // Never requested.
+      case "input":
+      case "readiness":
         return;
       case "closed":
         this.#ended = true;
@@ -112,26 +113,36 @@ export class PaneSession {
   }
 
   #resize(cols: number, rows: number): void {
-    this.#tell({ size: sizeText(cols, rows) });
+    this.#update({ size: sizeText(cols, rows) });
     this.#screen.resize(cols, rows);
   }
 
   /** Control ends with the stream: nobody should type blind. */
   #lost(words: string): void {
     this.release();
-    this.#tell({ live: false, words });
+    this.#update({ live: false, words });
   }
 
   #setControl(controlled: boolean): void {
     this.#screen.control(controlled);
     if (!controlled) this.#input.drop();
-    this.#tell(controlled ? { controlled, problem: undefined } : { controlled });
+    this.#update(controlled ? { controlled, problem: undefined } : { controlled });
   }
 
-  #tell(change: Partial<PaneStatus>): void {
+  #update(change: Partial<PaneStatus>): void {
     this.#status = { ...this.#status, ...change };
     this.#options.onStatus(this.#status);
   }
+}
+
+const decode = ({ event, data, id }: SseEvent): PaneEvent | undefined =>
+  event === "output"
+    ? { kind: event, bytes: decodeBase64(data), position: id }
+    : paneEvent(event, JSON.parse(data) as object);
+
+function exitText({ exitCode, signal }: NativeExit): string {
+  if (signal !== undefined) return ` by signal ${signal}`;
+  return exitCode === undefined ? "" : ` with ${exitCode}`;
 }
 
 const sizeText = (cols: number, rows: number): string => `${cols}×${rows}`;

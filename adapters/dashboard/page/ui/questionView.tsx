@@ -48,17 +48,21 @@ function QuestionText({ question }: Pick<QuestionProps, "question">) {
 }
 
 function Choices(props: QuestionProps & { readonly labelledBy: string }) {
-  const { question, busy, labelledBy, onAnswer } = props;
+  const { question } = props;
   if (question === undefined || question.kind === "text") return null;
   if (question.kind === "multi_select" && question.parts.some(({ options }) => options.length > 0)) {
-    return <Several question={question} busy={busy} labelledBy={labelledBy} onAnswer={onAnswer} />;
+    return <Several {...props} question={question} />;
   }
   if (question.options.length > 0) return <Options {...props} question={question} />;
   return <p class="quiet hint">Its options appear here as soon as they are on the agent's screen.</p>;
 }
 
-function Options(props: QuestionProps & { readonly question: Question; readonly labelledBy: string }) {
-  const { agentId, question, busy, labelledBy, onAnswer } = props;
+interface ChoicesProps extends QuestionProps {
+  readonly question: Question;
+  readonly labelledBy: string;
+}
+
+function Options({ agentId, question, busy, labelledBy, onAnswer }: ChoicesProps) {
   const choose = (option: QuestionOption): void => {
     // This option takes text: without it, it would be an empty answer.
     if (option.index === question.otherIndex) document.querySelector<HTMLElement>(`#agent-${agentId}-text`)?.focus();
@@ -85,14 +89,7 @@ function Options(props: QuestionProps & { readonly question: Question; readonly 
 }
 
 /** Several questions at once, or one with several answers: chosen first, then sent together. */
-function Several(props: {
-  readonly question: Question;
-  readonly busy: boolean;
-  readonly labelledBy: string;
-  readonly onAnswer: (answer: Answer) => void;
-}) {
-  const { question, busy, labelledBy, onAnswer } = props;
-  const { parts } = question;
+function Several({ question: { parts }, busy, labelledBy, onAnswer }: ChoicesProps) {
   const [chosen, setChosen] = useState<readonly ReadonlySet<number>[]>(parts.map(() => new Set()));
   const missing = parts.filter((_part, place) => (chosen[place]?.size ?? 0) === 0).length;
   const choose = (place: number, index: number): void => {

@@ -11,13 +11,10 @@ interface RecordingSessionOptions {
 export class RecordingSession {
   readonly player: CastPlayer;
   readonly #screen: Screen;
-  readonly #resized: ResizeObserver;
 
   constructor({ place, cast, onState }: RecordingSessionOptions) {
-    const screen = new Screen(place, { onInput: () => undefined });
+    const screen = new Screen(place);
     this.#screen = screen;
-    this.#resized = new ResizeObserver(() => screen.fit());
-    this.#resized.observe(place);
     this.player = new CastPlayer({
       cast,
       screen: {
@@ -33,7 +30,6 @@ export class RecordingSession {
   /** Safe to call twice. */
   close(): void {
     this.player.close();
-    this.#resized.disconnect();
     this.#screen.close();
   }
 }

@@ -14,17 +14,14 @@ const MAX_FONT_PX = 14;
 /** Bytes written to xterm and not drawn yet, past which `write` waits; xterm's own limit is 50 MB. */
 const MAX_UNDRAWN_BYTES = 1_048_576;
 
-interface ScreenOptions {
-  readonly onInput: (data: string) => void;
-}
-
 export class Screen {
   readonly #terminal: Terminal;
   readonly #place: HTMLElement;
+  readonly #resized = new ResizeObserver(() => this.#fit());
   #undrawnBytes = 0;
   #controlled = false;
 
-  constructor(place: HTMLElement, { onInput }: ScreenOptions) {
+  constructor(place: HTMLElement, onInput: (data: string) => void = () => undefined) {
     this.#place = place;
     this.#terminal = new Terminal({
       cols: 80,
@@ -43,10 +40,7 @@ export class Screen {
     this.#terminal.onData((data) => {
       if (this.#controlled && !isFocusReport(data)) onInput(data);
     });
-  }
-
-  get size(): { readonly cols: number; readonly rows: number } {
-    return { cols: this.#terminal.cols, rows: this.#terminal.rows };
+    this.#resized.observe(place);
   }
 
   /** Replaces the whole screen. */
@@ -74,11 +68,11 @@ export class Screen {
 
   resize(cols: number, rows: number): void {
     this.#terminal.resize(Math.max(2, cols), Math.max(1, rows));
-    this.fit();
+    this.#fit();
   }
 
   /** Uses the largest font in which the columns fit; below the smallest legible one, the screen scrolls instead. */
-  fit(): void {
+  #fit(): void {
     const widthPx = this.#place.clientWidth;
     const cells = this.#terminal.element?.querySelector<HTMLElement>(".xterm-screen")?.offsetWidth ?? 0;
     const { fontSize = MAX_FONT_PX } = this.#terminal.options;
@@ -97,6 +91,7 @@ export class Screen {
   }
 
   close(): void {
+    this.#resized.disconnect();
     disposeScreen(this.#terminal);
   }
 }

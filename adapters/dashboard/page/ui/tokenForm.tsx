@@ -26,8 +26,8 @@ export function TokenForm({ page }: { readonly page: Page }) {
         void give();
       }}
     >
-      <h2>This daemon wants a token</h2>
-      <p>It is the one that the dashboard was configured with.</p>
+      <h2>This dashboard needs a token</h2>
+      <p>Enter the token that it was configured with.</p>
       <label for="token">Token</label>
       <input
         id="token"

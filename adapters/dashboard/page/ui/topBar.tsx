@@ -30,7 +30,7 @@ export function TopBar({ asking, link, notifications, onNotify, onRecordings, on
         tmuxwire
       </h1>
       <p class={`tally${asking > 0 ? " some" : ""}`}>
-        {asking === 0 ? "nobody needs you" : asking === 1 ? "1 needs you" : `${asking} need you`}
+        {asking === 0 ? "no agent needs you" : asking === 1 ? "1 needs you" : `${asking} need you`}
       </p>
       <div class="top-buttons">
         <span class="link-state" title={live ? "connected" : "not connected"}>

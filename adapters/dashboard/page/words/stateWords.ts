@@ -1,17 +1,11 @@
 /** What an agent is doing and by which evidence, in the page's words. */
+import { isHookName } from "../../hooks/hookNames.ts";
 import type { AgentCard } from "../model/agentCard.ts";
 import type { Need } from "../model/order.ts";
 import { needOf } from "../model/order.ts";
 
 export const NEED_HEADINGS: Readonly<Record<Need, string>> = {
   asking: "Needs you",
-  ready: "Ready",
-  working: "Working",
-  gone: "Not reachable",
-};
-
-const NEED_LABELS: Readonly<Record<Need, string>> = {
-  asking: "Input needed",
   ready: "Ready",
   working: "Working",
   gone: "Not reachable",
@@ -28,26 +22,15 @@ const SOURCES: ReadonlyMap<string, string> = new Map([
   ["screen", "seen on screen"],
 ]);
 
-/** Hooks that may have been the last reason for a card to change. */
-const HOOKS: ReadonlySet<string> = new Set([
-  "session_start",
-  "user_prompt_submit",
-  "stop",
-  "notification",
-  "pre_tool_use",
-  "post_tool_use",
-  "permission_request",
-  "session_end",
-]);
-
 /** The readiness that explains each need: evidence of any other explains nothing. */
 const FITTING: Readonly<Record<Need, string>> = { asking: "asking", ready: "idle", working: "busy", gone: "dead" };
 
 /** The reason for the card's state; empty if unknown. */
 export function reasonText(card: AgentCard): string {
   if (!card.available) return goneText(card);
-  const { readiness, reason } = card;
-  const hook = HOOKS.has(reason) ? `hook: ${reason.replaceAll("_", "-")}` : "";
+  const { readiness } = card;
+  const reason = card.reason.replaceAll("_", "-");
+  const hook = isHookName(reason) ? `hook: ${reason}` : "";
   if (readiness === undefined || readiness.state !== FITTING[needOf(card)]) return hook;
   if (readiness.source === "screen" && readiness.state === "asking") return "dialog on screen";
   if (readiness.source === "hook" && hook !== "") return hook;
@@ -55,7 +38,7 @@ export function reasonText(card: AgentCard): string {
 }
 
 function goneText({ paneId, readiness }: AgentCard): string {
-  if (paneId === undefined) return "no tmux pane is known: the agent's next hook tells it";
+  if (paneId === undefined) return "no tmux pane is known: the agent's next hook names it";
   if (readiness?.state === "dead") return "the program has ended";
   return "no agent program in its pane, or the pane is gone";
 }
@@ -63,7 +46,8 @@ function goneText({ paneId, readiness }: AgentCard): string {
 /** `Done` is the contract's COMPLETE: free, with a task behind it. */
 export function labelOf(card: AgentCard): string {
   const need = needOf(card);
-  return need === "ready" && card.state === "COMPLETE" ? "Done" : NEED_LABELS[need];
+  if (need === "asking") return "Input needed";
+  return need === "ready" && card.state === "COMPLETE" ? "Done" : NEED_HEADINGS[need];
 }
 
 /** The agent's name; a session without a project still has one. */

@@ -1,5 +1,6 @@
-/** A person's requests to the device, and messages between pages of one profile. Plain data: it is posted. */
+/** A person's requests to the device, and messages between pages of one profile: plain data, because it is posted. */
 import type { OwnerLayout } from "../../../../protocol/api/freshell/deviceLayout.ts";
+import type { OperationErrorCode } from "../../../../protocol/api/freshell/freshellErrors.ts";
 import type { RpcOutcome } from "../../../../protocol/api/freshell/rpc.ts";
 import type { RpcCommand } from "../../../../protocol/api/freshell/rpcCommands.ts";
 import type { RemoteLine } from "../model/remoteLine.ts";
@@ -14,6 +15,12 @@ export type DeviceAsk =
   | { readonly kind: "paneTitle"; readonly paneId: string; readonly title: string | undefined }
   | { readonly kind: "undo"; readonly lineId: string }
   | { readonly kind: "allow"; readonly allow: readonly string[] };
+
+/** Why a request failed in the page itself. */
+export const failed = (message: string, code: OperationErrorCode = "INTERNAL_ERROR"): RpcOutcome => ({
+  ok: false,
+  error: { code, message },
+});
 
 /** What every page of the profile shows. */
 export interface DeviceView {
@@ -36,5 +43,5 @@ export type PageMessage =
 export interface PageChannel {
   post(message: PageMessage): void;
   /** One listener. */
-  listen(heard: (message: PageMessage) => void): void;
+  listen(listener: (message: PageMessage) => void): void;
 }

@@ -52,7 +52,7 @@ export function keepAllow(store: TextStore, allow: readonly string[]): void {
   store.setItem(STORAGE_KEYS.allow, JSON.stringify({ allow }));
 }
 
-export const isAllowWord = (one: unknown): boolean => typeof one === "string" && (one === "*" || DEVICE_ID.test(one));
+const isAllowWord = (one: unknown): boolean => typeof one === "string" && (one === "*" || DEVICE_ID.test(one));
 
 interface OpenDeviceOptions {
   readonly store: TextStore;
@@ -81,7 +81,7 @@ export function openStoredDevice(options: OpenDeviceOptions): OpenedRuntime {
     const aside = `${STORAGE_KEYS.layout}.broken-${nowUnixMs()}`;
     return {
       runtime: open(emptied(store, aside)),
-      note: `What was stored holds no layout: it is kept as ${aside}, and a new one begins.`,
+      note: `The stored layout is not valid: it was moved to ${aside}, and a new layout was made.`,
     };
   }
 }
@@ -90,12 +90,12 @@ export function openStoredDevice(options: OpenDeviceOptions): OpenedRuntime {
 function openFirst({ store, newId }: OpenDeviceOptions, open: (kept: DeviceStore) => DeviceRuntime): OpenedRuntime {
   const [tabs, panes] = [store.getItem(STORAGE_KEYS.legacyTabs), store.getItem(STORAGE_KEYS.legacyPanes)];
   const kept = layoutStore(store);
-  const left = "What an earlier page stored holds no layout that could be taken over: it stays where it is.";
+  const left = "The layout of an earlier page could not be imported; it was left where it is.";
   if (tabs === null && panes === null) return { runtime: open(kept) };
   const legacy = legacyLayout({ tabs, panes }, newId);
   if (legacy === undefined) return { runtime: open(kept), note: tabs === null ? undefined : left };
   try {
-    return { runtime: open({ ...kept, load: () => legacy }), note: "The tabs of an earlier page were taken over." };
+    return { runtime: open({ ...kept, load: () => legacy }), note: "The tabs of an earlier page were imported." };
   } catch (error) {
     if (!(error instanceof AppError) || error.code === "INTERNAL_ERROR") throw error;
     return { runtime: open(kept), note: left };
@@ -109,14 +109,14 @@ const layoutStore = (store: TextStore): DeviceStore => ({
     try {
       return JSON.parse(text) as unknown;
     } catch {
-      throw new AppError("INVALID_ARGUMENT", "the stored layout is no JSON");
+      throw new AppError("INVALID_ARGUMENT", "the stored layout is not JSON");
     }
   },
   save: (saved) => {
     try {
       store.setItem(STORAGE_KEYS.layout, JSON.stringify(saved));
     } catch (cause) {
-      throw new AppError("INTERNAL_ERROR", "the browser's storage takes no more", { cause });
+      throw new AppError("INTERNAL_ERROR", "the browser's storage is full", { cause });
     }
   },
 });
@@ -130,7 +130,7 @@ function emptied(store: TextStore, aside: string): DeviceStore {
       store.setItem(aside, text);
     } catch (cause) {
       store.setItem(STORAGE_KEYS.layout, text);
-      throw new AppError("INTERNAL_ERROR", "what was stored is no layout, and could not be kept", { cause });
+      throw new AppError("INTERNAL_ERROR", "the stored layout is not valid, and could not be moved aside", { cause });
     }
   }
   return layoutStore(store);

@@ -1,7 +1,7 @@
 /** A page beside the one that is the device: it shows the same, and forwards its person's requests. */
 import type { Clock } from "../../../../daemon/time/clock.ts";
 import type { RpcOutcome } from "../../../../protocol/api/freshell/rpc.ts";
-import type { DeviceAsk, PageMessage } from "./deviceAsk.ts";
+import { type DeviceAsk, failed, type PageMessage } from "./deviceAsk.ts";
 
 interface MirrorDeskOptions {
   readonly post: (message: PageMessage) => void;
@@ -30,23 +30,20 @@ export class MirrorDesk {
         this.#asked.delete(askId);
         resolve(outcome);
       };
-      const timer = clock.callAt(clock.nowMs() + ANSWER_WITHIN_MS, () => settle(noAnswer()));
+      const timer = clock.callAt(clock.nowMs() + ANSWER_WITHIN_MS, () => settle(NO_ANSWER));
       this.#asked.set(askId, settle);
       post({ kind: "ask", askId, ask });
     });
   }
 
-  answered(askId: string, outcome: RpcOutcome): void {
+  settle(askId: string, outcome: RpcOutcome): void {
     this.#asked.get(askId)?.(outcome);
   }
 
   /** This page becomes the device: outcomes of pending requests are unknown. */
   close(): void {
-    for (const settle of this.#asked.values()) settle(noAnswer());
+    for (const settle of this.#asked.values()) settle(NO_ANSWER);
   }
 }
 
-const noAnswer = (): RpcOutcome => ({
-  ok: false,
-  error: { code: "OWNER_TIMEOUT", message: "the page that is this device did not answer; look whether it was done" },
-});
+const NO_ANSWER = failed("the page that is this device did not respond; check whether it was done", "OWNER_TIMEOUT");

@@ -33,51 +33,44 @@ export class OpenFile {
 
   /** Discards changes made here. */
   async read(): Promise<void> {
-    const { api, path, onText } = this.#options;
-    this.#tell({ kind: "reading", message: undefined });
+    const { api, path } = this.#options;
+    this.#update({ kind: "reading", message: undefined });
     try {
       const { text, etag } = await api.readFile(path);
-      [this.#etag, this.#saved] = [etag, text];
-      onText(text);
-      this.#tell({ kind: "ready", isChanged: false, isNew: false });
+      this.#show(text, etag);
     } catch (error) {
-      if (error instanceof Refused && error.code === "NOT_FOUND") {
-        [this.#etag, this.#saved] = [null, ""];
-        onText("");
-        this.#tell({ kind: "ready", isChanged: false, isNew: true });
-      } else this.#tell({ kind: "failed", message: wordsOf(error) });
+      if (isMissing(error)) this.#show("", null);
+      else this.#update({ kind: "failed", message: wordsOf(error) });
     }
   }
 
   /** Checks whether it has changed elsewhere meanwhile. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     if (this.#status.isChanged || this.#status.kind !== "ready") return;
-    const { api, path, onText } = this.#options;
+    const { api, path } = this.#options;
     const found = await api.readFile(path).catch(() => undefined);
     if (found === undefined || found.etag === this.#etag || this.#status.isChanged || this.#status.kind !== "ready")
       return;
-    [this.#etag, this.#saved] = [found.etag, found.text];
-    onText(found.text);
-    this.#tell({ isNew: false });
+    this.#show(found.text, found.etag);
   }
 
   changed(text: string): void {
     const isChanged = text !== this.#saved;
-    if (isChanged !== this.#status.isChanged) this.#tell({ isChanged });
+    if (isChanged !== this.#status.isChanged) this.#update({ isChanged });
   }
 
   async save(text: string): Promise<void> {
     const { kind } = this.#status;
     if (kind === "reading" || kind === "saving") return;
     const { api, path } = this.#options;
-    this.#tell({ kind: "saving", message: undefined });
+    this.#update({ kind: "saving", message: undefined });
     try {
       const { etag } = await api.writeFile(path, text, this.#etag);
       [this.#etag, this.#saved] = [etag, text];
-      this.#tell({ kind: "ready", isChanged: false, isNew: false });
+      this.#update({ kind: "ready", isChanged: false, isNew: false });
     } catch (error) {
       const isConflict = error instanceof Refused && error.code === "REVISION_CONFLICT";
-      this.#tell({ kind: isConflict ? "conflict" : "failed", message: wordsOf(error) });
+      this.#update({ kind: isConflict ? "conflict" : "failed", message: wordsOf(error) });
     }
   }
 
@@ -87,8 +80,8 @@ export class OpenFile {
     try {
       this.#etag = (await api.readFile(path)).etag;
     } catch (error) {
-      if (!(error instanceof Refused) || error.code !== "NOT_FOUND") {
-        this.#tell({ kind: "failed", message: wordsOf(error) });
+      if (!isMissing(error)) {
+        this.#update({ kind: "failed", message: wordsOf(error) });
         return;
       }
       this.#etag = null;
@@ -96,10 +89,19 @@ export class OpenFile {
     await this.save(text);
   }
 
-  #tell(change: Partial<FileStatus>): void {
+  /** @param etag null for a file that does not exist yet */
+  #show(text: string, etag: string | null): void {
+    [this.#etag, this.#saved] = [etag, text];
+    this.#options.onText(text);
+    this.#update({ kind: "ready", isChanged: false, isNew: etag === null });
+  }
+
+  #update(change: Partial<FileStatus>): void {
     this.#status = { ...this.#status, ...change };
     this.#options.onStatus(this.#status);
   }
 }
 
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : "the server did not answer");
+const isMissing = (error: unknown): boolean => error instanceof Refused && error.code === "NOT_FOUND";
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : "the server did not respond");

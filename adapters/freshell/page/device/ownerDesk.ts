@@ -64,10 +64,10 @@ export class OwnerDesk {
   }
 
   /** A caller's request, relayed by the server. */
-  answer(request: OwnerRequest): RpcOutcome {
+  respond(request: OwnerRequest): RpcOutcome {
     const { runtime, deviceId } = this.#options;
     const [before, revision] = [runtime.layout().snapshot, runtime.workspaceRevision];
-    const outcome = runtime.answer(request);
+    const outcome = runtime.respond(request);
     const isDone = outcome.ok && runtime.workspaceRevision === revision + 1;
     if (isDone && request.callerDeviceId !== deviceId) this.#note(request, outcome.result, before);
     return outcome;
@@ -124,7 +124,7 @@ export class OwnerDesk {
     phase: "apply" | "reserve" | "finalize",
   ): RpcOutcome {
     const { runtime, deviceId, newId } = this.#options;
-    return runtime.answer({
+    return runtime.respond({
       command,
       args,
       callerDeviceId: deviceId,

@@ -6,7 +6,7 @@ import type {
   SessionStatus,
 } from "../../../../protocol/api/freshell/sessionEvents.ts";
 
-export interface ChatMessage {
+interface ChatMessage {
   readonly role: "user" | "assistant";
   readonly content: readonly ContentBlock[];
 }
@@ -15,13 +15,13 @@ export interface Conversation {
   readonly messages: readonly ChatMessage[];
   /** The message being written. */
   readonly partial: string;
-  readonly asking: readonly PermissionRequest[];
+  readonly permissions: readonly PermissionRequest[];
   readonly status: SessionStatus | "connecting" | "gone";
   readonly exitCode?: number | undefined;
   readonly problem?: string | undefined;
 }
 
-export const FIRST_CONVERSATION: Conversation = { messages: [], partial: "", asking: [], status: "connecting" };
+export const FIRST_CONVERSATION: Conversation = { messages: [], partial: "", permissions: [], status: "connecting" };
 
 /** As many as the server keeps. */
 const MAX_MESSAGES = 1_000;
@@ -33,7 +33,13 @@ export function withFrame(now: Conversation, frame: Frame): Conversation {
     case "sdk.history": {
       const messages = frame.messages.map(({ role, content }) => ({ role, content }));
       // Those that are open follow.
-      return { ...now, messages, partial: "", asking: [], status: now.status === "connecting" ? "idle" : now.status };
+      return {
+        ...now,
+        messages,
+        partial: "",
+        permissions: [],
+        status: now.status === "connecting" ? "idle" : now.status,
+      };
     }
     case "sdk.stream":
       return { ...now, partial: partialAfter(now.partial, frame.event, frame.parentToolUseId) };
@@ -43,10 +49,10 @@ export function withFrame(now: Conversation, frame: Frame): Conversation {
       return withMessage(now, { role: "user", content: frame.content });
     case "sdk.permission.request": {
       const { type: _type, sessionId: _session, ...request } = frame;
-      return { ...now, asking: [...withoutRequest(now, request.requestId), request] };
+      return { ...now, permissions: [...withoutRequest(now, request.requestId), request] };
     }
     case "sdk.permission.cancelled":
-      return { ...now, asking: withoutRequest(now, frame.requestId) };
+      return { ...now, permissions: withoutRequest(now, frame.requestId) };
     case "sdk.status":
       return { ...now, status: frame.status };
     case "sdk.result":
@@ -54,7 +60,7 @@ export function withFrame(now: Conversation, frame: Frame): Conversation {
     case "sdk.error":
       return { ...now, problem: frame.message };
     case "sdk.exit":
-      return { ...now, status: "exited", exitCode: frame.exitCode, asking: [], partial: "" };
+      return { ...now, status: "exited", exitCode: frame.exitCode, permissions: [], partial: "" };
     case "sdk.session.init":
     case "sdk.created":
     case "sdk.killed":
@@ -68,9 +74,9 @@ export const withSaid = (now: Conversation, text: string): Conversation => ({
   problem: undefined,
 });
 
-export const withoutAsked = (now: Conversation, requestId: string): Conversation => ({
+export const withoutPermission = (now: Conversation, requestId: string): Conversation => ({
   ...now,
-  asking: withoutRequest(now, requestId),
+  permissions: withoutRequest(now, requestId),
 });
 
 const withMessage = (now: Conversation, message: ChatMessage): Conversation => ({
@@ -78,8 +84,8 @@ const withMessage = (now: Conversation, message: ChatMessage): Conversation => (
   messages: [...now.messages, message].slice(-MAX_MESSAGES),
 });
 
-const withoutRequest = ({ asking }: Conversation, requestId: string): readonly PermissionRequest[] =>
-  asking.filter((one) => one.requestId !== requestId);
+const withoutRequest = ({ permissions }: Conversation, requestId: string): readonly PermissionRequest[] =>
+  permissions.filter((one) => one.requestId !== requestId);
 
 /** Only the conversation itself, not its subagents. */
 function partialAfter(partial: string, given: unknown, parent: string | null): string {

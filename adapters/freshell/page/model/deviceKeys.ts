@@ -56,14 +56,8 @@ interface PressedKey {
 }
 
 /** Undefined: the key is the pane's. */
-export function actionFor({
-  code,
-  altKey,
-  shiftKey,
-  ctrlKey,
-  metaKey,
-  isComposing,
-}: PressedKey): DeviceAction | undefined {
+export function actionFor(key: PressedKey): DeviceAction | undefined {
+  const { code, altKey, shiftKey, ctrlKey, metaKey, isComposing } = key;
   if (!altKey || !shiftKey || ctrlKey || metaKey || isComposing === true) return undefined;
   const digit = /^(?:Digit|Numpad)([1-9])$/.exec(code)?.[1];
   if (digit !== undefined) return { kind: "tab", index: Number(digit) - 1 };

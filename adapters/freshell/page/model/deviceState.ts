@@ -1,10 +1,15 @@
 /** What a page shows besides the device: its name for others, its connection, and what is open in it. */
-import type { LayoutLeaf, LayoutSnapshot, LayoutTab } from "../../../../protocol/api/freshell/deviceLayout.ts";
+import type {
+  LayoutLeaf,
+  LayoutNode,
+  LayoutSnapshot,
+  LayoutTab,
+} from "../../../../protocol/api/freshell/deviceLayout.ts";
 import { leavesIn } from "../../../../daemon/devices/layoutTarget.ts";
 import type { DeviceView } from "../device/deviceAsk.ts";
 import type { LinkState } from "../net/freshellLink.ts";
 
-export type PageRole = "owner" | "mirror" | "superseded";
+type PageRole = "owner" | "mirror" | "superseded";
 
 export interface DeviceState {
   readonly role: PageRole | undefined;
@@ -64,16 +69,28 @@ export function withView(state: DeviceState, view: DeviceView): DeviceState {
   };
 }
 
+/** The tab and the pane that are shown, and what is around the pane. */
+interface ActivePlace {
+  readonly tab: LayoutTab;
+  readonly root: LayoutNode;
+  /** Of the tab, in their order. */
+  readonly leaves: readonly LayoutLeaf[];
+  readonly leaf: LayoutLeaf;
+}
+
 export function activeTab({ view }: DeviceState): LayoutTab | undefined {
   const snapshot = view?.layout.snapshot;
   return snapshot?.tabs.find(({ id }) => id === snapshot.activeTabId);
 }
 
-export function activeLeaf(state: DeviceState): LayoutLeaf | undefined {
+export function activePlace(state: DeviceState): ActivePlace | undefined {
   const tab = activeTab(state);
   const snapshot = state.view?.layout.snapshot;
   if (tab === undefined || snapshot === undefined) return undefined;
-  return leavesIn(snapshot, tab.id).find(({ id }) => id === snapshot.activePane[tab.id]);
+  const leaves = leavesIn(snapshot, tab.id);
+  const leaf = leaves.find(({ id }) => id === snapshot.activePane[tab.id]);
+  const root = snapshot.layouts[tab.id];
+  return leaf === undefined || root === undefined ? undefined : { tab, root, leaves, leaf };
 }
 
 /** The next or previous tab, wrapping around. */

@@ -32,7 +32,7 @@ export function legacyLayout(stored: LegacyText, newId: () => string): Kept | un
     objectOf(panes["activePane"]) ?? {},
     objectOf(panes["paneTitles"]) ?? {},
   ];
-  const ids = new Uniques(newId);
+  const idFor = uniqueIds(newId);
   const tabs: Kept[] = [];
   const trees: Record<string, LayoutNode> = {};
   const activePane: Record<string, unknown> = {};
@@ -41,10 +41,10 @@ export function legacyLayout(stored: LegacyText, newId: () => string): Kept | un
     const tab = objectOf(given);
     if (tab === undefined) continue;
     const before = String(tab["id"]);
-    const id = ids.take(tab["id"]);
+    const id = idFor(tab["id"]);
     if (!renamed.has(before)) renamed.set(before, id);
     const root = own(layouts, before) ?? { type: "leaf", content: contentOfTab(tab) };
-    const tree = treeOf(root, { ids, titles: objectOf(own(titles, before)) ?? {} });
+    const tree = treeOf(root, { idFor, titles: objectOf(own(titles, before)) ?? {} });
     tabs.push({ ...tab, id, title: titleOf(tab["title"], `Tab ${tabs.length + 1}`), status: "running" });
     trees[id] = tree;
     activePane[id] = own(active, before);
@@ -54,16 +54,16 @@ export function legacyLayout(stored: LegacyText, newId: () => string): Kept | un
 }
 
 interface TreeContext {
-  readonly ids: Uniques;
+  readonly idFor: (given: unknown) => string;
   readonly titles: Kept;
 }
 
 /** Too deep or too many: the panes that fit, and a picker instead of the rest. */
-function treeOf(root: unknown, { ids, titles }: TreeContext): LayoutNode {
+function treeOf(root: unknown, { idFor, titles }: TreeContext): LayoutNode {
   let leaves = 0;
   const leaf = (given: Kept): LayoutNode => {
     leaves += 1;
-    const id = ids.take(given["id"]);
+    const id = idFor(given["id"]);
     const title = titleOf(own(titles, String(given["id"])), "");
     return {
       type: "leaf",
@@ -80,7 +80,7 @@ function treeOf(root: unknown, { ids, titles }: TreeContext): LayoutNode {
     if (!isSplit || depth >= LAYOUT_LIMITS.depth || leaves + 2 > LAYOUT_LIMITS.panesPerTab) {
       return leaf(isSplit ? {} : node);
     }
-    const id = ids.take(node["id"]);
+    const id = idFor(node["id"]);
     const direction = node["direction"] === "vertical" ? "vertical" : "horizontal";
     const first = build(children[0], depth + 1);
     return {
@@ -95,21 +95,15 @@ function treeOf(root: unknown, { ids, titles }: TreeContext): LayoutNode {
 }
 
 function contentOf(content: Kept): PaneContent {
-  const { kind } = content;
-  if (kind === "terminal") return terminalContent(content);
+  const { kind, terminalId } = content;
+  if (kind === "terminal" && typeof terminalId === "string" && isTerminalId(terminalId)) {
+    return { kind, terminalId, ...hints(content) };
+  }
+  // One that was never made becomes a picker that can make it.
+  if (kind === "terminal") return { kind: "picker", ...hints(content) };
   if (kind === "browser" && matches(paneUrlSchema, content["url"])) return { kind, url: content["url"] };
   if (kind === "editor" && matches(filePathSchema, content["filePath"])) return { kind, filePath: content["filePath"] };
-  if (kind === "claude-chat") return { kind: "claude-chat", ...hints(content) };
-  return { kind: "picker" };
-}
-
-/** A terminal that was never made becomes a picker that can make it. */
-function terminalContent(content: Kept): PaneContent {
-  const { terminalId } = content;
-  if (typeof terminalId === "string" && isTerminalId(terminalId)) {
-    return { kind: "terminal", terminalId, ...hints(content) };
-  }
-  return { kind: "picker", ...hints(content) };
+  return kind === "claude-chat" ? { kind, ...hints(content) } : { kind: "picker" };
 }
 
 /** For a tab without a tree: its content was in the tab itself. */
@@ -120,12 +114,9 @@ const HINTS = ["mode", "shell", "initialCwd", "resumeSessionId"] as const;
 const MAX_HINT_CHARS = 1_000;
 
 function hints(content: Kept): Kept {
-  return Object.fromEntries(
-    HINTS.flatMap((name) => {
-      const value = content[name];
-      return typeof value === "string" && value !== "" && value.length <= MAX_HINT_CHARS ? [[name, value]] : [];
-    }),
-  );
+  const isHint = (value: unknown): boolean =>
+    typeof value === "string" && value !== "" && value.length <= MAX_HINT_CHARS;
+  return Object.fromEntries(HINTS.map((name) => [name, content[name]]).filter(([, value]) => isHint(value)));
 }
 
 function sizesOf(given: unknown): readonly [number, number] {
@@ -142,25 +133,19 @@ function titleOf(given: unknown, otherwise: string): string {
 }
 
 /** An id occurs once, and is one that a layout may have. */
-class Uniques {
-  readonly #newId: () => string;
-  readonly #taken = new Set<string>();
-
-  constructor(newId: () => string) {
-    this.#newId = newId;
-  }
-
-  take(given: unknown): string {
+function uniqueIds(newId: () => string): (given: unknown) => string {
+  const taken = new Set<string>();
+  return (given) => {
     const isGood =
       typeof given === "string" &&
       /^[!-~]+$/.test(given) &&
       given.length <= LAYOUT_LIMITS.idChars &&
       given !== "__proto__" &&
-      !this.#taken.has(given);
-    const id = isGood ? given : this.#newId();
-    this.#taken.add(id);
+      !taken.has(given);
+    const id = isGood ? given : newId();
+    taken.add(id);
     return id;
-  }
+  };
 }
 
 function parsed(text: string | null): unknown {

@@ -10,7 +10,7 @@ export interface Box {
   readonly width: number;
   readonly height: number;
 }
-export interface PaneBox extends Box {
+interface PaneBox extends Box {
   readonly paneId: string;
 }
 export interface DividerBox {
@@ -22,7 +22,7 @@ export interface DividerBox {
   readonly percent: number;
 }
 
-export interface TabBoxes {
+interface TabBoxes {
   readonly panes: readonly PaneBox[];
   readonly dividers: readonly DividerBox[];
 }

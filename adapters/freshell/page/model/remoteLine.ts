@@ -1,6 +1,5 @@
 /** What another device did to this one's layout, in words for people, as plain text. */
 import type { LayoutSnapshot } from "../../../../protocol/api/freshell/deviceLayout.ts";
-import { leavesIn } from "../../../../daemon/devices/layoutTarget.ts";
 
 export interface RemoteLine {
   readonly id: string;
@@ -24,38 +23,25 @@ interface DoneRemotely {
 
 /** `opened the tab “build”`. */
 export function whatWasDone({ command, args, result, before, after }: DoneRemotely): string {
-  const tab = quoted(titleIn(after, result["tabId"]) ?? titleIn(before, result["tabId"]) ?? "?");
-  switch (command) {
-    case "new-tab":
-      return `opened the tab ${tab}`;
-    case "kill-tab":
-      return `closed the tab ${tab}`;
-    case "rename-tab":
-      return `renamed the tab ${quoted(titleIn(before, result["tabId"]) ?? "?")} to ${tab}`;
-    case "select-tab":
-      return `chose the tab ${tab}`;
-    case "split-pane":
-      return `split a pane of ${tab}`;
-    case "kill-pane":
-      return `closed a pane of ${tab}`;
-    case "resize-pane":
-      return `resized a pane of ${tab}`;
-    case "swap-pane":
-      return `swapped panes of ${tab}`;
-    case "select-pane":
-      return `chose a pane of ${tab}`;
-    case "open-browser":
-    case "navigate":
-      return `opened ${quoted(text(args["url"]))} in ${tab}`;
-    case "open-editor":
-      return `opened ${quoted(text(args["filePath"]))} in ${tab}`;
-    case "attach-terminal":
-      return `showed a terminal in a pane of ${tab}`;
-    case "respawn-pane":
-      return `started the terminal of a pane of ${tab} anew`;
-    default:
-      return `did ${quoted(command)}`;
-  }
+  const titleBefore = titleIn(before, result["tabId"]) ?? "?";
+  const tab = quoted(titleIn(after, result["tabId"]) ?? titleBefore);
+  const words: Readonly<Record<string, string>> = {
+    "new-tab": `opened the tab ${tab}`,
+    "kill-tab": `closed the tab ${tab}`,
+    "rename-tab": `renamed the tab ${quoted(titleBefore)} to ${tab}`,
+    "select-tab": `chose the tab ${tab}`,
+    "split-pane": `split a pane of ${tab}`,
+    "kill-pane": `closed a pane of ${tab}`,
+    "resize-pane": `resized a pane of ${tab}`,
+    "swap-pane": `swapped panes of ${tab}`,
+    "select-pane": `chose a pane of ${tab}`,
+    "open-browser": `opened ${quoted(text(args["url"]))} in ${tab}`,
+    navigate: `opened ${quoted(text(args["url"]))} in ${tab}`,
+    "open-editor": `opened ${quoted(text(args["filePath"]))} in ${tab}`,
+    "attach-terminal": `showed a terminal in a pane of ${tab}`,
+    "respawn-pane": `restarted the terminal of a pane of ${tab}`,
+  };
+  return words[command] ?? `did ${quoted(command)}`;
 }
 
 function titleIn(layout: LayoutSnapshot, tabId: unknown): string | undefined {
@@ -65,6 +51,3 @@ function titleIn(layout: LayoutSnapshot, tabId: unknown): string | undefined {
 const text = (given: unknown): string => (typeof given === "string" ? given : "?");
 const quoted = (given: string): string =>
   `“${given.length > MAX_SHOWN_CHARS ? `${given.slice(0, MAX_SHOWN_CHARS)}…` : given}”`;
-
-/** How many panes a tab has, for screen readers. */
-export const paneCount = (layout: LayoutSnapshot, tabId: string): number => leavesIn(layout, tabId).length;

@@ -3,6 +3,7 @@
  * change left it. Otherwise nothing is undone, because later work would be lost.
  */
 import type { LayoutNode, LayoutSnapshot } from "../../../../protocol/api/freshell/deviceLayout.ts";
+import { killTab } from "../../../../daemon/devices/layoutMutations.ts";
 import { leavesIn } from "../../../../daemon/devices/layoutTarget.ts";
 
 export interface LayoutStep {
@@ -29,7 +30,7 @@ function revertedTab(
   after: LayoutSnapshot,
 ): LayoutSnapshot | undefined {
   const [was, made, is] = [treeOf(before, tabId), treeOf(after, tabId), treeOf(now, tabId)];
-  if (was === undefined) return is === undefined ? now : isSame(is, made) ? withoutTab(now, tabId) : undefined;
+  if (was === undefined) return is === undefined ? now : isSame(is, made) ? killTab(now, tabId).layout : undefined;
   if (made === undefined) return is === undefined ? withTab(now, tabId, before) : undefined;
   let layout = now;
   if (!isSame(was, made)) {
@@ -56,21 +57,6 @@ function withTab(now: LayoutSnapshot, tabId: string, before: LayoutSnapshot): La
     layouts: { ...now.layouts, [tabId]: root },
     activePane: { ...now.activePane, [tabId]: before.activePane[tabId] ?? "" },
     activeTabId: now.activeTabId ?? tabId,
-  };
-}
-
-function withoutTab(now: LayoutSnapshot, tabId: string): LayoutSnapshot {
-  const at = now.tabs.findIndex(({ id }) => id === tabId);
-  const tabs = now.tabs.filter(({ id }) => id !== tabId);
-  const rest = <Value>(all: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> =>
-    Object.fromEntries(Object.entries(all).filter(([id]) => id !== tabId));
-  const neighbour = tabs[at - 1] ?? tabs[at];
-  return {
-    ...now,
-    tabs,
-    layouts: rest(now.layouts),
-    activePane: rest(now.activePane),
-    activeTabId: now.activeTabId === tabId ? (neighbour?.id ?? null) : now.activeTabId,
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import type { DeviceSessionResponse } from "../../../../protocol/api/freshell/freshellHttp.ts";
 import { type BrowserDevice, objectIn, STORAGE_KEYS, type TextStore } from "../device/deviceStorage.ts";
-import { endSession, openSession, Refused, renewSession } from "./pageApi.ts";
+import { callServer, Refused } from "./pageApi.ts";
 
 /** Renewed when it expires within this. */
 const RENEW_BEFORE_MS = 60_000;
@@ -18,11 +18,7 @@ interface DeviceLoginOptions {
   readonly alone: <Result>(run: () => Promise<Result>) => Promise<Result>;
 }
 
-interface Tokens {
-  readonly deviceToken: string;
-  readonly refreshToken: string;
-  readonly expiresAt: number;
-}
+type Tokens = Pick<DeviceSessionResponse, "deviceToken" | "refreshToken" | "expiresAt">;
 
 export class DeviceLogin {
   readonly #options: DeviceLoginOptions;
@@ -48,14 +44,17 @@ export class DeviceLogin {
   /** With the server's own token. @throws Refused */
   async open(token: string): Promise<void> {
     const { fetch, device } = this.#options;
-    this.#keep(await openSession(fetch, token, { ...device, deviceType: "browser" }));
+    const body = { ...device, deviceType: "browser" };
+    this.#keep(await callServer<Tokens>(fetch, "/api/device-sessions", { method: "POST", body, token }));
   }
 
   async close(): Promise<void> {
     const { store, fetch } = this.#options;
     const known = this.#stored();
     store.removeItem(STORAGE_KEYS.login);
-    if (known !== undefined) await endSession(fetch, known.deviceToken).catch(() => undefined);
+    if (known === undefined) return;
+    const request = { method: "DELETE", token: known.deviceToken } as const;
+    await callServer(fetch, "/api/device-sessions/current", request).catch(() => undefined);
   }
 
   async #renewed(): Promise<string> {
@@ -65,8 +64,8 @@ export class DeviceLogin {
     // Another page has renewed it meanwhile.
     if (!this.#endsSoon(known)) return known.deviceToken;
     try {
-      const { deviceToken } = this.#keep(await renewSession(fetch, known.refreshToken));
-      return deviceToken;
+      const request = { method: "POST", body: { refreshToken: known.refreshToken } } as const;
+      return this.#keep(await callServer<Tokens>(fetch, "/api/device-sessions/refresh", request)).deviceToken;
     } catch (error) {
       if (error instanceof Refused && error.status === 401) store.removeItem(STORAGE_KEYS.login);
       throw error;
@@ -77,7 +76,7 @@ export class DeviceLogin {
     return expiresAt - this.#options.nowUnixMs() < RENEW_BEFORE_MS;
   }
 
-  #keep({ deviceToken, refreshToken, expiresAt }: Tokens | DeviceSessionResponse): Tokens {
+  #keep({ deviceToken, refreshToken, expiresAt }: Tokens): Tokens {
     const tokens = { deviceToken, refreshToken, expiresAt };
     this.#options.store.setItem(STORAGE_KEYS.login, JSON.stringify(tokens));
     return tokens;

@@ -5,6 +5,7 @@
 import type { Clock, Timer } from "../../../../daemon/time/clock.ts";
 import { CLOSE_CODES, type ServerMessage } from "../../../../protocol/api/freshell/freshellWire.ts";
 import { parseOutcome, type RpcOutcome } from "../../../../protocol/api/freshell/rpc.ts";
+import { failed } from "../device/deviceAsk.ts";
 import { Refused } from "./pageApi.ts";
 
 export type LinkState =
@@ -19,9 +20,9 @@ export type LinkState =
 
 /** Of a WebSocket. */
 interface LinkSocket {
-  addEventListener(type: "open", heard: () => void): void;
-  addEventListener(type: "message", heard: (event: { readonly data: unknown }) => void): void;
-  addEventListener(type: "close", heard: (event: { readonly code: number }) => void): void;
+  addEventListener(type: "open", listener: () => void): void;
+  addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
+  addEventListener(type: "close", listener: (event: { readonly code: number }) => void): void;
   send(text: string): void;
   close(code?: number): void;
 }
@@ -91,9 +92,10 @@ export class FreshellLink {
         this.#asked.delete(requestId);
         resolve(outcome);
       };
-      const timer = clock.callAt(clock.nowMs() + RPC_WITHIN_MS, () => settle(failed("the server does not answer")));
+      const timer = clock.callAt(clock.nowMs() + RPC_WITHIN_MS, () => settle(failed("the server does not respond")));
       this.#asked.set(requestId, settle);
-      if (!this.send({ ...frame, type: "layout.rpc.request", requestId })) settle(failed("the server is away"));
+      if (!this.send({ ...frame, type: "layout.rpc.request", requestId }))
+        settle(failed("the server is not connected"));
     });
   }
 
@@ -134,11 +136,11 @@ export class FreshellLink {
     socket.addEventListener("open", () => {
       socket.send(JSON.stringify({ type: "hello", token, capabilities: CAPABILITIES, device }));
     });
-    socket.addEventListener("message", ({ data }) => this.#heard(socket, data));
+    socket.addEventListener("message", ({ data }) => this.#received(socket, data));
     socket.addEventListener("close", ({ code }) => this.#ended(socket, code, token));
   }
 
-  #heard(socket: LinkSocket, data: unknown): void {
+  #received(socket: LinkSocket, data: unknown): void {
     if (socket !== this.#socket || typeof data !== "string") return;
     const message = JSON.parse(data) as ServerMessage;
     if (message.type === "ready") {
@@ -149,7 +151,7 @@ export class FreshellLink {
       this.#options.onState({ kind: "live" });
       this.#options.onReady(message);
     } else if (message.type === "layout.rpc.result") {
-      this.#asked.get(message.requestId)?.(parseOutcome(message) ?? failed("the answer is none"));
+      this.#asked.get(message.requestId)?.(parseOutcome(message) ?? failed("the server's response is invalid"));
     } else this.#options.onMessage(message);
   }
 
@@ -196,5 +198,3 @@ export class FreshellLink {
     for (const settle of this.#asked.values()) settle(failed("the connection to the server was lost"));
   }
 }
-
-const failed = (message: string): RpcOutcome => ({ ok: false, error: { code: "INTERNAL_ERROR", message } });

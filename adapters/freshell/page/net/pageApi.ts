@@ -1,9 +1,6 @@
 /** The server's HTTP API, with the device's token. */
-import type {
-  DeviceSessionResponse,
-  DeviceSessionRequest,
-  TerminalEntry,
-} from "../../../../protocol/api/freshell/freshellHttp.ts";
+import type { TerminalEntry } from "../../../../protocol/api/freshell/freshellHttp.ts";
+import type { FreshellFault } from "../../../../protocol/api/freshell/freshellErrors.ts";
 import type { FileResponse, FileEntry, FolderResponse } from "../../../../protocol/api/freshell/freshellFiles.ts";
 import type { SessionEntry } from "../../../../protocol/api/freshell/sessionEvents.ts";
 import type { DeviceEntry } from "../../../../protocol/api/freshell/rpc.ts";
@@ -32,7 +29,12 @@ interface Asking {
   readonly token?: string | undefined;
 }
 
-async function call<Answer>(fetch: Fetch, path: string, { method = "GET", body, token }: Asking): Promise<Answer> {
+/** @throws Refused */
+export async function callServer<Answer>(
+  fetch: Fetch,
+  path: string,
+  { method = "GET", body, token }: Asking,
+): Promise<Answer> {
   let response: Response;
   try {
     response = await fetch(path, {
@@ -47,31 +49,15 @@ async function call<Answer>(fetch: Fetch, path: string, { method = "GET", body, 
   } catch {
     throw new Refused("the server cannot be reached", 0, "UNREACHABLE");
   }
-  const answer = (await response.json().catch(() => undefined)) as
-    | {
-        readonly error?: {
-          readonly code: string;
-          readonly message: string;
-          readonly details?: Record<string, unknown>;
-        };
-      }
-    | undefined;
+  const answer = (await response.json().catch(() => undefined)) as { readonly error?: FreshellFault } | undefined;
   if (response.ok && answer !== undefined) return answer as Answer;
-  const { code = "INTERNAL_ERROR", message = `the server answers ${response.status}`, details } = answer?.error ?? {};
+  const {
+    code = "INTERNAL_ERROR",
+    message = `the server responds ${response.status}`,
+    details,
+  } = (answer?.error ?? {}) as Partial<FreshellFault>;
   throw new Refused(message, response.status, code, details);
 }
-
-export const openSession = (
-  fetch: Fetch,
-  token: string,
-  device: DeviceSessionRequest,
-): Promise<DeviceSessionResponse> => call(fetch, "/api/device-sessions", { method: "POST", body: device, token });
-
-export const renewSession = (fetch: Fetch, refreshToken: string): Promise<DeviceSessionResponse> =>
-  call(fetch, "/api/device-sessions/refresh", { method: "POST", body: { refreshToken } });
-
-export const endSession = (fetch: Fetch, token: string): Promise<unknown> =>
-  call(fetch, "/api/device-sessions/current", { method: "DELETE", token });
 
 /** Requests of a logged-in page. */
 export class PageApi {
@@ -113,10 +99,10 @@ export class PageApi {
   }
 
   async #get<Answer>(path: string): Promise<Answer> {
-    return call(this.#fetch, path, { token: await this.#token() });
+    return callServer(this.#fetch, path, { token: await this.#token() });
   }
 
   async #post<Answer>(path: string, body: unknown): Promise<Answer> {
-    return call(this.#fetch, path, { method: "POST", body, token: await this.#token() });
+    return callServer(this.#fetch, path, { method: "POST", body, token: await this.#token() });
   }
 }

@@ -4,8 +4,8 @@ import type { SessionServerMessage } from "../../../../protocol/api/freshell/ses
 
 type SdkMessage = Extract<SessionServerMessage, { readonly type: `sdk.${string}` }>;
 
-export interface SessionSink {
-  heard(message: SdkMessage): void;
+interface SessionSink {
+  message(message: SdkMessage): void;
   /** There is no such session. */
   gone(): void;
   refused(message: string): void;
@@ -31,7 +31,7 @@ export class SessionStreams {
   }
 
   /** False: no connection, nothing was sent. */
-  tell(sessionId: string, message: Readonly<Record<string, unknown>>): boolean {
+  send(sessionId: string, message: Readonly<Record<string, unknown>>): boolean {
     return this.#send({ ...message, sessionId });
   }
 
@@ -40,7 +40,7 @@ export class SessionStreams {
   }
 
   /** True: it was about a conversation that is shown. */
-  heard(message: ServerMessage): boolean {
+  handle(message: ServerMessage): boolean {
     if (message.type === "error") {
       const sinks = this.#sinks.get(String((message as { readonly sessionId?: unknown }).sessionId));
       for (const sink of sinks ?? []) {
@@ -51,7 +51,7 @@ export class SessionStreams {
     }
     if (!isOfSdk(message)) return false;
     const sinks = this.#sinks.get(message.sessionId);
-    for (const sink of sinks ?? []) sink.heard(message);
+    for (const sink of sinks ?? []) sink.message(message);
     return true;
   }
 

@@ -27,7 +27,7 @@ interface TerminalStreamsOptions {
   /** False: there is no connection. */
   readonly send: (message: object) => boolean;
   /** Undefined: the server knows no such terminal. @throws Refused */
-  readonly look: (terminalId: string) => Promise<TerminalEntry | undefined>;
+  readonly find: (terminalId: string) => Promise<TerminalEntry | undefined>;
   /** To the other pages. */
   readonly onSized: (terminalId: string, size: TerminalSize) => void;
 }
@@ -81,7 +81,7 @@ export class TerminalStreams {
   sizedElsewhere(terminalId: string, size: TerminalSize): void {
     const stream = this.#streams.get(terminalId);
     if (stream !== undefined) stream.size = undefined;
-    this.#tell(terminalId, (sink) => sink.sized(size));
+    this.#each(terminalId, (sink) => sink.sized(size));
   }
 
   /** There is a connection again. */
@@ -98,22 +98,22 @@ export class TerminalStreams {
   }
 
   /** True: it was about a terminal that is shown. */
-  heard(message: ServerMessage): boolean {
+  handle(message: ServerMessage): boolean {
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the others are not about terminals that are shown
     switch (message.type) {
       case "terminal.attached":
-        return this.#tell(message.terminalId, (sink) => sink.attached(message.snapshot));
+        return this.#each(message.terminalId, (sink) => sink.attached(message.snapshot));
       case "terminal.output":
         // A snapshot follows a gap.
-        return this.#tell(message.terminalId, (sink) => {
+        return this.#each(message.terminalId, (sink) => {
           if (message.data !== "") sink.output(message.data);
         });
       case "terminal.exit":
-        return this.#tell(message.terminalId, (sink) => sink.exited(message.exitCode));
+        return this.#each(message.terminalId, (sink) => sink.exited(message.exitCode));
       case "error": {
         const { terminalId, code } = message;
         if (terminalId === undefined || code !== "INVALID_TERMINAL_ID") return false;
-        void this.#look(terminalId);
+        void this.#probe(terminalId);
         return this.#streams.has(terminalId);
       }
       default:
@@ -122,25 +122,25 @@ export class TerminalStreams {
   }
 
   /** An ended terminal is refused like a missing one. */
-  async #look(terminalId: string): Promise<void> {
+  async #probe(terminalId: string): Promise<void> {
     let found: TerminalEntry | undefined;
     try {
-      found = await this.#options.look(terminalId);
+      found = await this.#options.find(terminalId);
     } catch {
       // Unknown without a response; the next connection asks again.
       return;
     }
-    if (found === undefined) this.#tell(terminalId, (sink) => sink.gone());
-    else if (found.status === "exited") this.#tell(terminalId, (sink) => sink.exited(found.exitCode ?? null));
+    if (found === undefined) this.#each(terminalId, (sink) => sink.gone());
+    else if (found.status === "exited") this.#each(terminalId, (sink) => sink.exited(found.exitCode ?? null));
   }
 
   #send(message: object): boolean {
     return this.#options.send(message);
   }
 
-  #tell(terminalId: string, tell: (sink: TerminalSink) => void): boolean {
+  #each(terminalId: string, call: (sink: TerminalSink) => void): boolean {
     const stream = this.#streams.get(terminalId);
-    for (const sink of stream?.sinks ?? []) tell(sink);
+    for (const sink of stream?.sinks ?? []) call(sink);
     return stream !== undefined;
   }
 }

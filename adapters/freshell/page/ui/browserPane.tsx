@@ -2,8 +2,9 @@
  * A web page in a pane: sandboxed, so that it can neither leave its frame nor open dialogs as this page. Our own origin is not
  * shown in it: such a page could remove the sandbox.
  */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { DevicePage } from "../devicePage.ts";
+import { Tool } from "./buttons.tsx";
 import { change } from "./deviceActions.ts";
 import { withScheme } from "./pickerPane.tsx";
 
@@ -17,7 +18,6 @@ const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-popups allow-
 
 export function BrowserPane({ page, paneId, url }: BrowserPaneProps) {
   const [text, setText] = useState(url);
-  const frame = useRef<HTMLIFrameElement>(null);
   const [loads, setLoads] = useState(0);
   useEffect(() => setText(url), [url]);
   const isOurs = URL.canParse(url) && new URL(url).origin === location.origin;
@@ -30,26 +30,16 @@ export function BrowserPane({ page, paneId, url }: BrowserPaneProps) {
           change(page, "navigate", { target: `pane:${paneId}`, url: withScheme(text.trim()) });
         }}
       >
-        <button type="button" class="tool" aria-label="Load again" onClick={() => setLoads(loads + 1)}>
-          ⟳
-        </button>
+        <Tool label="Reload" sign="⟳" onPress={() => setLoads(loads + 1)} />
         <input aria-label="Address" value={text} onInput={(event) => setText(event.currentTarget.value)} />
-        <a class="tool" href={url} target="_blank" rel="noopener noreferrer" aria-label="Open in a window of its own">
+        <a class="tool" href={url} target="_blank" rel="noopener noreferrer" aria-label="Open in a new window">
           ↗
         </a>
       </form>
       {isOurs ? (
         <p class="pane-note">A page of this server is not shown in a pane.</p>
       ) : (
-        <iframe
-          key={`${url} ${loads}`}
-          ref={frame}
-          src={url}
-          sandbox={SANDBOX}
-          referrerpolicy="no-referrer"
-          title={url}
-          allow=""
-        />
+        <iframe key={`${url} ${loads}`} src={url} sandbox={SANDBOX} referrerpolicy="no-referrer" title={url} allow="" />
       )}
     </div>
   );

@@ -2,12 +2,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ContentBlock, PermissionRequest } from "../../../../protocol/api/freshell/sessionEvents.ts";
 import type { DevicePage } from "../devicePage.ts";
+import { Button } from "./buttons.tsx";
 import {
   blockText,
   type Conversation,
   FIRST_CONVERSATION,
   withFrame,
-  withoutAsked,
+  withoutPermission,
   withSaid,
 } from "../model/conversation.ts";
 
@@ -27,7 +28,7 @@ export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
   useEffect(
     () =>
       page.sessions.join(sessionId, {
-        heard: (message) => setNow((was) => withFrame(was, message)),
+        message: (message) => setNow((was) => withFrame(was, message)),
         gone: () => setNow((was) => ({ ...was, status: was.status === "exited" ? "exited" : "gone" })),
         refused: (problem) => setNow((was) => ({ ...was, problem })),
       }),
@@ -46,7 +47,7 @@ export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
   const isBusy = now.status === "running" || now.status === "compacting";
   const say = (): void => {
     if (text.trim() === "" || isOver) return;
-    if (!page.sessions.tell(sessionId, { type: "sdk.send", text })) {
+    if (!page.sessions.send(sessionId, { type: "sdk.send", text })) {
       setNow({ ...now, problem: "Not connected: nothing was sent." });
       return;
     }
@@ -55,8 +56,8 @@ export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
   };
   const answer = (request: PermissionRequest, behavior: "allow" | "deny"): void => {
     const { requestId } = request;
-    if (page.sessions.tell(sessionId, { type: "sdk.permission.respond", requestId, behavior })) {
-      setNow(withoutAsked(now, requestId));
+    if (page.sessions.send(sessionId, { type: "sdk.permission.respond", requestId, behavior })) {
+      setNow(withoutPermission(now, requestId));
     }
   };
   return (
@@ -66,19 +67,17 @@ export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
           <Message key={at} role={role} content={content} />
         ))}
         {now.partial === "" ? null : <p class="said assistant">{now.partial}</p>}
-        {now.asking.map((request) => (
-          <div key={request.requestId} class="pane-note wish" role="alertdialog" aria-label="May it?">
+        {now.permissions.map((request) => (
+          <div key={request.requestId} class="pane-note request" role="alertdialog" aria-label="Permission request">
             <p>
-              It wants to use <strong>{request.tool.name}</strong>:
+              The agent wants to use <strong>{request.tool.name}</strong>:
             </p>
-            <code class="wish-text">{JSON.stringify(request.tool.input, undefined, 1)}</code>
+            <code class="request-text">{JSON.stringify(request.tool.input, undefined, 1)}</code>
             <div class="row">
-              <button type="button" class="button primary" onClick={() => answer(request, "allow")}>
+              <Button kind="primary" onPress={() => answer(request, "allow")}>
                 Allow
-              </button>
-              <button type="button" class="button" onClick={() => answer(request, "deny")}>
-                Deny
-              </button>
+              </Button>
+              <Button onPress={() => answer(request, "deny")}>Deny</Button>
             </div>
           </div>
         ))}
@@ -90,10 +89,8 @@ export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
       </div>
       {isOver ? (
         <p class="pane-note" role="status">
-          {now.status === "gone" ? "This conversation is no more." : "The agent has ended."}{" "}
-          <button type="button" class="button" onClick={onNew}>
-            Start a new one here
-          </button>
+          {now.status === "gone" ? "This conversation no longer exists." : "The agent has ended."}{" "}
+          <Button onPress={onNew}>Start a new one here</Button>
         </p>
       ) : (
         <form
@@ -108,7 +105,7 @@ export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
             aria-label="Message"
             rows={2}
             value={text}
-            placeholder={isBusy ? "It is working…" : "Enter sends, Shift+Enter is a new line"}
+            placeholder={isBusy ? "The agent is working…" : "Enter sends, Shift+Enter is a new line"}
             onInput={(event) => setText(event.currentTarget.value)}
             onKeyDown={(event) => {
               if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
@@ -117,24 +114,18 @@ export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
             }}
           />
           {isBusy ? (
-            <button
-              type="button"
-              class="button"
-              onClick={() => page.sessions.tell(sessionId, { type: "sdk.interrupt" })}
-            >
-              Stop
-            </button>
+            <Button onPress={() => page.sessions.send(sessionId, { type: "sdk.interrupt" })}>Stop</Button>
           ) : null}
-          <button type="submit" class="button primary" disabled={text.trim() === ""}>
+          <Button kind="primary" disabled={text.trim() === ""}>
             Send
-          </button>
+          </Button>
         </form>
       )}
     </div>
   );
 }
 
-const FOLDED = { thinking: "Thinking", tool: "Tool", result: "Answer of the tool" } as const;
+const FOLDED = { thinking: "Thinking", tool: "Tool", result: "Tool result" } as const;
 
 function Message({ role, content }: { readonly role: string; readonly content: readonly ContentBlock[] }) {
   return (

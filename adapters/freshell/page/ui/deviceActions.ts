@@ -1,10 +1,9 @@
 /** Carries out the page's own keys and buttons. */
-import { leavesIn } from "../../../../daemon/devices/layoutTarget.ts";
-import type { SplitDirection } from "../../../../protocol/api/freshell/deviceLayout.ts";
+import { leavesOf, type SplitDirection } from "../../../../protocol/api/freshell/deviceLayout.ts";
 import type { RpcCommand } from "../../../../protocol/api/freshell/rpcCommands.ts";
 import type { DevicePage } from "../devicePage.ts";
 import type { DeviceAction } from "../model/deviceKeys.ts";
-import { activeLeaf, activeTab, tabAfter } from "../model/deviceState.ts";
+import { activePlace, activeTab, tabAfter } from "../model/deviceState.ts";
 import { boxesOf, neighbourOf, type Side } from "../model/paneBoxes.ts";
 
 /** Percent of the nearest split that a pane grows or shrinks by. */
@@ -63,10 +62,10 @@ export const split = (page: DevicePage, paneId: string, direction: SplitDirectio
 
 /** Toggles whether the active pane fills its tab. */
 export function zoom(page: DevicePage): void {
-  const [tab, leaf] = [activeTab(page.state), activeLeaf(page.state)];
-  if (tab === undefined || leaf === undefined) return;
+  const place = activePlace(page.state);
+  if (place === undefined) return;
   const zoomed = new Map(page.state.zoomed);
-  if (!zoomed.delete(tab.id)) zoomed.set(tab.id, leaf.id);
+  if (!zoomed.delete(place.tab.id)) zoomed.set(place.tab.id, place.leaf.id);
   page.update({ zoomed });
 }
 
@@ -76,8 +75,8 @@ function onTab(page: DevicePage, run: (tabId: string) => void): void {
 }
 
 function onPane(page: DevicePage, run: (paneId: string) => void): void {
-  const leaf = activeLeaf(page.state);
-  if (leaf !== undefined) run(leaf.id);
+  const place = activePlace(page.state);
+  if (place !== undefined) run(place.leaf.id);
 }
 
 function step(page: DevicePage, by: 1 | -1): void {
@@ -87,13 +86,16 @@ function step(page: DevicePage, by: 1 | -1): void {
 
 /** Goes to the next or previous pane. */
 export function stepPane(page: DevicePage, by: 1 | -1): void {
-  const [tab, leaf] = [activeTab(page.state), activeLeaf(page.state)];
-  const snapshot = page.state.view?.layout.snapshot;
-  if (tab === undefined || leaf === undefined || snapshot === undefined) return;
-  const leaves = leavesIn(snapshot, tab.id);
-  const at = leaves.findIndex(({ id }) => id === leaf.id);
-  const next = leaves[(at + by + leaves.length) % leaves.length];
-  if (next !== undefined && next.id !== leaf.id) selectPane(page, next.id);
+  const next = paneAfter(page, by);
+  if (next !== undefined) selectPane(page, next);
+}
+
+/** The next or previous pane of the tab, wrapping around; undefined: there is no other. */
+function paneAfter(page: DevicePage, by: 1 | -1): string | undefined {
+  const place = activePlace(page.state);
+  if (place === undefined || place.leaves.length === 1) return undefined;
+  const { leaves, leaf } = place;
+  return leaves[(leaves.indexOf(leaf) + by + leaves.length) % leaves.length]?.id;
 }
 
 export function selectPane(page: DevicePage, paneId: string): void {
@@ -105,39 +107,31 @@ export function selectPane(page: DevicePage, paneId: string): void {
 }
 
 function focusSide(page: DevicePage, side: Side): void {
-  const [tab, leaf] = [activeTab(page.state), activeLeaf(page.state)];
-  const root = tab === undefined ? undefined : page.state.view?.layout.snapshot.layouts[tab.id];
-  if (root === undefined || leaf === undefined) return;
-  const next = neighbourOf(boxesOf(root).panes, leaf.id, side);
+  const place = activePlace(page.state);
+  const next = place && neighbourOf(boxesOf(place.root).panes, place.leaf.id, side);
   if (next !== undefined) selectPane(page, next);
 }
 
 function swapWithNext(page: DevicePage): void {
-  const [tab, leaf] = [activeTab(page.state), activeLeaf(page.state)];
-  const snapshot = page.state.view?.layout.snapshot;
-  if (tab === undefined || leaf === undefined || snapshot === undefined) return;
-  const leaves = leavesIn(snapshot, tab.id);
-  const next = leaves[(leaves.findIndex(({ id }) => id === leaf.id) + 1) % leaves.length];
-  if (next === undefined || next.id === leaf.id) return;
-  change(page, "swap-pane", { source: `pane:${leaf.id}`, target: `pane:${next.id}` });
+  const next = paneAfter(page, 1);
+  if (next !== undefined)
+    onPane(page, (id) => change(page, "swap-pane", { source: `pane:${id}`, target: `pane:${next}` }));
 }
 
 /** Resizes the pane's nearest split. */
 function resize(page: DevicePage, byPercent: number): void {
-  const [tab, leaf] = [activeTab(page.state), activeLeaf(page.state)];
-  const root = tab === undefined ? undefined : page.state.view?.layout.snapshot.layouts[tab.id];
-  if (root === undefined || leaf === undefined) return;
-  let node = root;
-  let nearest: { readonly splitId: string; readonly percent: number; readonly isFirst: boolean } | undefined;
+  const place = activePlace(page.state);
+  if (place === undefined) return;
+  let node = place.root;
+  let resized: { readonly splitId: string; readonly percent: number } | undefined;
   while (node.type === "split") {
     const { id: splitId, sizes, children } = node;
-    const isFirst = boxesOf(children[0]).panes.some(({ paneId }) => paneId === leaf.id);
-    nearest = { splitId, percent: (sizes[0] / (sizes[0] + sizes[1])) * 100, isFirst };
+    const isFirst = leavesOf(children[0]).some(({ id }) => id === place.leaf.id);
+    const percent = (sizes[0] / (sizes[0] + sizes[1])) * 100;
+    resized = { splitId, percent: percent + (isFirst ? byPercent : -byPercent) };
     node = children[isFirst ? 0 : 1];
   }
-  if (nearest === undefined) return;
-  const { splitId, percent, isFirst } = nearest;
-  void page.perform({ kind: "split", splitId, percent: percent + (isFirst ? byPercent : -byPercent) });
+  if (resized !== undefined) void page.perform({ kind: "split", ...resized });
 }
 
 function undoLast(page: DevicePage): void {

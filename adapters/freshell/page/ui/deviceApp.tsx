@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { DevicePage } from "../devicePage.ts";
 import type { LinkState } from "../net/freshellLink.ts";
+import { Button, Tool } from "./buttons.tsx";
 import { DeviceDialogs } from "./deviceDialogs.tsx";
 import { change } from "./deviceActions.ts";
 import { LoginForm } from "./loginForm.tsx";
@@ -28,41 +29,14 @@ export function DeviceApp({ page }: { readonly page: DevicePage }) {
               mirror
             </span>
           ) : null}
-          <button
-            type="button"
-            class="tool"
-            aria-label="What other devices did"
-            title="What other devices did"
-            onClick={() => page.update({ dialog: "activity" })}
-          >
-            ≡
-          </button>
-          <button
-            type="button"
-            class="tool"
-            aria-label="Keys"
-            title="Keys (Alt+Shift+/)"
-            onClick={() => page.update({ dialog: "help" })}
-          >
-            ?
-          </button>
-          <button
-            type="button"
-            class="tool"
-            aria-label="Settings"
-            title="Settings (Alt+Shift+,)"
-            onClick={() => page.update({ dialog: "settings" })}
-          >
-            ⚙
-          </button>
+          <Tool label="What other devices did" sign="≡" onPress={() => page.update({ dialog: "activity" })} />
+          <Tool label="Keys" sign="?" shortcut="/" onPress={() => page.update({ dialog: "help" })} />
+          <Tool label="Settings" sign="⚙" shortcut="," onPress={() => page.update({ dialog: "settings" })} />
         </div>
       </header>
       {role === "superseded" ? (
         <p class="banner" role="alert">
-          Another connection is this device now.{" "}
-          <button type="button" class="button" onClick={() => page.own()}>
-            Take it back
-          </button>
+          Another connection is this device now. <Button onPress={() => page.own()}>Take it back</Button>
         </p>
       ) : null}
       <main class="spaces">
@@ -70,9 +44,9 @@ export function DeviceApp({ page }: { readonly page: DevicePage }) {
         {snapshot?.tabs.length === 0 ? (
           <div class="empty">
             <p>No tabs.</p>
-            <button type="button" class="button primary" onClick={() => change(page, "new-tab", { mode: "shell" })}>
+            <Button kind="primary" onPress={() => change(page, "new-tab", { mode: "shell" })}>
               Open a terminal
-            </button>
+            </Button>
           </div>
         ) : null}
         {shown.toSorted().map((tabId) => (
@@ -97,11 +71,7 @@ function Link({ link, onRetry }: { readonly link: LinkState; readonly onRetry: (
     <span class="link" role="status">
       <span class={`dot ${link.kind === "live" ? "good" : "bad"}`} title={words} />
       {link.kind === "live" ? <span class="heard">connected</span> : <span class="link-words">{words}</span>}
-      {link.kind === "lost" ? (
-        <button type="button" class="button" onClick={onRetry}>
-          Try now
-        </button>
-      ) : null}
+      {link.kind === "lost" ? <Button onPress={onRetry}>Try now</Button> : null}
     </span>
   );
 }

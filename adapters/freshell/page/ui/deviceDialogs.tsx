@@ -5,6 +5,7 @@ import type { DeviceEntry } from "../../../../protocol/api/freshell/rpc.ts";
 import { useModal } from "../../../pages/useModal.ts";
 import type { DevicePage } from "../devicePage.ts";
 import { DEVICE_KEYS } from "../model/deviceKeys.ts";
+import { Button, Tool } from "./buttons.tsx";
 import { RemoteLineText } from "./remoteLineText.tsx";
 
 export function DeviceDialogs({ page }: { readonly page: DevicePage }) {
@@ -19,7 +20,7 @@ export function DeviceDialogs({ page }: { readonly page: DevicePage }) {
     case "help":
       return (
         <Dialog title="Keys" onClose={close}>
-          <p>Each with Alt and Shift; everything else goes to the pane.</p>
+          <p>Press each with Alt and Shift. All other keys go to the pane.</p>
           <dl class="keys">
             {DEVICE_KEYS.map(({ code, key, words }) => (
               <div key={code}>
@@ -33,7 +34,7 @@ export function DeviceDialogs({ page }: { readonly page: DevicePage }) {
               <dt>
                 <kbd>1</kbd>–<kbd>9</kbd>
               </dt>
-              <dd>the tab at that place</dd>
+              <dd>the tab with that number</dd>
             </div>
           </dl>
         </Dialog>
@@ -60,9 +61,7 @@ function Dialog({ title, onClose, children }: DialogProps) {
     <dialog ref={useModal()} class="dialog" aria-label={title} onClose={onClose}>
       <header class="row">
         <h2>{title}</h2>
-        <button type="button" class="tool" aria-label="Close" onClick={onClose}>
-          ✕
-        </button>
+        <Tool label="Close" sign="✕" onPress={onClose} />
       </header>
       {children}
     </dialog>
@@ -122,10 +121,8 @@ function Settings({ page }: { readonly page: DevicePage }) {
           </label>
         ))}
       </fieldset>
-      <p class="quiet">Anybody who is logged in may read them, and type into terminals.</p>
-      <button type="button" class="button" onClick={() => void page.logOut()}>
-        Log this device out
-      </button>
+      <p class="quiet">Every logged-in device may read them, and type into terminals.</p>
+      <Button onPress={() => page.logOut()}>Log this device out</Button>
     </>
   );
 }

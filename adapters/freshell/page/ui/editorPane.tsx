@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type FileStatus, OpenFile } from "../device/openFile.ts";
 import type { DevicePage } from "../devicePage.ts";
+import { Button } from "./buttons.tsx";
 import type { EditorView } from "./editorView.ts";
 
 interface EditorPaneProps {
@@ -19,8 +20,6 @@ export function EditorPane({ page, filePath, isActive }: EditorPaneProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | undefined>(undefined);
   const file = useRef<OpenFile | undefined>(undefined);
-  const active = useRef(isActive);
-  active.current = isActive;
   const [status, setStatus] = useState<FileStatus>({ kind: "reading", isChanged: false, isNew: false });
   const save = (): void => void file.current?.save(view.current?.text ?? "");
 
@@ -52,7 +51,6 @@ export function EditorPane({ page, filePath, isActive }: EditorPaneProps) {
           opened.changed(text);
         },
         onSave: save,
-        onFocus: () => undefined,
       });
       await opened.read();
       if (isClosed || draft === undefined) return;
@@ -68,11 +66,11 @@ export function EditorPane({ page, filePath, isActive }: EditorPaneProps) {
         message: "the page's own files cannot be loaded: reload the page",
       }),
     );
-    const look = (): void => void opened.look();
-    globalThis.addEventListener("focus", look);
+    const check = (): void => void opened.check();
+    globalThis.addEventListener("focus", check);
     return () => {
       isClosed = true;
-      globalThis.removeEventListener("focus", look);
+      globalThis.removeEventListener("focus", check);
       view.current?.close();
       view.current = undefined;
     };
@@ -91,31 +89,22 @@ export function EditorPane({ page, filePath, isActive }: EditorPaneProps) {
         <span class="quiet" role="status">
           {wordsOf(status)}
         </span>
-        <button type="button" class="button" disabled={!status.isChanged && !status.isNew} onClick={save}>
+        <Button disabled={!status.isChanged && !status.isNew} onPress={save}>
           Save
-        </button>
+        </Button>
       </div>
       {status.kind === "conflict" ? (
-        <div class="pane-note wish" role="alertdialog" aria-label="The file has changed">
-          <p>The file has been changed by somebody else since it was read. Nothing was written.</p>
+        <div class="pane-note request" role="alertdialog" aria-label="The file has changed">
+          <p>The file has changed since it was read. Nothing was written.</p>
           <div class="row">
-            <button type="button" class="button" onClick={() => void file.current?.read()}>
-              Take theirs
-            </button>
-            <button type="button" class="button" onClick={() => void file.current?.overwrite(view.current?.text ?? "")}>
-              Write mine over it
-            </button>
+            <Button onPress={() => file.current?.read()}>Take theirs</Button>
+            <Button onPress={() => file.current?.overwrite(view.current?.text ?? "")}>Write mine over it</Button>
           </div>
         </div>
       ) : null}
       {status.kind === "failed" ? (
         <p class="pane-note bad" role="alert">
-          {status.message}{" "}
-          {status.isChanged ? null : (
-            <button type="button" class="button" onClick={() => void file.current?.read()}>
-              Try again
-            </button>
-          )}
+          {status.message} {status.isChanged ? null : <Button onPress={() => file.current?.read()}>Try again</Button>}
         </p>
       ) : null}
       <div class="editor-place" ref={place} />
@@ -127,5 +116,5 @@ function wordsOf({ kind, isChanged, isNew }: FileStatus): string {
   if (kind === "reading") return "reading…";
   if (kind === "saving") return "saving…";
   if (isChanged) return "not saved";
-  return isNew ? "not there yet" : "";
+  return isNew ? "new file" : "";
 }

@@ -20,10 +20,9 @@ interface EditorViewOptions {
   readonly label: string;
   readonly onChange: () => void;
   readonly onSave: () => void;
-  readonly onFocus: () => void;
 }
 
-const LOOKS = CodeView.theme({
+const THEME = CodeView.theme({
   "&": { height: "100%", color: "var(--ink)", backgroundColor: "var(--surface)", fontSize: "13px" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.45" },
   ".cm-gutters": { color: "var(--ink-quiet)", backgroundColor: "var(--sunken)", borderColor: "var(--line)" },
@@ -44,7 +43,6 @@ export class EditorView {
     this.#options = options;
     const root = place.shadowRoot ?? place.attachShadow({ mode: "open" });
     this.#view = new CodeView({ state: this.#stateOf(text), root, parent: root });
-    this.#view.dom.addEventListener("focusin", () => options.onFocus());
   }
 
   get text(): string {
@@ -87,7 +85,7 @@ export class EditorView {
       CodeView.updateListener.of((update) => {
         if (update.docChanged) onChange();
       }),
-      LOOKS,
+      THEME,
     ];
     return EditorState.create({ doc: text, extensions });
   }

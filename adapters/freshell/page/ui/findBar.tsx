@@ -1,6 +1,7 @@
 /** Searching in a terminal: Enter for the next match above, Shift+Enter for the next below. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Found } from "../model/terminalFind.ts";
+import { Button } from "./buttons.tsx";
 
 interface FindBarProps {
   readonly onFind: (text: string, step: 1 | -1) => Found;
@@ -46,15 +47,15 @@ export function FindBar({ onFind, onClose }: FindBarProps) {
       <span class="quiet" role="status">
         {found === undefined ? "" : found.count === 0 ? "none" : `${found.index}/${found.count}`}
       </span>
-      <button type="submit" class="button plain" aria-label="Previous">
+      <Button kind="plain" label="Previous">
         ↑
-      </button>
-      <button type="button" class="button plain" aria-label="Next" onClick={() => find(text, 1)}>
+      </Button>
+      <Button kind="plain" label="Next" onPress={() => find(text, 1)}>
         ↓
-      </button>
-      <button type="button" class="button plain" aria-label="Close the search" onClick={onClose}>
+      </Button>
+      <Button kind="plain" label="Close the search" onPress={onClose}>
         ✕
-      </button>
+      </Button>
     </form>
   );
 }

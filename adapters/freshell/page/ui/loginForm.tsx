@@ -1,5 +1,6 @@
 /** Asks for the server's token once; afterwards the device has its own. */
 import { useState } from "preact/hooks";
+import { Button } from "./buttons.tsx";
 
 export function LoginForm({ onToken }: { readonly onToken: (token: string) => Promise<string | undefined> }) {
   const [token, setToken] = useState("");
@@ -31,9 +32,9 @@ export function LoginForm({ onToken }: { readonly onToken: (token: string) => Pr
           onInput={(event) => setToken(event.currentTarget.value)}
         />
       </label>
-      <button type="submit" class="button primary" disabled={isBusy}>
+      <Button kind="primary" disabled={isBusy}>
         Log in
-      </button>
+      </Button>
       {problem === undefined ? null : <p role="alert">{problem}</p>}
     </form>
   );

@@ -4,6 +4,7 @@ import type { LayoutLeaf } from "../../../../protocol/api/freshell/deviceLayout.
 import type { DevicePage } from "../devicePage.ts";
 import { paneTitle } from "../model/deviceState.ts";
 import { BrowserPane } from "./browserPane.tsx";
+import { Tool } from "./buttons.tsx";
 import { act, change, selectPane, split, stepPane, zoom } from "./deviceActions.ts";
 import { ChatPane } from "./chatPane.tsx";
 import { EditorPane } from "./editorPane.tsx";
@@ -126,15 +127,3 @@ function PaneBody({ page, leaf, isActive: isShown, onTitle }: PaneBodyProps) {
   }
   return <PickerPane page={page} paneId={id} hints={content} isActive={isActive} />;
 }
-
-interface ToolProps {
-  readonly label: string;
-  readonly sign: string;
-  readonly onPress: () => void;
-}
-
-const Tool = ({ label, sign, onPress }: ToolProps) => (
-  <button type="button" class="tool" aria-label={label} title={label} onClick={onPress}>
-    {sign}
-  </button>
-);

@@ -2,6 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { TerminalEntry } from "../../../../protocol/api/freshell/freshellHttp.ts";
 import type { DevicePage } from "../devicePage.ts";
+import { Button } from "./buttons.tsx";
 import { change } from "./deviceActions.ts";
 import { startOptions } from "./terminalPane.tsx";
 
@@ -41,10 +42,10 @@ export function PickerPane({ page, paneId, hints, isActive }: PickerPaneProps) {
   return (
     <div class="picker">
       {typeof before["mode"] === "string" ? (
-        <button type="button" class="button primary" disabled={isBusy} onClick={() => void start(before)}>
+        <Button kind="primary" disabled={isBusy} onPress={() => start(before)}>
           Start again what was here: {before["mode"]}
           {typeof before["cwd"] === "string" ? ` in ${before["cwd"]}` : ""}
-        </button>
+        </Button>
       ) : null}
       <div class="row" role="group" aria-label="Programs">
         {PROGRAMS.map(({ mode, label }, at) => (
@@ -60,20 +61,15 @@ export function PickerPane({ page, paneId, hints, isActive }: PickerPaneProps) {
           </button>
         ))}
       </div>
-      <button
-        type="button"
-        class="button"
-        disabled={isBusy}
-        onClick={() => void begin(() => startConversation(page, paneId, cwd === "" ? {} : { cwd }))}
-      >
+      <Button disabled={isBusy} onPress={() => begin(() => startConversation(page, paneId, cwd === "" ? {} : { cwd }))}>
         Conversation with Claude
-      </button>
+      </Button>
       <label class="field">
         In the directory
         <input value={cwd} placeholder="home" onInput={(event) => setCwd(event.currentTarget.value)} />
       </label>
       <LineForm
-        label="A page of the web"
+        label="A web page"
         placeholder="http://localhost:3000"
         button="Open"
         onGiven={(given) => change(page, "open-browser", { target, url: withScheme(given) })}
@@ -124,9 +120,7 @@ function LineForm({ label, placeholder, button, onGiven }: LineFormProps) {
         {label}
         <input value={text} placeholder={placeholder} onInput={(event) => setText(event.currentTarget.value)} />
       </label>
-      <button type="submit" class="button">
-        {button}
-      </button>
+      <Button>{button}</Button>
     </form>
   );
 }
@@ -147,18 +141,17 @@ function OtherTerminals({ page, paneId }: Pick<PickerPaneProps, "page" | "paneId
     <div class="field" role="group" aria-label="Terminals that no pane shows">
       <span>Terminals that no pane shows</span>
       {others.map(({ terminalId, title, cwd, status }) => (
-        <button
+        <Button
           key={terminalId}
-          type="button"
-          class="button left"
-          onClick={() => change(page, "attach-terminal", { target: `terminal:${terminalId}`, to: `pane:${paneId}` })}
+          kind="left"
+          onPress={() => change(page, "attach-terminal", { target: `terminal:${terminalId}`, to: `pane:${paneId}` })}
         >
           {title}{" "}
           <span class="quiet">
             {status === "exited" ? "ended, " : ""}
             {cwd}
           </span>
-        </button>
+        </Button>
       ))}
     </div>
   );

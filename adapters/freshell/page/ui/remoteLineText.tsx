@@ -1,6 +1,7 @@
 /** What another device did, and a way to undo it. */
 import type { DevicePage } from "../devicePage.ts";
 import type { RemoteLine } from "../model/remoteLine.ts";
+import { Button } from "./buttons.tsx";
 
 interface RemoteLineTextProps {
   readonly page: DevicePage;
@@ -15,11 +16,7 @@ export function RemoteLineText({ page, line }: RemoteLineTextProps) {
         <strong>{who}</strong> {what}
         {note === undefined ? "" : ` (${note})`}
       </span>
-      {canUndo ? (
-        <button type="button" class="button" onClick={() => void page.perform({ kind: "undo", lineId: id })}>
-          Undo
-        </button>
-      ) : null}
+      {canUndo ? <Button onPress={() => page.perform({ kind: "undo", lineId: id })}>Undo</Button> : null}
     </>
   );
 }

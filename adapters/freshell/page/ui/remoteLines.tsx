@@ -1,5 +1,6 @@
-/** What other devices did, a line each, and what the page itself has to say. */
+/** What other devices did, a line each, and the page's own notes and problems. */
 import type { DevicePage } from "../devicePage.ts";
+import { Tool } from "./buttons.tsx";
 import { RemoteLineText } from "./remoteLineText.tsx";
 
 const SHOWN_LINES = 4;
@@ -13,27 +14,21 @@ export function RemoteLines({ page }: { readonly page: DevicePage }) {
       {notes.map((note) => (
         <p key={note} class="line">
           <span>{note}</span>
-          <Read onRead={() => page.update({ readNotes: new Set([...readNotes, note]) })} />
+          <Tool label="Dismiss" sign="✕" onPress={() => page.update({ readNotes: new Set([...readNotes, note]) })} />
         </p>
       ))}
       {lines.map((line) => (
         <p key={line.id} class="line" data-line={line.id}>
           <RemoteLineText page={page} line={line} />
-          <Read onRead={() => page.read(line.id)} />
+          <Tool label="Dismiss" sign="✕" onPress={() => page.read(line.id)} />
         </p>
       ))}
       {problem === undefined ? null : (
         <p class="line bad" role="alert">
           <span>{problem}</span>
-          <Read onRead={() => page.update({ problem: undefined })} />
+          <Tool label="Dismiss" sign="✕" onPress={() => page.update({ problem: undefined })} />
         </p>
       )}
     </div>
   );
 }
-
-const Read = ({ onRead }: { readonly onRead: () => void }) => (
-  <button type="button" class="tool" aria-label="Read" onClick={onRead}>
-    ✕
-  </button>
-);

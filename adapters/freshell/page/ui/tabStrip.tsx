@@ -1,6 +1,6 @@
 /** The tabs, in their order. */
 import type { DevicePage } from "../devicePage.ts";
-import { paneCount } from "../model/remoteLine.ts";
+import { leavesIn } from "../../../../daemon/devices/layoutTarget.ts";
 import { change, selectTab } from "./deviceActions.ts";
 import { RenameField } from "./renameField.tsx";
 
@@ -13,7 +13,7 @@ export function TabStrip({ page }: { readonly page: DevicePage }) {
       <div class="tab-list" role="tablist" aria-label="Tabs">
         {snapshot.tabs.map(({ id, title }) => {
           const isActive = id === snapshot.activeTabId;
-          const count = paneCount(snapshot, id);
+          const count = leavesIn(snapshot, id).length;
           return (
             <div key={id} class={`tab${isActive ? " active" : ""}`} data-tab={id}>
               {renaming?.kind === "tab" && renaming.id === id ? (

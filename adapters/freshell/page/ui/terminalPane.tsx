@@ -2,8 +2,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ScreenKeys } from "../../../pages/screenKeys.tsx";
 import type { DevicePage } from "../devicePage.ts";
-import { FindBar } from "./findBar.tsx";
+import { Button } from "./buttons.tsx";
 import { copyText } from "./copyText.ts";
+import { FindBar } from "./findBar.tsx";
 import type { TerminalStatus, TerminalView } from "./terminalView.ts";
 
 interface TerminalPaneProps {
@@ -21,7 +22,9 @@ interface TerminalPaneProps {
 
 const TOUCH_KEYS = ["Esc", "Tab", "C-c", "C-d", "←", "↓", "↑", "→"] as const;
 
-type Wish = { readonly kind: "clipboard"; readonly text: string } | { readonly kind: "link"; readonly url: string };
+type ProgramRequest =
+  | { readonly kind: "clipboard"; readonly text: string }
+  | { readonly kind: "link"; readonly url: string };
 
 export function TerminalPane({
   page,
@@ -35,14 +38,11 @@ export function TerminalPane({
 }: TerminalPaneProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<TerminalView | undefined>(undefined);
-  const silent = useRef(isSilent);
-  silent.current = isSilent;
-  const active = useRef(isActive);
-  active.current = isActive;
-  const told = useRef(onTitle);
-  told.current = onTitle;
+  // For callbacks that outlive this rendering.
+  const latest = useRef({ isSilent, isActive, onTitle });
+  latest.current = { isSilent, isActive, onTitle };
   const [status, setStatus] = useState<TerminalStatus>({ kind: "connecting" });
-  const [wish, setWish] = useState<Wish | undefined>(undefined);
+  const [request, setRequest] = useState<ProgramRequest | undefined>(undefined);
   const [problem, setProblem] = useState(false);
 
   useEffect(() => {
@@ -55,23 +55,23 @@ export function TerminalPane({
           place: place.current,
           terminalId,
           streams: page.streams,
-          isSilent: () => silent.current,
+          isSilent: () => latest.current.isSilent,
           onStatus: setStatus,
-          onTitle: (title) => told.current(title),
-          onClipboard: (text) => setWish({ kind: "clipboard", text }),
-          onLink: (url) => setWish({ kind: "link", url }),
+          onTitle: (title) => latest.current.onTitle(title),
+          onClipboard: (text) => setRequest({ kind: "clipboard", text }),
+          onLink: (url) => setRequest({ kind: "link", url }),
           onFocus: () => {
-            if (!active.current) void page.perform(select(paneId));
+            if (!latest.current.isActive) void page.perform(select(paneId));
           },
         });
-        if (active.current) view.current.focus();
+        if (latest.current.isActive) view.current.focus();
       } catch {
         setProblem(true);
       }
     };
     void open();
     const atPage = (): void => {
-      if (active.current) view.current?.fit();
+      if (latest.current.isActive) view.current?.fit();
     };
     globalThis.addEventListener("focus", atPage);
     return () => {
@@ -108,7 +108,7 @@ export function TerminalPane({
           void page.perform({ kind: "command", command: "respawn-pane", args: { target: `pane:${paneId}` } })
         }
       />
-      {wish === undefined ? null : <WishNote wish={wish} onDone={() => setWish(undefined)} />}
+      {request === undefined ? null : <RequestNote request={request} onDone={() => setRequest(undefined)} />}
     </div>
   );
 }
@@ -141,25 +141,20 @@ function StatusNote({ status, onStart, onRespawn }: StatusNoteProps) {
     case "lost":
       return (
         <p class="pane-note over" role="status">
-          Not connected: keys do not arrive.
+          Not connected: typed keys are lost.
         </p>
       );
     case "gone":
       return (
         <p class="pane-note" role="status">
-          This terminal is no more.{" "}
-          <button type="button" class="button" onClick={onStart}>
-            Start a new one here
-          </button>
+          This terminal no longer exists. <Button onPress={onStart}>Start a new one here</Button>
         </p>
       );
     case "exited":
       return (
         <p class="pane-note" role="status">
           The program has ended{status.exitCode === null ? "" : ` (${status.exitCode})`}.{" "}
-          <button type="button" class="button" onClick={onRespawn}>
-            Start it again
-          </button>
+          <Button onPress={onRespawn}>Start it again</Button>
         </p>
       );
   }
@@ -167,37 +162,38 @@ function StatusNote({ status, onStart, onRespawn }: StatusNoteProps) {
 
 const MAX_SHOWN_CHARS = 200;
 
-/** Where it stands: the person decides, with what it is about before the eyes. */
-function WishNote({ wish, onDone }: { readonly wish: Wish; readonly onDone: () => void }) {
-  const isLink = wish.kind === "link";
-  const text = isLink ? wish.url : wish.text;
+/** What a program asks for: the person decides, and sees the text or the link. */
+function RequestNote({ request, onDone }: { readonly request: ProgramRequest; readonly onDone: () => void }) {
+  const isLink = request.kind === "link";
+  const text = isLink ? request.url : request.text;
   const shown = text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text;
   return (
-    <div class="pane-note wish over" role="alertdialog" aria-label={isLink ? "Open a link" : "Copy to the clipboard"}>
+    <div
+      class="pane-note request over"
+      role="alertdialog"
+      aria-label={isLink ? "Open a link" : "Copy to the clipboard"}
+    >
       <p>
         {isLink ? "This link leads to:" : `The program wants to put this on the clipboard (${text.length} characters):`}
       </p>
-      <code class="wish-text">{shown}</code>
+      <code class="request-text">{shown}</code>
       <div class="row">
         {isLink ? (
-          <a class="button primary" href={wish.url} target="_blank" rel="noopener noreferrer" onClick={onDone}>
+          <a class="button primary" href={request.url} target="_blank" rel="noopener noreferrer" onClick={onDone}>
             Open
           </a>
         ) : (
-          <button
-            type="button"
-            class="button primary"
-            onClick={() => {
-              void copyText(wish.text);
+          <Button
+            kind="primary"
+            onPress={() => {
+              void copyText(request.text);
               onDone();
             }}
           >
             Allow
-          </button>
+          </Button>
         )}
-        <button type="button" class="button" onClick={onDone}>
-          {isLink ? "Cancel" : "Ignore"}
-        </button>
+        <Button onPress={onDone}>{isLink ? "Cancel" : "Ignore"}</Button>
       </div>
     </div>
   );

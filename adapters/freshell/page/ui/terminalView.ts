@@ -71,8 +71,8 @@ export class TerminalView implements TerminalSink {
     });
     this.#terminal.open(place);
     this.#terminal.attachCustomKeyEventHandler((event) => this.#isForProgram(event));
-    this.#terminal.onData((data) => this.#type(data));
-    this.#terminal.onBinary((data) => this.#type(data));
+    this.#terminal.onData((data) => this.type(data));
+    this.#terminal.onBinary((data) => this.type(data));
     this.#titles = this.#terminal.onTitleChange((title) => options.onTitle(title));
     this.#terminal.textarea?.addEventListener("focus", () => {
       options.onFocus();
@@ -140,9 +140,9 @@ export class TerminalView implements TerminalSink {
     this.#terminal.focus();
   }
 
-  /** Sends data like typed input. */
+  /** Sends it while the terminal takes input. */
   type(data: string): void {
-    this.#type(data);
+    if (this.#isLive && this.#replaying === 0) this.#options.streams.type(this.#options.terminalId, data);
   }
 
   /** Selects the match and scrolls to it. Returns the number of matches and this one's index. */
@@ -179,10 +179,6 @@ export class TerminalView implements TerminalSink {
       this.#undrawnChars -= data.length;
       drawn?.();
     });
-  }
-
-  #type(data: string): void {
-    if (this.#isLive && this.#replaying === 0) this.#options.streams.type(this.#options.terminalId, data);
   }
 
   /** Ctrl+C copies while there is a selection. */

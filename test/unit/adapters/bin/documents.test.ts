@@ -52,13 +52,9 @@ test("the contract names every metric", () => {
     readdirSync(join(ROOT, layer), { recursive: true, encoding: "utf8" }).map((file) => `${layer}/${file}`),
   );
   const names = sources
-    .filter((name) => name.endsWith(".ts"))
-    .flatMap((name) => [
-      ...textOf(name).matchAll(
-        /"(tmuxwire_[a-z_]+)",\s*"(?:counter|gauge|histogram)"|\.(?:counter|gauge|histogram)\(\s*"(tmuxwire_[a-z_]+)"/g,
-      ),
-    ])
-    .map(([, collected, kept]) => collected ?? kept ?? "");
+    .filter((name) => /(?:[mM]etrics|measure)\.ts$/.test(name))
+    .flatMap((name) => [...textOf(name).matchAll(/"((?:tmuxwire|freshell)_[a-z_]+)"/g)])
+    .map(([, name = ""]) => name);
   expect(names.length).toBeGreaterThan(15);
   const contracts = documents
     .filter((name) => name.startsWith("docs/contracts/"))

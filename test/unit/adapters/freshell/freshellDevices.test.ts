@@ -13,7 +13,7 @@ let desk: DeviceFake;
 beforeEach(async () => {
   relay = await RelayFake.start();
   desk = new DeviceFake();
-  relay.owners.set("desk", (request) => desk.runtime.answer(request));
+  relay.owners.set("desk", (request) => desk.runtime.respond(request));
   relay.known.add("desk");
 });
 afterEach(() => relay[Symbol.asyncDispose]());
@@ -158,7 +158,7 @@ describe("what was kept before", () => {
     const [aside = ""] = readdirSync(join(relay.fake.home, ".freshell")).filter((name) => name.includes(".broken-"));
     expect([code, err]).toEqual([
       0,
-      `freshell: ${file("cli-layout.json")} holds no layout: kept as ${file(aside)}, and a new one begins\n`,
+      `freshell: ${file("cli-layout.json")} is not a layout: it was moved to ${file(aside)}, and a new layout was made\n`,
     ]);
     expect(readFileSync(file(aside), "utf8")).toBe(text);
     expect(await tabs()).toHaveLength(1);
@@ -184,7 +184,7 @@ describe("the lock", () => {
     const refused = {
       exit: 1,
       code: "INTERNAL_ERROR",
-      message: expect.stringContaining("is no file of ours") as string,
+      message: expect.stringContaining("is not a regular file") as string,
     };
     mkdirSync(file("cli-device.lock"));
     expect(await refusal("new-tab")).toMatchObject(refused);
@@ -200,7 +200,7 @@ describe("the lock", () => {
     const env = { FRESHELL_TOKEN: "t".repeat(20), FRESHELL_HOME: "/dev/null" };
     const { code, out } = await relay.fake.run(["new-tab", "--json"], env);
     expect([code, JSON.parse(out)]).toMatchObject([1, { code: "INTERNAL_ERROR" }]);
-    expect(out).toContain("/dev/null/.freshell/cli-device.json cannot be made");
+    expect(out).toContain("/dev/null/.freshell/cli-device.json cannot be created");
     expect([relay.fake.asked, relay.hellos]).toEqual([[], 0]);
   });
 });
@@ -285,7 +285,7 @@ describe("other devices", () => {
     relay.owners.set("desk", (request) => {
       // Somebody else is faster.
       if (request.phase === "apply" && races-- > 0) desk.done("rename-tab", { target: "tab-index:0", title: "other" });
-      return desk.runtime.answer(request);
+      return desk.runtime.respond(request);
     });
     expect((await data(...change))["appliedRevision"]).toBe(6);
     races = 4;

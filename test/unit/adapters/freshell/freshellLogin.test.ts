@@ -128,12 +128,12 @@ describe("F195 a file that others can read", () => {
     "null",
     '{"url":"x"}',
     '{"url":"nowhere","deviceId":"d","deviceLabel":"l","deviceToken":"t","refreshToken":"r","expiresAt":1,"scopes":[]}',
-  ])("and one that holds no login (%j) as well", async (text) => {
+  ])("and one that is not a login file (%j) as well", async (text) => {
     mkdirSync(join(fake.home, ".freshell"));
     writeFileSync(server.file, text, { mode: 0o600 });
     const { code, err } = await fake.run(["list-terminals"], NO_TOKEN);
     expect(code).toBe(6);
-    expect(err).toContain("holds no login");
+    expect(err).toContain("is not a login file");
     expect(fake.asked).toEqual([]);
   });
 });
@@ -150,7 +150,7 @@ describe("who is not logged in", () => {
   );
 
   test("can ask for health, and log out", async () => {
-    expect((await fake.run(["health"], NO_TOKEN)).out).toBe("ok, version 1.0.0, not ready: tmux is not there\n");
+    expect((await fake.run(["health"], NO_TOKEN)).out).toBe("ok, version 1.0.0, not ready: tmux is not running\n");
     expect(fake.asked.map(({ token }) => token)).toEqual([undefined]);
     expect(await fake.run(["auth", "logout"], NO_TOKEN)).toEqual({ code: 0, out: "logged out\n", err: "" });
   });

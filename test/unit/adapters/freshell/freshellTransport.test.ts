@@ -106,7 +106,7 @@ describe("a server that ends before it has responded", () => {
       69,
       { code: "INTERNAL_ERROR", details: { retry: false, delivery: "indeterminate" } },
     ]);
-    expect(sent.err).toContain("whether it was done is not known");
+    expect(sent.err).toContain("check whether it was done");
     for (const line of ["list-terminals", "wait-for --target terminal:x --exit"]) {
       const read = await runFreshell([...line.split(" "), "--json"], { env, homeDir: fake.home });
       expect([read.code, JSON.parse(read.out)]).toMatchObject([69, { details: { retry: true } }]);

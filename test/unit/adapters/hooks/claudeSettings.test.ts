@@ -1,7 +1,7 @@
 /** Hooks in and out of settings of every shape: nothing else changes, and what was there is there again, byte for byte. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { CLAUDE_HOOK_EVENTS, claudeHookGroup } from "../../../../adapters/hooks/claudeHook.ts";
+import { CLAUDE } from "../../../../adapters/hooks/settingsAgents.ts";
 import { isOurCommand } from "../../../../adapters/hooks/hookScript.ts";
 import {
   type HookGroups,
@@ -13,9 +13,7 @@ import {
 import { AppError } from "../../../../protocol/errors.ts";
 
 const groupsFor = (url: string): HookGroups =>
-  new Map(
-    CLAUDE_HOOK_EVENTS.map((event) => [event.name, claudeHookGroup(event, "'/d/tmuxwire/hooks/claude.sh'", url)]),
-  );
+  new Map(CLAUDE.events.map((event) => [event.name, CLAUDE.group(event, "'/d/tmuxwire/hooks/claude.sh'", url)]));
 const groups = groupsFor("http://127.0.0.1:5055");
 
 interface Settings {

@@ -20,15 +20,15 @@ test("the defaults", () => {
     passEnvironment: [],
     readyTimeoutMs: 30_000,
     homeDir: "/home/me",
-    isToldToPi: false,
+    announcesToPi: false,
   });
 });
 
 test("pi is told where we are when somebody wants it", () => {
-  expect(read({}, undefined, ["team"]).isToldToPi).toBe(true);
-  expect(read({ TMUXWIRE_TEAM_DIR: "/teams" }).isToldToPi).toBe(true);
-  expect(read({}, { team: { dir: "/teams" } }).isToldToPi).toBe(true);
-  expect(read({ PI_TEAM_WORKER_ARGV: '["pi"]' }).isToldToPi).toBe(false);
+  expect(read({}, undefined, ["team"]).announcesToPi).toBe(true);
+  expect(read({ TMUXWIRE_TEAM_DIR: "/teams" }).announcesToPi).toBe(true);
+  expect(read({}, { team: { dir: "/teams" } }).announcesToPi).toBe(true);
+  expect(read({ PI_TEAM_WORKER_ARGV: '["pi"]' }).announcesToPi).toBe(false);
 });
 
 test("the environment and the file", () => {

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
+import { MAX_OPEN_TEAMS, TEAM_IDLE_MS } from "../../../../adapters/team/teamLimits.ts";
 import { TeamServers } from "../../../../adapters/team/teamServers.ts";
 import { StubServer } from "../../../../daemon/servers/stub/stubServer.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
 
-function servers(more: { readonly maxOpen?: number; readonly fail?: () => AppError | undefined } = {}) {
+function servers(more: { readonly fail?: () => AppError | undefined } = {}) {
   const clock = new FakeClock();
   const opened: string[] = [];
   const closed: string[] = [];
@@ -12,8 +13,6 @@ function servers(more: { readonly maxOpen?: number; readonly fail?: () => AppErr
     rootDir: "/nonexistent/teams",
     env: {},
     clock,
-    idleMs: 1_000,
-    maxOpen: more.maxOpen,
     start: async ({ socketPath }) => {
       const failure = more.fail?.();
       if (failure !== undefined) throw failure;
@@ -37,9 +36,9 @@ test("a team's server is opened once, also by several at once, and left when nob
   const { clock, teams, opened, closed } = servers();
   await Promise.all([teams.use("a", nothing), teams.use("a", nothing)]);
   expect(opened).toEqual([path("a")]);
-  clock.advanceMs(999);
+  clock.advanceMs(TEAM_IDLE_MS - 1);
   await teams.use("a", nothing);
-  clock.advanceMs(999);
+  clock.advanceMs(TEAM_IDLE_MS - 1);
   expect(closed).toEqual([]);
   clock.advanceMs(1);
   await Promise.resolve();
@@ -53,25 +52,25 @@ test("one that is at work is not left", async () => {
   let finish = (): void => undefined;
   const work = teams.use("a", () => new Promise<void>((resolve) => (finish = resolve)));
   await teams.use("b", nothing);
-  clock.advanceMs(5_000);
+  clock.advanceMs(5 * TEAM_IDLE_MS);
   await Promise.resolve();
   expect(closed).toEqual([path("b")]);
   finish();
   await work;
-  clock.advanceMs(1_000);
+  clock.advanceMs(TEAM_IDLE_MS);
   await Promise.resolve();
   expect(closed).toEqual([path("b"), path("a")]);
 });
 
 test("there is room for so many; the one used longest ago makes it, and one at work does not", async () => {
-  const { teams, clock, closed } = servers({ maxOpen: 2 });
+  const names = Array.from({ length: MAX_OPEN_TEAMS }, (_, at) => `team-${at}`);
+  const { teams, clock, closed } = servers();
   await teams.use("a", nothing);
   clock.advanceMs(1);
-  await teams.use("b", nothing);
-  await teams.use("c", nothing);
+  for (const name of names) await teams.use(name, nothing);
   expect(closed).toEqual([path("a")]);
-  const full = servers({ maxOpen: 1 });
-  void full.teams.use("a", () => new Promise(() => undefined));
+  const full = servers();
+  for (const name of names) void full.teams.use(name, () => new Promise(() => undefined));
   await expect(full.teams.use("b", nothing)).rejects.toMatchObject({ code: "RESOURCE_LIMIT" });
 });
 

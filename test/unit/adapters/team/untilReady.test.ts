@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { HOOK_GRACE_MS } from "../../../../adapters/team/teamLimits.ts";
 import { untilExitReported, untilReady } from "../../../../adapters/team/untilReady.ts";
 import type {
   PaneReadiness,
@@ -38,7 +39,7 @@ function waiting(hooked: boolean) {
   const clock = new FakeClock();
   const pane = new FakePane();
   const outcomes: string[] = [];
-  const done = untilReady(pane, { clock, timeoutMs: 10_000, hooked, graceMs: 1_000 }).then((out) => outcomes.push(out));
+  const done = untilReady(pane, { clock, timeoutMs: 10_000, hooked }).then((out) => outcomes.push(out));
   return { clock, pane, done, outcomes };
 }
 
@@ -52,7 +53,7 @@ test("the hook's word is enough, at once", async () => {
 test("a screen that looks ready counts once the hook has had its time", async () => {
   const { clock, pane, done, outcomes } = waiting(true);
   pane.becomes("idle", "screen");
-  clock.advanceMs(999);
+  clock.advanceMs(HOOK_GRACE_MS - 1);
   await Promise.resolve();
   expect(outcomes).toEqual([]);
   pane.becomes("busy", "screen");
@@ -60,7 +61,7 @@ test("a screen that looks ready counts once the hook has had its time", async ()
   await Promise.resolve();
   expect(outcomes).toEqual([]);
   pane.becomes("idle", "screen");
-  clock.advanceMs(1_000);
+  clock.advanceMs(HOOK_GRACE_MS);
   await done;
   expect([outcomes, clock.pendingTimers]).toEqual([["ready"], 0]);
 });

@@ -1,6 +1,6 @@
 /** Keys in a dialog that is moved by hand: one at a time, each on a screen that shows what the one before did. */
 import { describe, expect, test } from "vitest";
-import { createDelivery } from "../../../../daemon/delivery/createDelivery.ts";
+import { DeliveryEngine } from "../../../../daemon/delivery/deliveryEngine.ts";
 import type { DialogAnswer } from "../../../../daemon/delivery/delivery.ts";
 import { judge } from "../../../../daemon/delivery/screenCapture.ts";
 import { profileNamed } from "../../../../daemon/readiness/profiles.ts";
@@ -50,7 +50,7 @@ function choose(pane: FakePane, answer: DialogAnswer) {
   const { dialog } = judge(capture, profileNamed("claude"));
   if (dialog === undefined) throw new Error("no dialog");
   pane.state = { ...pane.state, state: "asking", dialog: { ...dialog, id: "1-x" } };
-  const delivery = createDelivery({ readiness: pane.readiness, clock: pane.clock, nowUnixMs: () => 0 });
+  const delivery = new DeliveryEngine({ readiness: pane.readiness, clock: pane.clock, nowUnixMs: () => 0 });
   return pane.during(delivery.choose({ server: pane.server, pane: pane.pane, answer }));
 }
 

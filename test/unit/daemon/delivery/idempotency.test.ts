@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { SubmitResult } from "../../../../daemon/delivery/delivery.ts";
 import { DELIVERY_KEPT_MS } from "../../../../daemon/delivery/deliveryLimits.ts";
-import { openDeliveryStore } from "../../../../daemon/delivery/deliveryStore.ts";
+import { DeliveryStore } from "../../../../daemon/delivery/deliveryStore.ts";
 import { type Attempt, Idempotency } from "../../../../daemon/delivery/idempotency.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 
@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const store = (maxRows?: number) =>
-  openDeliveryStore({ path: join(directory, "state", "deliveries.db"), nowUnixMs: () => nowUnixMs, maxRows });
+  new DeliveryStore({ path: join(directory, "state", "deliveries.db"), nowUnixMs: () => nowUnixMs, maxRows });
 
 const KEY = { scope: "123.456", pane: "%1", key: "k-1" };
 const RESULT: SubmitResult = {

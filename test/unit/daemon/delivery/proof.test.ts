@@ -1,6 +1,6 @@
 /** What counts as taken, what counts as an empty box, and what is said where neither is so. */
 import { describe, expect, test } from "vitest";
-import { createDelivery } from "../../../../daemon/delivery/createDelivery.ts";
+import { DeliveryEngine } from "../../../../daemon/delivery/deliveryEngine.ts";
 import type { SubmitRequest } from "../../../../daemon/delivery/delivery.ts";
 import { FakePane, type Typed } from "../../../support/agents/fakePane.ts";
 
@@ -46,7 +46,7 @@ class BoxPane extends FakePane {
   }
 }
 
-const deliveryTo = ({ readiness, clock }: FakePane) => createDelivery({ readiness, clock, nowUnixMs: () => 0 });
+const deliveryTo = ({ readiness, clock }: FakePane) => new DeliveryEngine({ readiness, clock, nowUnixMs: () => 0 });
 
 const submit = (pane: FakePane, more: Partial<SubmitRequest> = {}) =>
   deliveryTo(pane).submit({ server: pane.server, pane: pane.pane, text: "fix it", ...more });

@@ -31,10 +31,11 @@ test("renders counters, gauges and cumulative histograms", () => {
   expect(lines).toContain("c_seconds_count 3");
 });
 
-test("a counter asked for again is the same, any other name only once", () => {
+test("a counter adds up, and a name is there only once", () => {
   const metrics = new Metrics();
-  metrics.counter("a_total", "A.").add();
-  metrics.counter("a_total", "A.").add();
+  const counter = metrics.counter("a_total", "A.");
+  counter.add();
+  counter.add();
   expect(metrics.render()).toContain("a_total 2\n");
   expect(() => metrics.histogram("a_total", "A.")).toThrow("exists");
 });

@@ -1,5 +1,5 @@
 /** An engine that watches one pane of a server that says what the test tells it, on a clock moved by hand. */
-import { createReadiness, type ReadinessEngine } from "../../../../daemon/readiness/engine.ts";
+import { ReadinessEngine } from "../../../../daemon/readiness/engine.ts";
 import type { PaneReadiness, Readiness } from "../../../../daemon/readiness/readiness.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
 import { ReadinessServer, rest } from "../../../support/agents/readinessServer.ts";
@@ -20,7 +20,7 @@ export class Scene {
   readonly clock = new FakeClock();
   readonly errors: unknown[] = [];
   readonly tmux = new ReadinessServer();
-  readonly engine: ReadinessEngine = createReadiness({
+  readonly engine: ReadinessEngine = new ReadinessEngine({
     clock: this.clock,
     nowUnixMs: () => 1_000_000 + this.clock.nowMs(),
     onError: (error) => this.errors.push(error),

@@ -2,8 +2,6 @@ import { describe, expect, test } from "vitest";
 import { loadProfile } from "../../../../daemon/readiness/profile.ts";
 import { guessProfile, profileNamed, PROFILES, programName } from "../../../../daemon/readiness/profiles.ts";
 import { isKeyName } from "../../../../daemon/panes/keys.ts";
-import { READINESS_STATES } from "../../../../daemon/readiness/readiness.ts";
-import { READINESS_STATE_NAMES } from "../../../../protocol/api/nativeReadiness.ts";
 import claude from "../../../../daemon/readiness/profiles/claude.json" with { type: "json" };
 
 describe("profiles", () => {
@@ -42,10 +40,6 @@ describe("profiles", () => {
     [undefined, "Object"],
   ])("a wrong one says where: %#", (source, message) => {
     expect(() => loadProfile(source)).toThrow(message);
-  });
-
-  test("the API's names of states are the engine's", () => {
-    expect(READINESS_STATE_NAMES).toEqual(READINESS_STATES);
   });
 });
 

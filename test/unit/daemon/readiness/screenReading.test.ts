@@ -41,6 +41,20 @@ describe("what a screen says", () => {
     expect(asking.length).toBeGreaterThan(10);
   });
 
+  test("a long command stands in the question from its first row", () => {
+    const screen = AGENT_SCREENS.find(({ dialog }) => dialog?.text.startsWith("Bash command") === true)!;
+    const at = screen.lines.findIndex((line) => line.includes("touch /tmp/approved"));
+    const command = Array.from({ length: 12 }, (_, index) => `   step ${index} &&`);
+    const lines = ["went by", ...screen.lines.slice(0, at), ...command, ...screen.lines.slice(at)];
+    const reading = read({ ...screen, lines });
+    const text = reading.state === "asking" ? reading.dialog.text : "";
+    expect(text).toMatch(/^Bash command\n\nstep 0 &&\n.*step 11 &&\ntouch \/tmp\/approved\n.*proceed\?$/s);
+    const longer = Array.from({ length: 24 }, (_, index) => `   step ${index} &&`);
+    const cut = read({ ...screen, lines: [...screen.lines.slice(0, at), ...longer, ...screen.lines.slice(at)] });
+    const cutText = cut.state === "asking" ? cut.dialog.text : "";
+    expect(cutText).toMatch(/^Bash command\n\nstep 0 &&\n.*\n…\n.*touch \/tmp\/approved\n.*proceed\?$/s);
+  });
+
   test("the digest is the dialog's, wherever its mark stands", () => {
     const [first, second] = AGENT_SCREENS.filter(
       ({ dialog }) => dialog?.otherIndex === 2 && dialog.text.startsWith("Bash"),

@@ -1,5 +1,5 @@
 /** Profiles that a person wrote: what is taken, what is refused in one line, and that no pattern of theirs holds the daemon up. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { spawnSync } from "node:child_process";
@@ -86,6 +86,18 @@ describe("is refused in one line that names the field, and the others hold:", ()
     expect(good?.profile?.name).toBe("mine");
   });
 
+  test("a directory that cannot be read, of which nothing is known", () => {
+    const refused = (path: string, reason: RegExp): void =>
+      expect(readUserProfiles(path)).toEqual([{ file: path, refused: expect.stringMatching(reason) as string }]);
+    write("file", "");
+    refused(join(directory, "file"), /^cannot be read \(ENOTDIR\); /);
+    refused(join(directory, "file", "profiles"), /^cannot be read \(ENOTDIR\); /);
+    symlinkSync("loop", join(directory, "loop"));
+    refused(join(directory, "loop"), /^cannot be read \(ELOOP\); /);
+    mkdirSync(join(directory, "closed"), { mode: 0 });
+    if (process.getuid?.() !== 0) refused(join(directory, "closed"), /^cannot be read \(EACCES\); /);
+  });
+
   test("a directory, a FIFO, and the same name twice", () => {
     mkdirSync(join(directory, "a.json"));
     expect(spawnSync("mkfifo", [join(directory, "b.json")]).status).toBe(0);
@@ -151,6 +163,7 @@ test("a screen that was recorded is read back, and judged by the profile", () =>
     cols: 80,
     rows: 24,
     labels: [],
+    question: [],
     lines,
   });
   const screens = [

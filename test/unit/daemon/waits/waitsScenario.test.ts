@@ -102,9 +102,9 @@ test("10,000 waits: no false match and no miss", { timeout: 60_000 }, async () =
     // Twenty waits on each pane: for the word, for words that share its letters, and alternatives of both.
     for (let index = 0; index < 20; index++) {
       const text = index < 10 ? word : `${word} it`;
-      const wait = waits.arm(source, { pattern: { kind: "literal", text }, excludeEcho, timeoutMs: 10_000 });
+      const wait = waits.wait(source, { pattern: { kind: "literal", text }, excludeEcho, timeoutMs: 10_000 });
       outcomes[index] = -1;
-      wait.result.then(
+      wait.then(
         (result) => (outcomes[index] = (result.matched[0]?.from?.outputSeq ?? 0) - head),
         () => undefined,
       );

@@ -79,7 +79,7 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   ],
   "newSession with variables and a window's name": [
     build.newSession({ name: "w", format: "f", environment: { A: "x#(y)", B: "" }, windowName: "a#b" }),
-    'new-sessio -d -P -F "f" -e "A=x\\043(y)" -e "B=" -n "a\\043\\043b" -s "w"',
+    'new-sessio -d -P -F "f" -n "a\\043\\043b" -s "w" -e "A=x\\043(y)" -e "B="',
   ],
   unsetEnvironment: [build.unsetEnvironment("A"), 'set-environmen -gu "A"'],
   "unsetEnvironment of a session": [build.unsetEnvironment("A", session), 'set-environmen -t "\\0442" -u "A"'],

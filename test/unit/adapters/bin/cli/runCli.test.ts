@@ -181,10 +181,10 @@ describe("messages", () => {
   });
 
   test("a pane can be left out inside tmux only", async () => {
-    expect((await inProcessCli(["capture"])).err).toMatch(/PANE: say which; only inside a tmux pane/);
+    expect((await inProcessCli(["capture"])).err).toMatch(/PANE: name one; it can be left out only inside a tmux pane/);
     const inside = { TMUX: "/elsewhere/own,1,0", TMUX_PANE: "%1", TMUXWIRE_TMUX_SOCKET: "/elsewhere/own" };
     const other = await inProcessCli(["capture", "--server", "mine"], { env: inside });
-    expect(other.err).toMatch(/PANE: say which; the one that this terminal is in is on another server/);
+    expect(other.err).toMatch(/PANE: name one; this terminal's pane is on another server/);
     const { code, err } = await inProcessCli(["capture"], { env: inside });
     expect([code, err]).toEqual([69, expect.stringMatching(/no daemon listens/)]);
   });

@@ -15,7 +15,8 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { CLAUDE_HOOK_SCRIPT } from "../../../../../adapters/hooks/claudeHook.ts";
+import { hookScript } from "../../../../../adapters/hooks/hookScript.ts";
+import { CLAUDE } from "../../../../../adapters/hooks/settingsAgents.ts";
 import { inProcessCli, type CliResult } from "../../../../support/daemon/cliOutput.ts";
 
 let home = "";
@@ -44,7 +45,7 @@ test("into a home without settings, twice, and out again", async () => {
   expect(first).toMatchObject({ code: 0, err: "" });
   expect(first.out).toContain(settings());
   expect(first.out).toContain("http://127.0.0.1:5055");
-  expect(readFileSync(script(), "utf8")).toBe(CLAUDE_HOOK_SCRIPT);
+  expect(readFileSync(script(), "utf8")).toBe(hookScript(CLAUDE));
   const written = readFileSync(settings(), "utf8");
   expect(Object.keys((JSON.parse(written) as { hooks: object }).hooks)).toHaveLength(8);
   expect((await hooks("install", "claude")).out).toContain("nothing to do");
@@ -54,8 +55,7 @@ test("into a home without settings, twice, and out again", async () => {
     out: expect.stringMatching(/: installed\n/) as string,
   });
   expect(await hooks("uninstall", "claude")).toMatchObject({ code: 0 });
-  expect(readdirSync(home)).toEqual([".local"]);
-  expect(existsSync(path(".local", "share", "tmuxwire"))).toBe(false);
+  expect(readdirSync(home)).toEqual([]);
   expect((await hooks("uninstall", "claude")).out).toContain("nothing to do");
   expect(await hooks("status", "claude")).toMatchObject({
     code: 3,
@@ -158,7 +158,7 @@ test("the dashboard's token is for this user's eyes, and goes with the hooks", a
   const { out } = await hooks("install", "claude");
   expect(statSync(secrets()).mode & 0o777).toBe(0o600);
   expect(readFileSync(secrets(), "utf8")).toBe('header = "Authorization: Bearer a\\"b\\\\c"\n');
-  expect(readFileSync(settings(), "utf8") + out + CLAUDE_HOOK_SCRIPT).not.toContain('a"b');
+  expect(readFileSync(settings(), "utf8") + out + hookScript(CLAUDE)).not.toContain('a"b');
   delete env["TMUXWIRE_DASHBOARD_TOKEN"];
   await hooks("install", "claude");
   expect(existsSync(secrets())).toBe(false);

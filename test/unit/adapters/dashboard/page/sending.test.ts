@@ -51,6 +51,8 @@ describe("an answer", () => {
   test("is delivered, with the server's own latency", async () => {
     const { result, keys } = await send(answered({ status: "ok", delivery: "queued", latency_ms: 84 }));
     expect(result).toEqual({ kind: "delivered", delivery: "queued", latencyMs: 84 });
+    const noted = await send(answered({ delivery: "echoed_unconfirmed", latency_ms: 84, screen_note: "No API key" }));
+    expect(noted.result).toMatchObject({ screenNote: "No API key" });
     expect(keys).toEqual(["key"]);
   });
 
@@ -67,14 +69,19 @@ describe("an answer", () => {
 
   test("is given up after three tries, with the server's words, and leaves no timer", async () => {
     const { result, keys, pendingTimers } = await send(...[1, 2, 3].map(() => refusal(502, "not_echoed")));
-    expect(result).toEqual({ kind: "failed", errorType: "not_echoed", message: "words of not_echoed" });
+    expect(result).toEqual({
+      kind: "failed",
+      errorType: "not_echoed",
+      message: "words of not_echoed",
+      textWritten: false,
+    });
     expect(keys).toHaveLength(3);
     expect(pendingTimers).toBe(0);
   });
 
   test.each([400, 404, 409, 500])("is not tried again after %d", async (status) => {
     const { result, keys } = await send(refusal(status, "no"));
-    expect(result).toEqual({ kind: "failed", errorType: "no", message: "words of no" });
+    expect(result).toEqual({ kind: "failed", errorType: "no", message: "words of no", textWritten: false });
     expect(keys).toHaveLength(1);
   });
 
@@ -181,12 +188,24 @@ describe("a refusal", () => {
   test.each([
     ['{"status":"error","error_type":"timeout","message":"too slow"}', 502, "timeout", "too slow"],
     ['{"error":"Session x already exists"}', 409, "http_409", "Session x already exists"],
-    ["forbidden", 403, "http_403", "this daemon does not admit pages from this address"],
-    ["", 401, "http_401", "this daemon wants a token"],
-    ["<html>", 500, "http_500", "the server answered 500"],
+    ["forbidden", 403, "http_403", "this dashboard does not allow pages from this address"],
+    ["", 401, "http_401", "this dashboard needs a token"],
+    ["<html>", 500, "http_500", "the server responded with 500"],
   ])("%s is told in the server's words when it has some", async (text, status, errorType, message) => {
     const error = await errorOf(new Response(text, { status, headers: { "retry-after": "3" } }));
     expect(error).toMatchObject({ status, errorType, message, retryAfterMs: 3_000 });
+  });
+
+  test("says its reason, and that something was typed", async () => {
+    const body = {
+      status: "error",
+      error_type: "wrong_state",
+      reason: "box_changed",
+      message: "x",
+      text_written: true,
+    };
+    const error = await errorOf(Response.json(body, { status: 409 }));
+    expect(error).toMatchObject({ errorType: "box_changed", textWritten: true });
   });
 
   test("no answer at all says what to look at", async () => {

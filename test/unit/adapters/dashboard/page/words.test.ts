@@ -38,14 +38,31 @@ describe("what became of an answer", () => {
     expect(deliveredText("something_new", 12_300)).toBe("something new · 12 s");
   });
 
+  test("delivered, and what the screen says since", () => {
+    expect(deliveredText("echoed_unconfirmed", 90, "No API key found")).toMatch(/ · 90 ms — .*: No API key found$/);
+  });
+
+  const failure = (errorType: string, message: string, textWritten = false) =>
+    failureText({ errorType, message, textWritten });
+
   test("failed: whether anything was sent, then the server's words", () => {
-    expect(failureText("not_echoed", "Try again.")).toBe("not echoed, nothing was sent — Try again.");
-    expect(failureText("invalid_option_index", "")).toBe("nothing was sent");
-    expect(failureText("wrong_state", "It works.")).toBe("nothing was sent — It works.");
+    expect(failure("not_echoed", "Try again.")).toBe("not seen on the screen, not entered — Try again.");
+    expect(failure("invalid_option_index", "")).toBe("nothing was sent");
+    expect(failure("wrong_state", "It works.")).toBe("nothing was sent — It works.");
+    expect(failure("box_not_empty", "")).toBe("nothing was sent, other text stands in the agent's box");
     for (const uncertain of ["timeout", "unknown", "send_failed", "unreachable", "http_500"]) {
-      expect(failureText(uncertain, "x")).toBe("may have been sent: look at the pane before you try again — x");
+      expect(failure(uncertain, "x")).toBe("may have been sent: look at the pane before you try again — x");
     }
   });
+
+  test.each(["box_changed", "question_opened", "not_entered"])("failed with the text in the box: %s", (reason) => {
+    expect(failure(reason, "", true)).toBe("your text stands in the agent's box, unsent");
+  });
+
+  test.each(["wrong_state", "program_changed", "box_not_empty", "question_unreadable", "timeout", "anything"])(
+    "failed after something was typed: %s",
+    (reason) => expect(failure(reason, "", true)).not.toMatch(/nothing was sent/),
+  );
 });
 
 describe("a card's words", () => {

@@ -38,7 +38,7 @@ function desk(request: (frame: Readonly<Record<string, unknown>>) => RpcOutcome 
     onView: (view) => views.push(view),
   });
   const remote = (command: string, args: object, more: object = {}): RpcOutcome =>
-    owner.answer({
+    owner.respond({
       type: "layout.rpc.request",
       requestId: "r",
       callerDeviceId: "phone",
@@ -121,8 +121,8 @@ describe("a mirror", () => {
     });
     const first = mirror.perform({ kind: "undo", lineId: "l" });
     const second = mirror.perform({ kind: "undo", lineId: "l" });
-    mirror.answered(posted[0]?.askId ?? "", { ok: true, result: {} });
-    mirror.answered("unknown", { ok: true, result: {} });
+    mirror.settle(posted[0]?.askId ?? "", { ok: true, result: {} });
+    mirror.settle("unknown", { ok: true, result: {} });
     expect(await first).toEqual({ ok: true, result: {} });
     clock.advanceMs(26_000);
     expect(await second).toMatchObject({ ok: false, error: { code: "OWNER_TIMEOUT" } });
@@ -258,13 +258,13 @@ describe("terminals", () => {
     let status: "exited" | undefined = "exited";
     const streams = new TerminalStreams({
       send: (message) => sent.push(message) > 0,
-      look: () => Promise.resolve(status === undefined ? undefined : ({ status, exitCode: 3 } as never)),
+      find: () => Promise.resolve(status === undefined ? undefined : ({ status, exitCode: 3 } as never)),
       onSized: () => undefined,
     });
     const leave = streams.join("t", sink(log), { cols: 90, rows: 30 });
     const leaveOther = streams.join("t", sink(log), undefined);
-    expect(streams.heard({ type: "terminal.attached", terminalId: "t", snapshot: "s", outputSeq: 1 })).toBe(true);
-    expect(streams.heard({ type: "terminal.output", terminalId: "u", data: "x", outputSeq: 2 })).toBe(false);
+    expect(streams.handle({ type: "terminal.attached", terminalId: "t", snapshot: "s", outputSeq: 1 })).toBe(true);
+    expect(streams.handle({ type: "terminal.output", terminalId: "u", data: "x", outputSeq: 2 })).toBe(false);
     const refused = {
       type: "error",
       code: "INVALID_TERMINAL_ID",
@@ -272,10 +272,10 @@ describe("terminals", () => {
       terminalId: "t",
       timestamp: "",
     } as const;
-    streams.heard(refused);
+    streams.handle(refused);
     await tick();
     status = undefined;
-    streams.heard(refused);
+    streams.handle(refused);
     await tick();
     expect(log).toEqual(["attached s", "attached s", "exited 3", "exited 3", "gone", "gone"]);
     sent.length = 0;
@@ -362,14 +362,14 @@ describe("a file that is edited", () => {
     ]);
     [disk.text, disk.etag] = ["theirs", "e9"];
     file.changed("mine again");
-    await file.look();
+    await file.check();
     expect(texts).toEqual(["one"]);
     await file.save("mine again");
     expect([disk.text, statuses.at(-1)?.kind]).toEqual(["theirs", "conflict"]);
     await file.overwrite("mine again");
     expect([disk.text, statuses.at(-1)?.kind]).toEqual(["mine again", "ready"]);
     [disk.text, disk.etag] = ["theirs", "e10"];
-    await file.look();
+    await file.check();
     expect(texts).toEqual(["one", "theirs"]);
   });
 });
@@ -387,8 +387,8 @@ describe("a conversation", () => {
     const tool = { name: "Bash", input: {} };
     const asks = { type: "sdk.permission.request", sessionId, requestId: "p", subtype: "can_use_tool", tool } as const;
     now = withFrame(withFrame(now, asks), asks);
-    expect([now.partial, now.messages.length, now.asking.length]).toEqual(["", 1, 1]);
+    expect([now.partial, now.messages.length, now.permissions.length]).toEqual(["", 1, 1]);
     now = withFrame(now, { type: "sdk.exit", sessionId, exitCode: 137 });
-    expect([now.status, now.exitCode, now.asking]).toEqual(["exited", 137, []]);
+    expect([now.status, now.exitCode, now.permissions]).toEqual(["exited", 137, []]);
   });
 });

@@ -60,12 +60,12 @@ for (const [name, pattern, index] of EXPECTED) {
       const { source, waits } = waitBench();
       source.write(Buffer.from(recording.before, "latin1"));
       const excludeEcho = Buffer.from(recording.typed, "latin1");
-      const armed = waits.arm(source, { pattern: { kind: "literal", text: pattern }, excludeEcho });
+      const wait = waits.wait(source, { pattern: { kind: "literal", text: pattern }, excludeEcho });
       for (const chunk of chunksOf(recording)) {
         source.write(Buffer.from(chunk, "latin1"));
         await Promise.resolve();
       }
-      const outcome = await outcomeOf(armed.result);
+      const outcome = await outcomeOf(wait);
       const bytes = Buffer.from(pattern, "utf8").toString("latin1");
       const wanted =
         index < 0 ? "pending" : recording.before.length + occurrence(recording.output.join(""), bytes, index);

@@ -122,7 +122,7 @@ for (const [name, shape] of Object.entries(SHAPES)) {
       const head = source.outputSeq;
       const kind = shape.isRegex === true ? "regex" : "literal";
       const request = { pattern: { kind, text: shape.pattern }, excludeEcho: Buffer.from(shape.typed) } as const;
-      const armed = waits.arm(source, request);
+      const wait = waits.wait(source, request);
       for (const chunk of cut === "as given" ? shape.output : Array.from(shape.output.join(""))) {
         source.write(chunk);
         await Promise.resolve();
@@ -131,7 +131,7 @@ for (const [name, shape] of Object.entries(SHAPES)) {
       await turns();
       await re2Done(waits);
       clock.advanceMs(100);
-      const outcome = await outcomeOf(armed.result);
+      const outcome = await outcomeOf(wait);
       const at = typeof outcome === "object" && "matched" in outcome ? outcome.matched[0]?.from?.outputSeq : outcome;
       const all = shape.output.join("");
       const wanted = shape.after === undefined ? undefined : all.indexOf(shape.after) + shape.after.length;

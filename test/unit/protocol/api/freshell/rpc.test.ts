@@ -5,7 +5,7 @@ import {
   isMutation,
   needsKey,
   parseArgs,
-  RPC_COMMANDS,
+  RPC_ARGS,
   type RpcCommand,
 } from "../../../../../protocol/api/freshell/rpcCommands.ts";
 
@@ -44,14 +44,15 @@ describe("F153 F159 F180: the envelope", () => {
   });
 
   test("which commands want a revision and a key", () => {
-    expect(RPC_COMMANDS.filter((command) => !isMutation(command))).toEqual([
+    const commands = Object.keys(RPC_ARGS) as RpcCommand[];
+    expect(commands.filter((command) => !isMutation(command))).toEqual([
       "send-keys",
       "capture-pane",
       "wait-for",
       "read",
       "resolve",
     ]);
-    expect(RPC_COMMANDS.filter(needsKey)).toEqual(["new-tab", "split-pane", "attach-terminal", "respawn-pane"]);
+    expect(commands.filter(needsKey)).toEqual(["new-tab", "split-pane", "attach-terminal", "respawn-pane"]);
   });
 });
 

@@ -114,7 +114,7 @@ describe("F206 F207 F208 F244: an earlier page's tabs", () => {
     expect([layout.workspaceRevision, layout.ownerDeviceId, note]).toEqual([
       1,
       "desk",
-      "The tabs of an earlier page were taken over.",
+      "The tabs of an earlier page were imported.",
     ]);
     const { tabs, layouts, activeTabId, activePane } = layout.snapshot;
     expect(tabs.map(({ id, title, ownerDeviceId, createdAt }) => [id, title, ownerDeviceId, createdAt])).toEqual([
@@ -146,7 +146,7 @@ describe("F206 F207 F208 F244: an earlier page's tabs", () => {
       args: { target: "tab:t0", title: "now" },
       callerDeviceId: "desk",
     } as const;
-    expect(runtime.answer({ ...renamed, phase: "apply", expectedRevision: 1 })).toMatchObject({ ok: true });
+    expect(runtime.respond({ ...renamed, phase: "apply", expectedRevision: 1 })).toMatchObject({ ok: true });
     const { layout, note } = open(store);
     expect([layout.workspaceRevision, layout.snapshot.tabs[0]?.title, note]).toEqual([2, "now", undefined]);
   });
@@ -198,16 +198,16 @@ describe("F206 F207 F208 F244: an earlier page's tabs", () => {
     const store = storageWith({ [STORAGE_KEYS.legacyTabs]: text });
     const { layout, note } = open(store);
     expect([layout.snapshot.tabs, store.getItem(STORAGE_KEYS.legacyTabs)]).toEqual([[], text]);
-    expect(note).toContain("stays where it is");
+    expect(note).toContain("was left where it is");
   });
 
   test("5 MB of it: it is left, and the device still keeps what it can", () => {
     const text = legacyTabs([{ id: "t1", title: "t", more: "x".repeat(4_900_000) }]);
     const store = storageWith({ [STORAGE_KEYS.legacyTabs]: text });
     const { layout, note, runtime } = open(store);
-    expect([layout.snapshot.tabs, note]).toEqual([[], expect.stringContaining("stays where it is") as unknown]);
+    expect([layout.snapshot.tabs, note]).toEqual([[], expect.stringContaining("was left where it is") as unknown]);
     const made = { command: "new-tab", args: { picker: true }, callerDeviceId: "desk", idempotencyKey: "k" } as const;
-    expect(runtime.answer({ ...made, phase: "apply", expectedRevision: 1 })).toMatchObject({ ok: true });
+    expect(runtime.respond({ ...made, phase: "apply", expectedRevision: 1 })).toMatchObject({ ok: true });
     expect(store.getItem(STORAGE_KEYS.legacyTabs)).toBe(text);
   });
 
@@ -215,7 +215,7 @@ describe("F206 F207 F208 F244: an earlier page's tabs", () => {
     const store = storageWith({ other: "x".repeat(QUOTA_CHARS - 100) });
     const { runtime } = open(store);
     const made = { command: "new-tab", args: { picker: true }, callerDeviceId: "desk", idempotencyKey: "k" } as const;
-    expect(runtime.answer({ ...made, phase: "apply", expectedRevision: 1 })).toMatchObject({
+    expect(runtime.respond({ ...made, phase: "apply", expectedRevision: 1 })).toMatchObject({
       ok: false,
       error: { code: "INTERNAL_ERROR" },
     });

@@ -1,6 +1,6 @@
 /** Readiness and delivery as a daemon has them, for one test; an error that only the log would show fails it. */
-import { createDelivery, type DeliveryEngine, type DeliveryOptions } from "../../../daemon/delivery/createDelivery.ts";
-import { createReadiness, type ReadinessEngine } from "../../../daemon/readiness/engine.ts";
+import { DeliveryEngine, type DeliveryOptions } from "../../../daemon/delivery/deliveryEngine.ts";
+import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import type { PaneReadiness, Readiness, ReadinessState } from "../../../daemon/readiness/readiness.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { AGENT_PROFILES, type AgentName, type AgentProgram } from "./agentPrograms.ts";
@@ -16,8 +16,8 @@ export function engines(options: Partial<DeliveryOptions> = {}): Engines {
   const errors: unknown[] = [];
   const onError = (error: unknown): void => void errors.push(error);
   const common = { clock: systemClock, nowUnixMs: Date.now, onError };
-  const readiness = createReadiness(common);
-  const delivery = createDelivery({ ...common, readiness, ...options });
+  const readiness = new ReadinessEngine(common);
+  const delivery = new DeliveryEngine({ ...common, readiness, ...options });
   return {
     readiness,
     delivery,

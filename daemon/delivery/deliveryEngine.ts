@@ -13,7 +13,7 @@ import { chooseAnswer } from "./chooseAnswer.ts";
 import { requireNoQuestion } from "./clearBox.ts";
 import type { ChooseRequest, Delivery, PressRequest, SubmitRequest, SubmitResult } from "./delivery.ts";
 import { DEFAULT_DELIVERY_TIMEOUT_MS, MAX_EXACT_CAPTURES } from "./deliveryLimits.ts";
-import { type DeliveryStore, openDeliveryStore } from "./deliveryStore.ts";
+import { DeliveryStore } from "./deliveryStore.ts";
 import { type Attempt, Idempotency } from "./idempotency.ts";
 import { takeCapture } from "./screenCapture.ts";
 import { PaneMutex, type WhileFree } from "./paneMutex.ts";
@@ -34,16 +34,6 @@ export interface DeliveryOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-export interface DeliveryEngine extends Delivery {
-  /** Nothing new starts: deliveries that have typed nothing end now, those that have may finish. */
-  stop(): void;
-  /** `stop`, and settles every caller; what is half typed stays so. Safe to call twice. */
-  close(): void;
-}
-
-/** @throws AppError CONFIGURATION_INVALID when there is no store and none can be made */
-export const createDelivery = (options: DeliveryOptions): DeliveryEngine => new PaneDelivery(options);
-
 interface Call {
   readonly server: TmuxServer;
   readonly pane: PaneId;
@@ -52,7 +42,7 @@ interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
-class PaneDelivery implements DeliveryEngine {
+export class DeliveryEngine implements Delivery {
   readonly #readiness: ReadinessWatcher;
   readonly #clock: Clock;
   readonly #store: DeliveryStore;
@@ -66,7 +56,7 @@ class PaneDelivery implements DeliveryEngine {
     setMaxListeners(0, this.#stopping.signal, this.#closing.signal);
     this.#readiness = readiness;
     this.#clock = clock;
-    this.#store = store ?? openDeliveryStore({ path: ":memory:", nowUnixMs });
+    this.#store = store ?? new DeliveryStore({ path: ":memory:", nowUnixMs });
     this.#idempotency = new Idempotency(this.#store, onError);
   }
 
@@ -96,35 +86,36 @@ class PaneDelivery implements DeliveryEngine {
     );
   }
 
-  async interrupt(server: TmuxServer, pane: PaneId): Promise<void> {
-    const done = this.#deliver({ server, pane }, undefined, async (work) => {
-      await settleState(work.watch);
-      await work.watch.address(profileNamed(work.watch.state.profile));
-      await pressInterrupt(work);
-      return resultOf(work, "submitted");
-    });
-    await this.#orLeave(done, undefined);
+  interrupt(server: TmuxServer, pane: PaneId): Promise<void> {
+    return this.#settledFor(server, pane, pressInterrupt);
   }
 
-  async clear(server: TmuxServer, pane: PaneId): Promise<void> {
-    const done = this.#deliver({ server, pane }, undefined, async (work) => {
-      await settleState(work.watch);
-      await work.watch.address(profileNamed(work.watch.state.profile));
-      await clearOnce(work);
-      return resultOf(work, "submitted");
-    });
-    await this.#orLeave(done, undefined);
+  clear(server: TmuxServer, pane: PaneId): Promise<void> {
+    return this.#settledFor(server, pane, clearOnce);
   }
 
+  /** Nothing new starts: deliveries that have typed nothing end now, those that have may finish. */
   stop(): void {
     if (!this.#stopping.signal.aborted) this.#stopping.abort(stops());
   }
 
+  /** `stop`, and settles every caller; what is half typed stays so. Safe to call twice. */
   close(): void {
     if (this.#closing.signal.aborted) return;
     this.stop();
     this.#closing.abort(stops());
     this.#store.close();
+  }
+
+  /** Presses keys for who reads from the pane, once its state is known. */
+  async #settledFor(server: TmuxServer, pane: PaneId, press: (work: Work) => Promise<void>): Promise<void> {
+    const done = this.#deliver({ server, pane }, undefined, async (work) => {
+      await settleState(work.watch);
+      await work.watch.address(profileNamed(work.watch.state.profile));
+      await press(work);
+      return resultOf(work, "submitted");
+    });
+    await this.#orLeave(done, undefined);
   }
 
   /** A delivery with a key goes on without its caller, who may ask again for its result. */

@@ -1,6 +1,6 @@
 /** The engine above a pane that is moved by hand: when Enter is pressed and when it is not, turns, deadlines, leaving. */
 import { describe, expect, test } from "vitest";
-import { createDelivery } from "../../../../daemon/delivery/createDelivery.ts";
+import { DeliveryEngine } from "../../../../daemon/delivery/deliveryEngine.ts";
 import type { SubmitRequest } from "../../../../daemon/delivery/delivery.ts";
 import { MAX_DELIVERIES_WAITING } from "../../../../daemon/delivery/deliveryLimits.ts";
 import { AppError } from "../../../../protocol/errors.ts";
@@ -31,7 +31,7 @@ function claude(): FakePane {
 }
 
 function deliver(pane: FakePane, more: Partial<SubmitRequest> = {}) {
-  const delivery = createDelivery({ readiness: pane.readiness, clock: pane.clock, nowUnixMs: () => 0 });
+  const delivery = new DeliveryEngine({ readiness: pane.readiness, clock: pane.clock, nowUnixMs: () => 0 });
   const request = { server: pane.server, pane: pane.pane, text: "fix it", ...more };
   return { delivery, request, work: delivery.submit(request) };
 }

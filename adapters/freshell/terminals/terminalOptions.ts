@@ -9,10 +9,10 @@ import type { PaneId } from "../../../protocol/ids.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { PaneUserOptions } from "../../../daemon/tmux/userOptions.ts";
 
-export const SEQ_MARK = "freshell_seq";
+export const SEQ_OPTION = "freshell_seq";
 /** Made for a device's pane, and no pane has been confirmed to show it. */
-const ORPHAN_MARK = "freshell_orphan";
-const [ID_MARK, TITLE_MARK, CWD_MARK, SHELL_MARK, RESUME_MARK] = [
+const ORPHAN_OPTION = "freshell_orphan";
+const [ID_OPTION, TITLE_OPTION, CWD_OPTION, SHELL_OPTION, RESUME_OPTION] = [
   "freshell",
   "freshell_title",
   "freshell_cwd",
@@ -32,7 +32,7 @@ export interface TerminalIdentity {
   readonly resumeSessionId: string | undefined;
 }
 
-export interface MarkedPane extends TerminalIdentity {
+interface StoredTerminal extends TerminalIdentity {
   readonly pane: PaneId;
   /** Of two panes of one terminal the later one counts: a respawn was interrupted. */
   readonly generation: number;
@@ -42,7 +42,7 @@ export interface MarkedPane extends TerminalIdentity {
 }
 
 /** For a new pane. */
-export function marksOf(
+export function userOptionsOf(
   identity: TerminalIdentity,
   generation: number,
   reservedSeq: number,
@@ -50,30 +50,30 @@ export function marksOf(
 ): Record<string, string> {
   const { id, createdAt, mode, shell, cwd, title, resumeSessionId } = identity;
   return {
-    [ID_MARK]: `${id}.${generation}.${createdAt}.${mode}`,
-    [SEQ_MARK]: String(reservedSeq),
-    [TITLE_MARK]: title,
-    [CWD_MARK]: cwd,
-    [SHELL_MARK]: shell,
-    ...(resumeSessionId === undefined ? {} : { [RESUME_MARK]: resumeSessionId }),
-    ...(isOrphan ? { [ORPHAN_MARK]: "1" } : {}),
+    [ID_OPTION]: `${id}.${generation}.${createdAt}.${mode}`,
+    [SEQ_OPTION]: String(reservedSeq),
+    [TITLE_OPTION]: title,
+    [CWD_OPTION]: cwd,
+    [SHELL_OPTION]: shell,
+    ...(resumeSessionId === undefined ? {} : { [RESUME_OPTION]: resumeSessionId }),
+    ...(isOrphan ? { [ORPHAN_OPTION]: "1" } : {}),
   };
 }
 
 /** The newest pane of each terminal, oldest terminal first, asked of tmux. @throws AppError CONNECTION_LOST */
-export async function readTerminals(server: PaneUserOptions): Promise<readonly MarkedPane[]> {
-  const newest = new Map<string, MarkedPane>();
-  for (const marked of await readMarkedPanes(server)) {
-    const other = newest.get(marked.id);
-    if (other === undefined || other.generation < marked.generation) newest.set(marked.id, marked);
+export async function readTerminals(server: PaneUserOptions): Promise<readonly StoredTerminal[]> {
+  const newest = new Map<string, StoredTerminal>();
+  for (const stored of await readPanes(server)) {
+    const other = newest.get(stored.id);
+    if (other === undefined || other.generation < stored.generation) newest.set(stored.id, stored);
   }
   return [...newest.values()].toSorted((a, b) => a.createdAt - b.createdAt);
 }
 
-async function readMarkedPanes(server: PaneUserOptions): Promise<readonly MarkedPane[]> {
+async function readPanes(server: PaneUserOptions): Promise<readonly StoredTerminal[]> {
   const [ids, seqs, titles, cwds, shells, resumes, orphans] = await Promise.all(
-    [ID_MARK, SEQ_MARK, TITLE_MARK, CWD_MARK, SHELL_MARK, RESUME_MARK, ORPHAN_MARK].map((mark) =>
-      server.paneUserOptions(mark),
+    [ID_OPTION, SEQ_OPTION, TITLE_OPTION, CWD_OPTION, SHELL_OPTION, RESUME_OPTION, ORPHAN_OPTION].map((name) =>
+      server.paneUserOptions(name),
     ),
   );
   return [...(ids ?? [])].flatMap(([pane, value]) => {
@@ -111,8 +111,8 @@ export function notePlace(
   terminal.place = isShown ? undefined : "orphan";
   if (before === terminal.place) return false;
   if (isShown && terminal.pane !== undefined) {
-    const unmarked = server.setPaneUserOption(terminal.pane, ORPHAN_MARK, undefined);
-    void unmarked.catch((error: unknown) => log.debug("freshell.orphan.unmarked", { error }));
+    const removed = server.setPaneUserOption(terminal.pane, ORPHAN_OPTION, undefined);
+    void removed.catch((error: unknown) => log.debug("freshell.orphan.unmarked", { error }));
   }
   return true;
 }

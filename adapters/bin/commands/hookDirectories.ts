@@ -1,0 +1,78 @@
+/**
+ * The directories that `tmuxwire hooks install` makes, remembered beside the scripts, so that `uninstall` takes away these,
+ * once they are empty, and no directory that was there before.
+ */
+import { existsSync, readdirSync, rmdirSync } from "node:fs";
+import { dirname, isAbsolute, join, sep } from "node:path";
+import { removeThere } from "./hookFiles.ts";
+import { readWhole, removeFile, replaceWhole } from "../../hooks/wholeFile.ts";
+
+const RECORD = "directories.json";
+
+/** Before these files are written. @param data where the scripts are @throws AppError CONFIGURATION_INVALID */
+export function rememberDirectories(data: string, files: readonly string[]): void {
+  const record = join(data, RECORD);
+  const missing = [record, ...files].flatMap(missingAbove);
+  if (missing.length > 0) write(record, [...made(record), ...missing]);
+}
+
+/**
+ * Once these files are gone. What others have put files into is theirs from now on; the directories of the scripts wait for
+ * the last agent's.
+ * @throws AppError CONFIGURATION_INVALID
+ */
+export function removeMadeDirectories(data: string, files: readonly string[]): void {
+  const record = join(data, RECORD);
+  const before = made(record);
+  if (before.length === 0) {
+    removeThere(record);
+    return;
+  }
+  const ofScripts = before.filter((directory) => isAbove(directory, record));
+  const ofAgents = before.filter((directory) => !ofScripts.includes(directory));
+  const theirs = ofAgents.filter((directory) => files.some((file) => isAbove(directory, file)));
+  removeEmpty(theirs);
+  const ofOthers = ofAgents.filter((directory) => !theirs.includes(directory) && existsSync(directory));
+  const shared = theirs.filter((directory) => ofOthers.some((other) => isAbove(directory, other)));
+  const others = [...shared, ...ofOthers];
+  if (others.length > 0 || readdirSync(data).some((name) => name !== RECORD)) {
+    const left = [...ofScripts, ...others];
+    if (left.length > 0) write(record, left);
+    else removeFile(record);
+    return;
+  }
+  removeFile(record);
+  removeEmpty(ofScripts);
+}
+
+const isAbove = (directory: string, file: string): boolean => file.startsWith(`${directory}${sep}`);
+
+function missingAbove(file: string): readonly string[] {
+  const missing: string[] = [];
+  for (let at = dirname(file); !existsSync(at); at = dirname(at)) missing.push(at);
+  return missing;
+}
+
+/** None that it cannot tell: a directory too many is better than one too few. */
+function made(record: string): readonly string[] {
+  try {
+    const directories = JSON.parse(Buffer.from(readWhole(record) ?? "").toString()) as unknown;
+    if (!Array.isArray(directories)) return [];
+    return directories.filter((one): one is string => typeof one === "string" && isAbsolute(one));
+  } catch {
+    return [];
+  }
+}
+
+const write = (record: string, directories: readonly string[]): void =>
+  replaceWhole(record, `${JSON.stringify([...new Set(directories)], undefined, 2)}\n`, 0o600);
+
+function removeEmpty(directories: readonly string[]): void {
+  for (const directory of [...directories].sort((a, b) => b.length - a.length)) {
+    try {
+      rmdirSync(directory);
+    } catch {
+      // It holds something, or is gone: it stays as it is.
+    }
+  }
+}
