@@ -116,7 +116,6 @@ function faultOf(tree: NativeTree, event: NativeServerEvent): string | undefined
     if (has(things, made.id)) return "made twice";
     return "window" in made && !has(tree.windows, made.window) ? "made nowhere" : undefined;
   }
-  if (event.type === "layout-changed" && event.panes.length === 0) return "no window is without panes";
   if ("session" in event && !has(tree.sessions, event.session)) return "no such session";
   if ("window" in event && event.window !== null && !has(tree.windows, event.window)) return "no such window";
   if ("pane" in event && event.pane !== null && !has(tree.panes, event.pane)) return "no such pane";
