@@ -13,7 +13,27 @@ import { bearerFromProtocols, bearerVerifier } from "./bearer.ts";
 import { isJsonContentType, parseJson, readIncoming, readStream } from "./body.ts";
 import { markKnown } from "./connections.ts";
 import type { PeerUsers } from "./peerUsers.ts";
-import type { RouteMatch, RouteRule } from "./routes.ts";
+
+/** What the guard requires of a request. */
+export interface RouteRule {
+  /** Methods besides OPTIONS; HEAD counts as itself, not as GET. */
+  readonly methods: readonly string[];
+  /** It holds no one's data, so a link on another site may lead there. */
+  readonly linkable?: boolean | undefined;
+  /** Whether the route requires the token, when the listener has one. */
+  readonly auth: boolean;
+  /** Maximum size of a JSON body; absent for a route that takes none. GET, HEAD and DELETE never do. */
+  readonly maxJsonBytes?: number | undefined;
+  /** WebSocket routes: the subprotocol prefix behind which a browser, which cannot set headers, sends the token. */
+  readonly bearerProtocolPrefix?: string | undefined;
+}
+
+/** A path that exists. */
+export interface RouteMatch {
+  readonly rule: RouteRule;
+  /** For a method of the rule. */
+  run(c: Context<GuardEnv>): Response | Promise<Response>;
+}
 
 export interface GuardEnv {
   /** Present when a socket is behind the request. */

@@ -3,21 +3,7 @@
  * by the path in its request line; the first match wins.
  */
 import type { Context, Handler } from "hono";
-import type { GuardEnv } from "./requestGuard.ts";
-
-/** What the guard requires. */
-export interface RouteRule {
-  /** Methods besides OPTIONS; HEAD counts as itself, not as GET. */
-  readonly methods: readonly string[];
-  /** It holds no one's data, so a link on another site may lead there. */
-  readonly linkable?: boolean | undefined;
-  /** Whether the route requires the token, when the listener has one. */
-  readonly auth: boolean;
-  /** Maximum size of a JSON body; absent for a route that takes none. GET, HEAD and DELETE never do. */
-  readonly maxJsonBytes?: number | undefined;
-  /** WebSocket routes: the subprotocol prefix behind which a browser, which cannot set headers, sends the token. */
-  readonly bearerProtocolPrefix?: string | undefined;
-}
+import type { GuardEnv, RouteMatch, RouteRule } from "./requestGuard.ts";
 
 /** The parameters of a path, decoded. */
 type PathValues = Readonly<Record<string, string>>;
@@ -32,13 +18,6 @@ export interface Route extends Omit<RouteRule, "methods"> {
   /** What a parameter must match before it is decoded; default anything. */
   readonly places?: Readonly<Record<string, RegExp>> | undefined;
   readonly handle: RouteHandler;
-}
-
-/** A path that exists. */
-export interface RouteMatch {
-  readonly rule: RouteRule;
-  /** For a method of the rule. */
-  run(c: Context<GuardEnv>): Response | Promise<Response>;
 }
 
 interface Place {
