@@ -5,9 +5,8 @@
  */
 import type { ConfigInputs, DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
 import type { FlagSpec, SettingReader } from "../../daemon/ops/settings.ts";
-import type { Mount } from "../http/mount.ts";
 import type { Check, CheckInputs } from "./findings.ts";
-import type { StartContext } from "./startContext.ts";
+import type { MountedPart, StartContext } from "./startContext.ts";
 
 export interface Adapter<Config> {
   /** In `--only`. */
@@ -31,12 +30,6 @@ export interface Adapter<Config> {
   mount?(config: Config, context: StartContext): Promise<MountedPart>;
   /** Its listener also serves what others mount, even when only those are served. */
   readonly carriesMounts?: boolean;
-}
-
-export interface MountedPart {
-  readonly mount: Mount;
-  /** The listener is open. @throws AppError CONFIGURATION_INVALID when nothing else is served */
-  announce(url: string, token: string): Promise<void>;
 }
 
 /** Keeps the name as a literal type. */

@@ -10,8 +10,8 @@ import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { Mount } from "../http/mount.ts";
 import { PeerUsers, peersUnknowable } from "../http/peerUsers.ts";
-import type { MountedPart } from "./adapter.ts";
 import type { OpenParts } from "./openParts.ts";
 import { serverLog, type SharedGuests } from "./sharedGuests.ts";
 
@@ -35,6 +35,12 @@ export interface StartContext {
   readonly recordings: () => Promise<RecordingBook>;
   /** For the adapter that carries them; each is made by this call. */
   readonly mounts: () => Promise<readonly MountedPart[]>;
+}
+
+export interface MountedPart {
+  readonly mount: Mount;
+  /** The listener is open. @throws AppError CONFIGURATION_INVALID when nothing else is served */
+  announce(url: string, token: string): Promise<void>;
 }
 
 /** An owned server on this socket, closed with the rest. */

@@ -16,11 +16,10 @@ import { systemClock } from "../../../daemon/time/clock.ts";
 import { WaitManager } from "../../../daemon/waits/waitManager.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { type AdapterName, ADAPTERS } from "../../adapters.ts";
-import type { MountedPart } from "../../serving/adapter.ts";
 import { OpenParts } from "../../serving/openParts.ts";
 import { sharedRecordings } from "../../serving/sharedRecordings.ts";
 import { SharedGuests } from "../../serving/sharedGuests.ts";
-import type { StartContext } from "../../serving/startContext.ts";
+import type { MountedPart, StartContext } from "../../serving/startContext.ts";
 import type { Config } from "../cli/configuration.ts";
 import { oneLine } from "../cli/textTable.ts";
 
