@@ -4,12 +4,15 @@
  * hook names its pane again. Nothing polls; availability is measured again when something has happened.
  */
 import type { AddresseeRequest } from "../../../daemon/delivery/addressee.ts";
+import type { Log } from "../../../daemon/ops/log.ts";
 import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Agent } from "../agents/agent.ts";
-import { isSameServer } from "../agents/agentBook.ts";
-import type { DashboardContext } from "../dashboardContext.ts";
+import { type AgentBook, isSameServer } from "../agents/agentBook.ts";
+import type { AgentDesk } from "../agents/agentDesk.ts";
 import { PANE_RETRY_MS } from "../dashboardLimits.ts";
 import { AgentPlaces } from "./agentPlaces.ts";
 import { AgentProcesses } from "./agentProcess.ts";
@@ -22,7 +25,12 @@ import { type PanePlace, placeOf, type ReportedPane } from "./panePlace.ts";
 import { GoneWatch } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
 
-interface PaneLinksOptions extends Pick<DashboardContext, "server" | "book" | "desk" | "clock" | "log"> {
+interface PaneLinksOptions {
+  readonly server: TmuxServer;
+  readonly book: AgentBook;
+  readonly desk: AgentDesk;
+  readonly clock: Clock;
+  readonly log: Log;
   /** As in `DashboardAppOptions`. */
   readonly listed: Promise<void> | undefined;
   readonly readiness: ReadinessWatcher;
