@@ -1,5 +1,6 @@
 /** A wait of the contract in the engine's terms, and the engine's result in the contract's. Nothing is evaluated here. */
 import type { InferOutput } from "valibot";
+import type { SessionBook } from "../../daemon/sessions/sessionBook.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import type { WaitFrom, WaitRequest, WaitResult } from "../../daemon/waits/waitTypes.ts";
 import type {
@@ -9,8 +10,8 @@ import type {
 } from "../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
-import type { FreshellContext } from "./freshellContext.ts";
 import { exitCodeOf } from "./terminals/terminal.ts";
+import type { TerminalBook } from "./terminals/terminalBook.ts";
 
 type WaitBody = InferOutput<typeof freshellWaitSchema>;
 
@@ -22,7 +23,10 @@ export function sourceOf({ target, prompt }: WaitBody, { book, sessions }: WaitT
   return sessions.require(provider, sessionId).text;
 }
 
-type WaitTargets = Pick<FreshellContext, "book" | "sessions">;
+interface WaitTargets {
+  readonly book: TerminalBook;
+  readonly sessions: SessionBook;
+}
 
 /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE, TIMEOUT, NOT_FOUND, CONNECTION_LOST */
 export async function waitFor(

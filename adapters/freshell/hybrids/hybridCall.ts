@@ -2,16 +2,27 @@
  * The parts of every hybrid: a request, and the owner, asked in phases. A mutation is completed even if its caller or its
  * owner leaves meanwhile.
  */
+import type { SessionBook } from "../../../daemon/sessions/sessionBook.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { WaitManager } from "../../../daemon/waits/waitManager.ts";
 import type { ContentRef } from "../../../protocol/api/freshell/deviceLayout.ts";
 import type { RpcOutcome, RpcPhase, RpcRequest } from "../../../protocol/api/freshell/rpc.ts";
 import type { RpcArgs, RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
-import type { FreshellContext } from "../freshellContext.ts";
 import { badResult, failure, failureOf } from "../relay/outcomes.ts";
+import type { TerminalBook } from "../terminals/terminalBook.ts";
+
+/** The server's side of them. */
+export interface HybridContext {
+  readonly server: TmuxServer;
+  readonly book: TerminalBook;
+  readonly sessions: SessionBook;
+  readonly waits: Pick<WaitManager, "wait">;
+}
 
 export interface HybridCall<Command extends RpcCommand> {
   readonly request: RpcRequest;
   readonly args: RpcArgs<Command>;
-  readonly context: Pick<FreshellContext, "book" | "server" | "sessions" | "waits">;
+  readonly context: HybridContext;
   /** Sends one frame to the device's present connection. Never rejects. */
   readonly ask: (
     phase: RpcPhase,

@@ -1,8 +1,10 @@
 /** The parts behind devices and their layouts: presence, the relay, the audit, and what is kept on disk. */
 import { join } from "node:path";
+import type { Log } from "../../../daemon/ops/log.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
 import { type LayoutSnapshot, leavesOf } from "../../../protocol/api/freshell/deviceLayout.ts";
 import type { FreshellConfig } from "../freshellConfig.ts";
-import type { FreshellContext } from "../freshellContext.ts";
+import type { HybridContext } from "../hybrids/hybridCall.ts";
 import { AuditLog } from "./auditLog.ts";
 import { DeviceFolder } from "./deviceFolder.ts";
 import { LayoutRelay } from "./layoutRelay.ts";
@@ -10,17 +12,17 @@ import { Presence } from "./presence.ts";
 import { RemoteControl } from "./remoteControl.ts";
 import { ResultMemory } from "./resultMemory.ts";
 
-type LayoutPlaneOptions = Pick<
-  FreshellContext,
-  "book" | "server" | "sessions" | "waits" | "clock" | "nowUnixMs" | "log"
-> & {
+interface LayoutPlaneOptions extends HybridContext {
   readonly config: Pick<FreshellConfig, "homePath" | "resultsPath">;
-};
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  readonly log: Log;
+}
 
 export class LayoutPlane {
   readonly presence: Presence;
   readonly relay: LayoutRelay;
-  readonly #book: FreshellContext["book"];
+  readonly #book: HybridContext["book"];
   readonly #folder: DeviceFolder;
   readonly #audit: AuditLog;
   readonly #results: ResultMemory;

@@ -8,7 +8,7 @@ import { parseRequest } from "../../../protocol/api/freshell/rpc.ts";
 import { hasTerminal, isMutation, parseArgs } from "../../../protocol/api/freshell/rpcCommands.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { attachTerminal } from "../hybrids/attachTerminal.ts";
-import type { HybridCall } from "../hybrids/hybridCall.ts";
+import type { HybridCall, HybridContext } from "../hybrids/hybridCall.ts";
 import { onPane } from "../hybrids/paneTarget.ts";
 import { respawnPane } from "../hybrids/respawnPane.ts";
 import { openTerminalPane } from "../hybrids/terminalPane.ts";
@@ -26,7 +26,7 @@ interface LayoutRelayOptions {
   readonly remoteControl: RemoteControl;
   readonly results: ResultMemory;
   readonly audit: AuditLog;
-  readonly context: HybridCall<"read">["context"];
+  readonly context: HybridContext;
 }
 
 /** The requesting client. */
