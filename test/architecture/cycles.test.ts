@@ -35,11 +35,6 @@ const KNOWN: readonly (readonly string[])[] = [
     "daemon/waits/waitTypes.ts",
   ],
   [
-    "adapters/dashboard/dashboardContext.ts",
-    "adapters/dashboard/panes/contextGauge.ts",
-    "adapters/dashboard/panes/paneLinks.ts",
-  ],
-  [
     "daemon/servers/guest/guestBase.ts",
     "daemon/servers/guest/guestInventory.ts",
     "daemon/servers/guest/guestStreams.ts",
@@ -53,20 +48,6 @@ const KNOWN: readonly (readonly string[])[] = [
     "daemon/delivery/stillReads.ts",
   ],
   ["daemon/servers/layout/layoutOperations.ts", "daemon/servers/layout/respawn.ts"],
-  ["adapters/http/requestGuard.ts", "adapters/http/routes.ts"],
-  ["adapters/serving/adapter.ts", "adapters/serving/startContext.ts"],
-  [
-    "adapters/freshell/freshellContext.ts",
-    "adapters/freshell/freshellWaits.ts",
-    "adapters/freshell/hybrids/attachTerminal.ts",
-    "adapters/freshell/hybrids/hybridCall.ts",
-    "adapters/freshell/hybrids/paneTarget.ts",
-    "adapters/freshell/hybrids/respawnPane.ts",
-    "adapters/freshell/hybrids/terminalPane.ts",
-    "adapters/freshell/relay/layoutPlane.ts",
-    "adapters/freshell/relay/layoutRelay.ts",
-  ],
-  ["adapters/hooks/claudeHook.ts", "adapters/hooks/settingsAgents.ts"],
 ];
 
 function imports(file: string): string[] {
