@@ -58,18 +58,25 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
   const { profile, atEnter, enterRead } = entered;
   const wasBusy = atEnter.state === "busy";
   const taken = wasBusy ? "queued" : "submitted";
+  const mayBeLost = profile.submit.mayLoseFirst && !wasBusy && watch.isAddresseeNew;
   let presses = 1;
   let capturedAt = -1;
   let last: Verdict = "unclear";
   let shown: ScreenCapture | undefined;
   let workingMs: number | undefined;
+  /** When the program was seen to say that it has started. */
+  let startedMs: number | undefined;
   for (;;) {
     const { version } = watch;
     if (watch.hasEnded) return ended(work, entered);
     if (watch.isLost) return resultOf(work, "indeterminate");
     const retryMs = presses < MAX_ENTER_PRESSES ? enterRead.againMs : Infinity;
     const pressedMs = enterRead.sinceMs;
-    const isLeft = !enterRead.wasRead || last === "emptied" || (last === "unclear" && profile.kind === "agent");
+    const isLeft =
+      !enterRead.wasRead ||
+      last === "emptied" ||
+      (last === "unclear" && profile.kind === "agent") ||
+      (last === "screen" && mayBeLost);
     const patienceMs = isLeft ? EMPTIED_WITHIN_MS : CONFIRM_WITHIN_MS;
     const giveUpMs = Math.min(pressedMs + patienceMs, Math.max(work.deadlineMs, pressedMs + ENTER_RETRY_MS));
     const nowMs = watch.clock.nowMs();
@@ -97,7 +104,7 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
         await watch.next(version, workingMs + FRAME_MS);
         continue;
       }
-      if (last === "screen" || last === "output") return taking(work, entered, taken, last);
+      if ((last === "screen" && !mayBeLost) || last === "output") return taking(work, entered, taken, last);
       if (last === "missed" && nowMs >= retryMs && watch.state.state !== "asking") {
         if (await watch.press(["Enter"], now.capture, () => enterRead.isPressed())) {
           presses += 1;
@@ -105,14 +112,16 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
         }
         continue;
       }
-      if (last === "emptied" && nowMs >= pressedMs + DROPPED_AFTER_MS && isDropped(work, entered)) return DROPPED;
+      // What it took after all it draws soon after it has said that it has started.
+      if (last === "emptied" && isDropped(work, entered)) startedMs ??= nowMs;
+      if (last === "emptied" && startedMs !== undefined && nowMs >= startedMs + DROPPED_AFTER_MS) return DROPPED;
     }
     if (nowMs >= giveUpMs) {
       return resultOf(work, "echoed_unconfirmed", undefined, detailsOf(entered, shown));
     }
-    const isWaitingForStart = last === "emptied" && nowMs < pressedMs + DROPPED_AFTER_MS;
-    const wakeMs = last === "missed" ? retryMs : isWaitingForStart ? pressedMs + DROPPED_AFTER_MS : Infinity;
-    if (isWaitingForStart) capturedAt = -1;
+    const droppedMs = last === "emptied" && startedMs !== undefined ? startedMs + DROPPED_AFTER_MS : Infinity;
+    if (droppedMs < Infinity) capturedAt = -1;
+    const wakeMs = last === "missed" ? retryMs : droppedMs;
     await watch.next(version, Math.min(wakeMs, giveUpMs));
   }
 }

@@ -100,6 +100,8 @@ const profileSchema = v.strictObject({
      * although it draws its box and takes text.
      */
     startedTitle: v.optional(pattern),
+    /** What it is given right after its start it may show in its history and lose: it has to be seen to work on it. */
+    mayLoseFirst: v.optional(v.boolean(), false),
     /** Rows that say why a prompt came to nothing: no key, no model, a limit. */
     failures: v.optional(patterns, []),
     /** What keeps a text a text whose first character is one of `!/#@`; a character that no field names cannot be kept so. */

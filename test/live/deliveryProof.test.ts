@@ -52,6 +52,16 @@ test("one that draws its box before it takes pastes is waited for", async () => 
   expect(agent.channel.submits()).toEqual(["early\nbird"]);
 });
 
+test("one that shows its first prompt and loses it is not taken at its word; one that works on it is", async () => {
+  await using losing = await ownedAgent("opencodeLike", { options: { loses: 1 } });
+  using on = engines();
+  const target = await drawn(losing, on, "opencodeLike");
+  expect(await on.delivery.submit({ ...target, text: "lost" })).toMatchObject({ outcome: "echoed_unconfirmed" });
+  expect(losing.channel.log.filter(({ event }) => event === "lost").map(({ text }) => text)).toEqual(["lost"]);
+  expect(await on.delivery.submit({ ...target, text: "worked on" })).toMatchObject({ outcome: "submitted" });
+  expect(losing.channel.submits()).toEqual(["worked on"]);
+});
+
 describe("interrupt", () => {
   test("a program that wants it twice is asked twice: the turn has ended when it answers", async () => {
     await using agent = await ownedAgent("opencodeLike", { options: { busyMs: 0 } });
