@@ -70,7 +70,7 @@ const FLAGS = {
     type: "text",
     value: "PATH",
     description: "socket of the add-in's tmux server",
-    default: "$TMPDIR/pi-for-excel-tmux-bridge/tmux.sock",
+    default: "TMUX_BRIDGE_SOCKET_PATH, else $TMPDIR/pi-for-excel-tmux-bridge/tmux.sock",
     complete: "file",
   },
 } satisfies Record<string, FlagSpec>;

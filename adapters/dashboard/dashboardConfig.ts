@@ -60,7 +60,7 @@ const FLAGS = {
     type: "text",
     value: "PATH",
     description: "socket of the tmux server whose agents the dashboard shows, or `default` for tmux's own",
-    default: "the --server called user, or the only one, else tmux's own",
+    default: "TMUXWIRE_DASHBOARD_TMUX_SOCKET, else the --server called user, or the only one, else tmux's own",
     complete: "file",
   },
   database: {
@@ -68,7 +68,7 @@ const FLAGS = {
     type: "text",
     value: "PATH",
     description: "the dashboard's database",
-    default: "~/.local/state/tmuxwire/dashboard.db",
+    default: "TMUXWIRE_DASHBOARD_DATABASE, else ~/.local/state/tmuxwire/dashboard.db",
     complete: "file",
   },
 } satisfies Record<string, FlagSpec>;

@@ -60,14 +60,14 @@ const FLAGS = {
     type: "text",
     value: "HOST",
     description: "address of Freshell's listener",
-    default: "127.0.0.1; HOST with --only freshell",
+    default: "FRESHELL_HOST (or HOST with --only freshell), else 127.0.0.1",
   },
   port: {
     name: "freshell-port",
     type: "text",
     value: "PORT",
     description: "port of Freshell's listener, 0 for any",
-    default: `${DEFAULT_PORT}; PORT with --only freshell`,
+    default: `FRESHELL_PORT (or PORT with --only freshell), else ${DEFAULT_PORT}`,
   },
   tmuxSocket: {
     name: "freshell-tmux-socket",

@@ -55,7 +55,7 @@ const FLAGS = {
     type: "text",
     value: "PATH",
     description: "unix socket of the native API",
-    default: "$XDG_RUNTIME_DIR/tmuxwire/tmuxwire.sock",
+    default: "TMUXWIRE_SOCKET, else $XDG_RUNTIME_DIR/tmuxwire/tmuxwire.sock",
     complete: "file",
   },
   tokenFile: {
@@ -63,7 +63,7 @@ const FLAGS = {
     type: "text",
     value: "PATH",
     description: "file with the native API's token, made on first start",
-    default: "~/.local/state/tmuxwire/token",
+    default: "TMUXWIRE_TOKEN_FILE, else ~/.local/state/tmuxwire/token",
     complete: "file",
   },
   noDefault: {
@@ -77,7 +77,7 @@ const FLAGS = {
     type: "text",
     value: "PATH",
     description: "socket of the native API's own tmux server",
-    default: "$XDG_RUNTIME_DIR/tmuxwire/tmux.sock",
+    default: "TMUXWIRE_TMUX_SOCKET, else $XDG_RUNTIME_DIR/tmuxwire/tmux.sock",
     complete: "file",
   },
 } satisfies Record<string, FlagSpec>;

@@ -53,6 +53,7 @@ const SERVER_FLAG: FlagSpec = {
   type: "list",
   value: "NAME=PATH",
   description: "a tmux server of yours to offer under this name, by its socket's path, or `default` for tmux's own",
+  default: "TMUXWIRE_SERVERS, else none",
 };
 const ALLOW_UIDS_FLAG: FlagSpec = {
   name: "allow-uids",
@@ -74,7 +75,7 @@ const LOG_LEVEL_FLAG: FlagSpec = {
   type: "text",
   value: "LEVEL",
   description: "least level logged: trace, debug, info, warn or error",
-  default: "info",
+  default: "TMUXWIRE_LOG_LEVEL, else info",
   complete: LOG_LEVELS,
 };
 /** What `tmuxwire enable` writes; `--with` is added to it. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import {
   type Config,
   CONFIG_OPTIONS,
@@ -6,6 +6,7 @@ import {
   loadConfig,
 } from "../../../../../adapters/bin/cli/configuration.ts";
 import type { ConfigInputs } from "../../../../../daemon/ops/daemonConfig.ts";
+import { SettingReader } from "../../../../../daemon/ops/settings.ts";
 import { AppError } from "../../../../../protocol/errors.ts";
 
 interface Given {
@@ -45,6 +46,22 @@ const sourceOf = (config: Config, key: string): object | undefined =>
   config.settings.find((setting) => setting.key === key);
 
 describe("defaults", () => {
+  test("a flag's help names the variable that stands in for it", () => {
+    const settings: Parameters<SettingReader["read"]>[0][] = [];
+    const read = Reflect.get(SettingReader.prototype, "read");
+    vi.spyOn(SettingReader.prototype, "read").mockImplementation(function (this: SettingReader, setting) {
+      settings.push(setting);
+      return read.call(this, setting);
+    });
+    load();
+    const flags = settings.flatMap(({ flags: all = [], variable }) =>
+      variable === undefined ? [] : all.filter(({ type }) => type !== "flag").map((flag) => ({ flag, variable })),
+    );
+    expect(flags.length).toBeGreaterThan(15);
+    const silent = flags.filter(({ flag, variable }) => flag.default?.includes(variable) !== true);
+    expect(silent.map(({ flag, variable }) => `--${flag.name}: ${variable}`)).toEqual([]);
+  });
+
   test("of the installed commands: tmux over https on localhost", () => {
     expect(load().addin).toEqual({
       isWanted: false,
