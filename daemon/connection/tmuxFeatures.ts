@@ -6,7 +6,7 @@
 import { displayMessage, listCommandUsage } from "../../protocol/command/build.ts";
 import { SERVER_IDENTITY, type ServerIdentity } from "../../protocol/command/formats.ts";
 import { lines } from "../../protocol/command/rowFormat.ts";
-import type { ControlConnection } from "./controlConnection.ts";
+import type { Reply } from "./commandQueue.ts";
 import { releaseOf } from "./tmuxVersion.ts";
 
 export interface TmuxFeatures {
@@ -36,8 +36,14 @@ export interface TmuxFeatures {
 
 const INTRODUCTION = [displayMessage(SERVER_IDENTITY.format), listCommandUsage("paste-buffer")];
 
+/** A connection that does not know yet whose it is. */
+interface NewConnection {
+  features: TmuxFeatures;
+  group(commands: readonly string[]): Promise<readonly Reply[]>;
+}
+
 /** The first commands on a connection: who the server is and where this client is; undefined when it does not say. */
-export async function introduce(connection: ControlConnection): Promise<ServerIdentity | undefined> {
+export async function introduce(connection: NewConnection): Promise<ServerIdentity | undefined> {
   const [identity, usage] = await connection.group(INTRODUCTION);
   const here = SERVER_IDENTITY.decodeOne(identity?.body ?? new Uint8Array(0));
   connection.features = featuresOf(here?.version ?? "", usage?.body);

@@ -3,14 +3,32 @@
  * without reading, and takes its question or its box off the screen as if it had taken what was typed: so nothing is typed
  * once its end has begun, and what its screen shows is believed when it is seen to go on.
  */
+import type { PaneId } from "../../protocol/ids.ts";
 import type { Profile } from "../readiness/profile.ts";
+import type { Clock } from "../time/clock.ts";
 import { programChanged } from "./addressee.ts";
 import { ENDING_PROBE_MS, ENDS_WITHIN_MS, STAYS_MS } from "./deliveryLimits.ts";
-import type { EnterRead } from "./enterRead.ts";
-import type { PaneWatch } from "./paneWatch.ts";
+
+/** What is asked here of a `PaneWatch` about its addressee. */
+interface ReaderWatch {
+  readonly clock: Clock;
+  readonly pane: PaneId;
+  readonly version: number;
+  readonly hasEnded: boolean;
+  readonly isLost: boolean;
+  readonly isAddresseeGone: boolean;
+  readonly isEnding: boolean;
+  readonly isToldToEnd: boolean;
+  readonly hasLeftTerminal: boolean;
+  readonly typedDetails: Readonly<Record<string, unknown>>;
+  requireThere(): void;
+  requireAddressee(): void;
+  noteGoingOn(): void;
+  next(version: number, untilMs: number): Promise<void>;
+}
 
 /** Before something is typed: until it reads again. @throws AppError WRONG_STATE: it does not */
-export async function untilReads(watch: PaneWatch): Promise<void> {
+export async function untilReads(watch: ReaderWatch): Promise<void> {
   const untilMs = watch.clock.nowMs() + ENDS_WITHIN_MS;
   while (watch.isEnding) {
     watch.requireThere();
@@ -27,7 +45,7 @@ export async function untilReads(watch: PaneWatch): Promise<void> {
 }
 
 /** It would have ended by now, so it only handles its signals in its own way. */
-function isGoingOn(watch: PaneWatch): boolean {
+function isGoingOn(watch: ReaderWatch): boolean {
   if (watch.hasLeftTerminal) return false;
   watch.noteGoingOn();
   return !watch.isToldToEnd;
@@ -38,9 +56,9 @@ function isGoingOn(watch: PaneWatch): boolean {
  * because of it, else when nothing tells of its end for a moment.
  */
 export async function goesOnAfter(
-  watch: PaneWatch,
+  watch: ReaderWatch,
   profile: Profile,
-  read: EnterRead,
+  read: { readonly wasRead: boolean },
   isAtWork: () => boolean,
 ): Promise<boolean> {
   const seenMs = watch.clock.nowMs();

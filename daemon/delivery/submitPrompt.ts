@@ -7,11 +7,11 @@ import { AppError } from "../../protocol/errors.ts";
 import { encodeUtf8 } from "../../protocol/text/utf8.ts";
 import { profileNamed } from "../readiness/profiles.ts";
 import type { Profile } from "../readiness/profile.ts";
-import { bracketedPasteOf, untilBrackets } from "./bracketedPaste.ts";
+import { bracketedPasteOf } from "./bracketedPaste.ts";
 import { clearBox } from "./clearBox.ts";
 import { DROPPED } from "./confirmTaken.ts";
 import type { SubmitRequest, SubmitResult } from "./delivery.ts";
-import { MAX_BOX_CHARS, MAX_EXACT_CAPTURES } from "./deliveryLimits.ts";
+import { MAX_BOX_CHARS, MAX_EXACT_CAPTURES, STARTED_WITHIN_MS } from "./deliveryLimits.ts";
 import { enterPrompt, openDialog } from "./enterPrompt.ts";
 import { literalText } from "./literalText.ts";
 import { type ScreenCapture, takeCapture } from "./screenCapture.ts";
@@ -46,6 +46,21 @@ export async function submitPrompt(work: Work, request: PromptRequest): Promise<
   // Once: if a program drops it twice, we do not know why.
   const again = await enterPrompt(work, { profile, text, before: await paste(), gapMs, hasStarted: true });
   return again === DROPPED ? resultOf(work, "echoed_unconfirmed") : again;
+}
+
+/**
+ * Until the program asks for pastes in brackets, for as long as a start takes: one may say that it is ready and draw its
+ * box first, and the shell that started it has turned them off.
+ */
+async function untilBrackets(watch: PaneWatch, deadlineMs: number): Promise<void> {
+  const untilMs = Math.min(watch.clock.nowMs() + STARTED_WITHIN_MS, deadlineMs);
+  for (;;) {
+    const { version } = watch;
+    if (bracketedPasteOf(watch.source) !== "off" || watch.clock.nowMs() >= untilMs) return;
+    await watch.next(version, untilMs);
+    watch.requireThere();
+    watch.requireAddressee();
+  }
 }
 
 /** A title is settled within this, or the screen is not known (docs/agentFacts.md 12, 18). */

@@ -1,8 +1,5 @@
 /** Input to a pane, and what can be read of it. */
-import type { PaneId } from "../../protocol/ids.ts";
 import type { Position } from "../../protocol/position.ts";
-import type { OutputSource } from "./outputSource.ts";
-import type { PaneForeground } from "./processes.ts";
 
 export type InputPart =
   /** Arrives byte for byte, any of the 256 values. */
@@ -111,23 +108,4 @@ export interface PaneDetails {
 export interface ForegroundOptions {
   /** Processes only as far as the host knows without starting a program; for repeated queries. */
   readonly atNoCost?: boolean | undefined;
-}
-
-export interface PaneIo {
-  /**
-   * One atomic job in the pane's FIFO.
-   * @throws AppError NOT_FOUND, INVALID_ARGUMENT, INCONSISTENT_STATE (`onlyIf`), RESOURCE_LIMIT, CONNECTION_LOST
-   */
-  input(pane: PaneId, parts: readonly InputPart[], options?: InputOptions): Promise<InputReceipt>;
-  capture(pane: PaneId, options?: CaptureOptions): Promise<Capture>;
-  /** @throws AppError NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST */
-  snapshot(pane: PaneId, options?: SnapshotOptions): Promise<Snapshot>;
-  /** @throws AppError NOT_FOUND, CONNECTION_LOST */
-  describePane(pane: PaneId): Promise<PaneDetails>;
-  /** Who reads what is typed, asked of tmux and the host now. @throws AppError NOT_FOUND, CONNECTION_LOST */
-  foreground(pane: PaneId, options?: ForegroundOptions): Promise<PaneForeground>;
-  /** Sets the size of the pane's window. @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST; INVALID_ARGUMENT on a guest */
-  resize(pane: PaneId, cols: number, rows: number): Promise<void>;
-  /** @throws AppError NOT_FOUND */
-  output(pane: PaneId): OutputSource;
 }

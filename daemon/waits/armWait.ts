@@ -6,12 +6,11 @@ import { trackerOf } from "../panes/vt/vtTracker.ts";
 import type { ActiveWait } from "./activeWait.ts";
 import { EchoMask } from "./echo/echoMask.ts";
 import { EchoWatch } from "./echo/echoWatch.ts";
-import type { ArmMoment } from "./predicates/predicate.ts";
 import type { Prepared } from "./prepared.ts";
 import { type ScreenPattern, ScreenWatch } from "./screen/screenWatch.ts";
 import { tailStart } from "../panes/tailStart.ts";
 import type { WaitLimits } from "./waitLimits.ts";
-import { WaitContext } from "./waitContext.ts";
+import { type ArmMoment, WaitContext } from "./waitContext.ts";
 import type { WaitFrom } from "./waitTypes.ts";
 
 export interface WaitStart {

@@ -1,37 +1,53 @@
 /** What the predicates of one set work with while their wait is armed. */
 import { AppError } from "../../protocol/errors.ts";
-import { gapWithin } from "../../protocol/position.ts";
+import { gapWithin, type StreamGap } from "../../protocol/position.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";
 import { type MarkHandlers, scanMarks } from "../panes/vt/streamMarks.ts";
 import { trackerOf } from "../panes/vt/vtTracker.ts";
-import type { Clock } from "../time/clock.ts";
-import type { Scheduler } from "../time/scheduler.ts";
-import type { TurnBudget } from "../time/turnBudget.ts";
-import type { ActiveWait } from "./activeWait.ts";
 import type { CompiledRegex } from "./regex/compiledRegex.ts";
 import type { Latch } from "./text/patternWatch.ts";
 import { LiteralWatch } from "./literal/literalWatch.ts";
 import { PromptWatch } from "./text/promptWatch.ts";
 import { RegexWatch } from "./regex/regexMatcher.ts";
-import type { PredicateSet } from "./predicateSet.ts";
-import type { ArmMoment } from "./predicates/predicate.ts";
-import type { Prepared } from "./prepared.ts";
 import type { RegexAnalysis } from "./regex/regexAnalysis.ts";
-import type { RegexEngine } from "./regex/regexEngine.ts";
+import type { ScreenView } from "./screen/screenView.ts";
 import type { ScreenPattern } from "./screen/screenWatch.ts";
-import { LEAD_BYTES, type WaitLimits } from "./waitLimits.ts";
-import type { WaitMetrics } from "./waitMetrics.ts";
+import type { WaitHost } from "./waitHost.ts";
+import { LEAD_BYTES } from "./waitLimits.ts";
 import type { WaitPane } from "./waitPane.ts";
 import type { CheckedPattern } from "./waitPattern.ts";
+import type { TargetWait, WaitTarget } from "./waitTarget.ts";
 
-/** The same for all waits. */
-export interface WaitHost {
-  readonly clock: Clock;
-  readonly scheduler: Scheduler;
-  readonly budget: TurnBudget;
-  readonly engine: RegexEngine;
-  readonly limits: WaitLimits;
-  readonly metrics: WaitMetrics;
+export interface ArmMoment {
+  /** Something is typed after this: what holds now does not count. */
+  readonly isForSend: boolean;
+  /** The source position at which the wait is armed. */
+  readonly head: number;
+  /** Where its patterns begin to read. */
+  readonly start: number;
+}
+
+/** An `ActiveWait`, for its predicates. */
+interface ArmedWait extends Omit<TargetWait, "screen"> {
+  readonly target: WaitTarget;
+  found(take: () => void): void;
+  onMissed(gap: StreamGap): void;
+  onEnd(cleanUp: () => void): void;
+}
+
+/** Of a `PredicateSet`. */
+interface Companions {
+  asksFor(name: string): boolean;
+}
+
+/** Of a `Prepared`. */
+interface PreparedPatterns {
+  readonly request: {
+    readonly pane?: WaitPane | undefined;
+    readonly screen?: ScreenView | undefined;
+    readonly regexes: readonly RegexAnalysis[];
+  };
+  readonly regexes: readonly CompiledRegex[];
 }
 
 export class WaitContext {
@@ -39,13 +55,19 @@ export class WaitContext {
   readonly source: OutputSource;
   readonly moment: ArmMoment;
   readonly pane: WaitPane | undefined;
-  readonly #prepared: Prepared;
-  readonly #wait: ActiveWait;
-  readonly #set: PredicateSet;
+  readonly #prepared: PreparedPatterns;
+  readonly #wait: ArmedWait;
+  readonly #set: Companions;
   readonly #patterns: ScreenPattern[];
 
   /** @param patterns collects those that are tried on the screen as well */
-  constructor(wait: ActiveWait, set: PredicateSet, prepared: Prepared, moment: ArmMoment, patterns: ScreenPattern[]) {
+  constructor(
+    wait: ArmedWait,
+    set: Companions,
+    prepared: PreparedPatterns,
+    moment: ArmMoment,
+    patterns: ScreenPattern[],
+  ) {
     this.host = wait.target.host;
     this.source = wait.target.source;
     this.moment = moment;

@@ -7,7 +7,7 @@ import type { OutputSource } from "../tmux/outputSource.ts";
 import { Admission } from "./admission.ts";
 import { NOTHING_PREPARED, type Prepared, preparePredicates } from "./prepared.ts";
 import type { CompiledRegex } from "./regex/compiledRegex.ts";
-import type { WaitHost } from "./waitContext.ts";
+import type { WaitHost } from "./waitHost.ts";
 import type { WaitLimits } from "./waitLimits.ts";
 import { type CheckedRequest, checkRequest } from "./waitRequest.ts";
 import type { WaitShare } from "./waitShare.ts";

@@ -19,7 +19,7 @@ import { DEFAULT_WAIT_LIMITS, type WaitLimits } from "./waitLimits.ts";
 import { WaitMetrics, type WaitMetricsSnapshot } from "./waitMetrics.ts";
 import { checkPattern } from "./checkPattern.ts";
 import type { WaitPattern } from "./waitPattern.ts";
-import type { WaitHost } from "./waitContext.ts";
+import type { WaitHost } from "./waitHost.ts";
 import { WaitIntake } from "./waitIntake.ts";
 import { WaitShare } from "./waitShare.ts";
 import { WaitTarget } from "./waitTarget.ts";

@@ -8,14 +8,23 @@ import type { Gap, Position } from "../../protocol/position.ts";
 import { headOf, type ExitStatus, type OutputListener, type OutputSource } from "../tmux/outputSource.ts";
 import type { Timer } from "../time/clock.ts";
 import type { BudgetedTask } from "../time/turnBudget.ts";
-import type { ActiveWait } from "./activeWait.ts";
 import type { EchoWatch } from "./echo/echoWatch.ts";
 import { ScreenCaptures } from "./screen/screenCaptures.ts";
-import { TextStream, type TextWatch } from "./text/textStream.ts";
-import type { WaitHost } from "./waitContext.ts";
+import type { ScreenWatch } from "./screen/screenWatch.ts";
+import { TextStream } from "./text/textStream.ts";
+import type { TextWatch } from "./text/textWatch.ts";
+import type { ReadTarget, WaitHost } from "./waitHost.ts";
 import { LEAD_BYTES } from "./waitLimits.ts";
 
-export class WaitTarget implements BudgetedTask, OutputListener {
+/** An `ActiveWait`, for its target. */
+export interface TargetWait {
+  readonly watches: Set<TextWatch>;
+  readonly screen: ScreenWatch | undefined;
+  check(): void;
+  fail(error: AppError): void;
+}
+
+export class WaitTarget implements BudgetedTask, OutputListener, ReadTarget {
   readonly host: WaitHost;
   readonly source: OutputSource;
   readonly screens: ScreenCaptures;
@@ -23,7 +32,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   exitedMs: number | undefined;
   isGone = false;
   readonly #onEmpty: () => void;
-  readonly #waits = new Set<ActiveWait>();
+  readonly #waits = new Set<TargetWait>();
   /** The stream of all waits that need nothing from before it. */
   #shared: TextStream | undefined;
   readonly #catchingUp = new Set<TextStream>();
@@ -57,7 +66,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   }
 
   /** The wait begins to watch; it starts once everything it needs is in place. */
-  add(wait: ActiveWait, start: number, echo: EchoWatch | undefined): void {
+  add(wait: TargetWait, start: number, echo: EchoWatch | undefined): void {
     this.#waits.add(wait);
     if (wait.watches.size === 0) return;
     const stream = this.#streamFor(start);
@@ -73,7 +82,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   }
 
   /** Once for each wait, even one that failed before it was added. */
-  remove(wait: ActiveWait): void {
+  remove(wait: TargetWait): void {
     this.#waits.delete(wait);
     for (const watch of wait.watches) this.#drop(watch);
     wait.watches.clear();

@@ -12,16 +12,24 @@ import type { HostProcesses } from "../../host/hostProcesses.ts";
 import type { Clock } from "../../time/clock.ts";
 import { ExitSettler } from "../exitSettler.ts";
 import { Inventory } from "../serverInventory.ts";
-import type { GuestStreams } from "./guestStreams.ts";
 import { InventoryRefresher } from "../inventoryRefresher.ts";
 import { SilentChanges } from "../silentChanges.ts";
 import type { ServerEvent } from "../../tmux/inventory.ts";
+
+/** What `GuestStreams` says about the server, and what it is told. */
+interface ListedStreams {
+  readonly serverPid: number | undefined;
+  connection(): ControlConnection;
+  baseConnection(): ControlConnection;
+  declareAlive(pane: PaneId): void;
+  checkPlaces(areWindowsNew: boolean): void;
+}
 
 interface GuestInventoryOptions {
   readonly processes: HostProcesses;
   readonly clock: Clock;
   /** Who is asked about the server, and whose streams depend on what was listed. */
-  readonly streams: () => GuestStreams;
+  readonly streams: () => ListedStreams;
   readonly log: (event: string, fields: object) => void;
   readonly onEvents: (events: readonly ServerEvent[]) => void;
   /** A listing is complete, or everything is gone. */

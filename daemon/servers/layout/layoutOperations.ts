@@ -8,7 +8,6 @@ import type { PaneTarget, WindowTarget } from "../../../protocol/command/layoutC
 import { renameSession, resizeWindow, setPaneOption, unsetPaneOption } from "../../../protocol/command/build.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
-import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { LayoutOperation, LayoutResult } from "../../tmux/layout.ts";
 import { endedAtOnce } from "../endedAtOnce.ts";
 import { requireOption } from "./layoutOptions.ts";
@@ -20,7 +19,7 @@ import {
   requireProgram,
   requireWindowName,
 } from "./layoutRules.ts";
-import { makePane, respawnPane } from "./respawn.ts";
+import { makePane, type RespawnHost, respawnPane } from "./respawn.ts";
 import {
   paneTarget,
   requireSession,
@@ -32,11 +31,7 @@ import {
 import { duplicate, requireSessionName, requireSize } from "../sessionRules.ts";
 
 /** What an owned server and a guest do differently about it. */
-export interface LayoutHost extends TargetHost {
-  /** @throws AppError CONNECTION_LOST */
-  connection(): ControlConnection;
-  /** Resolves after a listing of what is where, and of these windows, that was requested after this call. */
-  list(windows: readonly WindowId[]): Promise<void>;
+export interface LayoutHost extends TargetHost, RespawnHost {
   /** Does what will end these sessions, if any; whatever is ours in them moves elsewhere first. Resolves after a listing. */
   ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void>;
 }

@@ -7,12 +7,19 @@ import { killPane, newWindow, type PaneTarget, swapPane } from "../../../protoco
 import { MADE_PANE } from "../../../protocol/command/formats.ts";
 import type { RowOf } from "../../../protocol/command/rowFormat.ts";
 import { AppError } from "../../../protocol/errors.ts";
+import type { WindowId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { LayoutResult, PaneProgram } from "../../tmux/layout.ts";
-import type { LayoutHost } from "./layoutOperations.ts";
+
+export interface RespawnHost {
+  /** @throws AppError CONNECTION_LOST */
+  connection(): ControlConnection;
+  /** Resolves after a listing of what is where, and of these windows, that was requested after this call. */
+  list(windows: readonly WindowId[]): Promise<void>;
+}
 
 /** The same program's options (title, user options, `remain-on-exit` of its own) do not come along. */
-export async function respawnPane(host: LayoutHost, old: PaneTarget, program: PaneProgram): Promise<LayoutResult> {
+export async function respawnPane(host: RespawnHost, old: PaneTarget, program: PaneProgram): Promise<LayoutResult> {
   const connection = host.connection();
   const { session, window, pane } = old;
   const made = await makePane(connection, newWindow(session, { ...program, detached: true }));

@@ -3,7 +3,7 @@
  * that the mask shows late.
  */
 import type { EchoMask } from "./echoMask.ts";
-import type { TextWatch } from "../text/textStream.ts";
+import type { TextWatch } from "../text/textWatch.ts";
 
 export class EchoWatch {
   readonly #mask: EchoMask;

@@ -11,7 +11,8 @@ import type { Capture } from "../../tmux/io.ts";
 import type { Timer } from "../../time/clock.ts";
 import { tooMuch } from "../requestErrors.ts";
 import type { WaitPane } from "../waitPane.ts";
-import type { WaitContext, WaitHost } from "../waitContext.ts";
+import type { WaitContext } from "../waitContext.ts";
+import type { WaitHost } from "../waitHost.ts";
 import { predicate } from "./predicate.ts";
 
 /** Between two probes; half of what a person perceives as instant. */

@@ -99,15 +99,6 @@ export interface Door {
   readonly pane: WaitPane | undefined;
 }
 
-export interface ArmMoment {
-  /** Something is typed after this: what holds now does not count. */
-  readonly isForSend: boolean;
-  /** The source position at which the wait is armed. */
-  readonly head: number;
-  /** Where its patterns begin to read. */
-  readonly start: number;
-}
-
 /** For a predicate that latches: what it makes of its latch. */
 export const latched = {
   dueMs: ({ match }: Latch, { nowMs }: TargetState) => (match === undefined ? undefined : nowMs),

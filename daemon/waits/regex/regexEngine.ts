@@ -12,7 +12,7 @@ import type { RegexAnalysis } from "./regexAnalysis.ts";
 import { refusalOf } from "./regexRefusal.ts";
 import { RegexThread } from "./regexThread.ts";
 import type { WorkerResult, WorkerJob } from "./regexWorker.ts";
-import type { WaitHost } from "../waitContext.ts";
+import type { WaitParts } from "../waitParts.ts";
 
 export type RegexOutcome =
   /** `index` in characters (code points) of the text. */
@@ -20,7 +20,7 @@ export type RegexOutcome =
   | { readonly kind: "none" }
   | { readonly kind: "failed"; readonly error: AppError };
 
-interface RegexEngineOptions extends Omit<WaitHost, "engine"> {
+interface RegexEngineOptions extends WaitParts {
   /** RE2 is switched off: every regex is refused. */
   readonly isDisabled?: boolean | undefined;
 }

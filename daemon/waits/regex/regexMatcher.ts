@@ -7,12 +7,13 @@
  */
 import type { GapReason } from "../../../protocol/position.ts";
 import { nextBoundary } from "../../../protocol/text/utf8.ts";
-import type { LiteralWatcher } from "../literal/literalSet.ts";
+import type { LiteralSet, LiteralWatcher } from "../literal/literalSet.ts";
 import { foundText, type PatternWatch, type Latch } from "../text/patternWatch.ts";
 import type { CompiledRegex } from "./compiledRegex.ts";
 import { MAX_JOB_BYTES, type RegexOutcome } from "./regexEngine.ts";
 import type { PlacedText, TextPiece } from "../text/textPiece.ts";
-import type { TextStream } from "../text/textStream.ts";
+import type { PlainText } from "../text/plainText.ts";
+import type { ReadTarget } from "../waitHost.ts";
 
 const EVICTED: GapReason = "evicted";
 
@@ -43,15 +44,23 @@ interface Stretch {
   readonly watches: RegexWatch[];
 }
 
+/** The `TextStream` that a matcher searches. */
+interface SearchedStream {
+  readonly target: ReadTarget;
+  readonly text: PlainText;
+  readonly literals: LiteralSet;
+  piece(from: number, to: number): TextPiece;
+}
+
 export class RegexMatcher implements LiteralWatcher {
   readonly regex: CompiledRegex;
-  readonly #stream: TextStream;
+  readonly #stream: SearchedStream;
   readonly #watches = new Set<RegexWatch>();
   readonly #required: readonly Buffer[];
   #lastHitEnd = -1;
   #jobs = 0;
 
-  constructor(regex: CompiledRegex, stream: TextStream) {
+  constructor(regex: CompiledRegex, stream: SearchedStream) {
     this.regex = regex;
     this.#stream = stream;
     this.#required = (regex.analysis.required ?? []).map((text) => Buffer.from(text, "utf8"));

@@ -4,7 +4,7 @@
  * `CAPTURE_EVERY_MS`: a program that animates without end costs ten captures a second, one that floods costs none.
  */
 import type { Timer } from "../../time/clock.ts";
-import type { WaitTarget } from "../waitTarget.ts";
+import type { ReadTarget } from "../waitHost.ts";
 import { mayWrap, type ScreenView, wrapsOf } from "./screenView.ts";
 import type { ScreenWatch } from "./screenWatch.ts";
 
@@ -16,7 +16,7 @@ const MAX_SINCE_BYTES = 65_536;
 const LF = 0x0a;
 
 export class ScreenCaptures {
-  readonly #target: WaitTarget;
+  readonly #target: ReadTarget;
   readonly #watches = new Set<ScreenWatch>();
   /** The last capture included the output up to here. */
   #seenSeq = -1;
@@ -25,7 +25,7 @@ export class ScreenCaptures {
   #isProbing = false;
   #afterCapture: (() => void)[] = [];
 
-  constructor(target: WaitTarget) {
+  constructor(target: ReadTarget) {
     this.#target = target;
   }
 

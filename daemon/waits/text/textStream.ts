@@ -7,26 +7,19 @@
 import type { Gap } from "../../../protocol/position.ts";
 import type { EchoWatch } from "../echo/echoWatch.ts";
 import { LiteralSet } from "../literal/literalSet.ts";
-import type { LiteralWatch } from "../literal/literalWatch.ts";
 import type { PatternWatch } from "./patternWatch.ts";
 import { PlainText } from "./plainText.ts";
-import type { PromptWatch } from "./promptWatch.ts";
 import type { CompiledRegex } from "../regex/compiledRegex.ts";
-import { RegexMatcher, type RegexWatch } from "../regex/regexMatcher.ts";
+import { RegexMatcher } from "../regex/regexMatcher.ts";
 import type { TextPiece } from "./textPiece.ts";
-import type { WaitTarget } from "../waitTarget.ts";
+import type { TextWatch } from "./textWatch.ts";
+import type { ReadTarget } from "../waitHost.ts";
 
 /** Bytes per piece: some 50 µs of work, so that a turn's budget is kept within a few per cent. */
 const PIECE_BYTES = 16_384;
 
-/** One thing a wait searches for, and its watch. */
-export type TextWatch =
-  | { readonly kind: "literal"; readonly watch: LiteralWatch }
-  | { readonly kind: "regex"; readonly watch: RegexWatch; readonly regex: CompiledRegex }
-  | { readonly kind: "prompt"; readonly watch: PromptWatch };
-
 export class TextStream {
-  readonly target: WaitTarget;
+  readonly target: ReadTarget;
   readonly text: PlainText;
   readonly literals = new LiteralSet();
   readonly #regexes = new Map<CompiledRegex, RegexMatcher>();
@@ -37,7 +30,7 @@ export class TextStream {
   readonly #pieces = new Map<string, TextPiece>();
   #cursor: number;
 
-  constructor(target: WaitTarget, from: number) {
+  constructor(target: ReadTarget, from: number) {
     this.target = target;
     this.#cursor = from;
     this.text = new PlainText(from);
