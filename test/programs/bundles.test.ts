@@ -67,7 +67,7 @@ test("the command line of Freshell loads of the daemon's only a device, the cloc
   const others = sources.filter((source) => /^(?:daemon|node_modules)\//.test(source));
   expect(
     others.filter((source) => !/^(?:daemon\/devices|node_modules\/(?:valibot|ws))\//.test(source)).toSorted(),
-  ).toEqual(["daemon/host/nodeSystem.ts", "daemon/host/procfs.ts", "daemon/time/clock.ts"]);
+  ).toEqual(["daemon/host/attempt.ts", "daemon/host/nodeSystem.ts", "daemon/host/procfs.ts", "daemon/time/clock.ts"]);
   const wanted = [...loaded].flatMap(asked).filter((specifier) => !isOurs(specifier) && !isBuiltin(specifier));
   expect(wanted.filter((specifier) => !WANTED_BY_WS.includes(specifier))).toEqual([]);
 });
