@@ -48,10 +48,11 @@ export const GROUP_ENDS_WITHIN_MS = 5_000;
 
 /**
  * The guard is not a child of the program, which may count its children. It keeps only its own pipe open, so that
- * readers of the program's output see it end.
+ * readers of the program's output see it end. It is made by a shell that already ignores the signals: the program starts
+ * after that, and one that ends at once cannot have the guard ended with its group.
  */
-const GUARDED = `((trap '' INT TERM HUP
-exec </dev/null >/dev/null 2>&1
+const GUARDED = `(trap '' INT TERM HUP
+(exec </dev/null >/dev/null 2>&1
 read -r _ <&3
 kill -TERM 0
 sleep ${GROUP_ENDS_WITHIN_MS / 1_000}
