@@ -29,13 +29,16 @@ export async function untilStarted(watch: PaneWatch, { submit }: Profile, deadli
   if (startedTitle === undefined) return true;
   const { title } = await server.describePane(pane);
   if (startedTitle.test(title.slice(0, MAX_ROW_CHARACTERS))) return !watch.isAddresseeNew;
-  if (source.tailSeq > 0) return true;
+  const isNew = watch.isAddresseeNew;
+  if (source.tailSeq > 0 && !isNew) return true;
+  // A shell may have put its own title into the place of the predecessor's, which the stream still holds.
+  const from = isNew ? source.outputSeq : 0;
   const untilMs = Math.min(clock.nowMs() + STARTED_WITHIN_MS, deadlineMs);
   while (clock.nowMs() < untilMs) {
     const { version } = watch;
     watch.requireThere();
-    if (startedTitle.test((server.findPane(pane)?.title ?? "").slice(0, MAX_ROW_CHARACTERS))) return true;
-    if (saysSo(source, startedTitle, 0, source.outputSeq)) return true;
+    if (!isNew && startedTitle.test((server.findPane(pane)?.title ?? "").slice(0, MAX_ROW_CHARACTERS))) return true;
+    if (saysSo(source, startedTitle, from, source.outputSeq)) return true;
     await watch.next(version, untilMs);
   }
   return false;

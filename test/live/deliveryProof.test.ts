@@ -16,8 +16,12 @@ test("pi whose extensions start for 1.5 s gets every prompt once, and none is to
   }
 });
 
-test("pi that is started again in the pane that still has its title gets every prompt once", async () => {
-  await using agent = await agentUnderShell("piLike", ["bash", "--norc", "-i"], { options: { startMs: 1_500 } });
+test.each([
+  ["still has its title", ""],
+  ["has the shell's title again", `PROMPT_COMMAND='printf "\\033]0;shell\\007"'`],
+])("pi that is started again in a pane that %s gets every prompt once", async (_, setUp) => {
+  const start = { options: { startMs: 1_500 }, setUp: () => setUp };
+  await using agent = await agentUnderShell("piLike", ["bash", "--norc", "-i"], start);
   using on = engines();
   await on.delivery.submit({ ...(await drawn(agent, on, "piLike")), text: "first" });
   await agent.channel.next("submit");

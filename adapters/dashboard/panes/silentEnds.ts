@@ -6,7 +6,7 @@
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import type { Agent } from "../agents/agent.ts";
-import { SILENT_END_LOOK_MS } from "../dashboardLimits.ts";
+import { SILENT_END_PROBE_MS } from "../dashboardLimits.ts";
 
 interface SilentEndsOptions {
   readonly clock: Clock;
@@ -18,7 +18,7 @@ interface SilentEndsOptions {
 
 export class SilentEnds {
   readonly #options: SilentEndsOptions;
-  readonly #told = new WeakSet<ProcessMark>();
+  readonly #reported = new WeakSet<ProcessMark>();
   #timer: Timer | undefined;
   #isStopped = false;
 
@@ -31,7 +31,7 @@ export class SilentEnds {
     const { clock, agents } = this.#options;
     if (this.#isStopped || this.#timer !== undefined || !agents().some((agent) => this.#liveOf(agent) !== undefined))
       return;
-    this.#timer = clock.callAt(clock.nowMs() + SILENT_END_LOOK_MS, () => this.#look());
+    this.#timer = clock.callAt(clock.nowMs() + SILENT_END_PROBE_MS, () => this.#probe());
   }
 
   stop(): void {
@@ -39,20 +39,20 @@ export class SilentEnds {
     this.#timer?.cancel();
   }
 
-  #look(): void {
+  #probe(): void {
     this.#timer = undefined;
     const { agents, isGone, onGone } = this.#options;
     for (const agent of agents()) {
       const process = this.#liveOf(agent);
       if (process === undefined || !isGone(agent)) continue;
-      this.#told.add(process);
+      this.#reported.add(process);
       onGone(agent);
     }
     this.watch();
   }
 
-  /** Its process, unless nothing is known of one, or its end has been told. */
+  /** Its process, unless nothing is known of one, or its end has been reported. */
   #liveOf({ record: { process } }: Agent): ProcessMark | undefined {
-    return process === undefined || this.#told.has(process) ? undefined : process;
+    return process === undefined || this.#reported.has(process) ? undefined : process;
   }
 }
