@@ -1,5 +1,5 @@
 /** Every kind of host on this machine: the ones that are made for another machine get a file system and a `ps` of the test's own. */
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { tmpdir, uptime } from "node:os";
 import { join } from "node:path";
 import { darwinHost } from "../../../daemon/host/darwinHost.ts";
@@ -10,8 +10,8 @@ import { procfs } from "../../../daemon/host/procfs.ts";
 import type { RunProgram } from "../../../daemon/host/runProgram.ts";
 import { unknownHost } from "../../../daemon/host/unknownHost.ts";
 
-const empty = mkdtempSync(join(tmpdir(), "tmuxwire-"));
-process.once("exit", () => rmSync(empty, { recursive: true, force: true }));
+/** What macOS has in the place of `/proc` and `/dev/pts`; a folder would stay, because workers of the test runner are killed. */
+const empty = join(tmpdir(), "tmuxwire-is-not-there");
 
 export interface FakePs {
   readonly run: RunProgram;
