@@ -23,6 +23,8 @@ const FOLDERS = ["protocol", "daemon", "adapters", "bench"];
 const FILES = [
   "build.mjs",
   "bundlePrograms.mjs",
+  "plainTypes.mjs",
+  "package.json",
   "package-lock.json",
   "tsconfig.json",
   "tsconfig.build.json",
@@ -36,7 +38,7 @@ if (!existsSync(EXECUTABLE) || !existsSync(MARK) || readFileSync(MARK, "utf8") !
   const made = `${DIST}.${process.pid}`;
   const statuses = await Promise.all([
     run(["bundlePrograms.mjs", made]),
-    run(["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json", "--outDir", made]),
+    run(["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json", "--outDir", made], ["plainTypes.mjs", made]),
     run(["adapters/dashboard/page/bundle.mjs", join(made, "adapters/dashboard/page")]),
     run(["adapters/freshell/page/bundle.mjs", join(made, "adapters/freshell/page")]),
   ]);
@@ -69,7 +71,7 @@ function byName(one, other) {
 }
 
 /** What it says goes to stderr, so that the build says nothing on the stdout of whoever asked for something else. */
-async function run(args) {
+async function run(args, ...next) {
   const [status] = await once(spawn(process.execPath, args, { cwd: ROOT, stdio: [0, 2, 2] }), "close");
-  return status;
+  return status === 0 && next.length > 0 ? run(...next) : status;
 }

@@ -3,7 +3,7 @@
  * prints at the rate it is told. Speaks JSON over IPC; ends with its parent.
  */
 import { createNativeApp } from "../adapters/native/nativeApp.ts";
-import { listen } from "../adapters/http/listen.ts";
+import { listen } from "../adapters/kit/listeners/listen.ts";
 import { silentLog } from "./silentLog.ts";
 import { startOwnedServer } from "../daemon/servers/owned/ownedServer.ts";
 import { StubServer } from "../daemon/servers/stub/stubServer.ts";

@@ -27,6 +27,10 @@ export const INITIAL_RING_BYTES = 8_192;
 export const MAX_INPUT_BYTES = 1_048_576;
 /** Most input jobs waiting in one pane's FIFO. */
 export const MAX_INPUT_JOBS_PER_PANE = 1_024;
+/** Bytes of the jobs that tmux has not taken yet: of one pane, eight of the longest; tmux takes some 2 MB a second. */
+export const MAX_INPUT_BYTES_PER_PANE = 8_388_608;
+/** The same of all panes of a server. */
+export const MAX_INPUT_BYTES_WAITING = 16_777_216;
 /** Text up to this many bytes goes by `send-keys`; longer text is pasted from a buffer, which is 30 times faster per MB. */
 export const MAX_SEND_KEYS_BYTES = 1_024;
 /** Bytes per `set-buffer` piece (docs/tmuxFacts.md 25). */
@@ -61,12 +65,14 @@ export const GUEST_IDLE_MS = 60_000;
 export const GUEST_ATTACH_WITHIN_MS = 5_000;
 /** Control clients that start at once on a guest's server; each takes some 20 ms of a core, and the others wait. */
 export const MAX_GUEST_ATTACHING = 8;
-/** No client of ours attaches to a guest's server this soon after one of its sessions or clients came or went. */
-export const GUEST_CALM_MS = 100;
-/** The same while a fallback client of ours can be asked instead. */
-export const GUEST_CALM_WITH_FALLBACK_MS = 1_000;
-/** After this we attach to a guest's server even if it is never calm. */
-export const GUEST_CALM_WITHIN_MS = 10_000;
+/**
+ * Where attaching can end a guest's server, nothing attaches this soon after one of its sessions or clients came or went,
+ * nor within so many times the longest pause of the last minute that was part of a burst.
+ */
+export const GUEST_CALM_MS = 500;
+export const GUEST_CALM_PAUSES = 4;
+export const GUEST_CALM_REMEMBERED_MS = 60_000;
+export const GUEST_BURST_PAUSE_MS = 1_000;
 /** Least time between two probes for panes whose programs have ended: terminals come and go in bursts. */
 export const TTY_PROBE_INTERVAL_MS = 10;
 

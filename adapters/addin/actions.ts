@@ -5,6 +5,8 @@
 import { randomBytes } from "node:crypto";
 import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { Capture, CaptureOptions, InputPart } from "../../daemon/tmux/io.ts";
+import { typedBytes } from "../../daemon/panes/typedBytes.ts";
+import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type {
@@ -17,10 +19,8 @@ import type {
   AddinWait,
 } from "../../protocol/api/addinMessages.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { pause, withDeadline } from "./deadline.ts";
-import { firstOutput } from "./firstOutput.ts";
-import type { Target } from "./targets.ts";
-import { findSession, findTarget, onSession } from "./targets.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import { pause, withDeadline, settleOnce } from "./deadline.ts";
 import type { AddinWaits, MatchOutcome } from "./addinWaits.ts";
 import { sendAndMatch } from "./addinWaits.ts";
 
@@ -143,6 +143,9 @@ async function sendAndWait(
         pattern: wait.pattern,
         timeoutMs: waitMs + wait.timeoutMs,
         excludeEcho,
+        ...(isReal
+          ? { pane: { server, id: target.pane, readiness: undefined }, sends: typedBytes(partsOf(request.input)) }
+          : {}),
         screen: view,
         signal: call.abort.signal,
       },
@@ -186,13 +189,18 @@ function alreadyExists(server: TmuxServer, name: string, cause: AppError): AppEr
 
 /** Types text, then each key, as one job. Returns the position before its output. */
 async function send(call: Call, target: Target, input: AddinInput, beforeWrite?: () => void): Promise<number> {
-  const parts: InputPart[] = [];
-  if (input.text !== undefined) parts.push({ kind: "text", bytes: encoder.encode(input.text) });
-  if (input.keys.length > 0) parts.push({ kind: "keys", keys: input.keys });
+  const parts = partsOf(input);
   const receipt = await onSession(target.name, () =>
     command(call, (signal) => call.server.input(target.pane, parts, { signal, beforeWrite })),
   );
   return receipt.position.outputSeq;
+}
+
+function partsOf({ text, keys }: AddinInput): InputPart[] {
+  const parts: InputPart[] = [];
+  if (text !== undefined) parts.push({ kind: "text", bytes: encoder.encode(text) });
+  if (keys.length > 0) parts.push({ kind: "keys", keys });
+  return parts;
 }
 
 function capture(call: Call, target: Target, options: AddinCapture): Promise<Capture> {
@@ -230,3 +238,59 @@ const metadataOf = (call: Call, screen: Capture): AddinMetadata => ({
   epoch: screen.position.epoch,
   elapsedMs: Math.round(call.clock.nowMs() - call.startedMs),
 });
+
+/** Longest wait for a pane that shows nothing, such as a password prompt: what two subprocesses used to take. */
+export const FIRST_OUTPUT_MS = 10;
+
+/**
+ * The moment a pane responds. A `send_and_capture` without `wait_for` captures as soon as the pane has shown anything after
+ * the send, typically the echo and within a fraction of a millisecond; the bridge that ours replaces took longer than
+ * that to start its capture, so its clients have always seen the echo.
+ * Resolves when `source` has passed `fromSeq`, has ended, or after `FIRST_OUTPUT_MS`.
+ */
+export function firstOutput(clock: Clock, source: OutputSource, fromSeq: number, signal: AbortSignal): Promise<void> {
+  if (source.outputSeq > fromSeq) return Promise.resolve();
+  return settleOnce<void>(signal, (resolve) => {
+    const timer = clock.callAt(clock.nowMs() + FIRST_OUTPUT_MS, resolve);
+    const done = (): void => resolve();
+    const unsubscribe = source.subscribe({ advanced: done, gap: done, exited: done, closed: done });
+    return () => {
+      timer.cancel();
+      unsubscribe();
+    };
+  });
+}
+
+interface Target {
+  /** As the client called it. */
+  readonly name: string;
+  readonly session: SessionInfo;
+  readonly pane: PaneId;
+}
+
+const sessionNotFound = (name: string, cause?: unknown): AppError =>
+  new AppError("NOT_FOUND", `Session not found: ${name}`, { cause });
+
+/** @throws AppError NOT_FOUND */
+function findSession(server: TmuxServer, name: string): SessionInfo {
+  const session = server.findSession(name);
+  if (session === undefined) throw sessionNotFound(name);
+  return session;
+}
+
+/** Exactly the session named, before anything is typed or killed. @throws AppError NOT_FOUND */
+function findTarget(server: TmuxServer, name: string): Target {
+  const session = findSession(server, name);
+  if (session.activePane === undefined) throw sessionNotFound(name);
+  return { name, session, pane: session.activePane };
+}
+
+/** Runs what needs the session. One that ends meanwhile gets the same response, whichever part of the server noticed first. */
+async function onSession<T>(name: string, run: () => T | Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof AppError && error.code === "NOT_FOUND") throw sessionNotFound(name, error);
+    throw error;
+  }
+}

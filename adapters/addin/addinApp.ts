@@ -9,11 +9,11 @@ import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { AddinFailure, AddinHealth } from "../../protocol/api/addinMessages.ts";
 import { ADDIN_MAX_BODY_BYTES } from "../../protocol/api/addinMessages.ts";
-import { errorHandler, JSON_TYPE } from "../http/httpErrors.ts";
-import type { GuardEnv, GuardOptions } from "../http/requestGuard.ts";
-import { createGuard } from "../http/requestGuard.ts";
-import { requestAbort } from "../http/requestAbort.ts";
-import { Routes, runRoute } from "../http/routes.ts";
+import { errorHandler, JSON_TYPE } from "../kit/guard/httpErrors.ts";
+import type { GuardEnv, GuardOptions } from "../kit/guard/requestGuard.ts";
+import { createGuard } from "../kit/guard/requestGuard.ts";
+import { requestAbort } from "../kit/guard/requestAbort.ts";
+import { serveRoutes } from "../kit/guard/routes.ts";
 import { runAction } from "./actions.ts";
 import type { AddinConfig } from "./addinConfig.ts";
 import { parseAddinRequest } from "./addinRequests.ts";
@@ -38,7 +38,18 @@ interface AddinAppOptions {
 export function createAddinApp(options: AddinAppOptions): Hono<GuardEnv> {
   const { server, waits, clock, config, log } = options;
   const context = { server, waits, clock, commandTimeoutMs: config.commandTimeoutMs };
-  const routes = new Routes([
+  const app = new Hono<GuardEnv>();
+  app.onError(errorHandler(log, ({ message }): AddinFailure => ({ ok: false, error: message })));
+  const guard = createGuard({
+    peers: "loopback",
+    users: options.users,
+    hosts: new Set([config.host.toLowerCase()]),
+    origins: new Set(config.allowedOrigins),
+    missingOrigin: config.allowNoOrigin ? "token" : "refuse",
+    token: config.token,
+    clock,
+  });
+  serveRoutes(app, guard, [
     {
       method: "GET",
       path: "/health",
@@ -60,21 +71,6 @@ export function createAddinApp(options: AddinAppOptions): Hono<GuardEnv> {
       },
     },
   ]);
-  const app = new Hono<GuardEnv>();
-  app.onError(errorHandler(log, ({ message }): AddinFailure => ({ ok: false, error: message })));
-  app.use(
-    createGuard({
-      peers: "loopback",
-      users: options.users,
-      hosts: new Set([config.host.toLowerCase()]),
-      origins: new Set(config.allowedOrigins),
-      missingOrigin: config.allowNoOrigin ? "token" : "refuse",
-      token: config.token,
-      route: (path) => routes.match(path),
-      clock,
-    }),
-  );
-  app.all("*", runRoute);
   return app;
 }
 

@@ -1,10 +1,11 @@
 /** What the start of the add-in's bridge depends on. */
-import { urlHost } from "../http/addresses.ts";
-import type { Check, CheckInputs } from "../serving/findings.ts";
+import { existsSync } from "node:fs";
+import { urlHost } from "../kit/peers/addresses.ts";
+import { type CertificateConfig, resolveCertificate } from "../kit/trust/certificates.ts";
+import { type Check, type CheckInputs, type Finding, ok, warn } from "../serving/findings.ts";
 import { isHealth, portCheck, usersCheck } from "../serving/listenerChecks.ts";
 import { ownTmuxChecks } from "../serving/tmuxChecks.ts";
 import { ADDIN_SETTINGS, type AddinConfig } from "./addinConfig.ts";
-import { certificateCheck } from "./certificateCheck.ts";
 
 export const addinChecks = (config: AddinConfig, { daemon, env }: CheckInputs): readonly Check[] => [
   ...(config.mode === "tmux" ? ownTmuxChecks("add-in tmux", config.socketPath, ADDIN_SETTINGS.socket, env) : []),
@@ -20,3 +21,29 @@ export const addinChecks = (config: AddinConfig, { daemon, env }: CheckInputs): 
   usersCheck("add-in users", daemon.allowUids, config.token, ADDIN_SETTINGS.token),
   { name: "certificate", probe: () => certificateCheck(config.https, config.certificates) },
 ];
+
+/** Below this a certificate that we do not renew ourselves needs attention. */
+const SOON_MS = 14 * 86_400_000;
+
+/** Checks the certificate that the add-in would be shown; none is made here. */
+async function certificateCheck(https: boolean, config: CertificateConfig): Promise<Finding> {
+  if (!https) return ok("certificate", "none is needed: the add-in is served over plain http");
+  const isGiven = config.configured !== undefined || existsSync(config.bridgeDir);
+  if (!isGiven && !existsSync(config.stateDir)) {
+    return ok("certificate", "one will be made on the first start; `tmuxwire trust` says how to trust it");
+  }
+  const nowUnixMs = Date.now();
+  const { source, notAfterUnixMs } = await resolveCertificate(config, nowUnixMs);
+  const until = new Date(notAfterUnixMs).toISOString().slice(0, 10);
+  const text = `${SOURCE_TEXTS[source]}, valid until ${until}`;
+  if (notAfterUnixMs - nowUnixMs < SOON_MS)
+    return warn("certificate", text, "renew it; a running daemon notices by itself");
+  return ok("certificate", source === "own" ? `${text}; \`tmuxwire trust\` says how to trust it` : text);
+}
+
+const SOURCE_TEXTS = {
+  configured: "the configured one",
+  bridge: "from ~/.pi-for-excel/certs",
+  mkcert: "signed by mkcert's authority",
+  own: "signed by this machine's own authority",
+} as const;

@@ -8,8 +8,7 @@ import type { ConfigInputs, DaemonConfig } from "../../daemon/ops/daemonConfig.t
 import { baseDir, runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import { HOST, lowerCase, ORIGINS, pathSetting, PORT, YES_OR_NO } from "../../daemon/ops/settingSchemas.ts";
 import type { FlagSpec, SettingInputs, SettingReader } from "../../daemon/ops/settings.ts";
-import { AppError } from "../../protocol/errors.ts";
-import type { CertificateConfig } from "../http/certificates.ts";
+import type { CertificateConfig } from "../kit/trust/certificates.ts";
 
 export interface AddinConfig {
   /** Named, or set up on purpose. */
@@ -185,8 +184,7 @@ function readCertificates(
   const certPath = read("certificates.certPath", "PI_FOR_EXCEL_CERT_PATH") ?? inDir("cert.pem");
   if ((keyPath === undefined) !== (certPath === undefined)) {
     const [given, missing] = keyPath === undefined ? ["CERT", "KEY"] : ["KEY", "CERT"];
-    throw new AppError(
-      "CONFIGURATION_INVALID",
+    settings.refuse(
       `PI_FOR_EXCEL_${given}_PATH is set without PI_FOR_EXCEL_${missing}_PATH: set both, or PI_FOR_EXCEL_CERT_DIR`,
     );
   }

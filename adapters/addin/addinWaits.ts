@@ -7,6 +7,7 @@ import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
 import type { ScreenView } from "../../daemon/waits/screen/screenView.ts";
 import type { Send, WaitManager } from "../../daemon/waits/waitManager.ts";
 import type { WaitPattern } from "../../daemon/waits/waitPattern.ts";
+import type { WaitPane } from "../../daemon/waits/waitPane.ts";
 import { AppError } from "../../protocol/errors.ts";
 
 /** What the add-in needs of the wait manager. */
@@ -18,6 +19,9 @@ interface MatchRequest {
   readonly timeoutMs: number;
   /** What is typed, when its echo must not count. */
   readonly excludeEcho: Uint8Array | undefined;
+  /** Where it is typed, with what: what a shell's editor draws does not count either. */
+  readonly pane?: WaitPane | undefined;
+  readonly sends?: Uint8Array | undefined;
   /** The pane as people see it, when that counts as well: what users write for captures matches no stream. */
   readonly screen: ScreenView | undefined;
   /** Frees the wait at once. */
@@ -60,10 +64,10 @@ export async function sendAndMatch(
   request: MatchRequest,
   send: Send,
 ): Promise<MatchOutcome> {
-  const { timeoutMs, excludeEcho, screen, signal } = request;
+  const { signal, ...rest } = request;
   try {
-    const pattern = waitPatternOf(request.pattern);
-    const { matched } = await waits.sendAndWait(source, { pattern, timeoutMs, excludeEcho, screen }, send, { signal });
+    const asked = { ...rest, pattern: waitPatternOf(request.pattern) };
+    const { matched } = await waits.sendAndWait(source, asked, send, { signal });
     return { kind: "matched", text: matched[0]?.text ?? "" };
   } catch (error) {
     signal.throwIfAborted();

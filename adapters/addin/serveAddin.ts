@@ -3,8 +3,8 @@ import { StubServer } from "../../daemon/servers/stub/stubServer.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { createAddinApp } from "./addinApp.ts";
-import { keepCertificateFresh, resolveCertificate } from "../http/certificates.ts";
-import { listen } from "../http/listen.ts";
+import { keepCertificateFresh, resolveCertificate } from "../kit/trust/certificates.ts";
+import { listen } from "../kit/listeners/listen.ts";
 import { openOwnedServer, peerUsers, type StartContext } from "../serving/startContext.ts";
 import { ADDIN_SETTINGS, type AddinConfig } from "./addinConfig.ts";
 

@@ -4,11 +4,11 @@
  * replaces (docs/contracts/addin.md §1, "mode default"). `tmuxwire addin` is the same with real shells over HTTPS.
  */
 import process from "node:process";
-import type { CommandSpec } from "./cli/commandTypes.ts";
-import { processIo } from "./cli/cliIo.ts";
-import { runCli } from "./cli/runCli.ts";
-import { tmuxwireProgram } from "./cli/tmuxwireProgram.ts";
-import { addinCommand, serve } from "./commands/serveCommand.ts";
+import type { CommandSpec } from "../cli/commandTypes.ts";
+import { processIo } from "../cli/cliIo.ts";
+import { runCli } from "../cli/runCli.ts";
+import { tmuxwireProgram } from "../cli/tmuxwireProgram.ts";
+import { addinCommand, serve } from "../commands/service/serveCommand.ts";
 
 const bare: CommandSpec = {
   ...addinCommand,
@@ -17,4 +17,6 @@ const bare: CommandSpec = {
   run: (call) => serve(call, { only: new Set(["addin"]), isEverything: false, defaults: "raw" }),
 };
 
-process.exit(await runCli(tmuxwireProgram([bare]), [bare.name, ...process.argv.slice(2)], processIo(process)));
+process.exit(
+  await runCli(tmuxwireProgram([bare]), [bare.name, ...process.argv.slice(2)], processIo(process, "tmuxwire")),
+);

@@ -17,10 +17,10 @@ if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1
   process.exit(1);
 }
 
-const { COMMANDS } = await import("./cli/commandTable.ts");
-const { processIo } = await import("./cli/cliIo.ts");
-const { runCli } = await import("./cli/runCli.ts");
-const { tmuxwireProgram } = await import("./cli/tmuxwireProgram.ts");
-const exitCode = await runCli(tmuxwireProgram(COMMANDS), process.argv.slice(2), processIo(process));
+const { COMMANDS } = await import("../commands/commandTable.ts");
+const { processIo } = await import("../cli/cliIo.ts");
+const { runCli } = await import("../cli/runCli.ts");
+const { tmuxwireProgram } = await import("../cli/tmuxwireProgram.ts");
+const exitCode = await runCli(tmuxwireProgram(COMMANDS), process.argv.slice(2), processIo(process, "tmuxwire"));
 // Exits although handles may be open: a keep-alive connection, or what a stop that took too long left behind.
 process.exit(exitCode);

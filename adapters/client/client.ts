@@ -6,25 +6,37 @@
  *     await pane.type("make test", { enter: true });
  *     for await (const event of pane.follow({ from: "snapshot" })) …
  */
+import { systemClock } from "../../daemon/time/clock.ts";
+import type { NativeLayoutRequest, NativeLayoutResult } from "../../protocol/api/nativeLayout.ts";
 import type * as responses from "../../protocol/api/nativeResponses.ts";
 import type * as delivery from "../../protocol/api/nativeDelivery.ts";
 import type * as recordings from "../../protocol/api/nativeRecordings.ts";
 import type * as requests from "../../protocol/api/nativeRequests.ts";
-import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
-import type { NativeTreeResponse, NativeWindow } from "../../protocol/api/nativeTree.ts";
-import { decodeBase64, type FollowOptions, type PaneEvent } from "./clientEvents.ts";
-import { followPane } from "./clientFollow.ts";
+import {
+  type OperationName,
+  type OperationNames,
+  LAYOUT_OPERATION_NAMES,
+  type LayoutOperationName,
+} from "../../protocol/api/operationRoutes.ts";
+import type { NativeTreeResponse, NativeWindow, NativeServerEvent } from "../../protocol/api/nativeTree.ts";
+import type { SseEvent } from "../../protocol/text/sse.ts";
+import { decodeBase64, type FollowOptions, type PaneEvent, paneEvent, retryDelayMs } from "./clientEvents.ts";
 import { type RunListener, runAndListen } from "./clientRun.ts";
-import { type CallOptions, type ClientOptions, HttpCaller, type PerformOptions } from "./clientHttp.ts";
-import { type LayoutClient, layoutClient } from "./clientLayout.ts";
-import { followServer, type ServerEventsOptions, type ServerEventWithId } from "./clientServerEvents.ts";
+import {
+  type CallOptions,
+  type ClientOptions,
+  HttpCaller,
+  type PerformOptions,
+  isPassing,
+  TmuxwireError,
+  type HttpRequest,
+} from "./clientHttp.ts";
 import { ClientSocket, type SocketOptions } from "./clientSocket.ts";
 import type { NativeWaitRequest } from "../operations/waitSchema.ts";
+import { SseLoss, SseFollower } from "./sseFollower.ts";
 
 export type { FollowOptions, PaneEvent, SocketFollowOptions } from "./clientEvents.ts";
 export { type CallOptions, type ClientOptions, type PerformOptions, TmuxwireError } from "./clientHttp.ts";
-export type { LayoutClient } from "./clientLayout.ts";
-export type { ServerEventsOptions, ServerEventWithId } from "./clientServerEvents.ts";
 export type { ClientSocket, SocketOptions } from "./clientSocket.ts";
 export type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 export { applyTreeEvent } from "../../protocol/api/applyTreeEvent.ts";
@@ -135,6 +147,11 @@ export interface RunOptions extends CallOptions, Omit<requests.NativeRunRequest,
 export interface SubmitOptions extends PerformOptions, Omit<delivery.NativeSubmitRequest, "text"> {}
 export interface ChooseOptions extends PerformOptions, Omit<delivery.NativeChooseRequest, "answer"> {}
 
+export interface InputOptions extends CallOptions {
+  /** Only for this program: refused when another reads from the pane. */
+  readonly profile?: string | undefined;
+}
+
 export class PaneClient {
   readonly #http: HttpCaller;
   readonly #names: { readonly server: string; readonly pane: string };
@@ -149,12 +166,13 @@ export class PaneClient {
   }
 
   /** One job: no other sender's input comes between its parts. */
-  input(parts: requests.NativeInputPart[], options: CallOptions = {}): Promise<responses.NativeReceipt> {
-    return this.#perform("input", { parts } satisfies requests.NativeInputRequest, options);
+  input(parts: requests.NativeInputPart[], options: InputOptions = {}): Promise<responses.NativeReceipt> {
+    const { profile } = options;
+    return this.#perform("input", { parts, profile } satisfies requests.NativeInputRequest, options);
   }
 
   /** Types text byte for byte. */
-  type(text: string, options: CallOptions & { readonly enter?: boolean } = {}): Promise<responses.NativeReceipt> {
+  type(text: string, options: InputOptions & { readonly enter?: boolean } = {}): Promise<responses.NativeReceipt> {
     return this.input(
       [{ kind: "text", text }, ...(options.enter === true ? [{ kind: "enter" as const }] : [])],
       options,
@@ -162,12 +180,12 @@ export class PaneClient {
   }
 
   /** tmux's key names: `Enter`, `C-c`, `Up`. */
-  keys(keys: string[], options: CallOptions = {}): Promise<responses.NativeReceipt> {
+  keys(keys: string[], options: InputOptions = {}): Promise<responses.NativeReceipt> {
     return this.input([{ kind: "keys", keys }], options);
   }
 
   /** Bracketed when the program has enabled bracketed paste. */
-  paste(text: string, options: CallOptions & { readonly enter?: boolean } = {}): Promise<responses.NativeReceipt> {
+  paste(text: string, options: InputOptions & { readonly enter?: boolean } = {}): Promise<responses.NativeReceipt> {
     return this.input(
       [{ kind: "paste", text }, ...(options.enter === true ? [{ kind: "enter" as const }] : [])],
       options,
@@ -255,4 +273,180 @@ export class PaneClient {
   #perform<Output>(name: OperationName, input: object, options: PerformOptions): Promise<Output> {
     return this.#http.perform(name, this.#names, input, options);
   }
+}
+
+/**
+ * A pane's output as an async iterable over server-sent events: a lost connection is resumed from the last
+ * position, so that every byte comes once and in order.
+ * @throws TmuxwireError when the daemon refuses; the signal's reason when it aborts
+ */
+async function* followPane(
+  http: HttpCaller,
+  path: readonly string[],
+  options: FollowOptions = {},
+): AsyncGenerator<PaneEvent, void, void> {
+  const { from, readiness, input, resume = true, signal } = options;
+  let isOpen = false;
+  // A gap is delivered with the snapshot that ends it, so that none is delivered twice.
+  let gap: PaneEvent | undefined;
+  const follower = clientFollower<PaneEvent>(http, {
+    path,
+    query: (lastEventId) => {
+      gap = undefined;
+      return { from: lastEventId === undefined ? from : undefined, readiness, input };
+    },
+    decode: ({ event, data, id }) => {
+      const seen: PaneEvent | undefined =
+        event === "output"
+          ? { kind: event, bytes: decodeBase64(data), position: id }
+          : paneEvent(event, JSON.parse(data) as object);
+      // The daemon is stopping, the pane is not: resume.
+      if (seen?.kind === "closed" && isPassing(seen.code) && resume) throw new TmuxwireError(seen.code, seen.message);
+      return seen;
+    },
+    resume,
+    signal,
+  });
+  try {
+    for await (const event of follower.events()) {
+      if (event.kind === "gap") {
+        gap = event;
+        continue;
+      }
+      if (gap !== undefined) yield gap;
+      gap = undefined;
+      if (event.kind === "open" && isOpen) continue;
+      isOpen = true;
+      yield event;
+      if (event.kind === "closed") return;
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!isOpen || !(error instanceof TmuxwireError) || error.code !== "NOT_FOUND")
+      throw streamError(error, "the stream ended before the pane did");
+    yield { kind: "closed", code: error.code, message: error.message };
+  }
+}
+
+type CamelCase<Name extends string> = Name extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name;
+
+type Run<Name extends LayoutOperationName> = (
+  request: NativeLayoutRequest<Name>,
+  options?: CallOptions,
+) => Promise<NativeLayoutResult>;
+
+/** `newWindow`, `splitWindow` and so on; the response's `pane` to `respawnPane` is another one than before. */
+export type LayoutClient = { readonly [Name in LayoutOperationName as CamelCase<Name>]: Run<Name> } & {
+  /** By tmux's own name. */
+  run<Name extends LayoutOperationName>(name: Name, ...request: Parameters<Run<Name>>): ReturnType<Run<Name>>;
+};
+
+/** Operations on windows and panes, each named after its tmux command. A target is an id, a number or a session's name. */
+function layoutClient(http: HttpCaller, server: string): LayoutClient {
+  const run = (name: LayoutOperationName, request: object, options?: CallOptions): Promise<NativeLayoutResult> =>
+    http.perform(name, { server }, request, options);
+  const methods = LAYOUT_OPERATION_NAMES.map((name) => [
+    name.replaceAll(/-(\w)/g, (_dash, letter: string) => letter.toUpperCase()),
+    (request: object, options?: CallOptions) => run(name, request, options),
+  ]);
+  return { run, ...Object.fromEntries(methods) } as LayoutClient;
+}
+
+export interface ServerEventsOptions extends CallOptions {
+  /** The id of the last known event or tree. Default: begin with the whole tree. */
+  readonly after?: string | undefined;
+  /** Report readiness of every pane as well: each is watched meanwhile. */
+  readonly readiness?: boolean | undefined;
+  /** False: a lost connection is an error instead of a pause. Default true. */
+  readonly resume?: boolean | undefined;
+}
+
+export interface ServerEventWithId {
+  readonly id: string;
+  readonly event: NativeServerEvent;
+}
+
+/**
+ * A tmux server's events as an async iterable: the whole tree first, then every change once and in order. A lost
+ * connection is resumed after the last event delivered; if the daemon no longer has that event, a `reset` with the whole
+ * tree comes. `applyTreeEvent` keeps a tree up to date with these events.
+ * Ends only when the loop is left. @throws TmuxwireError when the daemon refuses; the signal's reason when it aborts
+ */
+async function* followServer(
+  http: HttpCaller,
+  path: readonly string[],
+  options: ServerEventsOptions = {},
+): AsyncGenerator<ServerEventWithId, void, void> {
+  const { after, readiness, resume = true, signal } = options;
+  const follower = clientFollower<ServerEventWithId>(http, {
+    path,
+    query: () => ({ readiness }),
+    decode: ({ data, id }) => {
+      const event = JSON.parse(data) as NativeServerEvent;
+      // The daemon is stopping, and another one may start.
+      if (event.type === "closed")
+        throw isPassing(event.code) ? new TmuxwireError(event.code, event.message) : new SseLoss("ended");
+      return { id, event };
+    },
+    lastEventId: after,
+    resume,
+    signal,
+  });
+  try {
+    yield* follower.events();
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw streamError(error, "the stream ended");
+  }
+}
+
+/** The daemon sends a keep-alive every 15 s; three missing ones mean that the connection is dead. */
+const SILENCE_MS = 45_000;
+
+interface ClientFollowerOptions<Decoded> {
+  readonly path: readonly string[];
+  /** Called before each connection. */
+  readonly query: (lastEventId: string | undefined) => HttpRequest["query"];
+  readonly decode: (event: SseEvent) => Decoded | undefined;
+  readonly lastEventId?: string | undefined;
+  readonly resume: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+function clientFollower<Decoded>(
+  http: HttpCaller,
+  { path, query, resume, ...options }: ClientFollowerOptions<Decoded>,
+): SseFollower<Decoded> {
+  return new SseFollower<Decoded>({
+    ...options,
+    clock: systemClock,
+    silenceMs: SILENCE_MS,
+    steadyMs: 0,
+    open: (lastEventId, signal) =>
+      http.open({
+        method: "GET",
+        path,
+        query: query(lastEventId),
+        headers: {
+          accept: "text/event-stream",
+          ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
+        },
+        signal,
+      }),
+    pauseMs: (loss, tries) => (resume && isWorthRetrying(loss) ? retryDelayMs(tries) : undefined),
+  });
+}
+
+/** Whether a retry may help: the connection broke, or the daemon or tmux cannot be reached. */
+const isWorthRetrying = (loss: unknown): boolean =>
+  loss instanceof SseLoss ||
+  (loss instanceof TmuxwireError && (isPassing(loss.code) || loss.code === "RESOURCE_LIMIT"));
+
+/** The error for the stream's reader. */
+function streamError(error: unknown, ended: string): unknown {
+  if (!(error instanceof SseLoss)) return error;
+  const message = error.reason === "ended" ? ended : "the stream was cut";
+  return new TmuxwireError("DAEMON_UNREACHABLE", message, { cause: error });
 }

@@ -8,17 +8,17 @@ import { Feeds } from "../../daemon/panes/feeds.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { RecordingBook } from "../../daemon/recordings/recordingBook.ts";
 import { type AppError, toAppError } from "../../protocol/errors.ts";
-import { errorHandler, type VisibleError } from "../http/httpErrors.ts";
-import { createGuard, type GuardEnv, type GuardOptions } from "../http/requestGuard.ts";
-import { runRoute } from "../http/routes.ts";
-import { requireToken } from "./access.ts";
+import { errorHandler, type VisibleError } from "../kit/guard/httpErrors.ts";
+import { createGuard, type GuardEnv, type GuardOptions } from "../kit/guard/requestGuard.ts";
+import { serveRoutes } from "../kit/guard/routes.ts";
+import { NO_TOKEN, tokenAccess } from "./access.ts";
 import { AgentBook } from "./agents/agentBook.ts";
 import { AgentDesk } from "./agents/agentDesk.ts";
 import type { DashboardContext } from "./dashboardContext.ts";
 import { dashboardRoutes } from "./dashboardRoutes.ts";
-import { EventLog } from "./events/eventLog.ts";
+import { DashboardEvents } from "./events/dashboardEvents.ts";
 import { HookStats } from "./hooks/hookStats.ts";
-import { PageFiles } from "../http/pageFiles.ts";
+import { PageFiles } from "../kit/pageFiles.ts";
 import { type AvailabilityOptions, measureAvailability } from "./panes/availability.ts";
 import { PaneLinks } from "./panes/paneLinks.ts";
 import { PaneListing } from "./panes/panePlace.ts";
@@ -64,7 +64,8 @@ interface DashboardApp {
 export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
   const { clock, log } = options;
   const context = contextOf(options);
-  const routes = dashboardRoutes(context, new PageFiles(options.pageDirectory));
+  const access = options.token === undefined ? undefined : tokenAccess(options.token);
+  const routes = dashboardRoutes(context, new PageFiles(options.pageDirectory), access);
   const app = new Hono<GuardEnv>();
   const onError = errorHandler(log, errorBody);
   app.onError((error, c) => {
@@ -72,23 +73,19 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     if (databaseReason(toAppError(error)) === undefined) return onError(error, c);
     return c.json(errorBody({ message: error.message, error: toAppError(error) }), 503);
   });
-  app.use(
-    createGuard({
-      peers: "loopback",
-      users: options.users,
-      hosts: options.hosts ?? new Set(),
-      origins: options.origins,
-      missingOrigin: "allow",
-      token: undefined,
-      tokenLater: options.token !== undefined,
-      route: (path) => routes.match(path),
-      corsMethods: "GET,POST,DELETE,OPTIONS",
-      clock,
-    }),
-  );
-  if (options.token !== undefined) app.use(requireToken(options.token));
-
-  app.all("*", runRoute);
+  const guard = createGuard({
+    peers: "loopback",
+    users: options.users,
+    hosts: options.hosts ?? new Set(),
+    origins: options.origins,
+    missingOrigin: "allow",
+    token: undefined,
+    proves: access?.proves,
+    unauthorized: NO_TOKEN,
+    corsMethods: "GET,POST,DELETE,OPTIONS",
+    clock,
+  });
+  serveRoutes(app, guard, routes);
   return {
     app,
     end: () => {
@@ -123,7 +120,7 @@ function contextOf(options: DashboardAppOptions): DashboardContext {
   const store = new DashboardStore({ database, clock, nowUnixMs, log });
   const book = new AgentBook(store);
   const onError = (error: unknown): void => log.error("dashboard.subscriber.failed", { error });
-  const events = new EventLog({ nextId: () => store.nextEventId(), onError });
+  const events = new DashboardEvents({ nextId: () => store.nextEventId(), onError });
   const desk = new AgentDesk({ store, book, events, clock, nowUnixMs });
   const measure = measureAvailability({ ...options.availability, server });
   const { programs } = options.availability;

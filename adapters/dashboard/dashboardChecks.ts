@@ -1,9 +1,13 @@
 /** What a start of the dashboard depends on. */
-import { urlHost } from "../http/addresses.ts";
-import type { Check, CheckInputs } from "../serving/findings.ts";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { examineDatabase } from "../../daemon/ops/database.ts";
+import { toAppError } from "../../protocol/errors.ts";
+import { urlHost } from "../kit/peers/addresses.ts";
+import { type Check, type CheckInputs, fail, type Finding, ok, warn } from "../serving/findings.ts";
 import { portCheck, usersCheck } from "../serving/listenerChecks.ts";
-import { databaseCheck } from "./databaseCheck.ts";
 import { DASHBOARD_SETTINGS, type DashboardConfig } from "./dashboardConfig.ts";
+import { hasOwner } from "./store/soleOwner.ts";
 
 export const dashboardChecks = (config: DashboardConfig, { daemon }: CheckInputs): readonly Check[] => [
   portCheck({
@@ -23,3 +27,35 @@ const isDashboard = (body: unknown): boolean =>
   typeof body === "object" &&
   body !== null &&
   ("events_received" in body || ("error_type" in body && body.error_type === "unauthorized"));
+
+const REMEDY = `make that place usable, or choose another with ${DASHBOARD_SETTINGS.database}`;
+
+/** Checks the dashboard's database as a start would meet it; nothing is made, moved or changed here. */
+function databaseCheck(check: string, path: string): Finding {
+  try {
+    if (hasOwner(path)) return ok(check, `a daemon uses ${path}`);
+    switch (examineDatabase(path, DASHBOARD_SETTINGS.database)) {
+      case "absent":
+        requireRoom(path);
+        return ok(check, `${path} will be made`);
+      case "usable":
+        return ok(check, `${path} can be used`);
+      case "damaged":
+        return warn(
+          check,
+          `${path} is damaged`,
+          "put a copy in its place if you have one; otherwise the next start moves it aside and begins a new one",
+        );
+    }
+  } catch (error) {
+    return fail(check, toAppError(error).message, REMEDY);
+  }
+}
+
+/** Checks its directory, or the nearest existing parent. @throws the system's Error, which names it */
+function requireRoom(path: string): void {
+  let place = dirname(path);
+  while (!existsSync(place) && dirname(place) !== place) place = dirname(place);
+  if (!statSync(place).isDirectory()) throw new Error(`${place} is not a directory`);
+  accessSync(place, constants.W_OK | constants.X_OK);
+}

@@ -7,7 +7,7 @@ import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { AgentBook } from "./agents/agentBook.ts";
 import type { AgentDesk } from "./agents/agentDesk.ts";
-import type { EventLog } from "./events/eventLog.ts";
+import type { DashboardEvents } from "./events/dashboardEvents.ts";
 import type { HookStats } from "./hooks/hookStats.ts";
 import type { PaneLinks } from "./panes/paneLinks.ts";
 import type { PaneListing } from "./panes/panePlace.ts";
@@ -35,7 +35,7 @@ export interface DashboardContext {
   readonly desk: AgentDesk;
   readonly panes: PaneLinks;
   readonly paneListing: PaneListing;
-  readonly events: EventLog;
+  readonly events: DashboardEvents;
   readonly hookStats: HookStats;
   readonly answers: AnswerKeys;
   readonly settings: DashboardSettings;

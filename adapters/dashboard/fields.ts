@@ -1,5 +1,5 @@
 /** JSON from outside, by its fields: what has another type is as good as absent. The page uses this too. */
-import { parseJsonText } from "../http/jsonText.ts";
+import { parseJsonText } from "../kit/guard/jsonText.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -6,8 +6,8 @@ import { systemClock } from "../../daemon/time/clock.ts";
 import { createDashboardApp } from "./dashboardApp.ts";
 import { MIGRATIONS } from "./store/schema.ts";
 import { becomeSoleOwner } from "./store/soleOwner.ts";
-import { urlHost } from "../http/addresses.ts";
-import { listen } from "../http/listen.ts";
+import { urlHost } from "../kit/peers/addresses.ts";
+import { listen } from "../kit/listeners/listen.ts";
 import { peerUsers, type StartContext } from "../serving/startContext.ts";
 import { DASHBOARD_SETTINGS, type DashboardConfig } from "./dashboardConfig.ts";
 
@@ -17,14 +17,15 @@ const SERVER_NAME = "user";
 /** @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE */
 export async function startDashboard(dashboard: DashboardConfig, context: StartContext): Promise<void> {
   const { readiness, delivery, guests, open, log, print } = context;
+  // First, and released last: until then no other daemon may have the database.
+  open.rest.push(becomeSoleOwner(dashboard.databasePath));
   const database = openDatabase({
     path: dashboard.databasePath,
+    setting: DASHBOARD_SETTINGS.database,
     migrations: MIGRATIONS,
     nowUnixMs: Date.now,
     onMovedAside: (movedTo, error) => log.error("dashboard.database.damaged", { movedTo, error }),
   });
-  // Released last: until then no other daemon may have the database.
-  open.rest.push(becomeSoleOwner(dashboard.databasePath));
   // Not waited for: after a crash tmux may be busy for seconds with the clients that it has lost.
   const { server, listed } = await guests.opened(dashboard.tmuxSocketPath, SERVER_NAME);
   const origins = new Set(dashboard.allowedOrigins);

@@ -1,9 +1,9 @@
 /** `/api/sessions`: agents that a launcher registers before their first hook (docs/contracts/dashboard.md §1). */
 import type { Context } from "hono";
 import { isPaneId } from "../../protocol/ids.ts";
-import type { GuardEnv } from "../http/requestGuard.ts";
+import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import { type Agent, openTask } from "./agents/agent.ts";
-import { newAgentRecord } from "./agents/records.ts";
+import { newAgentRecord } from "./store/records.ts";
 import type { DashboardContext } from "./dashboardContext.ts";
 import { bodyFields } from "./fields.ts";
 import { nameOf, projectPath } from "./hooks/correlate.ts";

@@ -3,26 +3,26 @@
  * owned tmux server; terminals of an earlier start are restored before it listens.
  */
 import { randomUUID } from "node:crypto";
-import type { WebSocketServerLike } from "@hono/node-server";
 import { Hono } from "hono";
 import type { WebSocket } from "ws";
+import { spawnsTotal } from "../../daemon/host/spawnCount.ts";
 import type { Log } from "../../daemon/ops/log.ts";
 import { Metrics } from "../../daemon/ops/metrics.ts";
 import { agentEnvironment } from "../../daemon/ops/environment.ts";
-import { SessionBook } from "../../daemon/sessions/sessionBook.ts";
+import { collectWaits, type WaitCounts } from "../operations/waitFamilies.ts";
+import { SessionBook } from "./sessions/sessionBook.ts";
 import { Feeds } from "../../daemon/panes/feeds.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import { CLOSE_CODES, FRESHELL_MAX_MESSAGE_BYTES } from "../../protocol/api/freshell/freshellWire.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { createGuard, type GuardEnv } from "../http/requestGuard.ts";
-import { type RouteHandler, runRoute } from "../http/routes.ts";
-import { createWebSocketServer, upgradeSocket } from "../http/websocket.ts";
+import { createGuard, type GuardEnv, type RouteHandler } from "../kit/guard/requestGuard.ts";
+import { serveRoutes } from "../kit/guard/routes.ts";
+import { createWebSocketServer, upgradeSocket, type WebSocketRoutes } from "../kit/streams/websocket.ts";
 import type { FreshellConfig } from "./freshellConfig.ts";
 import type { FreshellContext } from "./freshellContext.ts";
 import { faultHandler, forbidden } from "./freshellFaults.ts";
-import { collectFreshell } from "./freshellMetrics.ts";
 import { freshellRoutes } from "./freshellRoutes.ts";
 import { newId } from "./newId.ts";
 import { LayoutPlane } from "./relay/layoutPlane.ts";
@@ -59,7 +59,7 @@ export interface FreshellAppOptions {
 export interface FreshellApp {
   readonly app: Hono<GuardEnv>;
   /** For `ListenOptions.websocket`. */
-  readonly websocket: WebSocketServerLike;
+  readonly websocket: WebSocketRoutes;
   readonly book: TerminalBook;
   /** Disconnects every client; call it before the listener's `close`. Safe to call twice. */
   readonly end: () => void;
@@ -79,25 +79,27 @@ export async function createFreshellApp(options: FreshellAppOptions): Promise<Fr
   const { homeDir, pageDirectory } = options;
   const routes = freshellRoutes(context, { renderMetrics: () => metrics.render(), socket, homeDir, pageDirectory });
   const app = new Hono<GuardEnv>();
-  app.onError(faultHandler(log, routes));
-  app.use(
-    createGuard({
-      peers: config.allowLan ? "any" : "loopback",
-      hosts: options.hosts,
-      origins: options.origins,
-      missingOrigin: "allow",
-      token: undefined,
-      proves: (request) => context.credentials.principalOf(tokenOf(request)) !== undefined,
-      route: (path) => routes.match(path),
-      onForbidden: forbidden,
-      corsMethods: "GET,POST,DELETE,OPTIONS",
-      clock,
-    }),
-  );
-  app.all("*", runRoute);
+  app.onError(faultHandler(log, app));
+  const guard = createGuard({
+    peers: config.allowLan ? "any" : "loopback",
+    hosts: options.hosts,
+    origins: options.origins,
+    missingOrigin: "allow",
+    token: undefined,
+    proves: (request) => context.credentials.principalOf(tokenOf(request)) !== undefined,
+    onForbidden: forbidden,
+    corsMethods: "GET,POST,DELETE,OPTIONS",
+    clock,
+  });
+  serveRoutes(app, guard, routes);
   return {
     app,
-    websocket: createWebSocketServer(undefined, FRESHELL_MAX_MESSAGE_BYTES),
+    websocket: createWebSocketServer({
+      paths: ["/ws"],
+      protocol: undefined,
+      maxMessageBytes: FRESHELL_MAX_MESSAGE_BYTES,
+      clock: context.clock,
+    }),
     book: context.book,
     end: () => {
       for (const each of sockets) each.close(CLOSE_CODES.SERVER_SHUTDOWN, "Server shutting down");
@@ -168,5 +170,51 @@ function socketRoute(context: FreshellContext, sockets: Set<FreshellSocket>): Ro
   const refuse = (): never => {
     throw new AppError("INVALID_ARGUMENT", "this route is a WebSocket: send an upgrade request");
   };
-  return async (c) => (await upgrade(c, refuse)) ?? refuse();
+  return async (c) => (await upgrade(c)) ?? refuse();
+}
+
+/**
+ * What `/api/metrics` shows: the waits under the names of seed 002 §16.17, terminals, clients, tmux, processes started.
+ * @param sockets number of WebSockets
+ */
+function collectFreshell(metrics: Metrics, context: FreshellContext, waits: WaitCounts, sockets: () => number): void {
+  const { book, feeds, server, layout, sessions } = context;
+  collectWaits(metrics, waits);
+  const single = (name: string, help: string, read: () => number): void =>
+    metrics.collect(name, name.endsWith("_total") ? "counter" : "gauge", help, () => [{ value: read() }]);
+  const byStatus = (name: string, help: string, read: () => readonly [total: number, running: number]): void =>
+    metrics.collect(name, "gauge", help, () => {
+      const [total, running] = read();
+      return [
+        { labels: { status: "running" }, value: running },
+        { labels: { status: "exited" }, value: total - running },
+      ];
+    });
+  byStatus("freshell_terminals", "Terminals by whether their program runs.", () => {
+    const terminals = book.list();
+    return [terminals.length, terminals.filter(({ isRunning }) => isRunning).length];
+  });
+  byStatus("freshell_sessions", "Sessions of agents by whether their program runs.", () => [
+    sessions.list().length,
+    sessions.runningCount(),
+  ]);
+  single("freshell_connections", "WebSockets open.", sockets);
+  single(
+    "freshell_attachments",
+    "Terminals that a client is attached to, once for each client.",
+    () => feeds.subscriberCount,
+  );
+  single("freshell_devices_online", "Devices whose owner is online.", () => layout.presence.onlineCount());
+  metrics.collect("freshell_rpc_total", "counter", "Requests to owners by what came of them.", () => {
+    const counts = layout.relay.counts();
+    return (["ok", "error", "late"] as const).map((result) => ({ labels: { result }, value: counts[result] }));
+  });
+  single(
+    "freshell_rpc_ignored_total",
+    "Acks and results that nobody had asked for.",
+    () => layout.relay.counts().ignored,
+  );
+  single("tmuxwire_output_bytes_total", "Pane output received from tmux.", () => server.counters().outputBytes);
+  single("tmuxwire_pauses_total", "Times tmux paused a pane and dropped output.", () => server.counters().pauses);
+  single("tmuxwire_spawns_total", "Processes that this one has started.", spawnsTotal);
 }

@@ -1,5 +1,5 @@
 /** What a start of Freshell's listener depends on. */
-import { urlHost } from "../http/addresses.ts";
+import { urlHost } from "../kit/peers/addresses.ts";
 import { type Check, type CheckInputs, ok } from "../serving/findings.ts";
 import { portCheck } from "../serving/listenerChecks.ts";
 import { ownTmuxChecks } from "../serving/tmuxChecks.ts";

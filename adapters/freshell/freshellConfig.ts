@@ -9,8 +9,7 @@ import type { ConfigInputs } from "../../daemon/ops/daemonConfig.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import { HOST, ORIGINS, pathSetting, PORT, wholeNumber, YES_OR_NO } from "../../daemon/ops/settingSchemas.ts";
 import type { FlagSpec, SettingReader } from "../../daemon/ops/settings.ts";
-import { AppError } from "../../protocol/errors.ts";
-import { isLoopbackAddress } from "../http/addresses.ts";
+import { isLoopbackAddress } from "../kit/peers/addresses.ts";
 import { freshellHome } from "./cli/freshellHome.ts";
 
 /** The engine's five, as this adapter's share of them. */
@@ -181,8 +180,7 @@ export function readFreshell(settings: SettingReader, inputs: ConfigInputs): Fre
     disableRegex: isOn("disableRegex", "FRESHELL_DISABLE_RE2"),
   };
   if (config.token !== undefined && !isThisMachine(config.host) && !allowLan) {
-    throw new AppError(
-      "CONFIGURATION_INVALID",
+    settings.refuse(
       `${config.host} can be reached from other machines: set FRESHELL_ALLOW_LAN=1 to allow that, ` +
         `or ${FRESHELL_SETTINGS.host} to 127.0.0.1`,
     );

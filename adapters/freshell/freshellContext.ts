@@ -1,7 +1,7 @@
 /** What the parts of the Freshell adapter share. */
 import type { Feeds } from "../../daemon/panes/feeds.ts";
 import type { Log } from "../../daemon/ops/log.ts";
-import type { Session, SessionBook } from "../../daemon/sessions/sessionBook.ts";
+import type { Session, SessionBook } from "./sessions/sessionBook.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";

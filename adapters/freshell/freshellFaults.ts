@@ -1,5 +1,5 @@
 /** Errors as responses over HTTP, in the contract's shape and with its codes, including the listener's own refusals. */
-import type { Context, ErrorHandler } from "hono";
+import type { Context, ErrorHandler, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Log } from "../../daemon/ops/log.ts";
 import {
@@ -9,8 +9,9 @@ import {
   statusOf,
 } from "../../protocol/api/freshell/freshellErrors.ts";
 import { AppError, toAppError } from "../../protocol/errors.ts";
-import type { GuardEnv } from "../http/requestGuard.ts";
-import type { Routes } from "../http/routes.ts";
+import { setErrorHeaders } from "../kit/guard/httpErrors.ts";
+import type { GuardEnv } from "../kit/guard/requestGuard.ts";
+import { methodsOf } from "../kit/guard/routes.ts";
 
 /** What a client may see of anything thrown; a bug is logged. */
 export function loggedFault(
@@ -27,13 +28,13 @@ export const faultBody = (thrown: unknown, log: Log): object => ({
   error: loggedFault(thrown, log, "freshell.request.failed"),
 });
 
-export function faultHandler(log: Log, routes: Routes): ErrorHandler<GuardEnv> {
+export function faultHandler(log: Log, app: Pick<Hono<GuardEnv>, "router">): ErrorHandler<GuardEnv> {
   return (thrown: unknown, c: Context<GuardEnv>) => {
     const error = toAppError(thrown);
     const status = statusOf(error) as ContentfulStatusCode;
     log.debug("http.request.refused", { code: error.code, status, method: c.req.method, path: c.req.path });
-    if (error.details?.["close"] === true) c.header("Connection", "close");
-    if (error.code === "METHOD_NOT_ALLOWED") c.header("Allow", routes.match(c.req.path)?.rule.methods.join(", ") ?? "");
+    setErrorHeaders(c, status, error);
+    if (error.code === "METHOD_NOT_ALLOWED") c.header("Allow", methodsOf(app, c.req.path).join(", "));
     return c.json(faultBody(error, log), status);
   };
 }

@@ -13,6 +13,11 @@ export const RESERVED_OUTPUT_BYTES = 67_108_864;
 
 /** A program has this long after the hangup before it is killed, and the kernel this long to end it. */
 export const END_WITHIN_MS = 500;
+/** How often to look whether it has ended: the system tells only a process's parent. */
+export const END_LOOK_MS = 10;
+/** A program that has not begun by then is on a machine that is too busy to wait for; its pid is then unknown at first. */
+export const BEGIN_WITHIN_MS = 1_000;
+export const BEGIN_LOOK_MS = 5;
 
 /** More than this unsent, and a client is not reading (upstream: `MAX_WS_BUFFERED_AMOUNT`). */
 export const MAX_UNSENT_BYTES = 2_097_152;

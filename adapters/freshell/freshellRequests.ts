@@ -4,8 +4,8 @@ import type { GenericSchema, InferOutput } from "valibot";
 import { FRESHELL_MAX_BODY_BYTES } from "../../protocol/api/freshell/freshellHttp.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { GuardEnv } from "../http/requestGuard.ts";
-import type { Route, RouteHandler } from "../http/routes.ts";
+import type { GuardEnv, RouteHandler } from "../kit/guard/requestGuard.ts";
+import type { Route } from "../kit/guard/routes.ts";
 
 /** @throws AppError INVALID_ARGUMENT */
 function bodyOf<Schema extends GenericSchema>(schema: Schema, json: unknown): InferOutput<Schema> {
@@ -34,20 +34,16 @@ function requireNoQuery(c: Context<GuardEnv>): void {
 const MAX_SHOWN_CHARS = 64;
 const shown = (name: string): string => name.slice(0, MAX_SHOWN_CHARS);
 
-type Handle<Input> = (
-  c: Context<GuardEnv>,
-  input: Input,
-  values: Readonly<Record<string, string>>,
-) => Response | Promise<Response>;
+type Handle<Input> = (c: Context<GuardEnv>, input: Input) => Response | Promise<Response>;
 
 /** A route without body and query. */
 export const plain = (method: Route["method"], path: string, handle: RouteHandler): Route => ({
   method,
   path,
   auth: true,
-  handle: (c, values) => {
+  handle: (c) => {
     requireNoQuery(c);
-    return handle(c, values);
+    return handle(c);
   },
 });
 
@@ -58,7 +54,7 @@ export const getQuery = <Schema extends GenericSchema>(
   path: string,
   schema: Schema,
   handle: Handle<InferOutput<Schema>>,
-): Route => ({ method: "GET", path, auth: true, handle: (c, values) => handle(c, queryOf(schema, c), values) });
+): Route => ({ method: "GET", path, auth: true, handle: (c) => handle(c, queryOf(schema, c)) });
 
 /** A POST whose body has a schema. */
 export const post = <Schema extends GenericSchema>(
@@ -67,6 +63,6 @@ export const post = <Schema extends GenericSchema>(
   handle: Handle<InferOutput<Schema>>,
   maxJsonBytes = FRESHELL_MAX_BODY_BYTES,
 ): Route => ({
-  ...plain("POST", path, (c, values) => handle(c, bodyOf(schema, c.get("json")), values)),
+  ...plain("POST", path, (c) => handle(c, bodyOf(schema, c.get("json")))),
   maxJsonBytes,
 });

@@ -16,9 +16,9 @@ import {
   terminalResizeSchema,
 } from "../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { longResponse } from "../http/longResponse.ts";
-import type { GuardEnv } from "../http/requestGuard.ts";
-import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
+import { longResponse } from "../kit/streams/longResponse.ts";
+import type { GuardEnv, RouteHandler } from "../kit/guard/requestGuard.ts";
+import type { Route } from "../kit/guard/routes.ts";
 import { lanAddresses } from "./freshellConfig.ts";
 import type { FreshellContext } from "./freshellContext.ts";
 import { faultBody } from "./freshellFaults.ts";
@@ -44,8 +44,8 @@ interface FreshellRouteParts {
 const METRICS_TYPE = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
 const OK: FreshellOk = { ok: true };
 
-export function freshellRoutes(context: FreshellContext, parts: FreshellRouteParts): Routes {
-  return new Routes([
+export function freshellRoutes(context: FreshellContext, parts: FreshellRouteParts): readonly Route[] {
+  return [
     ...common(context, parts),
     ...terminals(context),
     ...waits(context),
@@ -54,7 +54,7 @@ export function freshellRoutes(context: FreshellContext, parts: FreshellRoutePar
     ...fileRoutes(context.book, parts.homeDir),
     ...pageRoutes(parts.pageDirectory),
     ...sessionRoutes(context),
-  ]);
+  ];
 }
 
 function common({ server, version }: FreshellContext, { renderMetrics, socket }: FreshellRouteParts): readonly Route[] {
@@ -77,31 +77,31 @@ function common({ server, version }: FreshellContext, { renderMetrics, socket }:
 
 function terminals(context: FreshellContext): readonly Route[] {
   const { book, server } = context;
-  const named = ({ id = "" }: Readonly<Record<string, string>>): Terminal => book.require(id);
+  const named = (c: Context<GuardEnv>): Terminal => book.require(c.req.param("id") ?? "");
   return [
     get("/api/terminals", (c) => c.json(book.list().map((terminal) => terminal.entry()))),
     post("/api/terminals", createTerminalSchema, async (c, body) => c.json((await book.create(body)).entry(), 201)),
-    get("/api/terminals/:id", (c, values) => c.json(named(values).entry())),
-    post("/api/terminals/:id/input", terminalInputSchema, async (c, body, values) => {
-      const terminal = named(values);
+    get("/api/terminals/:id", (c) => c.json(named(c).entry())),
+    post("/api/terminals/:id/input", terminalInputSchema, async (c, body) => {
+      const terminal = named(c);
       const typed = "data" in body ? textParts(body.data) : tokenParts(body.keys, body.literal);
       const response: TerminalInputResponse = { outputSeq: await typeInto(server, terminal, typed) };
       return c.json(response);
     }),
-    post("/api/terminals/:id/resize", terminalResizeSchema, async (c, { cols, rows }, values) => {
-      await book.resize(named(values), { cols, rows });
+    post("/api/terminals/:id/resize", terminalResizeSchema, async (c, { cols, rows }) => {
+      await book.resize(named(c), { cols, rows });
       return c.json({ cols, rows } satisfies TerminalResizeRequest);
     }),
-    getQuery("/api/terminals/:id/capture", terminalCaptureSchema, async (c, asked, values) =>
-      c.json(await captureOf(server, named(values), asked)),
+    getQuery("/api/terminals/:id/capture", terminalCaptureSchema, async (c, asked) =>
+      c.json(await captureOf(server, named(c), asked)),
     ),
-    plain("POST", "/api/terminals/:id/respawn", async (c, values) => {
-      const terminal = named(values);
+    plain("POST", "/api/terminals/:id/respawn", async (c) => {
+      const terminal = named(c);
       await book.respawn(terminal);
       return c.json(terminal.entry());
     }),
-    plain("POST", "/api/terminals/:id/kill", async (c, values) => {
-      const response: TerminalKillResponse = { ok: true, exitCode: await book.kill(named(values)) };
+    plain("POST", "/api/terminals/:id/kill", async (c) => {
+      const response: TerminalKillResponse = { ok: true, exitCode: await book.kill(named(c)) };
       return c.json(response);
     }),
   ];

@@ -1,6 +1,6 @@
 /** A wait of the contract in the engine's terms, and the engine's result in the contract's. Nothing is evaluated here. */
 import type { InferOutput } from "valibot";
-import type { SessionBook } from "../../daemon/sessions/sessionBook.ts";
+import type { Session, SessionBook } from "./sessions/sessionBook.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import type { WaitFrom, WaitRequest, WaitResult } from "../../daemon/waits/waitTypes.ts";
 import type {
@@ -15,12 +15,19 @@ import type { TerminalBook } from "./terminals/terminalBook.ts";
 
 type WaitBody = InferOutput<typeof freshellWaitSchema>;
 
-/** The output to wait on. @throws AppError INVALID_ARGUMENT, NOT_FOUND, AMBIGUOUS_TARGET */
-export function sourceOf({ target, prompt }: WaitBody, { book, sessions }: WaitTargets): OutputSource {
-  if ("terminalId" in target) return book.require(target.terminalId).source;
+/** What to wait on: its output, and why it failed, which only a session says. */
+interface WaitSource {
+  readonly output: OutputSource;
+  readonly session?: Session;
+}
+
+/** @throws AppError INVALID_ARGUMENT, NOT_FOUND, AMBIGUOUS_TARGET */
+export function sourceOf({ target, prompt }: WaitBody, { book, sessions }: WaitTargets): WaitSource {
+  if ("terminalId" in target) return { output: book.require(target.terminalId).source };
   if (prompt === true) throw invalid("prompt is about a terminal: a session of an agent has none");
   const { provider, sessionId } = target.sessionRef;
-  return sessions.require(provider, sessionId).text;
+  const session = sessions.require(provider, sessionId);
+  return { output: session.text, session };
 }
 
 interface WaitTargets {
@@ -31,11 +38,13 @@ interface WaitTargets {
 /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE, TIMEOUT, NOT_FOUND, CONNECTION_LOST */
 export async function waitFor(
   waits: Pick<WaitManager, "wait">,
-  source: OutputSource,
+  { output, session }: WaitSource,
   asked: WaitBody,
   signal: AbortSignal,
 ): Promise<FreshellWaitResponse> {
-  return responseOf(await waits.wait(source, requestOf(asked), { signal }));
+  const response = responseOf(await waits.wait(output, requestOf(asked), { signal }));
+  const failure = session?.failure;
+  return failure === undefined ? response : { ...response, failure };
 }
 
 function requestOf(asked: WaitBody): WaitRequest {

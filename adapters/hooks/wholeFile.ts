@@ -1,23 +1,6 @@
-/**
- * Files that are replaced atomically: a reader meanwhile, or after a crash, sees the old one or the new one. The mode stays,
- * and a symbolic link's target is replaced, not the link.
- */
-import {
-  chmodSync,
-  closeSync,
-  fchownSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { basename, dirname, join } from "node:path";
+/** Files of other programs and of the user: read, replaced and removed whole, or refused with the file's name. */
+import { lstatSync, readFileSync, rmSync } from "node:fs";
+import { replaceKeeping } from "../../daemon/ops/privateFiles.ts";
 import { AppError } from "../../protocol/errors.ts";
 
 /** Undefined when there is none. @throws AppError CONFIGURATION_INVALID */
@@ -35,52 +18,12 @@ export function readWhole(path: string): Uint8Array | undefined {
 
 /** @param mode of a new file; one that is there keeps its own. @throws AppError CONFIGURATION_INVALID */
 export function replaceWhole(path: string, data: string | Uint8Array, mode = 0o666): void {
-  onDisk(path, () => {
-    mkdirSync(dirname(path), { recursive: true });
-    const there = lstatSync(path, { throwIfNoEntry: false });
-    const target = there === undefined ? path : realpathSync(path);
-    const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
-    const old = statSync(target, { throwIfNoEntry: false });
-    try {
-      const fd = openSync(temporary, "wx", mode);
-      try {
-        writeFileSync(fd, data);
-        if (old !== undefined) keepOwner(fd, old);
-        fsyncSync(fd);
-      } finally {
-        closeSync(fd);
-      }
-      if (old !== undefined) chmodSync(temporary, old.mode & 0o7777);
-      renameSync(temporary, target);
-    } catch (error) {
-      rmSync(temporary, { force: true });
-      throw error;
-    }
-    syncDirectory(dirname(target));
-  });
+  onDisk(path, () => replaceKeeping(path, data, mode));
 }
 
 /** @throws AppError CONFIGURATION_INVALID */
 export function removeFile(path: string): void {
   onDisk(path, () => rmSync(path, { force: true }));
-}
-
-/** Only root can change a file's owner, and only as root is another owner expected. */
-function keepOwner(fd: number, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
-  try {
-    fchownSync(fd, uid, gid);
-  } catch {
-    // The new file is ours, as with every editor.
-  }
-}
-
-function syncDirectory(directory: string): void {
-  const fd = openSync(directory, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
 }
 
 function onDisk<T>(path: string, act: () => T): T {

@@ -4,14 +4,15 @@
  */
 import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import type { ListenOptions as Address } from "node:net";
-import type { HttpBindings, WebSocketServerLike } from "@hono/node-server";
+import type { HttpBindings } from "@hono/node-server";
 import type { Log } from "../../daemon/ops/log.ts";
 import { localHost } from "../../daemon/host/localHost.ts";
 import { prepareSocketPath } from "../../daemon/servers/socketPath.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { urlHost } from "../http/addresses.ts";
-import { type AnyServer, closeServers, listeningServer } from "../http/boundedServer.ts";
+import { urlHost } from "../kit/peers/addresses.ts";
+import { type AnyServer, closeServers, listeningServer } from "../kit/listeners/boundedServer.ts";
+import type { WebSocketRoutes } from "../kit/streams/websocket.ts";
 import { isListening } from "../serving/socketProbe.ts";
 
 /** A unix socket's directory is its guard; a port's peers must be checked. */
@@ -20,7 +21,7 @@ type ListenerKind = "unix" | "tcp";
 export interface LocalListenOptions {
   /** `app.fetch` of the application for this kind of listener. */
   readonly fetch: (kind: ListenerKind) => (request: Request, env: HttpBindings) => Response | Promise<Response>;
-  readonly websocket?: WebSocketServerLike | undefined;
+  readonly websocket?: WebSocketRoutes | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -2,7 +2,6 @@
  * The native API's application: the guard, then the routes of the endpoint table, then errors in one shape. `close` ends
  * every stream; its listener closes afterwards, because a stream's connection never ends by itself.
  */
-import type { WebSocketServerLike } from "@hono/node-server";
 import { Hono } from "hono";
 import type { WebSocket } from "ws";
 import { Metrics } from "../../daemon/ops/metrics.ts";
@@ -10,20 +9,20 @@ import { Feeds } from "../../daemon/panes/feeds.ts";
 import { runCommand } from "../../daemon/shell/runCommand.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { STREAM_MAX_MESSAGE_BYTES, STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
-import { errorHandler } from "../http/httpErrors.ts";
-import { createGuard, type GuardEnv } from "../http/requestGuard.ts";
-import type { Mount } from "../http/mount.ts";
-import { runRoute } from "../http/routes.ts";
-import { STREAM_BUFFER_BYTES, STREAM_STALL_MS } from "../http/streamLimits.ts";
-import { createWebSocketServer } from "../http/websocket.ts";
+import { errorHandler } from "../kit/guard/httpErrors.ts";
+import { createGuard, type GuardEnv } from "../kit/guard/requestGuard.ts";
+import type { Mount } from "../kit/guard/mount.ts";
+import { serveRoutes } from "../kit/guard/routes.ts";
+import { STREAM_BUFFER_BYTES, STREAM_STALL_MS } from "../kit/streams/streamLimits.ts";
+import { createWebSocketServer, type WebSocketRoutes } from "../kit/streams/websocket.ts";
 import { collectProcess } from "../../daemon/ops/processMetrics.ts";
-import { nameRequests, requestIds } from "../http/requestIds.ts";
+import { nameRequests, requestIds } from "../kit/guard/requestIds.ts";
 import { createMeasure } from "../operations/measure.ts";
 import { Channels } from "./channels.ts";
 import type { NativeContext, NativeWaits, StreamBounds } from "./nativeContext.ts";
 import { errorBody } from "./errorBody.ts";
 import { nativeMetrics } from "./nativeMetrics.ts";
-import { nativeRoutes } from "./nativeRoutes.ts";
+import { nativeRoutes, WEBSOCKET_PATHS } from "./nativeRoutes.ts";
 import { openApiDocument } from "./openapi.ts";
 import { ServerEvents, type ServerEventsOptions } from "./serverEvents.ts";
 
@@ -53,7 +52,7 @@ export interface NativeAppOptions
 export interface NativeApp {
   readonly app: Hono<GuardEnv>;
   /** For `ListenOptions.websocket`. */
-  readonly websocket: WebSocketServerLike;
+  readonly websocket: WebSocketRoutes;
   /** Ends every stream; call it before the listener's `close`. Safe to call twice. */
   close(): void;
 }
@@ -110,21 +109,23 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     const mount = mountOf(c.req.path);
     return ((mount === undefined ? undefined : onMountError.get(mount)) ?? onNativeError)(error, c);
   });
-  app.use(nameRequests(nextId));
-  app.use(
-    createGuard({
-      peers: options.peers ?? "loopback",
-      hosts: options.hosts ?? new Set(),
-      origins: options.origins ?? new Set(),
-      missingOrigin: "allow",
-      token,
-      route: (path) => (mountOf(path)?.routes ?? routes).match(path),
-      corsMethods: "GET,POST,DELETE,OPTIONS",
-      clock,
-    }),
-  );
-  app.all("*", runRoute);
-  const websocket = createWebSocketServer(STREAM_PROTOCOL, STREAM_MAX_MESSAGE_BYTES);
+  const guard = createGuard({
+    peers: options.peers ?? "loopback",
+    hosts: options.hosts ?? new Set(),
+    origins: options.origins ?? new Set(),
+    missingOrigin: "allow",
+    token,
+    nameRequest: nameRequests(nextId),
+    corsMethods: "GET,POST,DELETE,OPTIONS",
+    clock,
+  });
+  serveRoutes(app, guard, [...routes, ...mounts.flatMap((mount) => mount.routes)]);
+  const websocket = createWebSocketServer({
+    paths: WEBSOCKET_PATHS,
+    protocol: STREAM_PROTOCOL,
+    maxMessageBytes: STREAM_MAX_MESSAGE_BYTES,
+    clock,
+  });
   return {
     app,
     websocket,

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { readToken } from "../../daemon/ops/tokenFile.ts";
 import { prepareSocketPath } from "../../daemon/servers/socketPath.ts";
-import { urlHost } from "../http/addresses.ts";
+import { urlHost } from "../kit/peers/addresses.ts";
 import { type Check, type CheckInputs, type Finding, ok } from "../serving/findings.ts";
 import { isHealth, portCheck } from "../serving/listenerChecks.ts";
 import { isListening } from "../serving/socketProbe.ts";
@@ -12,7 +12,7 @@ import { NATIVE_SETTINGS, type NativeConfig } from "./nativeConfig.ts";
 
 export const nativeChecks = (config: NativeConfig, { daemon, env }: CheckInputs): readonly Check[] => [
   ...ownTmuxChecks("tmux socket", config.tmuxSocketPath, NATIVE_SETTINGS.tmuxSocket, env),
-  ...daemon.guests.map(guestCheck),
+  ...daemon.guests.map((guest) => guestCheck(guest, env)),
   { name: "unix socket", probe: () => unixSocketCheck(config.socketPath) },
   portCheck({
     name: "native port",

@@ -4,7 +4,7 @@ import type { Log } from "../../daemon/ops/log.ts";
 import type { Feeds } from "../../daemon/panes/feeds.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
-import type { GuardEnv } from "../http/requestGuard.ts";
+import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import type { OperationContext } from "../operations/operation.ts";
 import type { Channels } from "./channels.ts";
 import type { NativeMetrics } from "./nativeMetrics.ts";

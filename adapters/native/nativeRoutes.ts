@@ -1,29 +1,44 @@
 /** Makes routes from the endpoint table: operations are performed, the other endpoints have their handlers here. */
 import type { WebSocket } from "ws";
+import type { StreamStart } from "../../daemon/panes/subscription.ts";
+import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { NativeOk } from "../../protocol/api/nativeResponses.ts";
 import { STREAM_BEARER_PREFIX } from "../../protocol/api/nativeFrames.ts";
 import { IDEMPOTENCY_KEY_HEADER } from "../../protocol/api/nativeDelivery.ts";
 import { eventsQuerySchema, NATIVE_MAX_BODY_BYTES, streamQuerySchema } from "../../protocol/api/nativeRequests.ts";
 import { parse } from "../../protocol/api/parse.ts";
-import { AppError } from "../../protocol/errors.ts";
-import { visibleError } from "../http/httpErrors.ts";
-import { longResponse } from "../http/longResponse.ts";
-import { streamedResponse, wantsLines } from "../http/streamedResponse.ts";
-import { type Route, type RouteHandler, Routes } from "../http/routes.ts";
-import { upgradeSocket } from "../http/websocket.ts";
+import { AppError, shuttingDown } from "../../protocol/errors.ts";
+import { alreadySent } from "../kit/guard/alreadySent.ts";
+import { visibleError } from "../kit/guard/httpErrors.ts";
+import { longResponse } from "../kit/streams/longResponse.ts";
+import { openPaneEvents } from "../kit/streams/paneEvents.ts";
+import { sseEvent, SseWriter } from "../kit/streams/sseWriter.ts";
+import { streamedResponse, wantsLines } from "../kit/streams/streamedResponse.ts";
+import type { RouteHandler } from "../kit/guard/requestGuard.ts";
+import type { Route } from "../kit/guard/routes.ts";
+import { upgradeSocket } from "../kit/streams/websocket.ts";
 import { findPane, findServer } from "../operations/findTargets.ts";
 import { streamStart } from "../operations/inputs.ts";
+import { nativeReadiness } from "../operations/outputs.ts";
 import { perform } from "../operations/perform.ts";
+import { ReadinessStream, requireReadiness } from "../operations/readinessAsked.ts";
 import { recordingResponse } from "../operations/recordingOperations.ts";
 import { statesNow } from "../operations/serverOperations.ts";
+import type { McpEndpoint } from "./mcp/mcpEndpoint.ts";
 import type { NativeContext, NativeHandlerContext } from "./nativeContext.ts";
 import { type Endpoint, ENDPOINTS, type OperationEndpoint, type OtherEndpointId } from "./endpoints.ts";
-import { openEventStream } from "./paneEventStream.ts";
 import { errorBody } from "./errorBody.ts";
-import { mcpRoutes } from "./mcpRoutes.ts";
 import { queryInput } from "./queryInput.ts";
-import { openServerEvents } from "./serverEventStream.ts";
 import { StreamSocket } from "./streamSocket.ts";
+
+const MCP_PATH = "/mcp";
+
+/** Of the routes that are WebSockets. */
+export const WEBSOCKET_PATHS: readonly string[] = [
+  ...ENDPOINTS.flatMap(({ id, path }) => (id === "socket" ? [path] : [])),
+  MCP_PATH,
+];
 
 interface NativeRouteParts {
   /** The OpenAPI document. */
@@ -35,18 +50,18 @@ interface NativeRouteParts {
   readonly sockets: Set<WebSocket>;
 }
 
-export function nativeRoutes(context: NativeContext, parts: NativeRouteParts): Routes {
+export function nativeRoutes(context: NativeContext, parts: NativeRouteParts): readonly Route[] {
   const others = otherHandlers(context, parts);
-  return new Routes([
+  return [
     ...ENDPOINTS.map((endpoint) =>
       routeOf(endpoint, endpoint.operation === undefined ? others[endpoint.id] : performing(context, endpoint)),
     ),
     ...mcpRoutes(context, parts.version),
-  ]);
+  ];
 }
 
 /** The guard's rule follows from the row. */
-export function routeOf({ id, method, path, auth, body }: Endpoint, handle: RouteHandler): Route {
+function routeOf({ id, method, path, auth, body }: Endpoint, handle: RouteHandler): Route {
   return {
     method,
     path,
@@ -63,11 +78,11 @@ function performing(context: NativeContext, { id, operation, body, query, status
   const inputOf = (c: NativeHandlerContext): unknown =>
     body === undefined ? (query === undefined ? {} : queryInput(query, c.req.query())) : c.get("json");
   const { long = false, streams = false, idempotent = false } = operation;
-  return async (c, names) => {
+  return async (c) => {
     const idempotencyKey = idempotent ? c.req.header(IDEMPOTENCY_KEY_HEADER) : undefined;
     const work = (signal?: AbortSignal, listener: object = {}): Promise<object> =>
       perform(context, id, {
-        names,
+        names: c.req.param(),
         input: inputOf(c),
         signal,
         idempotencyKey,
@@ -92,10 +107,11 @@ function otherHandlers(
   const upgrade = upgradeTo(context, sockets);
   const measured =
     (name: OtherEndpointId, handle: RouteHandler): RouteHandler =>
-    (c, names) =>
-      measure(name, () => handle(c, names), c.get("requestId"));
+    (c) =>
+      measure(name, () => handle(c), c.get("requestId"));
   return {
-    follow: measured("follow", async (c, { server: serverName = "", pane = "" }) => {
+    follow: measured("follow", async (c) => {
+      const { server: serverName = "", pane = "" } = c.req.param();
       await context.onDemand?.reach(serverName);
       const server = findServer(servers, serverName);
       const target = { serverName, server, pane: findPane(server, pane) };
@@ -106,14 +122,15 @@ function otherHandlers(
       } = parse(streamQuerySchema, queryInput(streamQuerySchema, c.req.query()));
       return openEventStream(context, c, target, { start: streamStart(lastEventId(c) ?? from), readiness, input });
     }),
-    serverEvents: measured("serverEvents", async (c, { server = "" }) => {
+    serverEvents: measured("serverEvents", async (c) => {
+      const { server = "" } = c.req.param();
       await context.onDemand?.reach(server);
       const found = findServer(servers, server);
       const { after, readiness = false } = parse(eventsQuerySchema, queryInput(eventsQuerySchema, c.req.query()));
       return openServerEvents(context, c, found, { after: lastEventId(c) ?? after, readiness });
     }),
-    socket: async (c) => (await upgrade(c, refuseRequest)) ?? refuseRequest(),
-    recordingFile: measured("recordingFile", (_c, { recording = "" }) => recordingResponse(context, recording)),
+    socket: async (c) => (await upgrade(c)) ?? refuseRequest(),
+    recordingFile: measured("recordingFile", (c) => recordingResponse(context, c.req.param("recording") ?? "")),
     openapi: (c) => c.body(document, 200, { "content-type": "application/json" }),
     metrics: (c) => c.text(renderMetrics(), 200, METRICS_TYPE),
     livez: measured("livez", (c) => c.json(OK)),
@@ -143,4 +160,124 @@ function upgradeTo(context: NativeContext, sockets: Set<WebSocket>) {
 
 function refuseRequest(): never {
   throw new AppError("INVALID_ARGUMENT", "this route is a WebSocket: send an upgrade request");
+}
+
+/** MCP's routes on the native listener. Its code is loaded at the first request. */
+function mcpRoutes(context: NativeContext, version: string): readonly Route[] {
+  let loading: Promise<McpEndpoint> | undefined;
+  const endpoint = (): Promise<McpEndpoint> =>
+    (loading ??= import("./mcp/mcpEndpoint.ts").then(({ createMcpEndpoint }) => createMcpEndpoint(context, version)));
+  const handle: RouteHandler = async (c) => (await endpoint()).handle(c);
+  const connect: RouteHandler = async (c) => {
+    const open = (await endpoint()).admit(c.req.query());
+    const onError = (error: unknown): void => context.log.error("mcp.socket.failed", { error });
+    return (await upgradeSocket(open, onError)(c)) ?? handle(c);
+  };
+  const rule = { path: MCP_PATH, auth: true } as const;
+  return [
+    { ...rule, method: "POST", maxJsonBytes: NATIVE_MAX_BODY_BYTES, handle },
+    {
+      ...rule,
+      method: "GET",
+      handle: (c) => (c.req.header("upgrade")?.toLowerCase() === "websocket" ? connect(c) : handle(c)),
+    },
+    { ...rule, method: "DELETE", handle },
+  ];
+}
+
+const TRANSPORT = { transport: "sse" } as const;
+
+interface EventStreamStart {
+  readonly start: StreamStart;
+  /** Report readiness as well. */
+  readonly readiness: boolean;
+  /** Report input as well. */
+  readonly input: boolean;
+}
+
+/**
+ * `GET …/stream`: one pane's output as server-sent events. An invalid request gets an ordinary error response.
+ * @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST
+ */
+function openEventStream(
+  context: NativeContext,
+  c: NativeHandlerContext,
+  target: { readonly serverName: string; readonly server: TmuxServer; readonly pane: PaneInfo },
+  { start, readiness, input }: EventStreamStart,
+): Response {
+  const { metrics } = context;
+  const { outgoing } = c.env;
+  if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
+  const { serverName, server, pane } = target;
+  openPaneEvents({
+    feeds: context.feedsOf(server),
+    serverName,
+    pane: pane.id,
+    start,
+    input,
+    outgoing,
+    headers: Object.fromEntries(c.body(null).headers),
+    clock: context.clock,
+    bounds: context.bounds,
+    open: context.open,
+    companion: readiness
+      ? ({ room, send }) =>
+          new ReadinessStream(context, server, pane.id, {
+            room,
+            send: (state) => send("readiness", nativeReadiness(state)),
+          })
+      : undefined,
+    observe: {
+      output: (chunk) => metrics.streamBytes.add(chunk.to - chunk.from, TRANSPORT),
+      gap: (gap) => metrics.streamGaps.add(1, { reason: gap.reason }),
+      snapshot: () => metrics.streamSnapshots.add(),
+      stalled: () => metrics.streamsStalled.add(1, TRANSPORT),
+    },
+  });
+  return alreadySent();
+}
+
+/** A reader that falls behind catches up from the kept events, or gets the whole tree again. */
+function openServerEvents(
+  context: NativeContext,
+  c: NativeHandlerContext,
+  server: TmuxServer,
+  { after, readiness }: { readonly after: string | undefined; readonly readiness: boolean },
+): Response {
+  const { clock, bounds, open, metrics } = context;
+  const { outgoing } = c.env;
+  if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
+  if (readiness) requireReadiness(context);
+  const stop = (): void => {
+    const { code, message } = shuttingDown();
+    writer.write(sseEvent("closed", JSON.stringify({ type: "closed", code, message })));
+    writer.end();
+    end();
+  };
+  const end = (): void => {
+    open.delete(stop);
+    reader.close();
+  };
+  const writer = new SseWriter({
+    outgoing,
+    headers: Object.fromEntries(c.body(null).headers),
+    clock,
+    ...bounds,
+    onDrain: () => reader.pump(),
+    onClose: (reason) => {
+      if (reason === "stalled") metrics.streamsStalled.add(1, TRANSPORT);
+      end();
+    },
+  });
+  const reader = context.eventsOf(server).open(
+    {
+      room: () => writer.room(),
+      send: (event, data, id) => writer.write(sseEvent(event, data, id)),
+    },
+    after,
+    readiness,
+  );
+  open.add(stop);
+  reader.pump();
+  return alreadySent();
 }

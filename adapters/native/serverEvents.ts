@@ -1,8 +1,7 @@
 /**
  * The events of one tmux server, in one order for all readers: changes of the tree, of the connection's state, of
- * readiness. A reader has an index into them and no queue of its own: one that falls behind the kept events gets the whole
- * tree instead (`reset`), and so does one whose index is unknown. It starts with the first reader and stays for a while
- * after the last, so that readers can come back.
+ * readiness. A reader that has fallen behind what is kept, or whose place is unknown, gets the whole tree instead
+ * (`reset`). Events are kept from the first reader on until a while after the last, so that readers can come back.
  */
 import { randomBytes } from "node:crypto";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
@@ -13,6 +12,7 @@ import type { TreeEvent } from "../../daemon/tmux/layout.ts";
 import type { NativeReadiness } from "../../protocol/api/nativeResponses.ts";
 import type { NativeServerEvent, NativeTreeResponse, RESET_REASONS } from "../../protocol/api/nativeTree.ts";
 import { isPaneId, type PaneId } from "../../protocol/ids.ts";
+import { EventLog, type EventReader } from "../kit/streams/eventLog.ts";
 import { nativeReadiness } from "../operations/outputs.ts";
 
 /** Kept for readers that come back or are slow: minutes of a busy person's work. */
@@ -48,12 +48,8 @@ export class ServerEvents {
   readonly #options: ServerEventsOptions;
   /** Tells our ids from those of another daemon or of an earlier start. */
   #name = newName();
-  readonly #readers = new Set<ServerEventReader>();
+  #log: EventLog<Kept>;
   readonly #watched = new Map<string, PaneReadiness>();
-  #kept: Kept[] = [];
-  #chars = 0;
-  /** Of the newest event; the first has 1. */
-  #seq = 0;
   #state: ServerState | undefined;
   #stop: (() => void) | undefined;
   #linger: Timer | undefined;
@@ -63,6 +59,7 @@ export class ServerEvents {
 
   constructor(options: ServerEventsOptions) {
     this.#options = options;
+    this.#log = newLog(options, 0);
   }
 
   /** With the id of the newest event. */
@@ -70,44 +67,50 @@ export class ServerEvents {
     this.#begin();
     this.#endSoon();
     return {
-      id: this.idOf(this.#seq),
+      id: this.#idOf(this.#log.lastId),
       state: this.#options.server.status().state,
       ...this.#options.server.layout.tree(),
     };
   }
 
   /** @param after the id of the last event that the reader knows */
-  open(sink: ServerEventSink, after: string | undefined, wantsReadiness: boolean): ServerEventReader {
+  open(sink: ServerEventSink, after: string | undefined, wantsReadiness: boolean): EventReader {
     this.#begin();
     this.#linger?.cancel();
     this.#linger = undefined;
     // Before `#want`: at an earlier event readiness was not reported.
-    const start = after === undefined ? "start" : (this.#seqOf(after, wantsReadiness) ?? "unknown");
-    const reader = new ServerEventReader(this, sink, wantsReadiness, start, () => {
-      if (!this.#readers.delete(reader)) return;
-      if (wantsReadiness) this.#release();
-      this.#endSoon();
+    const known = after === undefined ? undefined : this.#seqOf(after, wantsReadiness);
+    const reason: ResetReason = after === undefined ? "start" : "unknown";
+    const reader = this.#log.read(known, {
+      room: () => sink.room(),
+      event: ({ event, data }, seq) => {
+        if (event !== "readiness" || wantsReadiness) sink.send(event, data, this.#idOf(seq));
+      },
+      missed: (at) => {
+        const { lastId } = this.#log;
+        sink.send("reset", this.#resetData(at === undefined ? reason : "behind", wantsReadiness), this.#idOf(lastId));
+        return lastId;
+      },
     });
-    this.#readers.add(reader);
     if (wantsReadiness) this.#want();
-    return reader;
+    let isClosed = false;
+    return {
+      pump: () => reader.pump(),
+      close: () => {
+        if (isClosed) return;
+        isClosed = true;
+        reader.close();
+        if (wantsReadiness) this.#release();
+        this.#endSoon();
+      },
+    };
   }
 
-  idOf(seq: number): string {
+  #idOf(seq: number): string {
     return `${this.#name}:${seq}`;
   }
 
-  get head(): number {
-    return this.#seq;
-  }
-
-  /** The event after this one; `gone` when it is no longer kept. */
-  next(seq: number): Kept | "gone" | undefined {
-    if (seq >= this.#seq) return undefined;
-    return this.#kept[this.#kept.length - (this.#seq - seq)] ?? "gone";
-  }
-
-  resetData(reason: ResetReason, withReadiness: boolean): string {
+  #resetData(reason: ResetReason, withReadiness: boolean): string {
     const { server } = this.#options;
     const [{ state }, tree] = [server.status(), server.layout.tree()];
     const readiness: Record<string, NativeReadiness> = {};
@@ -134,14 +137,13 @@ export class ServerEvents {
 
   /** Without readers nothing is kept for ever; afterwards old event ids are unknown. */
   #endSoon(): void {
-    if (this.#readers.size > 0) return;
+    if (this.#log.readerCount > 0) return;
     const { clock } = this.#options;
     this.#linger?.cancel();
     this.#linger = clock.callAt(clock.nowMs() + LINGER_MS, () => {
       this.#stop?.();
       this.#state = undefined;
-      this.#kept = [];
-      this.#chars = 0;
+      this.#log = newLog(this.#options, this.#log.lastId);
       this.#name = newName();
     });
   }
@@ -153,33 +155,25 @@ export class ServerEvents {
       if (event.type === "pane-created" && isPaneId(event.pane.id)) this.#watch(event.pane.id);
       if (event.type === "pane-closed") this.#unwatch(event.pane);
     }
-    for (const reader of this.#readers) reader.pump();
+    this.#log.pump();
   }
 
   #keep(event: NativeServerEvent): void {
     const data = JSON.stringify(event);
-    this.#seq += 1;
-    this.#chars += data.length;
-    this.#kept.push({ event: event.type, data });
-    const { maxEvents = MAX_EVENTS, maxChars = MAX_EVENT_CHARS } = this.#options;
-    let drop = 0;
-    for (; this.#kept.length - drop > maxEvents || this.#chars > maxChars; drop += 1) {
-      this.#chars -= this.#kept[drop]?.data.length ?? 0;
-    }
-    if (drop > 0) this.#kept = this.#kept.slice(drop);
+    this.#log.add({ event: event.type, data }, data.length);
   }
 
   #seqOf(id: string, wantsReadiness: boolean): number | undefined {
     const [, name, digits] = /^([0-9a-f]{12}):(\d{1,15})$/.exec(id) ?? [];
     const seq = Number(digits);
-    if (name !== this.#name || seq > this.#seq || this.next(seq) === "gone") return undefined;
+    if (name !== this.#name || !this.#log.goesOnAfter(seq)) return undefined;
     return wantsReadiness && seq < this.#readinessSince ? undefined : seq;
   }
 
   #want(): void {
     this.#wanting += 1;
     if (this.#wanting > 1) return;
-    this.#readinessSince = this.#seq;
+    this.#readinessSince = this.#log.lastId;
     for (const { id } of this.#options.server.layout.tree().panes) this.#watch(id);
   }
 
@@ -213,55 +207,5 @@ export class ServerEvents {
 
 const newName = (): string => randomBytes(6).toString("hex");
 
-/** One reader's index into the events. */
-export class ServerEventReader {
-  readonly #events: ServerEvents;
-  readonly #sink: ServerEventSink;
-  readonly #wantsReadiness: boolean;
-  readonly #onClose: () => void;
-  /** The event that it has, or why it needs the tree as it is at the time of writing. */
-  #at: number | ResetReason;
-  #closed = false;
-
-  constructor(
-    events: ServerEvents,
-    sink: ServerEventSink,
-    wantsReadiness: boolean,
-    start: number | ResetReason,
-    onClose: () => void,
-  ) {
-    this.#events = events;
-    this.#sink = sink;
-    this.#wantsReadiness = wantsReadiness;
-    this.#at = start;
-    this.#onClose = onClose;
-  }
-
-  /** Writes as much as there is room for. */
-  pump(): void {
-    while (!this.#closed && this.#sink.room() > 0) {
-      if (typeof this.#at === "string") {
-        const data = this.#events.resetData(this.#at, this.#wantsReadiness);
-        this.#at = this.#events.head;
-        this.#sink.send("reset", data, this.#events.idOf(this.#at));
-        continue;
-      }
-      const next = this.#events.next(this.#at);
-      if (next === undefined) return;
-      if (next === "gone") {
-        this.#at = "behind";
-        continue;
-      }
-      this.#at += 1;
-      if (next.event === "readiness" && !this.#wantsReadiness) continue;
-      this.#sink.send(next.event, next.data, this.#events.idOf(this.#at));
-    }
-  }
-
-  /** Safe to call twice. */
-  close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#onClose();
-  }
-}
+const newLog = ({ maxEvents = MAX_EVENTS, maxChars = MAX_EVENT_CHARS, onError }: ServerEventsOptions, lastId: number) =>
+  new EventLog<Kept>({ lastId, maxEvents, maxSize: maxChars, onError });

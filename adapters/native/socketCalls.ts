@@ -6,7 +6,7 @@ import type { NativeReceipt } from "../../protocol/api/nativeResponses.ts";
 import type { StreamMessage, StreamRequestOf as Of } from "../../protocol/api/nativeStream.ts";
 import type { OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { clientGone } from "../http/requestAbort.ts";
+import { clientGone } from "../kit/guard/requestAbort.ts";
 import { perform } from "../operations/perform.ts";
 import { operationNamed } from "../operations/operationTable.ts";
 import type { NativeContext } from "./nativeContext.ts";
@@ -17,8 +17,8 @@ export const MAX_CALLS = 256;
 interface SocketCallsSink {
   /** Bytes that may be written now. */
   room(): number;
-  /** Responds to the request with this id once, with the outcome of `work`. */
-  respond<Output>(id: number, work: Promise<Output>, message: (output: Output) => StreamMessage): void;
+  /** Responds to the request with this id once, with the outcome of `work`; settles then. */
+  respond<Output>(id: number, work: Promise<Output>, message: (output: Output) => StreamMessage): Promise<unknown>;
 }
 
 export class SocketCalls {
@@ -32,7 +32,7 @@ export class SocketCalls {
   }
 
   /** @throws AppError INVALID_ARGUMENT, ALREADY_EXISTS, RESOURCE_LIMIT */
-  call({ id, operation, input = {}, idempotencyKey, server, session, pane, recording }: Of<"call">): void {
+  call({ id, operation, input = {}, idempotencyKey, server, session, pane, recording }: Of<"call">): Promise<unknown> {
     const name = operationNamed(operation);
     if (this.#underWay.has(id)) throw new AppError("ALREADY_EXISTS", `a call with the id ${id} is under way`);
     if (this.#underWay.size >= MAX_CALLS || this.#sink.room() <= 0) {
@@ -49,18 +49,18 @@ export class SocketCalls {
         throw signal.aborted ? (signal.reason as Error) : error;
       })
       .finally(() => this.#underWay.delete(id));
-    this.#sink.respond(id, ended, (output) => ({ type: "result", id, output }));
+    return this.#sink.respond(id, ended, (output) => ({ type: "result", id, output }));
   }
 
   /** The short form of the most frequent call; its message is already validated. */
-  input({ id, server, pane, parts }: Of<"input">): void {
-    const receipt = this.#checked("input", { server, pane }, { parts }) as Promise<NativeReceipt>;
-    this.#sink.respond(id, receipt, ({ position }) => ({ type: "ack", id, position }));
+  input({ id, server, pane, parts, profile }: Of<"input">): Promise<unknown> {
+    const receipt = this.#checked("input", { server, pane }, { parts, profile }) as Promise<NativeReceipt>;
+    return this.#sink.respond(id, receipt, ({ position }) => ({ type: "ack", id, position }));
   }
 
-  resize({ id, server, pane, cols, rows }: Of<"resize">): void {
+  resize({ id, server, pane, cols, rows }: Of<"resize">): Promise<unknown> {
     const done = this.#checked("resize", { server, pane }, { cols, rows });
-    this.#sink.respond(id, done, () => ({ type: "ack", id }));
+    return this.#sink.respond(id, done, () => ({ type: "ack", id }));
   }
 
   /** The call still gets a response. A finished call is left alone. */

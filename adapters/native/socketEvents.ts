@@ -3,7 +3,7 @@ import type { StreamMessage, StreamRequestOf as Of } from "../../protocol/api/na
 import { AppError } from "../../protocol/errors.ts";
 import type { NativeContext } from "./nativeContext.ts";
 import { requireReadiness } from "../operations/readinessAsked.ts";
-import type { ServerEventReader } from "./serverEvents.ts";
+import type { EventReader } from "../kit/streams/eventLog.ts";
 import { findServer } from "../operations/findTargets.ts";
 
 interface SocketEventsSink {
@@ -15,7 +15,7 @@ interface SocketEventsSink {
 export class SocketEvents {
   readonly #context: NativeContext;
   readonly #sink: SocketEventsSink;
-  readonly #readers = new Map<string, ServerEventReader>();
+  readonly #readers = new Map<string, EventReader>();
 
   constructor(context: NativeContext, sink: SocketEventsSink) {
     this.#context = context;

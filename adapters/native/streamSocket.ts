@@ -17,9 +17,9 @@ import {
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import { formatGap, formatPosition } from "../../protocol/position.ts";
-import { visibleError } from "../http/httpErrors.ts";
-import { parseJsonText } from "../http/jsonText.ts";
-import { SocketWriter } from "../http/websocket.ts";
+import { visibleError } from "../kit/guard/httpErrors.ts";
+import { parseJsonText } from "../kit/guard/jsonText.ts";
+import { SocketWriter } from "../kit/streams/websocket.ts";
 import { nativeSnapshot, streamInput } from "../operations/screenOutputs.ts";
 import { nativeReadiness } from "../operations/outputs.ts";
 import type { NativeContext } from "./nativeContext.ts";
@@ -80,8 +80,8 @@ export class StreamSocket {
     context.open.add(this.#stop);
   }
 
-  /** A text message; no content can end the connection. */
-  message(data: unknown): void {
+  /** A text message; no content can end the connection. Settles with its response, if it is a call. */
+  message(data: unknown): Promise<unknown> | undefined {
     let id: number | null = null;
     try {
       const json = typeof data === "string" ? parseJsonText(data) : undefined;
@@ -90,10 +90,13 @@ export class StreamSocket {
       // Calls, input and sizes reach their server by themselves (`perform`).
       const opens = request.type === "subscribe" || request.type === "follow-events";
       const opening = opens ? this.#context.onDemand?.reach(request.server) : undefined;
-      if (opening === undefined) this.#request(request);
-      else opening.then(() => this.#isOpen && this.#request(request)).catch((error: unknown) => this.#fail(id, error));
+      if (opening === undefined) return this.#request(request);
+      return opening
+        .then(() => (this.#isOpen ? this.#request(request) : undefined))
+        .catch((error: unknown) => this.#fail(id, error));
     } catch (error) {
       this.#fail(id, error);
+      return undefined;
     }
   }
 
@@ -111,42 +114,39 @@ export class StreamSocket {
     return this.#context.open.has(this.#stop);
   }
 
-  #request(request: StreamRequest): void {
+  #request(request: StreamRequest): Promise<unknown> | undefined {
     if (this.#isStopping) throw shuttingDown();
     switch (request.type) {
       case "subscribe":
         this.#subscribe(request);
-        return;
+        return undefined;
       case "unsubscribe":
         endChannel(this.#channels.get(request.channel));
         this.#channels.delete(request.channel);
         this.#send({ type: "ack", id: request.id });
-        return;
+        return undefined;
       case "credit": {
         const channel = this.#channels.get(request.channel);
-        if (channel === undefined) return;
+        if (channel === undefined) return undefined;
         channel.creditBytes = Math.min(Number.MAX_SAFE_INTEGER, channel.creditBytes + request.bytes);
         channel.subscription?.pump();
-        return;
+        return undefined;
       }
       case "follow-events":
         this.#serverEvents.follow(request);
-        return;
+        return undefined;
       case "unfollow-events":
         this.#serverEvents.unfollow(request);
-        return;
+        return undefined;
       case "input":
-        this.#calls.input(request);
-        return;
+        return this.#calls.input(request);
       case "resize":
-        this.#calls.resize(request);
-        return;
+        return this.#calls.resize(request);
       case "call":
-        this.#calls.call(request);
-        return;
+        return this.#calls.call(request);
       case "cancel":
         this.#calls.cancel(request);
-        return;
+        return undefined;
     }
   }
 
@@ -248,9 +248,9 @@ export class StreamSocket {
     }
   }
 
-  #respond<Output>(id: number, work: Promise<Output>, message: (output: Output) => StreamMessage): void {
+  #respond<Output>(id: number, work: Promise<Output>, message: (output: Output) => StreamMessage): Promise<unknown> {
     this.#underWay += 1;
-    void work
+    return work
       .then(
         (output) => this.#send(message(output)),
         (error: unknown) => this.#fail(id, error),

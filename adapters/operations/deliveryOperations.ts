@@ -36,9 +36,16 @@ export const deliveryOperations = {
     long: true,
     idempotent: true,
     example: { input: { text: "fix the failing test", whileBusy: "queue" }, output: EXAMPLE_DELIVERY },
-    run: async (context, { server, pane }, input, { idempotencyKey, signal }) =>
+    run: async (context, { server, pane }, input, { idempotencyKey, signal, isLate }) =>
       nativeDelivery(
-        await requireDelivery(context).submit({ ...input, server, pane: pane.id, idempotencyKey, signal }),
+        await requireDelivery(context).submit({
+          ...input,
+          server,
+          pane: pane.id,
+          addressee: { isLate },
+          idempotencyKey,
+          signal,
+        }),
       ),
   }),
 
@@ -55,9 +62,16 @@ export const deliveryOperations = {
       input: { answer: { kind: "option", index: 0 } },
       output: { ...EXAMPLE_DELIVERY, confirmedBy: "screen" },
     },
-    run: async (context, { server, pane }, input, { idempotencyKey, signal }) =>
+    run: async (context, { server, pane }, input, { idempotencyKey, signal, isLate }) =>
       nativeDelivery(
-        await requireDelivery(context).choose({ ...input, server, pane: pane.id, idempotencyKey, signal }),
+        await requireDelivery(context).choose({
+          ...input,
+          server,
+          pane: pane.id,
+          addressee: { isLate },
+          idempotencyKey,
+          signal,
+        }),
       ),
   }),
 

@@ -1,12 +1,14 @@
 /** From checked JSON to the daemon's terms: input parts, where to begin, what to wait for. */
+import type * as v from "valibot";
 import type { CaptureOptions, InputPart } from "../../daemon/tmux/io.ts";
 import type { StreamStart } from "../../daemon/panes/subscription.ts";
+import { typedBytes } from "../../daemon/panes/typedBytes.ts";
 import type { WaitPane } from "../../daemon/waits/waitPane.ts";
 import type { WaitRequest } from "../../daemon/waits/waitTypes.ts";
 import type { NativeInputPart } from "../../protocol/api/nativeRequests.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { parsePosition } from "../../protocol/position.ts";
-import type { CheckedWaitRequest } from "./waitSchema.ts";
+import type { waitRequestSchema } from "./waitSchema.ts";
 
 const encoder = new TextEncoder();
 
@@ -33,9 +35,8 @@ function bytesOf(part: { readonly text?: string | undefined; readonly base64?: s
 }
 
 /** The bytes whose echo is to be expected. */
-export function typedBytes(parts: readonly InputPart[]): Uint8Array {
-  return Buffer.concat(parts.flatMap((part) => (part.kind === "keys" ? [] : [part.bytes])));
-}
+const echoedBytes = (parts: readonly InputPart[]): Uint8Array =>
+  Buffer.concat(parts.flatMap((part) => (part.kind === "keys" ? [] : [part.bytes])));
 
 /** @throws AppError INVALID_ARGUMENT */
 export function streamStart(text: string): StreamStart {
@@ -45,14 +46,19 @@ export function streamStart(text: string): StreamStart {
   return { kind: "position", position: parsePosition(text) };
 }
 
-/** @throws AppError INVALID_ARGUMENT */
-export function waitRequest(body: CheckedWaitRequest, echo: Uint8Array | undefined, pane: WaitPane): WaitRequest {
+/** @param sent what is typed once it is armed @throws AppError INVALID_ARGUMENT */
+export function waitRequest(
+  body: v.InferOutput<typeof waitRequestSchema>,
+  sent: readonly InputPart[] | undefined,
+  pane: WaitPane,
+): WaitRequest {
   const { from, on, send: _send, ...predicates } = body;
   if (on === "screen" && ![body, ...(body.anyOf ?? [])].some(({ pattern }) => pattern !== undefined))
     throw new AppError("INVALID_ARGUMENT", "on: screen needs a pattern; give one");
   const start = from === undefined ? undefined : streamStart(from);
   if (start?.kind === "snapshot")
     throw new AppError("INVALID_ARGUMENT", "from: a wait begins at now, tail:N or a position");
+  const echo = sent && { excludeEcho: echoedBytes(sent), sends: typedBytes(sent) };
   const screen = { capture: (options: CaptureOptions) => pane.server.capture(pane.id, options) };
-  return { ...predicates, from: start, excludeEcho: echo, screen: on === "screen" ? screen : undefined, pane };
+  return { ...predicates, from: start, ...echo, screen: on === "screen" ? screen : undefined, pane };
 }

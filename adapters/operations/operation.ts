@@ -78,6 +78,8 @@ export const SCOPE_NAMES = {
 export interface Call {
   /** Aborts when nobody waits for the output any more. Only operations that may take long look at it. */
   readonly signal?: AbortSignal | undefined;
+  /** It had to wait until its server was reached. */
+  readonly isLate?: boolean | undefined;
   /** An `idempotent` operation is done once per key. */
   readonly idempotencyKey?: string | undefined;
   /** Called with what a command prints, as it comes; only `run` does. */

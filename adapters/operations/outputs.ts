@@ -17,7 +17,7 @@ import { screenFields } from "./screenOutputs.ts";
 import { formatGap, formatPosition } from "../../protocol/position.ts";
 
 export function nativeServer(name: string, server: TmuxServer): NativeServer {
-  const { kind, state, epoch, tmuxVersion, socketPath } = server.status();
+  const { kind, state, epoch, tmuxVersion, socketPath, waiting } = server.status();
   return {
     name,
     kind,
@@ -27,6 +27,7 @@ export function nativeServer(name: string, server: TmuxServer): NativeServer {
     socketPath: socketPath ?? null,
     sessions: server.sessions().length,
     panes: server.panes().length,
+    ...(waiting === undefined ? {} : { waiting }),
   };
 }
 

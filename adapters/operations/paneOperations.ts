@@ -1,4 +1,6 @@
 /** One pane: what it is, what is typed into it, what it shows. */
+import { typeFor } from "../../daemon/delivery/addressee.ts";
+import { profileNamed } from "../../daemon/readiness/profiles.ts";
 import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
 import * as responses from "../../protocol/api/nativeResponses.ts";
 import {
@@ -64,13 +66,16 @@ export const paneOperations = {
     scope: "pane",
     input: inputRequestSchema,
     output: responses.receiptSchema,
-    errors: ["INVALID_ARGUMENT", "RESOURCE_LIMIT", ...ON_TMUX],
+    errors: ["INVALID_ARGUMENT", "RESOURCE_LIMIT", "WRONG_STATE", "INCONSISTENT_STATE", ...ON_TMUX],
     example: {
       input: { parts: [{ kind: "text", text: "make test" }, { kind: "enter" }] },
       output: { position: "k3Jd9:1024" },
     },
-    run: async (_context, { server, pane }, { parts }) => {
-      const { position } = await server.input(pane.id, inputParts(parts));
+    run: async (_context, { server, pane }, { parts, profile }, { isLate }) => {
+      const typed = inputParts(parts);
+      const { position } = await (profile === undefined
+        ? server.input(pane.id, typed)
+        : typeFor(server, pane.id, profileNamed(profile), typed, { isLate }));
       return { position: formatPosition(position) };
     },
   }),

@@ -22,13 +22,13 @@ export function perform(context: OperationContext, name: OperationName, request:
   const operation = OPERATIONS[name];
   const work = () => {
     if (!isChecked) requireNames(operation.scope, names);
-    const act = (): object | Promise<object> => {
+    const act = (isLate: boolean): object | Promise<object> => {
       const target = FIND[operation.scope](context, names);
       const input = isChecked ? given : parse(operation.input, given);
-      return operation.run(context, target, input, request) as object | Promise<object>;
+      return operation.run(context, target, input, { ...request, isLate }) as object | Promise<object>;
     };
     const opening = context.onDemand?.reach(names.server);
-    return opening === undefined ? act() : opening.then(act);
+    return opening === undefined ? act(false) : opening.then(() => act(true));
   };
   return context.measure(name, work, request.requestId);
 }

@@ -1,7 +1,7 @@
 /** Recordings of panes, which the daemon writes into a folder of its own. */
-import { open } from "node:fs/promises";
 import { Readable } from "node:stream";
 import type { RecordingBook, RecordingInfo } from "../../daemon/recordings/recordingBook.ts";
+import { openRecording } from "../../daemon/recordings/recordingFiles.ts";
 import { DEFAULT_RECORDING_BYTES, DEFAULT_RECORDING_SEC } from "../../daemon/recordings/recordingLimits.ts";
 import { okSchema } from "../../protocol/api/nativeResponses.ts";
 import {
@@ -85,7 +85,7 @@ export async function recordingResponse(
   recording: string,
 ): Promise<Response> {
   const { path } = requireRecordings(context).find(recording);
-  const file = await open(path).catch((error: unknown) => {
+  const file = await openRecording(path).catch((error: unknown) => {
     throw new AppError("NOT_FOUND", `the file of recording ${recording} is gone`, { cause: error });
   });
   const stream = Readable.toWeb(file.createReadStream()) as ReadableStream<Uint8Array>;

@@ -10,7 +10,7 @@ import {
 import { AppError } from "../../protocol/errors.ts";
 import { formatGap, formatPosition, gapWithin } from "../../protocol/position.ts";
 import { AnsiStripper, stripRoom } from "../../daemon/panes/vt/ansi.ts";
-import { inputParts, typedBytes, waitRequest } from "./inputs.ts";
+import { inputParts, waitRequest } from "./inputs.ts";
 import { ON_TMUX, operation, type OperationContext } from "./operation.ts";
 import { waitResponse, wholeMicros } from "./outputs.ts";
 import { waitRequestSchema } from "./waitSchema.ts";
@@ -36,8 +36,7 @@ export const waitOperations = {
     },
     run: async (context, { server, pane }, input, { signal }) => {
       const parts = input.send === undefined ? undefined : inputParts(input.send.parts);
-      const echo = parts === undefined ? undefined : typedBytes(parts);
-      const request = waitRequest(input, echo, { server, id: pane.id, readiness: context.readiness });
+      const request = waitRequest(input, parts, { server, id: pane.id, readiness: context.readiness });
       const source = server.output(pane.id);
       if (parts === undefined) return waitResponse(await context.waits.wait(source, request, { signal }));
       const send = (beforeWrite: () => void) => server.input(pane.id, parts, { beforeWrite, signal });

@@ -27,4 +27,3 @@ export const waitRequestSchema = v.strictObject({
   send: optional(inputRequestSchema, "Typed once the wait is armed; its echo satisfies nothing."),
 });
 export type NativeWaitRequest = v.InferInput<typeof waitRequestSchema>;
-export type CheckedWaitRequest = v.InferOutput<typeof waitRequestSchema>;

@@ -1,5 +1,6 @@
 /**
- * Bundles a page: its scripts, split where they import dynamically, one style sheet, and the files that are copied.
+ * Bundles a page: its scripts, split where they import dynamically, one style sheet, and the files that are copied; each
+ * compressed beside it.
  * Preact, xterm and other dependencies are bundled, so that the installed package needs none of them.
  */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -48,7 +49,10 @@ export async function bundlePage({ name, scripts, packages }) {
   writeFileSync(join(out, "LICENSES.txt"), licenses.join("\n\n"));
   for (const file of readdirSync(out).sort()) {
     const bytes = readFileSync(join(out, file));
-    process.stdout.write(`${file}: ${kilobytes(bytes.length)}, ${kilobytes(gzipSync(bytes).length)} gzipped\n`);
+    const packed = gzipSync(bytes, { level: 9 });
+    // Served to whoever takes it (pageFiles.ts).
+    if (packed.length < bytes.length) writeFileSync(join(out, `${file}.gz`), packed);
+    process.stdout.write(`${file}: ${kilobytes(bytes.length)}, ${kilobytes(packed.length)} gzipped\n`);
   }
 }
 

@@ -3,9 +3,9 @@ import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { createServer } from "node:net";
 import type { AllowedUids } from "../../daemon/ops/daemonConfig.ts";
-import { urlHost } from "../http/addresses.ts";
-import { type ListenSettings, requireLoopback } from "../http/listen.ts";
-import { peersUnknowable } from "../http/peerUsers.ts";
+import { urlHost } from "../kit/peers/addresses.ts";
+import { type ListenSettings, requireLoopback } from "../kit/listeners/listen.ts";
+import { peersUnknowable } from "../kit/peers/peerUsers.ts";
 import { type Check, fail, type Finding, ok, warn } from "./findings.ts";
 
 /** Health is served from memory; a slower response is not ours. */

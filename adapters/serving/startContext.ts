@@ -10,8 +10,8 @@ import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Mount } from "../http/mount.ts";
-import { PeerUsers, peersUnknowable } from "../http/peerUsers.ts";
+import type { Mount } from "../kit/guard/mount.ts";
+import { PeerUsers, peersUnknowable } from "../kit/peers/peerUsers.ts";
 import type { OpenParts } from "./openParts.ts";
 import { serverLog, type SharedGuests } from "./sharedGuests.ts";
 

@@ -5,6 +5,7 @@ import { localHost } from "../../daemon/host/localHost.ts";
 import type { GuestConfig } from "../../daemon/ops/daemonConfig.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { HUB_PREFIX } from "../../daemon/servers/owned/hub.ts";
+import { introductionTo } from "../../daemon/servers/guest/guestProbe.ts";
 import { prepareSocketPath } from "../../daemon/servers/socketPath.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { type Check, type CheckInputs, fail, type Finding, ok, warn } from "./findings.ts";
@@ -46,20 +47,30 @@ async function hubsOf(check: string, path: string, env: CheckInputs["env"]): Pro
   return ok(check, hubs.length === 0 ? "none: no daemon holds this server" : "held by a running daemon");
 }
 
-export const guestCheck = (guest: GuestConfig): Check => {
+export const guestCheck = (guest: GuestConfig, env: CheckInputs["env"]): Check => {
   const name = `server ${guest.name}`;
-  return { name, probe: () => guestOf(name, guest) };
+  return { name, probe: () => guestOf(name, guest, env) };
 };
 
-async function guestOf(check: string, { socketPath }: GuestConfig): Promise<Finding> {
+async function guestOf(check: string, { socketPath }: GuestConfig, env: CheckInputs["env"]): Promise<Finding> {
   const stat = lstatSync(socketPath, { throwIfNoEntry: false });
   if (stat === undefined) return warn(check, `${socketPath} does not exist`, "start that tmux, or correct --server");
   if (!stat.isSocket()) return fail(check, `${socketPath} is not a socket`, "correct --server");
   if (stat.uid !== process.getuid?.()) {
     return fail(check, `${socketPath} belongs to user ${stat.uid}`, "offer servers of your own only");
   }
-  if (await isListening(socketPath)) return ok(check, `a tmux server runs on ${socketPath}`);
-  return warn(check, `no process listens on ${socketPath}`, "start that tmux again");
+  if (!(await isListening(socketPath))) {
+    return warn(check, `no process listens on ${socketPath}`, "start that tmux again");
+  }
+  const runs = `a tmux server runs on ${socketPath}`;
+  const version = (await printed(socketPath, env, ["display-message", "-p", "#{version}"])).trim();
+  const introduction = introductionTo(version, localHost().clients.openDirect !== undefined);
+  // One that another version listens to does not say which.
+  if (version === "" || introduction === "any") return ok(check, runs);
+  const crashes = `tmux before 3.7, and this is ${version}, can crash when a control client attaches while sessions come and go`;
+  if (introduction === "direct")
+    return ok(check, `${runs}; ${crashes}: ours cannot do that, those of other programs can`);
+  return warn(check, `${runs}; ${crashes}: ours wait until it is calm`, "upgrade tmux to 3.7");
 }
 
 interface Listed {
@@ -67,26 +78,19 @@ interface Listed {
   readonly attached: number;
 }
 
-/** One listing in control mode, run as the daemon runs tmux; starts no server. */
-function listSessions(path: string, env: CheckInputs["env"]): Promise<Listed[]> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    const transport = localHost().clients.openShort({
-      tmux: "tmux",
-      args: ["-S", path, "list-sessions", "-F", "#{session_attached} #{session_name}"],
-      env: paneEnvironment(env),
-      cwd: "/",
-      onData: (chunk) => chunks.push(Buffer.from(chunk)),
-      onClose: () => {
-        timer.cancel();
-        resolve(Buffer.concat(chunks).toString("utf8").split("\n").flatMap(listed));
-      },
-    });
-    const timer = systemClock.callAt(systemClock.nowMs() + LIST_WITHIN_MS, () => {
-      transport.close();
-      reject(new Error(`tmux on ${path} does not respond; is its process stopped? (pgrep tmux)`));
-    });
-  });
+async function listSessions(path: string, env: CheckInputs["env"]): Promise<Listed[]> {
+  const rows = await printed(path, env, ["list-sessions", "-F", "#{session_attached} #{session_name}"]);
+  return rows.split("\n").flatMap(listed);
+}
+
+/** What a plain client prints: a control client could end the server (docs/tmuxFacts.md 50). It starts no server. */
+async function printed(path: string, env: CheckInputs["env"], command: readonly string[]): Promise<string> {
+  const { run } = localHost().clients;
+  const started = systemClock.nowMs();
+  const args = ["-u", "-N", "-S", path, ...command];
+  const { stdout } = await run("tmux", args, paneEnvironment(env), { timeoutMs: LIST_WITHIN_MS });
+  if (systemClock.nowMs() - started < LIST_WITHIN_MS) return stdout;
+  throw new Error(`tmux on ${path} does not respond; is its process stopped? (pgrep tmux)`);
 }
 
 /** A hub's name has letters and digits only, so no other line of the reply can be taken for one. */

@@ -3,10 +3,10 @@
  * started when the user has allowed that; a request is sent again only when that cannot do it twice.
  */
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, basename, dirname } from "node:path";
+import { autostart } from "../serving/autostart.ts";
 import { daemonFilePath, readDaemonFile } from "./daemonFile.ts";
 import type { Environment } from "./discovery.ts";
-import { startDaemon } from "./startDaemon.ts";
 
 export interface DaemonClientOptions {
   readonly env: Environment;
@@ -157,5 +157,23 @@ function parsed(text: string): Record<string, unknown> | undefined {
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Without teamd's secrets. Resolves when it listens. @param daemonFile where it will say so. @throws Error with what it said
+ */
+async function startDaemon(env: Environment, daemonFile: string): Promise<void> {
+  try {
+    await autostart({
+      flags: ["--only", "team"],
+      env: Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("PI_TEAMD_"))),
+      logPath: join(dirname(daemonFile), "daemon.log"),
+      ready: /^team contract at /m,
+      // pi may be a program of its own with another runtime inside.
+      node: basename(process.execPath).startsWith("node") ? process.execPath : "node",
+    });
+  } catch (error) {
+    throw new Error(`it did not start: ${(error as Error).message}`, { cause: error });
   }
 }

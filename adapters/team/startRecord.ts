@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { TEAM_START_OUTCOMES, type TeamStartOutcome, type TeamStartRequest } from "../../protocol/api/team.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import { MAX_DETAIL_CHARS } from "./teamLimits.ts";
+import { MAX_DETAIL_ENCODED_CHARS, MAX_PROMPT_ENCODED_CHARS } from "./teamLimits.ts";
 
 const OPTION = "team_start";
 const DIGEST_CHARS = 22;
@@ -16,6 +16,8 @@ export interface StartRecord {
   /** Digests of the idempotency key and of the request it came with. */
   readonly key: string | undefined;
   readonly request: string;
+  /** What the worker was to be given; unknown from an earlier version's record. */
+  readonly prompt: PromptMark | undefined;
   readonly threadId: string | undefined;
   /** Undefined when the start has not come this far. */
   readonly outcome: TeamStartOutcome | undefined;
@@ -24,6 +26,12 @@ export interface StartRecord {
   readonly detail: string | undefined;
   /** It was announced in the thread. */
   readonly announced: boolean;
+}
+
+/** A prompt, known again by its digest, and its beginning for a person. */
+export interface PromptMark {
+  readonly digest: string;
+  readonly start: string;
 }
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, DIGEST_CHARS);
@@ -38,10 +46,16 @@ export function requestDigest(request: TeamStartRequest): string {
   );
 }
 
+export const promptMark = (prompt: string): PromptMark => ({
+  digest: digest(prompt),
+  start: shortened(prompt, MAX_PROMPT_ENCODED_CHARS),
+});
+
 /** What is known before the worker is there. */
 export const beginRecord = (request: TeamStartRequest, threadId: string): StartRecord => ({
   key: keyDigest(request.idempotencyKey),
   request: requestDigest(request),
+  prompt: promptMark(request.taskPrompt),
   threadId,
   outcome: undefined,
   readyMs: undefined,
@@ -59,12 +73,21 @@ export const recordOption = (record: StartRecord): Readonly<Record<string, strin
 export const writeRecord = (server: TmuxServer, pane: PaneId, record: StartRecord): Promise<void> =>
   server.setPaneUserOption(pane, OPTION, textOf(record));
 
-const textOf = ({ key, request, threadId, outcome, readyMs, detail, announced }: StartRecord): string =>
-  JSON.stringify([key, request, threadId, outcome, readyMs, shortened(detail), announced]);
+function textOf({ key, request, prompt, threadId, outcome, readyMs, detail, announced }: StartRecord): string {
+  const why = detail === undefined ? undefined : shortened(detail, MAX_DETAIL_ENCODED_CHARS);
+  return JSON.stringify([key, request, threadId, outcome, readyMs, why, announced, prompt?.digest, prompt?.start]);
+}
 
-/** An option has a bound, and what is not ASCII takes many times its room. */
-const shortened = (detail: string | undefined): string | undefined =>
-  detail?.replaceAll(/[^ -~]/g, "?").slice(0, MAX_DETAIL_CHARS);
+/** Its beginning in ASCII, as far as there is room in an option, which is percent-encoded. */
+function shortened(text: string, maxEncodedChars: number): string {
+  const plain = text.slice(0, maxEncodedChars).replaceAll(/[^ -~]/g, "?");
+  let room = maxEncodedChars;
+  const end = plain.split("").findIndex((char) => {
+    room -= encodeURIComponent(JSON.stringify(char).slice(1, -1)).length;
+    return room < 0;
+  });
+  return end < 0 ? plain : plain.slice(0, end);
+}
 
 /** Of every worker that has one. @throws AppError CONNECTION_LOST */
 export async function readRecords(server: TmuxServer): Promise<ReadonlyMap<PaneId, StartRecord>> {
@@ -80,11 +103,12 @@ export async function readRecords(server: TmuxServer): Promise<ReadonlyMap<PaneI
 function parsed(text: string): StartRecord | undefined {
   try {
     const fields = JSON.parse(text) as unknown;
-    if (!Array.isArray(fields) || (fields.length !== 7 && fields.length !== 5)) return undefined;
-    const [key, request, threadId, outcome, readyMs, detail, announced] = fields as unknown[];
+    if (!Array.isArray(fields) || ![5, 7, 9].includes(fields.length)) return undefined;
+    const [key, request, threadId, outcome, readyMs, detail, announced, mark, start] = fields as unknown[];
     if (typeof request !== "string") return undefined;
     return {
       request,
+      prompt: typeof mark === "string" && typeof start === "string" ? { digest: mark, start } : undefined,
       key: typeof key === "string" ? key : undefined,
       threadId: typeof threadId === "string" ? threadId : undefined,
       // An earlier version's record does not say how far its start came, so the start is not resumed.

@@ -4,6 +4,9 @@
  * order is what makes a failure harmless: nothing is made before the request, tmux, the worker's program and the team are
  * known to be good, and what is made is kept.
  */
+import { stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import { promptText } from "../../daemon/delivery/promptText.ts";
 import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { TEAM_DEFAULT_PREFIX, type TeamStart, type TeamStartRequest } from "../../protocol/api/team.ts";
@@ -17,11 +20,12 @@ import { asTmuxNames, findNamed, nextSessionName } from "./names.ts";
 import { startPost } from "./posts.ts";
 import { sessionEnd } from "./sessionEnd.ts";
 import { startResponse } from "./startResponse.ts";
-import { requireDirectory, requirePrompt, requireSame } from "./startChecks.ts";
 import {
   beginRecord,
   isComplete,
   keyDigest,
+  type PromptMark,
+  promptMark,
   readRecords,
   recordOption,
   requestDigest,
@@ -36,6 +40,7 @@ interface UnderWay {
   /** Digests of its idempotency key and of what it asks for. */
   readonly key: string | undefined;
   readonly request: string;
+  readonly prompt: PromptMark;
   /** The session that it names. */
   readonly name: string | undefined;
   readonly result: Promise<TeamStart>;
@@ -58,7 +63,7 @@ export class Starts {
     this.#context = context;
   }
 
-  /** @throws AppError invalid_cwd, invalid_argument, worker_not_found, tmux_*, teamd_unavailable, thread_*, RESOURCE_LIMIT */
+  /** @throws AppError invalid_cwd, invalid_argument, session_exists, worker_not_found, tmux_*, teamd_unavailable, thread_*, RESOURCE_LIMIT */
   async start(request: TeamStartRequest): Promise<TeamStart> {
     const cwd = request.cwd ?? this.#context.worker.homeDir;
     await requireDirectory(cwd);
@@ -76,6 +81,7 @@ export class Starts {
       others.find((other) => name !== undefined && other.name === name);
     if (repeated !== undefined) {
       if (key !== undefined && repeated.key === key) requireSame(repeated.request, digest);
+      else requireSamePrompt(repeated.name ?? "", repeated.prompt, request.taskPrompt);
       return { ...(await repeated.result), created: false, threadCreated: false };
     }
     if (others.length >= MAX_STARTS_PER_TEAM) {
@@ -85,7 +91,7 @@ export class Starts {
       );
     }
     const result = this.#run(team, { ...request, cwd });
-    const underWay: UnderWay = { key, request: digest, name, result };
+    const underWay: UnderWay = { key, request: digest, prompt: promptMark(request.taskPrompt), name, result };
     team.underWay.add(underWay);
     try {
       return await result;
@@ -137,8 +143,11 @@ export class Starts {
     const pane = session?.activePane;
     if (session === undefined || pane === undefined) return undefined;
     const underWay = team.byPane.get(pane);
-    if (underWay !== undefined) return { ...(await underWay), created: false, threadCreated: false };
     const record = records.get(pane);
+    // Of one that has ended before it took a prompt, or whose start was cut short, the answer says that.
+    const hasPrompt = underWay !== undefined || (record?.outcome !== undefined && record.outcome !== "ended");
+    if (hasPrompt && record?.prompt !== undefined) requireSamePrompt(session.name, record.prompt, request.taskPrompt);
+    if (underWay !== undefined) return { ...(await underWay), created: false, threadCreated: false };
     if (record?.threadId === undefined || isComplete(record) || record.request !== digest) {
       return this.#respond(server, request, session, record);
     }
@@ -278,4 +287,42 @@ interface Begun {
 interface Made extends Begun {
   readonly threadId: string;
   readonly threadCreated: boolean;
+}
+
+/** @throws AppError invalid_argument */
+function requireSame(earlier: string, digest: string): void {
+  if (earlier === digest) return;
+  throw teamError("invalid_argument", "idempotencyKey: it belongs to another request; use a fresh one");
+}
+
+/**
+ * A session takes one prompt: another one for it would never be typed.
+ * @throws AppError session_exists
+ */
+function requireSamePrompt(sessionName: string, earlier: PromptMark, prompt: string): void {
+  const asked = promptMark(prompt);
+  if (earlier.digest === asked.digest) return;
+  throw teamError(
+    "session_exists",
+    `session ${sessionName} was started with another prompt, ${JSON.stringify(earlier.start)}, so ` +
+      `${JSON.stringify(asked.start)} was not sent; give another sessionName, or none`,
+  );
+}
+
+/** Text that could never be typed is refused before anything is made. @throws AppError invalid_argument */
+function requirePrompt(prompt: string): void {
+  try {
+    promptText(prompt);
+  } catch (error) {
+    throw teamError("invalid_argument", `taskPrompt: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** @throws AppError invalid_cwd */
+async function requireDirectory(cwd: string): Promise<void> {
+  if (!isAbsolute(cwd) || cwd.includes("\0")) throw teamError("invalid_cwd", "cwd must be an absolute path");
+  const stats = await stat(cwd).catch((cause: unknown) => {
+    throw teamError("invalid_cwd", `cwd: ${cwd} does not exist`, { cause });
+  });
+  if (!stats.isDirectory()) throw teamError("invalid_cwd", `cwd: ${cwd} is not a directory`);
 }

@@ -4,13 +4,14 @@
  */
 import { AppError, type ErrorCode, toAppError } from "../../protocol/errors.ts";
 import type { TeamError } from "../../protocol/api/team.ts";
-import type { VisibleError } from "../http/httpErrors.ts";
+import type { VisibleError } from "../kit/guard/httpErrors.ts";
 
 const TEAM_ERRORS = {
   invalid_argument: "INVALID_ARGUMENT",
   invalid_identifier: "INVALID_ARGUMENT",
   invalid_cwd: "INVALID_ARGUMENT",
   session_not_found: "NOT_FOUND",
+  session_exists: "ALREADY_EXISTS",
   thread_not_found: "NOT_FOUND",
   teamd_unavailable: "DEVICE_OFFLINE",
   thread_post_failed: "PROTOCOL_ERROR",

@@ -16,8 +16,12 @@ export const EXIT_WITHIN_MS = 500;
 export const EXIT_REPORTED_WITHIN_MS = 2_000;
 /** A connection to a team's server that was lost: a server that has ended is made anew in less. */
 export const RECONNECT_WITHIN_MS = 3_000;
-/** Of why a prompt was not taken, as the record on the worker's pane keeps it. */
-export const MAX_DETAIL_CHARS = 200;
+/**
+ * Of why a prompt was not taken, and of the prompt, as the record on the worker's pane keeps them: of the 1,024 characters
+ * of an option (`MAX_USER_OPTION_CHARS`), digests, the thread and punctuation take the rest.
+ */
+export const MAX_DETAIL_ENCODED_CHARS = 400;
+export const MAX_PROMPT_ENCODED_CHARS = 300;
 /** Messages of a thread in which an announcement is looked for before it is posted again, soon after the first time. */
 export const THREAD_TAIL_MESSAGES = 20;
 /** Another client may take a name in the moment in which we do. */

@@ -1,5 +1,6 @@
 /** `/team/v1/tmux/…` on the native listener: four operations, each a POST of JSON for JSON (docs/contracts/team.md §2). */
-import { parse } from "../../protocol/api/parse.ts";
+import type * as v from "valibot";
+import { parse, faultText, type Refuse } from "../../protocol/api/parse.ts";
 import {
   TEAM_MAX_BODY_BYTES,
   teamAttachSchema,
@@ -7,12 +8,11 @@ import {
   teamListSchema,
   teamStartSchema,
 } from "../../protocol/api/team.ts";
-import type { Mount } from "../http/mount.ts";
-import { type Route, Routes } from "../http/routes.ts";
+import type { Mount } from "../kit/guard/mount.ts";
+import type { Route } from "../kit/guard/routes.ts";
 import type { TeamContext } from "./teamContext.ts";
-import { teamErrorBody } from "./teamErrors.ts";
+import { teamErrorBody, teamError } from "./teamErrors.ts";
 import { attachTo, captureSession, listSessions } from "./operations.ts";
-import { keyed, refuseTeam } from "./teamRequests.ts";
 import { Starts } from "./starts.ts";
 
 export const TEAM_PREFIX = "/team/v1/tmux/";
@@ -33,5 +33,36 @@ export function createTeamMount(context: TeamContext): Mount {
     maxJsonBytes: TEAM_MAX_BODY_BYTES,
     handle: async (c) => c.json(await operate(c.get("json"), c.req.header("idempotency-key"))),
   }));
-  return { prefix: "/team/", routes: new Routes(routes), errorBody: teamErrorBody };
+  return { prefix: "/team/", routes, errorBody: teamErrorBody };
+}
+
+/** For `parse`, the first field at fault: invalid_identifier, invalid_argument. */
+export const refuseTeam: Refuse = (issue, path) => {
+  const [, isIdentifier, message = ""] = /^(invalid_identifier: )?(.*)$/s.exec(wordsOf(issue)) ?? [];
+  return teamError(isIdentifier === undefined ? "invalid_argument" : "invalid_identifier", faultText(message, path));
+};
+
+/** Checks have words of their own in the schema; what is of the wrong kind gets its words here. */
+function wordsOf({ kind, type, expected, input, path, message }: v.BaseIssue<unknown>): string {
+  if (kind !== "schema") return message;
+  switch (type) {
+    case "strict_object":
+      if (path === undefined || path.length === 0) return "the body must be a JSON object";
+      if (expected === "never") return "the request has no such field";
+      return input === undefined ? "is missing" : "must be a JSON object";
+    case "string":
+      return "must be text";
+    default:
+      return message;
+  }
+}
+
+/** The header is for callers whose HTTP client repeats requests by itself; the body's own key takes precedence. */
+function keyed<Request extends { readonly idempotencyKey?: string | undefined }>(
+  request: Request,
+  header: string | undefined,
+): Request {
+  if (request.idempotencyKey !== undefined || header === undefined || header === "") return request;
+  if (header.length > 256) throw teamError("invalid_argument", "Idempotency-Key: at most 256 characters");
+  return { ...request, idempotencyKey: header };
 }

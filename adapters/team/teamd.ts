@@ -3,7 +3,7 @@
  * else is ever called: no inbox, no lease. Used by the daemon and, inside pi, by the extension, so it needs nothing but
  * `fetch`. Only this machine is spoken to, and redirects are not followed: the token goes nowhere else.
  */
-import { isLoopbackAddress } from "../http/addresses.ts";
+import { isLoopbackAddress } from "../kit/peers/addresses.ts";
 import { teamError } from "./teamErrors.ts";
 import { THREAD_TAIL_MESSAGES } from "./teamLimits.ts";
 

@@ -1,6 +1,6 @@
 /**
  * What a person has typed into a prompt box, without what the program writes there itself: hints are drawn dim (the first
- * letter of one under the cursor, inverse), or are known to the profile. A mode (`!`) stands before the text: even an empty
+ * letter of one under the cursor, inverse), or in a colour (`ghost`), or are known to the profile. A mode (`!`) stands before the text: even an empty
  * box in a mode is not empty, because a text in it would be no prompt.
  */
 import { applySgr, DEFAULT_PEN, type Pen } from "../panes/pen.ts";
@@ -17,16 +17,19 @@ export function typedText(
   const pens = pensAt(rows, first);
   const typed: string[] = [];
   let pen = pens;
+  let isGhost = profile.screen.promptBox?.ghost === true;
   for (let index = first; index <= last; index += 1) {
     const row = rows[index]!;
     const cells: Cell[] = [];
     pen = readRow(row.styled, pen, cells);
     const shown = text[index - first] ?? "";
     const from = row.column + row.text.length - shown.length;
-    typed.push(withoutHint(cells.slice(from, from + shown.length), shown));
+    const written = cells.slice(from, from + shown.length);
+    isGhost &&= isSuggested(written, index === first);
+    typed.push(withoutHint(written, shown));
   }
   const all = typed.join("\n").trim();
-  const isHint = profile.screen.promptBox?.hints.some((hint) => hint.test(all)) === true;
+  const isHint = isGhost || profile.screen.promptBox?.hints.some((hint) => hint.test(all)) === true;
   return isHint ? mode : mode + all;
 }
 
@@ -34,6 +37,8 @@ interface Cell {
   readonly letter: string;
   readonly isDim: boolean;
   readonly isInverse: boolean;
+  readonly isUnderlined: boolean;
+  readonly isColoured: boolean;
 }
 
 // oxlint-disable-next-line no-control-regex -- an escape sequence begins with one
@@ -53,7 +58,9 @@ function readRow(styled: string, before: Pen, cells?: Cell[]): Pen {
   const letters = (until: number): void => {
     if (cells === undefined) return;
     for (; at < until; at += 1) {
-      cells.push({ letter: styled[at]!, isDim: pen.has("dim"), isInverse: pen.has("inverse") });
+      const [isDim, isInverse] = [pen.has("dim"), pen.has("inverse")];
+      const [isUnderlined, isColoured] = [pen.has("underline"), pen.has("fg")];
+      cells.push({ letter: styled[at]!, isDim, isInverse, isUnderlined, isColoured });
     }
   };
   for (const match of styled.matchAll(SEQUENCE)) {
@@ -74,4 +81,13 @@ function withoutHint(cells: readonly Cell[], shown: string): string {
     .map(({ letter, isDim }) => (isDim ? "" : letter))
     .join("")
     .trimEnd();
+}
+
+/** What a person types has a colour only as a whole word at most, and the cursor behind it. */
+function isSuggested(cells: readonly Cell[], hasCursor: boolean): boolean {
+  const ink = cells.filter(({ letter }) => letter.trim() !== "");
+  const [under] = ink;
+  const rest = hasCursor ? ink.slice(1) : ink;
+  const isCursor = !hasCursor || (under?.isUnderlined === true && !under.isColoured);
+  return isCursor && rest.length > 0 && rest.every(({ isColoured, isUnderlined }) => isColoured && !isUnderlined);
 }

@@ -28,9 +28,9 @@ type Shown = Pick<Dialog, "text" | "options" | "otherIndex" | "marked" | "multi"
 export async function chooseAnswer(work: Work, { answer, dialogId, addressee }: ChooseRequest): Promise<SubmitResult> {
   const { watch } = work;
   watch.requireThere();
-  await watch.address(profileNamed(watch.state.profile), addressee);
   const { state, dialog } = await watch.readiness.probe();
   const profile = profileNamed(watch.state.profile);
+  await watch.address(profile, addressee);
   if (state !== "asking") throw wrongState(watch, state, "no question is open in the pane; submit a prompt instead");
   if (dialog === undefined || dialog.options.length === 0) {
     throw wrongState(
@@ -237,10 +237,8 @@ const isAnother = ({ dialog }: ScreenCapture, page: Shown): boolean => dialog ==
 
 async function finish({ work, profile, keyRead }: Asking, after: ScreenCapture | undefined): Promise<SubmitResult> {
   const { watch } = work;
-  // A program that ends takes its question off the screen, but opens no other one.
-  const isAtWork = (): boolean => after?.dialog !== undefined || watch.state.state === "busy";
-  const goes =
-    profile.kind !== "agent" || after === undefined || (await goesOnAfter(watch, profile, keyRead, isAtWork));
+  // A program that ends takes its question off the screen as well.
+  const goes = profile.kind !== "agent" || after === undefined || (await goesOnAfter(watch, profile, keyRead));
   if (watch.isLost) return resultOf(work, "indeterminate");
   if (watch.hasEnded || watch.server.findPane(watch.pane) === undefined || watch.isAddresseeGone) {
     // Whether the answer ended an agent is unknown once it has ended.

@@ -8,13 +8,7 @@
 import type { Profile } from "../readiness/profile.ts";
 import type { Readiness } from "../readiness/readiness.ts";
 import type { SubmitResult } from "./delivery.ts";
-import {
-  CONFIRM_WITHIN_MS,
-  DROPPED_AFTER_MS,
-  EMPTIED_WITHIN_MS,
-  ENTER_RETRY_MS,
-  MAX_ENTER_PRESSES,
-} from "./deliveryLimits.ts";
+import { CONFIRM_WITHIN_MS, EMPTIED_WITHIN_MS, ENTER_RETRY_MS, MAX_ENTER_PRESSES } from "./deliveryLimits.ts";
 import {
   comparable,
   type EchoPlace,
@@ -34,7 +28,7 @@ import { resultOf, type Work } from "./work.ts";
 
 export interface Entered {
   readonly profile: Profile;
-  /** It had said before that it has started. */
+  /** False: it is certain that it had not said before that it has started. */
   readonly hasStarted: boolean;
   readonly probe: EchoProbe;
   /** The screen before the text was pasted. */
@@ -43,14 +37,12 @@ export interface Entered {
   readonly place: EchoPlace;
   /** What the program was doing then. */
   readonly atEnter: Readiness;
-  /** The pane's output when it was pressed. */
-  readonly enterSeq: number;
   readonly enterRead: EnterRead;
   /** Text of the dialog whose field took it: it is open while it is being answered. */
   readonly within?: string | undefined;
 }
 
-/** The program says itself that it has only now begun to read: what it was given is gone, and it has nothing. */
+/** The program has said itself, after it had emptied its box, that it has only now started: what it was given is gone. */
 export const DROPPED = Symbol("dropped");
 
 export async function confirmTaken(work: Work, entered: Entered): Promise<SubmitResult | typeof DROPPED> {
@@ -58,19 +50,22 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
   const { profile, atEnter, enterRead } = entered;
   const wasBusy = atEnter.state === "busy";
   const taken = wasBusy ? "queued" : "submitted";
-  const mayBeLost = profile.submit.mayLoseFirst && !wasBusy && watch.isAddresseeNew;
+  const mayBeLost = profile.submit.mayLose && !wasBusy;
   let presses = 1;
   let capturedAt = -1;
   let last: Verdict = "unclear";
   let shown: ScreenCapture | undefined;
   let workingMs: number | undefined;
-  /** When the program was seen to say that it has started. */
-  let startedMs: number | undefined;
+  /** It has worked since Enter: a text that stands in the box again was given back, when a person stopped the turn. */
+  let hasBegun = false;
+  /** The output after which it was first seen to have taken the text out of its box, with nothing to show for it. */
+  let emptiedSeq: number | undefined;
   for (;;) {
     const { version } = watch;
     if (watch.hasEnded) return ended(work, entered);
     if (watch.isLost) return resultOf(work, "indeterminate");
-    const retryMs = presses < MAX_ENTER_PRESSES ? enterRead.againMs : Infinity;
+    hasBegun ||= !wasBusy && hasWorked(profile, atEnter, watch.state);
+    const retryMs = presses < MAX_ENTER_PRESSES && !hasBegun ? enterRead.againMs : Infinity;
     const pressedMs = enterRead.sinceMs;
     const isLeft =
       !enterRead.wasRead ||
@@ -112,35 +107,42 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
         }
         continue;
       }
-      // What it took after all it draws soon after it has said that it has started.
-      if (last === "emptied" && isDropped(work, entered)) startedMs ??= nowMs;
-      if (last === "emptied" && startedMs !== undefined && nowMs >= startedMs + DROPPED_AFTER_MS) return DROPPED;
+      if (last === "emptied" && now.capture.exact) emptiedSeq ??= now.capture.position.outputSeq;
+      if (last === "emptied" && emptiedSeq !== undefined && !hasBegun && isDropped(work, entered, emptiedSeq)) {
+        return DROPPED;
+      }
     }
     if (nowMs >= giveUpMs) {
       return resultOf(work, "echoed_unconfirmed", undefined, detailsOf(entered, shown));
     }
-    const droppedMs = last === "emptied" && startedMs !== undefined ? startedMs + DROPPED_AFTER_MS : Infinity;
-    if (droppedMs < Infinity) capturedAt = -1;
-    const wakeMs = last === "missed" ? retryMs : droppedMs;
-    await watch.next(version, Math.min(wakeMs, giveUpMs));
+    await watch.next(version, Math.min(last === "missed" ? retryMs : Infinity, giveUpMs));
   }
 }
 
 /** Programs draw 30 times a second at least. */
 const FRAME_MS = 40;
 
-/** It has been seen to take it. An agent that ends shows much the same, so it has to be seen to go on as well. */
+/**
+ * It has been seen to take it. An agent that ends shows much the same, so it has to be seen to go on as well; one whose turn
+ * a person stops at once puts the text back into its box, and its model may have got nothing.
+ */
 async function taking(
   work: Work,
-  { profile, atEnter, enterRead }: Entered,
+  entered: Entered,
   outcome: "submitted" | "queued",
   by: SubmitResult["confirmedBy"],
 ): Promise<SubmitResult> {
   const { watch } = work;
-  const isAtWork = (): boolean => atEnter.state !== "busy" && hasWorked(profile, atEnter, watch.state);
-  if (profile.kind !== "agent" || (await goesOnAfter(watch, profile, enterRead, isAtWork)))
-    return resultOf(work, outcome, by);
-  return watch.isLost ? resultOf(work, "indeterminate") : resultOf(work, "echoed_unconfirmed");
+  const { profile, enterRead } = entered;
+  if (profile.kind !== "agent") return resultOf(work, outcome, by);
+  if (!(await goesOnAfter(watch, profile, enterRead))) {
+    return watch.isLost ? resultOf(work, "indeterminate") : resultOf(work, "echoed_unconfirmed");
+  }
+  const now = await captureIfThere(watch, profile);
+  if (now === undefined || watch.isAddresseeGone || watch.isEnding) return ended(work, entered);
+  const last = verdict(entered, now);
+  if (last !== "missed" && last !== "boxed") return resultOf(work, outcome, by);
+  return resultOf(work, "echoed_unconfirmed", undefined, detailsOf(entered, now));
 }
 
 function mixedWith(
@@ -158,8 +160,9 @@ function mixedWith(
 const ended = (work: Work, { profile }: Entered): SubmitResult =>
   profile.kind === "agent" ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "readiness");
 
-const isDropped = ({ watch }: Work, { profile, enterSeq, hasStarted }: Entered): boolean =>
-  !hasStarted && watch.state.state === "idle" && hasStartedSince(watch, profile, enterSeq);
+/** The order is the proof: it emptied its box first and said afterwards, for the first time, that it has started. */
+const isDropped = ({ watch }: Work, { profile, hasStarted }: Entered, emptiedSeq: number): boolean =>
+  !hasStarted && watch.state.state === "idle" && hasStartedSince(watch, profile, emptiedSeq);
 
 function detailsOf({ before, probe }: Entered, shown: ScreenCapture | undefined): SubmitResult["details"] {
   const screenNote = shown === undefined ? undefined : noteOn(before, shown, probe);

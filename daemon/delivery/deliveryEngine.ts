@@ -9,6 +9,7 @@ import { profileNamed } from "../readiness/profiles.ts";
 import type { ReadinessWatcher } from "../readiness/readiness.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
+import { type AddresseeRequest, type Arrival, readersNow } from "./addressee.ts";
 import { chooseAnswer } from "./chooseAnswer.ts";
 import { requireNoQuestion } from "./clearBox.ts";
 import type { ChooseRequest, Delivery, PressRequest, SubmitRequest, SubmitResult } from "./delivery.ts";
@@ -38,6 +39,9 @@ interface Call {
   readonly server: TmuxServer;
   readonly pane: PaneId;
   readonly profile?: string | undefined;
+  readonly addressee?: AddresseeRequest | undefined;
+  /** Its keys execute nothing: whatever program reads is meant, as long as it is the same one. */
+  readonly isForAnybody?: boolean;
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -109,7 +113,7 @@ export class DeliveryEngine implements Delivery {
 
   /** Presses keys for who reads from the pane, once its state is known. */
   async #settledFor(server: TmuxServer, pane: PaneId, press: (work: Work) => Promise<void>): Promise<void> {
-    const done = this.#deliver({ server, pane }, undefined, async (work) => {
+    const done = this.#deliver({ server, pane, isForAnybody: true }, undefined, async (work) => {
       await settleState(work.watch);
       await work.watch.address(profileNamed(work.watch.state.profile));
       await press(work);
@@ -141,6 +145,7 @@ export class DeliveryEngine implements Delivery {
     const { server, pane, profile, timeoutMs = DEFAULT_DELIVERY_TIMEOUT_MS, signal } = call;
     const startedMs = this.#clock.nowMs();
     const deadlineMs = startedMs + timeoutMs;
+    const arrival = this.#arrival(call);
     const patience = new AbortController();
     const arm = (): Timer => this.#clock.callAt(deadlineMs, () => patience.abort(turnTimedOut(pane, timeoutMs)));
     let timer = arm();
@@ -155,7 +160,7 @@ export class DeliveryEngine implements Delivery {
           await free(wait);
           timer.cancel();
         };
-        using watch = new PaneWatch({ server, pane, readiness: this.#readiness, clock: this.#clock, profile });
+        using watch = new PaneWatch({ server, pane, readiness: this.#readiness, clock: this.#clock, profile, arrival });
         const beforeFirstWrite = (): void => {
           leaving.throwIfAborted();
           attempt?.beforeFirstWrite();
@@ -166,6 +171,18 @@ export class DeliveryEngine implements Delivery {
     } finally {
       timer.cancel();
     }
+  }
+
+  /** Nothing has been awaited since the request: who reads later may be somebody else. */
+  #arrival({ server, pane, profile, addressee, isForAnybody = false }: Call): Arrival {
+    const source = server.output(pane);
+    return {
+      source,
+      outputSeq: source.outputSeq,
+      readers: addressee?.isLate === true ? undefined : (addressee?.readers ?? readersNow(server, pane)),
+      isNamed: profile !== undefined || isForAnybody,
+      hadAgent: this.#readiness.hadAgent(server, pane),
+    };
   }
 
   /** The result, or the reason for which the caller leaves or is left; the work goes on without it. */

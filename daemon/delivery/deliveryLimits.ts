@@ -16,8 +16,6 @@ export const QUIET_WITHIN_MS = 1_000;
 export const CONFIRM_WITHIN_MS = 2_000;
 /** A box that is empty again, or away, without a word: on a busy machine an agent's first turn shows seconds later. */
 export const EMPTIED_WITHIN_MS = 5_000;
-/** A program that has just started draws what it took within this; else what was entered before is lost. */
-export const DROPPED_AFTER_MS = 600;
 /** For a program that says when it has started: extensions that ask a server take a second or two. */
 export const STARTED_WITHIN_MS = 5_000;
 /** A program that runs for less than this may still be starting, on a busy machine and with slow extensions. */
@@ -36,7 +34,7 @@ export const WAITS_WITHIN_MS = 600;
 export const ENDS_WITHIN_MS = 2_000;
 /** The system does not report that a program exits: it is polled at this interval while one does, and only then. */
 export const ENDING_PROBE_MS = 20;
-/** Signs of an end come within this of the frame that lacks what was asked or typed. */
+/** Signs of an end, and of a turn that was stopped at once, come within this of the frame that lacks what was asked or typed. */
 export const STAYS_MS = 100;
 /** First press and two more. */
 export const MAX_ENTER_PRESSES = 3;

@@ -125,7 +125,13 @@ export class DeliveryStore {
     if (this.#isClosed) throw shuttingDown();
     const { path, nowUnixMs, onMovedAside = () => undefined } = this.#options;
     if (this.#opened === undefined) {
-      const database = openDatabase({ path, migrations: MIGRATIONS, nowUnixMs, onMovedAside });
+      const database = openDatabase({
+        path,
+        setting: "XDG_STATE_HOME",
+        migrations: MIGRATIONS,
+        nowUnixMs,
+        onMovedAside,
+      });
       this.#opened = { database, statements: prepare(database) };
     }
     return this.#opened.statements;

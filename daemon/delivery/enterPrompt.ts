@@ -22,7 +22,7 @@ interface Pasted {
   /** The screen before the paste. */
   readonly before: ScreenCapture;
   readonly gapMs: number;
-  /** It had said that it has started: what it is given now it does not drop. Default true. */
+  /** False: it is certain that it has not said that it has started, and it may drop the text. Default true. */
   readonly hasStarted?: boolean | undefined;
   /** Text of the dialog whose own field takes it: that one does not stand in the way of Enter. */
   readonly within?: string | undefined;
@@ -39,10 +39,8 @@ export async function enterPrompt(work: Work, pasted: Pasted): Promise<SubmitRes
   // The program may have got to it late: half the gap is its own.
   const readyMs = Math.max(pastedMs + pasted.gapMs, watch.clock.nowMs() + pasted.gapMs / 2);
   const entered = await pressEnter(work, { ...pasted, probe, seen, pastedMs, readyMs });
-  if (entered === undefined) {
-    const isAtWork = watch.state.state === "busy" && !watch.isEnding && !watch.isAddresseeGone;
-    return resultOf(work, isAtWork ? "submitted" : "indeterminate");
-  }
+  // Whoever took it away, or entered it with more text: what became of it is not known, whatever the program does now.
+  if (entered === undefined) return resultOf(work, "indeterminate");
   const { before, within, hasStarted = true } = pasted;
   return confirmTaken(work, { profile, probe, before, within, hasStarted, ...entered });
 }
@@ -84,7 +82,7 @@ interface Seen extends Pasted {
 async function pressEnter(
   work: Work,
   seen: Seen,
-): Promise<Pick<Entered, "place" | "atEnter" | "enterSeq" | "enterRead"> | undefined> {
+): Promise<Pick<Entered, "place" | "atEnter" | "enterRead"> | undefined> {
   const { watch, deadlineMs } = work;
   const { profile, probe, pastedMs, readyMs } = seen;
   let missing = 0;
@@ -111,17 +109,15 @@ async function pressEnter(
       continue;
     }
     const atEnter = watch.state;
-    let enterSeq = 0;
     const enterRead = new EnterRead(watch);
     const beforeWrite = (): void => {
-      enterSeq = watch.source.outputSeq;
       enterRead.isPressed();
       requireNoDialog(watch, undefined, seen);
       noteEnter(work);
     };
     if (!(await watch.press(["Enter"], now.capture, beforeWrite))) continue;
     work.progress.enterPresses += 1;
-    return { place, atEnter, enterSeq, enterRead };
+    return { place, atEnter, enterRead };
   }
   throw new AppError("TIMEOUT", "the text is in the prompt, but the pane kept changing, so Enter was not pressed", {
     details: { textWritten: true, enterPresses: 0 },

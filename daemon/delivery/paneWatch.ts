@@ -11,7 +11,7 @@ import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
 import type { ProcessMark } from "../tmux/processes.ts";
 import type { Profile } from "../readiness/profile.ts";
-import { type Addressee, type AddresseeRequest, findAddressee } from "./addressee.ts";
+import { type Addressee, type AddresseeRequest, type Arrival, findAddressee } from "./addressee.ts";
 import { bracketedPasteOf } from "./bracketedPaste.ts";
 import { CAPTURE_INTERVAL_MS, NEW_MS, WAITS_WITHIN_MS } from "./deliveryLimits.ts";
 import { untilReads } from "./stillReads.ts";
@@ -23,6 +23,7 @@ interface PaneWatchOptions {
   readonly readiness: ReadinessWatcher;
   readonly clock: Clock;
   readonly profile?: string | undefined;
+  readonly arrival: Arrival;
 }
 
 export class PaneWatch implements Disposable {
@@ -33,6 +34,7 @@ export class PaneWatch implements Disposable {
   readonly readiness: PaneReadiness;
   /** The pane was not observed before: its state is not known without a capture. */
   readonly isFresh: boolean;
+  readonly #arrival: Arrival;
   readonly #unsubscribe: readonly (() => void)[];
   #version = 0;
   #lastOutputMs: number;
@@ -45,11 +47,12 @@ export class PaneWatch implements Disposable {
   #hasTyped = false;
   /** Since when it has been seen at work whenever a key was to be pressed. */
   #runningMs: number | undefined;
-  /** The pane's output when the addressee was found. */
+  /** The pane's output since which the addressee is meant. */
   #addressedSeq = 0;
 
   /** @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST */
-  constructor({ server, pane, readiness, clock, profile }: PaneWatchOptions) {
+  constructor({ server, pane, readiness, clock, profile, arrival }: PaneWatchOptions) {
+    this.#arrival = arrival;
     this.server = server;
     this.pane = pane;
     this.clock = clock;
@@ -140,11 +143,16 @@ export class PaneWatch implements Disposable {
     return exact && position.epoch === this.source.epoch && position.outputSeq === this.source.outputSeq;
   }
 
-  /** From here on everything typed is for who reads from the pane now. @throws AppError WRONG_STATE, NOT_FOUND */
+  /**
+   * From here on everything typed is for who reads from the pane now, if that is who was meant when the request arrived.
+   * @throws AppError WRONG_STATE, NOT_FOUND
+   */
   async address(profile: Profile, request: AddresseeRequest = {}): Promise<void> {
-    this.#readdress = (process) => findAddressee(this.server, this.pane, profile, { ...request, process });
+    this.#readdress = (process) =>
+      findAddressee(this.server, this.pane, profile, this.#arrival, { ...request, process });
     this.#addressee = await this.#readdress(request.process);
-    this.#addressedSeq = this.source.outputSeq;
+    const { source, outputSeq } = this.#arrival;
+    this.#addressedSeq = source === this.source ? outputSeq : this.source.outputSeq;
   }
 
   /** @throws AppError WRONG_STATE: the addressee no longer reads */
@@ -240,7 +248,7 @@ export class PaneWatch implements Disposable {
         beforeWrite: () => {
           this.requireAddressee();
           if (this.isEnding) throw notNow(END_BEGUN);
-          if (last?.kind === "keys" && this.#isAtWork()) throw notNow(AT_WORK);
+          if (last !== undefined && last.kind !== "text" && this.#isAtWork()) throw notNow(AT_WORK);
           beforeWrite?.();
         },
       });
@@ -259,8 +267,8 @@ export class PaneWatch implements Disposable {
   }
 
   /**
-   * It has not come to what it was sent, which may be a signal that ends it: a key is for a program that waits for one. Not
-   * for long: some are never idle.
+   * It has not come to what it was sent, which may be a signal that ends it: a key or a paste is for a program that waits
+   * for one. Not for long: some are never idle.
    */
   #isAtWork(): boolean {
     this.#runningMs = this.isAddresseeRunning ? (this.#runningMs ?? this.clock.nowMs()) : undefined;
@@ -298,4 +306,4 @@ const screenChanged = (): AppError =>
 const END_BEGUN = "end_begun";
 const AT_WORK = "at_work";
 const notNow = (reason: string): AppError =>
-  new AppError("INCONSISTENT_STATE", "the program is not waiting for a key at this moment", { details: { reason } });
+  new AppError("INCONSISTENT_STATE", "the program is not waiting for input at this moment", { details: { reason } });

@@ -13,7 +13,7 @@ import type { PaneWatch } from "./paneWatch.ts";
 export interface ScreenCapture {
   readonly capture: Capture;
   readonly profile: Profile;
-  /** Rows without frames at their ends. */
+  /** Rows without frames at their ends, and without what the program writes behind a prompt. */
   readonly screen: Screen;
   readonly dialog: SeenDialog | undefined;
   /** The prompt box; undefined when none is drawn or the profile knows of none. */
@@ -57,11 +57,13 @@ export function judge(capture: Capture, profile: Profile): ScreenCapture {
   const bottom = { ...all, rows: all.rows.slice(-profile.screen.rows) };
   const reading = readScreen(profile, bottom);
   const box = findPromptBox(profile, bottom.rows);
+  const { stamp } = profile.screen;
+  const lines = all.rows.map(({ text }) => (stamp === undefined ? text : text.replace(stamp, "")));
   const above = all.rows.length - bottom.rows.length;
   return {
     capture,
     profile,
-    screen: { lines: all.rows.map((row) => row.text), cursor: capture.cursor },
+    screen: { lines, cursor: capture.cursor },
     dialog: reading.state === "asking" ? reading.dialog : undefined,
     box:
       box === undefined

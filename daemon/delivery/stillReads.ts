@@ -6,8 +6,8 @@
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Profile } from "../readiness/profile.ts";
 import type { Clock } from "../time/clock.ts";
-import { programChanged } from "./addressee.ts";
-import { ENDING_PROBE_MS, ENDS_WITHIN_MS, STAYS_MS } from "./deliveryLimits.ts";
+import { endsNow } from "./addressee.ts";
+import { ENDING_PROBE_MS, ENDS_WITHIN_MS, STAYS_MS, WAITS_WITHIN_MS } from "./deliveryLimits.ts";
 
 /** What is asked here of a `PaneWatch` about its addressee. */
 interface ReaderWatch {
@@ -17,6 +17,7 @@ interface ReaderWatch {
   readonly hasEnded: boolean;
   readonly isLost: boolean;
   readonly isAddresseeGone: boolean;
+  readonly isAddresseeRunning: boolean;
   readonly isEnding: boolean;
   readonly isToldToEnd: boolean;
   readonly hasLeftTerminal: boolean;
@@ -37,11 +38,7 @@ export async function untilReads(watch: ReaderWatch): Promise<void> {
     await watch.next(watch.version, Math.min(untilMs, watch.clock.nowMs() + ENDING_PROBE_MS));
   }
   if (!watch.isEnding || isGoingOn(watch)) return;
-  throw programChanged(
-    watch.pane,
-    "the program is about to exit and no longer reads; nothing more was typed",
-    watch.typedDetails,
-  );
+  throw endsNow(watch.pane, watch.typedDetails);
 }
 
 /** It would have ended by now, so it only handles its signals in its own way. */
@@ -52,14 +49,13 @@ function isGoingOn(watch: ReaderWatch): boolean {
 }
 
 /**
- * After something was seen that speaks for what was typed: whether the program goes on. At once when it does something
- * because of it, else when nothing tells of its end for a moment.
+ * After something was seen that speaks for what was typed: whether the program goes on. Nothing tells of its end for a
+ * moment, and it has come to whatever it was sent meanwhile, a signal or a person's key: it waits for input again.
  */
 export async function goesOnAfter(
   watch: ReaderWatch,
   profile: Profile,
   read: { readonly wasRead: boolean },
-  isAtWork: () => boolean,
 ): Promise<boolean> {
   const seenMs = watch.clock.nowMs();
   // A line editor restores the terminal's modes while a command runs.
@@ -69,8 +65,11 @@ export async function goesOnAfter(
     if (watch.hasEnded || watch.isLost || watch.isAddresseeGone) return false;
     const nowMs = watch.clock.nowMs();
     const isOpen = watch.isToldToEnd || (keepsTerminal && watch.hasLeftTerminal) || !read.wasRead;
-    if (!isOpen && (isAtWork() || nowMs >= seenMs + STAYS_MS)) return true;
+    const mayEnd = isOpen || nowMs < seenMs + STAYS_MS;
+    // Some are never idle.
+    const isAtIt = !mayEnd && nowMs < seenMs + WAITS_WITHIN_MS && watch.isAddresseeRunning;
+    if (!mayEnd && !isAtIt) return true;
     if (nowMs >= seenMs + ENDS_WITHIN_MS) return read.wasRead && isGoingOn(watch);
-    await watch.next(version, isOpen ? nowMs + ENDING_PROBE_MS : seenMs + STAYS_MS);
+    await watch.next(version, isOpen || isAtIt ? nowMs + ENDING_PROBE_MS : seenMs + STAYS_MS);
   }
 }

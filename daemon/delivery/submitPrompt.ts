@@ -32,6 +32,7 @@ export async function submitPrompt(work: Work, request: PromptRequest): Promise<
   await settleState(watch);
   const profile = profileNamed(watch.state.profile);
   await watch.address(profile, request.addressee);
+  await untilDrawn(work, profile, request);
   requireAccepting(watch, profile, request);
   const asked = promptText(request.text);
   const text = request.literal === true ? literalText(profile, asked) : asked;
@@ -49,6 +50,27 @@ export async function submitPrompt(work: Work, request: PromptRequest): Promise<
 }
 
 /**
+ * A program that is starting takes a prompt once it has drawn itself: until then, or for as long as the caller waits. One
+ * that has printed nothing for a while is starting, too, while it is new.
+ */
+async function untilDrawn(
+  { watch, deadlineMs }: Work,
+  { kind }: Profile,
+  { whileUnknown }: PromptRequest,
+): Promise<void> {
+  const maySoonBeKnown = (): boolean => kind === "agent" && whileUnknown !== "type" && watch.isAddresseeNew;
+  for (;;) {
+    const { version } = watch;
+    const { state } = watch.state;
+    const isStarting = state === "starting" || (state === "unknown" && maySoonBeKnown());
+    if (!isStarting || watch.clock.nowMs() >= deadlineMs) return;
+    await watch.next(version, deadlineMs);
+    watch.requireThere();
+    watch.requireAddressee();
+  }
+}
+
+/**
  * Until the program asks for pastes in brackets, for as long as a start takes: one may say that it is ready and draw its
  * box first, and the shell that started it has turned them off.
  */
@@ -63,19 +85,10 @@ async function untilBrackets(watch: PaneWatch, deadlineMs: number): Promise<void
   }
 }
 
-/** A title is settled within this, or the screen is not known (docs/agentFacts.md 12, 18). */
-const UNKNOWN_SETTLES_MS = 500;
-
 /** A pane that was not watched has not been captured yet. */
 export async function settleState(watch: PaneWatch): Promise<void> {
   watch.requireThere();
   if (watch.isFresh || watch.state.state === "unknown") await watch.readiness.probe();
-  // A title that has just changed is believed only after the frame that belongs to it.
-  const untilMs = watch.clock.nowMs() + UNKNOWN_SETTLES_MS;
-  while (watch.state.state === "unknown" && watch.clock.nowMs() < untilMs) {
-    if (profileNamed(watch.state.profile).kind !== "agent") return;
-    await watch.next(watch.version, untilMs);
-  }
   watch.requireThere();
 }
 
@@ -91,7 +104,11 @@ function requireAccepting(watch: PaneWatch, profile: Profile, { whileBusy, while
         "a question is open in the pane; answer it first, text would answer it by accident",
       );
     case "starting":
-      throw wrongState(watch, state, "the program is starting and would lose the prompt; wait until it is ready");
+      throw wrongState(
+        watch,
+        state,
+        `the program is still starting and would lose the prompt; run \`tmuxwire wait ${watch.pane} --ready\` first`,
+      );
     case "dead":
       throw wrongState(watch, state, "the program in the pane has ended; start it again");
     case "busy":
@@ -111,8 +128,8 @@ function requireAccepting(watch: PaneWatch, profile: Profile, { whileBusy, while
       throw wrongState(
         watch,
         state,
-        `nothing that is known of ${name} is on the screen, so the text could answer something else; look at the pane, or ask to type ` +
-          "anyhow (whileUnknown)",
+        `nothing that is known of ${name} is on the screen, so the text could answer something else; look at the pane, run ` +
+          `\`tmuxwire wait ${watch.pane} --ready\` if it is starting, or ask to type anyhow (whileUnknown)`,
         { reason: "screen_unknown" },
       );
     case "idle":

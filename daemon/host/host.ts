@@ -5,6 +5,7 @@
  */
 import type { HostProcesses } from "./hostProcesses.ts";
 import type { RunProgram } from "./runProgram.ts";
+import type { OpenDirect } from "./directTransport.ts";
 import type { OpenTransport } from "./transport.ts";
 
 export type HostName = "linux" | "darwin" | "unknown";
@@ -23,6 +24,8 @@ export interface HostClients {
   readonly open: OpenTransport;
   /** A control client that ends by itself, to the last byte of its output. */
   readonly openShort: OpenTransport;
+  /** A control client that stays and is no process, on a running server of a release from 3.2 to 3.6. */
+  readonly openDirect: OpenDirect | undefined;
   /** A program that ends by itself. */
   readonly run: RunProgram;
 }

@@ -16,8 +16,9 @@ export interface HostProcesses extends Procfs {
   /** A path that starts the program which the process runs, even if its file has been replaced. */
   programOf(pid: number): string | undefined;
   /**
-   * The processes as they are now, for a question that is worth starting a program: `stat`, `words`, `children` and
-   * `owner` of the result describe one moment. Where nothing has to be started, the result is this object itself.
+   * The processes as they are now, for a question that is worth starting a program: `stat`, `words`, `children` (with and
+   * without `Now`) and `owner` of the result describe one moment. Where nothing has to be started, the result is this
+   * object itself.
    */
   probe(): Promise<HostProcesses>;
 }

@@ -1,4 +1,5 @@
 /** tmux on the machine that we run on. */
+import { directClients } from "./directTransport.ts";
 import type { HostClients } from "./host.ts";
 import { openPipeTransport, openShortTransport } from "./pipeTransport.ts";
 import { openPtyTransport, ptyProblem } from "./ptyTransport.ts";
@@ -8,5 +9,6 @@ export const localClients: HostClients = {
   open: (options) => (ptyProblem() === undefined ? openPtyTransport(options) : openPipeTransport(options)),
   // A pty can lose the last output of a client that ends at once (a hang-up after a short read is taken for the end).
   openShort: openShortTransport,
+  openDirect: directClients(),
   run: runProgram,
 };

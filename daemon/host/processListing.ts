@@ -23,17 +23,26 @@ interface Listed extends ProcessStat {
   readonly words: readonly string[];
 }
 
-type Listing = Pick<HostProcesses, "isThere" | "stat" | "words" | "children" | "owner">;
+type Listing = Pick<
+  HostProcesses,
+  "reportsNow" | "isThere" | "stat" | "statNow" | "words" | "wordsNow" | "children" | "childrenNow" | "owner"
+>;
 
 /** @param text what `ps -axo PS_COLUMNS` has printed */
 export function processListing(text: string): Listing {
   const all = new Map(text.split("\n").flatMap((line) => rowOf(line)));
+  const childrenOf = (pid: number): readonly number[] =>
+    [...all.values()].filter(({ parent }) => parent === pid).map((child) => child.pid);
   return {
+    reportsNow: all.size > 0,
     isThere: async () => all.size > 0,
     stat: async (pid) => all.get(pid),
+    statNow: (pid) => all.get(pid),
     words: async (pid) => all.get(pid)?.words,
+    wordsNow: (pid) => all.get(pid)?.words,
     owner: async (pid) => all.get(pid)?.owner,
-    children: async (pid) => [...all.values()].filter(({ parent }) => parent === pid).map((child) => child.pid),
+    children: async (pid) => childrenOf(pid),
+    childrenNow: childrenOf,
   };
 }
 

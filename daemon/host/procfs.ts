@@ -3,7 +3,7 @@
  * its command line, its children. Reads at the moment of asking and starts no process. Everything is `undefined` where
  * the system reports nothing: no `/proc`, another user's process, a process that has just ended.
  */
-import { closeSync, openSync, readdirSync, readlinkSync, readSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readlinkSync, readSync, statSync } from "node:fs";
 import { access, open, readdir } from "node:fs/promises";
 import { attempt } from "./attempt.ts";
 
@@ -65,8 +65,10 @@ export interface Procfs {
   hasTerminalInputNow(pid: number): boolean | undefined;
   /** Its arguments, the program's name first; empty for a process that has none. */
   words(pid: number): Promise<readonly string[] | undefined>;
+  wordsNow(pid: number): readonly string[] | undefined;
   /** Undefined when the kernel does not list children (CONFIG_PROC_CHILDREN), or lists too many. */
   children(pid: number): Promise<readonly number[] | undefined>;
+  childrenNow(pid: number): readonly number[] | undefined;
 }
 
 export function procfs(directory = "/proc"): Procfs {
@@ -89,11 +91,10 @@ export function procfs(directory = "/proc"): Procfs {
       const input = attempt(() => readlinkSync(at(pid, "fd/0")));
       return input === undefined ? undefined : /^\/dev\/(?:pts\/|tty|console)/.test(input);
     },
-    words: async (pid) => {
-      const line = await readStart(at(pid, "cmdline"), MAX_COMMAND_LINE_BYTES);
-      return line?.replace(/\0$/, "").split("\0");
-    },
+    words: async (pid) => wordsIn(await readStart(at(pid, "cmdline"), MAX_COMMAND_LINE_BYTES)),
+    wordsNow: (pid) => wordsIn(readStartNow(at(pid, "cmdline"), MAX_COMMAND_LINE_BYTES)),
     children: (pid) => childrenOf(`${directory}/${pid}`),
+    childrenNow: (pid) => childrenNowOf(`${directory}/${pid}`),
   };
 }
 
@@ -149,6 +150,8 @@ function isRunningNow(directory: string): boolean | undefined {
 
 const isAtIt = (state: string | undefined): boolean => state === "R" || state === "D";
 
+const wordsIn = (line: string | undefined): readonly string[] | undefined => line?.replace(/\0$/, "").split("\0");
+
 /** Children are listed per thread, so every thread is read. A process that is gone has none. */
 async function childrenOf(directory: string): Promise<readonly number[] | undefined> {
   const threads = await readdir(`${directory}/task`).catch(() => []);
@@ -160,6 +163,22 @@ async function childrenOf(directory: string): Promise<readonly number[] | undefi
       return list ?? ((await isThere(`${directory}/task/${thread}/stat`)) ? undefined : "");
     }),
   );
+  return childrenIn(lists);
+}
+
+function childrenNowOf(directory: string): readonly number[] | undefined {
+  const threads = attempt(() => readdirSync(`${directory}/task`)) ?? [];
+  if (threads.length > MAX_THREADS) return undefined;
+  return childrenIn(
+    threads.map((thread) => {
+      const list = readStartNow(`${directory}/task/${thread}/children`, MAX_CHILDREN_BYTES);
+      return list ?? (existsSync(`${directory}/task/${thread}/stat`) ? undefined : "");
+    }),
+  );
+}
+
+/** @param lists one for each thread */
+function childrenIn(lists: readonly (string | undefined)[]): readonly number[] | undefined {
   if (lists.some((list) => list === undefined || list.length === MAX_CHILDREN_BYTES)) return undefined;
   return lists.flatMap((list) => (list ?? "").split(" ").filter((pid) => /^\d+$/.test(pid))).map(Number);
 }
@@ -192,7 +211,7 @@ async function readStart(path: string, maxBytes: number): Promise<string | undef
   }
 }
 
-/** One read: `stat` and `io` come whole. */
+/** One read: what is asked for at once comes whole, or as much of it as is wanted. */
 function readStartNow(path: string, maxBytes: number): string | undefined {
   return attempt(() => {
     const file = openSync(path, "r");

@@ -74,7 +74,8 @@ export const openPtyTransport: OpenTransport = (options) => {
     encoding: null,
     env: { ...options.env },
     cwd: options.cwd,
-    name: "xterm-256color",
+    // tmux sends the server a message for each capability, and a control client uses none.
+    name: "dumb",
     cols: 80,
     rows: 24,
   });

@@ -2,10 +2,11 @@
  * A SQLite file of ours: WAL, a bounded wait for a lock, migrations by `user_version`. A file that is not a database is
  * moved aside, never deleted, and the caller gets its new name.
  */
-import { chmodSync, existsSync, mkdirSync, renameSync, statfsSync } from "node:fs";
+import { chmodSync, existsSync, renameSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AppError } from "../../protocol/errors.ts";
+import { makeOwnDirectory, requireOwnFile } from "./privateFiles.ts";
 import {
   cannotWrite,
   type Database,
@@ -19,8 +20,10 @@ import {
 } from "./sqlite.ts";
 
 interface DatabaseOptions {
-  /** Absolute; `:memory:` for none. Its directory is created with mode 0700. */
+  /** Absolute; `:memory:` for none. Its directory is created with mode 0700, and must be ours alone to write. */
   readonly path: string;
+  /** That chooses another path, for messages. */
+  readonly setting: string;
   /** SQL scripts in order; those applied before are skipped. Additive only: an older daemon may open the file again. */
   readonly migrations: readonly string[];
   readonly nowUnixMs: () => number;
@@ -48,9 +51,10 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 /** What a start would find; the content stays unchanged. @throws AppError as `openDatabase` */
-export function examineDatabase(path: string): "absent" | "damaged" | "usable" {
+export function examineDatabase(path: string, setting: string): "absent" | "damaged" | "usable" {
   if (!existsSync(path)) return "absent";
   try {
+    preparePlace(path, setting);
     const existing = pathToFileURL(path);
     existing.searchParams.set("mode", "rw");
     const database = new DatabaseSync(existing, { timeout: BUSY_TIMEOUT_MS });
@@ -67,8 +71,22 @@ export function examineDatabase(path: string): "absent" | "damaged" | "usable" {
   }
 }
 
-function open({ path, migrations }: DatabaseOptions): Database {
-  if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+/** Makes its directory when it is missing. @throws AppError CONFIGURATION_INVALID, RESOURCE_LIMIT: as `openDatabase` */
+export function preparePlace(path: string, setting: string): void {
+  if (path === ":memory:") return;
+  try {
+    makeOwnDirectory(dirname(path), setting);
+    for (const suffix of OF_A_DATABASE) requireOwnFile(path + suffix, setting);
+  } catch (error) {
+    throw explainDatabaseError(path, error);
+  }
+}
+
+/** The file, what SQLite keeps beside it, and our lock. */
+const OF_A_DATABASE = ["", "-wal", "-shm", "-journal", ".lock", ".lock-journal"] as const;
+
+function open({ path, setting, migrations }: DatabaseOptions): Database {
+  preparePlace(path, setting);
   const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     if (path !== ":memory:") chmodSync(path, 0o600);

@@ -1,7 +1,8 @@
 /**
  * The log: one JSON object per line, `{ t, level, event, … }`. `event` is a fixed dotted name (`connection.lost`), what
  * varies goes into fields. Neither a pane's content nor a token belongs in it at any level; errors are reduced to code,
- * message, stack and cause; nothing else attached to them is logged.
+ * message and cause; nothing else attached to them is logged. Only a bug has a stack: it says nothing to a user whose port
+ * is in use.
  */
 import { AppError } from "../../protocol/errors.ts";
 
@@ -65,11 +66,16 @@ function logWith(options: LogOptions, base: LogFields): Log {
 function plain(_key: string, value: unknown): unknown {
   if (typeof value === "bigint") return value.toString();
   if (value instanceof Error) {
+    const { message, stack, cause } = value;
+    if (value instanceof AppError && value.code !== "INTERNAL_ERROR") {
+      const reason = cause instanceof Error ? cause.message : cause;
+      return { code: value.code, message, ...(reason === undefined ? {} : { cause: reason }) };
+    }
     return {
       ...(value instanceof AppError ? { code: value.code } : {}),
-      message: value.message,
-      stack: value.stack,
-      ...(value.cause === undefined ? {} : { cause: value.cause }),
+      message,
+      stack,
+      ...(cause === undefined ? {} : { cause }),
     };
   }
   return value;

@@ -17,6 +17,8 @@ export interface SettingReport {
   readonly source: SettingSource;
   /** The flag, variable or file that gave it. */
   readonly from: string | undefined;
+  /** Why what was given cannot be used; `value` is the default then. */
+  readonly problem?: string | undefined;
 }
 
 /** A command-line flag for a setting; the setting's schema checks its value. */
@@ -69,6 +71,8 @@ export class SettingReader {
   readonly #inputs: SettingInputs;
   readonly #fileValues: ReadonlyMap<string, unknown>;
   readonly #reports: SettingReport[] = [];
+  /** Of the part that is being read; undefined outside a part. */
+  #problems: AppError[] | undefined;
 
   /** @throws AppError CONFIGURATION_INVALID when the file is not a JSON object. */
   constructor(inputs: SettingInputs) {
@@ -80,20 +84,46 @@ export class SettingReader {
     return this.#reports;
   }
 
-  /** @throws AppError CONFIGURATION_INVALID */
+  /**
+   * The settings of one part. What is invalid in the environment or the file does not throw: it has its default, and the
+   * problem is returned for whoever needs the part. @throws AppError CONFIGURATION_INVALID: a flag is
+   */
+  part<Values>(read: () => Values): { readonly values: Values; readonly problem: AppError | undefined } {
+    const problems: AppError[] = [];
+    this.#problems = problems;
+    try {
+      return { values: read(), problem: problems[0] };
+    } finally {
+      this.#problems = undefined;
+    }
+  }
+
+  /** For settings that do not go together. @throws AppError CONFIGURATION_INVALID outside a part */
+  refuse(message: string): void {
+    const error = new AppError("CONFIGURATION_INVALID", message);
+    if (this.#problems === undefined) throw error;
+    this.#problems.push(error);
+  }
+
+  /** @throws AppError CONFIGURATION_INVALID: outside a part, or for a flag */
   read<T>(setting: Setting<T>): T {
     const candidate = this.#candidateFor(setting);
     if (candidate === undefined) {
-      this.#report(setting, setting.fallback, "default", undefined);
+      this.#report(setting, setting.fallback, { source: "default", from: undefined });
       return setting.fallback;
     }
     const parsed = tryParse(setting.schema, candidate.raw, { mayBeArray: true });
-    if (!parsed.success) {
-      const shown = setting.secret === true ? "" : ` (it is ${JSON.stringify(candidate.raw)})`;
-      throw new AppError("CONFIGURATION_INVALID", `${candidate.from} must be ${setting.expected}${shown}`);
+    if (parsed.success) {
+      this.#report(setting, parsed.output, candidate);
+      return parsed.output;
     }
-    this.#report(setting, parsed.output, candidate.source, candidate.from);
-    return parsed.output;
+    const shown = setting.secret === true ? "" : ` (it is ${JSON.stringify(candidate.raw)})`;
+    const problem = `${candidate.from} must be ${setting.expected}${shown}`;
+    // Whoever types a flag means it.
+    if (candidate.source === "flag") throw new AppError("CONFIGURATION_INVALID", problem);
+    this.refuse(problem);
+    this.#report(setting, setting.fallback, { ...candidate, problem });
+    return setting.fallback;
   }
 
   /**
@@ -145,9 +175,9 @@ export class SettingReader {
     return { raw: this.#fileValues.get(key), source: "file", from: `"${key}" in ${file.path}` };
   }
 
-  #report<T>(setting: Setting<T>, value: T, source: SettingSource, from: string | undefined): void {
+  #report<T>(setting: Setting<T>, value: T, { source, from, problem }: Omit<SettingReport, "key" | "value">): void {
     const shown = setting.secret === true && value !== undefined ? "(set)" : value;
-    this.#reports.push({ key: setting.key, value: shown, source, from });
+    this.#reports.push({ key: setting.key, value: shown, source, from, problem });
   }
 }
 

@@ -12,6 +12,7 @@ export { DatabaseSync };
 /** Primary result codes (https://www.sqlite.org/rescode.html); the extended ones have these in their low byte. */
 const BUSY = 5;
 const LOCKED = 6;
+const READ_ONLY = 8;
 const IO_ERROR = 10;
 const CORRUPT = 11;
 const FULL = 13;
@@ -42,10 +43,19 @@ export function pragma(database: Database, name: string): unknown {
   return values[0];
 }
 
-/** Moves everything from the log into the one file, unless another process is reading. */
+/**
+ * Moves everything from the log into the one file, and removes the log and its index, unless another process is reading,
+ * the disk is full or the file is ours to write no more (somebody removed it): then they stay for the next start. Closing alone removes neither: statements that are not yet
+ * garbage-collected keep the files open.
+ */
 export function closeDatabase(database: Database): void {
-  database.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");
-  database.close();
+  try {
+    database.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE");
+  } catch (error) {
+    if (!isLocked(error) && !isFull(error) && !cannotWrite(error) && resultCode(error) !== READ_ONLY) throw error;
+  } finally {
+    database.close();
+  }
 }
 
 /** Another connection holds the lock. */

@@ -20,10 +20,15 @@ export class EndSigns {
   /** Of these, the ones that handled SIGTERM when they were last checked. */
   readonly #handling: readonly number[];
 
-  constructor(pids: readonly number[], processes: Procfs) {
+  /** @param before of an earlier check, whose baseline stays for the processes it knows */
+  constructor(pids: readonly number[], processes: Procfs, before?: EndSigns) {
     this.#processes = processes;
     this.#pids = [...new Set(pids)];
-    this.#handling = this.#pids.filter((pid) => ((processes.signalsNow(pid)?.caught ?? 0n) & TERM) !== 0n);
+    this.#handling = this.#pids.filter((pid) =>
+      before !== undefined && before.#pids.includes(pid)
+        ? before.#handling.includes(pid)
+        : ((processes.signalsNow(pid)?.caught ?? 0n) & TERM) !== 0n,
+    );
   }
 
   /** For any of them; false where the system does not report it. */

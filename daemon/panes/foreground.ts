@@ -23,14 +23,15 @@ const LAUNCHERS: ReadonlySet<string> = new Set(
 );
 
 /**
+ * At this moment, without waiting: what is asked later is not asked of the same processes.
  * @param panePid the pane's own process
  * @returns undefined when the system does not know; empty when nobody reads (the foreground group has ended)
  */
-export async function readForeground(panePid: number, processes: Procfs): Promise<Foreground | undefined> {
-  const pane = await processes.stat(panePid);
-  if (pane === undefined) return (await processes.isThere()) ? [] : undefined;
-  if (pane.foregroundGroup <= 0) return [];
-  const leader = await leaderOf(processes, pane);
+export function readForeground(panePid: number, processes: HostProcesses): Foreground | undefined {
+  if (!processes.reportsNow) return undefined;
+  const pane = processes.statNow(panePid);
+  if (pane === undefined || pane.foregroundGroup <= 0) return [];
+  const leader = leaderOf(processes, pane);
   if (leader === undefined) return [];
   const found: ForegroundProcess[] = [];
   const seen = new Set([leader.pid]);
@@ -38,18 +39,26 @@ export async function readForeground(panePid: number, processes: Procfs): Promis
   for (let depth = 0; generation.length > 0; depth += 1) {
     const next: ProcessStat[] = [];
     for (const stat of generation) {
-      const [words, children] = await Promise.all([processes.words(stat.pid), processes.children(stat.pid)]);
-      if (isReading(stat)) found.push(processOf(processes, stat, words ?? [], depth));
-      for (const child of children ?? []) {
+      if (isReading(stat)) found.push(processOf(processes, stat, processes.wordsNow(stat.pid) ?? [], depth));
+      for (const child of processes.childrenNow(stat.pid) ?? []) {
         if (seen.has(child) || seen.size >= MAX_PROCESSES) continue;
         seen.add(child);
-        const childStat = await processes.stat(child);
+        const childStat = processes.statNow(child);
         if (childStat !== undefined && !isOver(childStat)) next.push(childStat);
       }
     }
     generation = next;
   }
   return found;
+}
+
+/**
+ * Who reads from a pane, by what is known of it without asking tmux. Undefined where the host does not report processes, and
+ * where the pane's process is not the one that is known of: a respawn tells nobody.
+ */
+export function readersOf(panePid: number | undefined, processes: HostProcesses): Foreground | undefined {
+  const pane = panePid === undefined ? undefined : processes.statNow(panePid);
+  return pane === undefined || pane.terminal === 0 || isOver(pane) ? undefined : readForeground(pane.pid, processes);
 }
 
 /** Added to ticks computed from a fraction of seconds, against rounding errors. */
@@ -181,15 +190,15 @@ const isReading = (stat: ProcessStat): boolean =>
   stat.group === stat.foregroundGroup;
 
 /** The group's leader, or a remaining member of the group in the pane. */
-async function leaderOf(processes: Procfs, pane: ProcessStat): Promise<ProcessStat | undefined> {
-  const leader = await processes.stat(pane.foregroundGroup);
+function leaderOf(processes: Procfs, pane: ProcessStat): ProcessStat | undefined {
+  const leader = processes.statNow(pane.foregroundGroup);
   if (leader !== undefined && !isOver(leader)) return leader;
   let generation: readonly number[] = [pane.pid];
   for (let probed = 0; generation.length > 0 && probed < MAX_PROCESSES; probed += generation.length) {
-    const stats = await Promise.all(generation.map((pid) => processes.stat(pid)));
+    const stats = generation.map((pid) => processes.statNow(pid));
     const member = stats.find((stat) => stat !== undefined && stat.group === pane.foregroundGroup && !isOver(stat));
     if (member !== undefined) return member;
-    generation = (await Promise.all(generation.map((pid) => processes.children(pid)))).flatMap((pids) => pids ?? []);
+    generation = generation.flatMap((pid) => processes.childrenNow(pid) ?? []);
   }
   return undefined;
 }

@@ -10,22 +10,25 @@ import type { PaneId } from "../../protocol/ids.ts";
 import { MAX_INPUT_JOBS_PER_PANE } from "../../protocol/limits.ts";
 import type { Outcome, Settle } from "../connection/commandQueue.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
+import type { ByteBudget } from "../ops/byteBudget.ts";
 import type { InputOptions, InputPart } from "../tmux/io.ts";
-import { PANE_HAS_CHANGED, planInput } from "./inputPlan.ts";
+import { bytesOf, PANE_HAS_CHANGED, planInput } from "./inputPlan.ts";
 import { targetError } from "./paneGone.ts";
 
 /** Groups of a long job that may wait for their reply at once. */
 const GROUPS_UNDER_WAY = 4;
 
 interface Job {
-  /** Command lines, each a group; executed in this order. */
-  readonly groups: readonly (readonly string[])[];
+  readonly groups: Generator<readonly string[], void>;
   /** Buffers the job may leave behind when it fails. */
   readonly buffers: readonly string[];
   readonly beforeWrite: (() => void) | undefined;
   readonly settle: (error: AppError | undefined) => void;
-  next: number;
+  /** Command lines, each a group, that have been written. */
+  written: number;
   replied: number;
+  /** The group to be written next; undefined: all have been. */
+  next: readonly string[] | undefined;
   failed: AppError | undefined;
 }
 
@@ -35,6 +38,8 @@ interface InputQueueOptions {
   readonly connection: () => ControlConnection;
   /** Makes the names of paste buffers unique on the server. */
   readonly bufferName: () => string;
+  /** What the jobs of all panes hold until tmux has taken them. */
+  readonly budget: ByteBudget;
   /** Called when tmux has taken a job, before the output that it causes. */
   readonly onTyped: (parts: readonly InputPart[]) => void;
 }
@@ -56,15 +61,14 @@ export class InputQueue {
   submit(parts: readonly InputPart[], options: InputOptions = {}): Promise<void> {
     return new Promise((resolve, reject) => {
       options.signal?.throwIfAborted();
-      if (this.#jobs.length >= MAX_INPUT_JOBS_PER_PANE) {
-        throw new AppError(
-          "RESOURCE_LIMIT",
-          `pane ${this.#options.pane} has too many input jobs waiting; try again in a moment`,
-        );
-      }
-      const { pane, bufferName, connection } = this.#options;
+      const { pane, bufferName, connection, budget } = this.#options;
       const plan = planInput(pane, parts, bufferName, () => connection().features.pasteNeedsRaw);
+      const bytes = bytesOf(parts);
+      if (this.#jobs.length >= MAX_INPUT_JOBS_PER_PANE || !budget.hold(this, bytes)) {
+        throw new AppError("RESOURCE_LIMIT", `pane ${pane} has too much input waiting; try again in a moment`);
+      }
       const onAbort = (): void => {
+        if (this.#jobs.includes(job)) budget.release(this, bytes);
         this.#jobs = this.#jobs.filter((other) => other !== job);
         reject(options.signal?.reason as Error);
       };
@@ -73,12 +77,14 @@ export class InputQueue {
         beforeWrite: options.beforeWrite,
         settle: (error) => {
           options.signal?.removeEventListener("abort", onAbort);
+          budget.release(this, bytes);
           if (error === undefined) this.#options.onTyped(parts);
           if (error === undefined) resolve();
           else reject(error);
         },
-        next: 0,
+        written: 0,
         replied: 0,
+        next: undefined,
         failed: undefined,
       };
       options.signal?.addEventListener("abort", onAbort, { once: true });
@@ -105,30 +111,32 @@ export class InputQueue {
         job.settle(error instanceof AppError ? error : new AppError("INTERNAL_ERROR", "beforeWrite", { cause: error }));
         continue;
       }
-      if (job.groups.length > 1) this.#current = job;
+      this.#current = job;
       this.#advance(job);
+      if (this.#current === job && job.written === 1 && job.next === undefined) this.#current = undefined;
     }
   }
 
   #advance(job: Job): void {
-    while (job.failed === undefined && job.next < job.groups.length && job.next - job.replied < GROUPS_UNDER_WAY) {
-      const group = job.groups[job.next]!;
-      try {
+    try {
+      if (job.written === 0) job.next = nextOf(job);
+      while (job.failed === undefined && job.next !== undefined && job.written - job.replied < GROUPS_UNDER_WAY) {
         const settle: Settle = (outcome) => {
           const error = failureOf(this.#options.pane, outcome);
           if (error !== undefined) job.failed ??= job.replied === 0 ? error : indeterminate(error);
           job.replied += 1;
           this.#advance(job);
         };
-        this.#options.connection().sendGroup(withInputOff(this.#options.pane, group), settle);
-        job.next += 1;
-      } catch (error) {
-        if (!(error instanceof AppError)) throw error;
-        // Nothing of this group was written; earlier ones may have been typed.
-        job.failed = job.next === 0 ? error : indeterminate(error);
+        this.#options.connection().sendGroup(withInputOff(this.#options.pane, job.next), settle);
+        job.written += 1;
+        job.next = nextOf(job);
       }
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      // Nothing of this group was written; earlier ones may have been typed.
+      job.failed = job.written === 0 ? error : indeterminate(error);
     }
-    const done = job.replied === job.next && (job.failed !== undefined || job.next === job.groups.length);
+    const done = job.replied === job.written && (job.failed !== undefined || job.next === undefined);
     if (!done) return;
     if (job.failed !== undefined) this.#deleteBuffers(job);
     job.settle(job.failed);
@@ -149,6 +157,9 @@ export class InputQueue {
     }
   }
 }
+
+/** @throws AppError CONNECTION_LOST when making it needs the server. */
+const nextOf = ({ groups }: Job): readonly string[] | undefined => groups.next().value ?? undefined;
 
 function indeterminate(error: AppError): AppError {
   return new AppError(error.code, `${error.message}; look at the pane before typing again`, {

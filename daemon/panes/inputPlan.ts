@@ -1,10 +1,10 @@
 /**
  * The tmux commands that type one job: which parts go as keys, as literal text, as hexadecimal bytes (what tmux's parser
- * cannot carry) or from a paste buffer, and where a long job is cut into groups. Nothing here is sent.
+ * cannot carry) or from a paste buffer, and where a long job is cut into groups. A group is made when it is asked for: a
+ * job that waits is no larger than its bytes. Nothing here is sent.
  */
 import {
   type CommandCondition,
-  joinGroup,
   leaveModes,
   onlyIf,
   pasteBuffer,
@@ -25,7 +25,9 @@ import { requirePasteText } from "./pasteText.ts";
 export const PANE_HAS_CHANGED = "tmuxwire pane has changed";
 
 interface InputPlan {
-  readonly groups: readonly (readonly string[])[];
+  /** In the order in which they are to be written. */
+  readonly groups: Generator<readonly string[], void>;
+  /** Of the groups made so far. */
   readonly buffers: readonly string[];
 }
 
@@ -35,6 +37,13 @@ function unknownKey(key: string): AppError {
   const details = nearest === undefined ? {} : { details: { nearest } };
   return new AppError("INVALID_ARGUMENT", `Invalid key token: ${key}`, details);
 }
+
+/** Of a job: all that it holds until tmux has taken it. */
+export const bytesOf = (parts: readonly InputPart[]): number =>
+  parts.reduce((sum, part) => sum + (part.kind === "keys" ? part.keys.length * KEY_BYTES : part.bytes.length), 0);
+
+/** A key's name. */
+const KEY_BYTES = 16;
 
 /**
  * @param pasteNeedsRaw of the server that gets the plan; called when there is something to paste
@@ -47,12 +56,18 @@ export function planInput(
   bufferName: () => string,
   pasteNeedsRaw: () => boolean,
 ): InputPlan {
-  const groups: (readonly string[])[] = [];
+  requireTypable(parts);
   const buffers: string[] = [];
-  let line = [leaveModes(pane)];
+  const newBuffer = (): string => {
+    const name = bufferName();
+    buffers.push(name);
+    return name;
+  };
+  return { groups: groupsOf(pane, parts, newBuffer, pasteNeedsRaw), buffers };
+}
+
+function requireTypable(parts: readonly InputPart[]): void {
   let totalBytes = 0;
-  const typing = (command: string, condition: CommandCondition | undefined): readonly string[] =>
-    condition === undefined ? [command] : onlyIf(pane, condition, command, PANE_HAS_CHANGED);
   for (const part of parts) {
     // A condition ends its group: a later part would not know that it failed.
     if (part.kind !== "text" && part.onlyIf !== undefined && part !== parts.at(-1)) {
@@ -61,46 +76,66 @@ export function planInput(
     if (part.kind === "keys") {
       const unknown = part.keys.find((key) => !isKeyName(key));
       if (unknown !== undefined) throw unknownKey(unknown);
-      if (part.keys.length === 0) continue;
-      line.push(...typing(sendKeys(pane, part.keys), part.onlyIf));
       continue;
     }
-    const condition = part.kind === "paste" ? part.onlyIf : undefined;
     totalBytes += part.bytes.length;
     if (totalBytes > MAX_INPUT_BYTES) {
       throw new AppError("INVALID_ARGUMENT", `one input job holds at most ${MAX_INPUT_BYTES} bytes; split the text`);
     }
-    if (part.bytes.length === 0) continue;
     if (part.kind === "paste") requirePasteText(part.bytes);
+  }
+}
+
+function* groupsOf(
+  pane: PaneId,
+  parts: readonly InputPart[],
+  newBuffer: () => string,
+  pasteNeedsRaw: () => boolean,
+): Generator<readonly string[], void> {
+  let line = [leaveModes(pane)];
+  let lineBytes = 0;
+  const push = (...commands: readonly string[]): void => {
+    line.push(...commands);
+    for (const { length } of commands) lineBytes += length;
+  };
+  const next = (): void => {
+    line = [];
+    lineBytes = 0;
+  };
+  const typing = (command: string, condition: CommandCondition | undefined): readonly string[] =>
+    condition === undefined ? [command] : onlyIf(pane, condition, command, PANE_HAS_CHANGED);
+  for (const part of parts) {
+    if (part.kind === "keys") {
+      if (part.keys.length > 0) push(...typing(sendKeys(pane, part.keys), part.onlyIf));
+      continue;
+    }
+    const condition = part.kind === "paste" ? part.onlyIf : undefined;
+    if (part.bytes.length === 0) continue;
     if (part.kind === "text" && part.bytes.length <= MAX_SEND_KEYS_BYTES) {
-      line.push(isPrintable(part.bytes) ? sendLiteral(pane, part.bytes) : sendBytes(pane, part.bytes));
+      push(isPrintable(part.bytes) ? sendLiteral(pane, part.bytes) : sendBytes(pane, part.bytes));
       continue;
     }
     for (const run of quotableRuns(part.bytes)) {
       if (isQuotable(run)) {
-        const name = bufferName();
-        buffers.push(name);
+        const name = newBuffer();
         for (let at = 0; at < run.length; at += PASTE_PIECE_BYTES) {
-          line.push(setBuffer(name, run.subarray(at, at + PASTE_PIECE_BYTES), at > 0));
+          push(setBuffer(name, run.subarray(at, at + PASTE_PIECE_BYTES), at > 0));
           if (at + PASTE_PIECE_BYTES < run.length) {
-            groups.push(line);
-            line = [];
+            yield line;
+            next();
           }
         }
-        line.push(
-          ...typing(pasteBuffer(pane, name, { bracketed: part.kind === "paste", raw: pasteNeedsRaw() }), condition),
-        );
+        push(...typing(pasteBuffer(pane, name, { bracketed: part.kind === "paste", raw: pasteNeedsRaw() }), condition));
       } else {
-        line.push(...typing(sendBytes(pane, run), condition));
+        push(...typing(sendBytes(pane, run), condition));
       }
-      if (condition !== undefined || joinedLength(line) > PASTE_PIECE_BYTES) {
-        groups.push(line);
-        line = [];
+      if (condition !== undefined || lineBytes > PASTE_PIECE_BYTES) {
+        yield line;
+        next();
       }
     }
   }
-  if (line.length > 0) groups.push(line);
-  return { groups, buffers };
+  if (line.length > 0) yield line;
 }
 
 /** Cuts bytes so that each run either can be quoted or consists of NUL and 0xFF only; the latter at most 1 KiB long. */
@@ -134,5 +169,3 @@ function isPrintable(bytes: Uint8Array): boolean {
     return false;
   }
 }
-
-const joinedLength = (commands: readonly string[]): number => joinGroup(commands).length;

@@ -23,7 +23,7 @@ export async function askForeground(
 ): Promise<PaneForeground> {
   const { pid, command } = await askRow(connection, pane);
   // From 3.8 on tmux forgets the process of a pane whose program has ended: nobody reads then.
-  return { pid, command, processes: pid === undefined ? [] : await readForeground(pid, await probe()) };
+  return { pid, command, processes: pid === undefined ? [] : readForeground(pid, await probe()) };
 }
 
 async function askRow(connection: ControlConnection, pane: PaneId): Promise<PaneDetailsRow> {

@@ -10,7 +10,6 @@ import type { Snapshot } from "../tmux/io.ts";
 import type { ExitStatus, OutputSource } from "../tmux/outputSource.ts";
 import type { FeedMember, OutputChunk, PaneFeed } from "./paneFeed.ts";
 import { tailStart } from "./tailStart.ts";
-import { TypedBacklog } from "./typedBacklog.ts";
 
 /** Most bytes of one chunk: small enough for a slow line, large enough that headers do not matter. */
 const MAX_CHUNK_BYTES = 65_536;
@@ -286,5 +285,46 @@ export class Subscription implements FeedMember {
     } catch {
       // `pump` has ended the subscription with it.
     }
+  }
+}
+
+const MAX_BYTES = 1_048_576;
+const MAX_PIECES = 1_024;
+
+interface TypedPiece {
+  /** The output it belongs to. */
+  readonly source: OutputSource;
+  /** The head of that output at the time. */
+  readonly at: number;
+  readonly bytes: Uint8Array;
+  /** Bytes before it that were dropped. */
+  readonly missedBytes: number;
+}
+
+/**
+ * What was typed and has not reached one reader yet, each piece at its position in the output. Bounded: what does not
+ * fit is counted, and reported with the next piece.
+ */
+class TypedBacklog {
+  #pieces: TypedPiece[] = [];
+  #bytes = 0;
+  #missedBytes = 0;
+
+  get first(): TypedPiece | undefined {
+    return this.#pieces[0];
+  }
+
+  add(source: OutputSource, bytes: Uint8Array): void {
+    if (this.#pieces.length >= MAX_PIECES || this.#bytes + bytes.length > MAX_BYTES) {
+      this.#missedBytes += bytes.length;
+      return;
+    }
+    this.#pieces.push({ source, at: source.outputSeq, bytes, missedBytes: this.#missedBytes });
+    this.#bytes += bytes.length;
+    this.#missedBytes = 0;
+  }
+
+  take(): void {
+    this.#bytes -= this.#pieces.shift()?.bytes.length ?? 0;
   }
 }

@@ -25,10 +25,11 @@ const INNER_RULE = /^╌{4,}$/u;
 export function dialogOf(profile: Profile, screen: Screen, menu: Menu | undefined, from: number): SeenDialog {
   const { rows } = screen;
   const end = menu?.first ?? rows.length;
-  const above = rows.slice(Math.max(from, end - MAX_TEXT_ROWS), end).map((row) => row.text);
+  const drawn = rows.slice(Math.max(from, end - MAX_TEXT_ROWS), end);
+  const above = drawn.map((row) => row.text);
   const begins = above.findLastIndex((row) => profile.dialog.begins.some((pattern) => pattern.test(row)));
-  const rule = above.findLastIndex((row) => RULE.test(row));
-  // An agent draws a rule above its question.
+  // An agent draws a rule above its question; what is framed on both sides lies within one.
+  const rule = drawn.findLastIndex(({ text, frame }) => frame !== "both" && RULE.test(text));
   const begin = begins < 0 && rule >= 0 && profile.kind === "agent" ? rule + 1 : begins;
   const text = begin < 0 ? linesAbove(above) : linesFrom(above.slice(begin));
   const options = menu === undefined ? [] : optionsOf(profile, menu);

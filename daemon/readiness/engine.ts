@@ -7,6 +7,9 @@ import { ObservedPane } from "./observedPane.ts";
 import { profileNamed } from "./profiles.ts";
 import type { PaneReadiness, Readiness, ReadinessOptions, ReadinessWatcher } from "./readiness.ts";
 
+/** Somebody who sends text to an agent may not know yet that it has ended. */
+const AGENT_LEFT_MS = 5_000;
+
 /** More than all surfaces together need for one pane; a leak shows before it hurts. */
 const MAX_LISTENERS_PER_PANE = 4_096;
 
@@ -25,6 +28,8 @@ interface Observed {
 export class ReadinessEngine implements ReadinessWatcher {
   readonly #options: ReadinessEngineOptions;
   readonly #servers = new Map<TmuxServer, Map<PaneId, Observed>>();
+  /** When an agent was last seen in panes that nobody observes any more; of the last seconds only. */
+  readonly #agents = new WeakMap<TmuxServer, Map<PaneId, number>>();
   #isClosed = false;
 
   constructor(options: ReadinessEngineOptions) {
@@ -54,6 +59,7 @@ export class ReadinessEngine implements ReadinessWatcher {
     if (profile !== undefined) observed.pane.give(profile);
     return handleOf(observed, () => {
       if (observed.holders > 0) return;
+      this.#remember(server, pane, observed.pane.agentSeenMs);
       observed.pane.close();
       if (panes.get(pane) === observed) panes.delete(pane);
       if (panes.size === 0) this.#servers.delete(server);
@@ -62,6 +68,23 @@ export class ReadinessEngine implements ReadinessWatcher {
 
   known(server: TmuxServer, pane: PaneId): Readiness | undefined {
     return this.#servers.get(server)?.get(pane)?.pane.checkedNow();
+  }
+
+  hadAgent(server: TmuxServer, pane: PaneId): boolean {
+    const observed = this.#servers.get(server)?.get(pane)?.pane.agentSeenMs ?? -Infinity;
+    const before = this.#agents.get(server)?.get(pane) ?? -Infinity;
+    return this.#isRecent(Math.max(observed, before));
+  }
+
+  #isRecent(seenMs: number): boolean {
+    return seenMs > this.#options.clock.nowMs() - AGENT_LEFT_MS;
+  }
+
+  #remember(server: TmuxServer, pane: PaneId, seenMs: number): void {
+    const panes = this.#agents.get(server) ?? new Map<PaneId, number>();
+    for (const [other, otherMs] of panes) if (!this.#isRecent(otherMs)) panes.delete(other);
+    if (this.#isRecent(seenMs)) panes.set(pane, seenMs);
+    this.#agents.set(server, panes);
   }
 
   /** Ends every observation; what was handed out keeps its last state. Safe to call twice. */

@@ -21,6 +21,8 @@ import { trackerOf } from "../panes/vt/vtTracker.ts";
 const BACKLOG_BYTES = 65_536;
 /** After a capture that failed, when nothing else asks for one. */
 const RETRY_MS = 250;
+/** What a title means is known within this, or the screen is one that nobody knows (docs/agentFacts.md 12, 18). */
+const SETTLES_WITHIN_MS = 500;
 
 interface ObservedPaneOptions {
   readonly server: TmuxServer;
@@ -47,6 +49,9 @@ export class ObservedPane implements FeedMember {
   #timer: Timer | undefined;
   /** Of the last capture. */
   #failure: AppError | undefined;
+  /** Nothing is known yet, and time or another capture will tell. */
+  #isUnsettled = false;
+  readonly #unsettled = new Set<() => void>();
   #isClosed = false;
 
   /** @throws AppError NOT_FOUND, CONNECTION_LOST */
@@ -77,6 +82,12 @@ export class ObservedPane implements FeedMember {
   checkedNow(): Readiness {
     this.#settle();
     return this.#current;
+  }
+
+  /** When an agent was last known to be in front; -Infinity for never. */
+  get agentSeenMs(): number {
+    this.#settle();
+    return this.#judge.agentSeenMs;
   }
 
   /** The pane no longer exists. */
@@ -111,8 +122,23 @@ export class ObservedPane implements FeedMember {
       if (this.#isLost) throw new AppError("CONNECTION_LOST", "tmux is being reconnected; try again shortly");
       await this.#pacer.now();
       if (this.#failure !== undefined && this.#feed.ended === undefined) throw this.#failure;
+      await this.#settled();
     }
     return this.#current;
+  }
+
+  #settled(): Promise<void> {
+    if (!this.#isUnsettled || this.#isClosed) return Promise.resolve();
+    const { clock } = this.#options;
+    return new Promise((resolve) => {
+      const done = (): void => {
+        timer.cancel();
+        this.#unsettled.delete(done);
+        resolve();
+      };
+      const timer = clock.callAt(clock.nowMs() + SETTLES_WITHIN_MS, done);
+      this.#unsettled.add(done);
+    });
   }
 
   pump(): void {
@@ -145,6 +171,7 @@ export class ObservedPane implements FeedMember {
     this.#pacer.close();
     this.#unlisten();
     this.#listeners.clear();
+    for (const done of this.#unsettled) done();
   }
 
   /** A source that was not followed until now: what it retains, the title, and the screen tell where things stand. */
@@ -213,6 +240,8 @@ export class ObservedPane implements FeedMember {
     const { againAtMs, needsProbe = false } = verdict;
     if (againAtMs !== undefined) this.#timer = this.#options.clock.callAt(againAtMs, () => this.#settle());
     this.#publish(verdict);
+    this.#isUnsettled = verdict.state === "unknown" && (againAtMs !== undefined || needsProbe);
+    if (!this.#isUnsettled) for (const done of this.#unsettled) done();
     if (!this.#judge.takeRequest() && !needsProbe) return;
     if (this.#failure === undefined) this.#pacer.soon();
     else this.#timer ??= this.#options.clock.callAt(nowMs + RETRY_MS, () => this.#pacer.soon());

@@ -48,6 +48,9 @@ export class PaneJudge {
   /** The agent's process when it was last seen. */
   #process: ForegroundProcess | undefined;
   #checkedMs = -Infinity;
+  /** Of the foreground when it was last asked for, whatever profile was given. */
+  #isAgentThere = false;
+  #agentSeenMs = -Infinity;
   /** Of the foreground when it was last asked for: false while a script or a shell's command reads. */
   #isShellReading: boolean | undefined;
 
@@ -72,9 +75,15 @@ export class PaneJudge {
     return this.#isProgramGone;
   }
 
+  /** When an agent was last in front, as far as was known. */
+  get agentSeenMs(): number {
+    return this.#agentSeenMs;
+  }
+
   /** Asks the system whether the agent's process still runs; when it does not, a capture finds out who is there instead. */
   checkProcess(): void {
     const nowMs = this.#clock.nowMs();
+    if (this.#isAgentThere && !this.#isProgramGone) this.#agentSeenMs = nowMs;
     if (this.#process === undefined || this.#isProgramGone || nowMs - this.#checkedMs < CHECK_MS) return;
     this.#checkedMs = nowMs;
     if (isRunning(this.#process, this.#processes)) return;
@@ -204,6 +213,8 @@ export class PaneJudge {
     const { title } = who;
     const guess = profileOf(who, capture, this.#profile);
     this.#isShellReading = isShellReading(who);
+    this.#isAgentThere = guess.kind === "agent";
+    if (this.#isAgentThere) this.#agentSeenMs = this.#clock.nowMs();
     // What a shell runs is the shell's business, unless we know it or it has a prompt of its own.
     const isPast = this.#hasEnded(who);
     const isShellsOwn =

@@ -23,8 +23,8 @@ const profileSchema = v.strictObject({
   name: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,31}$/)),
   /** `agent`: a prompt box and dialogs. `shell`: marks and `?2004`. `generic`: whatever it is. */
   kind: v.picklist(["agent", "shell", "generic"]),
-  /** `recorded`: held against screens of these versions (`test/golden/agents`). `documentation`: never run here. */
-  source: v.optional(v.picklist(["recorded", "documentation", "own"]), "own"),
+  /** `recorded`: held against screens of these versions (`test/golden/agents`). */
+  source: v.optional(v.picklist(["recorded", "own"]), "own"),
   /** Versions of the program that it was tested with. */
   seenWith: v.optional(v.array(v.pipe(v.string(), v.regex(/^[\w.+-]{1,64}$/))), []),
   /** Names of the program in the foreground (`pane_current_command`). */
@@ -69,8 +69,12 @@ const profileSchema = v.strictObject({
         mode: v.optional(pattern),
         /** What the program writes into an empty box; what it draws dim there is never text. */
         hints: v.optional(patterns, []),
+        /** It suggests a prompt in an empty box: the first letter underlined like its cursor, the rest in a colour. */
+        ghost: v.optional(v.boolean(), false),
       }),
     ),
+    /** What stands behind a prompt that was taken, in its row: the time, for instance. */
+    stamp: v.optional(pattern),
     /** While the box is drawn no dialog is open, whatever stands above it. */
     boxExcludesDialog: v.boolean(),
   }),
@@ -100,8 +104,8 @@ const profileSchema = v.strictObject({
      * although it draws its box and takes text.
      */
     startedTitle: v.optional(pattern),
-    /** What it is given right after its start it may show in its history and lose: it has to be seen to work on it. */
-    mayLoseFirst: v.optional(v.boolean(), false),
+    /** What it shows in its history it may have lost: it has to be seen to work on it. */
+    mayLose: v.optional(v.boolean(), false),
     /** Rows that say why a prompt came to nothing: no key, no model, a limit. */
     failures: v.optional(patterns, []),
     /** What keeps a text a text whose first character is one of `!/#@`; a character that no field names cannot be kept so. */

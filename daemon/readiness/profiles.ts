@@ -2,38 +2,20 @@
 import { AppError } from "../../protocol/errors.ts";
 import { isCalled } from "../host/programNames.ts";
 import { loadProfile, MAX_ROW_CHARACTERS, type Profile } from "./profile.ts";
-import aider from "./profiles/aider.json" with { type: "json" };
-import amp from "./profiles/amp.json" with { type: "json" };
 import claude from "./profiles/claude.json" with { type: "json" };
 import codex from "./profiles/codex.json" with { type: "json" };
 import copilot from "./profiles/copilot.json" with { type: "json" };
-import crush from "./profiles/crush.json" with { type: "json" };
-import cursorAgent from "./profiles/cursorAgent.json" with { type: "json" };
 import gemini from "./profiles/gemini.json" with { type: "json" };
 import generic from "./profiles/generic.json" with { type: "json" };
-import goose from "./profiles/goose.json" with { type: "json" };
 import opencode from "./profiles/opencode.json" with { type: "json" };
 import pi from "./profiles/pi.json" with { type: "json" };
 import qwen from "./profiles/qwen.json" with { type: "json" };
 import shell from "./profiles/shell.json" with { type: "json" };
 
 /** The daemon's own, in the order in which they are guessed. */
-export const PROFILES: readonly Profile[] = [
-  claude,
-  codex,
-  gemini,
-  opencode,
-  pi,
-  aider,
-  amp,
-  copilot,
-  crush,
-  cursorAgent,
-  goose,
-  qwen,
-  shell,
-  generic,
-].map(loadProfile);
+export const PROFILES: readonly Profile[] = [claude, codex, gemini, opencode, pi, copilot, qwen, shell, generic].map(
+  loadProfile,
+);
 
 /** A person's own stand in front; one with the name of ours takes its place. */
 let known: readonly Profile[] = PROFILES;

@@ -75,7 +75,10 @@ export interface PaneReadiness extends Disposable {
   /** At every change of state, source or dialog; not called for what already holds. Returns the unsubscribe function. */
   subscribe(listener: (readiness: Readiness) => void): () => void;
   report(evidence: HookEvidence): void;
-  /** Captures and judges the screen once, now: for a caller that has to know before it types. */
+  /**
+   * Captures and judges the screen now: for a caller that has to know before it types. Again where the first capture does
+   * not settle what a title means.
+   */
   probe(): Promise<Readiness>;
 }
 
@@ -92,4 +95,6 @@ export interface ReadinessWatcher {
   watch(server: TmuxServer, pane: PaneId, options?: ReadinessOptions): PaneReadiness;
   /** The state of a pane someone observes; undefined for others. */
   known(server: TmuxServer, pane: PaneId): Readiness | undefined;
+  /** Whether an agent was seen in front of the pane within the last seconds, or is. */
+  hadAgent(server: TmuxServer, pane: PaneId): boolean;
 }

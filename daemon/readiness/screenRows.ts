@@ -27,6 +27,8 @@ export interface Screen {
   readonly beforeCursor: string;
 }
 
+/** What is drawn at the right edge of a text that can be scrolled. */
+const SCROLLBAR = / [┃█│]$/u;
 /** Vertical strokes that frame a row. */
 const FRAME = "│┃║▌▐▏▕";
 
@@ -55,7 +57,7 @@ function rowOf(line: string): ScreenRow {
       frame = "both";
       end -= 1;
     }
-  }
+  } else if (SCROLLBAR.test(bare)) end -= 1;
   return { text: bare.slice(column, Math.max(column, end)).trimEnd(), column, frame, width: bare.length, styled: line };
 }
 

@@ -2,7 +2,7 @@
  * The folder of recordings as an earlier daemon left it: which files are ours, what their first lines say, and a last
  * line that was cut off, which is removed, so that only whole lines are left.
  */
-import { type FileHandle, open, readdir, rm } from "node:fs/promises";
+import { constants, type FileHandle, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { tryParse } from "../../protocol/api/parse.ts";
@@ -54,9 +54,10 @@ export async function readRecordings(folder: string): Promise<readonly KeptRecor
 
 async function readRecording(folder: string, id: string): Promise<KeptRecording | undefined> {
   const path = recordingPath(folder, id);
-  const file = await open(path, "r+").catch(() => undefined);
+  const file = await openRecording(path, constants.O_RDWR).catch(() => undefined);
   if (file === undefined) return undefined;
   try {
+    if (!(await file.stat()).isFile()) return undefined;
     const bytes = await wholeLines(file);
     const header = bytes === 0 ? undefined : await headerOf(file);
     if (header !== undefined) {
@@ -70,6 +71,10 @@ async function readRecording(folder: string, id: string): Promise<KeptRecording 
     await file.close();
   }
 }
+
+/** Never through a link: it could lead to a file that is not a recording. @throws the system's Error */
+export const openRecording = (path: string, access = constants.O_RDONLY): Promise<FileHandle> =>
+  open(path, access | constants.O_NOFOLLOW | constants.O_NONBLOCK);
 
 /** Cuts off an unfinished last line. Returns how much is left. */
 async function wholeLines(file: FileHandle): Promise<number> {

@@ -4,8 +4,10 @@
  */
 import type { AppError } from "../../protocol/errors.ts";
 import { paneNumberOf, type PaneId, paneIdOf } from "../../protocol/ids.ts";
+import { MAX_INPUT_BYTES_PER_PANE, MAX_INPUT_BYTES_WAITING } from "../../protocol/limits.ts";
 import type { GapReason } from "../../protocol/position.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
+import { ByteBudget } from "../ops/byteBudget.ts";
 import type { CaptureContext } from "../panes/askPane.ts";
 import { InputQueue } from "../panes/inputJobs.ts";
 import type { ExitStatus } from "../tmux/outputSource.ts";
@@ -29,6 +31,7 @@ export class PaneRegistry {
   #epoch = "";
   #streams = new Map<number, PaneStream>();
   #inputs = new Map<PaneId, InputQueue>();
+  readonly #inputBudget = new ByteBudget({ maxBytes: MAX_INPUT_BYTES_WAITING, maxBytesEach: MAX_INPUT_BYTES_PER_PANE });
   #advanced = new Set<PaneStream>();
   #totalBytes = 0;
   /** Of the epochs before this one. */
@@ -93,10 +96,10 @@ export class PaneRegistry {
   }
 
   /** What a capture of the pane needs. @throws AppError CONNECTION_LOST */
-  captureContext(pane: PaneId): CaptureContext {
+  captureContext(pane: PaneId, connection = this.#options.connection()): CaptureContext {
     return {
       pane,
-      connection: this.#options.connection(),
+      connection,
       stream: this.stream(pane),
       totalOutputBytes: () => this.#totalBytes + this.otherBytes,
     };
@@ -109,6 +112,7 @@ export class PaneRegistry {
         pane,
         connection: this.#options.connection,
         bufferName: this.#options.bufferName,
+        budget: this.#inputBudget,
         onTyped: (parts) => this.#streams.get(paneNumberOf(pane))?.declareTyped(parts),
       });
       this.#inputs.set(pane, queue);

@@ -7,12 +7,13 @@ import { listClients } from "../../protocol/command/build.ts";
 import { CLIENTS } from "../../protocol/command/formats.ts";
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
+import type { CaptureContext } from "../panes/askPane.ts";
 import { captureScreen } from "../panes/capture.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";
 import type { Host } from "../host/host.ts";
 import type { HostProcesses } from "../host/hostProcesses.ts";
 import type { OpenTransport } from "../host/transport.ts";
-import type { PaneForeground } from "../tmux/processes.ts";
+import type { PaneForeground, ProcessMark } from "../tmux/processes.ts";
 import { askForeground, askPaneDetails } from "../panes/paneDetails.ts";
 import { takeSnapshot } from "../panes/snapshot.ts";
 import type { Clock } from "../time/clock.ts";
@@ -22,6 +23,7 @@ import { requirePane } from "./layout/layoutTargets.ts";
 import { ServerLayout } from "./layout/serverLayout.ts";
 import type { PaneRegistry } from "./paneRegistry.ts";
 import type { Inventory } from "./serverInventory.ts";
+import { programBehind } from "./linger.ts";
 import { listenerFailure, Listeners } from "./listeners.ts";
 import { readPaneUserOptions, writePaneUserOption } from "./paneUserOptions.ts";
 import { makeSession, type SessionToMake } from "./sessionMaking.ts";
@@ -103,6 +105,10 @@ export abstract class RealServer implements TmuxServer, LayoutHost {
     work: (panes: PaneRegistry) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T>;
+  /** As `use`, for work that only asks what the pane shows. @throws AppError CONNECTION_LOST */
+  protected look<T>(pane: PaneInfo, work: (context: CaptureContext) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.use(pane, (panes) => work(panes.captureContext(pane.id)), signal);
+  }
   /** @param keep the pane stays when its program has ended */
   protected abstract sessionToMake(request: CreateSession, keep: boolean): SessionToMake;
   /** Ends every connection of ours; what runs in the panes goes on. */
@@ -162,12 +168,11 @@ export abstract class RealServer implements TmuxServer, LayoutHost {
   }
 
   async capture(pane: PaneId, options: CaptureOptions = {}): Promise<Capture> {
-    const capture = (panes: PaneRegistry): Promise<Capture> => captureScreen(panes.captureContext(pane), options);
-    return this.use(requirePane(this, pane), capture, options.signal);
+    return this.look(requirePane(this, pane), (context) => captureScreen(context, options), options.signal);
   }
 
   async snapshot(pane: PaneId, options: SnapshotOptions = {}): Promise<Snapshot> {
-    return this.use(requirePane(this, pane), (panes) => takeSnapshot(panes.captureContext(pane), options));
+    return this.look(requirePane(this, pane), (context) => takeSnapshot(context, options));
   }
 
   async describePane(pane: PaneId): Promise<PaneDetails> {
@@ -179,6 +184,11 @@ export abstract class RealServer implements TmuxServer, LayoutHost {
     requirePane(this, pane);
     const probe = async (): Promise<HostProcesses> => (atNoCost ? this.processes : this.processes.probe());
     return askForeground(this.connection(), pane, probe);
+  }
+
+  async programIn(pane: PaneId): Promise<ProcessMark | undefined> {
+    const { pid, exit } = this.findPane(pane) ?? {};
+    return pid === undefined || exit !== undefined ? undefined : programBehind(pid, this.processes);
   }
 
   async setPaneUserOption(pane: PaneId, name: string, value: string | undefined): Promise<void> {

@@ -92,6 +92,8 @@ export interface ServerStatus {
    * the same value after a reconnect or a restart of ours means that the ids hold. Undefined while none is known.
    */
   readonly identity: string | undefined;
+  /** What our control clients wait for: that nothing comes or goes on a tmux that attaching could end now. */
+  readonly waiting?: { readonly for: "calm"; readonly sinceUnixMs: number } | undefined;
 }
 
 export type ServerEvent =

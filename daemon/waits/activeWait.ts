@@ -10,7 +10,7 @@ import type { FoundText } from "./text/patternWatch.ts";
 import { PredicateSet } from "./predicateSet.ts";
 import type { TargetState } from "./predicates/predicate.ts";
 import type { ScreenWatch } from "./screen/screenWatch.ts";
-import type { TextWatch } from "./text/textWatch.ts";
+import type { TextWatch } from "./watches/textWatch.ts";
 import type { CheckedRequest } from "./waitRequest.ts";
 import type { WaitTarget } from "./waitTarget.ts";
 import type { WaitMatch, WaitResult } from "./waitTypes.ts";

@@ -5,7 +5,7 @@ import type { OutputSource } from "../tmux/outputSource.ts";
 import { trackerOf } from "../panes/vt/vtTracker.ts";
 import type { ActiveWait } from "./activeWait.ts";
 import { EchoMask } from "./echo/echoMask.ts";
-import { EchoWatch } from "./echo/echoWatch.ts";
+import { EchoWatch } from "./watches/echoWatch.ts";
 import type { Prepared } from "./prepared.ts";
 import { type ScreenPattern, ScreenWatch } from "./screen/screenWatch.ts";
 import { tailStart } from "../panes/tailStart.ts";
@@ -20,7 +20,12 @@ export interface WaitStart {
 
 /** How much of the row before the typing is read: prompts are shorter, colours included. */
 const MAX_ROW_BYTES = 1_024;
+/** A prompt of several rows, and a line that is being edited below it. */
+const MAX_PROMPT_BYTES = 4_096;
 const LF = 0x0a;
+const CR = 0x0d;
+const NOTHING = new Uint8Array(0);
+const ENDS = new Set([LF, CR, 0x03, 0x04, 0x1a, 0x1c]);
 
 /**
  * Arms the predicates, which fill `wait.watches` and `wait.screen`; returns what hides the echo from them, when something is
@@ -28,7 +33,7 @@ const LF = 0x0a;
  */
 export function armWait(wait: ActiveWait, prepared: Prepared, moment: ArmMoment): EchoWatch | undefined {
   const { engine, limits } = wait.target.host;
-  const { screen: view, excludeEcho: typed } = prepared.request;
+  const { screen: view, excludeEcho: typed, sends = typed } = prepared.request;
   const patterns: ScreenPattern[] = [];
   for (const set of wait.sets) {
     set.arm(new WaitContext(wait, set, prepared, moment, patterns), prepared.predicates);
@@ -36,7 +41,9 @@ export function armWait(wait: ActiveWait, prepared: Prepared, moment: ArmMoment)
   if (view !== undefined && patterns.length > 0) {
     wait.screen = new ScreenWatch({ view, patterns, typed, engine, maxMatchBytes: limits.maxMatchBytes });
   }
-  return echoOf(wait, typed, limits, moment.head);
+  const echo = echoOf(wait, { typed, sends }, limits, moment);
+  if (wait.screen !== undefined) wait.screen.echo = echo;
+  return echo;
 }
 
 /** Where a request begins to read, and what it has missed before that. @throws AppError INVALID_ARGUMENT */
@@ -71,17 +78,35 @@ export function startOf(source: OutputSource, from: WaitFrom, head: number): Wai
 
 function echoOf(
   wait: ActiveWait,
-  typed: Uint8Array | undefined,
+  { typed = NOTHING, sends = NOTHING }: { typed?: Uint8Array | undefined; sends?: Uint8Array | undefined },
   limits: WaitLimits,
-  head: number,
+  { head, isShell }: ArmMoment,
 ): EchoWatch | undefined {
-  if (typed === undefined || typed.length === 0 || wait.watches.size === 0) return undefined;
+  if (sends.length === 0 || wait.watches.size === 0) return undefined;
   const { source } = wait.target;
   const before = bytesBefore(source, head);
   const row = before.subarray(before.lastIndexOf(LF) + 1);
-  const isLineEditor = trackerOf(source).readOn().bracketedPaste === true;
-  const mask = new EchoMask({ typed, start: head, row, isLineEditor, windowBytes: limits.echoWindowBytes });
+  const { bracketedPaste, bracketedPasteSeq, lineFeedSeq } = trackerOf(source).readOn();
+  const isLineEditor = bracketedPaste === true;
+  // A program that was killed may have left it on: a shell that announces its editor does so before each prompt.
+  const isAnnounced = isLineEditor && lineFeedSeq <= bracketedPasteSeq + MAX_PROMPT_BYTES;
+  const isShellEditor = isShell && isAnnounced && (isEntered(sends) || isTyped(wait, sends));
+  if (typed.length === 0 && !isShellEditor) return undefined;
+  const { echoWindowBytes: windowBytes } = limits;
+  const mask = new EchoMask({ typed, start: head, row, isLineEditor, isShellEditor, windowBytes });
   return mask.isOver ? undefined : new EchoWatch(mask, [...wait.watches]);
+}
+
+/** One Enter at least, and before the first nothing else that ends a line editor: C-c, C-d, C-z, C-\. */
+function isEntered(sends: Uint8Array): boolean {
+  const end = sends.findIndex((byte) => ENDS.has(byte));
+  return end > 0 && (sends[end] === CR || sends[end] === LF);
+}
+
+/** It stays in the editor, and all that is waited for stands in it. */
+function isTyped({ watches }: ActiveWait, sends: Uint8Array): boolean {
+  if (sends.some((byte) => ENDS.has(byte))) return false;
+  return [...watches].every(({ kind, watch }) => kind === "literal" && Buffer.from(sends).includes(watch.bytes));
 }
 
 function bytesBefore(source: OutputSource, head: number): Uint8Array {

@@ -21,6 +21,8 @@ import type { TargetWait, WaitTarget } from "./waitTarget.ts";
 export interface ArmMoment {
   /** Something is typed after this: what holds now does not count. */
   readonly isForSend: boolean;
+  /** A shell at its prompt reads from the pane. */
+  readonly isShell: boolean;
   /** The source position at which the wait is armed. */
   readonly head: number;
   /** Where its patterns begin to read. */

@@ -6,13 +6,14 @@
  * armed in the very turn in which input is written and miss nothing of what it causes.
  */
 import { type AppError, shuttingDown, toAppError } from "../../protocol/errors.ts";
+import { trackerOf } from "../panes/vt/vtTracker.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";
 import type { Clock } from "../time/clock.ts";
 import { Scheduler } from "../time/scheduler.ts";
 import { TurnBudget } from "../time/turnBudget.ts";
 import { ActiveWait } from "./activeWait.ts";
 import { armWait, startOf, type WaitStart } from "./armWait.ts";
-import type { EchoWatch } from "./echo/echoWatch.ts";
+import type { EchoWatch } from "./watches/echoWatch.ts";
 import { needsPreparation, type Prepared } from "./prepared.ts";
 import { RegexEngine } from "./regex/regexEngine.ts";
 import { DEFAULT_WAIT_LIMITS, type WaitLimits } from "./waitLimits.ts";
@@ -73,7 +74,7 @@ export class WaitManager {
   ): Promise<WaitResult> {
     try {
       const admitted = this.#intake.admit(source, request, share);
-      const arm = (prepared: Prepared) => this.#arm(source, prepared, options, false).result;
+      const arm = (prepared: Prepared) => this.#arm(source, prepared, options, undefined).result;
       return needsPreparation(admitted.request) ? this.#intake.prepare(admitted).then(arm) : arm(admitted);
     } catch (error) {
       return Promise.reject(error);
@@ -92,15 +93,16 @@ export class WaitManager {
   ): Promise<WaitResult> {
     options.signal?.throwIfAborted();
     const prepared = await this.#intake.prepare(this.#intake.admit(source, request));
+    const isShell = await isShellReading(source, request);
     // The fallback for a sender that never calls back: the wait then begins before the send.
     const before = source.outputSeq;
     let armed: ActiveWait | undefined;
     try {
       options.signal?.throwIfAborted();
       await send(() => {
-        armed ??= this.#arm(source, prepared, options, true);
+        armed ??= this.#arm(source, prepared, options, { isShell });
       });
-      armed ??= this.#arm(source, prepared, options, true, before);
+      armed ??= this.#arm(source, prepared, options, { isShell }, before);
     } catch (error) {
       if (armed === undefined) this.#intake.release(prepared);
       else armed.cancel(error);
@@ -136,12 +138,12 @@ export class WaitManager {
     this.#host.scheduler.close();
   }
 
-  /** @param isForSend something is typed after this @param head where the wait begins */
+  /** @param send something is typed after this @param head where the wait begins */
   #arm(
     source: OutputSource,
     prepared: Prepared,
     { signal }: WaitOptions,
-    isForSend: boolean,
+    send: { readonly isShell: boolean } | undefined,
     head = source.outputSeq,
   ): ActiveWait {
     const { request, regexes, release } = prepared;
@@ -160,7 +162,8 @@ export class WaitManager {
     if (missed !== undefined) wait.onMissed(missed);
     let echo: EchoWatch | undefined;
     try {
-      echo = armWait(wait, prepared, { isForSend: isForSend || request.excludeEcho !== undefined, head, start });
+      const isForSend = send !== undefined || request.excludeEcho !== undefined;
+      echo = armWait(wait, prepared, { isForSend, isShell: send?.isShell === true, head, start });
     } catch (error) {
       wait.fail(toAppError(error));
     }
@@ -178,4 +181,20 @@ export class WaitManager {
     }
     return target;
   }
+}
+
+/**
+ * A shell at its prompt reads from the pane, and a line editor has announced itself. An agent's box looks alike in the
+ * stream, and never ends.
+ */
+async function isShellReading(
+  source: OutputSource,
+  { pane, sends, excludeEcho = sends }: WaitRequest,
+): Promise<boolean> {
+  if (pane === undefined || excludeEcho === undefined) return false;
+  if (trackerOf(source).readOn().bracketedPaste !== true) return false;
+  // A pane that is gone is told by what is sent to it.
+  const asked = await pane.server.foreground(pane.id, { atNoCost: true }).catch(() => undefined);
+  // It leads a group of its own; what else is in it draws the prompt.
+  return asked?.processes?.[0]?.isInteractiveShell === true;
 }

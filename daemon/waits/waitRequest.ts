@@ -19,7 +19,7 @@ export interface CheckedSet {
   readonly predicates: readonly CheckedPredicate[];
 }
 
-export interface CheckedRequest extends Pick<WaitRequest, "excludeEcho" | "screen" | "pane"> {
+export interface CheckedRequest extends Pick<WaitRequest, "excludeEcho" | "sends" | "screen" | "pane"> {
   /** Must hold; undefined when everything is in `anyOf`. */
   readonly all: CheckedSet | undefined;
   /** One of these must hold as well, if there are any. */
@@ -53,6 +53,7 @@ export function checkRequest(request: WaitRequest, limits: WaitLimits): CheckedR
     from: checkFrom(request.from),
     timeoutMs: checkTimeout(request.timeoutMs, limits),
     excludeEcho: request.excludeEcho,
+    sends: request.sends,
     screen: request.screen,
     pane: request.pane,
     regexes: sets.flatMap((set) => set.predicates.flatMap(({ row, checked }) => row.regexes?.(checked) ?? [])),

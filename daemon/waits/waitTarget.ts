@@ -8,11 +8,11 @@ import type { Gap, Position } from "../../protocol/position.ts";
 import { headOf, type ExitStatus, type OutputListener, type OutputSource } from "../tmux/outputSource.ts";
 import type { Timer } from "../time/clock.ts";
 import type { BudgetedTask } from "../time/turnBudget.ts";
-import type { EchoWatch } from "./echo/echoWatch.ts";
+import type { EchoWatch } from "./watches/echoWatch.ts";
 import { ScreenCaptures } from "./screen/screenCaptures.ts";
 import type { ScreenWatch } from "./screen/screenWatch.ts";
-import { TextStream } from "./text/textStream.ts";
-import type { TextWatch } from "./text/textWatch.ts";
+import { TextStream } from "./watches/textStream.ts";
+import type { TextWatch } from "./watches/textWatch.ts";
 import type { ReadTarget, WaitHost } from "./waitHost.ts";
 import { LEAD_BYTES } from "./waitLimits.ts";
 

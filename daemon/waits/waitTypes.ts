@@ -33,6 +33,8 @@ export interface WaitRequest extends WaitPredicates {
   readonly timeoutMs?: number | undefined;
   /** What is typed after the wait is armed: its echo never satisfies a pattern or a prompt (`echoMask.ts` says how). */
   readonly excludeEcho?: Uint8Array | undefined;
+  /** The same with the keys, as bytes: whether a shell's editor ends by it. Default: `excludeEcho`. */
+  readonly sends?: Uint8Array | undefined;
   /**
    * Patterns are also tried on the pane's screen, as people see it: when output pauses and once before the time is
    * over, on the rows that have changed since the wait was armed, trailing blanks dropped, wrapped rows joined. The

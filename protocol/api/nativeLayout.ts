@@ -175,9 +175,10 @@ export const LAYOUT_OPERATIONS = {
   Record<LayoutOperationName, { readonly summary: string; readonly example: object; readonly body: v.GenericSchema }>
 >;
 
-export type NativeLayoutRequest<Name extends LayoutOperationName> = v.InferInput<
-  (typeof LAYOUT_OPERATIONS)[Name]["body"]
->;
+type NativeLayoutRequests = {
+  readonly [Name in LayoutOperationName]: v.InferInput<(typeof LAYOUT_OPERATIONS)[Name]["body"]>;
+};
+export type NativeLayoutRequest<Name extends LayoutOperationName> = NativeLayoutRequests[Name];
 
 /** Where the pane or window that was created, moved or changed is now. */
 export const layoutResultSchema = v.object({

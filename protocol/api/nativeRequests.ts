@@ -51,7 +51,12 @@ const parts = described(
   "What to type, in order.",
 );
 
-export const inputRequestSchema = recognized(v.strictObject({ parts }), isPlainInput);
+const inputProfile = optional(
+  filled(64),
+  "Only for this program, a name from `tmuxwire profiles`: refused with WRONG_STATE when another reads from the pane.",
+);
+
+export const inputRequestSchema = recognized(v.strictObject({ parts, profile: inputProfile }), isPlainInput);
 export type NativeInputRequest = v.InferInput<typeof inputRequestSchema>;
 
 const cols = described(whole(1, NATIVE_MAX_SIZE), "Width in columns.");

@@ -54,6 +54,15 @@ const serverSchema = v.object({
   socketPath: described(v.nullable(v.string()), "The socket of the tmux server; null when there is none."),
   sessions: count("How many sessions it has."),
   panes: count("How many panes it has."),
+  waiting: v.optional(
+    described(
+      v.object({
+        for: described(v.literal("calm"), "For what."),
+        sinceUnixMs: described(v.number(), "Since when: Unix time in milliseconds."),
+      }),
+      "There while clients of the daemon wait until the server is calm: streams begin then, with a gap.",
+    ),
+  ),
 });
 export type NativeServer = v.InferOutput<typeof serverSchema>;
 export const serversSchema = v.object({ servers: described(v.array(serverSchema), "All of them.") });

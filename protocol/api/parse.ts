@@ -28,8 +28,6 @@ type Tried<Schema extends v.GenericSchema> =
     };
 
 interface ParseOptions {
-  /** Stop at the first fault of each part: for what may have very many. */
-  readonly abortEarly?: boolean | undefined;
   /** The schema is for arrays as well. */
   readonly mayBeArray?: boolean | undefined;
 }
@@ -38,12 +36,13 @@ interface ParseOptions {
 export function tryParse<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
-  { abortEarly, mayBeArray = false }: ParseOptions = {},
+  { mayBeArray = false }: ParseOptions = {},
 ): Tried<Schema> {
   if (recognizers.get(schema)?.(value) === true) return { success: true, output: value };
   // The library takes an array for an object without members.
   const given = Array.isArray(value) && !mayBeArray ? undefined : value;
-  const parsed = v.safeParse(schema, given, { abortEarly });
+  // One fault is told: of a list of a million there may be as many.
+  const parsed = v.safeParse(schema, given, { abortEarly: true });
   if (parsed.success) return parsed;
   const [issue] = parsed.issues;
   return { success: false, output: parsed.output, issue, path: v.getDotPath(issue) ?? undefined };
@@ -64,7 +63,7 @@ export function parse<Schema extends v.GenericSchema>(
 export const matches = <Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
-): value is v.InferInput<Schema> => tryParse(schema, value, { abortEarly: true }).success;
+): value is v.InferInput<Schema> => tryParse(schema, value).success;
 
 /** The field and what is wrong with it. */
 export const faultText = (message: string, path: string | undefined): string =>

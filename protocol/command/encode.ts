@@ -8,16 +8,16 @@ import { AppError } from "../errors.ts";
 const utf8 = new TextEncoder();
 
 /** Bytes that stand for themselves inside double quotes. */
-const SAFE = new Set(
-  Array.from("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 %&()*+,-./:<=>?@[]^_{|}!", (char) =>
-    char.charCodeAt(0),
-  ),
-);
+const SAFE = new Uint8Array(256);
+for (const byte of utf8.encode(
+  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 %&()*+,-./:<=>?@[]^_{|}!",
+))
+  SAFE[byte] = 1;
 
-/** Each byte as written inside the quotes: itself, or its octal escape. */
-const ENCODED = Array.from({ length: 256 }, (_unused, byte) =>
-  SAFE.has(byte) ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, "0")}`,
-);
+const ascii = new TextDecoder();
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const ZERO = 0x30;
 
 /** Whether tmux's parser can carry every byte: NUL is a parse error, 0xFF is lost (docs/tmuxFacts.md 22). */
 export function isQuotable(bytes: Uint8Array): boolean {
@@ -33,9 +33,22 @@ export function quote(argument: string | Uint8Array): string {
   if (!isQuotable(bytes)) {
     throw new AppError("INVALID_ARGUMENT", "a tmux argument cannot hold a NUL or 0xFF byte; send it as keys");
   }
-  let out = '"';
-  for (const byte of bytes) out += ENCODED[byte]!;
-  return `${out}"`;
+  // Into bytes first: a string that grows by one character at a time costs 32 bytes for each.
+  const out = new Uint8Array(bytes.length * 4 + 2);
+  let at = 0;
+  out[at++] = QUOTE;
+  for (const byte of bytes) {
+    if (SAFE[byte] === 1) {
+      out[at++] = byte;
+      continue;
+    }
+    out[at++] = BACKSLASH;
+    out[at++] = ZERO + (byte >> 6);
+    out[at++] = ZERO + ((byte >> 3) & 7);
+    out[at++] = ZERO + (byte & 7);
+  }
+  out[at++] = QUOTE;
+  return ascii.decode(out.subarray(0, at));
 }
 
 /**

@@ -26,11 +26,11 @@ const NAMES_SYSTEM_FILES = [
   "daemon/shell/shellLine.ts",
   // a thread of our own process, wherever tmux is
   "daemon/waits/regex/regexWorker.ts",
-  "daemon/waits/regex/threadCpu.ts",
+  "daemon/waits/regex/regexThread.ts",
   // tells a person what the system does not have
-  "adapters/bin/commands/doctorSystem.ts",
+  "adapters/commands/doctor/doctorSystem.ts",
   // who is at the other end of a connection to a listener of ours, wherever tmux is
-  "adapters/http/peerTable.ts",
+  "adapters/kit/peers/peerTable.ts",
   // an example in the API's description
   "adapters/operations/paneOperations.ts",
 ];
@@ -42,7 +42,7 @@ test("the system's files about processes, sockets and terminals are read in one 
 test("processes are started in one place", () => {
   // Inside pi, or inside a command: neither is the daemon.
   expect(outside(/["'](?:node:)?child_process["']/).toSorted()).toEqual([
-    "adapters/bin/cli/foregroundProgram.ts",
+    "adapters/cli/foregroundProgram.ts",
     "adapters/serving/autostart.ts",
   ]);
 });

@@ -17,7 +17,7 @@ const MAY_START_PROCESSES = new Set([
   // runs inside a command or inside pi, not inside the daemon: the daemon itself, for those who find none
   "adapters/serving/autostart.ts",
   // a command that puts another program into its place: tmux itself, the journal
-  "adapters/bin/cli/foregroundProgram.ts",
+  "adapters/cli/foregroundProgram.ts",
 ]);
 
 function sources(layer: string): string[] {

@@ -227,7 +227,13 @@ describe("a database that another program holds", () => {
     const onMovedAside = (to: string): void => {
       movedTo = to;
     };
-    openDatabase({ path, migrations: MIGRATIONS, nowUnixMs: () => 5, onMovedAside }).close();
+    openDatabase({
+      path,
+      setting: "--dashboard-database",
+      migrations: MIGRATIONS,
+      nowUnixMs: () => 5,
+      onMovedAside,
+    }).close();
     expect([movedTo, readdirSync(directory.path).includes("d.db.damaged-5")]).toEqual([`${path}.damaged-5`, true]);
     const release = becomeSoleOwner(path);
     expect(() => becomeSoleOwner(path)).toThrow(AppError);

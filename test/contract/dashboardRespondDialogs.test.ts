@@ -5,6 +5,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ChooseRequest } from "../../daemon/delivery/delivery.ts";
 import type { Dialog } from "../../daemon/readiness/readiness.ts";
+import { AppError } from "../../protocol/errors.ts";
 import { DashboardScene, failed } from "../support/daemon/dashboardScene.ts";
 
 let scene: DashboardScene;
@@ -98,6 +99,72 @@ describe("while a dialog is open", () => {
     expect([status, json]).toMatchObject([409, failed("wrong_state", /could not be read/)]);
     expect(scene.probes).toBe(1);
     expect(scene.submitted).toEqual([]);
+  });
+
+  /** What is told of the agent until its answer's turn. */
+  async function toldOf(agentId: number, act: () => Promise<unknown>): Promise<readonly string[]> {
+    const events = await scene.dashboard.events();
+    const answer = scene.dashboard.respond(agentId, { text: "2" });
+    await scene.untilChosen(1);
+    await act();
+    expect((await answer).json).toMatchObject({ status: "ok", new_state: "processing" });
+    await events.next(({ data }) => data["intent"] === "answer");
+    return events.events.map(({ event, data }) => {
+      const what = data["event_type"] ?? data["reason"] ?? data["intent"];
+      const state = data["new_state"] === undefined ? "" : ` ${data["new_state"] as string}`;
+      return `${event} ${what as string}${state}`;
+    });
+  }
+
+  test("a hook that tells what followed while the answer is under way: the answer is told behind it", async () => {
+    const agentId = await scene.register();
+    await scene.prompt("go");
+    await scene.hook("permission-request", { tool_name: "Bash", tool_input: { command: "ls" } });
+    scene.shows("asking", DIALOG);
+    const release = scene.holdSubmit();
+    const told = await toldOf(agentId, async () => {
+      scene.shows("busy");
+      await scene.hook("post-tool-use", { tool_name: "Bash" });
+      release();
+    });
+    expect(told).toEqual([
+      "card_refresh readiness",
+      "card_refresh post_tool_use_resume",
+      "state_changed post_tool_use PROCESSING",
+      "card_refresh respond",
+      "state_changed respond PROCESSING",
+      "turn_created answer",
+    ]);
+    const { json } = await scene.dashboard.call("GET", `/api/agents/${agentId}/turns`);
+    expect(json["turns"]).toMatchObject([{ intent: "answer", answers_turn_id: 2 }, { turn_id: 2 }, {}]);
+  });
+
+  test("a turn that ends while the answer to its dialog is under way is over", async () => {
+    const agentId = await scene.register();
+    await scene.prompt("go");
+    await scene.hook("permission-request", { tool_name: "Bash", tool_input: { command: "ls" } });
+    scene.shows("asking", DIALOG);
+    const release = scene.holdSubmit();
+    await toldOf(agentId, async () => {
+      scene.shows("busy");
+      expect((await scene.hook("stop")).json).toMatchObject({ state: "complete", state_changed: true });
+      scene.shows("idle");
+      release();
+    });
+    expect(await scene.card(agentId)).toMatchObject({ state: "COMPLETE", question: null });
+  });
+
+  test("an answer that fails leaves what the screen shows by then", async () => {
+    const agentId = await scene.asking();
+    scene.shows("asking", DIALOG);
+    scene.submitsWith(async () => {
+      // A person has answered at the program itself.
+      scene.shows("busy");
+      expect(await scene.card(agentId)).toMatchObject({ state: "AWAITING_INPUT", question: { dialog_id: "d1" } });
+      throw new AppError("WRONG_STATE", "that question is no longer open");
+    });
+    expect((await scene.dashboard.respond(agentId, { text: "2" })).status).toBe(409);
+    expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING", question: null });
   });
 
   test("one that has gone is not answered", async () => {

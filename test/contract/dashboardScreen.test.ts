@@ -1,7 +1,7 @@
 /** What an agent's screen says, beside its hooks: dialogs, work and rest, with and without hooks. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Dialog } from "../../daemon/readiness/readiness.ts";
-import { UUID } from "../support/daemon/dashboardFixture.ts";
+import { databaseDirectory, UUID } from "../support/daemon/dashboardFixture.ts";
 import { DashboardScene } from "../support/daemon/dashboardScene.ts";
 import { FakeClock } from "../support/clock/fakeClock.ts";
 
@@ -92,6 +92,88 @@ describe("a dialog on the screen", () => {
     expect(await scene.card(agentId)).toMatchObject({ state: "AWAITING_INPUT" });
     clock.advanceMs(1_500);
     expect(await scene.card(agentId)).toMatchObject({ state: "COMPLETE", question: null });
+  });
+});
+
+describe("what a permission would let happen", () => {
+  const offered = async (agentId: number) => (await scene.card(agentId))?.["question_options"];
+
+  test.each<[string, object, string, object | undefined]>([
+    [
+      "Bash",
+      { command: "ls -la", description: "List files" },
+      "safe_read",
+      { command: "ls -la", description: "List files" },
+    ],
+    ["Bash", { command: "rm -rf build" }, "destructive", { command: "rm -rf build" }],
+    ["shell", { command: ["bash", "-lc", "make"] }, "unknown", { command: "bash -lc make" }],
+    ["Edit", { file_path: "/a" }, "safe_write", undefined],
+    ["Read", { file_path: "/a" }, "safe_read", undefined],
+    ["mcp__x__y", {}, "unknown", undefined],
+  ])("%s %j: %s", async (tool_name, tool_input, safety, context) => {
+    const agentId = await scene.register();
+    await scene.prompt("go");
+    await hook("permission-request", { tool_name, tool_input });
+    expect(await offered(agentId)).toBe(null);
+    scene.shows("asking", dialog("d1"));
+    expect(await offered(agentId)).toEqual({
+      questions: [expect.objectContaining({ options: [expect.anything(), expect.anything()] })],
+      source: "permission_pane_capture",
+      safety,
+      ...(context === undefined ? {} : { command_context: context }),
+      status: "pending",
+    });
+  });
+
+  test.each<[string, string, object]>([
+    [
+      "Codex",
+      "Would you like to run the following command?\n\nReason: it is old\n\n$ rm -rf a\n  b",
+      {
+        safety: "destructive",
+        command_context: { command: "rm -rf a\n  b", description: "it is old" },
+      },
+    ],
+    [
+      "opencode",
+      "Permission required\n# Shell command\n\n$ ls -la",
+      { safety: "unknown", command_context: { command: "ls -la" } },
+    ],
+    [
+      "Claude",
+      "Bash command\n\nTip: auto mode\nCreate an empty file\ntouch /tmp/x\n\nDo you want to proceed?",
+      { safety: "unknown", command_context: { command: "touch /tmp/x", description: "Create an empty file" } },
+    ],
+    ["another", "Do you trust this folder?", {}],
+  ])("without a hook, as the dialog of %s shows it, none is safe", async (_name, text, fields) => {
+    const agentId = await scene.register();
+    scene.shows("asking", { ...dialog("d1"), text });
+    const { questions, source, status, ...more } = (await offered(agentId)) as Record<string, unknown>;
+    expect([questions, source, status]).toMatchObject([
+      [{ question: text.trim() }],
+      "permission_pane_capture",
+      "pending",
+    ]);
+    expect(more).toEqual(fields);
+  });
+
+  test("is known after a restart, and nothing is said of a plan", async () => {
+    using directory = databaseDirectory();
+    await scene.dashboard[Symbol.asyncDispose]();
+    const databasePath = `${directory.path}/d.db`;
+    scene.dashboard = await scene.another({ databasePath });
+    const agentId = await scene.register();
+    await scene.prompt("go");
+    await hook("permission-request", { tool_name: "Bash", tool_input: { command: "rm x" } });
+    scene.shows("asking", dialog("d1"));
+    await scene.dashboard[Symbol.asyncDispose]();
+    scene.dashboard = await scene.another({ databasePath });
+    scene.shows("asking", dialog("d1", ["Yes", "Always", "No"]));
+    const risk = { safety: "destructive", command_context: { command: "rm x" } };
+    expect(await offered(agentId)).toMatchObject({ ...risk, questions: [{ options: [{}, {}, {}] }] });
+    await hook("pre-tool-use", { tool_name: "ExitPlanMode", tool_input: { plan: "$ rm x" } });
+    scene.shows("asking", { ...dialog("d2"), text: "$ rm x" });
+    expect(await offered(agentId)).not.toHaveProperty("safety");
   });
 });
 

@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AppError } from "../../protocol/errors.ts";
-import { databaseDirectory, type EventReader } from "../support/daemon/dashboardFixture.ts";
+import { databaseDirectory, type EventReader, UUID } from "../support/daemon/dashboardFixture.ts";
 import { DashboardScene, failed } from "../support/daemon/dashboardScene.ts";
 
 let scene: DashboardScene;
@@ -26,6 +26,11 @@ async function unconfirmed(text = "go on"): Promise<number> {
     { status: "ok", mode: "text", new_state: "awaiting_input", delivery: "echoed_unconfirmed" },
   ]);
   return agentId;
+}
+
+async function intents(agentId: number): Promise<readonly unknown[]> {
+  const { json } = await scene.dashboard.call("GET", `/api/agents/${agentId}/turns`);
+  return (json["turns"] as { readonly intent: string }[]).map(({ intent }) => intent);
 }
 
 test("the question stays open, and the history has the answer", async () => {
@@ -54,6 +59,45 @@ test("the hook of that prompt says that it was taken", async () => {
   expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING", question: null });
   const turns = await scene.dashboard.call("GET", `/api/agents/${agentId}/turns`);
   expect((turns.json["turns"] as unknown[]).length).toBe(3);
+});
+
+const REPORTED: readonly (readonly [string, string, string])[] = [
+  ["letters composed", "re\u0301sume\u0301 it", "r\u00e9sum\u00e9 it"],
+  ["spaces for tabs", "a\tb", "a    b"],
+  ["line feeds for line ends", "one\r\ntwo", "one\ntwo"],
+  ["blanks gone", "  go on \n", "go on"],
+];
+
+test.each(REPORTED)("the program reports it with %s: one turn all the same", async (_how, typed, reported) => {
+  const agentId = await unconfirmed(typed);
+  const { json } = await scene.hook("user-prompt-submit", { prompt: reported });
+  expect(json).toMatchObject({ state: "processing", state_changed: true });
+  expect(await intents(agentId)).toEqual(["answer", "question", "command"]);
+});
+
+test("an agent whose first hook reports the answer has one turn of it", async () => {
+  const body = { session_uuid: UUID, project_path: "/p", tmux_pane_id: scene.pane };
+  const { json } = await scene.dashboard.call("POST", "/api/sessions", body);
+  const agentId = Number(json["agent_id"]);
+  const options = [{ index: 0, number: "1", label: "Yes", keys: ["1"] }];
+  scene.shows("asking", { id: "d1", multi: false, text: "Go on?", options, otherIndex: 0 });
+  scene.submits("echoed_unconfirmed");
+  await scene.dashboard.respond(agentId, { mode: "other", text: "on a branch" });
+  const hook = await scene.hook("user-prompt-submit", { headspace_session_id: UUID, prompt: "on a branch" });
+  expect(hook.json).toMatchObject({ state: "processing", state_changed: true });
+  expect(await intents(agentId)).toEqual(["answer", "question"]);
+});
+
+test("text typed by the contract's keys and then reported is one turn", async () => {
+  const agentId = await scene.register();
+  await scene.prompt("go");
+  const tool_input = { questions: [{ question: "Which?", options: [{ label: "Red" }, { label: "Green" }] }] };
+  await scene.hook("pre-tool-use", { tool_name: "AskUserQuestion", tool_input });
+  const { json } = await scene.dashboard.respond(agentId, { mode: "other", text: "Blue" });
+  expect(json).toMatchObject({ delivery: "echoed_unconfirmed", new_state: "awaiting_input" });
+  await scene.hook("user-prompt-submit", { prompt: "Blue" });
+  expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING", question: null });
+  expect(await intents(agentId)).toEqual(["answer", "question", "command"]);
 });
 
 test("and closes no other question", async () => {

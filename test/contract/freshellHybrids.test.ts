@@ -64,6 +64,37 @@ describe("F089 F090 F091 F092: a new pane with a terminal", () => {
     expect(terminal).not.toHaveProperty("orphan");
   });
 
+  test("the program knows its pane, after a respawn and in a terminal that a page makes as well", async () => {
+    const made: unknown[] = [];
+    const createSession = server.createSession.bind(server);
+    server.createSession = (request) => {
+      made.push(request.environment);
+      return createSession(request);
+    };
+    const { result } = await ask(split());
+    const { terminalId, paneId, tabId } = result as Record<string, string>;
+    const place = { FRESHELL_DEVICE_ID: "desk", FRESHELL_TAB_ID: tabId, FRESHELL_PANE_ID: paneId };
+    const all = { FRESHELL_URL: freshell.url, FRESHELL_TERMINAL_ID: terminalId };
+    await freshell.call("POST", `/api/terminals/${terminalId}/respawn`);
+    expect(made).toEqual([
+      { ...all, ...place },
+      { ...all, ...place },
+    ]);
+    await freshell.call("POST", "/api/terminals", { pane: { deviceId: "desk", tabId: "t", paneId: "p" } });
+    await freshell.call("POST", "/api/terminals", {});
+    expect(made.slice(2)).toMatchObject([{ FRESHELL_TAB_ID: "t", FRESHELL_PANE_ID: "p" }, {}]);
+    expect(made[3]).not.toHaveProperty("FRESHELL_PANE_ID");
+  });
+
+  test.each([
+    { deviceId: "d" },
+    { deviceId: "a b", tabId: "t", paneId: "p" },
+    { deviceId: "d", tabId: "t\n", paneId: "p" },
+  ])("a pane that is none is refused: %j", async (pane) => {
+    const { status, json } = await freshell.call("POST", "/api/terminals", { pane });
+    expect([status, json]).toMatchObject([400, { error: { code: "INVALID_ARGUMENT" } }]);
+  });
+
   test("F090: the owner refuses the place: nothing is made", async () => {
     const { status, error } = await ask(split({ expectedRevision: 7 }));
     expect([status, error["code"], error["currentRevision"]]).toEqual([409, "REVISION_CONFLICT", 1]);

@@ -124,6 +124,38 @@ describe("F140 F144 F152: an sdk session", () => {
   });
 });
 
+describe("what is sent behind a kill on the same socket gets its error", () => {
+  test("sdk", async () => {
+    const id = await scene.sdk(client);
+    await client.next("sdk.status", (frame) => frame["status"] === "connected");
+    client.send({ type: "sdk.kill", sessionId: id });
+    for (const message of [
+      { type: "sdk.send", text: "echo x" },
+      { type: "sdk.send", text: "echo y" },
+      { type: "sdk.interrupt" },
+      { type: "sdk.set-model", model: "x" },
+    ]) {
+      client.send({ ...message, sessionId: id });
+    }
+    for (let at = 0; at < 4; at += 1) {
+      expect(await client.next("error")).toMatchObject({ code: "INVALID_SESSION_ID", sessionId: id });
+    }
+    await client.next("sdk.exit");
+    expect(framesOf(id, "sdk.assistant")).toEqual([]);
+  });
+
+  test("codingcli", async () => {
+    client.send({ type: "codingcli.create", requestId: "k", provider: "claude", prompt: "stay", keepStdinOpen: true });
+    const { sessionId } = await client.next("codingcli.created");
+    client.send({ type: "codingcli.kill", sessionId });
+    for (const data of ["a", "b"]) client.send({ type: "codingcli.input", sessionId, data });
+    for (let at = 0; at < 2; at += 1) {
+      expect(await client.next("error")).toMatchObject({ code: "INVALID_SESSION_ID", sessionId });
+    }
+    await client.next("codingcli.exit");
+  });
+});
+
 describe("F146 F011: whose it is", () => {
   test("an unknown session, one of another connection, one that has ended", async () => {
     const id = await scene.sdk(client);
@@ -189,11 +221,68 @@ describe("F146 F011: whose it is", () => {
   });
 });
 
+describe("why a session failed", () => {
+  const failing = "stderr \u001b[31mbad\u0007 \u202ekey\u001b[0m\nexit 3";
+  const failure = "the program ended with 3: bad key";
+
+  test("is in its entry, in the list and in what a wait for its end gives, in plain text", async () => {
+    const create = { provider: "codingcli", codingProvider: "claude", prompt: failing };
+    const { json } = await scene.freshell.call("POST", "/api/agent-sessions", create);
+    const sessionRef = { provider: "codingcli", sessionId: json["sessionId"] as string };
+    const ended = await scene.freshell.call("POST", "/api/waits", {
+      target: { sessionRef },
+      exit: true,
+      timeoutSec: 30,
+    });
+    expect(ended.json).toMatchObject({ exitCode: 3, failure });
+    expect(await scene.entry(sessionRef.sessionId, "codingcli")).toMatchObject({ status: "exited", failure });
+    const list = (await scene.freshell.call("GET", "/api/agent-sessions")).json as unknown;
+    expect(list).toMatchObject([{ failure }]);
+  });
+
+  test("is bounded, and is not there for one that ended well or was killed", async () => {
+    const failed = await scene.sdk(client);
+    say(failed, `stderr ${"x".repeat(5_000)}\nexit 1`);
+    await client.next("sdk.exit");
+    expect((await scene.entry(failed)).failure?.length).toBeLessThan(1_100);
+    for (const end of [{ type: "sdk.send", text: "stderr words\nexit 0" }, { type: "sdk.kill" }]) {
+      const id = await scene.sdk(client);
+      client.send({ ...end, sessionId: id });
+      await client.next("sdk.exit", (frame) => frame["sessionId"] === id);
+      expect(await scene.entry(id)).not.toHaveProperty("failure");
+    }
+  });
+});
+
 describe("permission requests", () => {
   const ask = async (id: string, command: string): Promise<string> => {
     say(id, `permission ${command}`);
     return (await client.next("sdk.permission.request"))["requestId"] as string;
   };
+
+  test("one is listed and answered over HTTP, once, and who is attached hears of it", async () => {
+    const id = await scene.sdk(client);
+    const requestId = await ask(id, "rm");
+    const path = `/api/agent-sessions/sdk/${id}`;
+    const open = { requestId, subtype: "can_use_tool", tool: { name: "Bash", input: { command: "rm" } } };
+    expect((await scene.freshell.call("GET", `${path}/permissions`)).json).toMatchObject([open]);
+    const deny = { requestId, behavior: "deny", message: "not here" };
+    expect((await scene.freshell.call("POST", `${path}/answer`, deny)).json).toEqual({ ok: true });
+    expect(await client.next("sdk.permission.cancelled")).toMatchObject({ requestId });
+    expect(JSON.stringify((await client.next("sdk.assistant"))["content"])).toContain("not here");
+    expect((await scene.freshell.call("GET", `${path}/permissions`)).json).toEqual([]);
+    expect(await scene.freshell.call("POST", `${path}/answer`, deny)).toMatchObject({ status: 404 });
+    expect(await scene.freshell.call("POST", `${path}/answer`, { ...deny, behavior: "perhaps" })).toMatchObject({
+      status: 400,
+    });
+  });
+
+  test("a codingcli session asks nobody", async () => {
+    const create = { provider: "codingcli", codingProvider: "claude", prompt: "echo x" };
+    const { json } = await scene.freshell.call("POST", "/api/agent-sessions", create);
+    const path = `/api/agent-sessions/codingcli/${String(json["sessionId"])}/permissions`;
+    expect((await scene.freshell.call("GET", path)).json).toMatchObject({ error: { code: "INVALID_TARGET" } });
+  });
 
   test("one stays open until a person answers, once", async () => {
     const id = await scene.sdk(client);

@@ -170,8 +170,22 @@ describe("F215 F221: messages that are wrong", () => {
       { terminalId: UNKNOWN },
     ],
     [{ type: "terminal.kill", terminalId: UNKNOWN }, "INVALID_TERMINAL_ID", { terminalId: UNKNOWN }],
-    [{ type: "terminal.attach", terminalId: "../../etc" }, "INVALID_TERMINAL_ID", {}],
-    [{ type: "terminal.attach", terminalId: "a".repeat(10_000) }, "INVALID_TERMINAL_ID", {}],
+    [{ type: "terminal.attach", terminalId: "../../etc" }, "INVALID_TERMINAL_ID", { terminalId: "../../etc" }],
+    [
+      { type: "terminal.input", terminalId: "a".repeat(10_000), data: "x" },
+      "INVALID_TERMINAL_ID",
+      { terminalId: "a".repeat(256) },
+    ],
+    [
+      { type: "terminal.input", terminalId: "a\u001b]0;b\u0007\u202ec\ud800", data: "x" },
+      "INVALID_TERMINAL_ID",
+      { terminalId: "a]0;bc" },
+    ],
+    [
+      { type: "sdk.send", sessionId: `\u001b[2J${"s".repeat(400)}`, text: "x" },
+      "INVALID_SESSION_ID",
+      { sessionId: `[2J${"s".repeat(253)}` },
+    ],
     [{ type: "terminal.create", requestId: "r", cwd: "/not/there" }, "PTY_SPAWN_FAILED", { requestId: "r" }],
     [{ type: "terminal.create", requestId: "r", mode: "gemini" }, "PTY_SPAWN_FAILED", { requestId: "r" }],
   ])("%j: %s, and the connection lives on", async (message, code, about) => {

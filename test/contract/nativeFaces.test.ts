@@ -41,6 +41,11 @@ const CASES: Readonly<Record<OperationName, readonly FaceCase[]>> = {
       input: { parts: [{ kind: "keys", keys: ["NoKey"] }] },
       command: ["send", "work", "--key", "NoKey"],
     },
+    {
+      names: PANE,
+      input: { parts: [{ kind: "enter" }], profile: "no-such-program" },
+      command: ["send", "work", "--enter", "--profile", "no-such-program"],
+    },
   ],
   capture: [
     { names: PANE, input: {}, command: ["capture", "work"] },

@@ -174,6 +174,18 @@ describe("every Host, Origin and token", () => {
     expect(wrong(cases)).toEqual([]);
   });
 
+  test.each([
+    [ORIGIN, "cross-site", 200],
+    [ORIGIN, "same-site", 200],
+    [undefined, "cross-site", 403],
+    [undefined, "same-site", 403],
+    [undefined, "same-origin", 200],
+    [undefined, "none", 200],
+  ])("a request with the origin %s that a browser calls %s is %d", async (origin, site, wanted) => {
+    const headers = { host: "localhost", origin, authorization: `Bearer ${TOKEN}`, "sec-fetch-site": site };
+    expect((await sendRaw(api.port, { method: "GET", path: "/v1/servers", headers })).status).toBe(wanted);
+  });
+
   test("a token in a protocol opens nothing but the upgrade", async () => {
     const headers = { host: "localhost", "sec-websocket-protocol": `tmuxwire.bearer.${TOKEN}` };
     expect((await sendRaw(api.port, { method: "GET", path: "/v1/servers", headers })).status).toBe(401);

@@ -1,12 +1,12 @@
 /** Listeners without a token obey the daemon's user and root, and nobody else on the machine (contracts, §1 "peer"). */
 import { get } from "node:https";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PeerUsers } from "../../adapters/http/peerUsers.ts";
-import type { Listener } from "../../adapters/http/listen.ts";
-import { listen } from "../../adapters/http/listen.ts";
-import { makeAuthority } from "../../adapters/http/localAuthority.ts";
+import { PeerUsers } from "../../adapters/kit/peers/peerUsers.ts";
+import type { Listener } from "../../adapters/kit/listeners/listen.ts";
+import { listen } from "../../adapters/kit/listeners/listen.ts";
+import { makeAuthority } from "../../adapters/kit/trust/localAuthority.ts";
 import { createAddinApp } from "../../adapters/addin/addinApp.ts";
-import type { KeyPair } from "../../adapters/http/boundedServer.ts";
+import type { KeyPair } from "../../adapters/kit/listeners/boundedServer.ts";
 import type { AllowedUids } from "../../daemon/ops/daemonConfig.ts";
 import { silentLog } from "../../bench/silentLog.ts";
 import { systemClock } from "../../daemon/time/clock.ts";

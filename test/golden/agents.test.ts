@@ -54,8 +54,8 @@ test.each(agents)("$name is recorded in the versions that its profile names", ({
   const versions = recorded.find(({ program }) => program === name)?.versions ?? [];
   expect(versions.map(({ version }) => version).sort()).toEqual([...seenWith].sort());
   expect(versions.filter(({ screens }) => screens.length === 0)).toEqual([]);
-  // What is said from documentation may have been seen in one version besides, as Qwen Code was, by hand.
-  if (source !== "documentation") expect(versions.length).toBeGreaterThanOrEqual(2);
+  expect(source).toBe("recorded");
+  expect(versions.length).toBeGreaterThanOrEqual(2);
 });
 
 test("nothing is recorded of a program without a profile", () => {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { listen } from "../../adapters/http/listen.ts";
+import { listen } from "../../adapters/kit/listeners/listen.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import type { AddinClient } from "../support/daemon/addinClient.ts";
 import { inProcess, overSocket } from "../support/daemon/addinClient.ts";

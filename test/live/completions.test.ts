@@ -4,8 +4,8 @@
  */
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { COMMANDS } from "../../adapters/bin/cli/commandTable.ts";
-import { SHELLS } from "../../adapters/bin/cli/completions.ts";
+import { COMMANDS } from "../../adapters/commands/commandTable.ts";
+import { SHELLS } from "../../adapters/cli/completions.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { ShellPrompt } from "../support/agents/shellPrompt.ts";
 

@@ -4,7 +4,7 @@ import { type GuestAgent, guestAgent } from "../support/agents/agentPrograms.ts"
 import { type DashboardFixture, dashboardFixture, type EventReader, UUID } from "../support/daemon/dashboardFixture.ts";
 import { AGENT, ask, atWork } from "../support/daemon/dashboardTurns.ts";
 import { eventually } from "../support/clock/eventually.ts";
-import { guestFixture, userSession } from "../support/tmux/guestFixture.ts";
+import { guestFixture, paneOf, userSession } from "../support/tmux/guestFixture.ts";
 
 /** The card, once the options of a dialog are in it. */
 const withOptions = (events: EventReader, from = 0) =>
@@ -106,6 +106,36 @@ describe("text in a prompt box", () => {
       expect([name, agent.channel.submits(from)]).toEqual([name, [text]]);
       await agent.channel.next((entry) => entry.event === "state" && entry.state === "idle", from);
     }
+  });
+
+  test("several lines for a program without bracketed paste are refused, and nothing of them is typed", async () => {
+    const reader = `process.stdin.setRawMode(true); process.stdout.write("ready");
+      process.stdin.on("data", (bytes) => process.stdout.write(JSON.stringify(String(bytes))))`;
+    await using guest = await guestFixture((socket) => {
+      userSession(socket, "reader", [process.execPath, "-e", reader]);
+    });
+    await using dashboard = await dashboardFixture(guest.server);
+    const pane = paneOf(guest.server, "reader");
+    const screen = async () => (await guest.server.capture(pane)).lines.join("");
+    await eventually(async () => (await screen()) === "ready");
+    await atWork(dashboard, pane);
+    await ask(dashboard);
+    for (const text of ["one\ntwo", "a\tb"]) {
+      const { status, json } = await dashboard.respond(AGENT, { text });
+      expect([status, json]).toEqual([
+        400,
+        {
+          status: "error",
+          error_type: "invalid_text",
+          message:
+            "The agent's program takes no pasted text, so each line end would send a part of it. Send one line without tabs.",
+          latency_ms: expect.any(Number) as number,
+        },
+      ]);
+    }
+    expect(await screen()).toBe("ready");
+    expect((await dashboard.respond(AGENT, { text: "one" })).status).toBe(200);
+    await eventually(async () => (await screen()) === 'ready"one""\\r"');
   });
 
   test("two at once: one arrives, the other is refused, and they never mix", async () => {

@@ -60,6 +60,16 @@ describe("an option is chosen", () => {
   });
 });
 
+test("an option whose number only moves the mark is chosen all the same", async () => {
+  await using agent = await ownedAgent("codexLike");
+  using on = engines();
+  using dialog = await open(agent, on, "hooks", "codexLike");
+  const answer: DialogAnswer = { kind: "option", index: 1 };
+  const result = await on.delivery.choose({ ...to(agent, "codexLike"), answer, dialogId: dialog.dialogId });
+  expect(result.outcome).toBe("submitted");
+  expect(await agent.channel.next("answer")).toMatchObject({ answers: [{ index: 1 }] });
+});
+
 describe("nothing is pressed", () => {
   test("for an option there is not, another dialog, or none", async () => {
     await using agent = await ownedAgent("dialog");

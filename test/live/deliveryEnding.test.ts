@@ -5,6 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { AppError } from "../../protocol/errors.ts";
 import { procfs } from "../../daemon/host/procfs.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
@@ -60,21 +61,57 @@ test.each(["handler", "terminal"])("by its %s: Enter is not pressed when its end
   expect(await promptsOfShell(agent)).toBe(2);
 });
 
-test("told to end while it gets no time: Enter waits until it comes to that", async () => {
+/** It has the signal, and does not come to its handler for so long. */
+async function toldWhileStalled(agent: AgentProgram): Promise<void> {
+  const pid = await agentOf(agent);
+  void agent.channel.tell("stall", { ms: 300 });
+  await eventually(async () => (await procfs().stat(pid))?.state === "R");
+  process.kill(pid, "SIGTERM");
+}
+
+test.each([
+  ["the text", "paste"],
+  ["Enter", "keys"],
+] as const)("told to end while it gets no time: %s waits until it comes to that", async (_what, kind) => {
   await using agent = await underBash({ endsBy: "handler", lingerMs: 600 });
   using on = engines();
   let isReported = false;
-  const server = aroundInput(agent.server, "before", "keys", async () => {
+  const server = aroundInput(agent.server, "before", kind, async () => {
     if (isReported) return;
     isReported = true;
-    const pid = await agentOf(agent);
-    void agent.channel.tell("stall", { ms: 300 });
-    await eventually(async () => (await procfs().stat(pid))?.state === "R");
-    process.kill(pid, "SIGTERM");
+    await toldWhileStalled(agent);
   });
   const target = await drawn(agent, on, "dialog");
-  await expect(on.delivery.submit({ ...target, server, text: "go" })).rejects.toMatchObject(CHANGED);
+  const told: unknown = await on.delivery.submit({ ...target, server, text: "go" }).catch((error: unknown) => error);
+  expect(told).toMatchObject(CHANGED);
+  expect((told as AppError).details?.["textWritten"] === true).toBe(kind === "keys");
   expect(await promptsOfShell(agent)).toBe(2);
+});
+
+test("told to end while it gets no time, at work on its prompt: nobody knows what became of that", async () => {
+  await using agent = await underBash({ endsBy: "handler", lingerMs: 600, busyMs: 0 });
+  using on = engines();
+  const server = aroundInput(agent.server, "after", "keys", async () => {
+    await agent.channel.next("submit");
+    await toldWhileStalled(agent);
+  });
+  const target = await drawn(agent, on, "dialog");
+  const result = await on.delivery.submit({ ...target, server, text: "go" });
+  expect(result).toMatchObject({ outcome: "echoed_unconfirmed", enterPresses: 1 });
+});
+
+test("a turn that a person stops as it begins: its prompt, in the box again, is neither taken nor entered again", async () => {
+  await using agent = await underBash({ busyMs: 0 });
+  using on = engines();
+  const server = aroundInput(agent.server, "after", "keys", async () => {
+    await agent.channel.next("submit");
+    await agent.server.input(agent.pane, [{ kind: "keys", keys: ["C-c"] }]);
+    await agent.channel.next("interrupted");
+  });
+  const target = await drawn(agent, on, "dialog");
+  const result = await on.delivery.submit({ ...target, server, text: "go" });
+  expect(result).toMatchObject({ outcome: "echoed_unconfirmed", enterPresses: 1 });
+  expect(agent.channel.submits()).toEqual(["go"]);
 });
 
 test.each(["handler", "terminal"])("by its %s: a question that goes with it was not answered", async (endsBy) => {

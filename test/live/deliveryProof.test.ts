@@ -1,7 +1,10 @@
 /** Programs that take what they are given late, in two steps or not at all, on real tmux (docs/agentFacts.md). */
 import { describe, expect, test } from "vitest";
-import { agentUnderShell, ownedAgent } from "../support/agents/agentPrograms.ts";
+import { AgentChannel, agentUnderShell, guestAgent, ownedAgent } from "../support/agents/agentPrograms.ts";
 import { eventually } from "../support/clock/eventually.ts";
+import { paneOf } from "../support/tmux/guestFixture.ts";
+import { HOSTS } from "../support/tmux/hosts.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { drawn, engines, to, untilState } from "../support/agents/deliveryScene.ts";
 
 test("pi whose extensions start for 1.5 s gets every prompt once, and none is told that did not arrive", async () => {
@@ -48,12 +51,58 @@ test("one that starts for longer than is waited for gets it again, once, when it
   expect(agent.channel.submits()).toEqual(["very cold"]);
 });
 
+test("one that has started and says its title again gets nothing twice, whatever it shows and however late", async () => {
+  // A turn that is over at once and a history that does not show the end of the text: nothing confirms the prompt.
+  await using agent = await ownedAgent("piLike", { options: { busyMs: 1, stillMs: 900 } });
+  using on = engines();
+  const text = `#1\n${Array.from({ length: 6 }, (_, at) => `row ${at} of the prompt`).join("\n")}`;
+  const result = await on.delivery.submit({ ...(await drawn(agent, on, "piLike")), text });
+  expect(result).toMatchObject({ enterPresses: 1 });
+  expect(agent.channel.submits()).toEqual([text]);
+});
+
 test("one that draws its box before it takes pastes is waited for", async () => {
   await using agent = await ownedAgent("geminiLike", { options: { bracketsAfterMs: 1_500 } });
   using on = engines();
   const result = await on.delivery.submit({ ...(await drawn(agent, on, "geminiLike")), text: "early\nbird" });
   expect(result.outcome).toBe("submitted");
   expect(agent.channel.submits()).toEqual(["early\nbird"]);
+});
+
+/** The program as it starts: it has drawn nothing yet. */
+async function undrawn(drawAfterMs: number) {
+  const fixture = await ownedFixture();
+  const { server, socket } = fixture;
+  const channel = await AgentChannel.open(socket.directory);
+  await server.createSession({ name: "agent", command: channel.argv("inkPrompt", { drawAfterMs }) });
+  return {
+    channel,
+    request: { server, pane: paneOf(server, "agent"), profile: "claude" },
+    [Symbol.asyncDispose]: async () => {
+      await fixture[Symbol.asyncDispose]();
+      await channel[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("one that draws its box only after seconds gets the prompt then", async () => {
+  await using agent = await undrawn(4_500);
+  using on = engines();
+  const result = await on.delivery.submit({ ...agent.request, text: "very early", timeoutMs: 60_000 });
+  expect(result.outcome).toBe("submitted");
+  await agent.channel.next("submit");
+  expect(agent.channel.submits()).toEqual(["very early"]);
+});
+
+test("one that does not draw its box in time is refused, with what waits for it", async () => {
+  await using agent = await undrawn(600_000);
+  using on = engines();
+  const startedMs = performance.now();
+  await expect(on.delivery.submit({ ...agent.request, text: "too early", timeoutMs: 2_000 })).rejects.toMatchObject({
+    code: "WRONG_STATE",
+    message: expect.stringMatching(/`tmuxwire wait %\d+ --ready`/) as string,
+  });
+  expect(performance.now() - startedMs).toBeGreaterThan(1_900);
 });
 
 test("one that shows its first prompt and loses it is not taken at its word; one that works on it is", async () => {
@@ -64,6 +113,19 @@ test("one that shows its first prompt and loses it is not taken at its word; one
   expect(losing.channel.log.filter(({ event }) => event === "lost").map(({ text }) => text)).toEqual(["lost"]);
   expect(await on.delivery.submit({ ...target, text: "worked on" })).toMatchObject({ outcome: "submitted" });
   expect(losing.channel.submits()).toEqual(["worked on"]);
+});
+
+test("one that loses a prompt long after its start is not taken at its word either", async () => {
+  // Of what does not tell its age nobody knows that it is new.
+  await using losing = await guestAgent("opencodeLike", {
+    host: HOSTS["one that knows nothing"]!(),
+    options: { loses: 1 },
+  });
+  using on = engines();
+  const target = await drawn(losing, on, "opencodeLike");
+  expect(await on.delivery.submit({ ...target, text: "lost" })).toMatchObject({ outcome: "echoed_unconfirmed" });
+  expect(losing.channel.log.filter(({ event }) => event === "lost").map(({ text }) => text)).toEqual(["lost"]);
+  expect(await on.delivery.submit({ ...target, text: "worked on" })).toMatchObject({ outcome: "submitted" });
 });
 
 describe("interrupt", () => {

@@ -3,6 +3,7 @@ import { expect, test, describe } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { nativeFixture } from "../support/daemon/nativeServer.ts";
+import { editingShells, redrawnIn } from "../support/tmux/echoRedraws.ts";
 import { shellsNamed } from "../support/tmux/shells.ts";
 
 const REDRAWS = {
@@ -48,3 +49,12 @@ describe.each(shellsNamed("bash", "zsh"))("$name", ({ command }) => {
     await pane.run("rm -r /tmp/$$");
   });
 });
+
+// In quantity: test/load/echoRedraw.load.test.ts.
+test.each(editingShells())(
+  "$name: whatever its editor draws ends no wait, what the command prints does",
+  async (shell) => {
+    const all = await redrawnIn(shell, 1);
+    expect(all.filter((row) => row.false > 0 || row.missed > 0)).toEqual([]);
+  },
+);

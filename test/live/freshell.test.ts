@@ -1,9 +1,12 @@
 /** Freshell's terminals on real tmux with real shells: what a stub cannot show (docs/contracts/freshell.md). */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHash } from "node:crypto";
+import type { Host } from "../../daemon/host/host.ts";
+import { hasEnded } from "../../daemon/host/procfs.ts";
+import { linuxHost } from "../../daemon/host/linuxHost.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { keepsPanes } from "../support/tmux/tmuxWords.ts";
 import { type FreshellClient, FreshellFixture } from "../support/daemon/freshellFixture.ts";
@@ -195,13 +198,102 @@ describe("F009 F070 F079 F139: the end of a program", () => {
   });
 });
 
+describe("F070: a kill ends the shell itself", () => {
+  test.each(["/bin/sh", "/bin/bash"])(
+    "%s that ignores the hangup and TERM is gone when the kill is answered; the listed pid was its own",
+    async (path) => {
+      const { terminalId: id } = await freshell.create({ shell: path });
+      await wait(id, { prompt: true, from: "tail:1" });
+      const told = wait(id, { pattern: "own-\\d+", regex: true });
+      await type(id, `trap '' HUP TERM; echo own-$$; while :; do sleep 0.1; done`, "Enter");
+      const [{ text }] = (await told)["matched"] as [{ text: string }];
+      const pid = Number(text.slice("own-".length));
+      expect(await entry(id)).toMatchObject({ pid, status: "running" });
+      expect(await post(id, "kill")).toMatchObject({
+        status: 200,
+        json: { ok: true, exitCode: KEEPS_PANES ? 137 : null },
+      });
+      expect(isAlive(pid)).toBe(false);
+      expect((await post(id, "kill")).status).toBe(404);
+    },
+  );
+
+  test("each input behind a kill on the same socket gets its error", async () => {
+    const id = await shell();
+    const client = await freshell.connect();
+    client.send({ type: "terminal.kill", terminalId: id });
+    for (let at = 0; at < 5; at += 1) client.send({ type: "terminal.input", terminalId: id, data: `${at}` });
+    client.send({ type: "terminal.input", terminalId: id, data: "" });
+    client.send({ type: "terminal.resize", terminalId: id, cols: 80, rows: 20 });
+    for (let at = 0; at < 7; at += 1) {
+      expect(await client.next("error")).toMatchObject({ code: "INVALID_TERMINAL_ID", terminalId: id });
+    }
+    await eventually(async () => (await freshell.call("GET", `/api/terminals/${id}`)).status === 404);
+  });
+
+  test("the listed pid is the program's, right after it was made and after a respawn", async () => {
+    const made = await freshell.create({ shell: "/bin/sh" });
+    const again = (await post(made.terminalId, "respawn")).json;
+    for (const pid of [again["pid"], (await freshell.create({ shell: "/bin/sh" })).pid]) {
+      // The shell itself, which has the script's words until it runs, and not the one that waits for it with its script.
+      const words = (): string => readFileSync(`/proc/${String(pid)}/cmdline`, "utf8");
+      await eventually(() => !words().split("\0").includes("-c"));
+      expect(words()).toMatch(/^\/bin\/sh\0/);
+    }
+  });
+
+  test("a shell that signals do not reach lives: the kill says so, its id stays, and it can be killed later", async () => {
+    const { processes, ...host } = linuxHost();
+    let isDeaf = true;
+    const deaf: Host = {
+      ...host,
+      processes: { ...processes, signal: (pid, name) => (isDeaf ? false : processes.signal(pid, name)) },
+    };
+    await using other = await ownedFixture({ host: deaf });
+    await using own = await FreshellFixture.start(other.server);
+    const { terminalId, pid } = await own.create({ shell: "/bin/sh" });
+    const path = `/api/terminals/${terminalId}`;
+    for (const what of ["kill", "respawn"]) {
+      const { status, json } = await own.call("POST", `${path}/${what}`);
+      expect([status, json]).toMatchObject([
+        409,
+        {
+          error: {
+            code: "INCONSISTENT_STATE",
+            message: expect.stringContaining(String(pid)) as unknown,
+            details: { pids: [pid] },
+          },
+        },
+      ]);
+      expect((await own.call("GET", path)).json).toMatchObject({ status: "running", pid });
+      expect(isAlive(Number(pid))).toBe(true);
+    }
+    expect((await own.call("POST", `${path}/input`, { data: ":\n" })).status).toBe(200);
+    isDeaf = false;
+    expect((await own.call("POST", `${path}/kill`)).json).toMatchObject({ ok: true });
+    expect(isAlive(Number(pid))).toBe(false);
+    expect((await own.call("GET", path)).status).toBe(404);
+  });
+
+  test("the program of a pane that somebody took away ends with its terminal", async () => {
+    const file = join(directory, "deaf");
+    writeFileSync(file, "#!/bin/sh\ntrap '' HUP TERM\necho deaf-$((40+2))\nwhile :; do sleep 0.1; done\n", {
+      mode: 0o700,
+    });
+    const { terminalId: id, pid } = await freshell.create({ shell: file });
+    await wait(id, { pattern: "deaf-42", from: "tail:1" });
+    owned.socket.tmux("kill-pane", "-t", paneOf(id));
+    await eventually(async () => (await entry(id))["status"] === "exited");
+    expect(isAlive(Number(pid))).toBe(true);
+    expect((await post(id, "kill")).status).toBe(200);
+    expect(isAlive(Number(pid))).toBe(false);
+  });
+});
+
+/** One that has ended may wait for its parent to ask how. */
 const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  const stat = linuxHost().processes.statNow(pid);
+  return stat !== undefined && !hasEnded(stat);
 };
 
 describe("F069 F010 F119: the same terminal, another program", () => {
@@ -325,10 +417,14 @@ describe("F067 F087: waits, with no device there", () => {
 
   test("F116 a prompt in colours is one, a percentage in a line is none", async () => {
     const id = await shell();
-    const prompt = String.raw`PS1="$(printf '\033[32m\044\033[0m ')"; sleep 0.1`;
-    expect(await waitWhile(id, { prompt: true }, prompt, "Enter")).toMatchObject(matched("prompt"));
+    // The line is empty when the wait begins: a prompt that stands there counts once nothing has come for a moment, and
+    // what is typed may come later.
+    const afterEnter = (command: string) =>
+      waitWhile(id, { pattern: "ready-2" }, `echo ready-$((1+1)); read _; ${command}`, "Enter");
+    await afterEnter(String.raw`PS1="$(printf '\033[32m\044\033[0m ')"; sleep 0.1`);
+    expect(await waitWhile(id, { prompt: true }, "Enter")).toMatchObject(matched("prompt"));
     // Typed without its sign, which may stand at the end of what is echoed first.
-    const half = String.raw`printf '50\045 done'; sleep 1`;
-    await expect(waitWhile(id, { prompt: true, timeoutSec: 0.6 }, half, "Enter")).rejects.toThrow("TIMEOUT");
+    await afterEnter(String.raw`printf '50\045 done'; sleep 1`);
+    await expect(waitWhile(id, { prompt: true, timeoutSec: 0.6 }, "Enter")).rejects.toThrow("TIMEOUT");
   });
 });

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { startGuestServer } from "../support/tmux/guestEngine.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { openPtyTransport } from "../../daemon/host/ptyTransport.ts";
+import type { Transport, TransportOptions } from "../../daemon/host/transport.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { closing, nextState, tmuxPid } from "../support/tmux/failureScenarios.ts";
 import { ECHOING_LINES, guestFixture, ours, paneOf, userSession, watchAll } from "../support/tmux/guestFixture.ts";
@@ -52,6 +53,8 @@ test("absent with its directory: both are noticed", async () => {
 
 test("the base's session ends: other clients of ours are asked meanwhile, and nobody hears of a loss", async () => {
   const homes: string[] = [];
+  let mayReturn: () => void = () => undefined;
+  const returning = new Promise<void>((resolve) => (mayReturn = resolve));
   await using fixture = await guestFixture(
     (socket) => {
       for (const name of ["a", "b", "c"]) userSession(socket, name);
@@ -59,8 +62,9 @@ test("the base's session ends: other clients of ours are asked meanwhile, and no
     {
       transport: (options) => {
         const { args } = options;
-        if (args.some((flags) => flags.includes("no-output"))) homes.push(args[args.indexOf("-t") + 1] ?? "");
-        return openPtyTransport(options);
+        if (!args.some((flags) => flags.includes("no-output"))) return openPtyTransport(options);
+        homes.push(args[args.indexOf("-t") + 1] ?? "");
+        return homes.length === 1 ? openPtyTransport(options) : openedAfter(returning, options);
       },
     },
   );
@@ -78,14 +82,20 @@ test("the base's session ends: other clients of ours are asked meanwhile, and no
   socket.tmux("kill-session", "-t", `=${home?.name}:`);
   await eventually(() => closed.length > 0);
   expect(closed).toEqual([home?.activePane]);
-  // Nobody has been attached anew yet.
-  expect(homes).toHaveLength(1);
   expect(await server.describePane(other!.activePane!)).toMatchObject({ command: "cat" });
   expect(await server.createSession({ name: "new", command: ["cat"] })).toMatchObject({ name: "new" });
   expect(server.status().state).toBe("ready");
-  await eventually(() => homes.length === 2);
+  mayReturn();
+  await eventually(() => homes.length === 2 && ours(socket).length === 3);
   expect(states.filter((state) => state !== "ready")).toEqual([]);
 });
+
+/** A client that is slow to start; nothing is written to one that has not said anything. */
+function openedAfter(started: Promise<void>, options: TransportOptions): Transport {
+  let transport: Transport | undefined;
+  void started.then(() => (transport = openPtyTransport(options)));
+  return { pid: -1, write: (line) => transport?.write(line), close: () => transport?.close() };
+}
 
 test.each(["kill-server", "kill -9"])("%s and a new server: everything is new, nothing is mixed up", async (how) => {
   await using fixture = await guestFixture((socket) => {

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { openPtyTransport } from "../../daemon/host/ptyTransport.ts";
 import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { closing, nextState } from "../support/tmux/failureScenarios.ts";
@@ -42,9 +43,12 @@ test("several sessions at once: each pane's own bytes, one client for each sessi
 });
 
 test("no client of ours holds another one's terminal: each is hung up when we close it", async () => {
-  await using fixture = await guestFixture((socket) => {
-    for (const name of ["a", "b", "c"]) userSession(socket, name, ECHOING);
-  });
+  await using fixture = await guestFixture(
+    (socket) => {
+      for (const name of ["a", "b", "c"]) userSession(socket, name, ECHOING);
+    },
+    { transport: openPtyTransport },
+  );
   const { server, socket } = fixture;
   await Promise.all(["a", "b", "c"].map((name) => listening(server, paneOf(server, name))));
   const clients = attached(socket).filter((client) => client.isOurs);

@@ -12,7 +12,8 @@ test.each(["owned", "guest"] as const)(
     expect(refused).toBeLessThan(15);
     expect(events).toBeGreaterThan(30);
     expect(spawned).toBe(0);
-    expect(log).toEqual([]);
+    // A guest before 3.7 is spoken of when it is opened.
+    expect(log.filter((line) => !("event" in line && line.event === "tmux.old"))).toEqual([]);
   },
 );
 

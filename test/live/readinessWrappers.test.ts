@@ -181,7 +181,11 @@ test("an agent that dies in another tmux cannot be told from outside, except by 
     const pane = await start("sh", "-c", "unset TMUX; tmux -S ./inner.sock -f /dev/null new 'sh below.sh'");
     using watched = watchPane(server, pane);
     await watched.until(isIdle("claude"));
-    const addressee = await findAddressee(server, pane, profileNamed("claude"));
+    const addressee = await findAddressee(server, pane, profileNamed("claude"), {
+      readers: undefined,
+      isNamed: true,
+      hadAgent: false,
+    });
     const from = watched.seen.length;
     kill();
     await watched.until(({ state }) => state !== "idle", from);

@@ -19,7 +19,7 @@ test.each([0, 1, 50, 200])("%i sessions, watched", async (sessions) => {
   userSession(socket, "desk");
   for (let index = 0; index < sessions; index += 1) userSession(socket, `agent-${index}`);
   await using guest = await watchingGuest(socket);
-  const clients = clientBytes(socket);
+  const clients = clientBytes(socket, guest);
   expect(clients.clients).toBe(sessions + 1);
   const { rss, heapUsed, descriptors } = await guest.usage();
   const idle = await idleCost(socket, guest, IDLE_MS);

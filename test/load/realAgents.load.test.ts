@@ -1,5 +1,5 @@
 /**
- * The agents that people run, offline: KILLS (5) ends of each at random moments of a submit or an answer, and
+ * The agents that people run, offline: KILLS (6) ends of each at random moments of a submit or an answer, and
  * DELIVERY_PROMPTS (12) prompts to each. Needs AGENT_KIT (the kit's folder) and TUI_INST (the programs' folder);
  * REAL_AGENTS=cc,pi runs those alone, REAL_KINDS those kinds of prompts, REAL_SEED repeats a run.
  */
@@ -11,7 +11,7 @@ import { realKills } from "../support/agents/realKills.ts";
 import { realPrompts } from "../support/agents/realPrompts.ts";
 import { report } from "../support/daemon/loadReport.ts";
 
-const KILLS = Number(process.env["KILLS"] ?? 5);
+const KILLS = Number(process.env["KILLS"] ?? 6);
 const PROMPTS = Number(process.env["DELIVERY_PROMPTS"] ?? 12);
 const SEED = Number(process.env["REAL_SEED"] ?? Date.now() % 1_000_000);
 
@@ -23,7 +23,7 @@ describe.skipIf(programs.length === 0).each(programs.length === 0 ? (["cc"] as c
     const tries = await realKills(name, KILLS, seeded(SEED));
     table(
       tries,
-      ({ what, way }) => `${what}, ${way}`,
+      ({ what, way, isNamed }) => `${what}${isNamed ? ", named" : ""}, ${way}`,
       ({ outcome, isLeft }) => (isLeft ? `${outcome}, left` : outcome),
     );
     const count = (holds: (entry: (typeof tries)[number]) => boolean): number => tries.filter(holds).length;
@@ -34,8 +34,9 @@ describe.skipIf(programs.length === 0).each(programs.length === 0 ? (["cc"] as c
       textsInShell: count(({ isLeft }) => isLeft),
       keysInShell: count(({ lines }) => lines > 0),
       // Of both: what was written before the program was told to end.
-      onTheirWay: count(({ lines, isLeft, isOnItsWay }) => (lines > 0 || isLeft) && isOnItsWay),
-      inOtherProgram: count(({ bytes }) => bytes !== ""),
+      onTheirWay: count(({ lines, isLeft, bytes, isOnItsWay }) => (lines > 0 || isLeft || bytes !== "") && isOnItsWay),
+      inOtherProgram: count(({ bytes, isOnItsWay }) => bytes !== "" && !isOnItsWay),
+      untrueSubmitted: count(({ wrong }) => wrong === "submitted to nobody"),
       wrong: count(({ wrong }) => wrong !== undefined),
     };
     report("realAgents", { campaign: "kills", program: name, seed: SEED, ...figures });

@@ -2,7 +2,8 @@
 import { expect, test } from "vitest";
 import { ownedFixture, privateSocket } from "../support/tmux/ownedFixture.ts";
 import { report, sinceMs } from "../support/daemon/loadReport.ts";
-import { churn, heapBytes, limitedTmux, manyPanes } from "../support/tmux/sizeScenarios.ts";
+import { churn, limitedTmux, manyPanes } from "../support/tmux/sizeScenarios.ts";
+import { heapBytes } from "../support/daemon/heapBytes.ts";
 
 test("1,000 panes", async () => {
   await using fixture = await ownedFixture();

@@ -36,10 +36,8 @@ test("nothing but Node, its own parts and the packages that are installed with i
         packages.add(specifier);
     }
   }
-  // RE2 is found by its path, and valibot is what the types of the client are made of.
-  const native = Object.keys({ ...dependencies, ...optionalDependencies }).filter(
-    (name) => !["re2-wasm", "valibot"].includes(name),
-  );
+  // RE2 is found by its path.
+  const native = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => name !== "re2-wasm");
   expect([...packages].sort()).toEqual(native.sort());
 });
 
@@ -51,7 +49,7 @@ test("what other programs load is one file each; the client and the player take 
   expect(forPi.filter((specifier) => !isBuiltin(specifier))).toEqual([]);
 });
 
-test("the command line of Freshell loads of the daemon's only a device, the clock and what looks at directories and processes", () => {
+test("the command line of Freshell loads of the daemon only the clock, its own files, escape sequences and what looks at directories and processes", () => {
   const loaded = new Set<string>();
   const follow = (file: string): void => {
     if (loaded.has(file)) return;
@@ -65,16 +63,21 @@ test("the command line of Freshell loads of the daemon's only a device, the cloc
   });
   expect(sources).toContain("adapters/freshell/cli/freshellRequest.ts");
   const others = sources.filter((source) => /^(?:daemon|node_modules)\//.test(source));
-  expect(
-    others.filter((source) => !/^(?:daemon\/devices|node_modules\/(?:valibot|ws))\//.test(source)).toSorted(),
-  ).toEqual(["daemon/host/attempt.ts", "daemon/host/nodeSystem.ts", "daemon/host/procfs.ts", "daemon/time/clock.ts"]);
+  expect(others.filter((source) => !/^node_modules\/(?:valibot|ws)\//.test(source)).toSorted()).toEqual([
+    "daemon/host/attempt.ts",
+    "daemon/host/nodeSystem.ts",
+    "daemon/host/procfs.ts",
+    "daemon/ops/privateFiles.ts",
+    "daemon/panes/vt/vtParser.ts",
+    "daemon/time/clock.ts",
+  ]);
   const wanted = [...loaded].flatMap(asked).filter((specifier) => !isOurs(specifier) && !isBuiltin(specifier));
   expect(wanted.filter((specifier) => !WANTED_BY_WS.includes(specifier))).toEqual([]);
 });
 
 test.each([
   ["OutputRing = class", "daemon/panes/outputRing.ts"],
-  ["async function startDaemon(", "adapters/bin/commands/serve.ts"],
+  ["async function startDaemon(", "adapters/commands/service/serve.ts"],
 ])("%s leads to %s", (text, source) => {
   const found = files.filter((file) => file.includes("/bin/") && readFileSync(file, "utf8").includes(text));
   expect(found).toHaveLength(1);

@@ -3,9 +3,34 @@ import { describe, expect, test } from "vitest";
 import { NO_BROWSER, stopTimers } from "../support/page/browser.ts";
 import { card, outputFrame, permissionCard, snapshotFrames, textCard } from "../support/daemon/dashboardCards.ts";
 import { eventually } from "../support/clock/eventually.ts";
+import { misnamed } from "../support/page/labels.ts";
 import { cardOf, pageScenes, sentBy } from "../support/page/pageScene.ts";
 
 const { scene, sceneWith } = pageScenes();
+
+/** Where a browser has no notifications, their button is missing. */
+const BUTTONS_OF_ALL = `globalThis.Notification ??= class extends EventTarget { static permission = "default"; };`;
+
+interface HeaderPlaces {
+  readonly scrollWidth: number;
+  /** Between what stands side by side. */
+  readonly gaps: readonly number[];
+  readonly heights: readonly number[];
+  readonly isCut: boolean;
+}
+
+/** In the page. */
+const HEADER_PLACES = `(() => {
+  const boxes = [...document.querySelectorAll(".brand, .tally, .link-state, .top-buttons button")]
+    .map((element) => element.getBoundingClientRect());
+  const tally = document.querySelector(".tally");
+  return {
+    scrollWidth: document.documentElement.scrollWidth,
+    gaps: boxes.slice(1).map(({ left }, index) => left - boxes[index].right),
+    heights: boxes.slice(3).map(({ height }) => height),
+    isCut: tally.scrollWidth > tally.clientWidth,
+  };
+})()`;
 
 describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
   test("says how to begin when there is nobody, and shows who comes without a reload", async () => {
@@ -143,6 +168,59 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     at.fake.toPane(`event: closed\ndata: {"code":"NOT_FOUND","message":"the pane is gone"}\n\n`);
     await at.page.getByText("the pane is gone").waitFor();
     expect(await at.page.getByRole("button", { name: "Take control" }).isDisabled()).toBe(true);
+  });
+
+  test.each([
+    ["nobody", []],
+    ["twelve", Array.from({ length: 12 }, (_card, index) => textCard(index + 1))],
+  ])("the header has room at every width of a telephone, when %s asks", async (_who, cards) => {
+    await using at = await sceneWith({ hasTouch: true, isMobile: true, before: BUTTONS_OF_ALL }, [card(20), ...cards]);
+    await cardOf(at.page, 20).waitFor();
+    for (const width of [320, 344, 360, 375, 390, 430, 560, 720, 721]) {
+      await at.page.setViewportSize({ width, height: 800 });
+      const found = await at.page.evaluate<HeaderPlaces>(HEADER_PLACES);
+      expect([width, found.scrollWidth, found.isCut]).toEqual([width, width, false]);
+      expect(found.gaps.filter((gap) => gap < 0)).toEqual([]);
+      expect(found.heights).toEqual(found.heights.map(() => found.heights[0]));
+    }
+  });
+
+  test("what is written on a button is in its name", async () => {
+    await using at = await scene(permissionCard(1), card(2, { state: "PROCESSING" }));
+    const { page } = at;
+    at.fake.pane = snapshotFrames(40, 5, "ready");
+    await cardOf(page, 1).getByRole("button", { name: "Open pane" }).click();
+    await page.getByRole("button", { name: "Take control" }).click();
+    await page.getByRole("button", { name: "Release" }).waitFor();
+    expect(await misnamed(page)).toEqual([]);
+    // The first of two presses.
+    await cardOf(page, 1).getByRole("button", { name: "C-c" }).click();
+    await cardOf(page, 1).getByText("C-c ?").waitFor();
+    expect(await misnamed(page)).toEqual([]);
+    await page.getByRole("button", { name: "Keyboard help" }).click();
+    expect(await misnamed(page)).toEqual([]);
+  });
+
+  test.each([
+    ["safe_read", "Reads only", "--green"],
+    ["destructive", "Destructive", "--red"],
+    ["safe_write", "Writes", "--amber-line"],
+    ["unknown", undefined, "--amber-line"],
+    ["zap", undefined, "--amber-line"],
+  ])("a permission that is %s is told by a word and a colour", async (safety, words, colour) => {
+    const offered = { safety, command_context: { command: "npm test", description: "Run the <b>tests</b>" } };
+    await using at = await scene(permissionCard(1, { name: "shop" }));
+    at.fake.card({ ...permissionCard(1), question_options: offered });
+    const shown = cardOf(at.page, 1);
+    await shown.getByText("Run the <b>tests</b>").waitFor();
+    expect(await shown.locator(".risk").allTextContents()).toEqual(words === undefined ? [] : [words]);
+    const border = "getComputedStyle(document.querySelector('.option')).borderTopColor";
+    const wanted = `(() => {
+      const probe = document.body.appendChild(document.createElement("i"));
+      probe.style.color = "var(${colour})";
+      return getComputedStyle(probe).color;
+    })()`;
+    expect(await at.page.evaluate(border)).toBe(await at.page.evaluate(wanted));
   });
 
   test.each([360, 1440])("nothing sticks out at %d pixels", async (width) => {

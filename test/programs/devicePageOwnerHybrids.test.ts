@@ -7,7 +7,7 @@ import type { PaneList } from "../../adapters/freshell/cli/layoutListings.ts";
 import type { FreshellWaitResponse, TerminalEntry } from "../../protocol/api/freshell/freshellHttp.ts";
 import { FAKE_CLAUDE } from "../support/freshell/agentScene.ts";
 import { NO_BROWSER } from "../support/page/browser.ts";
-import { type Made, pageOwner } from "../support/page/pageOwner.ts";
+import { pageOwner } from "../support/page/pageOwner.ts";
 
 const owner = pageOwner({ CLAUDE_CMD: FAKE_CLAUDE });
 
@@ -102,27 +102,6 @@ describe.skipIf(NO_BROWSER !== undefined)("commands of panes with a process, wit
     const [shown, lost] = await owner().daemon.terminals();
     expect([shown?.orphan, lost?.orphan, lost?.status]).toEqual([undefined, true, "running"]);
     expect(Object.values((await owner().shown()).panes)).toEqual([`0 0 100 100 terminal ${shown?.terminalId} *`]);
-  });
-
-  test("F090 F098 a revision that is not the layout's: REVISION_CONFLICT, nothing made, nothing moved", async () => {
-    const { pane } = await owner().pair();
-    const { terminalId } = await owner().done("new-tab", { title: "shell" });
-    owner().asked.length = 0;
-    const stale = ["--expected-revision", "1"] as const;
-    const refused = { exitCode: 7, code: "REVISION_CONFLICT" };
-    expect(await owner().refusal("new-tab", ...stale)).toEqual(refused);
-    expect(await owner().refusal("split-pane", "--target", pane, "--direction", "vertical", ...stale)).toEqual(refused);
-    const attach = ["attach-terminal", "--target", `terminal:${terminalId}`, "--to", pane] as const;
-    expect(await owner().refusal(...attach, ...stale)).toEqual(refused);
-    const shell = ["--target", "pane-index:0", "--tab", "tab-name:shell"];
-    expect(await owner().refusal("respawn-pane", ...shell, ...stale)).toEqual(refused);
-    expect(phases().filter((phase) => phase !== "read")).toEqual([
-      "reserve",
-      "reserve",
-      "reserve",
-      "resolve",
-      "reserve",
-    ]);
   });
 
   test("F096 F099 F100 attach-terminal: the pane shows it, and no process moves", async () => {
@@ -222,25 +201,6 @@ describe.skipIf(NO_BROWSER !== undefined)("commands of panes with a process, wit
       ["running", undefined],
       ["running", undefined],
     ]);
-  });
-
-  test("F160 F161 one key: one pane and one process; with other arguments it is refused", async () => {
-    const { pane } = await owner().tab("once");
-    const split = [
-      "split-pane",
-      "--target",
-      pane,
-      "--direction",
-      "horizontal",
-      "--idempotency-key",
-      "key of mine",
-    ] as const;
-    const { revision } = await owner().shown();
-    const [one, two] = [await owner().data<Made>(...split), await owner().data<Made>(...split)];
-    const other = await owner().data<Made>(...split, "--expected-revision", String(revision));
-    expect([two, other]).toEqual([one, one]);
-    expect([(await owner().shown()).revision, await owner().terminalIds()]).toEqual([revision + 1, [one.terminalId]]);
-    expect(await owner().refusal(...split, "--shell", "/bin/sh")).toMatchObject(INVALID);
   });
 
   test("F103 wait-for on a pane with a conversation: what the agent says; keys are not for it", async () => {

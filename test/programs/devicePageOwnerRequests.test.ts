@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { DeviceLayoutResponse } from "../../protocol/api/freshell/rpc.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { auditOf } from "../support/freshell/hybridKills.ts";
-import { layoutForms, ownerForms, wrongRequests } from "../support/freshell/rpcForms.ts";
+import { layoutForms, ownerForms } from "../support/freshell/rpcForms.ts";
 import { NO_BROWSER } from "../support/page/browser.ts";
 import { pageOwner } from "../support/page/pageOwner.ts";
 
@@ -31,12 +31,6 @@ describe.skipIf(NO_BROWSER !== undefined)("what reaches the page", () => {
       expect([command, (await owner().shown()).revision]).toEqual([command, revision]);
       await owner().clear();
     }
-  });
-
-  test.each(wrongRequests("to be named"))("%s: INVALID_ARGUMENT, and the page hears nothing", async (_what, wrong) => {
-    const answer = await owner().send({ ...wrong, targetDeviceId: owner().deviceId });
-    expect(answer).toMatchObject({ status: 400, ...refusedBy("INVALID_ARGUMENT", "relay") });
-    expect(owner().asked).toEqual([]);
   });
 
   test("F066 F098 F178 F183 a revision that is not the layout's: REVISION_CONFLICT that tells it, nothing done", async () => {
@@ -123,25 +117,6 @@ describe.skipIf(NO_BROWSER !== undefined)("what reaches the page", () => {
 });
 
 describe.skipIf(NO_BROWSER !== undefined)("what is asked again", () => {
-  test.each([
-    ["a pane without a process", { picker: true }],
-    ["a pane with one", {}],
-  ])("F160 F161 F162 %s: two at once and once more are one", async (_what, content) => {
-    const { pane } = await owner().tab("once");
-    owner().asked.length = 0;
-    const request = await owner().request("split-pane", { target: pane, direction: "vertical", ...content });
-    const [one, two] = await Promise.all([owner().send(request), owner().send({ ...request, requestId: "two" })]);
-    expect(one).toMatchObject({ ok: true });
-    const { result, appliedRevision } = one as unknown as Record<string, unknown>;
-    const again = await owner().send({ ...request, requestId: "three" });
-    for (const answer of [two, again]) expect(answer).toMatchObject({ ok: true, result, appliedRevision });
-    const other = { ...request, args: { target: pane, direction: "horizontal", ...content } };
-    expect(await owner().send(other)).toMatchObject(refusedBy("INVALID_ARGUMENT", "relay"));
-    expect(owner().asked.map(({ phase }) => phase)).toEqual("picker" in content ? ["apply"] : ["reserve", "finalize"]);
-    expect(Object.keys((await owner().shown()).panes)).toHaveLength(2);
-    expect(await owner().terminalIds()).toHaveLength("picker" in content ? 0 : 1);
-  });
-
   test("F154 F155 F158 F160 silence is a time-out of its stage, what comes late is dropped, and asked again it is there", async () => {
     const { pane } = await owner().tab("silent");
     const split = (key: string, more: number): Promise<Record<string, unknown>> =>
@@ -224,47 +199,6 @@ describe.skipIf(NO_BROWSER !== undefined)("who may change the page's layout", ()
     expect(await rename("phone", phone)).toBe(true);
     rmSync(file);
     expect(await rename("phone", phone)).toBe(false);
-  });
-
-  test("F166 F191 F197 one that speaks for another or has no token is refused; reads need no leave", async () => {
-    const { tab, pane } = await owner().tab("mine");
-    await owner().allow();
-    const { deviceId } = owner();
-    const phone = await login("phone");
-    owner().asked.length = 0;
-    const request = await owner().request("kill-tab", { target: tab }, { callerDeviceId: deviceId });
-    expect(await owner().send(request, phone)).toMatchObject(refusedBy("UNAUTHORIZED", "relay"));
-    expect(await owner().send(request, "another-token-of-others")).toMatchObject({ status: 401 });
-    const laptop = await owner().connect("laptop");
-    laptop.send(request);
-    expect(await laptop.next("layout.rpc.result")).toMatchObject(refusedBy("UNAUTHORIZED", "relay"));
-    expect(owner().asked).toEqual([]);
-    for (const [command, args] of [
-      ["read", {}],
-      ["resolve", { target: pane }],
-    ] as const) {
-      const asked = await owner().request(command, args, { callerDeviceId: "phone" });
-      expect(await owner().send(asked, phone)).toMatchObject({ ok: true });
-    }
-  });
-
-  test("F164 F165 an answer and a layout of another connection have no effect", async () => {
-    const { tab } = await owner().tab("mine");
-    const spoof = await owner().connect("spoof");
-    owner().watch = async (from, { type, requestId }) => {
-      if (from === "server" || type !== "layout.rpc.result") return true;
-      const result = { tabId: "spoofed" };
-      spoof.send({ type: "layout.rpc.result", requestId, ok: true, result, appliedRevision: 99 });
-      spoof.send({ type: "ping" });
-      await spoof.next("pong");
-      return true;
-    };
-    const answer = await owner().rpc("rename-tab", { target: tab, title: "named" });
-    expect(answer).toMatchObject({ ok: true, result: { tabId: tab.slice("tab:".length) } });
-    const { workspaceRevision, ...layout } = await owner().layout();
-    spoof.send({ ...layout, type: "layout.snapshot.updated", workspaceRevision: workspaceRevision + 1 });
-    expect(await spoof.next("error")).toMatchObject({ code: "UNAUTHORIZED" });
-    expect(await owner().revision()).toBe(workspaceRevision);
   });
 
   test("F004 F005 F006 F043 F064 F078 F102 F157 F167 F168 F170 F171 while no page is open", async () => {

@@ -1,6 +1,6 @@
 /** A state directory on a disk without room: a real one, a tmpfs in a mount namespace of the daemon's own. */
 import { spawn, spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { builtCli } from "../support/daemon/cliBuild.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
@@ -58,6 +58,38 @@ describe.skipIf(!mayMount)("a full disk", () => {
     let response = await submit("third-0");
     for (let count = 1; response.status === 200 && count < 200; count += 1) response = await submit(`third-${count}`);
     expect([response.status, response.json["error"]]).toMatchObject([429, { details: { reason: "disk_full" } }]);
+  });
+
+  test("a dashboard that is started again says that the disk is full, and comes back once there is room", async () => {
+    await using sandbox = cliSandbox();
+    const [file = "", ...args] = MOUNTS;
+    // Holds the mount between two daemons.
+    const holder = sandbox.adopt(
+      spawn(file, [...args, "512k", sandbox.path("state"), "sh", "-c", "echo mounted; exec cat"], {
+        stdio: ["pipe", "pipe", "pipe"],
+      }),
+    );
+    await holder.line(/mounted/);
+    const state = `/proc/${holder.pid}/root${sandbox.path("state")}`;
+    const enter = ["-t", String(holder.pid), "-U", "-m", "--preserve-credentials", process.execPath, builtCli()];
+    const serve = ["serve", "--only", "dashboard", "--dashboard-tmux-socket", sandbox.path("user.sock")];
+    const start = () =>
+      sandbox.adopt(spawn("nsenter", [...enter, ...serve], { env: sandbox.env, stdio: ["ignore", "pipe", "pipe"] }));
+    const first = start();
+    await first.line(/dashboard listening on/);
+    first.child.kill("SIGTERM");
+    expect((await first.finished).code).toBe(0);
+    expect(readdirSync(`${state}/tmuxwire`).toSorted()).toEqual(["dashboard.db", "dashboard.db.lock"]);
+    spawnSync("sh", ["-c", `cat /dev/zero > "${state}/fill"`]);
+    const { code, stdout, stderr } = await start().finished;
+    const told = stderr.split("\n").filter((line) => !line.startsWith("{"));
+    expect([code, stdout, told]).toEqual([
+      1,
+      "",
+      [expect.stringMatching(/^tmuxwire: the dashboard is not served: the disk that holds .* is full; make room/), ""],
+    ]);
+    spawnSync("rm", [`${state}/fill`]);
+    await start().line(/dashboard listening on/);
   });
 
   test("F199: what the audit of Freshell cannot note is refused before it is sent, and goes once there is room", async () => {

@@ -69,7 +69,7 @@ test("a port that is taken costs its part only, and what the part had opened is 
   }
 });
 
-test("when nothing can start, one line says why, and that is the end", async () => {
+test("when nothing can start, a line per part says why, without a stack, and that is the end", async () => {
   await using sandbox = cliSandbox();
   const PATH = sandbox.binaries("bin", {});
   const other = createServer().listen(0, "127.0.0.1");
@@ -79,12 +79,76 @@ test("when nothing can start, one line says why, and that is the end", async () 
     const args = ["serve", ...PORTS, "--dashboard-port", port];
     const { code, stdout, stderr } = await sandbox.run(args, { env: { PATH } });
     expect([code, stdout]).toEqual([1, ""]);
-    const told = stderr.split("\n").filter((line) => line !== "" && !line.startsWith("{"));
-    expect(told).toEqual([expect.stringMatching(/^tmuxwire: nothing can be served: .*tmux was not found.*in use/)]);
+    expect(told(stderr)).toEqual([
+      expect.stringMatching(/^tmuxwire: the add-in's bridge is not served: .*tmux was not found/),
+      expect.stringMatching(/^tmuxwire: the native API is not served: .*tmux was not found/),
+      expect.stringMatching(/^tmuxwire: the dashboard is not served: .*in use/),
+    ]);
+    expect(stderr).not.toMatch(/"stack"|\n {4}at /);
   } finally {
     other.close();
   }
 });
+
+/** Besides the log. */
+const told = (stderr: string): readonly string[] =>
+  stderr.split("\n").filter((line) => line !== "" && !line.startsWith("{"));
+
+test("beside a running daemon every part that was asked for says who is there, and none is left running", async () => {
+  await using sandbox = cliSandbox();
+  const args = ["--port", "0", "--dashboard-port", "0", "--dashboard-tmux-socket", sandbox.path("user.sock")];
+  const running = sandbox.start(["serve", "--only", "native,dashboard", ...args]);
+  await running.line(LISTENING.dashboard);
+  const native = /^tmuxwire: the native API is not served: another daemon \(process \d+\) listens on .*: stop it, or /;
+  const dashboard = /^tmuxwire: the dashboard is not served: another tmuxwire uses .*dashboard\.db: stop it, or /;
+  for (const [only, lines] of [
+    [[], [native, dashboard]],
+    [
+      ["--only", "native,dashboard"],
+      [native, dashboard],
+    ],
+    [["--only", "dashboard"], [dashboard]],
+  ] as const) {
+    const { code, stdout, stderr } = await sandbox.run(["serve", ...only, ...args]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(told(stderr)).toEqual(lines.map((line) => expect.stringMatching(line) as string));
+    expect(stderr).not.toMatch(/"stack"|\n {4}at /);
+  }
+  // One that finds a place of its own runs, and tells of the other in a line.
+  const beside = sandbox.start([
+    "serve",
+    "--socket",
+    sandbox.path("b.sock"),
+    "--tmux-socket",
+    sandbox.path("b-tmux.sock"),
+    ...args,
+  ]);
+  await beside.line(/^the dashboard is not served: another tmuxwire uses/m);
+  expect(beside.stderr()).not.toMatch(/"stack"/);
+});
+
+test.each(["native", "team", "addin", "dashboard"])(
+  "serve --only %s does not hear of another part's variables",
+  async (name) => {
+    await using sandbox = cliSandbox();
+    const env = { AUTH_TOKEN: "short", MAX_CONNECTIONS: "x" };
+    const daemon = sandbox.start(
+      ["serve", "--only", name, ...PORTS, "--dashboard-tmux-socket", sandbox.path("user.sock")],
+      {
+        env,
+      },
+    );
+    await daemon.line(/listening on/);
+    const { code, stdout } = await sandbox.run(["config"], { env });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^freshell\.token +\(not usable\) +AUTH_TOKEN must be a secret of at least/m);
+    const freshell = await sandbox.run(["serve", "--only", "freshell"], { env });
+    expect([freshell.code, freshell.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^tmuxwire: .*AUTH_TOKEN must be [^\n]*\n$/),
+    ]);
+  },
+);
 
 tellSkip("another user's request");
 test.runIf(isRoot)("no listener runs anything for another user", async () => {

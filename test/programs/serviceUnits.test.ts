@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { servicePlan } from "../../adapters/bin/commands/serviceUnits.ts";
+import { servicePlan } from "../../adapters/commands/service/serviceUnits.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
 
 const isInstalled = (command: string, ...args: readonly string[]): boolean => spawnSync(command, args).status === 0;

@@ -226,7 +226,7 @@ describe("a request that is repeated", () => {
     await using team = await teamFixture();
     const first = await team.start({ sessionName: "one" });
     expect(first.json).toMatchObject({ sessionName: "one", created: true, promptSubmitted: true });
-    const second = await team.start({ sessionName: "one", taskPrompt: "something else" });
+    const second = await team.start({ sessionName: "one" });
     expect([second.status, second.json]).toEqual([200, { ...first.json, created: false, threadCreated: false }]);
     const both = await Promise.all([team.start({ sessionName: "two" }), team.start({ sessionName: "two" })]);
     // Which of the two comes first is nobody's choice.
@@ -234,6 +234,38 @@ describe("a request that is repeated", () => {
     expect(both.filter(({ json }) => json["created"] === false)).toHaveLength(1);
     expect(team.prompts().map(({ agent }) => agent)).toEqual(["one", "two"]);
     expect(team.teamd.threads.size).toBe(2);
+  });
+
+  test("for a session that has another prompt is refused with both, also while the first is under way", async () => {
+    await using team = await teamFixture();
+    const long = `another ${"é".repeat(400)}`;
+    const refusedWith = (first: string, second: string) => [
+      409,
+      {
+        error: {
+          code: "session_exists",
+          message:
+            `session one was started with another prompt, "${first}", so "${second}" was not sent; ` +
+            "give another sessionName, or none",
+        },
+      },
+    ];
+    const shown = `another ${"?".repeat(96)}`;
+    const both = await Promise.all([
+      team.start({ sessionName: "one", taskPrompt: "first" }),
+      team.start({ sessionName: "one", taskPrompt: long }),
+    ]);
+    // Which of the two comes first is nobody's choice.
+    const [first, second] = both.map(({ status }) => status).toString() === "200,409" ? both : both.toReversed();
+    expect(first?.json).toMatchObject({ created: true, promptSubmitted: true });
+    const words: readonly [string, string] = first === both[0] ? ["first", shown] : [shown, "first"];
+    expect([second?.status, second?.json]).toEqual(refusedWith(...words));
+    for (const more of [{}, { idempotencyKey: "k2" }]) {
+      const late = await team.start({ sessionName: "one", taskPrompt: "third", ...more });
+      expect([late.status, late.json]).toEqual(refusedWith(words[0], "third"));
+    }
+    expect(team.prompts()).toHaveLength(1);
+    expect(team.teamd.threads.size).toBe(1);
   });
 
   test("with its key returns what the first one did, also while that is under way", async () => {

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { resolveCertificate } from "../../adapters/http/certificates.ts";
-import { listen } from "../../adapters/http/listen.ts";
-import { nssFolders } from "../../adapters/http/nssFolders.ts";
-import { trustInstructions } from "../../adapters/http/trust.ts";
+import { resolveCertificate } from "../../adapters/kit/trust/certificates.ts";
+import { listen } from "../../adapters/kit/listeners/listen.ts";
+import { nssFolders } from "../../adapters/kit/trust/nssFolders.ts";
+import { trustInstructions } from "../../adapters/kit/trust/trust.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { NO_BROWSER, startBrowser } from "../support/page/browser.ts";
 

@@ -44,8 +44,9 @@ npm install --silent --no-audit --no-fund "$work/$tarball"
 # What it exports can be loaded, and its types need nothing that is not installed with it.
 cat >uses.mts <<'END'
 import { createClient } from "tmuxwire/client";
+import { CastPlayer } from "tmuxwire/player";
 import teamTmux from "tmuxwire/pi-extension";
-export const made: unknown[] = [createClient({ url: "http://127.0.0.1:1", token: "none" }).server("main").pane(5), teamTmux];
+export const made: unknown[] = [createClient({ url: "http://127.0.0.1:1", token: "none" }).server("main").pane(5), CastPlayer, teamTmux];
 END
 ln -s "$project/node_modules/@types" node_modules/@types
 node "$project/node_modules/typescript/bin/tsc" --module nodenext --target es2023 --strict --types node uses.mts

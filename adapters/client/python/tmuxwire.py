@@ -227,9 +227,9 @@ class Pane:
             body["send"] = {"parts": send}
         return self._post("wait", body)
 
-    def input(self, parts):
+    def input(self, parts, profile=None):
         """`{"kind": "text", "text": …}`, `{"kind": "keys", "keys": ["C-c"]}`, `{"kind": "enter"}`, in order."""
-        return self._post("input", {"parts": parts})
+        return self._post("input", {"parts": parts, **({} if profile is None else {"profile": profile})})
 
     def type(self, text, enter=False):
         return self.input([{"kind": "text", "text": text}] + ([{"kind": "enter"}] if enter else []))

@@ -1,7 +1,7 @@
 /** An agent that has not ended, as it is in memory: its record, its task, its question, and what is known of its pane. */
 import type { DeliveryOutcome } from "../../../daemon/delivery/delivery.ts";
 import type { Readiness } from "../../../daemon/readiness/readiness.ts";
-import type { AgentRecord, ProjectRecord, TaskRecord } from "./records.ts";
+import type { AgentRecord, ProjectRecord, TaskRecord } from "../store/records.ts";
 import type { OpenQuestion } from "./questions.ts";
 import { EMPTY_DIGEST, type TaskDigest } from "./taskDigest.ts";
 

@@ -6,9 +6,9 @@ import { AppError } from "../../../protocol/errors.ts";
 import { MAX_AGENTS, MAX_EXPECTED_PROMPTS } from "../dashboardLimits.ts";
 import type { DashboardStore } from "../store/store.ts";
 import { type Agent, newAgent } from "./agent.ts";
-import { type OpenQuestion, questionOfTool } from "./questions.ts";
+import { questionOfTurn } from "./questions.ts";
 import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
-import type { AgentRecord, ProjectRecord, TurnRecord } from "./records.ts";
+import type { AgentRecord, ProjectRecord } from "../store/records.ts";
 
 /** Turns searched for the open question and for answers whose hook has not come yet. */
 const RESTORED_TURNS = 32;
@@ -142,9 +142,3 @@ export class AgentBook {
 /** A pane reported while no server was connected counts as one of the present server. */
 export const isSameServer = (reported: string | undefined, now: string | undefined): boolean =>
   reported === undefined || now === undefined || reported === now;
-
-/** As asked before the restart; its dialog is read from the screen again. */
-function questionOfTurn({ id, text, tool, kind, toolInput }: TurnRecord): OpenQuestion {
-  const asked = questionOfTool(tool, toolInput);
-  return { ...asked, text, kind: kind ?? "text", tool, toolInput, turnId: id, openedMs: 0 };
-}

@@ -4,14 +4,14 @@
  * one turn of the event loop.
  */
 import type { Clock } from "../../../daemon/time/clock.ts";
-import type { EventLog } from "../events/eventLog.ts";
+import type { DashboardEvents } from "../events/dashboardEvents.ts";
 import type { DashboardStore } from "../store/store.ts";
 import { type Agent, openTask } from "./agent.ts";
 import type { AgentBook } from "./agentBook.ts";
 import { AgentEvents } from "./agentEvents.ts";
 import { type AskedQuestion, clip, type OpenQuestion } from "./questions.ts";
 import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
-import type { TaskRecord, TaskState, TurnRecord } from "./records.ts";
+import type { TaskRecord, TaskState, TurnRecord } from "../store/records.ts";
 
 const MAX_INSTRUCTION_CHARS = 80;
 
@@ -24,10 +24,13 @@ const PLAIN_TURN = {
   isEchoPending: false,
 };
 
+/** `isEchoPending`: the hook that reports it as a prompt has not come yet. */
+type UserAnswer = Pick<TurnRecord, "text" | "answersTurnId" | "isEchoPending">;
+
 interface AgentDeskOptions {
   readonly store: DashboardStore;
   readonly book: AgentBook;
-  readonly events: EventLog;
+  readonly events: DashboardEvents;
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
 }
@@ -103,12 +106,16 @@ export class AgentDesk {
     this.#entered(agent, "processing", eventType, `${eventType}_inferred`);
   }
 
-  /** The user's answer has reached the program. */
-  answered(agent: Agent, text: string, isEchoPending: boolean): void {
-    const answersTurnId = this.#closeQuestion(agent);
-    const task = this.#ensureTask(agent, undefined);
-    const turn = this.#addTurn(agent, task, { actor: "user", intent: "answer", text, answersTurnId, isEchoPending });
-    this.#setState(agent, "processing");
+  /**
+   * The user's answer has reached the program.
+   * @param isOpen its question is; else hooks have already reported what followed, and the state stays as it is
+   */
+  answered(agent: Agent, answer: UserAnswer, isOpen: boolean): void {
+    if (isOpen) this.#closeQuestion(agent);
+    const task = isOpen ? this.#ensureTask(agent, undefined) : agent.task;
+    if (task === undefined) return;
+    const turn = this.#addTurn(agent, task, { actor: "user", intent: "answer", ...answer });
+    if (isOpen) this.#setState(agent, "processing");
     this.seen(agent);
     this.refreshCard(agent, "respond");
     this.#events.responded(agent);
@@ -116,20 +123,13 @@ export class AgentDesk {
   }
 
   /** The answer has been typed, but may not have been taken: the question stays open. */
-  tried(agent: Agent, text: string, isEchoPending: boolean): void {
-    const task = this.#ensureTask(agent, undefined);
-    const answersTurnId = agent.question?.turnId;
-    const turn = this.#addTurn(agent, task, { actor: "user", intent: "answer", text, answersTurnId, isEchoPending });
+  tried(agent: Agent, answer: UserAnswer): void {
+    const { task } = agent;
+    if (task === undefined) return;
+    const turn = this.#addTurn(agent, task, { actor: "user", intent: "answer", ...answer });
     this.seen(agent);
     this.refreshCard(agent, "respond_unconfirmed");
     this.#events.turn(agent, turn);
-  }
-
-  /** The answer has reached the program, whose hooks have already reported what followed. */
-  noted(agent: Agent, text: string): void {
-    const { task } = agent;
-    if (task === undefined) return;
-    this.#events.turn(agent, this.#addTurn(agent, task, { actor: "user", intent: "answer", text }));
   }
 
   /** @param words the agent's last message, if its hook brings it */
@@ -162,7 +162,7 @@ export class AgentDesk {
   /** The hook that reports a prompt of ours has come. Returns the turn of the question that it answers. */
   echoArrived(agent: Agent, text: string): number | undefined {
     const { store } = this.#options;
-    const turn = store.turns(agent.record.id, 8).find((one) => one.isEchoPending && one.text.trim() === text.trim());
+    const turn = store.turns(agent.record.id, 8).find((one) => one.isEchoPending && one.text === text);
     if (turn !== undefined) store.save("turns", { ...turn, isEchoPending: false });
     return turn?.answersTurnId;
   }

@@ -1,18 +1,18 @@
 /** The contract's events about an agent, and their fields (docs/contracts/dashboard.md §4). */
-import type { EventLog } from "../events/eventLog.ts";
+import type { DashboardEvents } from "../events/dashboardEvents.ts";
 import { MAX_EVENT_MESSAGE_CHARS, MAX_EVENT_TEXT_CHARS } from "../dashboardLimits.ts";
 import { type Agent, stateName } from "./agent.ts";
 import { cardOf } from "./card.ts";
 import { clip } from "./questions.ts";
-import type { TurnRecord } from "./records.ts";
+import type { TurnRecord } from "../store/records.ts";
 
 interface AgentEventsOptions {
-  readonly events: EventLog;
+  readonly events: DashboardEvents;
   readonly nowUnixMs: () => number;
 }
 
 export class AgentEvents {
-  readonly #events: EventLog;
+  readonly #events: DashboardEvents;
   readonly #nowUnixMs: () => number;
 
   constructor({ events, nowUnixMs }: AgentEventsOptions) {
@@ -47,7 +47,7 @@ export class AgentEvents {
 
   responded(agent: Agent): void {
     const message = "User responded via dashboard";
-    this.#publish("state_changed", agent, { event_type: "respond", new_state: "PROCESSING", message });
+    this.#publish("state_changed", agent, { event_type: "respond", new_state: stateName(agent), message });
   }
 
   availability(agent: Agent): void {
@@ -58,7 +58,7 @@ export class AgentEvents {
     this.#publish(type, agent, { session_uuid: agent.record.sessionUuid });
   }
 
-  #publish(type: Parameters<EventLog["publish"]>[0], { record }: Agent, fields: object): void {
+  #publish(type: Parameters<DashboardEvents["publish"]>[0], { record }: Agent, fields: object): void {
     const timestamp = new Date(this.#nowUnixMs()).toISOString();
     this.#events.publish(type, { agent_id: record.id, project_id: record.projectId, ...fields, timestamp });
   }

@@ -5,7 +5,8 @@
 import type { Dialog } from "../../../daemon/readiness/readiness.ts";
 import { MAX_EVENT_TEXT_CHARS } from "../dashboardLimits.ts";
 import { fieldsOf, textOf } from "../fields.ts";
-import type { QuestionKind, ToolInput } from "./records.ts";
+import type { QuestionKind, ToolInput, TurnRecord } from "../store/records.ts";
+import { SAFETIES, type Safety, safetyOf, safetyOfCommand } from "./safety.ts";
 
 interface QuestionOption {
   readonly index: number;
@@ -26,7 +27,15 @@ export interface OpenQuestion {
   /** The tool that asks, when one does. */
   readonly tool: string | undefined;
   readonly toolInput: ToolInput | undefined;
+  /** Of a permission: what it would let happen; told with its options. */
+  readonly risk: Risk | undefined;
   readonly openedMs: number;
+}
+
+/** As the contract names it. */
+interface Risk {
+  readonly safety: Safety;
+  readonly command_context?: { readonly command?: string; readonly description?: string };
 }
 
 export type AskedQuestion = Omit<OpenQuestion, "turnId" | "openedMs">;
@@ -39,7 +48,14 @@ const MAX_OPTIONS = 64;
 const MAX_SUMMARY_CHARS = 200;
 
 /** Nothing is known of it but its text. */
-const BARE = { options: [], otherIndex: undefined, dialogId: undefined, tool: undefined, toolInput: undefined };
+const BARE = {
+  options: [],
+  otherIndex: undefined,
+  dialogId: undefined,
+  tool: undefined,
+  toolInput: undefined,
+  risk: undefined,
+};
 
 /** From `pre-tool-use` and `permission-request`. @param message who asks, where no tool is named. */
 export function questionOfTool(tool: string | undefined, input: unknown, message?: string): AskedQuestion {
@@ -72,7 +88,17 @@ export function questionOfTool(tool: string | undefined, input: unknown, message
       toolInput: { questions: [{ question: text, options }], ...planOf(input), source, status: "pending" },
     };
   }
-  return { ...BARE, tool, text: permissionText(tool ?? message, input, tool === undefined), kind: "select" };
+  const risk = withContext(safetyOf(tool, input), commandOf(input), textOf(fieldsOf(input)?.["description"]));
+  return { ...BARE, tool, text: permissionText(tool ?? message, input, tool === undefined), kind: "select", risk };
+}
+
+/** The question of a turn before a restart; its dialog is read from the screen again. */
+export function questionOfTurn({ id, text, tool, kind, toolInput }: TurnRecord): OpenQuestion {
+  const asked = questionOfTool(tool, toolInput);
+  const safety = SAFETIES.find((one) => one === toolInput?.["safety"]);
+  const context = fieldsOf(toolInput?.["command_context"]);
+  const told = safety && withContext(safety, textOf(context?.["command"]), textOf(context?.["description"]));
+  return { ...asked, text, kind: kind ?? "text", tool, toolInput, risk: told ?? asked.risk, turnId: id, openedMs: 0 };
 }
 
 /** From `notification`: by this hook, the agent waits in its prompt box. */
@@ -85,6 +111,7 @@ export function questionOfNotification(title: string | undefined, message: strin
 export function questionOfDialog(dialog: Dialog, base?: AskedQuestion): AskedQuestion {
   const text = base === undefined || base.text === "" ? dialog.text : base.text;
   const options = dialog.options.map(({ index, number, label, keys }) => ({ index, number, label, keys }));
+  const risk = base?.risk ?? (base?.tool === undefined ? riskOfDialog(dialog.text) : undefined);
   return {
     text: clip(text === "" ? "The program asks" : text, MAX_TEXT_CHARS),
     kind: dialog.multi ? "multi_select" : options.length > 0 ? "select" : "text",
@@ -92,12 +119,62 @@ export function questionOfDialog(dialog: Dialog, base?: AskedQuestion): AskedQue
     otherIndex: dialog.otherIndex,
     dialogId: dialog.id,
     tool: base?.tool,
-    toolInput: toolInputWith(text, options, base?.toolInput),
+    toolInput: toolInputWith(text, options, base?.toolInput, risk),
+    risk,
   };
 }
 
+/** What is asked without a hook, where the dialog names a command; read from a screen, none is called safe. */
+function riskOfDialog(text: string): Risk | undefined {
+  const { command, description } = contextOfDialog(text);
+  if (command === undefined) return undefined;
+  return withContext(safetyOfCommand(command) === "destructive" ? "destructive" : "unknown", command, description);
+}
+
+/** `$ COMMAND`, and a reason; or a command, a description and nothing else below Claude's heading. */
+function contextOfDialog(text: string): {
+  readonly command?: string | undefined;
+  readonly description?: string | undefined;
+} {
+  const command = /^\s*\$ (\S[^]*?)(?:\n\s*\n|$(?![^]))/m.exec(text)?.[1];
+  if (command !== undefined) return { command, description: /^\s*Reason: (.+)$/m.exec(text)?.[1] };
+  const lines = text.split("\n").flatMap((line) => (line.trim() === "" || TIP.test(line) ? [] : [line.trim()]));
+  if (lines[0] !== "Bash command") return {};
+  const [one, other] = lines.slice(1, -1);
+  if (one === undefined || lines.length > 4) return {};
+  if (other === undefined) return { command: one };
+  if (PROSE.test(one) === PROSE.test(other)) return {};
+  return PROSE.test(one) ? { command: other, description: one } : { command: one, description: other };
+}
+
+const TIP = /^\s*Tip: /;
+/** A sentence rather than a command. */
+const PROSE = /^\p{Lu}[^$|&;<>`\\/=]* [^$|&;<>`\\/=]*$/u;
+
+function withContext(safety: Safety, command: string | undefined, description: string | undefined): Risk {
+  if (command === undefined && description === undefined) return { safety };
+  return {
+    safety,
+    command_context: {
+      ...(command === undefined ? {} : { command: clip(command, MAX_TEXT_CHARS) }),
+      ...(description === undefined ? {} : { description: clip(description, MAX_TEXT_CHARS) }),
+    },
+  };
+}
+
+/** One that comes as words, too. */
+function commandOf(input: unknown): string | undefined {
+  const command = fieldsOf(input)?.["command"];
+  return Array.isArray(command) ? command.map((word) => textOf(word) ?? "").join(" ") : textOf(command);
+}
+
 /** Keeps the tool's own input: it may hold several questions and descriptions, of which the screen shows one. */
-function toolInputWith(text: string, options: readonly QuestionOption[], own: ToolInput | undefined): ToolInput {
+function toolInputWith(
+  text: string,
+  options: readonly QuestionOption[],
+  own: ToolInput | undefined,
+  risk: Risk | undefined,
+): ToolInput {
   if (own !== undefined && own["source"] === undefined) return own;
   const shown = options.map(({ label, number }) => ({ label, description: "", number: number ?? null }));
   const questions = [{ question: text, options: shown }];
@@ -105,6 +182,7 @@ function toolInputWith(text: string, options: readonly QuestionOption[], own: To
     questions,
     ...planOf({ plan: own?.["plan_content"] }),
     source: "permission_pane_capture",
+    ...risk,
     status: "pending",
   };
 }

@@ -1,7 +1,7 @@
 /** An agent's last task on its card beyond its state: number of turns, last message, plan. */
 import { fieldsOf, textOf } from "../fields.ts";
 import { clip } from "./questions.ts";
-import type { TurnRecord } from "./records.ts";
+import type { TurnRecord } from "../store/records.ts";
 
 /** As long as the contract's cards have it. */
 const MAX_SUMMARY_CHARS = 103;

@@ -1,12 +1,13 @@
 /** `GET /api/events/stream`: the event log as server-sent events (docs/contracts/dashboard.md §4). */
 import type { Context } from "hono";
 import { AppError } from "../../../protocol/errors.ts";
-import { alreadySent } from "../../http/alreadySent.ts";
-import type { GuardEnv } from "../../http/requestGuard.ts";
-import { SseWriter } from "../../http/sseWriter.ts";
+import { alreadySent } from "../../kit/guard/alreadySent.ts";
+import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
+import { SseWriter } from "../../kit/streams/sseWriter.ts";
 import type { DashboardContext } from "../dashboardContext.ts";
 import { HEARTBEAT_MS, MAX_EVENT_CLIENTS, RETRY_AFTER_SEC } from "../dashboardLimits.ts";
-import type { EventFilter, EventReader } from "./eventLog.ts";
+import type { EventReader } from "../../kit/streams/eventLog.ts";
+import type { EventFilter } from "./dashboardEvents.ts";
 
 const HEARTBEAT = ": heartbeat\n\n";
 

@@ -4,7 +4,7 @@ import { basename, dirname, normalize } from "node:path";
 import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
 import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";
-import { newAgentRecord, type ProjectRecord } from "../agents/records.ts";
+import { newAgentRecord, type ProjectRecord } from "../store/records.ts";
 import { isReachable } from "../panes/agentProcess.ts";
 import type { DashboardContext } from "../dashboardContext.ts";
 import type { PanePlace } from "../panes/panePlace.ts";

@@ -2,11 +2,17 @@
  * Each hook's effect on its agent and its response (docs/contracts/dashboard.md §3). Nothing here waits: the agent's program
  * is blocked until it has the response.
  */
+import { significant } from "../../../daemon/delivery/promptEcho.ts";
 import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
-import { ASKING_TOOLS, questionOfNotification, questionOfTool } from "../agents/questions.ts";
+import {
+  type AskedQuestion,
+  ASKING_TOOLS,
+  questionOfDialog,
+  questionOfNotification,
+  questionOfTool,
+} from "../agents/questions.ts";
 import type { DashboardContext } from "../dashboardContext.ts";
-import type { PaneLinks } from "../panes/paneLinks.ts";
 import type { Correlation } from "./correlate.ts";
 import type { HookName } from "./hookNames.ts";
 import type { HookRequest } from "./hookRequest.ts";
@@ -68,7 +74,9 @@ const stop: Effect = ({ desk, panes }, agent, { lastMessage }) => {
     desk.refreshCard(agent, "stop");
     return { state: null, state_changed: false };
   }
-  if (agent.question !== undefined) {
+  // A dialog holds the turn up: one that we are answering has been answered.
+  const isAnswered = agent.answer !== undefined && agent.question?.dialogId !== undefined;
+  if (agent.question !== undefined && !isAnswered) {
     desk.refreshCard(agent, "stop");
     return { state: "AWAITING_INPUT", state_changed: false };
   }
@@ -96,29 +104,35 @@ const IDLE_TYPE = "idle_prompt";
 const IDLE_MESSAGE = /waiting for your input/i;
 
 const preToolUse: Effect = (context, agent, { toolName, toolInput }) => {
-  const { desk, panes } = context;
   if (toolName === undefined || !ASKING_TOOLS.has(toolName)) {
     if (openTask(agent)?.state !== "awaiting_input") works(context, agent, "pre_tool_use");
     return UNCHANGED;
   }
-  return asks(panes, agent, () => desk.asked(agent, questionOfTool(toolName, toolInput), "pre_tool_use"));
+  return asks(context, agent, questionOfTool(toolName, toolInput), "pre_tool_use");
 };
 
-const permissionRequest: Effect = ({ desk, panes }, agent, { toolName, toolInput, message }) => {
-  return asks(panes, agent, () => {
-    // The tool itself has already asked.
-    const isKnown = toolName !== undefined && agent.question?.tool === toolName && ASKING_TOOLS.has(toolName);
-    if (!isKnown) desk.asked(agent, questionOfTool(toolName, toolInput, message), "permission_request");
-  });
+const permissionRequest: Effect = (context, agent, { toolName, toolInput, message }) => {
+  // The tool itself has already asked.
+  const isKnown = toolName !== undefined && agent.question?.tool === toolName && ASKING_TOOLS.has(toolName);
+  const asked = isKnown ? undefined : questionOfTool(toolName, toolInput, message);
+  return asks(context, agent, asked, "permission_request");
 };
 
-/** The dialog may already be on the screen, or appear later, when the screen reports it. */
-function asks(panes: PaneLinks, agent: Agent, ask: () => void): HookReply {
-  const wasAsking = openTask(agent)?.state === "awaiting_input";
+/** The dialog may already be on the screen, even a question by itself, or appear later, when the screen reports it. */
+function asks(
+  { desk, panes }: HookContext,
+  agent: Agent,
+  asked: AskedQuestion | undefined,
+  eventType: string,
+): HookReply {
+  const { question } = agent;
   panes.report(agent, "asking");
-  ask();
+  const dialog = agent.readiness?.dialog;
+  const isShown = dialog !== undefined && question?.dialogId === dialog.id && question.tool === undefined;
+  if (asked !== undefined && isShown) desk.enriched(agent, questionOfDialog(dialog, asked));
+  else if (asked !== undefined) desk.asked(agent, asked, eventType);
   panes.showDialog(agent);
-  return wasAsking ? UNCHANGED : ENTERED;
+  return asked === undefined ? UNCHANGED : ENTERED;
 }
 
 /** It continues its work: reported only on a change. */
@@ -165,19 +179,21 @@ const isSystemPrompt = (text: string): boolean =>
   );
 
 /**
- * A prompt that we typed is recognised by its text, whenever it comes; each is expected once. `taken`: this confirms that the
+ * A prompt that we typed is recognised by its text, whenever it comes; each is expected once. Blanks and combining marks do
+ * not count: programs compose letters, make spaces of tabs and drop blanks at the ends. `taken`: this confirms that the
  * program has taken it, and its question is still open.
  */
 function ownPrompt(desk: AgentDesk, agent: Agent, prompt: string): "known" | "taken" | undefined {
-  const text = prompt.trim();
-  if (agent.answer !== undefined && !agent.answer.isRecorded && agent.answer.text.trim() === text) {
+  const isReported = (typed: string): boolean => significant(typed, true) === significant(prompt, true);
+  if (agent.answer !== undefined && !agent.answer.isRecorded && isReported(agent.answer.text)) {
     agent.answer.record({ isReported: true, isTaken: true });
     return "known";
   }
-  const at = agent.expectedPrompts.findIndex((expected) => expected.trim() === text);
-  if (at === -1) return undefined;
+  const at = agent.expectedPrompts.findIndex(isReported);
+  const typed = agent.expectedPrompts[at];
+  if (typed === undefined) return undefined;
   // Earlier ones have been taken without a hook.
   agent.expectedPrompts.splice(0, at + 1);
-  const answered = desk.echoArrived(agent, text);
+  const answered = desk.echoArrived(agent, typed);
   return answered !== undefined && answered === agent.question?.turnId ? "taken" : "known";
 }

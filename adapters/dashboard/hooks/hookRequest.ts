@@ -2,10 +2,10 @@
  * Parses a hook's request (docs/contracts/dashboard.md §3). Agents' own field names are accepted beside the contract's; a
  * field of the wrong type counts as absent, and unknown fields are dropped.
  */
-import { parseJsonText } from "../../http/jsonText.ts";
+import { parseJsonText } from "../../kit/guard/jsonText.ts";
 import type { Context } from "hono";
 import { isPaneId } from "../../../protocol/ids.ts";
-import type { GuardEnv } from "../../http/requestGuard.ts";
+import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import { MAX_NAME_CHARS } from "../dashboardLimits.ts";
 import { fieldsOf, textOf } from "../fields.ts";
 

@@ -4,7 +4,7 @@
  */
 import { stat } from "node:fs/promises";
 import type { Context } from "hono";
-import type { GuardEnv } from "../../http/requestGuard.ts";
+import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { within } from "../../../daemon/time/within.ts";
 import type { DashboardContext } from "../dashboardContext.ts";

@@ -14,7 +14,7 @@ import type { AgentCard } from "./model/agentCard.ts";
 import type { Api } from "./net/api.ts";
 import { ApiError } from "./net/apiError.ts";
 import { sendAnswer } from "./net/sendAnswer.ts";
-import type { LinkState } from "./net/sseLink.ts";
+import type { LinkState } from "./model/pageState.ts";
 import { SseLink } from "./net/sseLink.ts";
 import { deliveredText, failureText, isUnconfirmed } from "./words/deliveryWords.ts";
 import { nameOf } from "./words/stateWords.ts";

@@ -6,7 +6,8 @@
 import type { AddresseeRequest } from "../../../daemon/delivery/addressee.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
+import { AskOnce } from "../../../daemon/time/askOnce.ts";
+import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
@@ -20,7 +21,6 @@ import type { MeasureAvailability } from "./availability.ts";
 import { ContextGauge } from "./contextGauge.ts";
 import { FirstListing } from "./firstListing.ts";
 import { AgentPaneOption } from "./agentPaneOption.ts";
-import { PaneLink } from "./paneLink.ts";
 import { type PanePlace, placeOf, type ReportedPane } from "./panePlace.ts";
 import { GoneWatch } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
@@ -146,6 +146,11 @@ export class PaneLinks {
   showDialog(agent: Agent): void {
     const { clock } = this.#options;
     clock.callAt(clock.nowMs(), () => void this.#screens.captureDialog(agent, () => this.watchOf(agent)));
+  }
+
+  /** An answer is over: what its screen has shown meanwhile counts from now on. */
+  answerOver(agent: Agent): void {
+    this.#screens.answerOver(agent, () => this.watchOf(agent));
   }
 
   evaluate(agent: Agent): void {
@@ -282,5 +287,34 @@ export class PaneLinks {
       else link.measure();
     }
     void this.agentOption.adopt((agent, pane) => this.moved(agent, pane, undefined));
+  }
+}
+
+/** One agent's tie to a pane: what is watched there, and its availability, which is measured once at a time. */
+class PaneLink {
+  readonly agent: Agent;
+  readonly pane: PaneId;
+  watch: PaneReadiness | undefined;
+  unsubscribe: (() => void) | undefined;
+  retries = 0;
+  retry: Timer | undefined;
+  readonly #measuring: AskOnce;
+
+  /** @param measure never rejects */
+  constructor(agent: Agent, pane: PaneId, measure: (link: PaneLink) => Promise<void>) {
+    this.agent = agent;
+    this.pane = pane;
+    this.#measuring = new AskOnce(() => measure(this));
+  }
+
+  /** Measures, and once more when called meanwhile. */
+  measure(): void {
+    this.#measuring.soon();
+  }
+
+  close(): void {
+    this.retry?.cancel();
+    this.unsubscribe?.();
+    this.watch?.[Symbol.dispose]();
   }
 }

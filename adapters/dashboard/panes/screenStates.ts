@@ -1,7 +1,8 @@
 /**
  * What an agent's screen says, as a second source of its state beside its hooks. A dialog that has been read is believed
  * at once. Work and rest are believed of agents that have no hooks, and of the others when the profile knows the program
- * and what it shows has held for a while: programs repaint around their dialogs, and hooks are quicker.
+ * and what it shows has held for a while: programs repaint around their dialogs, and hooks are quicker. While an answer of
+ * ours is under way its own keys change the screen: what that means is decided once the answer is over.
  */
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { PaneReadiness, Readiness } from "../../../daemon/readiness/readiness.ts";
@@ -32,6 +33,8 @@ interface ScreenStatesOptions {
 export class ScreenStates {
   readonly #options: ScreenStatesOptions;
   readonly #settling = new Map<Agent, Timer>();
+  /** Agents whose screen has changed while an answer was under way. */
+  readonly #changedMeanwhile = new Set<Agent>();
   /** The agent whose hook is being carried out, and whether its pane's readiness has become another one by it. */
   #reported: { readonly agent: Agent; isChanged: boolean } | undefined;
 
@@ -45,9 +48,25 @@ export class ScreenStates {
     const { task, question } = agent;
     const isChanged = isChange(before, readiness);
     if (this.#reported?.agent === agent) this.#reported.isChanged ||= isChanged;
-    this.#apply(agent, readiness);
+    if (agent.answer === undefined) this.#apply(agent, readiness);
+    else this.#keep(agent, readiness);
     const isReported = agent.task !== task || agent.question !== question || this.#reported?.agent === agent;
     if (isChanged && !isReported) this.#options.desk.refreshCard(agent, EVENT_TYPE);
+  }
+
+  #keep(agent: Agent, readiness: Readiness): void {
+    agent.readiness = readiness;
+    this.forget(agent);
+    this.#changedMeanwhile.add(agent);
+  }
+
+  /** The answer that was under way is over, and recorded if it was delivered. */
+  answerOver(agent: Agent, watchOf: () => PaneReadiness | undefined): void {
+    const { readiness } = agent;
+    if (!this.#changedMeanwhile.delete(agent) || readiness === undefined) return;
+    // A dialog that was seen on the way may have gone since.
+    if (readiness.state === "asking") void this.captureDialog(agent, watchOf);
+    else this.#apply(agent, readiness);
   }
 
   /**
@@ -101,6 +120,7 @@ export class ScreenStates {
   forget(agent: Agent): void {
     this.#settling.get(agent)?.cancel();
     this.#settling.delete(agent);
+    this.#changedMeanwhile.delete(agent);
   }
 
   close(): void {
@@ -174,7 +194,9 @@ export class ScreenStates {
     const timer = clock.callAt(clock.nowMs() + SCREEN_SETTLE_MS, () => {
       this.#settling.delete(agent);
       const isSame = agent.readiness === readiness && agent.task === task && agent.question === question;
-      if (isSame && isActive(agent) && agent.answer === undefined) act();
+      if (!isSame || !isActive(agent)) return;
+      if (agent.answer === undefined) act();
+      else this.#changedMeanwhile.add(agent);
     });
     this.#settling.set(agent, timer);
   }

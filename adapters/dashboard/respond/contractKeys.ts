@@ -43,11 +43,10 @@ export async function pressSlowly(
   keys: readonly string[],
   request: AddresseeRequest,
 ): Promise<void> {
-  const addressee = await findAddressee(server, pane, GENERIC_PROFILE, request);
+  const arrival = { readers: request.readers, isNamed: false, hadAgent: false };
+  const addressee = await findAddressee(server, pane, GENERIC_PROFILE, arrival, request);
   for (const [at, key] of keys.entries()) {
     if (at > 0) await sleep(clock, KEY_GAP_MS);
-    await server.input(pane, [{ kind: "keys", keys: [key], onlyIf: addressee.condition }], {
-      beforeWrite: () => addressee.requireSame(pane, at > 0 ? { textWritten: true } : {}),
-    });
+    await addressee.type(server, pane, [{ kind: "keys", keys: [key] }], at > 0);
   }
 }

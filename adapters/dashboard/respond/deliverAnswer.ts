@@ -170,15 +170,12 @@ async function pressKeys(
   { pane, question, addressee }: DeliverTarget,
   answer: Answer,
 ): Promise<Delivered> {
-  const options = question?.options ?? [];
-  const result = await delivery.press({
-    server,
-    pane,
-    steps: contractSteps(options, answer),
-    gapMs: KEY_GAP_MS,
-    addressee,
-  });
-  return deliveredBy(result, false);
+  const steps = contractSteps(question?.options ?? [], answer);
+  const result = await delivery.press({ server, pane, steps, gapMs: KEY_GAP_MS, addressee });
+  return deliveredBy(
+    result,
+    steps.some(({ kind }) => kind === "paste"),
+  );
 }
 
 function contractSteps(options: OpenQuestion["options"], answer: Answer): readonly PressStep[] {

@@ -2,6 +2,7 @@
  * `POST /api/respond/:id` (docs/contracts/dashboard.md §2). The order of the refusals is the contract's: body, agent, pane,
  * state, delivery. One answer per agent is under way at a time; a second one is told that the agent does not wait.
  */
+import { type Readers, readersNow } from "../../../daemon/delivery/addressee.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
 import { type Agent, type AnswerUnderWay, openTask } from "../agents/agent.ts";
@@ -28,6 +29,7 @@ export async function respond(
   if ("errorType" in request) return refusalResponse(400, request.errorType, request.message);
   const agent = book.find(agentId);
   if (agent === undefined) return agentNotFound(agentId);
+  const readers = readersOf(context, agent);
   const identity = { agentId, key, hash: requestHash(bytes) };
   const earlier = answers.earlier(identity);
   if (earlier === "conflict") {
@@ -38,12 +40,12 @@ export async function respond(
   const target = await targetOf(context, agent, request);
   if (typeof target !== "string") return target;
   if (request.mode === "keys") {
-    return answers.first(identity, () => pressed(context, agent, target, request.keys, startedMs));
+    return answers.first(identity, () => pressed(context, agent, target, readers, request.keys, startedMs));
   }
   context.store.requireWritable();
   // Finding the reason of a refusal may have taken a moment.
   if (agent.answer !== undefined) return notWaiting("processing");
-  return answers.first(identity, () => delivered(context, agent, target, request, startedMs));
+  return answers.first(identity, () => delivered(context, agent, target, readers, request, startedMs));
 }
 
 export const agentNotFound = (agentId: number): RespondResponse =>
@@ -82,15 +84,20 @@ async function targetOf(
   return isOthers && dialogId === undefined ? askedByAnother() : pane;
 }
 
+/** Who reads from its pane as the answer arrives: whoever comes after that is not the one who is answered. */
+const readersOf = ({ server }: DashboardContext, { record: { tmuxPaneId } }: Agent): Readers | undefined =>
+  tmuxPaneId !== undefined && isPaneId(tmuxPaneId) ? readersNow(server, tmuxPaneId) : undefined;
+
 async function pressed(
   context: DashboardContext,
   agent: Agent,
   pane: PaneId,
+  readers: Readers | undefined,
   keys: readonly string[],
   startedMs: number,
 ): Promise<RespondResponse> {
   try {
-    await pressSlowly(context, pane, keys, context.panes.addresseeOf(agent));
+    await pressSlowly(context, pane, keys, { ...context.panes.addresseeOf(agent), readers });
   } catch (error) {
     return failureResponse(await explained(context, pane, error), latencyOf(context, startedMs));
   }
@@ -103,19 +110,36 @@ async function delivered(
   context: DashboardContext,
   agent: Agent,
   pane: PaneId,
+  readers: Readers | undefined,
   request: Answer,
+  startedMs: number,
+): Promise<RespondResponse> {
+  const underWay = answerUnderWay(context, agent, turnText(request));
+  agent.answer = underWay;
+  try {
+    return await deliveredAs(context, agent, pane, readers, request, underWay, startedMs);
+  } finally {
+    agent.answer = undefined;
+    context.panes.answerOver(agent);
+  }
+}
+
+async function deliveredAs(
+  context: DashboardContext,
+  agent: Agent,
+  pane: PaneId,
+  readers: Readers | undefined,
+  request: Answer,
+  underWay: AnswerUnderWay,
   startedMs: number,
 ): Promise<RespondResponse> {
   const { panes, desk, log, nowUnixMs } = context;
   const { question } = agent;
-  const text = turnText(request);
-  const underWay = answerUnderWay(context, agent, text);
-  agent.answer = underWay;
   let result: Delivered | failures.Failure;
   try {
     result = await deliverAnswer(
       context,
-      { pane, watch: panes.watchOf(agent), question, addressee: panes.addresseeOf(agent) },
+      { pane, watch: panes.watchOf(agent), question, addressee: { ...panes.addresseeOf(agent), readers } },
       request,
     );
   } catch (error) {
@@ -124,8 +148,6 @@ async function delivered(
     const isRefused = result.status === 409 && result.reason === undefined && !result.isUncertain;
     if (isRefused && panes.hasEnded(agent)) result = failures.PROGRAM_ENDED;
     if (result.errorType === "unknown") log.error("dashboard.respond.failed", { agent: agent.record.id, error });
-  } finally {
-    agent.answer = undefined;
   }
   const latencyMs = latencyOf(context, startedMs);
   const screenNote = "screenNote" in result ? result.screenNote : undefined;
@@ -147,7 +169,7 @@ async function delivered(
   agent.lastDelivery = { delivery: outcome, screenNote, mode: request.mode, latencyMs, atUnixMs: nowUnixMs() };
   if (underWay.isRecorded) desk.refreshCard(agent, "respond");
   const isTaken = outcome !== "echoed_unconfirmed";
-  underWay.record({ isReported: !("isPrompt" in result && result.isPrompt && agent.hasHooks), isTaken });
+  underWay.record({ isReported: !("isPrompt" in result && result.isPrompt), isTaken });
   const newState = isTaken ? "processing" : (openTask(agent)?.state ?? "idle");
   return successResponse(agent, { mode: request.mode, newState, delivery: outcome, screenNote, latencyMs });
 }
@@ -177,17 +199,14 @@ function answerUnderWay({ desk }: DashboardContext, agent: Agent, text: string):
     record: ({ isReported, isTaken }) => {
       if (isRecorded) return;
       isRecorded = true;
-      // Answered meanwhile at the program itself, or its hooks have reported what followed.
-      if (agent.question?.turnId !== question?.turnId) {
-        desk.noted(agent, text);
-        return;
-      }
       if (!isReported) {
         agent.expectedPrompts.push(text);
         if (agent.expectedPrompts.length > MAX_EXPECTED_PROMPTS) agent.expectedPrompts.shift();
       }
-      if (isTaken) desk.answered(agent, text, !isReported);
-      else desk.tried(agent, text, !isReported);
+      const answer = { text, answersTurnId: question?.turnId, isEchoPending: !isReported };
+      const isOpen = agent.question?.turnId === question?.turnId;
+      if (isTaken) desk.answered(agent, answer, isOpen);
+      else desk.tried(agent, answer);
     },
   };
 }

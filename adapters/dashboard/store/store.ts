@@ -5,9 +5,10 @@
 import type { Log } from "../../../daemon/ops/log.ts";
 import { closeDatabase, type Database, type Statement } from "../../../daemon/ops/sqlite.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
-import type { AgentRecord, ProjectRecord, TaskRecord, TurnRecord } from "../agents/records.ts";
+import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
+import { type Fields, fieldsOf, parseJson, textOf } from "../fields.ts";
+import type { AgentRecord, ProjectRecord, TaskRecord, TurnRecord } from "./records.ts";
 import { EVENT_ID_BLOCK, KEEP_ANSWERS_MS, KEEP_HISTORY_MS, MAX_KEPT_ANSWERS } from "../dashboardLimits.ts";
-import { recordOf, type Row, rowOf } from "./rows.ts";
 import { WriteBehind } from "./writeBehind.ts";
 
 interface StoreOptions {
@@ -186,3 +187,44 @@ export class DashboardStore {
     return statement;
   }
 }
+
+type Cell = string | number | null;
+type Row = Readonly<Record<string, Cell>>;
+
+/**
+ * A record of the row's table: a member is in the column of its name (`sessionUuid` in `session_uuid`), and undefined is
+ * NULL. The tables are STRICT, so a column holds its type; only what is JSON is checked here.
+ */
+const recordOf = (row: Row): object =>
+  Object.fromEntries(Object.entries(row).map(([column, cell]) => [memberOf(column), valueOf(column, cell)]));
+
+const rowOf = (record: object): Row =>
+  Object.fromEntries(Object.entries(record).map(([member, value]) => [columnOf(member), cellOf(value)]));
+
+const columnOf = (member: string): string =>
+  member === "isEchoPending" ? "echo_pending" : member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const memberOf = (column: string): string =>
+  column === "echo_pending"
+    ? "isEchoPending"
+    : column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+function cellOf(value: unknown): Cell {
+  if (value === undefined) return null;
+  if (typeof value === "boolean") return value ? 1 : 0;
+  return typeof value === "object" ? JSON.stringify(value) : (value as Cell);
+}
+
+function valueOf(column: string, cell: Cell): unknown {
+  if (column === "process") return processOf(cell);
+  if (column === "tool_input") return objectOf(cell);
+  return column === "echo_pending" ? cell === 1 : (cell ?? undefined);
+}
+
+function processOf(cell: Cell): ProcessMark | undefined {
+  const { pid, start, executable } = objectOf(cell) ?? {};
+  if (typeof pid !== "number" || typeof start !== "string") return undefined;
+  return { pid, start, executable: textOf(executable) };
+}
+
+const objectOf = (cell: Cell): Fields | undefined => fieldsOf(parseJson(textOf(cell) ?? ""));

@@ -1,7 +1,15 @@
 /** Agent sessions: create, list, send to, wait for, end. The server runs them; no device is needed. */
-import type { FreshellWaitResponse, TerminalInputResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type {
+  FreshellOk,
+  FreshellWaitResponse,
+  TerminalInputResponse,
+} from "../../../protocol/api/freshell/freshellHttp.ts";
 import { SESSION_PROVIDERS } from "../../../protocol/api/freshell/selectors.ts";
-import type { SessionEntry, SessionKillResponse } from "../../../protocol/api/freshell/sessionEvents.ts";
+import type {
+  PermissionRequest,
+  SessionEntry,
+  SessionKillResponse,
+} from "../../../protocol/api/freshell/sessionEvents.ts";
 import {
   CODING_PROVIDERS,
   EFFORTS,
@@ -10,8 +18,8 @@ import {
   SESSION_KINDS,
 } from "../../../protocol/api/freshell/sessionNames.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { CommandCall, CommandSpec } from "../../bin/cli/commandTypes.ts";
-import { printable, table } from "../../bin/cli/textTable.ts";
+import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
+import { printable, table } from "../../cli/textTable.ts";
 import { absolutePath, number, text, word } from "./commandOptions.ts";
 import { sessionPath, targetSession } from "./commandTargets.ts";
 import { freshellCommand } from "./freshellCommand.ts";
@@ -23,6 +31,9 @@ const TARGET = text("target", "SESSION", "session:PROVIDER:ID");
 /** In the form of a target. */
 const nameOf = ({ provider, sessionId }: SessionEntry): string => `session:${provider}:${sessionId}`;
 
+/** As much of a failure as a line of a list shows; `--json` has all of it. */
+const SHOWN_CHARS = 200;
+
 /** Options of one kind of session only. */
 const OF_SDK = ["effort"] as const;
 const OF_CODING = ["coding-provider", "prompt", "max-turns", "sandbox"] as const;
@@ -32,7 +43,7 @@ const createCommand = freshellCommand<SessionEntry>({
   summary: "start an agent session",
   details: [
     "sdk runs Claude Code, which stays and takes further prompts. codingcli runs claude or codex with one prompt, to its end.",
-    "A permission request stays open until an attached client, such as a browser, answers it.",
+    "A permission request stays open until somebody answers it: `freshell session-answer`, or an attached client, such as a browser.",
   ],
   options: [
     text("provider", "PROVIDER", "the kind of session", { choices: SESSION_KINDS }),
@@ -90,7 +101,8 @@ const listCommand = freshellCommand<readonly SessionEntry[]>({
     const provider = options.text("provider");
     return session.call({ method: "GET", path: provider === undefined ? PATH : `${PATH}?provider=${provider}` });
   },
-  show: (sessions) => table(["SESSION", "PROGRAM", "STATUS", "ASKS", "MODEL", "DIRECTORY"], sessions.map(row)),
+  show: (sessions) =>
+    table(["SESSION", "PROGRAM", "STATUS", "ASKS", "MODEL", "DIRECTORY", "FAILURE"], sessions.map(row)),
 });
 
 const row = (entry: SessionEntry): readonly string[] => [
@@ -100,6 +112,7 @@ const row = (entry: SessionEntry): readonly string[] => [
   entry.openPermissions === 0 ? "" : String(entry.openPermissions),
   printable(entry.model ?? ""),
   printable(entry.cwd),
+  printable(entry.failure ?? "").slice(0, SHOWN_CHARS),
 ];
 
 const sendCommand = freshellCommand<TerminalInputResponse>({
@@ -113,6 +126,39 @@ const sendCommand = freshellCommand<TerminalInputResponse>({
     return call.session.call({ method: "POST", path, body: { text: call.positionals.join(" ") } });
   },
 });
+
+const answerCommand = freshellCommand<readonly PermissionRequest[] | FreshellOk>({
+  name: "session-answer",
+  summary: "list what a session asks permission for, or answer it",
+  details: [
+    "Without REQUEST it lists the open requests: their id, the tool, and what the tool would be given.",
+    "An answer names its request, so that it cannot reach one that you have not seen.",
+  ],
+  positionals: [
+    { name: "REQUEST", description: "the id of an open request", optional: true },
+    { name: "ANSWER", description: "what the program may do", optional: true, choices: ["allow", "deny"] },
+  ],
+  options: [TARGET, text("message", "TEXT", "with deny: why, for the program", { dashed: true })],
+  examples: [
+    { line: "freshell session-answer --target session:sdk:ID", does: "what it asks for" },
+    { line: "freshell session-answer --target session:sdk:ID REQUEST allow", does: "the tool runs" },
+  ],
+  perform: (call) => {
+    const path = sessionPath(targetSession(call));
+    const [[requestId, behavior], message] = [call.positionals, call.options.text("message")];
+    if (message !== undefined && behavior !== "deny") throw invalid("--message goes with deny");
+    if (requestId === undefined) return call.session.call({ method: "GET", path: `${path}/permissions` });
+    if (behavior === undefined) throw invalid("session-answer REQUEST needs allow or deny");
+    return call.session.call({ method: "POST", path: `${path}/answer`, body: { requestId, behavior, message } });
+  },
+  show: (open) => ("ok" in open ? "" : table(["REQUEST", "TOOL", "INPUT"], open.map(askedFor))),
+});
+
+const askedFor = ({ requestId, tool }: PermissionRequest): readonly string[] => [
+  requestId,
+  printable(tool.name),
+  printable(JSON.stringify(tool.input)),
+];
 
 const waitCommand = freshellCommand<FreshellWaitResponse>({
   name: "session-wait",
@@ -142,6 +188,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
   createCommand,
   listCommand,
   sendCommand,
+  answerCommand,
   waitCommand,
   killCommand,
 ];

@@ -4,8 +4,8 @@
  */
 import type { DeviceSessionResponse, FreshellOk } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { CommandCall } from "../../bin/cli/commandTypes.ts";
-import { printable } from "../../bin/cli/textTable.ts";
+import type { CommandCall } from "../../cli/commandTypes.ts";
+import { printable } from "../../cli/textTable.ts";
 import { failureOf } from "./commandFailure.ts";
 import { text } from "./commandOptions.ts";
 import type { Credentials } from "./loginFile.ts";

@@ -1,13 +1,15 @@
 /** Commands that change a device's tabs and panes. Only the owner makes the change; the server relays it. */
 import type { RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { CommandCall, CommandSpec, Example, OptionSpec, PositionalSpec } from "../../bin/cli/commandTypes.ts";
-import { printable } from "../../bin/cli/textTable.ts";
+import type { CommandCall, CommandSpec, Example, OptionSpec, PositionalSpec } from "../../cli/commandTypes.ts";
+import { printable } from "../../cli/textTable.ts";
 import {
   absolutePath,
   DEVICE_OPTION,
   KEY_OPTION,
   number,
+  OWN_PANE_OPTIONS,
+  OWN_TARGET,
   PANE_OPTIONS,
   REVISION_OPTION,
   SHELL_OPTION,
@@ -16,6 +18,7 @@ import {
   text,
   word,
 } from "./commandOptions.ts";
+import { ownPane } from "./commandTargets.ts";
 import type { Changed } from "./deviceCalls.ts";
 import { freshellCommand } from "./freshellCommand.ts";
 
@@ -42,12 +45,15 @@ function layoutCommand({ needs = ["target"], args, ...spec }: LayoutCommand): Co
     ...spec,
     options: [...spec.options, REVISION_OPTION],
     perform: async (call) => {
-      const missing = needs.find((one) => call.options.text(one) === undefined);
+      const own = spec.options.includes(OWN_TARGET) ? ownPane(call) : undefined;
+      const missing = needs.find(
+        (one) => call.options.text(one) === undefined && (one !== "target" || own === undefined),
+      );
       if (missing !== undefined)
         throw new AppError("INVALID_ARGUMENT", `${name} needs --${missing}: see \`freshell help ${name}\``);
-      const all = { ...givenOf(call, SELECTORS), ...args?.(call) };
+      const all = { ...givenOf(call, SELECTORS), ...(own && { target: own.target }), ...args?.(call) };
       const { DeviceCalls } = await import("./deviceCalls.ts");
-      return new DeviceCalls(call).change(name, all);
+      return new DeviceCalls(call, own?.device).change(name, all);
     },
     show: shown,
   });
@@ -112,7 +118,7 @@ export const CHANGE_COMMANDS: readonly CommandSpec[] = [
     summary: "open a pane beside another one: a terminal, a page or a file",
     needs: ["target", "direction"],
     options: [
-      ...PANE_OPTIONS,
+      ...OWN_PANE_OPTIONS,
       direction,
       SHELL_OPTION,
       text("browser", "URL", "the new pane shows a page"),
@@ -131,12 +137,16 @@ export const CHANGE_COMMANDS: readonly CommandSpec[] = [
       editor: absolutePath(call, call.options.text("editor")),
     }),
   }),
-  layoutCommand({ name: "select-pane", summary: "make a pane the active one", options: PANE_OPTIONS }),
+  layoutCommand({ name: "select-pane", summary: "make a pane the active one", options: OWN_PANE_OPTIONS }),
   layoutCommand({ name: "kill-pane", summary: "close a pane; its terminal keeps running", options: PANE_OPTIONS }),
   layoutCommand({
     name: "resize-pane",
     summary: "resize a pane within its split",
-    options: [...PANE_OPTIONS, percent("width", "x", "side by side"), percent("height", "y", "one above the other")],
+    options: [
+      ...OWN_PANE_OPTIONS,
+      percent("width", "x", "side by side"),
+      percent("height", "y", "one above the other"),
+    ],
     args: ({ options }) => {
       const [x, y] = [options.number("width"), options.number("height")];
       if (x === undefined && y === undefined) throw new AppError("INVALID_ARGUMENT", "resize-pane needs -x or -y");
@@ -147,26 +157,26 @@ export const CHANGE_COMMANDS: readonly CommandSpec[] = [
     name: "swap-pane",
     summary: "swap two panes",
     needs: ["source", "target"],
-    options: [text("source", "PANE", "the other pane: pane:ID or pane-index:N"), ...PANE_OPTIONS],
+    options: [text("source", "PANE", "the other pane: pane:ID or pane-index:N"), ...OWN_PANE_OPTIONS],
   }),
   layoutCommand({
     name: "open-browser",
     summary: "show a page in a pane",
-    options: PANE_OPTIONS,
+    options: OWN_PANE_OPTIONS,
     positionals: [word("URL", "the page; http or https")],
     args: ({ positionals: [url] }) => ({ url }),
   }),
   layoutCommand({
     name: "navigate",
     summary: "open another URL in a pane that shows a page",
-    options: PANE_OPTIONS,
+    options: OWN_PANE_OPTIONS,
     positionals: [word("URL", "the page; http or https")],
     args: ({ positionals: [url] }) => ({ url }),
   }),
   layoutCommand({
     name: "open-editor",
     summary: "edit a file in a pane",
-    options: PANE_OPTIONS,
+    options: OWN_PANE_OPTIONS,
     positionals: [word("FILE", "the file")],
     args: (call) => ({ filePath: absolutePath(call, call.positionals[0]) }),
   }),

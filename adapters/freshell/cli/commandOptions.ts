@@ -1,6 +1,6 @@
 /** Options that several commands take, and short forms to declare options with. */
 import { resolve } from "node:path";
-import type { CommandCall, OptionSpec, PositionalSpec } from "../../bin/cli/commandTypes.ts";
+import type { CommandCall, OptionSpec, PositionalSpec } from "../../cli/commandTypes.ts";
 
 export const text = (name: string, value: string, description: string, more: Partial<OptionSpec> = {}): OptionSpec => ({
   name,
@@ -26,9 +26,14 @@ export const flag = (name: string, description: string, short?: string): OptionS
 
 export const word = (name: string, description: string): PositionalSpec => ({ name, description });
 
-/** The path that a value names: it means the same everywhere on this machine. */
+/** The path that a value names: it means the same everywhere on this machine. A quoted `~` is the home directory too. */
 export const absolutePath = ({ io }: CommandCall, path: string | undefined): string | undefined =>
-  path === undefined || path === "" ? path : resolve(io.cwd, path);
+  path === undefined || path === ""
+    ? path
+    : resolve(
+        io.cwd,
+        path.replace(/^~(?=\/|$)/, () => io.homeDir),
+      );
 
 export const TAB_OPTION = text("tab", "TAB", "the tab of pane-index:N: tab:ID, tab-name:NAME or tab-index:N");
 export const DEVICE_OPTION = text("device", "DEVICE", "the device that has the pane", { default: "this command line" });
@@ -40,11 +45,11 @@ export const PANE_TARGET: readonly OptionSpec[] = [
   DEVICE_OPTION,
 ];
 export const TAB_TARGET = text("target", "TAB", "tab:ID, tab-name:NAME or tab-index:N");
-export const PANE_OPTIONS: readonly OptionSpec[] = [
-  text("target", "PANE", "pane:ID, or pane-index:N with --tab; the first index is 0"),
-  TAB_OPTION,
-  DEVICE_OPTION,
-];
+const PANE_FORMS = "pane:ID, or pane-index:N with --tab; the first index is 0";
+export const PANE_OPTIONS: readonly OptionSpec[] = [text("target", "PANE", PANE_FORMS), TAB_OPTION, DEVICE_OPTION];
+/** For commands that are about the pane that they run in, where none is named. */
+export const OWN_TARGET = text("target", "PANE", PANE_FORMS, { default: "inside a pane, this pane" });
+export const OWN_PANE_OPTIONS: readonly OptionSpec[] = [OWN_TARGET, TAB_OPTION, DEVICE_OPTION];
 export const REVISION_OPTION = number(
   "expected-revision",
   "N",

@@ -5,6 +5,7 @@
 import type { Selector } from "../../../protocol/api/freshell/selectors.ts";
 import { parseSelector, selectorText } from "../../../protocol/api/freshell/selectors.ts";
 import { AppError } from "../../../protocol/errors.ts";
+import type { CommandCall } from "../../cli/commandTypes.ts";
 import type { FreshellCall } from "./freshellCommand.ts";
 
 /** The id of the terminal that `--target` names. @throws AppError INVALID_ARGUMENT, INVALID_TARGET */
@@ -81,6 +82,17 @@ async function contentOfPane(call: FreshellCall, selector: Selector): Promise<Co
     throw new AppError("INVALID_TARGET", `pane:${paneId} shows no terminal (${kind})`, { details: { paneId, kind } });
   }
   return "terminalId" in contentRef ? contentRef : { sessionRef: sessionName(contentRef.sessionRef) };
+}
+
+/** The pane that the command line runs in, and its device; undefined where a target, a tab or another device is named. */
+export function ownPane({
+  io,
+  options,
+}: CommandCall): { readonly target: string; readonly device: string } | undefined {
+  const { FRESHELL_PANE_ID: pane, FRESHELL_DEVICE_ID: device } = io.env;
+  if (pane === undefined || pane === "" || device === undefined || device === "") return undefined;
+  if (["target", "tab"].some((name) => options.text(name) !== undefined)) return undefined;
+  return [undefined, device].includes(options.text("device")) ? { target: `pane:${pane}`, device } : undefined;
 }
 
 function targetOf(

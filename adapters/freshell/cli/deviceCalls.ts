@@ -2,7 +2,7 @@
  * Commands' requests to a device: its layout, and changes to it, always through the server. For this command line's own
  * device a command is also the owner meanwhile, unless `device run` is; for other devices it is only a caller.
  */
-import type { DeviceRuntime } from "../../../daemon/devices/deviceRuntime.ts";
+import type { DeviceRuntime } from "../devices/deviceRuntime.ts";
 import type { ContentRef } from "../../../protocol/api/freshell/deviceLayout.ts";
 import { DEVICE_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { DeviceEntry, DeviceLayoutResponse, RpcRequest, RpcSuccess } from "../../../protocol/api/freshell/rpc.ts";
@@ -36,10 +36,10 @@ export class DeviceCalls {
   readonly #ownId: string;
 
   /** @throws AppError INVALID_ARGUMENT, INTERNAL_ERROR */
-  constructor(call: FreshellCall) {
+  constructor(call: FreshellCall, device = call.options.text("device")) {
     this.#call = call;
     this.#ownId = deviceIdentity(call.io).deviceId;
-    this.deviceId = call.options.text("device") ?? this.#ownId;
+    this.deviceId = device ?? this.#ownId;
     if (DEVICE_ID.test(this.deviceId)) return;
     throw new AppError(
       "INVALID_ARGUMENT",

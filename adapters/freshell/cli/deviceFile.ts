@@ -4,13 +4,14 @@
  */
 import { renameSync } from "node:fs";
 import { join } from "node:path";
-import { DeviceRuntime } from "../../../daemon/devices/deviceRuntime.ts";
-import type { DeviceStore } from "../../../daemon/devices/savedDevice.ts";
+import { DeviceRuntime } from "../devices/deviceRuntime.ts";
+import type { DeviceStore } from "../devices/savedDevice.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import type { OwnerLayout } from "../../../protocol/api/freshell/deviceLayout.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { Io } from "../../bin/cli/cliIo.ts";
-import { attempt, freshellHome, readText, replacePrivate } from "./freshellHome.ts";
+import { replacePrivate } from "../../../daemon/ops/privateFiles.ts";
+import type { Io } from "../../cli/cliIo.ts";
+import { attempt, freshellHome, readText } from "./freshellHome.ts";
 import { newId } from "../newId.ts";
 
 /** @throws AppError INTERNAL_ERROR when it can be neither read nor kept. */

@@ -4,8 +4,10 @@
  */
 import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
-import type { Io } from "../../bin/cli/cliIo.ts";
-import { attempt, createPrivate, freshellHome, readText, unusable } from "./freshellHome.ts";
+import { createPrivate } from "../../../daemon/ops/privateFiles.ts";
+import type { Io } from "../../cli/cliIo.ts";
+import { newId } from "../newId.ts";
+import { attempt, freshellHome, readText, unusable } from "./freshellHome.ts";
 
 export interface DeviceIdentity {
   readonly deviceId: string;
@@ -13,8 +15,6 @@ export interface DeviceIdentity {
   readonly deviceLabel: string;
 }
 
-/** 120 random bits. */
-const ID_BYTES = 15;
 const SUFFIX_BYTES = 3;
 
 /** @throws AppError INTERNAL_ERROR */
@@ -49,7 +49,7 @@ function parsed(text: string): DeviceIdentity | undefined {
 
 function newIdentity(io: Io): DeviceIdentity {
   return {
-    deviceId: random(ID_BYTES).toString("base64url"),
+    deviceId: newId(),
     deviceLabel: `${hostname()}-${userName(io)}-${random(SUFFIX_BYTES).toString("hex")}`,
   };
 }

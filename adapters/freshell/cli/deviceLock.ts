@@ -8,9 +8,10 @@ import { nodeProcesses, watchNames } from "../../../daemon/host/nodeSystem.ts";
 import { procfs } from "../../../daemon/host/procfs.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { Io } from "../../bin/cli/cliIo.ts";
+import { createPrivate } from "../../../daemon/ops/privateFiles.ts";
+import type { Io } from "../../cli/cliIo.ts";
 import { newId } from "../newId.ts";
-import { attempt, createPrivate, freshellHome, readText, unusable } from "./freshellHome.ts";
+import { attempt, freshellHome, readText, unusable } from "./freshellHome.ts";
 
 /** For one holder: a command holds it for a fraction of a second. Many in a row may take longer. */
 const HELD_MS = 5_000;

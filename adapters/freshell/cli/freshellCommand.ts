@@ -2,10 +2,10 @@
  * A command of `freshell`: a row of the table whose work gets a session and returns data. With `--json` stdout holds
  * exactly one document, on success and on failure; without, text for a person.
  */
-import type { Io } from "../../bin/cli/cliIo.ts";
-import { Interrupted } from "../../bin/cli/cliIo.ts";
-import type { CommandCall, CommandSpec } from "../../bin/cli/commandTypes.ts";
-import { oneLine } from "../../bin/cli/textTable.ts";
+import type { Io } from "../../cli/cliIo.ts";
+import { Interrupted } from "../../cli/cliIo.ts";
+import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
+import { oneLine } from "../../cli/textTable.ts";
 import { failureOf } from "./commandFailure.ts";
 import { flag } from "./commandOptions.ts";
 import { deviceIdentity } from "./deviceIdentity.ts";

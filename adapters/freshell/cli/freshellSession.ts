@@ -6,13 +6,12 @@ import { systemClock } from "../../../daemon/time/clock.ts";
 import { watchNames } from "../../../daemon/host/nodeSystem.ts";
 import type { DeviceSessionResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { Io } from "../../bin/cli/cliIo.ts";
+import type { Io } from "../../cli/cliIo.ts";
 import { isUnauthorized } from "./commandFailure.ts";
 import type { Credentials } from "./loginFile.ts";
 import { readCredentials, writeCredentials } from "./loginFile.ts";
 import { freshellHome } from "./freshellHome.ts";
 import { freshellRequest, type FreshellRequest } from "./freshellRequest.ts";
-import { isSameServer, serverUrl } from "./freshellUrl.ts";
 
 type Call = Pick<FreshellRequest, "method" | "path" | "body" | "changes" | "meanwhile"> & {
   /** Completes even when the command is told to stop: it has several steps. */
@@ -170,4 +169,28 @@ function givenToken({ env }: Io): string | undefined {
 export function headerToken(token: string, from: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
   throw new AppError("UNAUTHORIZED", `${from} is not a token: a token is printable ASCII without spaces`);
+}
+
+const DEFAULT_URL = "http://127.0.0.1:3001";
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
+
+/** `FRESHELL_URL`, else where this device is logged in, else the default; without a trailing slash. @throws AppError INVALID_ARGUMENT */
+function serverUrl(given: string | undefined, loggedInAt: string | undefined): string {
+  if (given === undefined || given === "") return loggedInAt ?? DEFAULT_URL;
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  const isBare = url?.username === "" && url.password === "" && url.search === "" && url.hash === "";
+  if (url !== undefined && isBare && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, "");
+  // Not quoted: a token in it could end up in a log.
+  throw new AppError(
+    "INVALID_ARGUMENT",
+    "FRESHELL_URL is not a server's URL: give http://HOST:PORT or https://HOST:PORT, without user, query or fragment",
+  );
+}
+
+/** Whether both are the same server: loopback has several names. */
+function isSameServer(one: string, other: string): boolean {
+  const [a, b] = [new URL(one), new URL(other)];
+  const bothHere = LOOPBACK.test(a.hostname) && LOOPBACK.test(b.hostname);
+  const rest = ({ protocol, port, pathname }: URL): string => [protocol, port, pathname].join(" ");
+  return rest(a) === rest(b) && (bothHere || a.hostname === b.hostname);
 }

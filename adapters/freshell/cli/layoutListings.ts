@@ -1,5 +1,5 @@
 /** The results of `list-tabs`, `list-panes` and `display` from a layout. */
-import { findPane, findTab, leavesIn } from "../../../daemon/devices/layoutTarget.ts";
+import { findPane, findTab, leavesIn } from "../devices/layoutTarget.ts";
 import {
   type ContentRef,
   contentRefOf,

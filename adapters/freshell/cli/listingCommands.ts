@@ -1,18 +1,19 @@
 /** Commands that only read: devices, their tabs and panes, and one line about a pane. */
 import type { DeviceEntry } from "../../../protocol/api/freshell/rpc.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { CommandSpec } from "../../bin/cli/commandTypes.ts";
-import { printable, table } from "../../bin/cli/textTable.ts";
+import type { CommandSpec } from "../../cli/commandTypes.ts";
+import { printable, table } from "../../cli/textTable.ts";
 import { failureOf } from "./commandFailure.ts";
-import { DEVICE_OPTION, PANE_OPTIONS, STALE_OPTION, TAB_OPTION, text } from "./commandOptions.ts";
+import { DEVICE_OPTION, OWN_PANE_OPTIONS, STALE_OPTION, TAB_OPTION, text } from "./commandOptions.ts";
+import { ownPane } from "./commandTargets.ts";
 import type { DeviceCalls } from "./deviceCalls.ts";
 import { DISPLAY_TOKENS, rendered, tokensOf } from "./displayFormat.ts";
 import { type FreshellCall, freshellCommand } from "./freshellCommand.ts";
 import type { ListedPane, PaneList, TabList } from "./layoutListings.ts";
 
-const callsOf = async (call: FreshellCall): Promise<DeviceCalls> => {
+const callsOf = async (call: FreshellCall, device?: string): Promise<DeviceCalls> => {
   const { DeviceCalls: Calls } = await import("./deviceCalls.ts");
-  return new Calls(call);
+  return new Calls(call, device);
 };
 
 /** Unix milliseconds as an ISO time. */
@@ -126,9 +127,9 @@ const displayCommand = freshellCommand<{ readonly text: string }>({
   summary: "print a line about a pane, in a given format",
   details: [
     `Tokens: ${DISPLAY_TOKENS.map((token) => `%${token}`).join(" ")}; %% is a percent sign. A missing value is empty.`,
-    "The default is the active pane. A format with only %deviceId and %ownerOnline works while the device is offline.",
+    "The default is the pane that it runs in, elsewhere the active pane. A format with only %deviceId and %ownerOnline works while the device is offline.",
   ],
-  options: [text("format", "FORMAT", "text with tokens", { short: "p", dashed: true }), ...PANE_OPTIONS],
+  options: [text("format", "FORMAT", "text with tokens", { short: "p", dashed: true }), ...OWN_PANE_OPTIONS],
   examples: [{ line: "freshell display -p '%tabTitle %paneKind'", does: "of the active pane" }],
   perform: async (call) => {
     const { options } = call;
@@ -136,9 +137,11 @@ const displayCommand = freshellCommand<{ readonly text: string }>({
     if (format === undefined)
       throw new AppError("INVALID_ARGUMENT", "display needs -p FORMAT, such as -p '%tabId %paneId'");
     const tokens = tokensOf(format);
-    const calls = await callsOf(call);
-    const [target, tab] = [options.text("target"), options.text("tab")];
-    const needsOwner = target !== undefined || tab !== undefined || [...tokens].some((token) => !OF_DEVICE.has(token));
+    const own = ownPane(call);
+    const calls = await callsOf(call, own?.device);
+    const [target, tab] = [own?.target ?? options.text("target"), options.text("tab")];
+    const isNamed = options.text("target") !== undefined || tab !== undefined;
+    const needsOwner = isNamed || [...tokens].some((token) => !OF_DEVICE.has(token));
     const { deviceId } = calls;
     if (!needsOwner) {
       const online = tokens.has("ownerOnline") ? await isOnline(calls) : false;

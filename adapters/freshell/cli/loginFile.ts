@@ -2,11 +2,12 @@
  * The login of this command line: `cli-auth.json`, readable by its owner only. A file that others can read is refused before
  * anything is sent, by every command (seed 002 §12.2).
  */
-import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Io } from "../../bin/cli/cliIo.ts";
+import { readPrivate, replacePrivate } from "../../../daemon/ops/privateFiles.ts";
+import type { Io } from "../../cli/cliIo.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import { attempt, freshellHome, replacePrivate } from "./freshellHome.ts";
+import { attempt, freshellHome } from "./freshellHome.ts";
 
 export interface Credentials {
   /** The server that issued them; they are sent to no other. */
@@ -25,7 +26,7 @@ const credentialsPath = (io: Pick<Io, "env" | "homeDir">): string => join(freshe
 /** Undefined when nobody is logged in. @throws AppError UNAUTHORIZED */
 export function readCredentials(io: Io): Credentials | undefined {
   const path = credentialsPath(io);
-  const text = readPrivate(path);
+  const text = readLogin(path);
   if (text === undefined) return undefined;
   const found = parsed(text);
   if (found !== undefined) return found;
@@ -42,27 +43,20 @@ export function removeCredentials(io: Io): void {
   rmSync(credentialsPath(io), { force: true });
 }
 
-/** Checks and reads the same open file. */
-function readPrivate(path: string): string | undefined {
-  let fd: number;
+function readLogin(path: string): string | undefined {
+  let found: ReturnType<typeof readPrivate>;
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    found = readPrivate(path, { followsLinks: true });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw new AppError("UNAUTHORIZED", `${path} cannot be read (${code ?? String(error)})`, { cause: error });
+    const code = (error as NodeJS.ErrnoException).code ?? String(error);
+    throw new AppError("UNAUTHORIZED", `${path} cannot be read (${code})`, { cause: error });
   }
-  try {
-    const status = fstatSync(fd);
-    if (!status.isFile()) throw new AppError("UNAUTHORIZED", `${path} is not a regular file: remove it`);
-    if ((status.mode & 0o077) !== 0) {
-      const shown = (status.mode & 0o777).toString(8).padStart(4, "0");
-      throw new AppError("UNAUTHORIZED", `${path} is accessible to other users (mode ${shown}): run chmod 600 ${path}`);
-    }
-    return readFileSync(fd, "utf8");
-  } finally {
-    closeSync(fd);
-  }
+  if (found?.isFile === false) throw new AppError("UNAUTHORIZED", `${path} is not a regular file: remove it`);
+  if (found?.openMode === undefined) return found?.text;
+  throw new AppError(
+    "UNAUTHORIZED",
+    `${path} is accessible to other users (mode ${found.openMode}): run chmod 600 ${path}`,
+  );
 }
 
 function parsed(text: string): Credentials | undefined {

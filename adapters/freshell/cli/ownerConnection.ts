@@ -3,7 +3,7 @@
  * open once `ready` has come, and ends with the server, the device or the network.
  */
 import { WebSocket } from "ws";
-import type { DeviceRuntime } from "../../../daemon/devices/deviceRuntime.ts";
+import type { DeviceRuntime } from "../devices/deviceRuntime.ts";
 import { systemClock, type Timer } from "../../../daemon/time/clock.ts";
 import type { OwnerLayout } from "../../../protocol/api/freshell/deviceLayout.ts";
 import { FRESHELL_MAX_MESSAGE_BYTES, type ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";

@@ -2,9 +2,9 @@
 import type { FreshellWaitResponse, FreshellWaitMatch } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { CommandFailure, failureOf } from "./commandFailure.ts";
-import type { Io } from "../../bin/cli/cliIo.ts";
-import type { OptionSpec } from "../../bin/cli/commandTypes.ts";
-import { printable } from "../../bin/cli/textTable.ts";
+import type { Io } from "../../cli/cliIo.ts";
+import type { OptionSpec } from "../../cli/commandTypes.ts";
+import { printable } from "../../cli/textTable.ts";
 import { DEVICE_OPTION, flag, number, TAB_OPTION, text } from "./commandOptions.ts";
 import { waitTarget } from "./commandTargets.ts";
 import { type FreshellCall, freshellCommand } from "./freshellCommand.ts";
@@ -63,8 +63,9 @@ export async function waitFor(call: FreshellCall, target: object, predicates: ob
   }
 }
 
-export function shownWait({ matched, exitCode }: FreshellWaitResponse): string {
-  return matched.map((match) => shown(match, exitCode)).join("");
+export function shownWait({ matched, exitCode, failure }: FreshellWaitResponse): string {
+  const lines = matched.map((match) => shown(match, exitCode));
+  return [...lines, failure === undefined ? "" : `failure: ${printable(failure)}\n`].join("");
 }
 
 /** Warms up the code that will report the response. */

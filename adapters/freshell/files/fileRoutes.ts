@@ -1,6 +1,6 @@
 /** `/api/files`: what the page's editor reads and writes. Each path is checked each time. */
 import { fileQuerySchema, fileWriteSchema, MAX_FILE_BODY_BYTES } from "../../../protocol/api/freshell/freshellFiles.ts";
-import type { Route } from "../../http/routes.ts";
+import type { Route } from "../../kit/guard/routes.ts";
 import { getQuery, post } from "../freshellRequests.ts";
 import type { TerminalBook } from "../terminals/terminalBook.ts";
 import { allowedPath, type AllowedPath } from "./allowedPath.ts";

@@ -2,10 +2,9 @@
  * The page that is a device (`/device/`): its files by name, read at the start. Everyone who reaches the listener can load
  * them; their data requires the token.
  */
-import { PageFiles } from "../../http/pageFiles.ts";
-import type { Route } from "../../http/routes.ts";
+import { PageFiles } from "../../kit/pageFiles.ts";
+import type { Route } from "../../kit/guard/routes.ts";
 
-const NAME = /^[A-Za-z0-9._-]{1,64}$/;
 /** Panes show web pages. */
 const FRAMES = "frame-src http: https:";
 
@@ -25,10 +24,9 @@ export function pageRoutes(directory: string): readonly Route[] {
     {
       method: "GET",
       head: true,
-      path: "/device/:file",
-      places: { file: NAME },
+      path: "/device/:file{[A-Za-z0-9._-]+}",
       auth: false,
-      handle: (c, { file = "" }) => files.respond(c, file),
+      handle: (c) => files.respond(c, c.req.param("file") ?? ""),
     },
   ];
 }

@@ -2,10 +2,10 @@
  * Text files read and written whole. A file that has changed since it was read, by its content, is not
  * overwritten. Writes of one file are serialized, and a file is replaced atomically.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, link, open, readdir, realpath, rename, stat, unlink, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { type FileHandle, open, readdir, realpath, stat, writeFile } from "node:fs/promises";
+import { putFile } from "../../../daemon/ops/privateFiles.ts";
 import {
   type FileResponse,
   type FileEntry,
@@ -87,34 +87,13 @@ async function replace(path: string, bytes: Buffer, etag: string | null): Promis
   if (currentEtag !== etag) throw changed(currentEtag);
   try {
     if (found?.isShared === true) await overwrite(path, bytes);
-    else await swapIn(path, bytes, found?.mode);
+    // One that has appeared meanwhile is somebody else's: creating it fails.
+    else await putFile(path, bytes, { mode: found?.mode ?? 0o666, creates: found === undefined });
   } catch (error) {
     throw refusalOf(error);
   }
   const { mtimeMs } = await stat(path);
   return { path, etag: etagOf(bytes), mtimeMs, bytes: bytes.length };
-}
-
-/** Puts a new file in its place, under a temporary name until it is complete. */
-async function swapIn(path: string, bytes: Buffer, mode: number | undefined): Promise<void> {
-  const beside = `${dirname(path)}/.${randomBytes(9).toString("base64url")}.tmp`;
-  const file = await open(beside, "wx", mode ?? 0o666);
-  try {
-    try {
-      if (mode !== undefined) await file.chmod(mode);
-      await file.writeFile(bytes);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    // `link` fails if the file has appeared meanwhile: it is somebody else's.
-    if (mode === undefined) await link(beside, path);
-    else await rename(beside, path);
-  } catch (error) {
-    await unlink(beside).catch(() => undefined);
-    throw error;
-  }
-  if (mode === undefined) await unlink(beside).catch(() => undefined);
 }
 
 const overwrite = (path: string, bytes: Buffer): Promise<void> =>

@@ -2,13 +2,15 @@
  * The parts of every hybrid: a request, and the owner, asked in phases. A mutation is completed even if its caller or its
  * owner leaves meanwhile.
  */
-import type { SessionBook } from "../../../daemon/sessions/sessionBook.ts";
+import type { SessionBook } from "../sessions/sessionBook.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { WaitManager } from "../../../daemon/waits/waitManager.ts";
 import type { ContentRef } from "../../../protocol/api/freshell/deviceLayout.ts";
+import { type MadeFor, madeForSchema } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { RpcOutcome, RpcPhase, RpcRequest } from "../../../protocol/api/freshell/rpc.ts";
 import type { RpcArgs, RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
-import { badResult, failure, failureOf } from "../relay/outcomes.ts";
+import { matches } from "../../../protocol/api/parse.ts";
+import { badResult, failure, failureOf } from "../rpc/outcomes.ts";
 import type { TerminalBook } from "../terminals/terminalBook.ts";
 
 /** The server's side of them. */
@@ -51,6 +53,12 @@ export async function reserve(call: HybridCall<RpcCommand>): Promise<Reserved> {
   }
   const isDone = outcome.appliedRevision !== undefined && reservationId === undefined;
   return { kind: "settled", outcome: isDone ? outcome : badResult("reserve gives reservationId, tabId and paneId") };
+}
+
+/** For the environment of a program; undefined for an owner whose ids could not be there. */
+export function placeOf({ request }: HybridCall<RpcCommand>, { tabId, paneId }: Reservation): MadeFor | undefined {
+  const place = { deviceId: request.targetDeviceId, tabId, paneId };
+  return matches(madeForSchema, place) ? place : undefined;
 }
 
 /** The server's part has failed: undoes the reservation and returns the failure. */

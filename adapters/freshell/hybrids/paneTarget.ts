@@ -8,7 +8,7 @@ import type { RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
 import { parse } from "../../../protocol/api/parse.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { sourceOf, waitFor } from "../freshellWaits.ts";
-import { badResult, failureOf, success } from "../relay/outcomes.ts";
+import { badResult, failureOf, success } from "../rpc/outcomes.ts";
 import type { Terminal } from "../terminals/terminal.ts";
 import { captureOf, tokenParts, typeInto } from "../terminals/terminalUse.ts";
 import type { HybridCall } from "./hybridCall.ts";

@@ -1,6 +1,6 @@
 /** `respawn-pane`: another program in the pane's terminal, whose id stays. */
 import type { RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
-import { compensate, attachCommand, finalize, type HybridCall, reserve } from "./hybridCall.ts";
+import { compensate, attachCommand, finalize, type HybridCall, placeOf, reserve } from "./hybridCall.ts";
 import { resolvedTerminal } from "./paneTarget.ts";
 
 export async function respawnPane(call: HybridCall<"respawn-pane">): Promise<RpcOutcome> {
@@ -13,7 +13,7 @@ export async function respawnPane(call: HybridCall<"respawn-pane">): Promise<Rpc
   if (reserved.kind === "settled") return reserved.outcome;
   const { reservation } = reserved;
   try {
-    await context.book.respawn(resolved.terminal);
+    await context.book.respawn(resolved.terminal, placeOf(call, reservation));
   } catch (error) {
     return compensate(call, reservation, error);
   }

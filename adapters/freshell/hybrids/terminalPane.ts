@@ -6,7 +6,7 @@ import type { RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
 import { createTerminalSchema } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { parse } from "../../../protocol/api/parse.ts";
 import type { Terminal } from "../terminals/terminal.ts";
-import { compensate, finalize, type HybridCall, reserve } from "./hybridCall.ts";
+import { compensate, finalize, type HybridCall, placeOf, reserve } from "./hybridCall.ts";
 
 export async function openTerminalPane(call: HybridCall<"new-tab" | "split-pane">): Promise<RpcOutcome> {
   const reserved = await reserve(call);
@@ -15,7 +15,7 @@ export async function openTerminalPane(call: HybridCall<"new-tab" | "split-pane"
   const { shell, cwd, mode } = call.args;
   let terminal: Terminal;
   try {
-    const options = parse(createTerminalSchema, { shell, cwd, mode });
+    const options = parse(createTerminalSchema, { shell, cwd, mode, pane: placeOf(call, reserved.reservation) });
     terminal = await book.create(options, "unsure");
   } catch (error) {
     return compensate(call, reserved.reservation, error);

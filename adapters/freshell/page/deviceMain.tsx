@@ -9,7 +9,7 @@ import { type BrowserDevice, keepDevice, STORAGE_KEYS, storedDevice } from "./de
 import { elect, oneAtATime } from "./device/ownerElection.ts";
 import { DevicePage } from "./devicePage.ts";
 import { actionFor } from "./model/deviceKeys.ts";
-import { activeTab } from "./model/deviceState.ts";
+import { activeTab } from "./ui/deviceState.ts";
 import { DeviceLogin } from "./net/deviceLogin.ts";
 import { act } from "./ui/deviceActions.ts";
 import { DeviceApp } from "./ui/deviceApp.tsx";

@@ -15,7 +15,7 @@ import {
 } from "./device/deviceStorage.ts";
 import { MirrorDesk } from "./device/mirrorDesk.ts";
 import { OwnerDesk } from "./device/ownerDesk.ts";
-import { type DeviceState, FIRST_STATE, withView } from "./model/deviceState.ts";
+import { type DeviceState, FIRST_STATE, withView } from "./ui/deviceState.ts";
 import type { DeviceLogin } from "./net/deviceLogin.ts";
 import { FreshellLink, type LinkState, type ReadyMessage } from "./net/freshellLink.ts";
 import { PageApi, Refused } from "./net/pageApi.ts";

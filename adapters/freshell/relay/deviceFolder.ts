@@ -2,12 +2,12 @@
  * The last known state of each device, one file per device, so that it can be read while the device is offline and after a
  * restart of the daemon. A file is written atomically, one write at a time and not at every change; the newest wins.
  */
-import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import * as v from "valibot";
 import { parse } from "../../../protocol/api/parse.ts";
+import { putFile } from "../../../daemon/ops/privateFiles.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { type LayoutSnapshot, parseSnapshot } from "../../../protocol/api/freshell/deviceLayout.ts";
@@ -141,13 +141,6 @@ function textOf({ deviceId, ...record }: DeviceRecord): string {
 }
 
 async function writeWhole(path: string, text: string): Promise<void> {
-  await mkdir(join(path, ".."), { recursive: true, mode: 0o700 });
-  const temporary = `${path}.${randomUUID()}.tmp`;
-  try {
-    await writeFile(temporary, text, { mode: 0o600, flag: "wx", flush: true });
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await putFile(path, text, { mode: 0o600, creates: false });
 }

@@ -12,30 +12,30 @@ import {
   type RpcSuccess,
 } from "../../../protocol/api/freshell/rpc.ts";
 import { AppError, ERROR_SURFACES } from "../../../protocol/errors.ts";
-import { longResponse } from "../../http/longResponse.ts";
-import { requestAbort } from "../../http/requestAbort.ts";
-import type { GuardEnv } from "../../http/requestGuard.ts";
-import type { Route } from "../../http/routes.ts";
+import { longResponse } from "../../kit/streams/longResponse.ts";
+import { requestAbort } from "../../kit/guard/requestAbort.ts";
+import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
+import type { Route } from "../../kit/guard/routes.ts";
 import type { FreshellContext } from "../freshellContext.ts";
 import { faultBody } from "../freshellFaults.ts";
 import { get, getQuery, plain } from "../freshellRequests.ts";
 import { tokenOf } from "../tokens/credentials.ts";
 import type { Caller } from "./layoutRelay.ts";
-import { failureOf } from "./outcomes.ts";
+import { failureOf } from "../rpc/outcomes.ts";
 import type { Device } from "./presence.ts";
 
 export function deviceRoutes(context: FreshellContext): readonly Route[] {
   const { layout, nowUnixMs } = context;
-  const named = ({ id = "" }: Readonly<Record<string, string>>): Device => {
-    const device = layout.presence.find(id);
+  const named = (c: Context<GuardEnv>): Device => {
+    const device = layout.presence.find(c.req.param("id") ?? "");
     if (device !== undefined) return device;
     throw new AppError("NOT_FOUND", "there is no such device; list the devices");
   };
   return [
     get("/api/devices", (c) => c.json(layout.presence.list())),
-    get("/api/devices/:id", (c, values) => c.json(named(values).entry(nowUnixMs()))),
-    getQuery("/api/devices/:id/layout", layoutQuerySchema, (c, { allowStale }, values) =>
-      layoutResponse(context, c, named(values), allowStale),
+    get("/api/devices/:id", (c) => c.json(named(c).entry(nowUnixMs()))),
+    getQuery("/api/devices/:id/layout", layoutQuerySchema, (c, { allowStale }) =>
+      layoutResponse(context, c, named(c), allowStale),
     ),
     { ...plain("POST", "/api/rpc", (c) => rpcResponse(context, c)), maxJsonBytes: FRESHELL_MAX_BODY_BYTES },
   ];

@@ -3,10 +3,18 @@
  * permission, idempotency key, presence, requests under way, the audit; then the owner decides about its layout. Nothing is
  * queued or sent twice, and the server never acts in an owner's place.
  */
-import type { OwnerRequest, RpcOutcome, RpcRequest } from "../../../protocol/api/freshell/rpc.ts";
-import { parseRequest } from "../../../protocol/api/freshell/rpc.ts";
+import * as v from "valibot";
+import { parseSnapshot } from "../../../protocol/api/freshell/deviceLayout.ts";
+import {
+  type OwnerRequest,
+  type RpcOutcome,
+  type RpcRequest,
+  parseRequest,
+  revisionSchema,
+} from "../../../protocol/api/freshell/rpc.ts";
 import { hasTerminal, isMutation, parseArgs } from "../../../protocol/api/freshell/rpcCommands.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { tryParse } from "../../../protocol/api/parse.ts";
+import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { attachTerminal } from "../hybrids/attachTerminal.ts";
 import type { HybridCall, HybridContext } from "../hybrids/hybridCall.ts";
 import { onPane } from "../hybrids/paneTarget.ts";
@@ -14,9 +22,8 @@ import { respawnPane } from "../hybrids/respawnPane.ts";
 import { openTerminalPane } from "../hybrids/terminalPane.ts";
 import { MAX_REQUESTS, MAX_REQUESTS_PER_OWNER } from "../freshellLimits.ts";
 import type { AuditLog } from "./auditLog.ts";
-import { ownersLayout } from "./ownersLayout.ts";
 import { offline } from "./ownerLink.ts";
-import { badResult, failure, failureOf } from "./outcomes.ts";
+import { badResult, failure, failureOf } from "../rpc/outcomes.ts";
 import type { Device, Presence } from "./presence.ts";
 import type { RemoteControl } from "./remoteControl.ts";
 import type { ResultMemory } from "./resultMemory.ts";
@@ -257,4 +264,27 @@ const isAuditError = (error: unknown): error is AppError =>
 function auditFailure(error: unknown): RpcOutcome {
   if (!(error instanceof AppError)) return failureOf(error);
   return failure("INTERNAL_ERROR", error.message, "relay", { ...error.details });
+}
+
+const layoutSchema = v.looseObject({
+  ownerDeviceId: v.string(),
+  workspaceRevision: revisionSchema,
+  capturedAt: v.pipe(v.number(), v.finite()),
+  snapshot: v.unknown(),
+});
+
+/** The result of a `read` unchanged, or why it is invalid: a third-party device may send anything. */
+function ownersLayout(device: Device, outcome: RpcOutcome): RpcOutcome {
+  if (!outcome.ok) return outcome;
+  const parsed = tryParse(layoutSchema, outcome.result);
+  if (!parsed.success) return badResult("read gives ownerDeviceId, workspaceRevision, capturedAt and snapshot");
+  const { ownerDeviceId, workspaceRevision, snapshot } = parsed.output;
+  if (ownerDeviceId !== device.deviceId) return badResult("the layout is another device's");
+  try {
+    parseSnapshot(snapshot);
+  } catch (error) {
+    return badResult(toAppError(error).message);
+  }
+  device.workspaceRevision = workspaceRevision;
+  return outcome;
 }

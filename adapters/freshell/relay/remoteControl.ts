@@ -3,9 +3,9 @@
  * in the server's `remote-control.json`. The file is read at each decision, so that a revocation takes effect at once; a
  * file that others may write, or that is invalid, allows nobody.
  */
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import * as v from "valibot";
 import { parse } from "../../../protocol/api/parse.ts";
+import { readPrivate } from "../../../daemon/ops/privateFiles.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import { DEVICE_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { Device } from "./presence.ts";
@@ -44,24 +44,16 @@ export class RemoteControl {
   }
 
   #read(): ReadonlyMap<string, ReadonlySet<string>> {
-    let file: number;
     try {
-      file = openSync(this.#path, constants.O_RDONLY | constants.O_NONBLOCK);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.#ignored(error);
-      return new Map();
-    }
-    try {
-      const found = fstatSync(file);
-      if (!found.isFile() || found.size > MAX_FILE_BYTES) throw new Error("it is no small file");
-      if ((found.mode & 0o077) !== 0) throw new Error("others may use it: chmod 600");
-      const allowed = parse(fileSchema, JSON.parse(readFileSync(file, "utf8")));
+      const found = readPrivate(this.#path, { maxBytes: MAX_FILE_BYTES, followsLinks: true });
+      if (found === undefined) return new Map();
+      if (found.text === undefined) throw new Error("it is no small file");
+      if (found.openMode !== undefined) throw new Error("others may use it: chmod 600");
+      const allowed = parse(fileSchema, JSON.parse(found.text));
       return new Map(Object.entries(allowed).map(([target, callers]) => [target, new Set(callers)]));
     } catch (error) {
       this.#ignored(error);
       return new Map();
-    } finally {
-      closeSync(file);
     }
   }
 

@@ -11,7 +11,7 @@ import type { RpcOutcome, RpcRequest } from "../../../protocol/api/freshell/rpc.
 import { AppError } from "../../../protocol/errors.ts";
 import { MAX_RESULT_CHARS, MAX_RESULTS_KEPT, RESULTS_KEPT_MS } from "../freshellLimits.ts";
 import { LineFile } from "./lineFile.ts";
-import { failureOf } from "./outcomes.ts";
+import { failureOf } from "../rpc/outcomes.ts";
 
 const lineSchema = v.object({
   id: v.string(),

@@ -6,15 +6,24 @@ import { randomUUID } from "node:crypto";
 import type { WebSocket } from "ws";
 import type { Timer } from "../../../daemon/time/clock.ts";
 import type { FreshellErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
-import { CLOSE_CODES, type ClientMessage, type ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
-import { SocketWriter } from "../../http/websocket.ts";
+import {
+  CLOSE_CODES,
+  type ClientMessage,
+  type ServerMessage,
+  CLIENT_MESSAGES,
+  type ClientMessageType,
+  type HelloMessage,
+  REQUIRED_CAPABILITIES,
+} from "../../../protocol/api/freshell/freshellWire.ts";
+import { faultText, tryParse } from "../../../protocol/api/parse.ts";
+import { parseJsonText } from "../../kit/guard/jsonText.ts";
+import { SocketWriter } from "../../kit/streams/websocket.ts";
 import { CLOSE_WITHIN_MS, MAX_BUFFERED_BYTES, MAX_UNSENT_BYTES } from "../freshellLimits.ts";
 import type { FreshellContext } from "../freshellContext.ts";
 import { loggedFault } from "../freshellFaults.ts";
-import { isOfSessions, SessionCalls } from "../sessions/sessionCalls.ts";
+import type { Credentials, Principal } from "../tokens/credentials.ts";
+import { isOfSessions, SessionCalls } from "./sessionCalls.ts";
 import { LayoutCalls, isOfDevices } from "./layoutCalls.ts";
-import { type Admitted, checkHello } from "./helloGate.ts";
-import { type ReadMessage, readMessage } from "./clientMessage.ts";
 import type { About, SocketClient } from "./socketClient.ts";
 import { TerminalCalls } from "./terminalCalls.ts";
 
@@ -63,7 +72,8 @@ export class FreshellSocket {
     if (isFull) this.close(CLOSE_CODES.MAX_CONNECTIONS, "Too many connections");
   }
 
-  message(data: unknown): void {
+  /** What it has typed counts as its pane's input from then on. */
+  message(data: unknown): undefined {
     if (this.#isClosing) return;
     this.#writer.heard();
     this.#layout?.heard();
@@ -181,7 +191,12 @@ export class FreshellSocket {
   }
 
   #fail(code: FreshellErrorCode, message: string, about: About = {}): void {
-    this.#send({ type: "error", code, message, ...about, timestamp: this.#timestamp() });
+    const { terminalId, sessionId } = about;
+    const ids = {
+      ...(terminalId === undefined ? {} : { terminalId: echoedId(terminalId) }),
+      ...(sessionId === undefined ? {} : { sessionId: echoedId(sessionId) }),
+    };
+    this.#send({ type: "error", code, message, ...about, ...ids, timestamp: this.#timestamp() });
   }
 
   #failed(thrown: unknown, about: About): void {
@@ -218,4 +233,79 @@ export class FreshellSocket {
       this.close(CLOSE_CODES.BACKPRESSURE, "Backpressure");
     }
   }
+}
+
+interface BadMessage {
+  readonly code: "INVALID_MESSAGE" | "UNKNOWN_MESSAGE";
+  readonly message: string;
+  readonly requestId?: string | undefined;
+}
+
+/** `json` is the message as received, including what its schema ignores. */
+type ReadMessage = { readonly message: ClientMessage; readonly json: unknown } | { readonly bad: BadMessage };
+
+const bad = (code: BadMessage["code"], message: string, requestId?: string): ReadMessage => ({
+  bad: { code, message, ...(requestId === undefined ? {} : { requestId }) },
+});
+
+function readMessage(data: unknown): ReadMessage {
+  if (typeof data !== "string") return bad("INVALID_MESSAGE", "messages are JSON in text frames, not binary");
+  let json: unknown;
+  try {
+    json = parseJsonText(data);
+  } catch {
+    return bad("INVALID_MESSAGE", "the message is no JSON, or nested too deep");
+  }
+  if (!isObject(json)) return bad("INVALID_MESSAGE", "a message is an object with a type");
+  const { type, requestId } = json;
+  const known = typeof requestId === "string" && requestId.length <= MAX_ECHOED_CHARS ? requestId : undefined;
+  if (typeof type !== "string") return bad("INVALID_MESSAGE", "a message is an object with a type", known);
+  if (!isKnown(type)) return bad("UNKNOWN_MESSAGE", "there is no such message here", known);
+  const parsed = tryParse(CLIENT_MESSAGES[type], json);
+  if (parsed.success) return { message: parsed.output, json };
+  return bad("INVALID_MESSAGE", faultText(parsed.issue.message, parsed.path), known);
+}
+
+const MAX_ECHOED_CHARS = 256;
+/** An id as it may be sent back: a client finds out by it which of its messages failed, and it may have sent anything. */
+const echoedId = (id: string): string => id.replaceAll(/\p{C}/gu, "").slice(0, MAX_ECHOED_CHARS);
+const isKnown = (type: string): type is ClientMessageType => Object.hasOwn(CLIENT_MESSAGES, type);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+interface Admitted {
+  readonly principal: Principal;
+  readonly device: HelloMessage["device"];
+  /** Large snapshots in chunks. */
+  readonly wantsChunks: boolean;
+}
+
+interface Refused {
+  /** Of the error and of the close. */
+  readonly code: "NOT_AUTHENTICATED" | "PROTOCOL_MISMATCH";
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Admission to `/ws`: the first message is a hello with a valid token and the required capabilities, checked in this order:
+ * shape, token, capabilities. An older client is refused, with the names of the capabilities it lacks.
+ */
+function checkHello(hello: HelloMessage, credentials: Credentials): Admitted | { readonly refused: Refused } {
+  const principal = credentials.principalOf(hello.token);
+  if (principal === undefined) {
+    const message = "the token is missing, wrong or has expired; send the right one with hello";
+    return { refused: { code: "NOT_AUTHENTICATED", message } };
+  }
+  const { capabilities = {}, device } = hello;
+  const missing = REQUIRED_CAPABILITIES.filter((name) => capabilities[name] !== true);
+  if (missing.length > 0) {
+    const message = `this client is of another version: hello must have the capabilities ${missing.join(", ")}`;
+    return { refused: { code: "PROTOCOL_MISMATCH", message, details: { missing } } };
+  }
+  if (principal.kind === "device" && device !== undefined && device.deviceId !== principal.deviceId) {
+    const message = "the token is another device's; log in with this one";
+    return { refused: { code: "NOT_AUTHENTICATED", message } };
+  }
+  return { principal, device, wantsChunks: capabilities["terminalAttachChunkV1"] === true };
 }

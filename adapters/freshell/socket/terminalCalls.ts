@@ -1,5 +1,4 @@
 /** A `/ws` client's calls on terminals after its hello: attachments, creates, waits. */
-import { TERMINAL_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { ClientMessage, ClientMessageOf } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { DEVICE_MESSAGES } from "../../../protocol/api/freshell/rpc.ts";
 import type { SESSION_MESSAGES } from "../../../protocol/api/freshell/sessions.ts";
@@ -98,8 +97,7 @@ export class TerminalCalls {
   }
 
   #noSuchTerminal(terminalId: string, message = "there is no such terminal; list the terminals again"): void {
-    // An invalid id is not sent back: it may be as long as a message.
-    this.#client.fail("INVALID_TERMINAL_ID", message, TERMINAL_ID.test(terminalId) ? { terminalId } : {});
+    this.#client.fail("INVALID_TERMINAL_ID", message, { terminalId });
   }
 
   #create(message: ClientMessageOf<"terminal.create">): void {
@@ -171,8 +169,8 @@ export class TerminalCalls {
   }
 
   #input(terminal: Terminal, data: string): void {
-    if (data === "") return;
-    this.#settle(typeInto(this.#client.context.server, terminal, textParts(data)), terminal.id);
+    const parts = data === "" ? [] : textParts(data);
+    this.#settle(typeInto(this.#client.context.server, terminal, parts), terminal.id);
   }
 
   #resize(terminal: Terminal, { cols, rows }: ClientMessageOf<"terminal.resize">): void {

@@ -1,47 +1,105 @@
 /**
- * Ends a terminal's program and waits for its exit, which tmux reports: the pane's process group and its foreground process
- * group get SIGHUP, as when a terminal is closed, and SIGKILL if they do not exit.
+ * Ends a terminal's program, whatever it does with signals: its process group and the foreground group of its terminal get
+ * SIGHUP, as when a terminal is closed, and SIGKILL if they do not end. The pane's own process may be a shell that only waits
+ * for the program (`PaneIo.programIn`): it ends by itself, with the program's exit status.
  */
+import { isRunning } from "../../../daemon/panes/foreground.ts";
 import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { OutputSource } from "../../../daemon/tmux/outputSource.ts";
-import { END_WITHIN_MS } from "../freshellLimits.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
+import { END_LOOK_MS, END_WITHIN_MS } from "../freshellLimits.ts";
+import { livesOn, type Terminal } from "./terminal.ts";
 
 interface EndingProgram {
-  /** The pane's own process. */
-  readonly pid: number;
-  readonly source: OutputSource;
+  /** The pane's own process; undefined once the pane is gone. */
+  readonly panePid: number | undefined;
+  readonly program: ProcessMark | undefined;
+  readonly source: Pick<OutputSource, "exit">;
   readonly processes: HostProcesses;
   readonly clock: Clock;
 }
 
-export async function endProgram(program: EndingProgram): Promise<void> {
-  const { pid, source, processes } = program;
-  if (source.exit !== undefined || pid <= 1) return;
-  const foreground = processes.statNow(pid)?.foregroundGroup ?? 0;
-  const groups = new Set([pid, ...(foreground > 1 ? [foreground] : [])]);
-  for (const signal of ["SIGHUP", "SIGKILL"] as const) {
-    for (const group of groups) processes.signal(-group, signal);
-    if (await endsInTime(program)) break;
-  }
-  // For a process that exited on SIGHUP and left a member of its group behind.
-  for (const group of groups) processes.signal(-group, "SIGKILL");
+/** @throws AppError INCONSISTENT_STATE when its program, or what is left of it, lives on */
+export async function endTerminal(terminal: Terminal, server: TmuxServer, clock: Clock): Promise<void> {
+  const { pane, panePid, source } = terminal;
+  const { processes } = server;
+  if (terminal.isRunning && pane !== undefined) terminal.program ??= await server.programIn(pane);
+  const { program } = terminal;
+  const isOver = (): boolean => program === undefined || !isRunning(program, processes);
+  if (!terminal.isRunning && isOver()) return;
+  const alive = await endProgram({
+    panePid: terminal.isRunning ? panePid : undefined,
+    program,
+    source,
+    processes,
+    clock,
+  });
+  const [first] = alive;
+  if (first === undefined) return;
+  if (isOver()) terminal.program = first;
+  throw livesOn(alive.map(({ pid }) => pid));
 }
 
-function endsInTime({ source, clock }: EndingProgram): Promise<boolean> {
+/** Returns those that live on: another user's, or in the kernel. */
+async function endProgram(ending: EndingProgram): Promise<readonly ProcessMark[]> {
+  const { panePid, program, source, processes, clock } = ending;
+  const within = (isOver: () => boolean): Promise<boolean> => overInTime(clock, isOver);
+  const hasExited = (): boolean => panePid === undefined || source.exit !== undefined;
+  const ended = new Map<number, ProcessMark>();
+  const groups = new Set<number>();
+  const living = (): readonly ProcessMark[] => [...ended.values()].filter((mark) => isRunning(mark, processes));
+  const areOver = (): boolean => living().length === 0;
+  // What is in the foreground changes with every command of a shell that does not end.
+  for (const signal of ["SIGHUP", "SIGKILL"] as const) {
+    for (const [group, leader] of await groupsOf(ending)) {
+      groups.add(group);
+      if (leader !== undefined) ended.set(group, leader);
+    }
+    if (program !== undefined) ended.set(program.pid, program);
+    for (const group of groups) processes.signal(-group, signal);
+    if (await within(areOver)) break;
+  }
+  // For a leader that exited on SIGHUP and left a member of its group behind.
+  for (const group of groups) processes.signal(-group, "SIGKILL");
+  const isProgramOver = program === undefined || !isRunning(program, processes);
+  if (isProgramOver && panePid !== undefined && !(await within(hasExited))) {
+    processes.signal(-panePid, "SIGKILL");
+    await within(hasExited);
+  }
+  // The terminal is hung up only now, which also ends another user's program in its foreground.
+  if (isProgramOver) await within(areOver);
+  return living();
+}
+
+/** Process groups with their leaders, as they are now. */
+async function groupsOf(ending: EndingProgram): Promise<ReadonlyMap<number, ProcessMark | undefined>> {
+  const { panePid, program, source } = ending;
+  const processes = await ending.processes.probe();
+  const pane = panePid === undefined || source.exit !== undefined ? undefined : await processes.stat(panePid);
+  const own = program !== undefined && isRunning(program, processes) ? await processes.stat(program.pid) : undefined;
+  const groups = [own?.group ?? pane?.group ?? 0, pane?.foregroundGroup ?? 0].filter((group) => group > 1);
+  return new Map(
+    await Promise.all(
+      groups.map(async (group): Promise<[number, ProcessMark | undefined]> => {
+        // The shell that only waits for the program is no reason to wait.
+        const leader = group === panePid && program !== undefined ? undefined : await processes.stat(group);
+        return [group, leader === undefined ? undefined : { pid: group, start: leader.start, executable: undefined }];
+      }),
+    ),
+  );
+}
+
+function overInTime(clock: Clock, isOver: () => boolean): Promise<boolean> {
+  const lastMs = clock.nowMs() + END_WITHIN_MS;
   return new Promise((resolve) => {
-    const settle = (hasEnded: boolean): void => {
-      timer.cancel();
-      leave();
-      resolve(hasEnded);
+    const look = (): void => {
+      const nowMs = clock.nowMs();
+      if (isOver()) resolve(true);
+      else if (nowMs >= lastMs) resolve(false);
+      else clock.callAt(Math.min(nowMs + END_LOOK_MS, lastMs), look);
     };
-    const timer = clock.callAt(clock.nowMs() + END_WITHIN_MS, () => settle(false));
-    const leave = source.subscribe({
-      advanced: () => undefined,
-      gap: () => undefined,
-      exited: () => settle(true),
-      closed: () => settle(true),
-    });
-    if (source.exit !== undefined) settle(true);
+    look();
   });
 }

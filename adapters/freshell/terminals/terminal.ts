@@ -1,8 +1,9 @@
 /** One terminal: its identity, its program's present pane, and its output as one stream. */
-import type { TerminalEntry } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { MadeFor, TerminalEntry } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { ExitStatus } from "../../../daemon/tmux/outputSource.ts";
+import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import type { TerminalIdentity } from "./terminalOptions.ts";
 import type { TerminalSource } from "./terminalSource.ts";
 
@@ -18,15 +19,22 @@ export class Terminal {
   readonly source: TerminalSource;
   /** Undefined once the pane was closed by somebody: no more output follows. */
   pane: PaneId | undefined;
-  pid: number | undefined;
+  /** The pane's own process. */
+  panePid: number | undefined;
+  /** Undefined until it has begun, and where the host does not know it. What has outlived a kill stays here. */
+  program: ProcessMark | undefined;
   generation: number;
   /** Stored in a pane option: `outputSeq` stays below it. */
   reservedSeq: number;
   size: TerminalSize;
   lastActivityAt: number;
   clients = 0;
+  /** The pane that it was made or respawned for; it may be shown in another one since. */
+  madeFor: MadeFor | undefined;
   /** Whether a device's pane shows it: `unsure` while one is being made, `orphan` once that has failed. */
   place: "unsure" | "orphan" | undefined;
+  /** A kill is under way: what is typed now would be lost. */
+  isEnding = false;
   /** It was killed and cannot be found any more. */
   isForgotten = false;
   #turn: Promise<unknown> = Promise.resolve();
@@ -80,7 +88,7 @@ export class Terminal {
       cwd,
       ...this.size,
       hasClients: this.clients > 0,
-      pid: exit === undefined ? (this.pid ?? null) : null,
+      pid: exit === undefined ? (this.program?.pid ?? this.panePid ?? null) : null,
       ...(exitCode === undefined ? {} : { exitCode }),
       bufferRef: { outputSeq, tailSeq },
       ...(this.place === "orphan" ? { orphan: true as const } : {}),
@@ -101,8 +109,19 @@ export const tooManyTerminals = (max: number): AppError =>
     details: { limit: "MAX_TERMINALS", max },
   });
 
+/** @param alive its program, or what is left of it, by pid */
+export const livesOn = (alive: readonly number[]): AppError => {
+  const who = `process${alive.length > 1 ? "es" : ""} ${alive.join(", ")}`;
+  return new AppError(
+    "INCONSISTENT_STATE",
+    `the terminal's program lives on (${who}): SIGKILL does not reach it, or has not ended it yet; end it as its user or wait, then kill the terminal again`,
+    { details: { pids: alive } },
+  );
+};
+
 /** @throws AppError INVALID_TARGET */
-export function requireRunning({ isRunning, pane }: Terminal): PaneId {
+export function requireRunning({ isRunning, isEnding, pane }: Terminal): PaneId {
+  if (isEnding) throw new AppError("INVALID_TARGET", "the terminal is being killed; make another one");
   if (isRunning && pane !== undefined) return pane;
   throw new AppError("INVALID_TARGET", "the terminal's program has ended; respawn the terminal, or make another one");
 }

@@ -8,13 +8,13 @@ import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { PaneUserOptions } from "../../../daemon/tmux/userOptions.ts";
 import type { CreateTerminalRequest } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { MAX_ENDED_TERMINALS, RESERVED_OUTPUT_BYTES } from "../freshellLimits.ts";
 import { newId } from "../newId.ts";
-import { endProgram } from "./endProgram.ts";
-import { OutputReserve } from "./outputReserve.ts";
+import { endTerminal } from "./endProgram.ts";
 import {
   exitCodeOf,
   requireRunning,
@@ -23,8 +23,8 @@ import {
   tooManyTerminals,
   unknownTerminal,
 } from "./terminal.ts";
-import { notePlace, readTerminals, type TerminalIdentity } from "./terminalOptions.ts";
-import { makePane, removePane, unfinishedSessions } from "./terminalPanes.ts";
+import { notePlace, readTerminals, type TerminalIdentity, SEQ_OPTION } from "./terminalOptions.ts";
+import { begun, makePane, removePane, unfinishedSessions } from "./terminalPanes.ts";
 import { directoryOf, type ProgramInputs, programOf, TITLES } from "./terminalPrograms.ts";
 import { PROGRAM_SEAM, TerminalSource } from "./terminalSource.ts";
 
@@ -104,7 +104,8 @@ export class TerminalBook {
       const { generation, reservedSeq, pane } = stored;
       const terminal = this.#terminalOf(stored, generation, reservedSeq, { cols: 80, rows: 24 });
       if (stored.isOrphan) terminal.place = "orphan";
-      this.#adopt(terminal, pane);
+      terminal.madeFor = stored.madeFor;
+      await this.#adopt(terminal, pane);
       await this.#reserve.renew(terminal);
     }
     this.changed();
@@ -119,18 +120,20 @@ export class TerminalBook {
     this.#making += 1;
     try {
       const { server, url, homeDir, programs, nowUnixMs } = this.#options;
-      const { mode, shell, title = TITLES[mode], resumeSessionId, cols, rows } = request;
+      const { mode, shell, title = TITLES[mode], resumeSessionId, cols, rows, pane: madeFor } = request;
       const cwd = await directoryOf(request.cwd, homeDir);
       const identity = { id: newId(), createdAt: nowUnixMs(), mode, shell, cwd, title, resumeSessionId };
       const command = await programOf(identity, programs);
       const size = { cols, rows };
       const [generation, reservedSeq] = [0, RESERVED_OUTPUT_BYTES];
       const isOrphan = place !== undefined;
-      const pane = await makePane(server, { identity, command, size, generation, reservedSeq, isOrphan, url: url() });
+      const kept = { generation, reservedSeq, isOrphan, madeFor };
+      const pane = await makePane(server, { identity, command, size, ...kept, url: url() });
       const terminal = this.#terminalOf(identity, generation, 0, size);
+      terminal.madeFor = madeFor;
       terminal.place = place;
       terminal.reservedSeq = reservedSeq;
-      this.#adopt(terminal, pane);
+      await this.#adopt(terminal, pane);
       this.changed();
       return terminal;
     } finally {
@@ -138,40 +141,55 @@ export class TerminalBook {
     }
   }
 
-  /** A new process: same id, program, directory and size. @throws AppError as `create`, NOT_FOUND */
-  respawn(terminal: Terminal): Promise<void> {
+  /**
+   * A new process: same id, program, directory and size.
+   * @param madeFor the pane that shows it, if that is known
+   * @throws AppError as `create`, NOT_FOUND, INCONSISTENT_STATE
+   */
+  respawn(terminal: Terminal, madeFor = terminal.madeFor): Promise<void> {
     return terminal.alone(async () => {
       if (!terminal.isRunning) this.#requireRoom();
       const { identity, size, source } = terminal;
-      const { server, url, homeDir, programs } = this.#options;
+      const { server, clock, url, homeDir, programs } = this.#options;
       // Checked before anything is ended.
       await directoryOf(identity.cwd, homeDir);
       const command = await programOf(identity, programs);
-      await this.#end(terminal);
+      await endTerminal(terminal, server, clock);
       const old = terminal.pane;
       const generation = terminal.generation + 1;
       const reservedSeq = source.outputSeq + PROGRAM_SEAM.length + RESERVED_OUTPUT_BYTES;
       const isOrphan = terminal.place !== undefined;
-      const pane = await makePane(server, { identity, command, size, generation, reservedSeq, isOrphan, url: url() });
+      const kept = { generation, reservedSeq, isOrphan, madeFor };
+      const pane = await makePane(server, { identity, command, size, ...kept, url: url() });
+      terminal.madeFor = madeFor;
       source.declareRespawn();
       terminal.generation = generation;
       terminal.reservedSeq = reservedSeq;
-      this.#adopt(terminal, pane);
+      await this.#adopt(terminal, pane);
       if (old !== undefined) await removePane(server, old);
       this.changed();
     });
   }
 
-  /** Ends its program and forgets it. Returns the exit code, if known. @throws AppError NOT_FOUND, CONNECTION_LOST */
-  kill(terminal: Terminal): Promise<number | null> {
-    return terminal.alone(async () => {
-      await this.#end(terminal);
-      const { pane, source } = terminal;
-      if (pane !== undefined) await removePane(this.#options.server, pane);
-      source.declareExit({});
-      this.#forget(terminal);
-      return exitCodeOf(source.exit ?? {}) ?? null;
-    });
+  /**
+   * Ends its program and forgets it; a program that lives on keeps its terminal. Returns the exit code, if known.
+   * @throws AppError NOT_FOUND, INCONSISTENT_STATE, CONNECTION_LOST
+   */
+  async kill(terminal: Terminal): Promise<number | null> {
+    terminal.isEnding = true;
+    try {
+      return await terminal.alone(async () => {
+        const { server, clock } = this.#options;
+        await endTerminal(terminal, server, clock);
+        const { pane, source } = terminal;
+        if (pane !== undefined) await removePane(server, pane);
+        source.declareExit({});
+        this.#forget(terminal);
+        return exitCodeOf(source.exit ?? {}) ?? null;
+      });
+    } finally {
+      terminal.isEnding = terminal.isForgotten;
+    }
   }
 
   /** Records whether a device's pane shows it. */
@@ -212,13 +230,16 @@ export class TerminalBook {
     return terminal;
   }
 
-  /** Makes this pane the terminal's. */
-  #adopt(terminal: Terminal, pane: PaneId): void {
-    const info = this.#options.server.findPane(pane);
+  /** Makes this pane the terminal's. Resolves once its program has begun. */
+  async #adopt(terminal: Terminal, pane: PaneId): Promise<void> {
+    const { server, clock } = this.#options;
+    const info = server.findPane(pane);
     terminal.pane = pane;
-    terminal.pid = info?.pid;
+    terminal.panePid = info?.pid;
+    terminal.program = undefined;
     if (info !== undefined) terminal.size = { cols: info.cols, rows: info.rows };
     this.#attach(terminal, pane);
+    await begun(terminal, pane, server, clock);
   }
 
   #attach(terminal: Terminal, pane: PaneId): void {
@@ -272,13 +293,6 @@ export class TerminalBook {
     if (running + this.#making >= maxTerminals) throw tooManyTerminals(maxTerminals);
   }
 
-  async #end(terminal: Terminal): Promise<void> {
-    const { server, clock } = this.#options;
-    const { pane, pid, source } = terminal;
-    if (pane === undefined || pid === undefined || source.exit !== undefined) return;
-    await endProgram({ pid, source, processes: server.processes, clock });
-  }
-
   #ended(): void {
     const ended = this.list().filter(({ isRunning }) => !isRunning);
     for (const terminal of ended.slice(0, Math.max(0, ended.length - MAX_ENDED_TERMINALS))) {
@@ -293,5 +307,46 @@ export class TerminalBook {
     this.#byKey.delete(terminal.key);
     terminal.source.close(unknownTerminal());
     this.changed();
+  }
+}
+
+/**
+ * An upper bound of `outputSeq` is stored in a pane option in advance, in large steps: a daemon that is killed cannot store
+ * its position, and the next one continues from the bound. So `outputSeq` never decreases.
+ */
+class OutputReserve {
+  readonly #server: PaneUserOptions;
+  readonly #log: Log;
+
+  constructor(server: PaneUserOptions, log: Log) {
+    this.#server = server;
+    this.#log = log;
+  }
+
+  /** The terminal's output has reached this position. */
+  reached(terminal: Terminal, outputSeq: number): void {
+    if (outputSeq > terminal.reservedSeq - RESERVED_OUTPUT_BYTES / 2) void this.renew(terminal);
+  }
+
+  async renew(terminal: Terminal): Promise<void> {
+    const { pane, source, reservedSeq: before } = terminal;
+    if (pane === undefined) return;
+    const reserved = source.outputSeq + RESERVED_OUTPUT_BYTES;
+    terminal.reservedSeq = reserved;
+    try {
+      await this.#server.setPaneUserOption(pane, SEQ_OPTION, String(reserved));
+    } catch (error) {
+      // The next output tries again.
+      if (terminal.reservedSeq === reserved) terminal.reservedSeq = before;
+      this.#log.debug("freshell.reserve.failed", { error });
+    }
+  }
+
+  /** Their output has ended here for us: the next daemon continues without a jump. */
+  async settle(terminals: readonly Terminal[]): Promise<void> {
+    const note = async ({ pane, source }: Terminal): Promise<void> => {
+      if (pane !== undefined) await this.#server.setPaneUserOption(pane, SEQ_OPTION, String(source.outputSeq + 1));
+    };
+    await Promise.allSettled(terminals.map(note));
   }
 }

@@ -3,8 +3,14 @@
  * others what its entry and a respawn need. Anyone with access to the tmux socket can set them too: values are validated,
  * and trusted no further.
  */
-import { TERMINAL_MODES, type TerminalMode } from "../../../protocol/api/freshell/freshellHttp.ts";
-import { TERMINAL_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
+import {
+  type MadeFor,
+  madeForSchema,
+  TERMINAL_ID,
+  TERMINAL_MODES,
+  type TerminalMode,
+} from "../../../protocol/api/freshell/freshellHttp.ts";
+import { matches } from "../../../protocol/api/parse.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { PaneUserOptions } from "../../../daemon/tmux/userOptions.ts";
@@ -12,6 +18,8 @@ import type { PaneUserOptions } from "../../../daemon/tmux/userOptions.ts";
 export const SEQ_OPTION = "freshell_seq";
 /** Made for a device's pane, and no pane has been confirmed to show it. */
 const ORPHAN_OPTION = "freshell_orphan";
+/** The pane it was made for: device, tab and pane, whose ids hold no blanks. */
+const MADE_FOR_OPTION = "freshell_made_for";
 const [ID_OPTION, TITLE_OPTION, CWD_OPTION, SHELL_OPTION, RESUME_OPTION] = [
   "freshell",
   "freshell_title",
@@ -39,14 +47,18 @@ interface StoredTerminal extends TerminalIdentity {
   /** No `outputSeq` above this has been reported. */
   readonly reservedSeq: number;
   readonly isOrphan: boolean;
+  readonly madeFor: MadeFor | undefined;
 }
 
 /** For a new pane. */
 export function userOptionsOf(
   identity: TerminalIdentity,
-  generation: number,
-  reservedSeq: number,
-  isOrphan: boolean,
+  {
+    generation,
+    reservedSeq,
+    isOrphan,
+    madeFor,
+  }: Pick<StoredTerminal, "generation" | "reservedSeq" | "isOrphan" | "madeFor">,
 ): Record<string, string> {
   const { id, createdAt, mode, shell, cwd, title, resumeSessionId } = identity;
   return {
@@ -57,6 +69,7 @@ export function userOptionsOf(
     [SHELL_OPTION]: shell,
     ...(resumeSessionId === undefined ? {} : { [RESUME_OPTION]: resumeSessionId }),
     ...(isOrphan ? { [ORPHAN_OPTION]: "1" } : {}),
+    ...(madeFor === undefined ? {} : { [MADE_FOR_OPTION]: `${madeFor.deviceId} ${madeFor.tabId} ${madeFor.paneId}` }),
   };
 }
 
@@ -71,9 +84,9 @@ export async function readTerminals(server: PaneUserOptions): Promise<readonly S
 }
 
 async function readPanes(server: PaneUserOptions): Promise<readonly StoredTerminal[]> {
-  const [ids, seqs, titles, cwds, shells, resumes, orphans] = await Promise.all(
-    [ID_OPTION, SEQ_OPTION, TITLE_OPTION, CWD_OPTION, SHELL_OPTION, RESUME_OPTION, ORPHAN_OPTION].map((name) =>
-      server.paneUserOptions(name),
+  const [ids, seqs, titles, cwds, shells, resumes, orphans, madeFor] = await Promise.all(
+    [ID_OPTION, SEQ_OPTION, TITLE_OPTION, CWD_OPTION, SHELL_OPTION, RESUME_OPTION, ORPHAN_OPTION, MADE_FOR_OPTION].map(
+      (name) => server.paneUserOptions(name),
     ),
   );
   return [...(ids ?? [])].flatMap(([pane, value]) => {
@@ -93,9 +106,16 @@ async function readPanes(server: PaneUserOptions): Promise<readonly StoredTermin
         shell: shells?.get(pane) ?? "system",
         resumeSessionId: resumes?.get(pane),
         isOrphan: orphans?.has(pane) === true,
+        madeFor: madeForOf(madeFor?.get(pane)),
       },
     ];
   });
+}
+
+function madeForOf(text: string | undefined): MadeFor | undefined {
+  const [deviceId, tabId, paneId] = text?.split(" ") ?? [];
+  const given = { deviceId, tabId, paneId };
+  return matches(madeForSchema, given) ? given : undefined;
 }
 
 const isMode = (text: string): text is TerminalMode => (TERMINAL_MODES as readonly string[]).includes(text);

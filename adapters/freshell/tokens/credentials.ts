@@ -2,8 +2,9 @@
  * Who may use the listener: holders of the bootstrap token (`AUTH_TOKEN`), and devices with a token issued for it. Device
  * tokens live for minutes and are renewed with a refresh token, which works once. Only digests are kept.
  */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, timingSafeEqual } from "node:crypto";
 import type { DeviceSessionResponse, DeviceSessionRequest } from "../../../protocol/api/freshell/freshellHttp.ts";
+import { newToken } from "../../../daemon/ops/newToken.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { SessionStore, StoredSession } from "./sessionFile.ts";
@@ -25,7 +26,6 @@ interface CredentialsOptions {
 }
 
 const digest = (text: string): Buffer => createHash("sha256").update(text, "utf8").digest();
-const newToken = (): string => randomBytes(32).toString("base64url");
 
 export class Credentials {
   readonly #options: CredentialsOptions;

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import * as v from "valibot";
 import { parse } from "../../../protocol/api/parse.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
-import { replacePrivate } from "../cli/freshellHome.ts";
+import { replacePrivate } from "../../../daemon/ops/privateFiles.ts";
 
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const sessionSchema = v.object({

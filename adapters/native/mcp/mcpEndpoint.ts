@@ -15,7 +15,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { WebSocket } from "ws";
 import { parse } from "../../../protocol/api/parse.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import { requestAbort } from "../../http/requestAbort.ts";
+import { requestAbort } from "../../kit/guard/requestAbort.ts";
 import type { NativeContext, NativeHandlerContext } from "../nativeContext.ts";
 import { queryInput } from "../queryInput.ts";
 import { createMcpServer } from "./mcpServer.ts";

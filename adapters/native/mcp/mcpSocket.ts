@@ -1,9 +1,10 @@
 /** MCP over a WebSocket, one JSON-RPC message each: what `tmuxwire mcp` carries between a client's pipes and the daemon. */
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
 import type { WebSocket } from "ws";
-import { parseJsonText } from "../../http/jsonText.ts";
-import { SocketWriter } from "../../http/websocket.ts";
+import { parseJsonText } from "../../kit/guard/jsonText.ts";
+import { SocketWriter } from "../../kit/streams/websocket.ts";
 import type { NativeContext } from "../nativeContext.ts";
+import { cancelledRequest } from "./subscriptions.ts";
 
 /** RFC 6455 §7.4.1: going away. */
 const CLOSE_GOING_AWAY = 1_001;
@@ -17,6 +18,8 @@ export class McpSocket implements Transport {
   readonly #peek: (message: JSONRPCMessage) => void;
   readonly #socket: WebSocket;
   readonly #writer: SocketWriter;
+  /** Requests without a response yet. */
+  readonly #underWay = new Map<string | number, () => void>();
 
   constructor(
     socket: WebSocket,
@@ -32,14 +35,15 @@ export class McpSocket implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     this.#writer.text(JSON.stringify(message));
+    if ("id" in message && !("method" in message)) this.#settle(message.id);
   }
 
   async close(): Promise<void> {
     this.#socket.close(CLOSE_GOING_AWAY);
   }
 
-  /** A text message; no content can end the connection. */
-  message(data: unknown): void {
+  /** A text message; no content can end the connection. Settles with its response, if it is a request. */
+  message(data: unknown): Promise<void> | undefined {
     let message: JSONRPCMessage;
     try {
       message = parseJSONRPCMessage(typeof data === "string" ? parseJsonText(data) : undefined);
@@ -51,15 +55,31 @@ export class McpSocket implements Transport {
           error: { code: PARSE_ERROR, message: "no message of JSON-RPC 2.0" },
         }),
       );
-      return;
+      return undefined;
     }
+    const settled = "id" in message && "method" in message ? this.#settled(message.id) : undefined;
     this.#peek(message);
     this.onmessage?.(message);
+    // A cancelled request gets no response.
+    this.#settle(cancelledRequest(message));
+    return settled;
+  }
+
+  #settled(id: string | number): Promise<void> {
+    this.#settle(id);
+    return new Promise((resolve) => this.#underWay.set(id, resolve));
+  }
+
+  #settle(id: string | number | undefined): void {
+    if (id === undefined) return;
+    this.#underWay.get(id)?.();
+    this.#underWay.delete(id);
   }
 
   /** The connection is gone. */
   closed(): void {
     this.#writer.close();
+    for (const id of this.#underWay.keys()) this.#settle(id);
     this.onclose?.();
   }
 }

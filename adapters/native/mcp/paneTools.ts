@@ -1,19 +1,22 @@
 /** The MCP tools that read one pane or wait for it. What a program printed comes back framed, visible and bounded. */
 import * as v from "valibot";
+import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
+import type { Timer } from "../../../daemon/time/clock.ts";
+import { headOf, type OutputSource } from "../../../daemon/tmux/outputSource.ts";
 import {
   captureSchema,
   type NativeCapture,
   type NativeRunResponse,
   runResponseSchema,
   waitResponseSchema,
+  type NativeGap,
 } from "../../../protocol/api/nativeResponses.ts";
 import { captureRequestSchema, runRequestSchema, timeoutMs } from "../../../protocol/api/nativeRequests.ts";
 import { described, optional } from "../../../protocol/api/described.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import { DEFAULT_TEXT_BYTES, framed, shortened } from "./foreignText.ts";
-import { CUT, mcpTool, PANE, TEXT_BOUND } from "./mcpTool.ts";
-import { outputProgress } from "./outputProgress.ts";
-import { readSince } from "./readSince.ts";
+import { formatGap, formatPosition, gapWithin, parsePosition } from "../../../protocol/position.ts";
+import { DEFAULT_TEXT_BYTES, framed, shortened, newest, visible } from "./foreignText.ts";
+import { CUT, mcpTool, PANE, TEXT_BOUND, type ToolCall } from "./mcpTool.ts";
 
 /** Without trailing blank rows. */
 export const shown = (lines: readonly string[]): string => {
@@ -120,3 +123,72 @@ export const runTool = mcpTool({
     };
   },
 });
+
+/** Between two notifications: fast enough for a person, and a flood is ten messages a second. */
+const PROGRESS_EVERY_MS = 100;
+const PROGRESS_BYTES = 4_096;
+/** Buffered until the next one, escape sequences included. */
+const GATHERED_CHARS = 4 * PROGRESS_BYTES;
+
+interface OutputProgress extends Disposable {
+  /** Absent: not requested. */
+  readonly onOutput: ((bytes: Uint8Array) => void) | undefined;
+}
+
+/** A command's output as progress: plain text, batched, only the newest of a flood. */
+function outputProgress({ progress, context: { clock } }: ToolCall): OutputProgress {
+  if (progress === undefined) return { onOutput: undefined, [Symbol.dispose]: () => undefined };
+  const stripper = new AnsiStripper();
+  let bytesSeen = 0;
+  let gathered = "";
+  let timer: Timer | undefined;
+  const tell = (): void => {
+    timer = undefined;
+    progress({ bytes: bytesSeen, text: newest(visible(gathered), PROGRESS_BYTES).text });
+    gathered = "";
+  };
+  return {
+    onOutput: (bytes) => {
+      bytesSeen += bytes.length;
+      const out = Buffer.allocUnsafe(stripRoom(bytes.length));
+      gathered = (
+        gathered + out.toString("utf8", 0, stripper.strip(bytes, out, 0, 0, { mark: () => undefined }))
+      ).slice(-GATHERED_CHARS);
+      timer ??= clock.callAt(clock.nowMs() + PROGRESS_EVERY_MS, tell);
+    },
+    [Symbol.dispose]: () => timer?.cancel(),
+  };
+}
+
+interface OutputSince {
+  readonly output: string;
+  /** The end of the text. */
+  readonly position: string;
+  readonly gaps: readonly NativeGap[];
+}
+
+/**
+ * What a pane has printed after a position, as plain text, from what the daemon keeps.
+ * @throws AppError INVALID_ARGUMENT
+ */
+function readSince(source: OutputSource, since: string): OutputSince {
+  const { epoch, outputSeq } = parsePosition(since);
+  const gaps: NativeGap[] = [];
+  const kept: Buffer[] = [];
+  const stripper = new AnsiStripper();
+  // From another connection: all output of this one is newer, and what came between is unknown.
+  const isPast = epoch !== source.epoch;
+  if (isPast) gaps.push({ from: since, to: formatPosition({ epoch: source.epoch, outputSeq: 0 }), reason: "epoch" });
+  let at = isPast ? 0 : outputSeq;
+  for (let slice = source.read(at); slice.kind !== "end"; slice = source.read(at)) {
+    if (slice.kind === "gap") {
+      gaps.push(formatGap(gapWithin(source.epoch, slice.gap)));
+      at = slice.gap.to;
+      continue;
+    }
+    const out = Buffer.allocUnsafe(stripRoom(slice.bytes.length));
+    kept.push(out.subarray(0, stripper.strip(slice.bytes, out, 0, 0, { mark: () => undefined })));
+    at = slice.to;
+  }
+  return { output: Buffer.concat(kept).toString("utf8"), position: formatPosition(headOf(source)), gaps };
+}

@@ -17,14 +17,14 @@ export const sendTool = mcpTool({
   description:
     "Type text, keys or a paste into a pane, exactly and in order, as one job. Text is typed as it is: add {kind: enter} to " +
     "press Enter. Returns at once, with the position before the effect: `wait` from it, or `capture` since it. For a shell " +
-    "command prefer `run`; for a prompt to an agent program prefer `submit`.",
+    "command prefer `run`; to one program only, name its `profile`; for a prompt to an agent program prefer `submit`.",
   effect: "works",
   isIdempotent: false,
   isOpenWorld: true,
   input: v.strictObject({ ...PANE, ...inputRequestSchema.entries }),
   output: receiptSchema,
-  run: async (call, { server, pane, parts }) => {
-    const receipt = await call.onPane<NativeReceipt>("input", { server, pane }, { parts });
+  run: async (call, { server, pane, ...input }) => {
+    const receipt = await call.onPane<NativeReceipt>("input", { server, pane }, input);
     return {
       text: `Typed into pane ${pane}; what it causes is after position ${receipt.position}.`,
       structured: receipt,

@@ -28,7 +28,7 @@ interface EchoEvents {
 const ESC = 0x1b;
 
 export class EchoScreen {
-  /** Only the start of a line editor matters: all else is skipped. */
+  /** Only the start and the end of a line editor matter: all else is skipped. */
   isDormant = false;
   readonly #events: EchoEvents;
   readonly #parser = new VtParser({
@@ -157,7 +157,7 @@ export class EchoScreen {
   #mode(parameters: string, isOn: boolean, begin: number, end: number): void {
     if (!parameters.startsWith("?")) return;
     const modes = parameters.slice(1).split(";");
-    if (modes.includes("2004") && (isOn || !this.isDormant)) this.#events.editor(isOn, end);
+    if (modes.includes("2004")) this.#events.editor(isOn, end);
     if (!this.isDormant && (modes.includes("1049") || modes.includes("47"))) this.#events.leave(begin, end);
   }
 }

@@ -8,6 +8,7 @@ import type { Notification } from "../../../protocol/control/notifications.ts";
 import { type PaneId, paneNumberOf, type SessionId } from "../../../protocol/ids.ts";
 import { type Checkup, ConnectionChecker } from "../../connection/checkup.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
+import type { CaptureContext } from "../../panes/askPane.ts";
 import type { ExitStatus } from "../../tmux/outputSource.ts";
 import type { Clock } from "../../time/clock.ts";
 import { clientCheckup } from "../clientCheck.ts";
@@ -52,6 +53,8 @@ export class AttachClient {
   readonly #watched = new Set<number>();
   readonly #outputs: OutputWatch;
   #checker: ConnectionChecker | undefined;
+  /** What its panes print until it is attached is missing from their streams, and that is yet to be declared. */
+  #isLate = false;
   readonly #abort = new AbortController();
   readonly #ready: Promise<void>;
   #channel: AttachChannel | undefined;
@@ -132,7 +135,34 @@ export class AttachClient {
     }
   }
 
+  /**
+   * As `use`, for work that only asks what the pane shows: while the client has to wait to attach, another connection is
+   * asked. The stream is still empty then, so that its beginning is the place of the answer.
+   */
+  async look<T>(pane: PaneId, work: (context: CaptureContext) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const other = this.#isLate ? this.#options.otherReader(this) : undefined;
+    if (other !== undefined) {
+      const release = this.source(pane).hold();
+      try {
+        const seen = await work(this.#registry.captureContext(pane, other));
+        // Later replies of one connection have no place among the output of another.
+        if (this.#isLate) return seen;
+      } catch (error) {
+        if (this.#isLate) throw error;
+      } finally {
+        release();
+      }
+    }
+    return this.use(pane, (panes) => work(panes.captureContext(pane)), signal);
+  }
+
+  /** It has to wait before it attaches. */
+  heldBack(): void {
+    this.#isLate = true;
+  }
+
   takeEscaped(paneNumber: number, line: Uint8Array, from: number, to: number): void {
+    if (this.#isLate) this.#declareLate();
     this.#outputs.heard(paneNumber);
     if (this.#watched.has(paneNumber)) this.#registry.takeEscaped(paneNumber, line, from, to);
     else this.#registry.otherBytes += to - from;
@@ -214,6 +244,12 @@ export class AttachClient {
     this.#options.onClosed(this, { wasUsed, wasReady });
   }
 
+  #declareLate(): void {
+    if (!this.#isLate) return;
+    this.#isLate = false;
+    for (const pane of this.#sources.keys()) this.declarePaused(pane);
+  }
+
   async #open(): Promise<void> {
     try {
       const channel = await this.#options.open(this, this.#abort.signal);
@@ -222,6 +258,7 @@ export class AttachClient {
         throw this.#closed;
       }
       this.#channel = channel;
+      this.#declareLate();
       this.#checker = new ConnectionChecker(channel.connection);
       this.#outputs.begin();
       this.#options.onAttached();

@@ -1,22 +1,22 @@
 /**
  * When a control client of ours may attach to a server that is not ours, and when it may leave. tmux before 3.7 crashes,
- * with everything in it, when it notifies all control clients while one of them is still introducing itself, or when such
- * a client is gone before it has finished (docs/tmuxFacts.md 50). So none attaches while sessions and clients come and go,
- * none leaves while another attaches, and none is closed before tmux has replied to it. A few attach at a time, in the order
- * in which they were requested: two hundred at once would keep the server from replying.
+ * with everything in it, when it notifies all control clients while one of them is still introducing itself as tmux's
+ * own client does, or when such a client is gone before it has finished (docs/tmuxFacts.md 50). Where ours cannot
+ * introduce themselves otherwise (`Introduction`), one attaches at a time and only to a calm server, however long that
+ * takes; none leaves while another attaches, and none is closed before tmux has replied to it. Elsewhere a few attach at
+ * a time, in the order in which they were requested.
  */
 import type { Notification } from "../../../protocol/control/notifications.ts";
+import {
+  GUEST_BURST_PAUSE_MS,
+  GUEST_CALM_MS,
+  GUEST_CALM_PAUSES,
+  GUEST_CALM_REMEMBERED_MS,
+  MAX_GUEST_ATTACHING,
+} from "../../../protocol/limits.ts";
 import type { Clock, Timer } from "../../time/clock.ts";
-
-interface AttachGateOptions {
-  readonly clock: Clock;
-  /** Most control clients that attach at the same time. */
-  readonly most: number;
-  /** The server is calm when tmux has notified nobody for this long. */
-  readonly calmMs: number;
-  /** Longest wait for a server that is never calm. */
-  readonly withinMs: number;
-}
+import type { ServerStatus } from "../../tmux/inventory.ts";
+import type { ProbedServer } from "./guestProbe.ts";
 
 /** What tmux sends to every control client, even one without a session yet. */
 const SENT_TO_ALL: ReadonlySet<Notification["kind"]> = new Set([
@@ -28,22 +28,55 @@ const SENT_TO_ALL: ReadonlySet<Notification["kind"]> = new Set([
   "client-detached",
 ]);
 
-interface Arrival {
-  readonly sinceMs: number;
-  readonly calmMs: number;
-  readonly begin: () => void;
+/** Pauses of the last minute that are kept; the longest of more than that is among the newest soon enough. */
+const MAX_PAUSES = 256;
+
+interface AttachGateOptions {
+  readonly clock: Clock;
+  readonly nowUnixMs?: () => number;
+  readonly onWaiting: () => void;
 }
 
 export class AttachGate {
-  readonly #options: AttachGateOptions;
+  readonly #clock: Clock;
+  readonly #nowUnixMs: () => number;
+  /** Called when a client begins to wait for a calm server, and when none does any more. */
+  readonly #onWaiting: () => void;
+  #server: ProbedServer = { version: "", introduction: "calm" };
   #coming = 0;
-  readonly #waiting = new Set<Arrival>();
+  readonly #waiting = new Set<() => void>();
   #leaving: (() => void)[] = [];
-  #disturbedMs = Number.NEGATIVE_INFINITY;
+  /** Nobody knows what was before us. */
+  #disturbedMs: number;
+  #pauses: { readonly endMs: number; readonly ms: number }[] = [];
+  /** By the clock, and by Unix time. */
+  #waitingSince: { readonly ms: number; readonly unixMs: number } | undefined;
   #timer: Timer | undefined;
 
-  constructor(options: AttachGateOptions) {
-    this.#options = options;
+  constructor({ clock, nowUnixMs = Date.now, onWaiting }: AttachGateOptions) {
+    this.#clock = clock;
+    this.#nowUnixMs = nowUnixMs;
+    this.#onWaiting = onWaiting;
+    this.#disturbedMs = clock.nowMs();
+  }
+
+  /** What was probed last. */
+  get server(): ProbedServer {
+    return this.#server;
+  }
+
+  probed(server: ProbedServer): void {
+    this.#server = server;
+    this.#admit();
+  }
+
+  /** Since when clients have been waiting until the server is calm, by the clock. */
+  get waitingSinceMs(): number | undefined {
+    return this.#waitingSince?.ms;
+  }
+
+  get waiting(): ServerStatus["waiting"] {
+    return this.#waitingSince && { for: "calm", sinceUnixMs: Math.round(this.#waitingSince.unixMs) };
   }
 
   noticed({ kind }: Notification): void {
@@ -52,27 +85,30 @@ export class AttachGate {
 
   /** A session or a client came or went. */
   disturbed(): void {
-    this.#disturbedMs = this.#options.clock.nowMs();
+    const endMs = this.#clock.nowMs();
+    const ms = endMs - this.#disturbedMs;
+    this.#disturbedMs = endMs;
+    // A longer pause ends a burst.
+    if (ms <= GUEST_BURST_PAUSE_MS) this.#pauses = [...this.#pauses.slice(1 - MAX_PAUSES), { endMs, ms }];
   }
 
   /**
    * Resolves when a client may be started, with what to call once tmux has replied to it or it has ended; safe to
    * call twice. Rejects with the signal's reason if that comes first.
-   * @param calmMs for a client that is less urgent than others
    */
-  async enter(signal?: AbortSignal, calmMs = this.#options.calmMs): Promise<() => void> {
+  async enter(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
       const leave = (): void => {
-        this.#waiting.delete(arrival);
+        this.#waiting.delete(begin);
+        this.#admit();
         reject(signal?.reason as Error);
       };
       const begin = (): void => {
         signal?.removeEventListener("abort", leave);
         resolve();
       };
-      const arrival = { sinceMs: this.#options.clock.nowMs(), calmMs, begin };
-      this.#waiting.add(arrival);
+      this.#waiting.add(begin);
       signal?.addEventListener("abort", leave, { once: true });
       this.#admit();
     });
@@ -92,28 +128,51 @@ export class AttachGate {
     this.#dismiss();
   }
 
+  /** Safe to call twice. */
+  close(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  get #needsCalm(): boolean {
+    return this.#server.introduction === "calm";
+  }
+
   #dismiss(): void {
-    if (this.#coming > 0 || this.#leaving.length === 0) return;
+    if ((this.#needsCalm && this.#coming > 0) || this.#leaving.length === 0) return;
     for (const detach of this.#leaving.splice(0)) detach();
     this.disturbed();
   }
 
   #admit(): void {
-    const { clock, most, withinMs } = this.#options;
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.close();
+    const most = this.#needsCalm ? 1 : MAX_GUEST_ATTACHING;
     // Arrivals must not hold up departures for ever.
-    while (this.#coming < most && this.#leaving.length === 0) {
-      const [next] = this.#waiting;
-      if (next === undefined) return;
-      const dueMs = Math.min(this.#disturbedMs + next.calmMs, next.sinceMs + withinMs);
-      if (dueMs > clock.nowMs()) {
-        this.#timer = clock.callAt(dueMs, () => this.#admit());
-        return;
+    while (this.#coming < most && this.#leaving.length === 0 && this.#waiting.size > 0) {
+      const dueMs = this.#needsCalm ? this.#disturbedMs + this.#calmMs() : Number.NEGATIVE_INFINITY;
+      if (dueMs > this.#clock.nowMs()) {
+        this.#timer = this.#clock.callAt(dueMs, () => this.#admit());
+        break;
       }
-      this.#waiting.delete(next);
+      const [begin] = this.#waiting;
+      this.#waiting.delete(begin!);
       this.#coming += 1;
-      next.begin();
+      begin!();
     }
+    // Behind one that attaches the others wait on, for the same reason.
+    this.#noteWaiting(this.#needsCalm && this.#waiting.size > 0);
+  }
+
+  /** Several times the longest pause within a burst of the last minute. */
+  #calmMs(): number {
+    const sinceMs = this.#clock.nowMs() - GUEST_CALM_REMEMBERED_MS;
+    this.#pauses = this.#pauses.filter(({ endMs }) => endMs >= sinceMs);
+    return Math.max(GUEST_CALM_MS, ...this.#pauses.map(({ ms }) => ms * GUEST_CALM_PAUSES));
+  }
+
+  #noteWaiting(isWaiting: boolean): void {
+    if (isWaiting === (this.#waitingSince !== undefined)) return;
+    this.#waitingSince = isWaiting ? { ms: this.#clock.nowMs(), unixMs: this.#nowUnixMs() } : undefined;
+    this.#onWaiting();
   }
 }

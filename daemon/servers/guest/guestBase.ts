@@ -9,7 +9,7 @@ import type { ServerIdentity } from "../../../protocol/command/formats.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { SessionId } from "../../../protocol/ids.ts";
-import { GUEST_ATTACH_WITHIN_MS, GUEST_CALM_WITH_FALLBACK_MS } from "../../../protocol/limits.ts";
+import { GUEST_ATTACH_WITHIN_MS } from "../../../protocol/limits.ts";
 import { notResponding } from "../../connection/connectionErrors.ts";
 import { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
@@ -20,7 +20,7 @@ import type { Clock } from "../../time/clock.ts";
 import type { AttachGate } from "./attachGate.ts";
 import { clientCheckup } from "../clientCheck.ts";
 import { GuestReachability } from "./guestReachability.ts";
-import { attachCommand, type GuestSpawn, guestSpawn } from "./guestProbe.ts";
+import { attachCommand, guestClient, type GuestSpawn, introductionTo } from "./guestProbe.ts";
 import { removeAbandonedBuffers } from "./guestBuffers.ts";
 import type { AttachChannel, AttachClient } from "./attachClient.ts";
 import { ConnectionLog } from "./connectionLog.ts";
@@ -28,7 +28,14 @@ import type { GuestInventory } from "./guestInventory.ts";
 import type { GuestBaseListener } from "./guestLife.ts";
 import { resume } from "./startAttachClient.ts";
 import { endOrphans } from "../orphanedClients.ts";
-import { chooseSession, decodePresence, mayAttach, type Presence, PRESENCE_COMMANDS } from "./guestPresence.ts";
+import {
+  chooseSession,
+  decodePresence,
+  isSamePresence,
+  mayAttach,
+  type Presence,
+  PRESENCE_COMMANDS,
+} from "./guestPresence.ts";
 import { isWaiting } from "../processState.ts";
 import type { ServerState } from "../../tmux/inventory.ts";
 
@@ -183,19 +190,37 @@ export class GuestBase {
   }
 
   async #open(): Promise<ControlConnection> {
-    const calmMs = this.#options.listener.hasFallback() ? GUEST_CALM_WITH_FALLBACK_MS : undefined;
-    this.#arrived = await this.#options.gate.enter(undefined, calmMs);
-    try {
-      return await this.#attach();
-    } catch (error) {
-      this.#arrived();
-      throw error;
+    const { gate, listener } = this.#options;
+    for (;;) {
+      const before = await this.#probe();
+      this.#arrived = await gate.enter();
+      try {
+        // Between the two looks nobody may have told us anything.
+        const now = gate.server.introduction === "calm" ? await this.#probe() : before;
+        if (listener.hasFallback() || isSamePresence(before, now)) return this.#attach(now);
+        gate.disturbed();
+        this.#arrived();
+      } catch (error) {
+        this.#arrived();
+        throw error;
+      }
     }
   }
 
-  async #attach(): Promise<ControlConnection> {
+  async #probe(): Promise<Presence> {
+    const { gate, log, spawn } = this.#options;
+    const { version, presence } = await this.#reachability.probe();
+    const introduction = introductionTo(version, spawn.openDirect !== undefined);
+    const isKnown = gate.server.version === version && gate.server.introduction === introduction;
+    gate.probed({ version, introduction });
+    if (presence.length > 0 && introduction !== "any" && !isKnown)
+      log("tmux.old", { tmux: version, ...OLD_TMUX[introduction] });
+    return presence;
+  }
+
+  #attach(presence: Presence): ControlConnection {
     const { spawn, gate } = this.#options;
-    const session = chooseSession(await this.#reachability.probe());
+    const session = chooseSession(presence);
     if (session === undefined) {
       throw this.#reachability.refuse(
         new AppError("CONNECTION_LOST", "the tmux server has no session to attach to; create one there", {
@@ -207,8 +232,7 @@ export class GuestBase {
     this.#destination = undefined;
     this.#carried = undefined;
     const connection: ControlConnection = new ControlConnection({
-      open: spawn.open,
-      spawn: guestSpawn(spawn, attachCommand(session, "no-output")),
+      ...guestClient(spawn, attachCommand(session, "no-output"), gate.server),
       onOutput: (paneNumber, line, from, to) => this.#carried?.client.takeEscaped(paneNumber, line, from, to),
       onNotification: (notification) => this.#notified(connection, notification),
       onChunkEnd: () => {
@@ -294,6 +318,13 @@ export class GuestBase {
     await connection.command(switchClient(session), "none");
   }
 }
+
+/** What can happen below 3.7 (docs/tmuxFacts.md 50). */
+const CRASHES = "it can crash when a control client attaches while sessions come and go; tmux 3.7 cannot";
+const OLD_TMUX = {
+  direct: { risk: CRASHES, ours: "attach in an order that cannot crash it; other programs' may" },
+  calm: { risk: CRASHES, ours: "attach one at a time, and only once the server is calm: upgrade tmux" },
+} as const;
 
 const elsewhere = (): AppError =>
   new AppError("CONNECTION_LOST", "tmux moved the connection to another session; leaving it");

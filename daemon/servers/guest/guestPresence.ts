@@ -23,8 +23,12 @@ const CLIENTS = rowFormat({
 
 /** The commands whose replies `decodePresence` reads. */
 export const PRESENCE_COMMANDS = [listSessions(SESSIONS.format), listClients(CLIENTS.format)] as const;
-/** The same for tmux's command line. */
-export const PRESENCE_ARGUMENTS = ["list-session", "-F", SESSIONS.format, ";", "list-client", "-F", CLIENTS.format];
+/** The same for tmux's command line, with the server's version between them; without a session the last one fails. */
+export const PRESENCE_ARGUMENTS = [
+  ["list-session", "-F", SESSIONS.format, ";"],
+  ["display-messag", "-p", "tmux #{version}", ";"],
+  ["list-client", "-F", CLIENTS.format],
+].flat();
 
 interface SessionPresence {
   readonly session: SessionId;
@@ -51,6 +55,19 @@ export function decodePresence(sessions: Uint8Array, clients: Uint8Array): Prese
     return { session, activitySec, others: count, endsUnattached };
   });
 }
+
+/** What a plain client printed; undefined when no server replied to it. */
+export function decodeProbe(printed: string): { readonly version: string; readonly presence: Presence } | undefined {
+  const match = /^([^]*?)^tmux (.*)\n([^]*)$/m.exec(printed);
+  if (match === null) return undefined;
+  const [, sessions = "", version = "", clients = ""] = match;
+  return { version, presence: decodePresence(Buffer.from(sessions), Buffer.from(clients)) };
+}
+
+/** No session and no user came or went between the two, as far as can be seen. */
+export const isSamePresence = (before: Presence, after: Presence): boolean =>
+  before.length === after.length &&
+  before.every(({ session, others }, at) => session === after[at]?.session && others === after[at].others);
 
 /** Whether we may be attached to it now; nothing forbids one that is newer than the presence. */
 export const mayAttach = (presence: Presence, session: SessionId): boolean =>

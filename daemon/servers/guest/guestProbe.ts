@@ -1,23 +1,22 @@
 /**
- * Probes a guest's server before anything is attached to it: a control client that lists sessions and clients and exits.
- * It has no session, so none of the user's lists shows it, and it starts no server (`-N`). It runs on pipes: a pty can
- * lose the last output of a client that ends at once (a hang-up after a short read is taken for the end).
+ * Who is attached where on a guest's server, and which tmux it is, before any control client goes to it: a plain client
+ * prints it and ends. It has no session, so none of the user's lists shows it, it starts no server (`-N`), and what tmux
+ * tells all control clients does not concern it. The version decides how a control client of ours introduces itself.
  */
-import { ControlParser, type GuardBlock } from "../../../protocol/control/parser.ts";
 import type { SessionId } from "../../../protocol/ids.ts";
 import { GUEST_ATTACH_WITHIN_MS } from "../../../protocol/limits.ts";
+import { releaseOf } from "../../connection/tmuxVersion.ts";
+import type { OpenDirect } from "../../host/directTransport.ts";
 import type { Host } from "../../host/host.ts";
 import type { OpenTransport, TransportOptions } from "../../host/transport.ts";
-import type { Clock } from "../../time/clock.ts";
 import type { GuestTmux } from "./guestTmux.ts";
 import { ourFlags } from "../orphanedClients.ts";
-import { decodePresence, PRESENCE_ARGUMENTS, type Presence } from "./guestPresence.ts";
+import { decodeProbe, PRESENCE_ARGUMENTS } from "./guestPresence.ts";
 
 export interface GuestSpawn {
   readonly host: Host;
   readonly open: OpenTransport;
-  /** For a client that does not stay. */
-  readonly openProbe: OpenTransport;
+  readonly openDirect: OpenDirect | undefined;
   readonly tmux: string;
   /** What is known of `tmux`. */
   readonly program: GuestTmux;
@@ -25,17 +24,42 @@ export interface GuestSpawn {
   readonly socketPath: string;
 }
 
-/** How to start a control client on this server, with `command` as its first command. */
-export const guestSpawn = (
-  spawn: GuestSpawn,
+/**
+ * How a control client introduces itself without ending the server (docs/tmuxFacts.md 50): as tmux's own does, from 3.7
+ * on; by a message order of our own, in the releases whose messages are known; else as tmux's own does, but only while
+ * the server is calm.
+ */
+export type Introduction = "any" | "direct" | "calm";
+
+export interface ProbedServer {
+  /** `3.3a` */
+  readonly version: string;
+  readonly introduction: Introduction;
+}
+
+/** The first release that tells nothing to a client that is introducing itself. */
+const SOUND = 307;
+/** The first release with other messages (compat/imsg.h). */
+const NEW_MESSAGES = 306;
+const OLDEST = 302;
+
+/** @param version as `#{version}`; a build that names no release may be any */
+export function introductionTo(version: string, canBeDirect: boolean): Introduction {
+  if ((releaseOf(version) ?? OLDEST) >= SOUND) return "any";
+  return canBeDirect && /^3\.\d[a-z]?$/.test(version) ? "direct" : "calm";
+}
+
+/** A control client on this server, with `command` as its first command. */
+export function guestClient(
+  { open, openDirect, tmux, program, env, socketPath }: GuestSpawn,
   command: readonly string[],
-): Omit<TransportOptions, "onData" | "onClose"> => ({
-  tmux: spawn.tmux,
-  tmuxVersion: spawn.program.version,
-  args: ["-u", "-N", "-S", spawn.socketPath, ...command],
-  env: spawn.env,
-  cwd: "/",
-});
+  { version, introduction }: ProbedServer,
+): { readonly open: OpenTransport; readonly spawn: Omit<TransportOptions, "onData" | "onClose"> } {
+  const messages = (releaseOf(version) ?? OLDEST) < NEW_MESSAGES ? "old" : "new";
+  const spawn = { tmux, tmuxVersion: program.version, args: ["-u", "-N", "-S", socketPath, ...command], env, cwd: "/" };
+  if (introduction !== "direct" || openDirect === undefined) return { open, spawn };
+  return { open: (options) => openDirect({ ...options, socketPath, command, messages, env: {} }), spawn };
+}
 
 /** `-E`: nothing of our environment reaches the user's session. `ignore-size`: no window is resized (docs/tmuxFacts.md 31). */
 export const attachCommand = (session: SessionId, ...flags: string[]): readonly string[] => {
@@ -44,36 +68,13 @@ export const attachCommand = (session: SessionId, ...flags: string[]): readonly 
 };
 
 /** Undefined when there is no server, or it does not respond. */
-export function probeServer(spawn: GuestSpawn, clock: Clock, signal: AbortSignal): Promise<Presence | undefined> {
-  return new Promise((resolve) => {
-    const blocks: GuardBlock[] = [];
-    const end = (): void => {
-      timer.cancel();
-      signal.removeEventListener("abort", close);
-      const [sessions, clients] = blocks;
-      const isWhole = sessions?.ok === true && clients?.ok === true;
-      resolve(isWhole ? decodePresence(sessions.body, clients.body) : undefined);
-    };
-    const parser = new ControlParser({
-      output: () => undefined,
-      expect: () => undefined,
-      block: (block) => blocks.push(block),
-      notification: () => undefined,
-    });
-    const transport = spawn.openProbe({
-      ...guestSpawn(spawn, PRESENCE_ARGUMENTS),
-      onData: (chunk) => {
-        try {
-          parser.push(chunk);
-        } catch {
-          transport.close();
-        }
-      },
-      onClose: end,
-    });
-    const close = (): void => transport.close();
-    const timer = clock.callAt(clock.nowMs() + GUEST_ATTACH_WITHIN_MS, close);
-    signal.addEventListener("abort", close, { once: true });
-    if (signal.aborted) close();
-  });
+export async function probeServer({
+  host,
+  tmux,
+  env,
+  socketPath,
+}: GuestSpawn): Promise<ReturnType<typeof decodeProbe>> {
+  const args = ["-u", "-N", "-S", socketPath, ...PRESENCE_ARGUMENTS];
+  const { stdout } = await host.clients.run(tmux, args, env, { timeoutMs: GUEST_ATTACH_WITHIN_MS });
+  return decodeProbe(stdout);
 }

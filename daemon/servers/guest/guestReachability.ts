@@ -21,7 +21,6 @@ interface GuestReachabilityOptions {
 
 export class GuestReachability {
   readonly #options: GuestReachabilityOptions;
-  readonly #stop = new AbortController();
   readonly #server: ServerProgram;
   #watch: SocketWatch | undefined;
   #absence: AppError | undefined;
@@ -36,9 +35,9 @@ export class GuestReachability {
     return this.#absence;
   }
 
-  /** Who is attached where; empty when it does not respond. @throws AppError when there is no server */
-  async probe(): Promise<Presence> {
-    const { spawn, clock, onGone, onAppeared } = this.#options;
+  /** Which tmux it is, and who is attached where; empty when it does not respond. @throws AppError when there is no server */
+  async probe(): Promise<{ readonly version: string; readonly presence: Presence }> {
+    const { spawn, onGone, onAppeared } = this.#options;
     const { program, socketPath } = spawn;
     // Before the try, so that what appears after it is an event.
     this.#watch ??= new SocketWatch(spawn.host.sockets, socketPath, onAppeared);
@@ -49,11 +48,11 @@ export class GuestReachability {
     const clash = await this.#server.clash({ socketPath, ours, env: spawn.env });
     if (clash !== undefined)
       throw this.refuse(new AppError("CONNECTION_LOST", clash.message, { details: clash.details }));
-    const presence = await probeServer(spawn, clock, this.#stop.signal);
-    if (presence?.length === 0) onGone();
+    const found = await probeServer(spawn);
+    if (found?.presence.length === 0) onGone();
     // A server that is about to end still accepts, but no longer replies.
-    if (presence === undefined) await this.#requireListener();
-    return presence ?? [];
+    if (found === undefined) await this.#requireListener();
+    return found ?? { version: "", presence: [] };
   }
 
   /** Remembers why, and returns it. */
@@ -83,7 +82,6 @@ export class GuestReachability {
 
   /** Safe to call twice. */
   close(): void {
-    this.#stop.abort();
     this.#watch?.close();
   }
 

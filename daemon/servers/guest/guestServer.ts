@@ -8,15 +8,10 @@ import { killSession } from "../../../protocol/command/build.ts";
 import { identityText } from "../../../protocol/command/formats.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
-import {
-  DEFAULT_RING_BYTES,
-  GUEST_CALM_MS,
-  GUEST_CALM_WITHIN_MS,
-  GUEST_IDLE_MS,
-  MAX_GUEST_ATTACHING,
-} from "../../../protocol/limits.ts";
+import { DEFAULT_RING_BYTES, GUEST_IDLE_MS } from "../../../protocol/limits.ts";
 import { ignoreRefusal } from "../../connection/commandQueue.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
+import type { CaptureContext } from "../../panes/askPane.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
 import { AttachGate } from "./attachGate.ts";
 import { GuestBase } from "./guestBase.ts";
@@ -53,6 +48,7 @@ export interface GuestServerOptions extends ServerOptions {
 export class GuestServer extends RealServer implements GuestBaseListener {
   readonly #options: GuestServerOptions;
   readonly #spawn: GuestSpawn;
+  readonly #gate: AttachGate;
   readonly #life: GuestLife;
   readonly #base: GuestBase;
   readonly #inventory: GuestInventory;
@@ -62,13 +58,13 @@ export class GuestServer extends RealServer implements GuestBaseListener {
   constructor(options: GuestServerOptions, spawn: GuestSpawn) {
     super(options, spawn.host);
     const { clock } = options;
-    const gate = new AttachGate({
-      clock,
-      most: MAX_GUEST_ATTACHING,
-      calmMs: GUEST_CALM_MS,
-      withinMs: GUEST_CALM_WITHIN_MS,
-    });
     const log = options.log ?? (() => undefined);
+    const onWaiting = (): void =>
+      log("attach.calm", {
+        state: gate.waitingSinceMs === undefined ? "attaching" : "waiting until the server is calm",
+      });
+    const gate: AttachGate = new AttachGate({ clock, onWaiting });
+    this.#gate = gate;
     this.#options = options;
     this.#spawn = spawn;
     this.#life = new GuestLife({
@@ -123,7 +119,8 @@ export class GuestServer extends RealServer implements GuestBaseListener {
     const { serverState: state } = this.#life;
     const identity = server === undefined ? undefined : identityText(server);
     const { socketPath, program } = this.#spawn;
-    return { kind: "guest", state, tmuxVersion: program.version, socketPath, epoch, identity };
+    const { waiting } = this.#gate;
+    return { kind: "guest", state, tmuxVersion: program.version, socketPath, epoch, identity, waiting };
   }
 
   get inventory(): Inventory {
@@ -163,6 +160,14 @@ export class GuestServer extends RealServer implements GuestBaseListener {
     signal: AbortSignal | undefined,
   ): Promise<T> {
     return this.#streams.clientFor(pane).use(pane.id, work, signal);
+  }
+
+  protected override look<T>(
+    pane: PaneInfo,
+    work: (context: CaptureContext) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    return this.#streams.clientFor(pane).look(pane.id, work, signal);
   }
 
   output(pane: PaneId): OutputSource {
@@ -214,6 +219,7 @@ export class GuestServer extends RealServer implements GuestBaseListener {
     this.#inventory.close();
     this.#base.close();
     this.#streams.close();
+    this.#gate.close();
   }
 
   /** Our clients leave these sessions before they end. The server goes with its last session: then there is nobody to ask. */

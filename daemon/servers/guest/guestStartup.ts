@@ -27,8 +27,8 @@ export async function openGuestServer(options: GuestServerOptions): Promise<Open
   const socketPath =
     options.socketPath === "default" ? reachedTmuxSocket(options.env, process.getuid?.() ?? 0) : options.socketPath;
   const { transport } = options;
-  const [open, openProbe] = [transport ?? host.clients.open, transport ?? host.clients.openShort];
-  const spawn = { host, open, openProbe, tmux, program, env, socketPath };
+  const [open, openDirect] = transport === undefined ? [host.clients.open, host.clients.openDirect] : [transport];
+  const spawn = { host, open, openDirect, tmux, program, env, socketPath };
   const server = new GuestServer(options, spawn);
   return { server, listed: server.start() };
 }

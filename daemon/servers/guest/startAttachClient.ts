@@ -14,7 +14,7 @@ import { introduce } from "../../connection/tmuxFeatures.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { AttachGate } from "./attachGate.ts";
 import { type AttachClient, type AttachChannel, orAborted } from "./attachClient.ts";
-import { attachCommand, type GuestSpawn, guestSpawn } from "./guestProbe.ts";
+import { attachCommand, guestClient, type GuestSpawn } from "./guestProbe.ts";
 
 interface AttachOptions {
   readonly spawn: GuestSpawn;
@@ -30,10 +30,11 @@ interface AttachOptions {
 /** @throws AppError CONNECTION_LOST when it could not be attached there. */
 export async function startAttachClient(options: AttachOptions): Promise<AttachChannel> {
   const { spawn, clock, client, signal, identity, gate } = options;
-  const arrived = await gate.enter(signal);
+  const entering = gate.enter(signal);
+  if (gate.waitingSinceMs !== undefined) client.heldBack();
+  const arrived = await entering;
   const connection: ControlConnection = new ControlConnection({
-    open: spawn.open,
-    spawn: guestSpawn(spawn, attachCommand(client.session)),
+    ...guestClient(spawn, attachCommand(client.session), gate.server),
     onOutput: (paneNumber, line, from, to) => client.takeEscaped(paneNumber, line, from, to),
     onNotification: (notification) => {
       gate.noticed(notification);

@@ -15,7 +15,7 @@ import type { SessionId } from "../../../protocol/ids.ts";
 import { ignoreRefusal } from "../../connection/commandQueue.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { InventoryKeeper } from "./inventoryKeeper.ts";
-import { lingering } from "./linger.ts";
+import { lingering } from "../linger.ts";
 import { userOptionOf } from "../paneUserOptions.ts";
 import type { SessionToMake } from "../sessionMaking.ts";
 import { sessionGone } from "../sessionRules.ts";

@@ -185,6 +185,10 @@ export class StubServer implements TmuxServer {
     return { pid: undefined, command: "", processes: undefined };
   }
 
+  async programIn(): Promise<undefined> {
+    return undefined;
+  }
+
   async resize(id: PaneId, cols: number, rows: number): Promise<void> {
     const session = this.#requirePane(id);
     if (![cols, rows].every((size) => Number.isInteger(size) && size >= 1 && size <= MAX_SIZE)) {

@@ -13,9 +13,12 @@
  * A last line without Enter stays in the editor and is hidden each time it is redrawn (C-l, completions, a resize),
  * until the editor (`?2004h`) ends.
  *
+ * Where a shell's editor reads what is typed, up to an Enter, all that it draws until it ends (`?2004l`) is hidden: the
+ * line as it has completed it, lists, what it finds in its history, suggestions. A command's output comes after that.
+ *
  * What is not hidden: anything after the last typed line was found, so `cat`'s own copy or a program that prints the
- * command is output; the line with more text after it on its row; text that only begins like it; an echo that the shell
- * has changed (completion, history expansion, tabs); text more than `windowBytes` after the last line found.
+ * command is output; the line with more text after it on its row; text that only begins like it; without a
+ * shell's editor an echo that was changed (completion, history expansion, tabs); text more than `windowBytes` after the last line found.
  *
  * What cannot be told apart: without any echo, output that is exactly the typed line on a row of its own is taken for it.
  */
@@ -35,11 +38,17 @@ interface EchoMaskOptions {
   readonly row: Uint8Array;
   /** A line editor is reading (`?2004h`): later lines are echoed only after its prompts. */
   readonly isLineEditor: boolean;
+  /** It is a shell's, and what was typed goes to it whole or up to an Enter: what it draws is no output. */
+  readonly isShellEditor: boolean;
   readonly windowBytes: number;
 }
 
 /** A prefix that stalls this long is output: an echo comes in one go, unless the machine is on its knees. */
 const STALL_MS = 2_000;
+/** A shell's editor that is silent this long has ended without saying so: completions take seconds at most. */
+const EDITOR_STALL_MS = 10_000;
+/** Of what such an editor has drawn, this much is kept for that case. */
+const MAX_EDITOR_BYTES = 65_536;
 
 export class EchoMask {
   readonly #typed: TypedProgress;
@@ -72,6 +81,10 @@ export class EchoMask {
       leave: (at, end) => this.#endRow(at, end, false),
       editor: (isOn, end) => this.#editor(isOn, end),
     });
+    if (options.isShellEditor) {
+      this.#held.hold(options.start);
+      this.#attend("editing");
+    }
     // Later cursor columns count from what is already on the row.
     if (this.#attention === "looking") {
       this.#isPriming = true;
@@ -84,6 +97,11 @@ export class EchoMask {
   /** No echo is expected any longer. */
   get isOver(): boolean {
     return this.#attention === "over";
+  }
+
+  /** A shell's editor is at work: it draws, and no command has run yet. */
+  get isEditing(): boolean {
+    return this.#attention === "editing";
   }
 
   /** Where the stretch that is shown now begins. */
@@ -110,6 +128,7 @@ export class EchoMask {
     const fresh = bytes.subarray(from);
     this.#screen.feed(fresh, source + from);
     this.#position = end;
+    if (this.isEditing) this.#hideDrawn(end - MAX_EDITOR_BYTES);
     if (this.#attention !== "looking") return;
     this.#updateHold(end);
     const isLongAgo = this.#typed.isBounded && end - this.#lastFound > this.#windowBytes;
@@ -125,6 +144,12 @@ export class EchoMask {
   settle(quietMs: number): number | undefined {
     const held = this.#held;
     if (!held.isHolding) return undefined;
+    if (this.isEditing) {
+      if (quietMs < EDITOR_STALL_MS) return EDITOR_STALL_MS;
+      this.#show();
+      this.#attend("over");
+      return undefined;
+    }
     const { line } = this.#typed;
     const conforming = line === undefined ? undefined : this.#row.beginningOf(line.characters);
     if (conforming === undefined) {
@@ -141,6 +166,10 @@ export class EchoMask {
 
   /** Output is missing up to here: a half-seen echo is not one. */
   gap(to: number): void {
+    if (this.isEditing) {
+      this.#hide(this.#shown.openFrom, to);
+      this.#attend("over");
+    }
     this.#show();
     this.#screen.reset();
     this.#row = new EchoRow(to);
@@ -223,17 +252,32 @@ export class EchoMask {
   }
 
   #editor(isOn: boolean, end: number): void {
-    if (this.#attention === "over" || this.#isPriming) return;
+    if (this.#attention === "over" || this.#isPriming || (this.#attention === "dormant" && !isOn)) return;
+    if (this.isEditing) {
+      if (isOn) return;
+      this.#hide(this.#shown.openFrom, end);
+      if (this.isOver) return;
+    }
     // The line was sent, or given up: what comes now does not redraw it.
     if (!isOn && this.#typed.isRedrawn) {
       this.#show();
       this.#attend("over");
       return;
     }
+    // zle ends before its line does.
+    if (!isOn) this.#endLine(end);
     if (isOn) this.#attend("looking");
     this.#typed.editor(isOn);
     if (!this.#held.isHolding) this.#newRow(end);
     if (!isOn) this.#rest();
+  }
+
+  /** The editor ends with the whole line on its row. */
+  #endLine(end: number): void {
+    const { line } = this.#typed;
+    const begin = line !== undefined && this.#typed.isAllowed ? this.#row.endsWith(line.characters) : undefined;
+    if (begin === undefined) return;
+    this.#hide(Math.min(this.#held.from, this.#row.hasMoved ? this.#row.start : begin), end);
   }
 
   #updateHold(end: number): void {
@@ -265,9 +309,17 @@ export class EchoMask {
     this.#attend(this.#typed.advance());
   }
 
+  /** A shell's editor drew this, whatever happens. */
+  #hideDrawn(to: number): void {
+    if (to <= this.#shown.openFrom) return;
+    this.#shown.hide(this.#shown.openFrom, to);
+    this.#held.drop();
+    this.#held.hold(to);
+  }
+
   /** Dormant: everything was echoed once without an editor; one that comes shows again what was typed ahead. */
   #attend(attention: Attention): void {
     this.#attention = attention;
-    this.#screen.isDormant = attention === "dormant";
+    this.#screen.isDormant = attention === "dormant" || attention === "editing";
   }
 }

@@ -8,8 +8,8 @@ import { typedLines, type TypedLine } from "./typedLines.ts";
 /** A full-screen program may draw a line again and again; an editor does it once or twice. */
 const MAX_REDRAWS = 4;
 
-/** What to do next: read every byte, look only for a line editor, or nothing. */
-export type Attention = "looking" | "dormant" | "over";
+/** What to do next: read every byte, look only for a line editor, only for the end of the one that reads, or nothing. */
+export type Attention = "looking" | "dormant" | "editing" | "over";
 
 export class TypedProgress {
   readonly #lines: readonly TypedLine[];

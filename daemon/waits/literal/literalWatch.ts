@@ -7,14 +7,14 @@ export class LiteralWatch implements PatternWatch, LiteralWatcher {
   start: number;
   visibleTo = Infinity;
   readonly latch: Latch;
-  readonly #bytes: Buffer;
+  readonly bytes: Buffer;
   readonly #maxMatchBytes: number;
   #text: PlainText | undefined;
   #literals: LiteralSet | undefined;
 
   constructor(latch: Latch, bytes: Buffer, start: number, maxMatchBytes: number) {
     this.latch = latch;
-    this.#bytes = bytes;
+    this.bytes = bytes;
     this.start = start;
     this.#maxMatchBytes = maxMatchBytes;
   }
@@ -23,11 +23,11 @@ export class LiteralWatch implements PatternWatch, LiteralWatcher {
     this.detach();
     this.#text = text;
     this.#literals = literals;
-    literals.watch(this.#bytes, this);
+    literals.watch(this.bytes, this);
   }
 
   detach(): void {
-    this.#literals?.unwatch(this.#bytes, this);
+    this.#literals?.unwatch(this.bytes, this);
     this.#literals = undefined;
   }
 
@@ -47,9 +47,9 @@ export class LiteralWatch implements PatternWatch, LiteralWatcher {
     const text = this.#text;
     if (text === undefined || this.#literals === undefined) return;
     const start = text.offsetOf(from);
-    const at = text.view(start, text.offsetOf(to)).indexOf(this.#bytes);
+    const at = text.view(start, text.offsetOf(to)).indexOf(this.bytes);
     if (at < 0) return;
     this.detach();
-    this.latch.found(foundText(text, start + at, start + at + this.#bytes.length, this.#maxMatchBytes));
+    this.latch.found(foundText(text, start + at, start + at + this.bytes.length, this.#maxMatchBytes));
   }
 }

@@ -3,9 +3,9 @@
  * job runs too long, or when it ends by itself (the wasm heap aborts); either way the shared word says which job it
  * was. There is none at all when RE2 does not load.
  */
+import { readFileSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
 import type { Timer } from "../../time/clock.ts";
-import { threadCpuMs } from "./threadCpu.ts";
 import {
   resolveRe2,
   startRegexWorker,
@@ -176,5 +176,20 @@ export class RegexThread {
     const elapsedMs = nowMs - this.#seenSinceMs;
     const workedMs = cpuMs === undefined || this.#seenCpuMs === undefined ? elapsedMs : cpuMs - this.#seenCpuMs;
     if (workedMs >= limitMs || elapsedMs >= limitMs * MAX_STARVATION) this.#lose(seq, "overdue");
+  }
+}
+
+/**
+ * How much CPU time a thread of this process has used. On a busy machine a thread can wait for a core longer than any
+ * watchdog allows; only its CPU time may be held against it. Linux only (proc(5), `schedstat`).
+ * Milliseconds on a core since the thread began; undefined where that cannot be known.
+ */
+function threadCpuMs(threadId: number | undefined): number | undefined {
+  if (threadId === undefined) return undefined;
+  try {
+    const nanoseconds = Number.parseInt(readFileSync(`/proc/self/task/${threadId}/schedstat`, "latin1"), 10);
+    return Number.isFinite(nanoseconds) ? nanoseconds / 1e6 : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -35,6 +35,7 @@ const id = v.pipe(
   atMost(LAYOUT_LIMITS.idChars),
   v.check((text) => text !== "__proto__", "must be another word"),
 );
+export const layoutIdSchema = id;
 const line = (maxChars: number) => v.pipe(wellFormedText, noControls, notEmpty, atMost(maxChars));
 export const tabTitleSchema = line(LAYOUT_LIMITS.titleChars);
 /** A web page, without user name and password: everybody who may read the layout would see them. */
@@ -103,10 +104,11 @@ export interface LayoutSplit {
 export type LayoutNode = LayoutLeaf | LayoutSplit;
 
 const time = v.pipe(v.number("must be a number"), v.finite("must be a number"));
-const deviceId = v.pipe(v.string("must be text"), v.regex(/^[A-Za-z0-9_.-]{1,128}$/, "is no device's id"));
+/** Whose tab it is: not always the device that has it now. */
+export const ownerSchema = v.pipe(v.string("must be text"), v.regex(/^[A-Za-z0-9_.-]{1,128}$/, "is no device's id"));
 const tabSchema = v.looseObject({
   id,
-  ownerDeviceId: deviceId,
+  ownerDeviceId: ownerSchema,
   title: tabTitleSchema,
   status: v.string("must be text"),
   createdAt: time,
@@ -242,7 +244,7 @@ export function checked<Schema extends v.GenericSchema>(
   given: unknown,
   what: string,
 ): v.InferOutput<Schema> {
-  const found = tryParse(schema, given, { abortEarly: true });
+  const found = tryParse(schema, given);
   if (found.success) return found.output;
   const { issue, path } = found;
   throw invalid(`${path === undefined ? what : `${what}.${path}`}: ${issue.message}`);

@@ -5,6 +5,7 @@
 import * as v from "valibot";
 import { wellFormedText } from "../../text/wellFormed.ts";
 import { described, optional } from "../described.ts";
+import { layoutIdSchema } from "./deviceLayout.ts";
 import { argument, atMost, noControls, notEmpty, sentText } from "./schemaParts.ts";
 
 /** Most bytes of a body. */
@@ -29,6 +30,17 @@ const whole = (min: number, max: number) =>
 export const colsSchema = described(whole(2, 1_000), "Columns, 2 to 1000.");
 export const rowsSchema = described(whole(2, 500), "Rows, 2 to 500.");
 
+/** Also used as a file name. */
+export const DEVICE_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** A device's pane that a terminal is made for. */
+export const madeForSchema = v.strictObject({
+  deviceId: v.pipe(v.string("must be text"), v.regex(DEVICE_ID, "is 1 to 64 letters, digits, _ and -")),
+  tabId: layoutIdSchema,
+  paneId: layoutIdSchema,
+});
+export type MadeFor = v.InferOutput<typeof madeForSchema>;
+
 /** The options of a new terminal, over HTTP and the WebSocket. */
 export const terminalOptions = {
   mode: v.optional(described(v.picklist(TERMINAL_MODES), "The program: a shell, or an agent by its name."), "shell"),
@@ -41,6 +53,10 @@ export const terminalOptions = {
   rows: v.optional(rowsSchema, 24),
   title: optional(title, "What people call it."),
   resumeSessionId: optional(argument, "A session of claude or codex to go on with."),
+  pane: optional(
+    madeForSchema,
+    "The pane it is made for: FRESHELL_DEVICE_ID, FRESHELL_TAB_ID and FRESHELL_PANE_ID in its environment.",
+  ),
 };
 
 export const createTerminalSchema = v.strictObject(terminalOptions);
@@ -163,11 +179,11 @@ export interface FreshellWaitResponse {
   readonly matched: readonly FreshellWaitMatch[];
   readonly outputSeq: number;
   readonly exitCode?: number | undefined;
+  /** Of a session that has ended: `SessionEntry.failure`. */
+  readonly failure?: string | undefined;
   readonly elapsedMs: number;
 }
 
-/** Also used as a file name. */
-export const DEVICE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 export const deviceSchema = {
   deviceId: described(
     v.pipe(v.string(), v.regex(DEVICE_ID, "is 1 to 64 letters, digits, _ and -")),

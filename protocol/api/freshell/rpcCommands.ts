@@ -139,7 +139,7 @@ export function checkedObject<Schema extends v.GenericSchema>(
   const place = (path?: string): string => [what, path].filter((part) => part !== undefined).join(".");
   const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
   if (isObject && Object.hasOwn(given, "__proto__")) throw invalid(`${place("__proto__")}: there is no such field`);
-  const found = tryParse(schema, isObject ? given : undefined, { abortEarly: true });
+  const found = tryParse(schema, isObject ? given : undefined);
   if (found.success) return found.output;
   const where = place(found.path);
   throw invalid(where === "" ? found.issue.message : `${where}: ${found.issue.message}`);

@@ -185,6 +185,8 @@ export interface SessionEntry {
   /** Of the program; null once it has ended. */
   readonly pid: number | null;
   readonly exitCode?: number | undefined;
+  /** Why it ended, where nobody wanted that: how, and the end of its standard error, in one line. */
+  readonly failure?: string | undefined;
   /** Permission requests that nobody has answered. */
   readonly openPermissions: number;
   /** Its retained text, which waits read. */

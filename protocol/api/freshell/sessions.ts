@@ -89,6 +89,20 @@ export const sessionSendSchema = v.strictObject({ text: described(sentText, "The
 const requestId = filled(256);
 const ofSession = { sessionId: filled(MAX_WORD_CHARS) };
 
+const permissionAnswer = {
+  requestId,
+  behavior: v.picklist(["allow", "deny"], "must be allow or deny"),
+  /** Default: the program's own input. */
+  updatedInput: v.optional(anObject),
+  updatedPermissions: v.optional(v.array(v.unknown())),
+  /** Why not. */
+  message: v.optional(wellFormedText),
+  /** It must not continue with something else either. */
+  interrupt: v.optional(v.boolean()),
+};
+/** `POST /api/agent-sessions/:provider/:id/answer`. */
+export const sessionAnswerSchema = v.strictObject(permissionAnswer);
+
 /** A page may send another program's id all the same. */
 const lenient = { resumeSessionId: v.optional(v.string()) };
 
@@ -99,25 +113,11 @@ export const SESSION_MESSAGES = messages({
   "sdk.send": { ...ofSession, text: sentText, images },
   "sdk.interrupt": ofSession,
   "sdk.kill": ofSession,
-  "sdk.permission.respond": {
-    ...ofSession,
-    requestId,
-    behavior: v.picklist(["allow", "deny"], "must be allow or deny"),
-    /** Default: the program's own input. */
-    updatedInput: v.optional(anObject),
-    updatedPermissions: v.optional(v.array(v.unknown())),
-    /** Why not. */
-    message: v.optional(wellFormedText),
-    /** It must not continue with something else either. */
-    interrupt: v.optional(v.boolean()),
-  },
+  "sdk.permission.respond": { ...ofSession, ...permissionAnswer },
   "sdk.set-model": { ...ofSession, model: word },
   "sdk.set-permission-mode": { ...ofSession, permissionMode: word },
   "codingcli.create": { requestId, provider: codingProvider, ...codingOptions, ...lenient },
   "codingcli.input": { ...ofSession, data: v.pipe(wellFormedText, v.nonEmpty()) },
   "codingcli.kill": ofSession,
 });
-export type PermissionAnswer = Omit<
-  v.InferOutput<(typeof SESSION_MESSAGES)["sdk.permission.respond"]>,
-  "type" | "sessionId"
->;
+export type PermissionAnswer = v.InferOutput<typeof sessionAnswerSchema>;

@@ -5,7 +5,7 @@
  *
  *   AGENT_KIT=… TUI_INST=… $AGENT_KIT/bin/offline node test/golden/agents/record.mjs PROFILE RECIPE[=INSTALL] [SCENE…]
  *
- * `RECIPE=INSTALL` runs the kit's recipe with another installation below TUI_INST (`claude=cc=ccnew`: folder cc is ccnew).
+ * Copilot's and Qwen's recipes are in `test/support/agents/kitRecipes.mjs`. `RECIPE=INSTALL` runs a recipe with another installation below TUI_INST (`claude=cc=ccnew`: folder cc is ccnew).
  * It goes to PROFILE/$VERSION/SCENE.md: one section per screen with `## name`, its lines `state:` `title:` `command:`
  * `cursor:` `size:`, and the rows in a fence. Added by hand: `options:` and `question:` (labels and rows of the dialog, ` | ` between them) and
  * `judged: unknown` where a screen alone cannot tell the state. The form is docs/profiles.md's, the run's folders as ~ and ~/work.
@@ -14,7 +14,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 
 const { AGENT_KIT, TUI_INST } = process.env;
 if (AGENT_KIT === undefined || TUI_INST === undefined) {
@@ -30,10 +30,10 @@ for (const name of readdirSync(TUI_INST))
   symlinkSync(resolve(TUI_INST, name === folder ? install : name), join(inst, name));
 process.env.TUI_INST = inst;
 process.env.TUI_RUN = join(run, "run");
-const { startFakeApi } = await import(pathToFileURL(join(AGENT_KIT, "fake-api.mjs")).href);
-const api = await startFakeApi();
+const { startFakeModel } = await import("../../support/agents/fakeModel.mjs");
+const api = await startFakeModel();
 process.env.FAKE_API = api.url;
-const { prepare, facts } = await import(pathToFileURL(join(AGENT_KIT, "recipes.mjs")).href);
+const { prepare, facts } = await import("../../support/agents/kitRecipes.mjs");
 
 const COLS = 100;
 const ROWS = 36;
@@ -171,7 +171,7 @@ const STORY = {
     await sleep(1_500);
     key("Escape");
     await sleep(300);
-    if (profile === "opencode") key("Escape");
+    if (profile === "opencode" || profile === "copilot") key("Escape");
     await still(1_500);
     keep("after an interrupt", "idle");
   },
@@ -179,6 +179,14 @@ const STORY = {
     start(untrust);
     await still(4_000);
     keep("asks whether the folder is trusted", "asking");
+  },
+  async hooks() {
+    start(({ home }) => {
+      const hooks = { Stop: [{ hooks: [{ type: "command", command: "true", timeout: 5 }] }] };
+      writeFileSync(join(home, ".codex/hooks.json"), JSON.stringify({ hooks }));
+    });
+    await still(5_000);
+    keep("asks to review hooks", "asking");
   },
   async nudge() {
     start((dirs) => asManual(dirs, "plan"));
@@ -199,6 +207,7 @@ function asManual({ home }, mode = "default") {
   );
 }
 function untrust({ home }) {
+  if (profile === "copilot") edit(join(home, ".copilot/config.json"), (text) => text.replace(/"[^"]*\/work"/, ""));
   if (profile === "claude")
     edit(join(home, ".claude.json"), (text) =>
       text.replace('"hasTrustDialogAccepted": true', '"hasTrustDialogAccepted": false'),

@@ -23,7 +23,7 @@
  * `ask` takes `kind`: `permission` (default), `select`, `multi`, `both` (a select, then a multi, then a page to confirm),
  * and parts of the first page to replace: `{question, options, detail, title}`. Options of the command line are in
  * agentCore.mjs: `busyMs` (0: until `idle`), `whileBusy`, `swallow`, `placeholderLines`, `placeholderChars`, `holdAskMs`; `drawAfterMs`, `enterGapMs`, `startMs` (until then what is entered is `dropped`), `endsBy` and `lingerMs` in
- * the apps; `loses` (so many prompts are shown and `lost`), `stallMs` (how long the program gets no time once it has drawn a paste), `spinMs` (how long it is at something else once it has read Enter); `explicit: "off"` leaves OSC 7501 out of `codexLike`.
+ * the apps; `loses` (so many prompts are shown and `lost`), `stallMs` (how long the program gets no time once it has drawn a paste), `spinMs` (how long it is at something else once it has read Enter), `stillMs` (so long it draws nothing once it has emptied its box); `explicit: "off"` leaves OSC 7501 out of `codexLike`.
  */
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";

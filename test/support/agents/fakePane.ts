@@ -98,6 +98,7 @@ export class FakePane {
 
   readonly readiness: ReadinessWatcher = {
     known: () => this.state,
+    hadAgent: () => false,
     watch: (): PaneReadiness => {
       const current = (): Readiness => this.state;
       return {

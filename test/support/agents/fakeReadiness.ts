@@ -20,7 +20,7 @@ export class FakeReadiness {
     return {
       server: {} as TmuxServer,
       id: paneIdOf(1),
-      readiness: { watch: () => this.#watch(), known: () => this.#current },
+      readiness: { watch: () => this.#watch(), known: () => this.#current, hadAgent: () => false },
     };
   }
 

@@ -28,22 +28,28 @@ import { privateSocket, type PrivateSocket } from "../tmux/ownedFixture.ts";
 
 export interface RealProgram {
   readonly profile: string;
-  /** The kit's recipe, and the folder below TUI_INST that it runs. */
+  /** The kit's recipe or ours, and the folder below TUI_INST that it runs. */
   readonly recipe: string;
   readonly folder: string;
   /** Begins a prompt for which the model asks to run a command, so that the program asks; undefined: it never does. */
   readonly asks: string | undefined;
+  /** The words that a person ends it with. */
+  readonly quit: string;
   /** On its last screen: it has run what it asked about, or was about to. */
   readonly took?: RegExp;
 }
 
 export const REAL_AGENTS = {
-  cc: { profile: "claude", recipe: "claude", folder: "cc", asks: "tool", took: /⎿\s+Running…/ },
-  ccnew: { profile: "claude", recipe: "claude", folder: "cc", asks: "tool", took: /⎿\s+Running…/ },
-  codex: { profile: "codex", recipe: "codex", folder: "codex", asks: "ask" },
-  gemini: { profile: "gemini", recipe: "gemini", folder: "gemini", asks: "tool" },
-  opencode: { profile: "opencode", recipe: "opencode", folder: "opencode", asks: "tool" },
-  pi: { profile: "pi", recipe: "pi", folder: "pi", asks: undefined },
+  cc: { profile: "claude", recipe: "claude", folder: "cc", asks: "tool", quit: "/exit", took: /⎿\s+Running…/ },
+  ccnew: { profile: "claude", recipe: "claude", folder: "cc", asks: "tool", quit: "/exit", took: /⎿\s+Running…/ },
+  ccpin: { profile: "claude", recipe: "claude", folder: "cc", asks: "tool", quit: "/exit", took: /⎿\s+Running…/ },
+  codex: { profile: "codex", recipe: "codex", folder: "codex", asks: "ask", quit: "/quit" },
+  gemini: { profile: "gemini", recipe: "gemini", folder: "gemini", asks: "tool", quit: "/quit" },
+  opencode: { profile: "opencode", recipe: "opencode", folder: "opencode", asks: "tool", quit: "/exit" },
+  pi: { profile: "pi", recipe: "pi", folder: "pi", asks: undefined, quit: "/quit" },
+  pi2: { profile: "pi", recipe: "pi2", folder: "pi2", asks: undefined, quit: "/quit" },
+  copilot: { profile: "copilot", recipe: "copilot", folder: "copilot", asks: "tool", quit: "/exit" },
+  qwen: { profile: "qwen", recipe: "qwen", folder: "qwen", asks: "tool", quit: "/quit" },
 } as const satisfies Readonly<Record<string, RealProgram>>;
 export type RealAgentName = keyof typeof REAL_AGENTS;
 
@@ -122,7 +128,7 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
   const rcFile = join(directory, "bashrc");
   writeFileSync(apiLog, "");
   writeFileSync(rcFile, `PS1='tw$ '\nHISTFILE=\nPROMPT_COMMAND='echo >>$PROMPTS'\n`);
-  const api = `FAKE_API_PORTFILE=${portFile} FAKE_API_LOG=${apiLog} exec node ${join(KIT, "fake-api.mjs")}`;
+  const api = `AGENT_KIT=${KIT} FAKE_API_PORTFILE=${portFile} FAKE_API_LOG=${apiLog} exec node ${join(import.meta.dirname, "fakeModel.mjs")}`;
   const ended = async (): Promise<void> => {
     await socket[Symbol.asyncDispose]();
     // What was killed may write to its home for a moment yet.
@@ -148,7 +154,7 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
       return input(to, parts, { ...how, beforeWrite });
     };
     const engine = engines();
-    const watched = engine.readiness.watch(server, pane);
+    let watched = engine.readiness.watch(server, pane);
     const screen = (): string => socket.tmux("capture-pane", "-p", "-t", pane);
     const prompts = (): number => (existsSync(promptsFile()) ? readFileSync(promptsFile(), "utf8").length : 0);
     let starts = 0;
@@ -159,7 +165,9 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
       socket,
       engine,
       pane,
-      watched,
+      get watched() {
+        return watched;
+      },
       directory,
       asked: () => askedIn(readFileSync(apiLog, "utf8")),
       prompts,
@@ -167,6 +175,9 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
       writtenMs: () => writtenMs,
       shell: async () => {
         shells += 1;
+        // A profile that a request has named stays for as long as the pane is watched.
+        watched[Symbol.dispose]();
+        watched = engine.readiness.watch(server, pane);
         socket.tmux("respawn-pane", "-k", "-t", pane, bash());
         await eventually(() => prompts() === 1 && /^tw\$ ?$/m.test(screen()));
         await eventually(() => watched.current.profile === "shell");
@@ -175,7 +186,7 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
         starts += 1;
         const env = { ...process.env, TUI_INST: inst, TUI_RUN: join(run, String(starts)) };
         const url = `http://127.0.0.1:${readFileSync(portFile, "utf8").trim()}`;
-        const { stdout, stderr: wrong } = spawnSync("node", [join(KIT, "recipes.mjs"), "prepare", recipe], {
+        const { stdout, stderr: wrong } = spawnSync("node", [join(import.meta.dirname, "kitRecipes.mjs"), recipe], {
           encoding: "utf8",
           env: { ...env, FAKE_API: url, HOOK_URL: `${url}/__hook` },
         });

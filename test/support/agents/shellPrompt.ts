@@ -1,8 +1,8 @@
 /** A shell at its prompt in a terminal with our completions loaded: a person types, presses Tab, and looks. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { COMMANDS } from "../../../adapters/bin/cli/commandTable.ts";
-import { completionScript, type Shell } from "../../../adapters/bin/cli/completions.ts";
+import { COMMANDS } from "../../../adapters/commands/commandTable.ts";
+import { completionScript, type Shell } from "../../../adapters/cli/completions.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { eventually } from "../clock/eventually.ts";
 import type { OwnedFixture } from "../tmux/ownedFixture.ts";

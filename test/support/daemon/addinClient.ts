@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { Agent, request as httpRequest } from "node:http";
 import { Agent as SecureAgent, request as httpsRequest } from "node:https";
 import type { Hono } from "hono";
-import type { GuardEnv } from "../../../adapters/http/requestGuard.ts";
+import type { GuardEnv } from "../../../adapters/kit/guard/requestGuard.ts";
 
 export const ADDIN_ORIGIN = "https://localhost:3000";
 

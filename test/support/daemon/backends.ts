@@ -3,7 +3,7 @@ import type { Hono } from "hono";
 import type { AddinAppConfig } from "../../../adapters/addin/addinApp.ts";
 import { createAddinApp } from "../../../adapters/addin/addinApp.ts";
 import type { AddinWaits } from "../../../adapters/addin/addinWaits.ts";
-import type { GuardEnv } from "../../../adapters/http/requestGuard.ts";
+import type { GuardEnv } from "../../../adapters/kit/guard/requestGuard.ts";
 import { DEFAULT_ALLOWED_ORIGINS } from "../../../adapters/addin/addinConfig.ts";
 import { silentLog } from "../../../bench/silentLog.ts";
 import { StubServer } from "../../../daemon/servers/stub/stubServer.ts";

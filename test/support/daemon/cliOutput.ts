@@ -1,10 +1,10 @@
 /** A command line run in process: what it writes is kept, nothing of the test's own process is touched. */
 import { Readable } from "node:stream";
-import { COMMANDS } from "../../../adapters/bin/cli/commandTable.ts";
-import type { CommandSpec } from "../../../adapters/bin/cli/commandTypes.ts";
-import type { Io } from "../../../adapters/bin/cli/cliIo.ts";
-import { runCli } from "../../../adapters/bin/cli/runCli.ts";
-import { tmuxwireProgram } from "../../../adapters/bin/cli/tmuxwireProgram.ts";
+import { COMMANDS } from "../../../adapters/commands/commandTable.ts";
+import type { CommandSpec } from "../../../adapters/cli/commandTypes.ts";
+import type { Io } from "../../../adapters/cli/cliIo.ts";
+import { runCli } from "../../../adapters/cli/runCli.ts";
+import { tmuxwireProgram } from "../../../adapters/cli/tmuxwireProgram.ts";
 
 export interface CliResult {
   readonly code: number;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDashboardApp, type DashboardAppOptions } from "../../../adapters/dashboard/dashboardApp.ts";
 import { MIGRATIONS } from "../../../adapters/dashboard/store/schema.ts";
-import { listen } from "../../../adapters/http/listen.ts";
+import { listen } from "../../../adapters/kit/listeners/listen.ts";
 import { DeliveryEngine } from "../../../daemon/delivery/deliveryEngine.ts";
 import { openDatabase } from "../../../daemon/ops/database.ts";
 import { silentLog } from "../../../bench/silentLog.ts";
@@ -55,6 +55,7 @@ export async function dashboardFixture(
   const delivery = new DeliveryEngine({ readiness, clock, nowUnixMs });
   const database = openDatabase({
     path: options.databasePath ?? ":memory:",
+    setting: "--dashboard-database",
     migrations: MIGRATIONS,
     nowUnixMs,
     onMovedAside: (_movedTo, error) => rethrow(error),

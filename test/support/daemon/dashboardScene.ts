@@ -142,6 +142,10 @@ export class DashboardScene implements AsyncDisposable {
     return eventually(() => this.submitted.length >= count);
   }
 
+  untilChosen(count: number): Promise<void> {
+    return eventually(() => this.chosen.length >= count);
+  }
+
   /** What the screen says now. */
   shows(state: ReadinessState, dialog?: Dialog, profile = "claude", source: Readiness["source"] = "screen"): void {
     this.#current = { state, source, sinceUnixMs: Date.now(), position: undefined, profile, dialog };
@@ -180,7 +184,7 @@ export class DashboardScene implements AsyncDisposable {
       },
       [Symbol.dispose]: () => undefined,
     });
-    return { watch, known: current };
+    return { watch, known: current, hadAgent: () => false };
   }
 
   #delivery(): Delivery {

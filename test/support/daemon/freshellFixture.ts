@@ -9,7 +9,7 @@ import {
   type FreshellAppOptions,
 } from "../../../adapters/freshell/freshellApp.ts";
 import type { FreshellConfig } from "../../../adapters/freshell/freshellConfig.ts";
-import { listen } from "../../../adapters/http/listen.ts";
+import { listen } from "../../../adapters/kit/listeners/listen.ts";
 import { silentLog } from "../../../bench/silentLog.ts";
 import { paneEnvironment } from "../../../daemon/ops/environment.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";

@@ -1,6 +1,6 @@
 /** The native API over a server, on a listener of its own: everything that stands between a socket and tmux. */
 import { createNativeApp, type NativeApp, type NativeAppOptions } from "../../../adapters/native/nativeApp.ts";
-import { listen } from "../../../adapters/http/listen.ts";
+import { listen } from "../../../adapters/kit/listeners/listen.ts";
 import { silentLog } from "../../../bench/silentLog.ts";
 import { StubServer } from "../../../daemon/servers/stub/stubServer.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
@@ -54,6 +54,9 @@ export async function nativeFixture(
   };
 }
 
+const isRaw = (body: unknown): body is string | Uint8Array<ArrayBuffer> =>
+  typeof body === "string" || body instanceof Uint8Array;
+
 export async function callJson(
   url: string,
   method: string,
@@ -64,7 +67,7 @@ export async function callJson(
   const response = await fetch(`${url}${path}`, {
     method,
     headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
-    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: isRaw(body) ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;

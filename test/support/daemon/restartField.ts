@@ -167,6 +167,8 @@ function leftAt(socketPath: string, isOwned: boolean, daemon: number | undefined
     ...panes.map(([pid]) => ({ pid: Number(pid), what: "pane" })),
   ];
   for (const client of clients) {
+    // A client of a guest before 3.7 is no process but the daemon itself.
+    if (client === daemon) continue;
     // A client may have a guard between itself and the daemon.
     const parent = parentOf(client);
     processes.push({ pid: client, what: "client" });

@@ -30,8 +30,12 @@ export async function watchingGuest(socket: PrivateSocket): Promise<WatchingGues
     });
     const ignore = () => undefined;
     const startMs = performance.now();
+    const closed = (error) => {
+      console.error(error.code + ": " + error.message);
+      process.exit(9);
+    };
     for (const { id } of server.panes()) {
-      server.output(id).subscribe({ advanced: ignore, gap: ignore, exited: ignore, closed: () => process.exit(9) });
+      server.output(id).subscribe({ advanced: ignore, gap: ignore, exited: ignore, closed });
     }
     await Promise.all(server.panes().map(({ id }) => server.capture(id)));
     process.send({ watchMs: performance.now() - startMs });`;
@@ -59,14 +63,26 @@ export async function watchingGuest(socket: PrivateSocket): Promise<WatchingGues
   };
 }
 
-/** Bytes that all of our control clients hold and share with nobody, counting what they share among them by parts. */
-export function clientBytes(socket: PrivateSocket): { readonly clients: number; readonly bytes: number } {
-  const clients = attached(socket).filter((client) => client.isOurs);
-  const bytes = clients.map(({ pid }) => {
+/** The processes of all of our control clients; the guest itself may be all of them (docs/tmuxFacts.md 50). */
+const clientPids = (socket: PrivateSocket, guest: WatchingGuest): readonly number[] => {
+  const pids = new Set(attached(socket).flatMap(({ isOurs, pid }) => (isOurs ? [pid] : [])));
+  pids.delete(guest.pid);
+  return [...pids];
+};
+
+/** Bytes that they hold and share with nobody, counting what they share among them by parts. */
+export function clientBytes(
+  socket: PrivateSocket,
+  guest: WatchingGuest,
+): { readonly clients: number; readonly bytes: number } {
+  const bytes = clientPids(socket, guest).map((pid) => {
     const [, kib] = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8")) ?? [];
     return Number(kib) * 1_024;
   });
-  return { clients: clients.length, bytes: bytes.reduce((sum, one) => sum + one, 0) };
+  return {
+    clients: attached(socket).filter(({ isOurs }) => isOurs).length,
+    bytes: bytes.reduce((sum, one) => sum + one, 0),
+  };
 }
 
 interface IdleCost {
@@ -78,11 +94,11 @@ interface IdleCost {
 
 /** Nothing happens for so long. */
 export async function idleCost(socket: PrivateSocket, guest: WatchingGuest, forMs: number): Promise<IdleCost> {
-  const clients = attached(socket).filter((client) => client.isOurs);
+  const clients = clientPids(socket, guest);
   const tmux = Number(socket.tmux("display-message", "-p", "#{pid}").trim());
   const used = (): readonly [number, number, number] => [
     cpuMsOf(guest.pid),
-    clients.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0),
+    clients.reduce((sum, pid) => sum + cpuMsOf(pid), 0),
     cpuMsOf(tmux),
   ];
   const before = used();

@@ -1,6 +1,6 @@
 /** A device in process: its runtime with a store in memory, a clock that stands still, and ids that count. */
-import { DeviceRuntime, type DeviceRequest } from "../../../daemon/devices/deviceRuntime.ts";
-import type { SavedDevice } from "../../../daemon/devices/savedDevice.ts";
+import { DeviceRuntime, type DeviceRequest } from "../../../adapters/freshell/devices/deviceRuntime.ts";
+import type { SavedDevice } from "../../../adapters/freshell/devices/savedDevice.ts";
 import type { LayoutSnapshot, OwnerLayout } from "../../../protocol/api/freshell/deviceLayout.ts";
 import type { RpcFailure, RpcSuccess } from "../../../protocol/api/freshell/rpc.ts";
 import type { RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";

@@ -9,8 +9,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import type { Io } from "../../../adapters/bin/cli/cliIo.ts";
-import { runCli } from "../../../adapters/bin/cli/runCli.ts";
+import type { Io } from "../../../adapters/cli/cliIo.ts";
+import { runCli } from "../../../adapters/cli/runCli.ts";
 import { freshellProgram } from "../../../adapters/freshell/cli/freshellProgram.ts";
 
 export interface Asked {

@@ -21,7 +21,7 @@ import { type BrowserPage, NO_BROWSER, startBrowser, type TestBrowser } from "./
 import { type OtherSite, siteOf } from "./otherSite.ts";
 import { type Shown, shownBy } from "./shownLayout.ts";
 
-export interface Made {
+interface Made {
   readonly tabId: string;
   readonly paneId: string;
   readonly terminalId: string;

@@ -1,5 +1,6 @@
 /** What a wait may ask of its pane, as a test says it is. */
 import type { Capture } from "../../../daemon/tmux/io.ts";
+import type { PaneForeground } from "../../../daemon/tmux/processes.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { TreeEvent } from "../../../daemon/tmux/layout.ts";
 import type { WaitPane } from "../../../daemon/waits/waitPane.ts";
@@ -15,6 +16,8 @@ export class FakeWaitPane implements WaitPane {
   historyLines = 0;
   captures = 0;
   watchers = 0;
+  /** A shell is in front. */
+  isShell = false;
   readonly #source: MemorySource;
   #tell: (events: readonly TreeEvent[]) => void = () => undefined;
 
@@ -28,6 +31,10 @@ export class FakeWaitPane implements WaitPane {
       capture: () => {
         this.captures += 1;
         return Promise.resolve(this.#capture());
+      },
+      foreground: () => {
+        const shell = { pid: 1, program: "bash", command: [], args: [], isInteractiveShell: this.isShell };
+        return Promise.resolve({ processes: [shell] } as unknown as PaneForeground);
       },
       layout: {
         tree: () => ({ sessions: [], windows: [], panes: [] }),

@@ -1,8 +1,6 @@
 /** Many panes, many lives of panes. */
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { seen } from "./output.ts";
@@ -70,13 +68,4 @@ export async function churn(server: TmuxServer, socket: PrivateSocket, cycles: n
     await server.killSession(session.id);
   }
   return socket.tmux("list-windows", "-a", "-F", "#{session_name} #{window_id}").trim().split("\n");
-}
-
-/** Bytes in use after a full collection. */
-export function heapBytes(): number {
-  setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as () => void;
-  collect();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
 }

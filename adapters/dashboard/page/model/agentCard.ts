@@ -34,7 +34,14 @@ export interface Question {
   readonly parts: readonly QuestionPart[];
   readonly otherIndex: number | undefined;
   readonly dialogId: string | undefined;
+  readonly safety: QuestionSafety;
+  /** What the permission is for, in the agent's words; may be empty. */
+  readonly purpose: string;
 }
+
+/** What a permission would let happen, as far as it is known. */
+type QuestionSafety = "safe_read" | "safe_write" | "destructive" | "unknown";
+const SAFETIES: ReadonlySet<unknown> = new Set<QuestionSafety>(["safe_read", "safe_write", "destructive"]);
 
 const STATES: ReadonlySet<string> = new Set<AgentState>([
   "IDLE",
@@ -92,7 +99,9 @@ function decodeReadiness(value: unknown) {
 function decodeQuestion(value: unknown, toolInput: unknown): Question | undefined {
   const question = fieldsOf(value);
   if (question === undefined) return undefined;
-  const asked = list(fieldsOf(toolInput)?.["questions"]).flatMap(decodePart);
+  const offered = fieldsOf(toolInput);
+  const asked = list(offered?.["questions"]).flatMap(decodePart);
+  const safety = offered?.["safety"];
   const options = withDescriptions(list(question["options"]).flatMap(decodeOption), asked[0]);
   const kind = question["kind"];
   return {
@@ -103,6 +112,8 @@ function decodeQuestion(value: unknown, toolInput: unknown): Question | undefine
     parts: kind === "multi_select" ? partsOf(asked, options) : [],
     otherIndex: integer(question["other_index"]),
     dialogId: textOf(question["dialog_id"]),
+    safety: SAFETIES.has(safety) ? (safety as QuestionSafety) : "unknown",
+    purpose: textOf(fieldsOf(offered?.["command_context"])?.["description"]) ?? "",
   };
 }
 

@@ -1,5 +1,4 @@
 /** Everything the page shows, and those changes to it that are more than setting a field. */
-import type { LinkState } from "../net/sseLink.ts";
 import type { AgentCard } from "./agentCard.ts";
 import type { Agents } from "./agents.ts";
 import { replaces, sameQuestion } from "./answers.ts";
@@ -11,6 +10,16 @@ export type AnswerProgress =
   /** `isSure`: the agent is known to have it. */
   | { readonly kind: "delivered"; readonly words: string; readonly isSure: boolean }
   | { readonly kind: "failed"; readonly words: string };
+
+/** Of the page to the daemon. */
+export type LinkState =
+  | { readonly kind: "connecting" }
+  | { readonly kind: "live" }
+  /** The next try is at `retryAtMs` of the clock. */
+  | { readonly kind: "lost"; readonly retryAtMs: number; readonly message: string }
+  /** A retry would change nothing. */
+  | { readonly kind: "refused"; readonly status: number; readonly message: string }
+  | { readonly kind: "closed" };
 
 export interface PageState {
   readonly agents: Agents;

@@ -4,16 +4,8 @@
 import type { Clock } from "../../../../daemon/time/clock.ts";
 import type { SseEvent } from "../../../../protocol/text/sse.ts";
 import { type FollowState, SseFollower } from "../../../client/sseFollower.ts";
+import type { LinkState } from "../model/pageState.ts";
 import { ApiError } from "./apiError.ts";
-
-export type LinkState =
-  | { readonly kind: "connecting" }
-  | { readonly kind: "live" }
-  /** The next try is at `retryAtMs` of the clock. */
-  | { readonly kind: "lost"; readonly retryAtMs: number; readonly message: string }
-  /** A retry would change nothing. */
-  | { readonly kind: "refused"; readonly status: number; readonly message: string }
-  | { readonly kind: "closed" };
 
 interface SseLinkOptions {
   /** A successful response. @throws ApiError */

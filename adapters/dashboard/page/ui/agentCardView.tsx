@@ -1,14 +1,16 @@
 /** One agent: who it is, what it does and by which evidence, and while it asks, everything needed to answer. */
+import { useEffect, useState } from "preact/hooks";
+import { systemClock } from "../../../../daemon/time/clock.ts";
 import type { AgentCard } from "../model/agentCard.ts";
-import type { Answer } from "../model/answers.ts";
+import { type Answer, QUICK_KEYS } from "../model/answers.ts";
 import { needOf, sinceOf } from "../model/order.ts";
 import type { AnswerProgress } from "../model/pageState.ts";
+import { MAX_ANSWER_TRIES } from "../net/sendAnswer.ts";
 import type { Page } from "../page.ts";
 import { ageText } from "../words/age.ts";
+import { deliveredText, isUnconfirmed } from "../words/deliveryWords.ts";
 import { labelOf, nameOf, reasonText } from "../words/stateWords.ts";
-import { DeliveryLine } from "./deliveryLine.tsx";
 import { QuestionView } from "./questionView.tsx";
-import { QuickKeys } from "./quickKeys.tsx";
 
 interface AgentCardProps {
   readonly card: AgentCard;
@@ -34,6 +36,7 @@ export function AgentCardView(props: AgentCardProps) {
       id={id}
       class={`card ${need}${selected ? " selected" : ""}`}
       data-agent={agentId}
+      data-safety={need === "asking" ? card.question?.safety : undefined}
       tabIndex={0}
       aria-labelledby={`${id}-name`}
       aria-describedby={need === "asking" ? `${id}-question` : undefined}
@@ -113,5 +116,89 @@ function Facts({ card }: { readonly card: AgentCard }) {
     <span class="facts" title={projectPath}>
       {facts.filter((fact) => fact !== "").join(" · ")}
     </span>
+  );
+}
+
+interface DeliveryLineProps {
+  readonly progress: AnswerProgress | undefined;
+  /** As the daemon has it, from any page. */
+  readonly last: AgentCard["lastDelivery"];
+  readonly nowUnixMs: number;
+}
+
+/** The outcome of the last answer. */
+function DeliveryLine({ progress, last, nowUnixMs }: DeliveryLineProps) {
+  if (progress === undefined) return <RememberedLine last={last} nowUnixMs={nowUnixMs} />;
+  switch (progress.kind) {
+    case "sending":
+      return (
+        <p class="delivery sending">
+          {progress.tries === 1
+            ? "sending…"
+            : `no response yet, trying again (${progress.tries} of ${MAX_ANSWER_TRIES})…`}
+        </p>
+      );
+    case "delivered":
+      return <p class={`delivery ${progress.isSure ? "delivered" : "unsure"}`}>{progress.words}</p>;
+    case "failed":
+      return (
+        <p class="delivery failed" role="alert">
+          {progress.words}
+        </p>
+      );
+  }
+}
+
+function RememberedLine({ last, nowUnixMs }: Omit<DeliveryLineProps, "progress">) {
+  if (last === undefined) return null;
+  const when = last.atUnixMs === undefined ? "" : `, ${whenText(last.atUnixMs, nowUnixMs)}`;
+  return (
+    <p class={`delivery${isUnconfirmed(last.delivery) ? " unsure" : ""}`}>
+      last answer: {deliveredText(last.delivery, last.latencyMs, last.screenNote)}
+      {when}
+    </p>
+  );
+}
+
+function whenText(atUnixMs: number, nowUnixMs: number): string {
+  const age = ageText(atUnixMs, nowUnixMs);
+  return age === "now" ? "just now" : `${age} ago`;
+}
+
+/** How long a first press on Control-C counts. */
+const ARMED_MS = 3_000;
+
+/** Single keys for what the question does not offer. Control-C ends programs, so it takes two presses. */
+function QuickKeys({ busy, onAnswer }: { readonly busy: boolean; readonly onAnswer: (answer: Answer) => void }) {
+  const [armed, setArmed] = useState(false);
+  useEffect(() => {
+    if (!armed) return undefined;
+    const timer = systemClock.callAt(systemClock.nowMs() + ARMED_MS, () => setArmed(false));
+    return () => timer.cancel();
+  }, [armed]);
+  const press = (keys: readonly string[]): void => {
+    const ends = keys[0] === "C-c";
+    setArmed(ends && !armed);
+    if (!ends || armed) onAnswer({ kind: "keys", keys });
+  };
+  return (
+    <div class="quick" role="group" aria-label="Press a key in the pane">
+      {QUICK_KEYS.map(({ keys, label, says }) => {
+        const asks = armed && label === "C-c";
+        return (
+          <button
+            key={label}
+            type="button"
+            class={`button quick-key${asks ? " armed" : ""}`}
+            data-focus={`key-${label}`}
+            title={asks ? "Press again to send Control-C" : says}
+            disabled={busy}
+            onClick={() => press(keys)}
+          >
+            {asks ? "C-c ?" : label}
+          </button>
+        );
+      })}
+    </div>
   );
 }

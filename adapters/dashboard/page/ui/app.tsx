@@ -1,18 +1,16 @@
 /** The whole page from one state. */
-import type { PageState } from "../model/pageState.ts";
-import { askingCards, target } from "../model/pageState.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useModal } from "../../../pages/useModal.ts";
+import { type PageState, askingCards, target, type LinkState } from "../model/pageState.ts";
 import { groupByNeed } from "../model/order.ts";
+import { SHORTCUT_HELP } from "../model/shortcuts.ts";
 import type { Api } from "../net/api.ts";
 import type { Page } from "../page.ts";
 import { NEED_HEADINGS } from "../words/stateWords.ts";
 import { AgentCardView } from "./agentCardView.tsx";
-import { Banner } from "./banner.tsx";
-import { EmptyState } from "./emptyState.tsx";
-import { HelpDialog } from "./helpDialog.tsx";
 import type { Notifier } from "./notifier.ts";
 import { PaneView } from "./paneView.tsx";
 import { RecordingsDialog } from "./recordingsDialog.tsx";
-import { TokenForm } from "./tokenForm.tsx";
 import { TopBar } from "./topBar.tsx";
 
 interface AppProps {
@@ -75,5 +73,144 @@ function AgentList({ state, page }: { readonly state: PageState; readonly page: 
         )),
       ])}
     </>
+  );
+}
+
+interface BannerProps {
+  readonly link: LinkState;
+  readonly problem: string | undefined;
+  readonly tokenWanted: boolean;
+  readonly onRetry: () => void;
+}
+
+/** Whether the page is up to date, and if not, what is being done about it. */
+function Banner({ link, problem, tokenWanted, onRetry }: BannerProps) {
+  // The token form says it.
+  if (tokenWanted) return null;
+  switch (link.kind) {
+    case "connecting":
+    case "closed":
+      return null;
+    case "live":
+      return problem === undefined ? null : (
+        <div class="banner" role="alert">
+          <p>The agents cannot be listed: {problem}. Trying again…</p>
+        </div>
+      );
+    case "lost":
+      return (
+        <div class="banner" role="alert">
+          <p>Connection lost: {link.message}. What you see may be out of date. Reconnecting…</p>
+          <button type="button" class="button" onClick={onRetry}>
+            Try now
+          </button>
+        </div>
+      );
+    case "refused":
+      return (
+        <div class="banner" role="alert">
+          <p>Not connected: {link.message}.</p>
+          <button type="button" class="button" onClick={onRetry}>
+            Try again
+          </button>
+        </div>
+      );
+  }
+}
+
+/** Shown when there are no agents. */
+const EmptyState = () => (
+  <section class="empty">
+    <h2>No agents yet</h2>
+    <p>Agents appear here by themselves once their hooks tell tmuxwire about them.</p>
+    <ol>
+      <li>
+        Install the hooks once: <code>tmuxwire hooks install claude</code> (or codex, gemini, opencode, pi, copilot)
+      </li>
+      <li>
+        Start an agent in a tmux pane: <code>tmux new -s work claude</code>
+      </li>
+      <li>When it needs an answer, its card turns amber, and you can answer from here.</li>
+    </ol>
+    <p class="quiet">
+      Nothing happens? <code>tmuxwire doctor</code> says what is missing.
+    </p>
+  </section>
+);
+
+/** The page's keys. */
+function HelpDialog({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <dialog class="dialog help" ref={useModal()} aria-labelledby="help-title" onClose={onClose}>
+      <h2 id="help-title">Keyboard</h2>
+      <dl>
+        {SHORTCUT_HELP.map(([keys, meaning]) => (
+          <div class="help-row" key={keys}>
+            <dt>
+              {keys.split("  ").map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      <form method="dialog">
+        <button type="submit" class="button primary">
+          Close
+        </button>
+      </form>
+    </dialog>
+  );
+}
+
+/** For a daemon with a token: it is exchanged for a cookie that no script can read, and is in no URL and no storage. */
+function TokenForm({ page }: { readonly page: Page }) {
+  const field = useRef<HTMLInputElement>(null);
+  const [value, setValue] = useState("");
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const [sending, setSending] = useState(false);
+  useEffect(() => field.current?.focus(), []);
+  const token = value.trim();
+  const give = async (): Promise<void> => {
+    if (token === "" || sending) return;
+    setSending(true);
+    setProblem(undefined);
+    const wrong = await page.giveToken(token);
+    setSending(false);
+    setProblem(wrong);
+    if (wrong !== undefined) field.current?.select();
+  };
+  return (
+    <form
+      class="empty token"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void give();
+      }}
+    >
+      <h2>This dashboard needs a token</h2>
+      <p>Enter the token that it was configured with.</p>
+      <label for="token">Token</label>
+      <input
+        id="token"
+        class="text"
+        type="password"
+        autocomplete="off"
+        ref={field}
+        value={value}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem === undefined ? undefined : "token-problem"}
+        onInput={(event) => setValue(event.currentTarget.value)}
+      />
+      {problem === undefined ? null : (
+        <p id="token-problem" class="delivery failed" role="alert">
+          {problem}
+        </p>
+      )}
+      <button type="submit" class="button primary" disabled={token === "" || sending}>
+        Open the dashboard
+      </button>
+    </form>
   );
 }

@@ -4,7 +4,6 @@ import type { Question, QuestionOption } from "../model/agentCard.ts";
 import type { Answer } from "../model/answers.ts";
 import { textUseOf } from "../model/answers.ts";
 import { keysLabel } from "../words/keyLabels.ts";
-import { AnswerBox } from "./answerBox.tsx";
 
 interface QuestionProps {
   readonly agentId: number;
@@ -24,6 +23,7 @@ export function QuestionView(props: QuestionProps) {
       <p class="question" id={questionId}>
         <QuestionText question={question} />
       </p>
+      <Risk question={question} />
       <Choices {...props} labelledBy={questionId} />
       {use === "none" ? null : (
         <AnswerBox
@@ -36,6 +36,25 @@ export function QuestionView(props: QuestionProps) {
         />
       )}
     </>
+  );
+}
+
+const SAFETY_WORDS = {
+  safe_read: "Reads only",
+  safe_write: "Writes",
+  destructive: "Destructive",
+  unknown: "",
+} as const;
+
+/** What a permission is for, and what it would let happen: in words, because the card says it by its colour alone. */
+function Risk({ question }: Pick<QuestionProps, "question">) {
+  const words = SAFETY_WORDS[question?.safety ?? "unknown"];
+  const purpose = question?.purpose ?? "";
+  if (words === "" && purpose === "") return null;
+  return (
+    <p class="hint">
+      {words === "" ? null : <strong class="risk">{words}</strong>} <span class="quiet">{purpose}</span>
+    </p>
   );
 }
 
@@ -160,3 +179,56 @@ const Keys = ({ keys }: { readonly keys: readonly string[] }) =>
       {keysLabel(keys)}
     </kbd>
   );
+
+interface AnswerBoxProps {
+  readonly id: string;
+  readonly label: string;
+  readonly draft: string;
+  readonly busy: boolean;
+  readonly onDraft: (text: string) => void;
+  readonly onSend: (text: string) => void;
+}
+
+const MAX_ROWS = 10;
+
+/** The text field for an answer: Enter sends, Shift+Enter is a new line. */
+function AnswerBox({ id, label, draft, busy, onDraft, onSend }: AnswerBoxProps) {
+  const blank = draft.trim() === "";
+  const send = (): void => {
+    if (!blank && !busy) onSend(draft);
+  };
+  return (
+    <form
+      class="answer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <label class="heard" for={id}>
+        {label}
+      </label>
+      <textarea
+        id={id}
+        class="text"
+        data-focus="text"
+        rows={Math.min(MAX_ROWS, draft.split("\n").length)}
+        placeholder={label}
+        value={draft}
+        readOnly={busy}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={(event) => onDraft(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          // An Enter that ends a composition belongs to the input method.
+          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+          event.preventDefault();
+          send();
+        }}
+      />
+      <button type="submit" class="button primary" data-focus="send" disabled={busy || blank}>
+        Send
+      </button>
+    </form>
+  );
+}

@@ -6,8 +6,7 @@ import { Terminal } from "@xterm/xterm";
 import { disposeScreen } from "../../../pages/disposeScreen.ts";
 import { SCREEN_LOOK } from "../../../pages/screenLook.ts";
 import "../../../pages/screenSheet.ts";
-import { muteQueries } from "../../../pages/terminalQueries.ts";
-import { isFocusReport } from "./focusReport.ts";
+import { isFocusReport, muteQueries } from "../../../pages/terminalQueries.ts";
 
 const MIN_FONT_PX = 7;
 const MAX_FONT_PX = 14;

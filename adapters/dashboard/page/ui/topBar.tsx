@@ -1,5 +1,5 @@
 /** Name, how many ask, and the page's own switches. */
-import type { LinkState } from "../net/sseLink.ts";
+import type { LinkState } from "../model/pageState.ts";
 import type { NotifierState } from "./notifier.ts";
 
 interface TopBarProps {
@@ -27,10 +27,10 @@ export function TopBar({ asking, link, notifications, onNotify, onRecordings, on
           <path d="M6 9l7 7-7 7" />
           <circle cx="22" cy="22" r="4" />
         </svg>
-        tmuxwire
+        <span class="brand-name">tmuxwire</span>
       </h1>
       <p class={`tally${asking > 0 ? " some" : ""}`}>
-        {asking === 0 ? "no agent needs you" : asking === 1 ? "1 needs you" : `${asking} need you`}
+        {asking === 0 ? "nobody needs you" : asking === 1 ? "1 needs you" : `${asking} need you`}
       </p>
       <div class="top-buttons">
         <span class="link-state" title={live ? "connected" : "not connected"}>

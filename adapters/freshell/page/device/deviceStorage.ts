@@ -2,8 +2,8 @@
  * What a browser profile keeps of its device: its identity, its layout, whom it allows, and its login. A stored
  * text that is not a layout is moved to another key and reported, never discarded silently.
  */
-import { DeviceRuntime } from "../../../../daemon/devices/deviceRuntime.ts";
-import type { DeviceStore } from "../../../../daemon/devices/savedDevice.ts";
+import { DeviceRuntime } from "../../devices/deviceRuntime.ts";
+import type { DeviceStore } from "../../devices/savedDevice.ts";
 import type { Clock } from "../../../../daemon/time/clock.ts";
 import type { OwnerLayout } from "../../../../protocol/api/freshell/deviceLayout.ts";
 import { DEVICE_ID } from "../../../../protocol/api/freshell/freshellHttp.ts";

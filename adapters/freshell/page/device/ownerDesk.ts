@@ -2,7 +2,7 @@
  * The page that is the device: it holds the layout, responds to the server, carries out requests from all pages of the
  * profile, and sends them the view.
  */
-import type { DeviceRuntime } from "../../../../daemon/devices/deviceRuntime.ts";
+import type { DeviceRuntime } from "../../devices/deviceRuntime.ts";
 import type { LayoutSnapshot, OwnerLayout } from "../../../../protocol/api/freshell/deviceLayout.ts";
 import { faultOf } from "../../../../protocol/api/freshell/freshellErrors.ts";
 import type { OwnerRequest, RpcOutcome } from "../../../../protocol/api/freshell/rpc.ts";
@@ -153,7 +153,12 @@ export class OwnerDesk {
   }
 
   async #terminal(paneId: string, options: object): Promise<RpcOutcome> {
-    const terminalId = await this.#options.createTerminal(options);
+    const { deviceId, createTerminal } = this.#options;
+    const tabId = this.layout.snapshot.panes?.find(({ id }) => id === paneId)?.tabId;
+    const terminalId = await createTerminal({
+      ...options,
+      ...(tabId === undefined ? {} : { pane: { deviceId, tabId, paneId } }),
+    });
     return this.#throughServer("attach-terminal", { target: `terminal:${terminalId}`, to: `pane:${paneId}` });
   }
 

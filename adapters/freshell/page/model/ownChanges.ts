@@ -1,6 +1,6 @@
 /** Changes that only the device's own pages make, not commands: pure steps from one layout to the next. */
 import type { LayoutNode, LayoutSnapshot } from "../../../../protocol/api/freshell/deviceLayout.ts";
-import { mapLeaves } from "../../../../daemon/devices/paneTree.ts";
+import { mapLeaves } from "../../devices/paneTree.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 
 /** A pane's minimum share of its split. */

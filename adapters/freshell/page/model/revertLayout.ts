@@ -3,8 +3,8 @@
  * change left it. Otherwise nothing is undone, because later work would be lost.
  */
 import type { LayoutNode, LayoutSnapshot } from "../../../../protocol/api/freshell/deviceLayout.ts";
-import { killTab } from "../../../../daemon/devices/layoutMutations.ts";
-import { leavesIn } from "../../../../daemon/devices/layoutTarget.ts";
+import { killTab } from "../../devices/layoutMutations.ts";
+import { leavesIn } from "../../devices/layoutTarget.ts";
 
 export interface LayoutStep {
   readonly before: LayoutSnapshot;

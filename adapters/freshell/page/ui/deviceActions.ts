@@ -3,7 +3,7 @@ import { leavesOf, type SplitDirection } from "../../../../protocol/api/freshell
 import type { RpcCommand } from "../../../../protocol/api/freshell/rpcCommands.ts";
 import type { DevicePage } from "../devicePage.ts";
 import type { DeviceAction } from "../model/deviceKeys.ts";
-import { activePlace, activeTab, tabAfter } from "../model/deviceState.ts";
+import { activePlace, activeTab, tabAfter } from "./deviceState.ts";
 import { boxesOf, neighbourOf, type Side } from "../model/paneBoxes.ts";
 
 /** Percent of the nearest split that a pane grows or shrinks by. */

@@ -5,8 +5,7 @@ import type { LinkState } from "../net/freshellLink.ts";
 import { Button, Tool } from "./buttons.tsx";
 import { DeviceDialogs } from "./deviceDialogs.tsx";
 import { change } from "./deviceActions.ts";
-import { LoginForm } from "./loginForm.tsx";
-import { RemoteLines } from "./remoteLines.tsx";
+import { RemoteLineText } from "./remoteLineText.tsx";
 import { TabSpace } from "./tabSpace.tsx";
 import { TabStrip } from "./tabStrip.tsx";
 
@@ -85,4 +84,74 @@ function useMedia(query: string): boolean {
     return () => media.removeEventListener("change", changed);
   }, [query]);
   return matches;
+}
+
+/** Asks for the server's token once; afterwards the device has its own. */
+function LoginForm({ onToken }: { readonly onToken: (token: string) => Promise<string | undefined> }) {
+  const [token, setToken] = useState("");
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const [isBusy, setBusy] = useState(false);
+  const send = async (): Promise<void> => {
+    setBusy(true);
+    const wrong = await onToken(token);
+    setBusy(false);
+    setProblem(wrong);
+    if (wrong === undefined) setToken("");
+  };
+  return (
+    <form
+      class="login"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <h1>Freshell</h1>
+      <label>
+        The server's token (AUTH_TOKEN)
+        <input
+          type="password"
+          autocomplete="off"
+          value={token}
+          required
+          onInput={(event) => setToken(event.currentTarget.value)}
+        />
+      </label>
+      <Button kind="primary" disabled={isBusy}>
+        Log in
+      </Button>
+      {problem === undefined ? null : <p role="alert">{problem}</p>}
+    </form>
+  );
+}
+
+const SHOWN_LINES = 4;
+
+/** What other devices did, a line each, and the page's own notes and problems. */
+function RemoteLines({ page }: { readonly page: DevicePage }) {
+  const { view, problem, readLines, readNotes } = page.state;
+  const lines = (view?.lines ?? []).filter(({ id }) => !readLines.has(id)).slice(-SHOWN_LINES);
+  const notes = (view?.notes ?? []).filter((note) => !readNotes.has(note));
+  return (
+    <div class="lines" role="log" aria-label="What happened">
+      {notes.map((note) => (
+        <p key={note} class="line">
+          <span>{note}</span>
+          <Tool label="Dismiss" sign="✕" onPress={() => page.update({ readNotes: new Set([...readNotes, note]) })} />
+        </p>
+      ))}
+      {lines.map((line) => (
+        <p key={line.id} class="line" data-line={line.id}>
+          <RemoteLineText page={page} line={line} />
+          <Tool label="Dismiss" sign="✕" onPress={() => page.read(line.id)} />
+        </p>
+      ))}
+      {problem === undefined ? null : (
+        <p class="line bad" role="alert">
+          <span>{problem}</span>
+          <Tool label="Dismiss" sign="✕" onPress={() => page.update({ problem: undefined })} />
+        </p>
+      )}
+    </div>
+  );
 }

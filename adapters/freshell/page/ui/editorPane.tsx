@@ -1,6 +1,6 @@
 /** A file in a pane. Unsaved changes stay in the page while the pane is unmounted. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type FileStatus, OpenFile } from "../device/openFile.ts";
+import { type FileStatus, OpenFile } from "../net/openFile.ts";
 import type { DevicePage } from "../devicePage.ts";
 import { Button } from "./buttons.tsx";
 import type { EditorView } from "./editorView.ts";

@@ -1,14 +1,13 @@
 /** A pane: its title, its actions, and its content. */
-import { useState } from "preact/hooks";
+import { useState, useEffect } from "preact/hooks";
 import type { LayoutLeaf } from "../../../../protocol/api/freshell/deviceLayout.ts";
 import type { DevicePage } from "../devicePage.ts";
-import { paneTitle } from "../model/deviceState.ts";
-import { BrowserPane } from "./browserPane.tsx";
+import { paneTitle } from "./deviceState.ts";
 import { Tool } from "./buttons.tsx";
 import { act, change, selectPane, split, stepPane, zoom } from "./deviceActions.ts";
 import { ChatPane } from "./chatPane.tsx";
 import { EditorPane } from "./editorPane.tsx";
-import { PickerPane, startConversation } from "./pickerPane.tsx";
+import { PickerPane, startConversation, withScheme } from "./pickerPane.tsx";
 import { RenameField } from "./renameField.tsx";
 import { TerminalPane } from "./terminalPane.tsx";
 
@@ -126,4 +125,45 @@ function PaneBody({ page, leaf, isActive: isShown, onTitle }: PaneBodyProps) {
       break;
   }
   return <PickerPane page={page} paneId={id} hints={content} isActive={isActive} />;
+}
+
+interface BrowserPaneProps {
+  readonly page: DevicePage;
+  readonly paneId: string;
+  readonly url: string;
+}
+
+const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-popups allow-downloads allow-modals";
+
+/**
+ * A web page in a pane: sandboxed, so that it can neither leave its frame nor open dialogs as this page. Our own origin is not
+ * shown in it: such a page could remove the sandbox.
+ */
+function BrowserPane({ page, paneId, url }: BrowserPaneProps) {
+  const [text, setText] = useState(url);
+  const [loads, setLoads] = useState(0);
+  useEffect(() => setText(url), [url]);
+  const isOurs = URL.canParse(url) && new URL(url).origin === location.origin;
+  return (
+    <div class="browser-pane">
+      <form
+        class="address"
+        onSubmit={(event) => {
+          event.preventDefault();
+          change(page, "navigate", { target: `pane:${paneId}`, url: withScheme(text.trim()) });
+        }}
+      >
+        <Tool label="Reload" sign="⟳" onPress={() => setLoads(loads + 1)} />
+        <input aria-label="Address" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+        <a class="tool" href={url} target="_blank" rel="noopener noreferrer" aria-label="Open in a new window">
+          ↗
+        </a>
+      </form>
+      {isOurs ? (
+        <p class="pane-note">A page of this server is not shown in a pane.</p>
+      ) : (
+        <iframe key={`${url} ${loads}`} src={url} sandbox={SANDBOX} referrerpolicy="no-referrer" title={url} allow="" />
+      )}
+    </div>
+  );
 }

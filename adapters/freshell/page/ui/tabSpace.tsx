@@ -1,6 +1,6 @@
 /** A tab's panes and the dividers between them. Each pane has a box of its own, so that it stays when the tree changes. */
 import { useRef, useState } from "preact/hooks";
-import { leavesIn } from "../../../../daemon/devices/layoutTarget.ts";
+import { leavesIn } from "../../devices/layoutTarget.ts";
 import type { DevicePage } from "../devicePage.ts";
 import { MIN_PERCENT } from "../model/ownChanges.ts";
 import { type Box, boxesOf, type DividerBox } from "../model/paneBoxes.ts";

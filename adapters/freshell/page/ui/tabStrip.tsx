@@ -1,6 +1,6 @@
 /** The tabs, in their order. */
 import type { DevicePage } from "../devicePage.ts";
-import { leavesIn } from "../../../../daemon/devices/layoutTarget.ts";
+import { leavesIn } from "../../devices/layoutTarget.ts";
 import { change, selectTab } from "./deviceActions.ts";
 import { RenameField } from "./renameField.tsx";
 

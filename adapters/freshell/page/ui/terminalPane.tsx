@@ -3,7 +3,6 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ScreenKeys } from "../../../pages/screenKeys.tsx";
 import type { DevicePage } from "../devicePage.ts";
 import { Button } from "./buttons.tsx";
-import { copyText } from "./copyText.ts";
 import { FindBar } from "./findBar.tsx";
 import type { TerminalStatus, TerminalView } from "./terminalView.ts";
 
@@ -197,4 +196,20 @@ function RequestNote({ request, onDone }: { readonly request: ProgramRequest; re
       </div>
     </div>
   );
+}
+
+/** Puts text on the clipboard, only on a person's click. */
+async function copyText(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // No clipboard API on a page loaded over plain HTTP from another machine.
+    const field = document.createElement("textarea");
+    field.value = text;
+    field.className = "heard";
+    document.body.append(field);
+    field.select();
+    document.execCommand("copy");
+    field.remove();
+  }
 }

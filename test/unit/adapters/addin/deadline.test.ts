@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { pause, withDeadline } from "../../../../adapters/addin/deadline.ts";
-import { FIRST_OUTPUT_MS, firstOutput } from "../../../../adapters/addin/firstOutput.ts";
+import { FIRST_OUTPUT_MS, firstOutput } from "../../../../adapters/addin/actions.ts";
 import { PaneStream } from "../../../../daemon/panes/paneStream.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";

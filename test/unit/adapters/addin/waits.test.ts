@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { patternProblem, sendAndMatch, waitPatternOf } from "../../../../adapters/addin/addinWaits.ts";
-import { clientGone } from "../../../../adapters/http/requestAbort.ts";
+import { clientGone } from "../../../../adapters/kit/guard/requestAbort.ts";
 import { PaneStream } from "../../../../daemon/panes/paneStream.ts";
 import { systemClock } from "../../../../daemon/time/clock.ts";
 import { WaitManager } from "../../../../daemon/waits/waitManager.ts";

@@ -52,7 +52,7 @@ test("the contract names every metric", () => {
     readdirSync(join(ROOT, layer), { recursive: true, encoding: "utf8" }).map((file) => `${layer}/${file}`),
   );
   const names = sources
-    .filter((name) => /(?:[mM]etrics|measure)\.ts$/.test(name))
+    .filter((name) => /(?:[mM]etrics|measure|freshellApp)\.ts$/.test(name))
     .flatMap((name) => [...textOf(name).matchAll(/"((?:tmuxwire|freshell)_[a-z_]+)"/g)])
     .map(([, name = ""]) => name);
   expect(names.length).toBeGreaterThan(15);

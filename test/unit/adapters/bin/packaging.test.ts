@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { servicePlan, UNIT_MARK } from "../../../../adapters/bin/commands/serviceUnits.ts";
+import { servicePlan, UNIT_MARK } from "../../../../adapters/commands/service/serviceUnits.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../../..");
 const textOf = (name: string): string => readFileSync(join(ROOT, name), "utf8");

@@ -47,7 +47,7 @@ describe("F016 F018 the device", () => {
   test.each(["health", "list-terminals", "auth status", "new-tab"])("is made by %s", async (line) => {
     await fake.run(line.split(" "), NO_TOKEN);
     const { deviceId, deviceLabel } = JSON.parse(readFileSync(path(), "utf8")) as Record<string, string>;
-    expect(deviceId).toMatch(/^[A-Za-z0-9_-]{20}$/);
+    expect(deviceId).toMatch(/^[A-Za-z0-9_-]{21}$/);
     const escaped = RegExp(`^${hostname().replaceAll(".", "\\.")}-${userInfo().username}-\\w+$`);
     expect(deviceLabel).toMatch(escaped);
     expect(statSync(path()).mode & 0o777).toBe(0o600);

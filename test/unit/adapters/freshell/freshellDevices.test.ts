@@ -6,7 +6,7 @@ import type { PaneList, TabList } from "../../../../adapters/freshell/cli/layout
 import { DeviceFake } from "../../../support/freshell/deviceFake.ts";
 import type { Ended } from "../../../support/freshell/freshellFake.ts";
 import { RelayFake } from "../../../support/freshell/relayFake.ts";
-import { Interrupted } from "../../../../adapters/bin/cli/cliIo.ts";
+import { Interrupted } from "../../../../adapters/cli/cliIo.ts";
 
 let relay: RelayFake;
 let desk: DeviceFake;
@@ -162,6 +162,78 @@ describe("what was kept before", () => {
     ]);
     expect(readFileSync(file(aside), "utf8")).toBe(text);
     expect(await tabs()).toHaveLength(1);
+  });
+});
+
+describe("a quoted ~ is the home directory", () => {
+  test.each([
+    "split-pane --direction vertical --target pane-index:0 --tab tab-index:0 --editor",
+    "open-editor --target pane-index:0 --tab tab-index:0",
+  ])("%s", async (line) => {
+    await data("new-tab");
+    for (const [path, means] of [
+      ["~/notes.md", join(relay.fake.home, "notes.md")],
+      ["~", relay.fake.home],
+      ["~other/x", "/~other/x"],
+      ["a~/x", "/a~/x"],
+    ] as const) {
+      relay.asked.length = 0;
+      await data(...line.split(" "), path);
+      const { args } = relay.asked.find(({ phase }) => phase === "apply")!;
+      expect([args["editor"] ?? args["filePath"]]).toEqual([means]);
+    }
+  });
+
+  test("a directory too", async () => {
+    await data("new-tab", "--cwd", "~/sub");
+    expect(relay.asked[0]?.args).toMatchObject({ cwd: join(relay.fake.home, "sub") });
+  });
+});
+
+describe("inside a terminal that was made for a pane, this pane is the default", () => {
+  const inside = (paneId: unknown, device = deviceId()) => ({
+    FRESHELL_TOKEN: "t".repeat(20),
+    FRESHELL_DEVICE_ID: device,
+    FRESHELL_TAB_ID: "t",
+    FRESHELL_PANE_ID: String(paneId),
+  });
+  const inPane = async (paneId: unknown, line: string, device?: string) => {
+    const { code: exit, out } = await relay.fake.run([...line.split(" "), "--json"], inside(paneId, device));
+    return { exit, ...(JSON.parse(out) as { data?: Record<string, unknown>; message?: string }) };
+  };
+
+  test("of display and of commands that change a pane, unless another one is named", async () => {
+    const first = await data("new-tab", "-n", "one");
+    const second = await data("new-tab", "-n", "two");
+    expect((await inPane(first["paneId"], "display -p %tabTitle")).data).toEqual({ text: "one" });
+    expect(
+      (await inPane(first["paneId"], `display -p %tabTitle --target pane:${String(second["paneId"])}`)).data,
+    ).toEqual({ text: "two" });
+    for (const line of [
+      "open-browser http://x.org/",
+      "select-pane",
+      "split-pane --direction vertical --browser http://y.org/",
+    ]) {
+      relay.asked.length = 0;
+      expect(await inPane(first["paneId"], line)).toMatchObject({ exit: 0 });
+      const asked = relay.asked.find(({ phase }) => phase === "apply");
+      expect([asked?.args["target"], asked?.targetDeviceId]).toEqual([`pane:${String(first["paneId"])}`, deviceId()]);
+    }
+  });
+
+  test("not of what ends something, and not where another device is meant", async () => {
+    const { paneId } = await data("new-tab");
+    for (const line of ["kill-pane", "respawn-pane", "open-browser http://x.org/ --device desk"]) {
+      expect(await inPane(paneId, line)).toMatchObject({
+        exit: 2,
+        message: expect.stringContaining("needs --target") as string,
+      });
+    }
+    expect(await inPane(paneId, "open-browser http://x.org/", "desk")).toMatchObject({ exit: 3 });
+    expect(relay.fake.asked.at(-1)?.body).toMatchObject({
+      targetDeviceId: "desk",
+      args: { target: `pane:${String(paneId)}` },
+    });
   });
 });
 

@@ -67,6 +67,10 @@ describe("F007 F043 F044 F045 a target that a command does not serve", () => {
     ["session-wait --target session:sdk:1 --prompt", "INVALID_ARGUMENT", 2],
     ["session-wait --target session:sdk:1", "INVALID_ARGUMENT", 2],
     ["session-create", "INVALID_ARGUMENT", 2],
+    ["session-answer", "INVALID_ARGUMENT", 2],
+    ["session-answer --target session:sdk:1 r", "INVALID_ARGUMENT", 2],
+    ["session-answer --target session:sdk:1 r perhaps", "INVALID_ARGUMENT", 2],
+    ["session-answer --target session:sdk:1 r allow --message x", "INVALID_ARGUMENT", 2],
     ["session-create --provider claude", "INVALID_ARGUMENT", 2],
     ["session-create --provider codingcli --prompt x", "INVALID_ARGUMENT", 2],
     ["session-create --provider codingcli --coding-provider claude", "INVALID_ARGUMENT", 2],
@@ -171,6 +175,19 @@ describe("what is asked of the server", () => {
     [["session-list"], "GET", "", undefined],
     [["session-list", "--provider", "codex"], "GET", "?provider=codex", undefined],
     [["session-send", ...session, "two", "words"], "POST", "/codex/a%3Ab%2Fc/send", { text: "two words" }],
+    [["session-answer", ...session], "GET", "/codex/a%3Ab%2Fc/permissions", undefined],
+    [
+      ["session-answer", ...session, "r", "deny", "--message", "-no"],
+      "POST",
+      "/codex/a%3Ab%2Fc/answer",
+      { requestId: "r", behavior: "deny", message: "-no" },
+    ],
+    [
+      ["session-answer", ...session, "r", "allow"],
+      "POST",
+      "/codex/a%3Ab%2Fc/answer",
+      { requestId: "r", behavior: "allow" },
+    ],
     [["session-kill", ...session], "DELETE", "/codex/a%3Ab%2Fc", undefined],
     [
       [

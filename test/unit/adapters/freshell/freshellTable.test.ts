@@ -60,6 +60,11 @@ const ANSWERS: readonly (readonly [string, unknown])[] = [
     [{ deviceId: "d", deviceLabel: "d", deviceType: "cli", online: true, lastSeenAt: 1, workspaceRevision: 3 }],
   ],
   ["/api/agent-sessions/sdk/1%3A2/send", { outputSeq: 9 }],
+  [
+    "/api/agent-sessions/sdk/1%3A2/permissions",
+    [{ requestId: "r", subtype: "can_use_tool", tool: { name: "Bash", input: { command: "\u001b[2Jls" } } }],
+  ],
+  ["/api/agent-sessions/sdk/1%3A2/answer", { ok: true }],
   ["/api/agent-sessions/sdk/1%3A2", { ok: true, exitCode: 143 }],
   ["POST /api/agent-sessions", SESSION],
   ["/api/agent-sessions", [SESSION]],
@@ -115,6 +120,8 @@ const OF_SESSIONS = [
   "session-wait --target session:sdk:1:2 --from now -p x --regex --stable 1 -T 3",
   "session-wait --target session:sdk:1:2 --exit",
   "wait-for --target session:sdk:1:2 --exit",
+  "session-answer --target session:sdk:1:2",
+  "session-answer --target session:sdk:1:2 r deny --message x",
   "session-kill --target session:sdk:1:2",
 ];
 

@@ -2,7 +2,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Interrupted } from "../../../../adapters/bin/cli/cliIo.ts";
+import { Interrupted } from "../../../../adapters/cli/cliIo.ts";
 import { FreshellFake, runFreshell } from "../../../support/freshell/freshellFake.ts";
 
 function deferred<Value>(): { readonly promise: Promise<Value>; readonly resolve: (value: Value) => void } {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { loadConfig } from "../../../../adapters/bin/cli/configuration.ts";
+import { loadConfig } from "../../../../adapters/commands/connection/configuration.ts";
 import { loadNativeConfig } from "../../../../adapters/native/nativeConfig.ts";
 import type { ConfigInputs } from "../../../../daemon/ops/daemonConfig.ts";
 import { defaultTmuxSocket, runtimePaths } from "../../../../daemon/ops/runtimePaths.ts";
@@ -116,7 +116,8 @@ describe("settings of the native API", () => {
 
   test("a client needs none of the other parts to be right", () => {
     const env = { PORT: "nonsense", TMUX_BRIDGE_MODE: "nonsense" };
-    expect(() => loadConfig({ ...inputs, env })).toThrow(/PORT/);
+    expect(() => loadConfig({ ...inputs, env }).addin).toThrow(/PORT/);
+    expect(loadConfig({ ...inputs, env }).native.port).toBe(7_420);
     expect(loadNativeConfig({ ...inputs, env }).port).toBe(7_420);
   });
 });

@@ -4,8 +4,6 @@ import { expect, test } from "vitest";
 import { createNativeApp } from "../../../../adapters/native/nativeApp.ts";
 import { ENDPOINTS } from "../../../../adapters/native/endpoints.ts";
 import { openApiDocument } from "../../../../adapters/native/openapi.ts";
-import { routeOf } from "../../../../adapters/native/nativeRoutes.ts";
-import { Routes } from "../../../../adapters/http/routes.ts";
 import { EXAMPLE_WINDOW } from "../../../../adapters/operations/examples.ts";
 import { silentLog } from "../../../../bench/silentLog.ts";
 import { WaitManager } from "../../../../daemon/waits/waitManager.ts";
@@ -123,24 +121,6 @@ test("every operation is shown by an example that its schemas take", () => {
     ]);
   }
   expect(parseLayout(EXAMPLE_WINDOW.layout)).toEqual(EXAMPLE_WINDOW.root);
-});
-
-test("the guard knows each path, with anything in its places and nothing beside them", () => {
-  const routes = new Routes(
-    ENDPOINTS.map((endpoint) =>
-      routeOf(endpoint, () => {
-        throw new Error("nobody asks");
-      }),
-    ),
-  );
-  const ruleOf = (path: string) => routes.match(path)?.rule;
-  for (const { path, method, auth } of ENDPOINTS) {
-    const rule = ruleOf(path.replaceAll(/:\w+/g, "any%20thing"));
-    expect(rule?.methods).toContain(method);
-    expect(rule?.auth).toBe(auth);
-    expect(ruleOf(`${path}/one/two/three`)).toBeUndefined();
-    if (path.includes(":")) expect(ruleOf(path.replaceAll(/:\w+/g, ""))).toBeUndefined();
-  }
 });
 
 test("is served", async () => {

@@ -1,6 +1,7 @@
 /** What is kept of a server's events, for whom, and for how long. */
 import { expect, test } from "vitest";
-import { ServerEvents, type ServerEventReader } from "../../../../adapters/native/serverEvents.ts";
+import type { EventReader } from "../../../../adapters/kit/streams/eventLog.ts";
+import { ServerEvents } from "../../../../adapters/native/serverEvents.ts";
 import type { PaneReadiness, Readiness, ReadinessWatcher } from "../../../../daemon/readiness/readiness.ts";
 import type { PaneId, WindowId } from "../../../../protocol/ids.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
@@ -19,6 +20,7 @@ function fakeReadiness() {
   const watched = new Map<PaneId, { current: Readiness; tell: (readiness: Readiness) => void }>();
   const watcher: ReadinessWatcher = {
     known: () => undefined,
+    hadAgent: () => false,
     watch: (_server, pane): PaneReadiness => {
       const listeners = new Set<(readiness: Readiness) => void>();
       const entry = {
@@ -58,7 +60,7 @@ async function scene() {
     const send = (type: string, data: string, id: string): void => {
       told.push({ type, id, data: JSON.parse(data) as Told["data"] });
     };
-    const reader: ServerEventReader = events.open({ room: () => 1, send }, after, readiness);
+    const reader: EventReader = events.open({ room: () => 1, send }, after, readiness);
     reader.pump();
     return { told, reader, types: () => told.map(({ type }) => type) };
   };
@@ -120,4 +122,21 @@ test("states of the connection are told once each", async () => {
     ["server-state", "closed"],
   ]);
   expect(errors).toEqual([]);
+});
+
+const LONG = { id: "1", text: "x".repeat(10_000), options: [], multi: false };
+
+test.each(["events", "bytes"])("a reader that has fallen behind the last %s gets the whole tree", async (of) => {
+  const { events, open, rename, watched } = await scene();
+  open(undefined, true);
+  const { id: first } = events.tree();
+  const tell = async (at: number): Promise<void> => {
+    if (of === "events") await rename(`${at}`);
+    else watched.get("%0" as PaneId)?.tell({ ...idle, state: "asking", dialog: LONG });
+  };
+  const kept = of === "events" ? 4_096 : Math.floor(4_194_304 / 10_200);
+  for (let at = 0; at < kept; at += 1) await tell(at);
+  expect(open(first, true).types()[0]).not.toBe("reset");
+  for (let at = 0; at < kept / 20; at += 1) await tell(at);
+  expect(open(first, true).types()).toEqual(["reset"]);
 });

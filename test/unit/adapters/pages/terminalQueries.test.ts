@@ -1,8 +1,7 @@
 /** A silent screen answers nothing: another terminal does, and a second answer would be typed into the program. */
 import xterm from "@xterm/headless";
 import { expect, test } from "vitest";
-import { isFocusReport } from "../../../../adapters/dashboard/page/ui/focusReport.ts";
-import { muteQueries } from "../../../../adapters/pages/terminalQueries.ts";
+import { isFocusReport, muteQueries } from "../../../../adapters/pages/terminalQueries.ts";
 
 const ESC = "\u001b";
 const QUESTIONS = [

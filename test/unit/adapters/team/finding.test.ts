@@ -20,8 +20,8 @@ import {
   writeDaemonFile,
 } from "../../../../adapters/team/daemonFile.ts";
 import { defaultAgentId, discoverTeamd, discoverTeamId } from "../../../../adapters/team/discovery.ts";
-import { pathInProject } from "../../../../adapters/team/piGuard.ts";
-import { refuseTeam } from "../../../../adapters/team/teamRequests.ts";
+import { pathInProject } from "../../../../adapters/team/piExtension.ts";
+import { refuseTeam } from "../../../../adapters/team/teamMount.ts";
 import { parse } from "../../../../protocol/api/parse.ts";
 import { teamListSchema } from "../../../../protocol/api/team.ts";
 

@@ -3,6 +3,7 @@ import { CommandQueue, type Settle } from "../../../../daemon/connection/command
 import type { GuardBlock, ReplyShape } from "../../../../protocol/control/parser.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import { MAX_PENDING_COMMAND_BYTES, MAX_PENDING_COMMANDS } from "../../../../protocol/limits.ts";
+import { heldBy } from "../../../support/daemon/heapBytes.ts";
 
 const OURS: ReplyShape = { kind: "ours" };
 const NONE: ReplyShape = { kind: "none" };
@@ -177,18 +178,30 @@ describe("CommandQueue", () => {
     expect(queue.pending).toBe(0);
   });
 
-  test("thousands of replies leave nothing behind", () => {
+  test("a reply is the caller's alone once it is settled", () => {
+    const queue = new CommandQueue();
+    const held = heldBy(() => {
+      for (let added = 0; added < 30; added += 1) queue.add([OURS], 10, () => undefined);
+      for (let reply = 0; reply < 29; reply += 1) queue.reply(block("x".repeat(100_000)));
+    });
+    expect(queue.pending).toBe(1);
+    expect(held).toBeLessThan(500_000);
+  });
+
+  test("replies leave nothing behind", () => {
     const queue = new CommandQueue();
     let answered = 0;
-    for (let round = 0; round < 1_000; round += 1) {
-      for (let added = 0; added < 5; added += 1) {
-        queue.add([{ kind: "foreign", nonce: `${round}.${added}` }], 10, () => (answered += 1));
+    const settle: Settle = () => (answered += 1);
+    const held = heldBy(() => {
+      for (let round = 0; round < 100_000; round += 1) {
+        for (let added = 0; added < 5; added += 1) queue.add([added === 0 ? OURS : NONE], 10, settle);
+        for (let reply = 0; reply < 5; reply += 1) {
+          if (queue.expect() !== (reply === 0 ? OURS : NONE)) throw new Error("another command's shape");
+          queue.reply(block(""));
+        }
       }
-      for (let reply = 0; reply < 5; reply += 1) {
-        expect(queue.expect()).toEqual({ kind: "foreign", nonce: `${round}.${reply}` });
-        queue.reply(block(""));
-      }
-    }
-    expect({ answered, pending: queue.pending }).toEqual({ answered: 5_000, pending: 0 });
+    });
+    expect({ answered, pending: queue.pending }).toEqual({ answered: 500_000, pending: 0 });
+    expect(held).toBeLessThan(1_000_000);
   });
 });

@@ -1,6 +1,7 @@
 /** What a server can do is asked of it; the replies are those of real builds of the versions named. */
 import { expect, test } from "vitest";
 import { featuresOf, introduce } from "../../../../daemon/connection/tmuxFeatures.ts";
+import { ByteBudget } from "../../../../daemon/ops/byteBudget.ts";
 import { InputQueue } from "../../../../daemon/panes/inputJobs.ts";
 import type { PaneId } from "../../../../protocol/ids.ts";
 import { fakeConnection, turn } from "../../../support/tmux/fakeTransport.ts";
@@ -77,6 +78,7 @@ test.each([
     pane,
     connection: () => connection,
     bufferName: () => "b1",
+    budget: new ByteBudget({ maxBytes: 1_024, maxBytesEach: 1_024 }),
   });
   queue.submit([{ kind: "paste", bytes: Buffer.from("a\tb") }]).catch(() => undefined);
   await turn();

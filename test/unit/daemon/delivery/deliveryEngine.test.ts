@@ -125,6 +125,26 @@ describe("Enter", () => {
     expect(enters(pane)).toEqual([]);
   });
 
+  test.each([10, 60])("counts for nothing when the text is in the box again after %i ms", async (afterMs) => {
+    const pane = claude();
+    const atMs = (): number | undefined => enters(pane)[0]?.atMs;
+    const work = pane.during(
+      deliver(pane).work,
+      (nowMs) => nowMs === (atMs() ?? NaN) + afterMs && pane.draw(prompt("fix it"), { col: 8, row: 1 }),
+    );
+    expect(await work).toMatchObject({ outcome: "echoed_unconfirmed", enterPresses: 1 });
+  });
+
+  test("does not count when somebody else took the text away, though the program works", async () => {
+    const pane = claude();
+    const work = pane.during(deliver(pane).work, (nowMs) => {
+      if (nowMs !== QUIET_MS - 8) return;
+      pane.become("busy");
+      pane.draw(prompt("", ["❯ fix it and more"]), { col: 2, row: 2 });
+    });
+    expect(await work).toMatchObject({ outcome: "indeterminate", enterPresses: 0 });
+  });
+
   test("is pressed three times at most, while the text still stands there", async () => {
     const pane = claude();
     const { answer } = pane;

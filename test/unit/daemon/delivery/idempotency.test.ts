@@ -7,6 +7,7 @@ import type { SubmitResult } from "../../../../daemon/delivery/delivery.ts";
 import { DELIVERY_KEPT_MS } from "../../../../daemon/delivery/deliveryLimits.ts";
 import { DeliveryStore } from "../../../../daemon/delivery/deliveryStore.ts";
 import { type Attempt, Idempotency } from "../../../../daemon/delivery/idempotency.ts";
+import { DatabaseSync } from "../../../../daemon/ops/sqlite.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 
 let directory: string;
@@ -150,6 +151,37 @@ test("the oldest go when there are too many", async () => {
   }
   expect(opened.find({ ...KEY, key: "k-0" })).toBeUndefined();
   expect(opened.find({ ...KEY, key: "k-249" })).toBeDefined();
+  opened.close();
+});
+
+test("what is older than a day is no longer in the file", async () => {
+  const before = setup();
+  await before.run(KEY, 1, before.types(RESULT));
+  before.opened.close();
+  nowUnixMs += DELIVERY_KEPT_MS + 1;
+  const { run, types, opened } = setup();
+  await run({ ...KEY, key: "newest" }, 1, types(RESULT));
+  opened.close();
+  const database = new DatabaseSync(join(directory, "state", "deliveries.db"));
+  expect(database.prepare("SELECT key FROM deliveries").all()).toEqual([{ key: "newest" }]);
+  database.close();
+});
+
+test("20,000 deliveries are kept", async () => {
+  const before = setup();
+  await before.run({ ...KEY, key: "oldest" }, 1, before.types(RESULT));
+  before.opened.close();
+  const database = new DatabaseSync(join(directory, "state", "deliveries.db"));
+  const row = database.prepare("INSERT INTO deliveries VALUES ('scope', '%1', ?, 'hash', ?, NULL)");
+  database.exec("BEGIN");
+  for (let n = 0; n <= 20_000; n += 1) row.run(`k-${n}`, nowUnixMs + 1);
+  database.exec("COMMIT");
+  database.close();
+  const { run, types, opened } = setup();
+  expect(opened.find({ ...KEY, key: "oldest" })).toBeDefined();
+  await run({ ...KEY, key: "newest" }, 1, types(RESULT));
+  expect(opened.find({ ...KEY, key: "oldest" })).toBeUndefined();
+  expect(opened.find({ ...KEY, scope: "scope", key: "k-20000" })).toBeDefined();
   opened.close();
 });
 

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { DeliveryEngine } from "../../../../daemon/delivery/deliveryEngine.ts";
 import type { SubmitRequest } from "../../../../daemon/delivery/delivery.ts";
+import { AppError } from "../../../../protocol/errors.ts";
 import { FakePane, type Typed } from "../../../support/agents/fakePane.ts";
 
 const RULE = "─".repeat(40);
@@ -95,6 +96,51 @@ describe("an emptied box", () => {
   });
 });
 
+describe("after Enter", () => {
+  test("a connection that is lost leaves it open whether the prompt was taken", async () => {
+    const pane = new BoxPane("claude");
+    pane.enter = () => pane.stream.close(new AppError("CONNECTION_LOST", "gone"));
+    expect(await pane.during(submit(pane))).toMatchObject({ outcome: "indeterminate", enterPresses: 1 });
+  });
+
+  test("a connection that is lost while the program is seen to go on leaves it open as well", async () => {
+    const pane = new BoxPane("claude");
+    pane.enter = (text) => {
+      pane.above.push(`> ${text}`);
+      pane.say("\u001b[?2004l");
+    };
+    let enteredMs = Infinity;
+    const { answer } = pane;
+    pane.answer = (typed) => {
+      answer(typed);
+      if (typed.keys?.[0] === "Enter") enteredMs = typed.atMs;
+    };
+    const everyMs = (nowMs: number): void => {
+      if (nowMs === enteredMs + 20) pane.stream.close(new AppError("CONNECTION_LOST", "gone"));
+    };
+    expect(await pane.during(submit(pane), everyMs)).toMatchObject({ outcome: "indeterminate" });
+  });
+
+  test.each([
+    ["drops the text", 5_000, 1, ""],
+    ["keeps it in its box", 2_000, 3, "fix it"],
+  ])("a program that %s is given up %d ms after the last Enter", async (_what, waitsMs, enterPresses, left) => {
+    const pane = new BoxPane("claude");
+    pane.enter = () => (pane.box = left);
+    expect(await pane.during(submit(pane))).toMatchObject({ outcome: "echoed_unconfirmed", enterPresses });
+    const waitedMs = pane.clock.nowMs() - pane.enters.at(-1)!.atMs;
+    expect([waitedMs >= waitsMs, waitedMs < waitsMs + 100, waitedMs]).toEqual([true, true, waitedMs]);
+  });
+
+  test("a delivery whose time is up waits no longer than a second Enter would", async () => {
+    const pane = new BoxPane("claude");
+    pane.enter = () => undefined;
+    await pane.during(submit(pane, { timeoutMs: 300 }));
+    const waitedMs = pane.clock.nowMs() - pane.enters[0]!.atMs;
+    expect([waitedMs >= 450, waitedMs < 550, waitedMs]).toEqual([true, true, waitedMs]);
+  });
+});
+
 describe("a program that drops what it is given until it has started", () => {
   /** pi whose session_start ends at `startedMs`: its title says so. */
   function starting(startedMs: number): { pane: BoxPane; everyMs: (nowMs: number) => void } {
@@ -116,11 +162,10 @@ describe("a program that drops what it is given until it has started", () => {
     expect(pane.typed[0]!.atMs).toBeGreaterThanOrEqual(1_500);
   });
 
-  test("is given it again, once, when it says that it had not started", async () => {
+  test("is not given it again where nobody can say that it is new", async () => {
     const { pane, everyMs } = starting(6_500);
-    expect(await pane.during(submit(pane), everyMs)).toMatchObject({ outcome: "submitted" });
-    expect(pane.pastes).toEqual(["fix it", "fix it"]);
-    expect(pane.above).toEqual(["fix it"]);
+    expect(await pane.during(submit(pane), everyMs)).toMatchObject({ outcome: "echoed_unconfirmed", enterPresses: 1 });
+    expect(pane.pastes).toEqual(["fix it"]);
   });
 
   test("is not given it again when it had started before", async () => {
@@ -128,16 +173,6 @@ describe("a program that drops what it is given until it has started", () => {
     pane.enter = () => pane.say(PI_TITLE);
     expect(await pane.during(submit(pane))).toMatchObject({ outcome: "echoed_unconfirmed", enterPresses: 1 });
     expect(pane.pastes).toEqual(["fix it"]);
-  });
-
-  test("is not given it a third time", async () => {
-    const { pane, everyMs } = starting(6_500);
-    pane.enter = () => undefined;
-    expect(await pane.during(submit(pane, { timeoutMs: 60_000 }), everyMs)).toMatchObject({
-      outcome: "echoed_unconfirmed",
-      enterPresses: 2,
-    });
-    expect(pane.pastes).toHaveLength(2);
   });
 });
 

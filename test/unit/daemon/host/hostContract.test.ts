@@ -70,7 +70,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, make) => {
 
   test("who reads from a terminal, until it has ended", async () => {
     const { pid, cat } = await catUnderShell();
-    const foreground = await readForeground(pid, await processes.probe());
+    const foreground = readForeground(pid, await processes.probe());
     orUnknown(await paneRunsProgram(pid, new Set(["cat"]), processes), true);
     orUnknown(await paneRunsProgram(pid, new Set(["vim"]), processes), false);
     const known = foreground?.find((process) => process.pid === cat);
@@ -147,7 +147,7 @@ test("macOS: nothing is started for what is asked again and again, and one ps at
   processes.isAlive(process.pid);
   processes.statNow(process.pid);
   await processes.stat(process.pid);
-  expect(await readForeground(process.pid, processes)).toBeUndefined();
+  expect(readForeground(process.pid, processes)).toBeUndefined();
   expect(ps.counts.started).toBe(0);
   const probes = await Promise.all(Array.from({ length: 10 }, () => processes.probe()));
   // Nine have come while the first was under way, and share the next one.
@@ -180,10 +180,10 @@ test("the listing of macOS is read, and what is no row of it is passed over", as
   expect(await probe.words(990)).toEqual(["node", "/opt/homebrew/bin/claude", "--resume"]);
   expect(await probe.children(812)).toEqual([990, 991]);
   expect(await probe.owner(991)).toBe(-2);
-  const foreground = (await readForeground(812, probe))!;
+  const foreground = readForeground(812, probe)!;
   expect(foreground.map(({ pid }) => pid)).toEqual([990]);
   expect(addresseeOf(foreground, new Set(["claude"]))).toMatchObject({ pid: 990, isShell: false });
-  expect(await readForeground(4, probe)).toEqual([]);
+  expect(readForeground(4, probe)).toEqual([]);
 });
 
 test("Linux reads what it is told to read", async () => {
@@ -199,5 +199,5 @@ test("Linux reads what it is told to read", async () => {
   await eventually(() => gone.includes("gone"));
   watch?.close();
   expect(await host.processes.isThere()).toBe(false);
-  expect(await readForeground(process.pid, host.processes)).toBeUndefined();
+  expect(readForeground(process.pid, host.processes)).toBeUndefined();
 });

@@ -31,13 +31,16 @@ test("fields cannot pass themselves off as time, level or event", () => {
   expect(JSON.parse(lines[0] ?? "")).toEqual({ t: "1970-01-01T00:00:00.000Z", level: "info", event: "real.event" });
 });
 
-test("an error is its code, message, stack and cause; nothing else that hangs on it", () => {
+test("an error is its code, message and cause, a bug its stack as well; nothing else that hangs on it", () => {
   const { log, lines } = collecting("info");
   const cause = Object.assign(new Error("inner"), { secret: "s3cret" });
   log.error("a.b", { error: new AppError("TIMEOUT", "outer", { cause, details: { output: "s3cret" } }), big: 1n });
   const line = JSON.parse(lines[0] ?? "") as { error: { stack: string } };
-  expect(line).toMatchObject({ error: { code: "TIMEOUT", message: "outer", cause: { message: "inner" } }, big: "1" });
-  expect(line.error.stack).toContain("log.test.ts");
+  expect(line).toMatchObject({ error: { code: "TIMEOUT", message: "outer", cause: "inner" }, big: "1" });
+  expect(line.error.stack).toBeUndefined();
+  log.error("a.b", { error: new Error("bug") });
+  log.error("a.b", { error: new AppError("INTERNAL_ERROR", "bug", { cause: new Error("bug") }) });
+  for (const bug of lines.slice(1)) expect(bug).toContain("log.test.ts");
   expect(lines[0]).not.toContain("s3cret");
 });
 

@@ -16,7 +16,6 @@ import {
 } from "../../../../daemon/panes/foreground.ts";
 import type { Foreground } from "../../../../daemon/tmux/processes.ts";
 import { linuxHost } from "../../../../daemon/host/linuxHost.ts";
-import { procfs } from "../../../../daemon/host/procfs.ts";
 import { eventually } from "../../../support/clock/eventually.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
@@ -43,7 +42,7 @@ function terminal(file: string, args: string[]) {
 }
 
 async function foregroundOf(pid: number): Promise<Foreground> {
-  const foreground = await readForeground(pid, processes);
+  const foreground = readForeground(pid, processes);
   expect(foreground).toBeDefined();
   return foreground!;
 }
@@ -163,9 +162,9 @@ test("a script's shell is no interactive one", async () => {
 });
 
 test("a system that does not tell says unknown; a process that is gone is nobody", async () => {
-  expect(await readForeground(process.pid, procfs(join(directory, "absent")))).toBeUndefined();
+  expect(readForeground(process.pid, linuxHost({ proc: join(directory, "absent") }).processes)).toBeUndefined();
   const { pid } = terminal("sleep", ["1000"]);
   await eventually(async () => (await foregroundOf(pid))[0]?.names.includes("sleep") === true);
   process.kill(pid, "SIGKILL");
-  await eventually(async () => (await readForeground(pid, processes))?.length === 0);
+  await eventually(() => readForeground(pid, processes)?.length === 0);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ByteBudget } from "../../../../daemon/ops/byteBudget.ts";
 import { InputQueue } from "../../../../daemon/panes/inputJobs.ts";
 import { planInput } from "../../../../daemon/panes/inputPlan.ts";
 import { typedBytes } from "../../../../daemon/panes/typedBytes.ts";
@@ -20,12 +21,14 @@ const ASK = 'display-messag -p -t %7 "\\043{pane_input_off}"';
 describe("planInput", () => {
   const plan = (...parts: InputPart[]): readonly (readonly string[])[] => {
     let buffers = 0;
-    return planInput(
-      pane,
-      parts,
-      () => `b${(buffers += 1)}`,
-      () => false,
-    ).groups;
+    return [
+      ...planInput(
+        pane,
+        parts,
+        () => `b${(buffers += 1)}`,
+        () => false,
+      ).groups,
+    ];
   };
 
   test("nothing to type still leaves copy mode", () => {
@@ -99,7 +102,9 @@ interface Fixture {
   readonly submit: (name: string, parts: readonly InputPart[], signal?: AbortSignal) => void;
 }
 
-function fixture(): Fixture {
+const UNBOUNDED = { maxBytes: Number.POSITIVE_INFINITY, maxBytesEach: Number.POSITIVE_INFINITY };
+
+function fixture(budget = new ByteBudget(UNBOUNDED)): Fixture {
   const { connection, transport } = fakeConnection();
   const log: string[] = [];
   let buffers = 0;
@@ -107,6 +112,7 @@ function fixture(): Fixture {
     pane,
     connection: () => connection,
     bufferName: () => `b${(buffers += 1)}`,
+    budget,
     onTyped: (parts) => log.push(`typed ${JSON.stringify(Buffer.from(typedBytes(parts)).toString().slice(0, 10))}`),
   });
   const submit: Fixture["submit"] = (name, parts, signal) => {
@@ -303,6 +309,31 @@ describe("InputQueue", () => {
   });
 });
 
+test("a pane's jobs hold what its budget has, until tmux has taken them, they are withdrawn or the pane goes", async () => {
+  const budget = new ByteBudget({ maxBytes: 30_000, maxBytesEach: 20_000 });
+  const { queue, submit, transport, log } = fixture(budget);
+  const withdrawn = new AbortController();
+  submit("a", [text("x".repeat(9_000))]);
+  submit("b", [text("x".repeat(9_000))], withdrawn.signal);
+  submit("c", [text("x".repeat(9_000))]);
+  await turn();
+  expect(log).toEqual(["a begins", "c RESOURCE_LIMIT"]);
+  expect(budget.heldBytes).toBe(18_000);
+  withdrawn.abort();
+  expect(budget.heldBytes).toBe(9_000);
+  // a's two lines: a piece, then the rest of it.
+  for (const output of [undefined, undefined, "0\n", undefined, undefined, "0\n"]) transport.reply(output);
+  await turn();
+  expect(log.slice(2).toSorted()).toEqual(["a done", "b AbortError: This operation was aborted", 'typed "xxxxxxxxxx"']);
+  expect(budget.heldBytes).toBe(0);
+  submit("d", [text("x".repeat(18_000))]);
+  submit("e", [text("x")]);
+  expect(budget.heldBytes).toBe(18_001);
+  // d has begun: its connection settles it.
+  queue.close(new AppError("NOT_FOUND", "gone"));
+  expect(budget.heldBytes).toBe(18_000);
+});
+
 test("a part with a condition comes last: the condition, and the empty command for its second reply", () => {
   const at: InputPart = { kind: "keys", keys: ["Enter"], onlyIf: { cursor: { col: 3, row: 7 } } };
   const guarded = expect.stringMatching(/^if-shel -F -t %7 .* 7\}" "send-key .* "has-sessio /) as string;
@@ -312,7 +343,7 @@ test("a part with a condition comes last: the condition, and the empty command f
     () => "b1",
     () => false,
   );
-  expect(groups).toEqual([[LEAVE, 'send-key -l -t %7 -- "a"', guarded, ""]]);
+  expect([...groups]).toEqual([[LEAVE, 'send-key -l -t %7 -- "a"', guarded, ""]]);
   expect(() =>
     planInput(
       pane,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { OutputRing } from "../../../../daemon/panes/outputRing.ts";
+import { heldBy } from "../../../support/daemon/heapBytes.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 
@@ -78,6 +79,15 @@ describe("OutputRing", () => {
     ring.append(bytes("efgh"));
     expect(read(ring, 0)).toBe("gap 0-1 evicted");
     expect(read(ring, 1)).toBe("1-9 abcdefgh");
+  });
+
+  test("holes that left the ring are forgotten", () => {
+    const ring = new OutputRing(64);
+    const held = heldBy(() => {
+      for (let hole = 0; hole < 100_000; hole += 1) ring.addHole("paused");
+    });
+    expect(held).toBeLessThan(1_000_000);
+    expect(read(ring, ring.headSeq)).toBe("end 100000");
   });
 
   test("grows to twice what it keeps, then no more", () => {

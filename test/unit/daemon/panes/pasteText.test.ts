@@ -6,13 +6,14 @@ import type { PaneId } from "../../../../protocol/ids.ts";
 
 const text = (words: string): InputPart => ({ kind: "text", bytes: Buffer.from(words) });
 const paste = (words: string | Uint8Array): InputPart => ({ kind: "paste", bytes: Buffer.from(words) });
-const plan = (...parts: InputPart[]): readonly (readonly string[])[] =>
-  planInput(
+const plan = (...parts: InputPart[]): readonly (readonly string[])[] => [
+  ...planInput(
     "%7" as PaneId,
     parts,
     () => "b",
     () => false,
-  ).groups;
+  ).groups,
+];
 
 test.each([
   ["the end of a paste", "a\u001b[201~rm -rf x\r"],

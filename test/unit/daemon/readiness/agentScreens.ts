@@ -230,7 +230,7 @@ export const AGENT_SCREENS: readonly AgentScreen[] = [
         "Yes, and don't ask again for commands that start with `touch /tmp/appr` (p)",
         "No, and tell Codex what to do differently (esc)",
       ],
-      keys: [["1"], ["2"], ["3"]],
+      keys: [["Enter"], ["Down", "Enter"], ["Down", "Down", "Enter"]],
       marked: 0,
       otherIndex: 2,
     },

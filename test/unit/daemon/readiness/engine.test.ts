@@ -14,6 +14,25 @@ const claude = async (lines: readonly string[] = BOX): Promise<Scene> =>
 afterEach(() => scene.end());
 
 describe("looks", () => {
+  test("asked for by a caller go on until a title that came with the retained output is settled", async () => {
+    scene = new Scene();
+    scene.tmux.title = "✳ project";
+    scene.print(title("✳ project"), BOX);
+    await scene.watch("claude", BOX);
+    const asked = scene.pane.probe();
+    await scene.pass(60);
+    expect(await asked).toMatchObject({ state: "idle", source: "title" });
+  });
+
+  test("asked for by a caller end when nothing settles what the screen means", async () => {
+    scene = new Scene();
+    scene.tmux.title = "✳ project";
+    await scene.watch("claude", ["nothing that is known"]);
+    const asked = scene.pane.probe();
+    await scene.pass(600);
+    expect((await asked).state).toBe("unknown");
+  });
+
   test("come after output only, one when it has settled", async () => {
     await claude();
     const { captures } = scene.tmux;
@@ -187,6 +206,17 @@ describe("the engine", () => {
     scene.print(title("⠂ x"));
     expect(told).toEqual(["busy"]);
     expect(scene.errors.splice(0)).toMatchObject([{ message: "mine" }]);
+  });
+
+  test("has 4,096 listeners at a pane, and room again when one leaves", async () => {
+    await claude();
+    const subscribe = () => scene.pane.subscribe(() => undefined);
+    // The scene has one.
+    const leave = Array.from({ length: 4_095 }, subscribe);
+    expect(subscribe).toThrow(expect.objectContaining({ code: "RESOURCE_LIMIT" }) as Error);
+    leave[0]!();
+    subscribe();
+    expect(subscribe).toThrow(expect.objectContaining({ code: "RESOURCE_LIMIT" }) as Error);
   });
 
   test("an unknown profile is refused before anything begins, a given one is everybody's", async () => {

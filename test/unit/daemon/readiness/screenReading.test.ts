@@ -78,3 +78,9 @@ describe("what a screen says", () => {
     expect(performance.now() - startedMs).toBeLessThan(500);
   });
 });
+
+test("a row is read up to 512 characters, escape sequences not counted", () => {
+  const line = `\u001b[1m${"x".repeat(600)}`;
+  const { rows } = screenOf({ lines: [line], cursor: { col: 0, row: 0 }, cols: 1_000 }, 1);
+  expect(rows.map(({ text }) => text.length)).toEqual([512]);
+});

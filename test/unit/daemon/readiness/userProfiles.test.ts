@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { spawnSync } from "node:child_process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import claude from "../../../../daemon/readiness/profiles/claude.json" with { type: "json" };
-import { refusedPattern } from "../../../../daemon/readiness/patternCost.ts";
+import { refusedPattern } from "../../../../daemon/readiness/userProfiles.ts";
 import { guessProfile, profileNamed, PROFILES, useProfiles } from "../../../../daemon/readiness/profiles.ts";
 import { patternsOf, readUserProfiles } from "../../../../daemon/readiness/userProfiles.ts";
 import {

@@ -1,8 +1,18 @@
 /** The daemon's folder of recordings on a stub server: what is written, what bounds it, what another daemon finds there. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { recordingResponse } from "../../../../adapters/operations/recordingOperations.ts";
 import { silentLog } from "../../../../bench/silentLog.ts";
 import { RecordingBook } from "../../../../daemon/recordings/recordingBook.ts";
 import { StubServer } from "../../../../daemon/servers/stub/stubServer.ts";
@@ -201,4 +211,27 @@ describe("what an earlier daemon left", () => {
     expect((await scene.book()).list()).toEqual([]);
     expect(readdirSync(scene.folder)).toEqual([]);
   });
+});
+
+test("a link in the folder is left alone, and what it leads to is neither cut nor read", async () => {
+  await using scene = new Scene();
+  const id = "20261119T000000Z-00000000";
+  scene.old(id, "whole\ncut off");
+  const [path, elsewhere] = [join(scene.folder, `${id}.cast`), join(scene.folder, "elsewhere")];
+  renameSync(path, elsewhere);
+  symlinkSync(elsewhere, path);
+  const before = readFileSync(elsewhere, "utf8");
+  const book = await scene.book();
+  expect(book.list()).toEqual([]);
+  expect([readFileSync(elsewhere, "utf8"), readdirSync(scene.folder).length]).toEqual([before, 2]);
+
+  // One that takes the place of a recording that is known.
+  rmSync(path);
+  renameSync(elsewhere, path);
+  const known = await scene.book();
+  expect(known.list()).toMatchObject([{ id }]);
+  writeFileSync(elsewhere, "somebody's secret");
+  rmSync(path);
+  symlinkSync(elsewhere, path);
+  await expect(recordingResponse({ recordings: known }, id)).rejects.toMatchObject({ code: "NOT_FOUND" });
 });

@@ -110,3 +110,19 @@ test("without RE2 regexes are refused and literals are not", async () => {
   expect((await wait).matched[0]?.text).toBe("x");
   waits.close();
 });
+
+test.each<[string, WaitRequest]>([
+  ["a literal", literal("ab".repeat(20))],
+  ["a regex", regex("(?:ab)+$")],
+  ["a prompt", { prompt: true }],
+])("%s is cut in the result, not in the match", async (_what, request) => {
+  const { source, waits, clock } = waitBench({ maxMatchBytes: 8 });
+  const wait = waits.wait(source, request);
+  await re2Done(waits);
+  source.write(`${"ab".repeat(20)}${request.prompt === true ? "$ " : ""}`);
+  await turns();
+  await re2Done(waits);
+  clock.advanceMs(31);
+  expect((await wait).matched).toMatchObject([{ text: "abababab" }]);
+  waits.close();
+});

@@ -107,3 +107,18 @@ test("what had left the ring before the wait began is declared as well", async (
   expect(gaps).toEqual([gapWithin("e1", { from: 5, to: source.tailSeq, reason: "evicted" })]);
   waits.close();
 });
+
+test.each([
+  ["before its echo", []],
+  ["in the middle of its echo", ["ma"]],
+])("what is missing after typing, %s, is declared", async (_where, output) => {
+  const { source, waits } = waitBench();
+  const wait = waits.wait(source, { ...literal("DONE"), excludeEcho: Buffer.from("make\r") });
+  for (const chunk of output) source.write(chunk);
+  await turns();
+  source.gap(10);
+  source.write("DONE\r\n");
+  const { gaps } = await wait;
+  expect(gaps.map(({ reason }) => reason)).toEqual(["paused"]);
+  waits.close();
+});

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readGuard } from "../../../../protocol/control/guard.ts";
+import { readGuard } from "../../../../protocol/control/parser.ts";
 
 const guard = (line: string): ReturnType<typeof readGuard> => readGuard(Buffer.from(line), 0, line.length);
 

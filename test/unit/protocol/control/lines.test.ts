@@ -87,4 +87,15 @@ describe("LineSplitter", () => {
     push("\n");
     expect(seen.map((line) => line.length)).toEqual([MAX_LINE_BYTES]);
   });
+
+  test("the carry grows no further than the limit", () => {
+    let carryBytes = 0;
+    const splitter = new LineSplitter(
+      (buffer) => (carryBytes = buffer.length),
+      () => undefined,
+    );
+    for (const bytes of [(MAX_LINE_BYTES * 3) / 4, MAX_LINE_BYTES / 4]) splitter.push(new Uint8Array(bytes).fill(120));
+    splitter.push(Buffer.from("\n"));
+    expect(carryBytes).toBe(MAX_LINE_BYTES);
+  });
 });

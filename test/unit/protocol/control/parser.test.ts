@@ -75,6 +75,11 @@ describe("the wrapper of -CC", () => {
     expect(events).toEqual(["block 2 client ok", "  | a‹0d›", "  | ‹1b›P1000pb"]);
   });
 
+  test("once a line has come without CR, a CR is text", () => {
+    const { events } = new Harness({ kind: "ours" }).push("\u001bP1000p%begin 1 2 1\r", "a", "b\r", "%end 1 2 1");
+    expect(events).toEqual(["block 2 client ok", "  | a", "  | b‹0d›"]);
+  });
+
   test("without it CR is text", () => {
     const { events } = new Harness({ kind: "ours" }).push("%begin 1 2 1", "a\r", "%end 1 2 1");
     expect(events).toEqual(["block 2 client ok", "  | a‹0d›"]);

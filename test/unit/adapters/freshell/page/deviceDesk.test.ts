@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { DeviceView } from "../../../../../adapters/freshell/page/device/deviceAsk.ts";
 import { MirrorDesk } from "../../../../../adapters/freshell/page/device/mirrorDesk.ts";
-import { type FileStatus, OpenFile } from "../../../../../adapters/freshell/page/device/openFile.ts";
+import { type FileStatus, OpenFile } from "../../../../../adapters/freshell/page/net/openFile.ts";
 import { OwnerDesk } from "../../../../../adapters/freshell/page/device/ownerDesk.ts";
 import { elect } from "../../../../../adapters/freshell/page/device/ownerElection.ts";
 import { FIRST_CONVERSATION, withFrame } from "../../../../../adapters/freshell/page/model/conversation.ts";

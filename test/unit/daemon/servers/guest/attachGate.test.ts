@@ -3,148 +3,212 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { WindowId } from "../../../../../protocol/ids.ts";
 import { AttachGate } from "../../../../../daemon/servers/guest/attachGate.ts";
+import type { Introduction } from "../../../../../daemon/servers/guest/guestProbe.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
+import {
+  GUEST_CALM_MS as CALM_MS,
+  GUEST_CALM_PAUSES as PAUSES,
+  GUEST_CALM_REMEMBERED_MS as REMEMBERED_MS,
+  MAX_GUEST_ATTACHING,
+} from "../../../../../protocol/limits.ts";
 
 /** Lets every promise that can go on do so. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const CALM_MS = 25;
-const WITHIN_MS = 3_000;
-
-function gateWith(most: number): { gate: AttachGate; clock: FakeClock } {
+function gateTo(introduction: Introduction): {
+  gate: AttachGate;
+  clock: FakeClock;
+  waits: (number | undefined)[];
+} {
   const clock = new FakeClock();
-  clock.advanceMs(10_000);
-  return { gate: new AttachGate({ clock, most, calmMs: CALM_MS, withinMs: WITHIN_MS }), clock };
+  const waits: (number | undefined)[] = [];
+  const gate = new AttachGate({ clock, onWaiting: () => waits.push(gate.waitingSinceMs) });
+  gate.probed({ version: "3.3a", introduction });
+  return { gate, clock, waits };
 }
 
-test("two at a time, first come first served; to leave twice makes room once", async () => {
-  const { gate } = gateWith(2);
-  const begun: number[] = [];
-  const leave: (() => void)[] = [];
-  for (const index of [0, 1, 2, 3, 4]) {
-    const come = async (): Promise<void> => {
-      leave[index] = await gate.enter();
-      begun.push(index);
-    };
-    void come();
-  }
-  await settled();
-  expect(begun).toEqual([0, 1]);
-  leave[1]!();
-  leave[1]!();
-  await settled();
-  expect(begun).toEqual([0, 1, 2]);
-  for (const index of [0, 2, 3, 4]) {
-    leave[index]!();
-    await settled();
-  }
-  expect(begun).toEqual([0, 1, 2, 3, 4]);
-});
+/** What `enter` has come to. */
+interface Entering {
+  arrived: (() => void) | undefined;
+}
 
-test("nobody comes while sessions and clients come and go, and for ever is not waited", async () => {
-  const { gate, clock } = gateWith(8);
-  const come = (): { in: boolean } => {
-    const state = { in: false };
-    void gate.enter().then(() => (state.in = true));
-    return state;
-  };
-  gate.noticed({ kind: "sessions-changed" });
-  const first = come();
-  for (let count = 0; count < 5; count += 1) {
-    clock.advanceMs(CALM_MS - 1);
+function entering(gate: AttachGate): Entering {
+  const state: Entering = { arrived: undefined };
+  void gate.enter().then((arrived) => (state.arrived = arrived));
+  return state;
+}
+
+test.each(["any", "direct"] as const)(
+  "an introduction that harms nobody (%s): a few at a time, first come first served, whatever the server does",
+  async (introduction) => {
+    const { gate } = gateTo(introduction);
+    gate.disturbed();
+    const all = Array.from({ length: MAX_GUEST_ATTACHING + 2 }, () => entering(gate));
     await settled();
-    gate.noticed({ kind: "client-detached" });
-  }
-  expect(first.in).toBe(false);
+    expect(all.filter(({ arrived }) => arrived !== undefined)).toHaveLength(MAX_GUEST_ATTACHING);
+    expect(gate.waitingSinceMs).toBeUndefined();
+    const gone: string[] = [];
+    gate.leave(() => gone.push("beside those who attach"));
+    expect(gone).toHaveLength(1);
+    all[1]!.arrived!();
+    all[1]!.arrived!();
+    await settled();
+    expect(all.map(({ arrived }) => arrived !== undefined)).toEqual(all.map((_one, at) => at <= MAX_GUEST_ATTACHING));
+  },
+);
+
+test("one at a time attaches to a server that must be calm, and at first nobody knows that it is", async () => {
+  const { gate, clock, waits } = gateTo("calm");
+  const [first, second] = [entering(gate), entering(gate)];
   clock.advanceMs(CALM_MS - 1);
   await settled();
-  expect(first.in).toBe(false);
+  expect(first.arrived).toBeUndefined();
+  expect(gate.waitingSinceMs).toBe(0);
   clock.advanceMs(1);
   await settled();
-  expect(first.in).toBe(true);
-  const second = come();
+  expect(first.arrived).toBeDefined();
+  clock.advanceMs(REMEMBERED_MS);
   await settled();
-  expect(second.in).toBe(true);
-  gate.disturbed();
-  const never = come();
-  for (let ms = 0; ms < WITHIN_MS; ms += 10) {
-    gate.disturbed();
-    clock.advanceMs(10);
+  expect(second.arrived).toBeUndefined();
+  first.arrived!();
+  await settled();
+  expect(second.arrived).toBeDefined();
+  expect(waits).toEqual([0, undefined]);
+});
+
+test("nobody attaches while sessions and clients come and go, however long that takes", async () => {
+  const { gate, clock } = gateTo("calm");
+  const never = entering(gate);
+  for (let ms = 0; ms < 3_600_000; ms += CALM_MS - 1) {
+    gate.noticed({ kind: ms % 2 === 0 ? "sessions-changed" : "client-detached" });
+    clock.advanceMs(CALM_MS - 1);
   }
   await settled();
-  expect(never.in).toBe(true);
+  expect(never.arrived).toBeUndefined();
+  expect(gate.waitingSinceMs).toBe(0);
+});
+
+test("how long it must be calm follows from the pauses within bursts of the last minute", async () => {
+  const { gate, clock } = gateTo("calm");
+  clock.advanceMs(10_000);
+  for (const pauseMs of [10, 400, 20]) {
+    gate.disturbed();
+    clock.advanceMs(pauseMs);
+  }
+  gate.disturbed();
+  const late = entering(gate);
+  clock.advanceMs(400 * PAUSES - 1);
+  await settled();
+  expect(late.arrived).toBeUndefined();
+  clock.advanceMs(1);
+  await settled();
+  expect(late.arrived).toBeDefined();
+  late.arrived!();
+  clock.advanceMs(REMEMBERED_MS);
+  gate.disturbed();
+  const soon = entering(gate);
+  clock.advanceMs(CALM_MS);
+  await settled();
+  expect(soon.arrived).toBeDefined();
+});
+
+test("a pause that ends a burst is none of its pauses", async () => {
+  const { gate, clock } = gateTo("calm");
+  clock.advanceMs(30_000);
+  gate.disturbed();
+  clock.advanceMs(30_000);
+  gate.disturbed();
+  const soon = entering(gate);
+  clock.advanceMs(CALM_MS);
+  await settled();
+  expect(soon.arrived).toBeDefined();
 });
 
 test("what windows do disturbs nobody", async () => {
-  const { gate } = gateWith(1);
+  const { gate, clock } = gateTo("calm");
+  clock.advanceMs(CALM_MS);
   gate.noticed({ kind: "window-renamed", window: "@1" as WindowId, linked: true });
   gate.noticed({ kind: "layout-change", window: "@1" as WindowId });
-  let isIn = false;
-  void gate.enter().then(() => (isIn = true));
+  const now = entering(gate);
   await settled();
-  expect(isIn).toBe(true);
+  expect(now.arrived).toBeDefined();
 });
 
 test("nobody goes while another comes, and whoever has gone is heard of before the next one comes", async () => {
-  const { gate, clock } = gateWith(2);
+  const { gate, clock } = gateTo("calm");
   const gone: string[] = [];
   gate.leave(() => gone.push("alone"));
   expect(gone).toEqual(["alone"]);
   clock.advanceMs(CALM_MS);
-  const arrived = await gate.enter();
+  const first = entering(gate);
+  await settled();
   gate.leave(() => gone.push("late"));
-  let isIn = false;
-  void gate.enter().then(() => (isIn = true));
+  const next = entering(gate);
   await settled();
-  // There is room, but somebody wants to go first.
-  expect([gone, isIn]).toEqual([["alone"], false]);
-  arrived();
+  expect([gone, next.arrived]).toEqual([["alone"], undefined]);
+  first.arrived!();
   await settled();
-  expect([gone, isIn]).toEqual([["alone", "late"], false]);
-  clock.advanceMs(CALM_MS);
+  expect([gone, next.arrived]).toEqual([["alone", "late"], undefined]);
+  // The two departures count as a burst, with a pause of `CALM_MS`.
+  clock.advanceMs(CALM_MS * PAUSES);
   await settled();
-  expect(isIn).toBe(true);
+  expect(next.arrived).toBeDefined();
+});
+
+test("a closed gate lets nobody in and leaves no timer", async () => {
+  const { gate, clock } = gateTo("calm");
+  const never = entering(gate);
+  gate.close();
+  expect(clock.pendingTimers).toBe(0);
+  clock.advanceMs(REMEMBERED_MS);
+  await settled();
+  expect(never.arrived).toBeUndefined();
 });
 
 test("whoever leaves the queue, and whenever: never more than allowed, and all the others have their turn", async () => {
   const step = fc.record({ kind: fc.constantFrom("come", "abort", "arrive", "disturb", "wait"), at: fc.nat(9) });
   await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.array(step, { maxLength: 40 }), async (most, steps) => {
-      const { gate, clock } = gateWith(most);
-      const arrivals: (() => void)[] = [];
-      const aborts: AbortController[] = [];
-      const outcomes: string[] = [];
-      let coming = 0;
-      const come = (): void => {
-        const index = aborts.push(new AbortController()) - 1;
-        const begin = (arrived: () => void): void => {
-          outcomes[index] = "in";
-          coming += 1;
-          expect(coming).toBeLessThanOrEqual(most);
-          arrivals.push(() => {
-            coming -= 1;
-            arrived();
-          });
+    fc.asyncProperty(
+      fc.constantFrom("direct", "calm"),
+      fc.array(step, { maxLength: 40 }),
+      async (introduction, steps) => {
+        const { gate, clock } = gateTo(introduction);
+        const most = introduction === "calm" ? 1 : MAX_GUEST_ATTACHING;
+        const arrivals: (() => void)[] = [];
+        const aborts: AbortController[] = [];
+        const outcomes: string[] = [];
+        let coming = 0;
+        const come = (): void => {
+          const index = aborts.push(new AbortController()) - 1;
+          const begin = (arrived: () => void): void => {
+            outcomes[index] = "in";
+            coming += 1;
+            expect(coming).toBeLessThanOrEqual(most);
+            arrivals.push(() => {
+              coming -= 1;
+              arrived();
+            });
+          };
+          gate.enter(aborts[index]!.signal).then(begin, () => (outcomes[index] = "left"));
         };
-        gate.enter(aborts[index]!.signal).then(begin, () => (outcomes[index] = "left"));
-      };
-      for (const { kind, at } of steps) {
-        if (kind === "come") come();
-        else if (kind === "abort") aborts[at]?.abort(new Error("left"));
-        else if (kind === "arrive") arrivals.shift()?.();
-        else if (kind === "disturb") gate.disturbed();
-        else clock.advanceMs(at * 5);
-        await settled();
-      }
-      for (let rounds = 0; rounds <= aborts.length; rounds += 1) {
-        clock.advanceMs(CALM_MS);
-        await settled();
-        while (arrivals.length > 0) arrivals.shift()!();
-        await settled();
-      }
-      expect(outcomes.filter((outcome) => outcome === "in" || outcome === "left")).toHaveLength(aborts.length);
-      expect(coming).toBe(0);
-    }),
+        for (const { kind, at } of steps) {
+          if (kind === "come") come();
+          else if (kind === "abort") aborts[at]?.abort(new Error("left"));
+          else if (kind === "arrive") arrivals.shift()?.();
+          else if (kind === "disturb") gate.disturbed();
+          else clock.advanceMs(at * 50);
+          await settled();
+        }
+        for (let rounds = 0; rounds <= aborts.length; rounds += 1) {
+          clock.advanceMs(REMEMBERED_MS);
+          await settled();
+          while (arrivals.length > 0) arrivals.shift()!();
+          await settled();
+        }
+        expect(outcomes.filter((outcome) => outcome === "in" || outcome === "left")).toHaveLength(aborts.length);
+        expect(coming).toBe(0);
+      },
+    ),
     { numRuns: 50 },
   );
 });

@@ -3,9 +3,11 @@ import { expect, test } from "vitest";
 import {
   chooseSession,
   decodePresence,
+  decodeProbe,
   mayAttach,
   type Presence,
 } from "../../../../../daemon/servers/guest/guestPresence.ts";
+import { introductionTo } from "../../../../../daemon/servers/guest/guestProbe.ts";
 import type { SessionId } from "../../../../../protocol/ids.ts";
 
 const id = (text: string): SessionId => text as SessionId;
@@ -15,6 +17,33 @@ const presence = (sessions: readonly string[], clients: readonly string[] = []):
     Buffer.from(sessions.map((row) => `${row}\n`).join("")),
     Buffer.from(clients.map((row) => `${row}\n`).join("")),
   );
+
+test("a plain client's listing says which tmux it is and who is where; without a session nothing else", () => {
+  expect(decodeProbe("$0 30 0 0\n$1 10 0 0\ntmux 3.3a\n$1 0\n")).toEqual({
+    version: "3.3a",
+    presence: presence(["$0 30 0 0", "$1 10 0 0"], ["$1 0"]),
+  });
+  expect(decodeProbe("tmux 3.6b\n")).toEqual({ version: "3.6b", presence: [] });
+  expect(decodeProbe("")).toBeUndefined();
+  expect(decodeProbe("$0 30 0 0\n")).toBeUndefined();
+});
+
+test.each([
+  ["3.2", "direct", "calm"],
+  ["3.3a", "direct", "calm"],
+  ["3.6b", "direct", "calm"],
+  ["3.7", "any", "any"],
+  ["next-3.8", "any", "any"],
+  // A build between two releases has the messages of either.
+  ["next-3.6", "calm", "calm"],
+  ["3.6-rc", "calm", "calm"],
+  ["master", "calm", "calm"],
+  ["openbsd-7.4", "calm", "calm"],
+  ["", "calm", "calm"],
+])("tmux %s: a control client introduces itself %s, and where it cannot be direct %s", (version, direct, other) => {
+  expect(introductionTo(version, true)).toBe(direct);
+  expect(introductionTo(version, false)).toBe(other);
+});
 
 test("where nobody is, the session used longest ago is chosen, then the oldest", () => {
   expect(chooseSession(presence(["$0 30 0 0", "$1 10 0 0", "$2 20 0 0"]))).toBe("$1");

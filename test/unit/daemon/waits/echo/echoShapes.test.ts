@@ -140,3 +140,21 @@ for (const [name, shape] of Object.entries(SHAPES)) {
     });
   }
 }
+
+test.each<[string, number, readonly string[], boolean]>([
+  ["within the window is hidden", 60, ["make\r\n"], true],
+  ["that has begun within the window is hidden", 62, ["ma", "ke", "\r\n"], true],
+  ["past the window is output", 65, ["make\r\n"], false],
+])("an echo %s", async (_what, bytes, chunks, isHidden) => {
+  const { source, waits } = waitBench({ echoWindowBytes: 64 });
+  const wait = waits.wait(source, { pattern: { kind: "literal", text: "make" }, excludeEcho: Buffer.from("make\r") });
+  source.write(`${"x".repeat(bytes - 2)}\r\n`);
+  for (const chunk of chunks) {
+    await turns();
+    source.write(chunk);
+  }
+  expect((await outcomeOf(wait)) === "pending").toBe(isHidden);
+  source.write("make: done\r\n");
+  expect(await outcomeOf(wait)).toMatchObject({ matched: [{ text: "make" }] });
+  waits.close();
+});

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { waitCommand } from "../../../../../adapters/bin/commands/waitCommand.ts";
+import { waitCommand } from "../../../../../adapters/commands/operations/waitCommand.ts";
 import { openApiDocument } from "../../../../../adapters/native/openapi.ts";
 import type { Predicate } from "../../../../../daemon/waits/predicates/predicate.ts";
 import { PREDICATES } from "../../../../../daemon/waits/predicates/predicateTable.ts";

@@ -1,7 +1,7 @@
 /** The page's event streams: what they are said to be, and how they come back. */
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../../../../../adapters/dashboard/page/net/apiError.ts";
-import type { LinkState } from "../../../../../../adapters/dashboard/page/net/sseLink.ts";
+import type { LinkState } from "../../../../../../adapters/dashboard/page/model/pageState.ts";
 import { LINK_SILENCE_MS, SseLink } from "../../../../../../adapters/dashboard/page/net/sseLink.ts";
 import type { SseEvent } from "../../../../../../protocol/text/sse.ts";
 import { FakeClock } from "../../../../../support/clock/fakeClock.ts";

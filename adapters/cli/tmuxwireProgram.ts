@@ -1,0 +1,56 @@
+/** `tmuxwire` with some of its commands: makes a program of a command table. */
+import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
+import { AppError, ERROR_SURFACES, toAppError } from "../../protocol/errors.ts";
+import { TmuxwireError } from "../client/client.ts";
+import { packageVersion } from "../serving/version.ts";
+import { type Io, Interrupted } from "./cliIo.ts";
+import type { CommandSpec, Program } from "./commandTypes.ts";
+import { oneLine } from "./textTable.ts";
+
+export const tmuxwireProgram = (commands: readonly CommandSpec[]): Program => ({
+  name: "tmuxwire",
+  about: "a daemon that drives tmux, and commands that use it",
+  commands,
+  version: packageVersion,
+  fail: reportFailure,
+});
+
+/**
+ * How a command fails: one line on stderr, or with `--json` one object on stdout (so that a reader of stdout always gets
+ * JSON and stderr stays empty), and the exit code of the one table.
+ * Reports, and returns the exit code.
+ */
+const reportFailure: Program["fail"] = async (io, thrown, json, exitCodeOf) => {
+  if (thrown instanceof Interrupted) return thrown.exitCode;
+  if (io.signal.reason instanceof Interrupted) return io.signal.reason.exitCode;
+  const error = appErrorOf(thrown);
+  const { code, details } = error;
+  const nearest = details?.["nearest"];
+  const isTokenRefused = code === "UNAUTHORIZED" && thrown instanceof TmuxwireError;
+  const message = isTokenRefused ? tokenHint(io) : error.message;
+  if (json)
+    await io.out(`${JSON.stringify({ error: { code, message, ...(details === undefined ? {} : { details }) } })}\n`);
+  else
+    io.err(
+      `tmuxwire: ${oneLine(message)}${typeof nearest === "string" ? `; did you mean ${oneLine(nearest)}?` : ""}\n`,
+    );
+  // At log level debug a bug of ours is shown in full.
+  if (code === "INTERNAL_ERROR" && io.env["TMUXWIRE_LOG_LEVEL"] === "debug") {
+    const cause = error.cause instanceof Error ? error.cause : error;
+    io.err(`${cause.stack ?? cause.message}\n`);
+  }
+  return exitCodeOf?.(code) ?? ERROR_SURFACES[code].exitCode;
+};
+
+/** A daemon's error keeps its code; if it was unreachable, the cause says more. */
+function appErrorOf(thrown: unknown): AppError {
+  if (!(thrown instanceof TmuxwireError)) return toAppError(thrown);
+  const { code, message, details, cause } = thrown;
+  if (cause instanceof AppError) return cause;
+  return new AppError(code, message, { details, cause });
+}
+
+/** Where the token probably is. */
+const tokenHint = ({ env, homeDir }: Io): string =>
+  `the daemon does not know this token: its own is in a file, by default ${runtimePaths(env, homeDir).tokenPath} of the user ` +
+  "that runs it (`tmuxwire config` there shows native.tokenFile); give that file with --token-file or TMUXWIRE_TOKEN_FILE";

@@ -1,0 +1,103 @@
+/** Shared by the installers of hooks: write files that differ, remove files that exist. */
+import { existsSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import { AppError } from "../../../protocol/errors.ts";
+import { HOOKS_DIRECTORY, scriptName, secretsName } from "../../hooks/hookScript.ts";
+import { readWhole, removeFile, replaceWhole } from "../../hooks/wholeFile.ts";
+import type { Io } from "../../cli/cliIo.ts";
+import type { CommandCall } from "../../cli/commandTypes.ts";
+import { configurationOf } from "../connection/configuration.ts";
+import { findInstall } from "./hookInstalls.ts";
+import { printable } from "../../cli/textTable.ts";
+
+export const onlyClaudesProjects = (agent: string): AppError =>
+  new AppError("INVALID_ARGUMENT", `--scope project is for claude: ${agent}'s hooks are for all your sessions`);
+
+/** The exit code of `systemctl status` for a missing unit. */
+export const NOT_INSTALLED = 3;
+
+/** Where an agent's hooks report to, and our own files for them. @throws AppError INVALID_ARGUMENT, CONFIGURATION_INVALID */
+export function hookPlace(agent: string, { io, options }: CommandCall) {
+  const { dashboard } = configurationOf(io, options);
+  const data = join(given(io.env["XDG_DATA_HOME"]) ?? join(io.homeDir, ".local", "share"), ...HOOKS_DIRECTORY);
+  return {
+    url: dashboardUrl(options.text("dashboard"), dashboard.host, dashboard.port),
+    token: dashboard.token,
+    data,
+    scriptPath: join(data, scriptName(agent)),
+    secretsPath: join(data, secretsName(agent)),
+  };
+}
+
+interface AskedPlace {
+  readonly data: string;
+  readonly settings: string;
+  /** The caller said which file it is. */
+  readonly isNamed: boolean;
+  readonly url: string;
+}
+
+/** The file and the dashboard that are meant: for all but `install` those that it was given. */
+export function knownPlace(
+  agent: string,
+  { positionals: [action], options }: CommandCall,
+  asked: AskedPlace,
+): { readonly settings: string; readonly url: string } {
+  const known = action === "install" ? undefined : findInstall(asked.data, agent, asked);
+  if (known === undefined) return asked;
+  return options.text("dashboard") === undefined ? known : { ...known, url: asked.url };
+}
+
+/** @throws AppError INVALID_ARGUMENT, CONFIGURATION_INVALID */
+function dashboardUrl(asked: string | undefined, host: string, port: number): string {
+  if (asked === undefined) {
+    if (port === 0)
+      throw new AppError("CONFIGURATION_INVALID", "the dashboard's port is any: say which with --dashboard URL");
+    // One that listens on all addresses is reached on loopback.
+    const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+    return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
+  }
+  const url = URL.canParse(asked) ? new URL(asked) : undefined;
+  const isUsable =
+    url !== undefined && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" && url.username === "";
+  if (isUsable) return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+  throw new AppError("INVALID_ARGUMENT", "--dashboard is an address such as http://127.0.0.1:5055, without ? and #");
+}
+
+export function replaceChanged(path: string, text: string, mode: number): string[] {
+  const bytes = readWhole(path);
+  if (bytes !== undefined && Buffer.from(bytes).toString() === text) return [];
+  replaceWhole(path, text, mode);
+  return [path];
+}
+
+export function removeThere(path: string): string[] {
+  if (!existsSync(path)) return [];
+  removeFile(path);
+  return [path];
+}
+
+/** The token in curl's own syntax: inside double quotes only these two are escaped. Without a token, no file. */
+export function replaceSecrets(path: string, token: string | undefined): string[] {
+  if (token === undefined) return removeThere(path);
+  const escaped = token.replaceAll(/[\\"]/g, "\\$&");
+  return replaceChanged(path, `header = "Authorization: Bearer ${escaped}"\n`, 0o600);
+}
+
+export const hasCurl = ({ env }: Io): boolean =>
+  (env["PATH"] ?? "").split(delimiter).some((directory) => directory !== "" && existsSync(join(directory, "curl")));
+export const NO_CURL = "curl is not on PATH: install it, the hooks do nothing without it";
+
+export const given = (path: string | undefined): string | undefined =>
+  path !== undefined && isAbsolute(path) ? path : undefined;
+
+/** @param title the agent's */
+export const installedLines = (changed: readonly string[], title: string, url: string): readonly string[] => [
+  ...(changed.length === 0 ? ["nothing to do: the hooks are installed"] : ["written:", ...indented(changed)]),
+  `${title} reports to ${url}; restart agents that run already`,
+];
+
+export const removedLines = (changed: readonly string[]): readonly string[] =>
+  changed.length === 0 ? ["nothing to do: there are no hooks of ours"] : ["changed:", ...indented(changed)];
+
+const indented = (paths: readonly string[]): readonly string[] => paths.map((path) => `  ${printable(path)}`);

@@ -1,0 +1,209 @@
+/** `tmuxwire hooks`: installs, removes or checks the hooks by which an agent reports to the dashboard. */
+import { lstatSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { AppError } from "../../../protocol/errors.ts";
+import { type HookGroups, readSettings, stateOf, withHooks, withoutHooks } from "../../hooks/claudeSettings.ts";
+import { hookScript, shellWord } from "../../hooks/hookScript.ts";
+import { type SettingsAgent, SETTINGS_AGENTS, SHARED_SCRIPT_WORD } from "../../hooks/settingsAgents.ts";
+import { readWhole, removeFile, replaceWhole } from "../../hooks/wholeFile.ts";
+import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
+import { JSON_OPTION, printResult } from "../../cli/jsonOutput.ts";
+import {
+  hasCurl,
+  hookPlace,
+  given,
+  installedLines,
+  knownPlace,
+  NO_CURL,
+  NOT_INSTALLED,
+  removedLines,
+  removeThere,
+  replaceChanged,
+  replaceSecrets,
+  onlyClaudesProjects,
+} from "./hookFiles.ts";
+import { forgetInstall, otherInstalls, rememberInstall } from "./hookInstalls.ts";
+import { rememberDirectories, removeMadeDirectories } from "./hookDirectories.ts";
+import { isPluginAgent, runPluginHooks } from "./pluginHooks.ts";
+import { printable } from "../../cli/textTable.ts";
+
+const ACTIONS = ["install", "uninstall", "status"] as const;
+const AGENTS = ["claude", "codex", "gemini", "pi", "opencode", "copilot"] as const;
+const SCOPES = ["user", "project"] as const;
+
+export const hooksCommand: CommandSpec = {
+  name: "hooks",
+  summary: "let an agent report to the dashboard",
+  details: [
+    "install writes hooks for eight events into Claude Code's settings ($CLAUDE_CONFIG_DIR or ~/.claude; with --scope " +
+      "project .claude/settings.json of the directory you are in) and the script they run into " +
+      "~/.local/share/tmuxwire/hooks. Nothing else in the settings changes, and uninstall gives back what was there. " +
+      "Restart agents that run already.",
+    "Gemini CLI the same, five events in ~/.gemini/settings.json ($GEMINI_CLI_HOME); Codex seven in ~/.codex/hooks.json " +
+      "($CODEX_HOME), which Codex has you review at its next start.",
+    "pi, opencode and Copilot CLI get a file of their own: ~/.pi/agent/extensions/tmuxwire.ts ($PI_CODING_AGENT_DIR), " +
+      "~/.config/opencode/plugin/tmuxwire.js ($OPENCODE_CONFIG_DIR) and ~/.copilot/hooks/tmuxwire.json ($COPILOT_HOME), " +
+      "for all your sessions.",
+    "status and uninstall find what install was given: its files, and with --dashboard its URL. status exits with 0 when all of them are there, with 3 when not.",
+  ],
+  positionals: [
+    { name: "ACTION", description: "what to do", choices: ACTIONS },
+    { name: "AGENT", description: "the agent program", choices: AGENTS },
+  ],
+  options: [
+    {
+      name: "scope",
+      type: "text",
+      value: "SCOPE",
+      description: "all your sessions, or those in this project for everybody who works on it",
+      choices: SCOPES,
+      default: "user",
+    },
+    {
+      name: "dashboard",
+      type: "text",
+      value: "URL",
+      description: "where the dashboard is",
+      default: "as `tmuxwire config` has it, else http://127.0.0.1:5055",
+    },
+    JSON_OPTION,
+  ],
+  examples: [
+    { line: "tmuxwire hooks install claude", does: "for all your sessions" },
+    { line: "tmuxwire hooks install claude --scope project", does: "for this project" },
+    { line: "tmuxwire hooks install pi", does: "an extension of pi" },
+    { line: "tmuxwire hooks status claude", does: "whether they are installed, and where" },
+    { line: "tmuxwire hooks uninstall claude", does: "take them out again" },
+  ],
+  run: async (call: CommandCall): Promise<number> => {
+    const agent = call.positionals[1]!;
+    if (isPluginAgent(agent)) return runPluginHooks(agent, call);
+    const place = placeOf(SETTINGS_AGENTS[agent]!, call);
+    switch (call.positionals[0] as (typeof ACTIONS)[number]) {
+      case "install":
+        return install(place, call);
+      case "uninstall":
+        return uninstall(place, call);
+      case "status":
+        return status(place, call);
+    }
+  },
+};
+
+interface Place extends ReturnType<typeof hookPlace> {
+  readonly agent: SettingsAgent;
+  readonly scope: (typeof SCOPES)[number];
+  readonly settingsPath: string;
+  readonly groups: HookGroups;
+}
+
+function placeOf(agent: SettingsAgent, call: CommandCall): Place {
+  const { env, homeDir, cwd } = call.io;
+  const scope = call.options.text("scope") === "project" ? "project" : "user";
+  if (scope === "project" && agent.name !== "claude") throw onlyClaudesProjects(agent.name);
+  const { directory, directoryVariable, isHomeVariable = false } = agent;
+  const named = given(env[directoryVariable]);
+  const ofUser = named === undefined || isHomeVariable ? join(named ?? homeDir, directory) : named;
+  const place = hookPlace(agent.name, call);
+  const word = scope === "project" ? SHARED_SCRIPT_WORD : shellWord(place.scriptPath);
+  const isNamed = scope === "project" || named !== undefined;
+  const settings = join(scope === "project" ? join(cwd, directory) : ofUser, agent.file);
+  const { settings: settingsPath, url } = knownPlace(agent.name, call, { ...place, settings, isNamed });
+  return {
+    ...place,
+    agent,
+    scope,
+    url,
+    settingsPath,
+    groups: new Map(agent.events.map((event) => [event.name, agent.group(event, word, url)])),
+  };
+}
+
+async function install(place: Place, call: CommandCall): Promise<number> {
+  const { agent, settingsPath, scriptPath, secretsPath, token, url } = place;
+  // Read first: a refusal comes before anything is written.
+  const before = settingsAt(place);
+  const after = withHooks(before, place.groups);
+  rememberDirectories(dirname(scriptPath), [settingsPath]);
+  const changed = [
+    ...replaceChanged(scriptPath, hookScript(agent), 0o644),
+    ...replaceSecrets(secretsPath, token),
+    ...replaceSettings(place, before, after),
+  ];
+  rememberInstall(place.data, agent.name, { scope: place.scope, settings: settingsPath, url });
+  const curl = hasCurl(call.io);
+  await printResult(call, { installed: true, ...whereOf(place), changed, curl }, [
+    ...installedLines(changed, agent.title, url),
+    ...(agent.notes ?? []),
+    ...(curl ? [] : [NO_CURL]),
+  ]);
+  return 0;
+}
+
+async function uninstall(place: Place, call: CommandCall): Promise<number> {
+  const { agent, data, scope, settingsPath, scriptPath, secretsPath } = place;
+  const before = settingsAt(place);
+  const after = before === undefined ? undefined : withoutHooks(before);
+  const changed = replaceSettings(place, before, after);
+  // Another project's hooks may use the same script.
+  if (scope === "user") changed.push(...removeThere(scriptPath), ...removeThere(secretsPath));
+  forgetInstall(data, agent.name, settingsPath);
+  removeMadeDirectories(dirname(scriptPath), [settingsPath]);
+  await printResult(call, { installed: false, ...whereOf(place), changed }, removedLines(changed));
+  return 0;
+}
+
+async function status(place: Place, call: CommandCall): Promise<number> {
+  const { agent, settingsPath, scriptPath } = place;
+  const { state, events, disabled } = stateOf(settingsAt(place), place.groups);
+  const script = scriptState(place);
+  const curl = hasCurl(call.io);
+  const installed = state === "installed" && script === "installed";
+  const overall = state === "installed" && !installed ? (script === "missing" ? "partly" : "outdated") : state;
+  const others = otherInstalls(place.data, agent.name, settingsPath);
+  const lacking = Object.entries(events).filter(([, one]) => one !== "installed");
+  const lines = [
+    `${settingsPath}: ${overall}`,
+    ...(state === "partly" || state === "outdated" ? lacking.map(([event, one]) => `  ${event}: ${one}`) : []),
+    `${scriptPath}: ${script}`,
+    `dashboard: ${place.url}`,
+    ...others.map((other) => `also installed: ${other.settings}, dashboard ${other.url}`),
+    ...(disabled ? [`${agent.title} has all hooks switched off in these settings`] : []),
+    ...(curl ? [] : [NO_CURL]),
+    ...(installed || overall === "not installed"
+      ? []
+      : [`run \`tmuxwire hooks install ${agent.name}\` to repair them`]),
+  ];
+  const report = { installed, state: overall, ...whereOf(place), events, script_state: script, disabled, curl, others };
+  await printResult(call, report, lines.map(printable));
+  return installed ? 0 : NOT_INSTALLED;
+}
+
+const whereOf = ({ scope, settingsPath, scriptPath, url }: Place) => ({
+  scope,
+  settings: settingsPath,
+  script: scriptPath,
+  dashboard: url,
+});
+
+const settingsAt = ({ agent, settingsPath }: Place): string | undefined =>
+  readSettings(settingsPath, readWhole(settingsPath), agent.takesComments);
+
+/** @throws AppError REVISION_CONFLICT when the settings were written meanwhile. */
+function replaceSettings(place: Place, before: string | undefined, after: string | undefined): string[] {
+  if (before === after) return [];
+  const path = place.settingsPath;
+  if (settingsAt(place) !== before) {
+    throw new AppError("REVISION_CONFLICT", `${path} was changed at this moment by another program; try again`);
+  }
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  if (after !== undefined || isLink) replaceWhole(path, after ?? "{}\n");
+  else removeFile(path);
+  return [path];
+}
+
+function scriptState({ agent, scriptPath }: Place): "installed" | "different" | "missing" {
+  const bytes = readWhole(scriptPath);
+  if (bytes === undefined) return "missing";
+  return Buffer.from(bytes).toString() === hookScript(agent) ? "installed" : "different";
+}

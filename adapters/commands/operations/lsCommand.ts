@@ -1,0 +1,83 @@
+/** `tmuxwire ls`: sessions, windows and panes as a tree, once or as they change. */
+import { applyTreeEvent } from "../../../protocol/api/applyTreeEvent.ts";
+import type { NativeTree, NativeTreeResponse, NativeTreeWindow } from "../../client/client.ts";
+import { CLIENT_OPTIONS, connect } from "../connection/clientConnection.ts";
+import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
+import { operationCommand } from "./operationCommand.ts";
+import { printable } from "../../cli/textTable.ts";
+
+const once = operationCommand<NativeTreeResponse>({
+  operation: "tree",
+  name: "ls",
+  examples: [
+    { line: "tmuxwire ls", does: "with * at what is active" },
+    { line: "tmuxwire ls -w", does: "as it changes, with what the programs are doing" },
+    { line: "tmuxwire ls --json", does: "with layouts, and the event that it is after" },
+  ],
+  show: ({ io }, tree) => io.out(drawn(tree, new Map())),
+});
+
+export const lsCommand: CommandSpec = {
+  ...once,
+  aliases: ["tree"],
+  options: [
+    { name: "watch", short: "w", type: "flag", description: "draw it again whenever something changes" },
+    ...CLIENT_OPTIONS,
+  ],
+  run: (call) => (call.options.flag("watch") ? watch(call) : once.run(call)),
+};
+
+const HOME_AND_CLEAR = "\u001b[H\u001b[J";
+const CLEAR = "\u001b[2J";
+
+/** Redraws in place on a terminal; otherwise prints one tree after the other. */
+async function watch(call: CommandCall): Promise<number> {
+  const { io, options } = call;
+  const json = options.flag("json");
+  const client = await connect(call);
+  const states = new Map<string, string>();
+  let tree: NativeTree = { sessions: [], windows: [], panes: [] };
+  let shown = "";
+  if (io.colour && !json) await io.out(CLEAR);
+  for await (const { event } of client.events({ readiness: true, signal: io.signal })) {
+    tree = applyTreeEvent(tree, event);
+    const known = event.type === "reset" ? Object.entries(event.readiness ?? {}) : [];
+    if (event.type === "readiness") known.push([event.pane, event.readiness]);
+    for (const [pane, { state }] of known) states.set(pane, state);
+    for (const id of states.keys()) if (!tree.panes.some((pane) => pane.id === id)) states.delete(id);
+    const text = json ? `${JSON.stringify(tree)}\n` : drawn(tree, states);
+    if (text === shown) continue;
+    shown = text;
+    await io.out(io.colour && !json ? HOME_AND_CLEAR + text : json ? text : `${text}\n`);
+  }
+  return 0;
+}
+
+function drawn({ sessions, windows, panes }: NativeTree, states: ReadonlyMap<string, string>): string {
+  const byId = new Map(windows.map((window) => [window.id, window]));
+  const mark = (is: boolean): string => (is ? "*" : "");
+  const panesOf = (window: NativeTreeWindow): string[] =>
+    window.panes.map((id) => {
+      const pane = panes.find((candidate) => candidate.id === id);
+      const state = states.get(id);
+      const words =
+        pane === undefined
+          ? []
+          : [
+              `${pane.cols}x${pane.rows}`,
+              ...(pane.exit === null ? [] : ["ended"]),
+              ...(state === undefined ? [] : [state]),
+            ];
+      return ["   ", `${id}${mark(id === window.activePane)}`, ...words, pane?.title ?? ""].join(" ");
+    });
+  const lines = sessions.flatMap((session) => [
+    `${session.name} ${session.id}`,
+    ...session.windows.flatMap(({ index, window: id }) => {
+      const window = byId.get(id);
+      if (window === undefined) return [];
+      const zoomed = window.zoomed ? " zoomed" : "";
+      return [`  ${index}: ${window.name} ${id}${mark(id === session.activeWindow)}${zoomed}`, ...panesOf(window)];
+    }),
+  ]);
+  return lines.map((line) => `${printable(line).trimEnd()}\n`).join("");
+}

@@ -1,0 +1,36 @@
+/** Arguments that several commands take. */
+import type { CommandCall, OptionSpec } from "../../cli/commandTypes.ts";
+import type { GivingPositional } from "./operationCommand.ts";
+
+export const PANE: GivingPositional = {
+  gives: "pane",
+  name: "PANE",
+  description: "a pane such as %5 or 5, or a session's name: its active pane; . inside tmux: this pane",
+  isPane: true,
+  names: "pane",
+};
+/** For commands where nothing follows it. */
+export const PANE_OR_THIS: GivingPositional = { ...PANE, optional: true };
+export const SESSION: GivingPositional = {
+  gives: "session",
+  name: "SESSION",
+  description: "its name, exactly, or its id such as $3",
+  names: "session",
+};
+
+const MAX_TIMEOUT_SEC = 3_600;
+export const TIMEOUT_OPTION: OptionSpec = {
+  name: "timeout",
+  short: "t",
+  type: "number",
+  value: "SECONDS",
+  description: "give up after this long, with exit code 124",
+  default: "30",
+  min: 0.001,
+  max: MAX_TIMEOUT_SEC,
+};
+
+export const timeoutOf = ({ options }: CommandCall): { timeoutMs?: number } => {
+  const seconds = options.number("timeout");
+  return seconds === undefined ? {} : { timeoutMs: Math.ceil(seconds * 1_000) };
+};

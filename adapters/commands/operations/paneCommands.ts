@@ -1,0 +1,72 @@
+/** `tmuxwire send`, `capture`, `snapshot` and `resize`: type into a pane, read it, change its size. */
+import { PROFILES } from "../../../daemon/readiness/profiles.ts";
+import type { NativeCapture, NativeSnapshot } from "../../client/client.ts";
+import { INPUT_OPTIONS, inputOf } from "./inputParts.ts";
+import { operationCommand } from "./operationCommand.ts";
+import { PANE, PANE_OR_THIS } from "./paneArguments.ts";
+import { usageError } from "../../cli/parseCommand.ts";
+
+export const sendCommand = operationCommand({
+  operation: "input",
+  name: "send",
+  details: [
+    "Text arrives byte for byte, then the keys, then Enter: one job, uninterrupted by other senders. Words are joined " +
+      "with a blank; `-` alone sends standard input; text that begins with - goes after `--`.",
+  ],
+  positionals: [PANE, { gives: "parts", name: "TEXT", description: "what to type", optional: true, many: true }],
+  tweak: { profile: { value: "NAME", complete: PROFILES.map(({ name }) => name) } },
+  options: INPUT_OPTIONS,
+  examples: [
+    { line: "tmuxwire send work --enter 'make test'", does: "a command line" },
+    { line: "tmuxwire send work --key C-c", does: "a key" },
+    { line: "tmuxwire send agent --profile claude --enter y", does: "only while Claude Code reads from the pane" },
+    { line: "tmuxwire send work --paste - < notes.txt", does: "a file, as a paste" },
+  ],
+  input: async (call) => {
+    const parts = await inputOf(call, call.positionals.slice(1));
+    if (parts === undefined) throw usageError("send needs something to type: TEXT, --key or --enter");
+    return { parts };
+  },
+});
+
+export const captureCommand = operationCommand<NativeCapture>({
+  operation: "capture",
+  name: "capture",
+  positionals: [PANE_OR_THIS],
+  tweak: { lines: { short: "n" } },
+  examples: [
+    { line: "tmuxwire capture work", does: "the visible screen, without blank lines at its end" },
+    { line: "tmuxwire capture %5 --lines 200 --json", does: "more of it, with its position in the stream" },
+  ],
+  show: ({ io }, { lines }) => {
+    const used = lines.findLastIndex((line) => line !== "") + 1;
+    return io.out(
+      lines
+        .slice(0, used)
+        .map((line) => `${line}\n`)
+        .join(""),
+    );
+  },
+});
+
+export const snapshotCommand = operationCommand<NativeSnapshot>({
+  operation: "snapshot",
+  name: "snapshot",
+  details: [
+    "They begin with a full reset; a terminal gets what draws of them. With --json they are base64, with their place in the stream.",
+  ],
+  positionals: [PANE_OR_THIS],
+  examples: [{ line: "tmuxwire snapshot work > screen.ansi", does: "for `cat`, in a terminal of that size" }],
+  show: ({ io }, { data }) => io.out(Buffer.from(data, "base64")),
+});
+
+export const resizeCommand = operationCommand({
+  operation: "resize",
+  name: "resize",
+  positionals: [
+    PANE,
+    { gives: "cols", name: "COLS", description: "width in columns" },
+    { gives: "rows", name: "ROWS", description: "height in rows" },
+  ],
+  examples: [{ line: "tmuxwire resize work 120 40", does: "and every pane of its window with it" }],
+});

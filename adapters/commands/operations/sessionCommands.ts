@@ -1,0 +1,46 @@
+/** `tmuxwire new` and `tmuxwire kill`: create and kill a session. */
+import { resolve } from "node:path";
+import type { NativeSession } from "../../client/client.ts";
+import { operationCommand } from "./operationCommand.ts";
+import { SESSION } from "./paneArguments.ts";
+
+export const newCommand = operationCommand<NativeSession>({
+  operation: "createSession",
+  name: "new",
+  details: [
+    "Prints its pane. Runs your shell, or the program after `--` with its arguments as they are: no shell reads them.",
+  ],
+  positionals: [
+    { gives: "name", name: "NAME", description: "its name; the daemon finds one when there is none", optional: true },
+    {
+      gives: "command",
+      name: "COMMAND",
+      description: "the program to run and its arguments",
+      optional: true,
+      many: true,
+    },
+  ],
+  tweak: {
+    cwd: { value: "DIR", description: "where it runs", default: "here", complete: "directory" },
+    cols: { default: "80" },
+    rows: { default: "24" },
+    remainOnExit: { name: "keep" },
+  },
+  examples: [
+    { line: "tmuxwire new work", does: "a shell in this directory" },
+    { line: "tmuxwire new build --keep -- make -j8", does: "a program whose end can be waited for" },
+  ],
+  input: ({ io, options, positionals: [name, ...command] }) => ({
+    cwd: resolve(io.cwd, options.text("cwd") ?? "."),
+    ...(name === "" ? { name: undefined } : {}),
+    ...(command.length === 0 ? { command: undefined } : {}),
+  }),
+  show: ({ io }, { activePane, name }) => io.out(`${activePane ?? name}\n`),
+});
+
+export const killCommand = operationCommand({
+  operation: "killSession",
+  name: "kill",
+  positionals: [SESSION],
+  examples: [{ line: "tmuxwire kill work", does: "and nothing whose name begins so" }],
+});

@@ -1,0 +1,79 @@
+/** `tmuxwire attach`: tmux itself in this terminal, on the given server and pane. */
+import type { NativeServer, ServerClient } from "../../client/client.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { CLIENT_OPTIONS, connect, daemonAddress } from "../connection/clientConnection.ts";
+import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
+import type { Io } from "../../cli/cliIo.ts";
+import { inForeground, printedBy } from "../../cli/foregroundProgram.ts";
+
+export const attachCommand: CommandSpec = {
+  name: "attach",
+  summary: "show a session or pane in this terminal, with tmux itself",
+  details: [
+    "A tmux client on the right socket: its keys are tmux's, and C-b d leaves. Of a pane, its window is shown and the pane " +
+      "made active. Inside tmux the client that you look at goes there, when it is of the same server; else a client runs " +
+      "inside the pane.",
+  ],
+  positionals: [{ name: "TARGET", description: "a session's name or id, or a pane such as %5 or 5", names: "pane" }],
+  options: [
+    { name: "read-only", short: "r", type: "flag", description: "look, and type nothing" },
+    { name: "detach-others", short: "d", type: "flag", description: "detach the terminals that show it now" },
+    ...CLIENT_OPTIONS.filter(({ name }) => name !== "json"),
+  ],
+  examples: [
+    { line: "tmuxwire attach work", does: "look, type, C-b d" },
+    { line: "tmuxwire attach %5 --read-only", does: "only look at this pane" },
+  ],
+  run: async (call: CommandCall): Promise<number> => {
+    const { io, options, positionals } = call;
+    const [wanted = ""] = positionals;
+    const { url } = await daemonAddress(call);
+    const client = await connect(call);
+    const { signal } = io;
+    const { servers } = await client.perform<{ servers: readonly NativeServer[] }>("listServers", {}, {}, { signal });
+    const server = servers.find(({ name }) => name === client.name);
+    if (server === undefined)
+      throw new AppError("NOT_FOUND", `there is no server ${client.name}: see tmuxwire servers`);
+    const { socketPath } = server;
+    if (socketPath === null || socketPath === undefined)
+      throw new AppError("INVALID_TARGET", `server ${client.name} has no tmux socket to attach to`);
+    if (url !== undefined && new URL(url).protocol === "https:")
+      throw new AppError("INVALID_ARGUMENT", "attach needs a daemon on this machine: its tmux socket is there");
+    const target = await targetOf(client, wanted, signal);
+    const [readOnly, others] = [options.flag("read-only"), options.flag("detach-others")];
+    const { TMUX, TMUX_PANE: _pane, ...outside } = io.env;
+    const viewer = TMUX?.startsWith(`${socketPath},`) === true ? await viewerOf(io.env, socketPath, TMUX) : undefined;
+    const words =
+      viewer === undefined
+        ? ["attach-session", ...(readOnly ? ["-r"] : []), ...(others ? ["-d"] : []), "-t", target]
+        : ["switch-client", ...(readOnly ? ["-r"] : []), "-c", viewer, "-t", target];
+    // Without TMUX: a client of another server inside a pane is allowed.
+    return inForeground(io, { program: "tmux", args: ["-S", socketPath, ...words], env: outside });
+  },
+};
+
+/**
+ * The client that shows this pane: the one of its session used last. Never a control client: one of those is the
+ * daemon's.
+ */
+async function viewerOf(env: Io["env"], socketPath: string, tmux: string): Promise<string | undefined> {
+  const format = "#{client_control_mode} #{session_id} #{client_activity} #{client_name}";
+  const listed = await printedBy({ program: "tmux", args: ["-S", socketPath, "list-clients", "-F", format], env });
+  const session = `$${tmux.slice(tmux.lastIndexOf(",") + 1)}`;
+  const clients = listed.split("\n").flatMap((line) => {
+    const [, id, activity, name] = /^0 (\$\d+) (\d+) (.+)$/.exec(line) ?? [];
+    return name === undefined ? [] : [{ name, isHere: id === session, activity: Number(activity) }];
+  });
+  return clients.sort((a, b) => Number(b.isHere) - Number(a.isHere) || b.activity - a.activity)[0]?.name;
+}
+
+/** By ids, which are unambiguous. @throws TmuxwireError NOT_FOUND */
+async function targetOf(client: ServerClient, wanted: string, signal: AbortSignal): Promise<string> {
+  const sessions = await client.sessions({ signal });
+  const session = sessions.find(({ id, name }) => wanted === id || wanted === name);
+  if (session !== undefined && !/^\d+$/.test(wanted)) return session.id;
+  const pane = await client.pane(wanted).info({ signal });
+  const holder = sessions.find(({ name }) => pane.sessions.includes(name));
+  if (holder === undefined) throw new AppError("NOT_FOUND", `pane ${pane.id} is in no session`);
+  return `${holder.id}:${pane.window}.${pane.id}`;
+}

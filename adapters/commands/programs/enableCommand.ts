@@ -1,0 +1,88 @@
+/** `tmuxwire enable` and `disable`: what plain `serve` starts in addition, kept in the configuration file. */
+import { ENABLED_KEY } from "../../../daemon/ops/daemonConfig.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { OPT_IN_NAMES } from "../../adapters.ts";
+import { replaceWhole } from "../../hooks/wholeFile.ts";
+import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
+import { configFilePath, readConfigFile } from "../connection/configuration.ts";
+
+const NEW_FILE_MODE = 0o600;
+const NAME = {
+  name: "NAME",
+  description: "addin: the add-in's bridge; team: the file by which pi finds the daemon",
+  choices: OPT_IN_NAMES,
+};
+
+const command = (name: "enable" | "disable", summary: string, does: string): CommandSpec => ({
+  name,
+  summary,
+  details: ["Writes the configuration file, keeps what else is in it, and holds from the daemon's next start on."],
+  positionals: [NAME],
+  options: [],
+  examples: [{ line: `tmuxwire ${name} addin`, does }],
+  run: async (call) => {
+    const [one = ""] = call.positionals;
+    const path = configFilePath(call.io.env, call.io.homeDir);
+    const changed = change(call, (names) =>
+      name === "enable" ? [...names, one] : names.filter((each) => each !== one),
+    );
+    const now = name === "enable" ? "starts" : "does not start";
+    await call.io.out(
+      changed ? `${one} ${now} from the daemon's next start on (${path})\n` : `${one}: nothing to change in ${path}\n`,
+    );
+    return 0;
+  },
+});
+
+export const enableCommand = command(
+  "enable",
+  "let `serve` start an optional part as well",
+  "it makes its certificate authority at the next start",
+);
+export const disableCommand = command(
+  "disable",
+  "undo what `enable` has done",
+  "the certificates stay; see docs/addin.md",
+);
+
+/** Whether there was anything to change. @throws AppError CONFIGURATION_INVALID when the file is not ours to understand */
+function change({ io }: CommandCall, edit: (names: readonly string[]) => readonly string[]): boolean {
+  const path = configFilePath(io.env, io.homeDir);
+  const root = rootOf(path, readConfigFile(io.env, io.homeDir)?.text ?? "{}");
+  const [section = "", key = ""] = ENABLED_KEY.split(".");
+  const serve = root[section] ?? {};
+  if (!isObject(serve)) throw notUnderstood(path, section);
+  const names = namesIn(serve[key]);
+  if (names === undefined) throw notUnderstood(path, ENABLED_KEY);
+  const wanted = [...new Set(edit(names))];
+  if (wanted.length === names.length) return false;
+  replaceWhole(
+    path,
+    `${JSON.stringify({ ...root, [section]: { ...serve, [key]: wanted } }, undefined, 2)}\n`,
+    NEW_FILE_MODE,
+  );
+  return true;
+}
+
+function rootOf(path: string, text: string): Record<string, unknown> {
+  try {
+    const root: unknown = JSON.parse(text);
+    if (isObject(root)) return root;
+  } catch {
+    // Refused below, like a file that is not an object.
+  }
+  throw new AppError("CONFIGURATION_INVALID", `${path} must hold one JSON object; nothing was changed`);
+}
+
+/** As the setting is read: a list, or comma-separated words. */
+function namesIn(value: unknown): readonly string[] | undefined {
+  if (value === undefined) return [];
+  if (typeof value === "string") return value.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
+  return Array.isArray(value) && value.every((name) => typeof name === "string") ? value : undefined;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const notUnderstood = (path: string, key: string): AppError =>
+  new AppError("CONFIGURATION_INVALID", `"${key}" in ${path} is not what it should be; correct it by hand`);

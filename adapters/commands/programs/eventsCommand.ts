@@ -1,0 +1,31 @@
+/** `tmuxwire events`: a tmux server's events. */
+import { CLIENT_OPTIONS, connect } from "../connection/clientConnection.ts";
+import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
+
+export const eventsCommand: CommandSpec = {
+  name: "events",
+  summary: "print what happens to sessions, windows and panes",
+  details: [
+    "Each event is a line of JSON: its id and the event, the whole tree first. A lost connection is opened again, and " +
+      "no event is repeated; if too much has happened meanwhile, the whole tree comes again.",
+  ],
+  positionals: [],
+  options: [
+    { name: "after", type: "text", value: "ID", description: "go on after this event, or that of a tree" },
+    { name: "readiness", type: "flag", description: "report what the programs are doing as well" },
+    { name: "no-resume", type: "flag", description: "end when the connection is lost instead of reconnecting" },
+    ...CLIENT_OPTIONS,
+  ],
+  examples: [{ line: "tmuxwire events | jq .event.type", does: "what happens, as it happens" }],
+  run: async (call: CommandCall): Promise<number> => {
+    const { io, options } = call;
+    const events = (await connect(call)).events({
+      after: options.text("after"),
+      resume: !options.flag("no-resume"),
+      ...(options.flag("readiness") ? { readiness: true } : {}),
+      signal: io.signal,
+    });
+    for await (const event of events) await io.out(`${JSON.stringify(event)}\n`);
+    return 0;
+  },
+};

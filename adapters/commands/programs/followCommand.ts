@@ -1,0 +1,127 @@
+/** `tmuxwire follow`: a pane's output as it comes, every byte once, across lost connections and restarts of the daemon. */
+import { type PaneEvent, TmuxwireError } from "../../client/client.ts";
+import { isPassing } from "../../client/clientHttp.ts";
+import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
+import { CLIENT_OPTIONS, connect, paneNamed } from "../connection/clientConnection.ts";
+import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
+import type { Io } from "../../cli/cliIo.ts";
+import { PANE_OR_THIS } from "../operations/paneArguments.ts";
+import { usageError } from "../../cli/parseCommand.ts";
+
+export const followCommand: CommandSpec = {
+  name: "follow",
+  summary: "print a pane's output as it comes",
+  details: [
+    "Every byte as it is; a terminal gets only text and what draws (docs/security.md), so that it shows what the pane " +
+      "shows and does nothing else. A gap in the output is reported on stderr and followed by a snapshot of the screen. " +
+      "Ends when the pane does. With --text whole lines without escape sequences, for grep and the like; no snapshots. " +
+      "With --json each event is a line; output is base64, and its `position` is where --from can go on.",
+  ],
+  positionals: [PANE_OR_THIS],
+  options: [
+    {
+      name: "from",
+      type: "text",
+      value: "WHERE",
+      description: "where to begin: now, snapshot, tail:LINES, or a position such as k3Jd9:1024",
+      default: "now",
+      complete: ["now", "snapshot"],
+    },
+    { name: "text", type: "flag", description: "whole lines of plain text instead of bytes" },
+    { name: "raw", type: "flag", description: "every byte to a terminal, too: programs may make it answer" },
+    { name: "readiness", type: "flag", description: "with --json: report what the program is doing as well" },
+    { name: "no-resume", type: "flag", description: "end when the connection is lost instead of reconnecting" },
+    ...CLIENT_OPTIONS,
+  ],
+  examples: [
+    { line: "tmuxwire follow work --from snapshot", does: "its screen, then its output" },
+    { line: "tmuxwire follow work --text --from tail:100 | grep ERROR", does: "for a pipe" },
+    { line: "tmuxwire follow work --json --from k3Jd9:1024", does: "go on where an earlier one stopped" },
+  ],
+  run: async (call: CommandCall): Promise<number> => {
+    const { io, options, positionals } = call;
+    const pane = await paneNamed(call, positionals[0]);
+    const json = options.flag("json");
+    const raw = options.flag("raw") ? "raw" : undefined;
+    const text = options.flag("text") ? new TextLines(io) : undefined;
+    if (text !== undefined && (json || options.text("from") === "snapshot"))
+      throw usageError(
+        "--text goes with neither --json nor --from snapshot: a snapshot has no lines; use --from tail:100",
+      );
+    const client = (await connect(call)).pane(pane);
+    // A stream that cannot be opened is an error; one that is lost later is resumed.
+    await client.info({ signal: io.signal });
+    const events = client.follow({
+      from: options.text("from"),
+      resume: !options.flag("no-resume"),
+      ...(json && options.flag("readiness") ? { readiness: true } : {}),
+      signal: io.signal,
+    });
+    for await (const event of events) {
+      // The pane has not closed: an error says so.
+      if (event.kind === "closed" && isPassing(event.code)) throw new TmuxwireError(event.code, event.message);
+      if (json) await io.out(`${JSON.stringify(jsonEvent(event))}\n`);
+      else if (text !== undefined && event.kind === "output") await text.add(event.bytes);
+      else if (text === undefined || event.kind !== "snapshot") await show(io, event, raw);
+    }
+    await text?.end();
+    return 0;
+  },
+};
+
+/** The stream as lines; text overwritten after a carriage return is a line of its own. */
+class TextLines {
+  readonly #io: Io;
+  readonly #stripper = new AnsiStripper();
+  /** The unfinished line. */
+  #open = Buffer.alloc(0);
+
+  constructor(io: Io) {
+    this.#io = io;
+  }
+
+  async add(bytes: Uint8Array): Promise<void> {
+    const plain = Buffer.allocUnsafe(stripRoom(bytes.length));
+    const length = this.#stripper.strip(bytes, plain, 0);
+    const all = Buffer.concat([this.#open, plain.subarray(0, length)]);
+    // A line past the bound is printed in pieces.
+    const end = all.length > MAX_LINE_BYTES ? all.length : all.lastIndexOf(LF) + 1;
+    this.#open = all.subarray(end);
+    if (end > 0) await this.#io.out(all.subarray(0, end));
+  }
+
+  async end(): Promise<void> {
+    if (this.#open.length > 0) await this.#io.out(Buffer.concat([this.#open, Buffer.of(LF)]));
+  }
+}
+
+const LF = 0x0a;
+const MAX_LINE_BYTES = 65_536;
+
+function jsonEvent(event: PaneEvent): object {
+  if (!("bytes" in event)) return event;
+  const { bytes, ...rest } = event;
+  return { ...rest, data: Buffer.from(bytes).toString("base64") };
+}
+
+async function show(io: Io, event: PaneEvent, raw: "raw" | undefined): Promise<void> {
+  switch (event.kind) {
+    case "output":
+      await io.out(event.bytes, raw);
+      return;
+    case "snapshot":
+      // The output before it may have been cut off anywhere.
+      await io.out(event.bytes, raw ?? "anew");
+      return;
+    case "gap":
+      io.err(`tmuxwire: output from ${event.from} to ${event.to} is missing (${event.reason})\n`);
+      return;
+    case "open":
+    case "resize":
+    case "exit":
+    case "input":
+    case "readiness":
+    case "closed":
+      return;
+  }
+}

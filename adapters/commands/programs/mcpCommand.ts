@@ -1,0 +1,94 @@
+/** `tmuxwire mcp`: the daemon as an MCP server on this process's pipes. */
+import { dirname, join } from "node:path";
+import { AppError, toAppError } from "../../../protocol/errors.ts";
+import { autostart } from "../../serving/autostart.ts";
+import { CLIENT_OPTIONS, daemonAddress } from "../connection/clientConnection.ts";
+import type { Io } from "../../cli/cliIo.ts";
+import type { CommandCall, CommandSpec, OptionSpec } from "../../cli/commandTypes.ts";
+
+const TIERS: readonly OptionSpec[] = [
+  { name: "read-only", type: "flag", description: "only tools that change nothing" },
+  { name: "no-destructive", type: "flag", description: "no tool that ends or stops something" },
+  {
+    name: "server",
+    type: "text",
+    value: "NAME",
+    description: "only this one of the daemon's tmux servers",
+    default: "all of them",
+  },
+  {
+    name: "panes",
+    type: "text",
+    value: "PATTERN",
+    description: "only panes whose id or session's name matches, such as 'work*,%5'",
+    default: "all of them",
+  },
+  { name: "no-autostart", type: "flag", description: "start no daemon when none runs" },
+];
+const CONNECTION = CLIENT_OPTIONS.filter(({ name }) => ["socket", "url", "token-file"].includes(name));
+
+export const mcpCommand: CommandSpec = {
+  name: "mcp",
+  summary: "be an MCP server on stdin and stdout, for agents",
+  details: [
+    "Tools to list, make, run, type, wait, read and end panes; panes' screens as resources. A daemon is started when none " +
+      "runs, and stderr says so. The same is served over HTTP at /mcp of the native API, with its token.",
+  ],
+  positionals: [],
+  options: [...TIERS, ...CONNECTION],
+  examples: [
+    { line: "tmuxwire mcp", does: "for `claude mcp add tmuxwire -- npx tmuxwire mcp`, and other clients alike" },
+    { line: "tmuxwire mcp --read-only --panes 'work*'", does: "look at these sessions, change nothing" },
+  ],
+  run: async (call: CommandCall): Promise<number> => {
+    const { io, options } = call;
+    const query = new URLSearchParams();
+    if (options.flag("read-only")) query.set("readOnly", "true");
+    if (options.flag("no-destructive")) query.set("noDestructive", "true");
+    for (const name of ["server", "panes"]) {
+      const value = options.text(name);
+      if (value !== undefined) query.set(name, value);
+    }
+    const [{ McpRelay }, { openMcp }] = await Promise.all([
+      import("../connection/mcpRelay.ts"),
+      import("../connection/mcpConnection.ts"),
+    ]);
+    const connect = async () => {
+      const address = await daemonAddress(call);
+      try {
+        return await openMcp(address, query);
+      } catch (error) {
+        const isGone = toAppError(error).code === "DAEMON_UNREACHABLE";
+        if (!isGone || address.url !== undefined || options.flag("no-autostart")) throw error;
+        const logPath = join(dirname(address.socketPath), "daemon.log");
+        const pid = await startNative(io, logPath, serveFlags(call));
+        io.err(`tmuxwire: no daemon ran, so one was started (process ${pid}); its log is ${logPath}\n`);
+        return await openMcp(await daemonAddress(call), query);
+      }
+    };
+    await new McpRelay({ io, connect }).run();
+    return 0;
+  },
+};
+
+async function startNative(
+  { env, signal }: Io,
+  logPath: string,
+  flags: readonly string[],
+): Promise<number | undefined> {
+  const ready = /^native API listening on unix:/m;
+  try {
+    return await autostart({ flags: ["--only", "native", ...flags], env, signal, logPath, ready });
+  } catch (error) {
+    const message = `no daemon runs, and one that was started ended: ${(error as Error).message}`;
+    throw new AppError("DAEMON_UNREACHABLE", message, { cause: error });
+  }
+}
+
+/** The daemon listens where this command connects. */
+function serveFlags({ options }: CommandCall): readonly string[] {
+  return ["socket", "token-file"].flatMap((name) => {
+    const value = options.text(name);
+    return value === undefined ? [] : [`--${name}`, value];
+  });
+}

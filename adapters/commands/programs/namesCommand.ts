@@ -1,0 +1,49 @@
+/** `tmuxwire names`: what completions offer. Fails silently: an error would disturb completion. */
+import { connect, CLIENT_OPTIONS } from "../connection/clientConnection.ts";
+import { type CommandCall, type CommandSpec, NAME_KINDS, type NameKind } from "../../cli/commandTypes.ts";
+
+/** Needs no quoting in a shell: names with anything else are left out. */
+const PLAIN = /^[\w%][\w%@.+-]*$/;
+
+export const namesCommand: CommandSpec = {
+  name: "names",
+  summary: "print names of panes, sessions or servers",
+  details: [
+    "One per line, for completions: nothing, where no daemon runs; names that a shell would not read as one word are left out.",
+  ],
+  positionals: [{ name: "KIND", description: "of what", choices: NAME_KINDS }],
+  options: CLIENT_OPTIONS.filter(({ name }) => name !== "json"),
+  examples: [{ line: "tmuxwire names pane", does: "sessions and panes: what PANE takes" }],
+  run: async (call: CommandCall): Promise<number> => {
+    const names = await namesOf(call).catch(() => []);
+    await call.io.out(
+      names
+        .filter((name) => PLAIN.test(name))
+        .map((name) => `${name}\n`)
+        .join(""),
+    );
+    return 0;
+  },
+};
+
+async function namesOf(call: CommandCall): Promise<readonly string[]> {
+  const { signal } = call.io;
+  const client = await connect(call);
+  switch (call.positionals[0] as NameKind) {
+    case "pane": {
+      const { sessions, panes } = await client.tree({ signal });
+      return [...sessions.map(({ name }) => name), ...panes.map(({ id }) => id)];
+    }
+    case "session":
+      return (await client.sessions({ signal })).map(({ name }) => name);
+    case "server": {
+      const { servers } = await client.perform<{ servers: readonly { name: string }[] }>(
+        "listServers",
+        {},
+        {},
+        { signal },
+      );
+      return [...new Set([...servers.map(({ name }) => name), "default"])];
+    }
+  }
+}

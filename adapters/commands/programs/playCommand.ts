@@ -1,0 +1,99 @@
+/** `tmuxwire play`: a recording in this terminal, at its recorded pace. */
+import { resolve } from "node:path";
+import { systemClock } from "../../../daemon/time/clock.ts";
+import { readCast } from "./castFile.ts";
+import type { Io } from "../../cli/cliIo.ts";
+import type { CommandSpec } from "../../cli/commandTypes.ts";
+import { QuietOutput, TERMINAL_AT_REST } from "../../cli/quietOutput.ts";
+
+export const playCommand: CommandSpec = {
+  name: "play",
+  summary: "play a recording in this terminal",
+  details: [
+    "Of `tmuxwire rec`, `start-recording` or asciinema, asciicast 2 and 3. The terminal should be as large as the recorded " +
+      "one was. Only text and what draws reaches it: nothing that would make it answer, write to the clipboard or report " +
+      "the mouse (docs/security.md). Ctrl-C ends it.",
+  ],
+  positionals: [{ name: "FILE", description: "a recording" }],
+  options: [
+    {
+      name: "speed",
+      short: "s",
+      type: "number",
+      value: "FACTOR",
+      description: "how many times faster than it was",
+      default: "1",
+      min: 0.01,
+      max: 1_000_000,
+    },
+    {
+      name: "idle",
+      short: "i",
+      type: "number",
+      value: "SECONDS",
+      description: "no pause is longer than this",
+      min: 0,
+      max: 86_400,
+    },
+    {
+      name: "from",
+      type: "number",
+      value: "SECONDS",
+      description: "what came before is shown at once",
+      default: "0",
+      min: 0,
+      max: 31_536_000,
+    },
+  ],
+  examples: [
+    { line: "tmuxwire play demo.cast --speed 2 --idle 1", does: "without the pauses" },
+    { line: "tmuxwire play demo.cast --from 90", does: "from there on" },
+  ],
+  run: async ({ io, options, positionals: [file = ""] }) => {
+    const speed = options.number("speed") ?? 1;
+    const idleSec = options.number("idle") ?? Number.POSITIVE_INFINITY;
+    const fromSec = options.number("from") ?? 0;
+    const quiet = new QuietOutput();
+    let shownSec = fromSec;
+    let dueMs = systemClock.nowMs();
+    let gaps = 0;
+    let begun = false;
+    try {
+      for await (const { atSec, code, data } of readCast(resolve(io.cwd, file))) {
+        io.signal.throwIfAborted();
+        if (code === "m" && data.startsWith("gap: ")) {
+          gaps += 1;
+          quiet.reset();
+        }
+        if (code !== "o") continue;
+        const pauseSec = Math.min(idleSec, Math.max(0, atSec - shownSec));
+        shownSec = Math.max(shownSec, atSec);
+        dueMs += (pauseSec * 1_000) / speed;
+        await until(dueMs, io);
+        begun = true;
+        await io.out(quiet.pass(data), "raw");
+      }
+    } finally {
+      if (begun) await io.out(TERMINAL_AT_REST);
+    }
+    if (gaps > 0)
+      io.err(`tmuxwire: output is missing at ${gaps} ${gaps === 1 ? "place" : "places"} of the recording\n`);
+    return 0;
+  },
+};
+
+/** @throws the signal's reason */
+async function until(dueMs: number, { signal }: Io): Promise<void> {
+  if (dueMs <= systemClock.nowMs()) return;
+  await new Promise<void>((done, reject) => {
+    const timer = systemClock.callAt(dueMs, () => {
+      signal.removeEventListener("abort", abort);
+      done();
+    });
+    const abort = (): void => {
+      timer.cancel();
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener("abort", abort, { once: true });
+  });
+}

@@ -1,0 +1,150 @@
+/** `tmuxwire profiles` and `tmuxwire profile record`: the daemon's profiles of programs, and recorded screens for a new one. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
+import type { Profile } from "../../../daemon/readiness/profile.ts";
+import { PROFILES } from "../../../daemon/readiness/profiles.ts";
+import type { ReadinessState } from "../../../daemon/readiness/readiness.ts";
+import { READINESS_STATE_NAMES } from "../../../protocol/api/nativeReadiness.ts";
+import { judgeRecorded, readRecordedScreens, writeRecordedScreen } from "../../../daemon/readiness/recordedScreens.ts";
+import { readUserProfiles } from "../../../daemon/readiness/userProfiles.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { readWhole, replaceWhole } from "../../hooks/wholeFile.ts";
+import { CLIENT_OPTIONS, connect } from "../connection/clientConnection.ts";
+import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
+import { JSON_OPTION, printResult } from "../../cli/jsonOutput.ts";
+import type { Io } from "../../cli/cliIo.ts";
+import { PANE } from "../operations/paneArguments.ts";
+import { usageError } from "../../cli/parseCommand.ts";
+import { table } from "../../cli/textTable.ts";
+
+/** A file of recorded screens is to be read by a person. */
+const MAX_RECORDED_BYTES = 4_194_304;
+
+interface Row {
+  readonly name: string;
+  readonly kind: string;
+  readonly source: string;
+  readonly seenWith: readonly string[];
+  readonly state: string;
+}
+
+export const profilesCommand: CommandSpec = {
+  name: "profiles",
+  summary: "list what is known of programs",
+  details: [
+    "Your own are the files *.json in $XDG_CONFIG_HOME/tmuxwire/profiles (~/.config/tmuxwire/profiles); the daemon reads " +
+      "them when it starts. Exit code 2 when one of them, or the directory, is refused.",
+  ],
+  positionals: [],
+  options: [JSON_OPTION],
+  examples: [{ line: "tmuxwire profiles", does: "one line for each, with the versions it was tried with" }],
+  run: async (call: CommandCall): Promise<number> => {
+    const directory = directoryOf(call.io);
+    const own = readUserProfiles(directory);
+    const names = new Set(own.flatMap(({ profile }) => (profile === undefined ? [] : [profile.name])));
+    const profiles: Row[] = [
+      ...own.map(({ file, profile, refused }) =>
+        profile === undefined
+          ? { name: file, kind: "-", source: "own", seenWith: [], state: `refused: ${refused}` }
+          : rowOf(profile, `in use${recordedState(directory, profile)}`),
+      ),
+      ...PROFILES.map((profile) => rowOf(profile, names.has(profile.name) ? "replaced by your own" : "in use")),
+    ];
+    const rows = profiles.map(({ name, kind, source, seenWith, state }) => [
+      name,
+      kind,
+      source,
+      seenWith.length === 0 ? "-" : seenWith.join(","),
+      state,
+    ]);
+    await printResult(call, { profiles }, table(["NAME", "KIND", "SOURCE", "SEEN WITH", "STATE"], rows));
+    return own.some(({ refused }) => refused !== undefined) ? 2 : 0;
+  },
+};
+
+export const profileCommand: CommandSpec = {
+  name: "profile",
+  summary: "record a pane's screen for a profile",
+  details: [
+    "Adds what the pane shows now to NAME.md beside your own profiles. Say what the program is doing with --state, and " +
+      "record every state you can bring it into; `tmuxwire profiles` then holds NAME.json against all of them.",
+  ],
+  positionals: [
+    { name: "ACTION", description: "what to do", choices: ["record"] },
+    { name: "NAME", description: "the profile's name" },
+    PANE,
+  ],
+  options: [
+    {
+      name: "state",
+      type: "text",
+      value: "STATE",
+      description: "what the program is doing now",
+      choices: READINESS_STATE_NAMES,
+      default: "unknown",
+    },
+    { name: "as", type: "text", value: "TITLE", description: "what the screen is called", default: "the time" },
+    ...CLIENT_OPTIONS,
+  ],
+  examples: [{ line: "tmuxwire profile record mine work --state idle", does: "what it shows while it takes a prompt" }],
+  run: async (call: CommandCall): Promise<number> => {
+    const { io, options, positionals } = call;
+    const [, name = "", pane = ""] = positionals;
+    if (!/^[a-z][a-z0-9-]{0,31}$/.test(name)) throw usageError("NAME is a-z, 0-9 and -, beginning with a letter");
+    const client = (await connect(call)).pane(pane);
+    const [{ title, command }, { lines, cursor, cols, rows }] = await Promise.all([
+      client.info({ signal: io.signal }),
+      client.capture({ ansi: true, signal: io.signal }),
+    ]);
+    const state = (options.text("state") ?? "unknown") as ReadinessState;
+    const screen = writeRecordedScreen({
+      name: options.text("as") ?? new Date().toISOString(),
+      state,
+      judged: state,
+      title,
+      command,
+      cursor,
+      cols,
+      rows,
+      labels: [],
+      question: [],
+      lines,
+    });
+    const file = join(directoryOf(io), `${name}.md`);
+    const before = Buffer.from(readWhole(file) ?? "");
+    const section = Buffer.from(`${before.length === 0 || before.at(-1) === 10 ? "" : "\n"}${screen}`);
+    if (before.length + section.length > MAX_RECORDED_BYTES) {
+      throw new AppError("RESOURCE_LIMIT", `${file} is full; move it away or take screens out of it`);
+    }
+    replaceWhole(file, Buffer.concat([before, section]), 0o600);
+    await printResult(call, { file, state }, `${file}\n`);
+    return 0;
+  },
+};
+
+const directoryOf = ({ env, homeDir }: Io): string => runtimePaths(env, homeDir).profilesPath;
+
+const rowOf = ({ name, kind, source, seenWith }: Profile, state: string): Row => ({
+  name,
+  kind,
+  source,
+  seenWith,
+  state,
+});
+
+/** Its result on the screens recorded for it. */
+function recordedState(directory: string, profile: Profile): string {
+  let document: string;
+  try {
+    document = readFileSync(join(directory, `${profile.name}.md`), "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" ? "" : `, recorded screens cannot be read (${code})`;
+  }
+  const screens = readRecordedScreens(document).filter(({ state }) => READINESS_STATE_NAMES.includes(state));
+  const wrong = screens.filter((screen) => judgeRecorded(profile, screen) !== screen.judged);
+  const names = wrong.slice(0, 3).map(({ name }) => name);
+  const words = wrong.length === 0 ? "" : `, wrong: ${names.join("; ")}`;
+  return `, ${screens.length - wrong.length} of ${screens.length} recorded screens right${words}`;
+}

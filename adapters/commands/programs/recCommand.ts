@@ -1,0 +1,189 @@
+/** `tmuxwire rec`: records a pane into a file that this command writes, valid at any time. */
+import { type FileHandle, open } from "node:fs/promises";
+import { resolve } from "node:path";
+import { CAST_ENDS, type CastEnd, CastTape } from "../../../daemon/recordings/castTape.ts";
+import { DEFAULT_RECORDING_BYTES, DEFAULT_RECORDING_SEC } from "../../../daemon/recordings/recordingLimits.ts";
+import { systemClock, type Timer } from "../../../daemon/time/clock.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { PaneEvent } from "../../client/client.ts";
+import { CLIENT_OPTIONS, connect } from "../connection/clientConnection.ts";
+import { Interrupted, type Io } from "../../cli/cliIo.ts";
+import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
+import { memberOptions } from "../operations/operationCommand.ts";
+import { PANE } from "../operations/paneArguments.ts";
+import { usageError } from "../../cli/parseCommand.ts";
+import { BOUND_OPTIONS } from "../operations/recordingCommands.ts";
+
+export const recCommand: CommandSpec = {
+  name: "rec",
+  summary: "record a pane into a file",
+  details: [
+    "As asciicast, which `tmuxwire play`, asciinema and every page's player read: the screen as it stands, then every byte " +
+      "at the time at which it came, resizes, and how the program ended. A hole in the output is a mark, in front of the " +
+      "screen from which it goes on. Ctrl-C ends it, and so does the end of the pane; however it ends, the file is whole. " +
+      "What is on the screen is in the file: keep it as you would keep the screen.",
+  ],
+  positionals: [PANE],
+  options: [
+    {
+      name: "output",
+      short: "o",
+      type: "text",
+      value: "FILE",
+      description: "where to; `-` is stdout",
+      complete: "file",
+    },
+    { name: "force", short: "f", type: "flag", description: "write over a file that is there" },
+    { name: "title", type: "text", value: "TEXT", description: "what players call it" },
+    ...memberOptions("startRecording", ["version", "maxBytes", "maxSeconds", "input"], BOUND_OPTIONS).values(),
+    ...CLIENT_OPTIONS,
+  ],
+  examples: [
+    { line: "tmuxwire rec work -o demo.cast", does: "until Ctrl-C" },
+    { line: "tmuxwire rec work -o - --max-seconds 60 | gzip > demo.cast.gz", does: "for a pipe" },
+  ],
+  run: async (call) => {
+    const { io, options, positionals } = call;
+    const [pane = ""] = positionals;
+    const output = options.text("output");
+    if (output === undefined) throw usageError("say where to with -o FILE; `-` is stdout");
+    const client = (await connect(call)).pane(pane);
+    // First, so that a missing pane leaves no file behind.
+    await client.info({ signal: io.signal });
+    const target = await openTarget(io, output, options.flag("force"));
+    const age = new AbortController();
+    const givenSec = options.number(BOUND_OPTIONS.maxSeconds.name);
+    let timer: Timer | undefined;
+    const begin = (): void => {
+      timer = systemClock.callAt(systemClock.nowMs() + (givenSec ?? DEFAULT_RECORDING_SEC) * 1_000, () =>
+        age.abort(AGE),
+      );
+    };
+    const signal = AbortSignal.any([io.signal, age.signal]);
+    try {
+      const tape = tapeFor(call, target.add);
+      const events = client.follow({ from: "snapshot", input: options.flag("input") || undefined, signal });
+      const why = await record(io, tape, { events, begin, ...target });
+      if (why instanceof Interrupted) return why.exitCode === EXIT_CTRL_C ? 0 : why.exitCode;
+      // An end requested by its own flag is not reported.
+      if (why !== "pane" && !(why === "age" && givenSec !== undefined))
+        io.err(`tmuxwire: the recording has ended: ${CAST_ENDS[why]}\n`);
+      return 0;
+    } finally {
+      timer?.cancel();
+      await target.close();
+    }
+  },
+};
+
+const AGE = new Error("the bound of time");
+/** The normal end. */
+const EXIT_CTRL_C = 130;
+
+interface Target {
+  /** Buffered until `flush`. */
+  readonly add: (line: string) => void;
+  readonly flush: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** @throws AppError INVALID_ARGUMENT */
+async function openTarget(io: Io, output: string, force: boolean): Promise<Target> {
+  let lines: string[] = [];
+  const add = (line: string): void => void lines.push(line);
+  const taken = (): string => {
+    const text = lines.join("");
+    lines = [];
+    return text;
+  };
+  if (output === "-") return { add, flush: () => io.out(taken()), close: async () => undefined };
+  const file = await openFile(resolve(io.cwd, output), force);
+  return { add, flush: () => file.writeFile(taken()), close: () => file.close() };
+}
+
+async function openFile(path: string, force: boolean): Promise<FileHandle> {
+  try {
+    return await open(path, force ? "w" : "wx", 0o600);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const text = code === "EEXIST" ? `${path} is there; write over it with --force` : message;
+    throw new AppError("INVALID_ARGUMENT", text, { cause: error });
+  }
+}
+
+function tapeFor({ options }: CommandCall, write: (line: string) => void): CastTape {
+  return new CastTape({
+    version: options.number(BOUND_OPTIONS.version.name) === 3 ? 3 : 2,
+    maxBytes: options.number(BOUND_OPTIONS.maxBytes.name) ?? DEFAULT_RECORDING_BYTES,
+    nowMs: () => systemClock.nowMs(),
+    startedUnixMs: Date.now(),
+    title: options.text("title"),
+    input: options.flag("input"),
+    write,
+    onEnd: () => undefined,
+  });
+}
+
+interface Recorded extends Target {
+  readonly events: AsyncIterable<PaneEvent>;
+  /** Recording begins. */
+  readonly begin: () => void;
+}
+
+/** Resolves with why it ended, once everything is written. @throws what the stream throws */
+async function record(io: Io, tape: CastTape, { events, begin, flush }: Recorded): Promise<CastEnd | Interrupted> {
+  const end = async (why: CastEnd): Promise<CastEnd> => {
+    tape.end(why);
+    await flush();
+    return tape.ended ?? why;
+  };
+  try {
+    for await (const event of events) {
+      if (event.kind === "open") begin();
+      take(tape, event);
+      await flush();
+      if (tape.ended !== undefined) break;
+    }
+    return await end("pane");
+  } catch (error) {
+    if (error === AGE) return end("age");
+    const reason: unknown = io.signal.reason;
+    if (reason instanceof Interrupted) {
+      await end("stopped");
+      return reason;
+    }
+    await end("connection").catch(() => undefined);
+    throw error;
+  }
+}
+
+function take(tape: CastTape, event: PaneEvent): void {
+  switch (event.kind) {
+    case "open":
+      tape.open(event, event);
+      return;
+    case "output":
+      tape.output(event.bytes);
+      return;
+    case "snapshot":
+      tape.snapshot(event, event.bytes);
+      return;
+    case "gap":
+      tape.gap(event);
+      return;
+    case "resize":
+      tape.resized(event);
+      return;
+    case "input":
+      tape.input(event);
+      return;
+    case "exit":
+      tape.exited(event);
+      return;
+    case "closed":
+      tape.end("pane");
+      return;
+    case "readiness":
+      return;
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * The daemon: joins the parts and runs them until it is told to stop. A part that cannot start is reported in one line, and
+ * the others run, unless it was asked for by name. A part starts what can fail for a reason the user can fix first: tmux,
+ * certificate, port. Stopping is bounded and settles whatever is under way (`OpenParts`); programs in panes keep running.
+ */
+import { homedir } from "node:os";
+import { DeliveryEngine } from "../../../daemon/delivery/deliveryEngine.ts";
+import { DeliveryStore } from "../../../daemon/delivery/deliveryStore.ts";
+import type { Log } from "../../../daemon/ops/log.ts";
+import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
+import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
+import { useProfiles } from "../../../daemon/readiness/profiles.ts";
+import { ptyProblem } from "../../../daemon/host/ptyTransport.ts";
+import { readUserProfiles } from "../../../daemon/readiness/userProfiles.ts";
+import { systemClock } from "../../../daemon/time/clock.ts";
+import { WaitManager } from "../../../daemon/waits/waitManager.ts";
+import { AppError, toAppError } from "../../../protocol/errors.ts";
+import { type AdapterName, ADAPTERS } from "../../adapters.ts";
+import { OpenParts } from "../../serving/openParts.ts";
+import { sharedRecordings } from "../../serving/sharedRecordings.ts";
+import { SharedGuests } from "../../serving/sharedGuests.ts";
+import type { MountedPart, StartContext } from "../../serving/startContext.ts";
+import type { Config } from "../connection/configuration.ts";
+import { oneLine } from "../../cli/textTable.ts";
+
+export interface Daemon {
+  /** Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+interface ServeOptions {
+  readonly config: Config;
+  readonly only: ReadonlySet<AdapterName>;
+  /** No parts were named: one that cannot start is reported, and the rest run. */
+  readonly isEverything: boolean;
+  readonly env: StartContext["env"];
+  readonly log: Log;
+  /** Aborts when it is told to stop: nothing more is started then. */
+  readonly stopping: AbortSignal;
+  /** Start-up lines for a person, one per listener. */
+  readonly print: (line: string) => void;
+}
+
+/** One listener: an adapter's, with what others mount on it. */
+interface Part {
+  readonly title: string;
+  /** The names of `--only` that it serves. */
+  readonly names: readonly AdapterName[];
+  readonly requireFree: (context: StartContext) => Promise<void>;
+  readonly start: (context: StartContext) => Promise<void>;
+}
+
+interface Failure {
+  readonly part: Part;
+  readonly error: AppError;
+}
+
+/** @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE: nothing is left running then. */
+export async function startDaemon(options: ServeOptions): Promise<Daemon> {
+  const { config, only, env, log, print } = options;
+  const open = new OpenParts(log);
+  const problem = ptyProblem();
+  if (problem !== undefined) log.warn("host.pty.missing", { problem });
+  let stopping: Promise<void> | undefined;
+  try {
+    const onListenerError = (error: unknown): void => log.error("wait.listener.failed", { error });
+    const waits = new WaitManager({ clock: systemClock, onListenerError });
+    open.surfaces.push(() => waits.close());
+    openProfiles(options);
+    const readiness = new ReadinessEngine({
+      clock: systemClock,
+      nowUnixMs: Date.now,
+      onError: (error) => log.error("readiness.failed", { error }),
+    });
+    open.rest.push(() => readiness.close());
+    const delivery = openDelivery(options, readiness);
+    open.surfaces.push(() => delivery.stop());
+    open.rest.push(() => delivery.close());
+    const { daemon } = config;
+    const guests = new SharedGuests({ env, log, ringBytes: daemon.ringBytes, open });
+    const mounts = async (): Promise<readonly MountedPart[]> => [];
+    const recordings = sharedRecordings(env, log);
+    const context = { daemon, only, env, log, print, waits, readiness, delivery, open, guests, recordings, mounts };
+    await startParts(partsOf(options), context, options);
+    reportOff(options);
+  } catch (error) {
+    await open.close();
+    throw error;
+  }
+  return { stop: () => (stopping ??= open.close()) };
+}
+
+/** Reports adapters that are off and were not asked for by name, and what they need. */
+function reportOff({ config, only, isEverything, print }: ServeOptions): void {
+  for (const { name, title } of ADAPTERS) {
+    const reason = isEverything && only.has(name) ? config.offBecause(name) : undefined;
+    if (reason !== undefined) print(`${title} is not served: ${reason}`);
+  }
+}
+
+/** What is to be served, in the order of the start-up lines. */
+function partsOf({ config, only: named, isEverything }: ServeOptions): readonly Part[] {
+  const only = isEverything ? new Set([...named].filter((name) => config.offBecause(name) === undefined)) : named;
+  const mounted = ADAPTERS.filter(
+    (one) => one.mount !== undefined && only.has(one.name) && !config.problems.has(one.name),
+  );
+  return ADAPTERS.flatMap((adapter): Part[] => {
+    const { name, title, carriesMounts } = adapter;
+    const problem = only.has(name) ? config.problems.get(name) : undefined;
+    if (problem !== undefined) {
+      const refuse = (): Promise<never> => Promise.reject(problem);
+      return [{ title, names: [name], requireFree: refuse, start: refuse }];
+    }
+    const carried = carriesMounts === true ? mounted : [];
+    if (adapter.start === undefined || (!only.has(name) && carried.length === 0)) return [];
+    const own = config[name];
+    const mountsOf = async (context: StartContext): Promise<readonly MountedPart[]> =>
+      Promise.all(carried.flatMap((one) => one.mount?.(config[one.name], context) ?? []));
+    return [
+      {
+        title,
+        names: [...(only.has(name) ? [name] : []), ...carried.map((one) => one.name)],
+        requireFree: async (context) => adapter.requireFree?.(own, context),
+        start: async (context) => adapter.start?.(own, { ...context, mounts: () => mountsOf(context) }),
+      },
+    ];
+  });
+}
+
+/** @throws AppError when none starts, or when one asked for by name does not. */
+async function startParts(
+  parts: readonly Part[],
+  context: StartContext,
+  { isEverything, log, print, stopping }: ServeOptions,
+): Promise<void> {
+  // Checked before anything is started: usually a start fails because a daemon is running.
+  const taken = new Map<Part, AppError>();
+  for (const part of parts) {
+    const error = await failureOf(() => part.requireFree(context));
+    if (error !== undefined) taken.set(part, error);
+  }
+  const failures: Failure[] = [];
+  for (const part of parts) {
+    if (stopping.aborted) return;
+    // What is asked for by name is served whole or not at all: once a part has failed, the others are only looked at.
+    const isOver = failures.length > 0 && !isEverything;
+    const error = taken.get(part) ?? (isOver ? undefined : await failureOf(() => startPart(part, context)));
+    if (error !== undefined) failures.push({ part, error });
+  }
+  const [first, ...others] = failures;
+  if (first === undefined) return;
+  if (!isEverything || failures.length === parts.length) throw new NotServed([first, ...others]);
+  for (const failure of failures) {
+    log.error("daemon.part.failed", { part: failure.part.names.join(","), error: failure.error });
+    print(notServed(failure));
+  }
+}
+
+/** When a part fails, what it has opened is closed at once, otherwise with the rest. */
+async function startPart(part: Part, context: StartContext): Promise<void> {
+  const open = new OpenParts(context.log);
+  try {
+    await part.start({ ...context, open });
+  } catch (error) {
+    await open.close();
+    throw error;
+  }
+  context.open.take(open);
+}
+
+async function failureOf(start: () => Promise<void>): Promise<AppError | undefined> {
+  try {
+    await start();
+    return undefined;
+  } catch (error) {
+    return toAppError(error);
+  }
+}
+
+/** Parts that were to be served and cannot be, a line each. */
+export class NotServed extends AppError {
+  readonly lines: readonly string[];
+
+  constructor(failures: readonly [Failure, ...Failure[]]) {
+    const lines = failures.map(notServed);
+    super(failures[0].error.code, lines.join("; "), { cause: failures[0].error });
+    this.lines = lines;
+  }
+}
+
+const notServed = ({ part, error }: Failure): string => `${part.title} is not served: ${oneLine(error.message)}`;
+
+function openDelivery({ env, log }: ServeOptions, readiness: ReadinessEngine): DeliveryEngine {
+  const onMovedAside = (movedTo: string, error: unknown): void =>
+    log.error("delivery.store.damaged", { movedTo, error });
+  return new DeliveryEngine({
+    readiness,
+    clock: systemClock,
+    nowUnixMs: Date.now,
+    store: new DeliveryStore({ path: runtimePaths(env, homedir()).deliveriesPath, nowUnixMs: Date.now, onMovedAside }),
+    onError: (error) => log.error("delivery.record.failed", { error }),
+  });
+}
+
+/** The user's own profiles; invalid ones are reported and skipped. */
+function openProfiles({ env, log }: ServeOptions): void {
+  const own = readUserProfiles(runtimePaths(env, homedir()).profilesPath);
+  for (const { file, refused } of own) if (refused !== undefined) log.warn("profile.refused", { file, refused });
+  useProfiles(own.flatMap(({ profile }) => (profile === undefined ? [] : [profile])));
+}

@@ -1,0 +1,111 @@
+/** `tmuxwire serve` and `tmuxwire addin`: the daemon in the foreground. Start-up lines on stdout, the log on stderr as JSON lines. */
+import type { ConfigInputs } from "../../../daemon/ops/daemonConfig.ts";
+import { STOP_SIGNALS, untilStopRequested } from "../../../daemon/ops/lifecycle.ts";
+import { createLog } from "../../../daemon/ops/log.ts";
+import { systemClock } from "../../../daemon/time/clock.ts";
+import { ADAPTER_NAMES, type AdapterName, parseOnly } from "../../adapters.ts";
+import { addinAdapter } from "../../addin/addinAdapter.ts";
+import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
+import { CONFIG_OPTIONS, configurationOf, optionsOf } from "../connection/configuration.ts";
+import { requireDescriptors } from "../../cli/descriptors.ts";
+import type { Daemon } from "./serve.ts";
+
+export const serveCommand: CommandSpec = {
+  name: "serve",
+  summary: "run the daemon in the foreground",
+  details: [
+    "Serves what touches nothing of anybody else's; the add-in's bridge (it makes a certificate authority) and the file by " +
+      "which pi finds the daemon start when they are configured or named: `tmuxwire enable NAME` for good, --with NAME once.",
+    "Prints a line per listener on stdout and logs JSON lines on stderr. SIGTERM or SIGINT stops it within two seconds; " +
+      "programs in panes go on. A part that cannot start is reported in one line, with what to change, and the others run; " +
+      "with --only, or when none can start, that ends with 1.",
+  ],
+  positionals: [],
+  options: [
+    {
+      name: "only",
+      type: "text",
+      value: "NAMES",
+      description: `serve these only, of ${ADAPTER_NAMES.join(", ")}`,
+      complete: ADAPTER_NAMES,
+    },
+    ...CONFIG_OPTIONS,
+  ],
+  examples: [
+    { line: "tmuxwire serve", does: "native API, dashboard, team's routes, and Freshell when AUTH_TOKEN is set" },
+    { line: "tmuxwire serve --with addin,team", does: "the add-in's bridge as well, and pi finds the daemon" },
+    { line: "tmuxwire serve --only addin --http", does: "the add-in's bridge over plain http" },
+  ],
+  run: (call) =>
+    serve(call, {
+      only: parseOnly(call.options.text("only")),
+      isEverything: call.options.text("only") === undefined,
+      defaults: "service",
+    }),
+};
+
+export const addinCommand: CommandSpec = {
+  name: "addin",
+  summary: "run the add-in's bridge alone: `serve --only addin`",
+  positionals: [],
+  options: optionsOf([addinAdapter]),
+  examples: [
+    { line: "tmuxwire addin", does: "on https://localhost:3341, with real shells" },
+    { line: "TMUX_BRIDGE_MODE=stub tmuxwire addin", does: "in memory, nothing is ever run" },
+  ],
+  run: (call) => serve(call, { only: new Set(["addin"]), isEverything: false, defaults: "service" }),
+};
+
+interface ServeChoice {
+  readonly only: ReadonlySet<AdapterName>;
+  readonly isEverything: boolean;
+  readonly defaults: ConfigInputs["defaults"];
+}
+
+/** Runs until it is told to stop. @throws AppError when it cannot start. */
+export async function serve(
+  { io, options }: CommandCall,
+  { only, isEverything, defaults }: ServeChoice,
+): Promise<number> {
+  const config = configurationOf(io, options, defaults);
+  const log = createLog({ level: config.daemon.logLevel, write: (line) => io.err(line), nowUnixMs: Date.now });
+  // Node prints it to stderr and ends the process; the log must have it too.
+  process.on("uncaughtExceptionMonitor", (error) => log.error("daemon.crashed", { error }));
+  let starting: Promise<Daemon> | undefined;
+  const stopRequest = new AbortController();
+  // Listen before anything is awaited: `Io` has taken these signals from Node, and one that came earlier would end
+  // nothing.
+  const ended = untilStopRequested({
+    clock: systemClock,
+    log,
+    stop: async () => {
+      stopRequest.abort();
+      await (await starting)?.stop();
+    },
+    onSignal: (handler) => {
+      for (const signal of STOP_SIGNALS) process.on(signal, handler);
+      return () => STOP_SIGNALS.forEach((signal) => process.off(signal, handler));
+    },
+  });
+  requireDescriptors();
+  // Loaded here: no other command needs the servers, and loading them would double its start-up time.
+  const { NotServed, startDaemon } = await import("./serve.ts");
+  if (stopRequest.signal.aborted) return ended;
+  starting = startDaemon({
+    config,
+    only,
+    isEverything,
+    env: io.env,
+    log,
+    stopping: stopRequest.signal,
+    print: (line) => void io.out(`${line}\n`),
+  });
+  try {
+    return await Promise.race([starting.then(() => ended), ended]);
+  } catch (error) {
+    if (!(error instanceof NotServed)) throw error;
+    for (const line of error.lines) io.err(`tmuxwire: ${line}\n`);
+    if (error.code === "INTERNAL_ERROR") log.error("daemon.part.failed", { error });
+    return 1;
+  }
+}

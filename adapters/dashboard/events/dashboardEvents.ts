@@ -1,0 +1,101 @@
+/** The dashboard's events: what each is about, who wants it, and the gap that tells a reader what it has missed. */
+import { EventLog, type EventReader } from "../../kit/streams/eventLog.ts";
+import { sseEvent } from "../../kit/streams/sseWriter.ts";
+import { EVENT_RING, EVENT_RING_BYTES } from "../dashboardLimits.ts";
+
+type EventType =
+  | "state_changed"
+  | "turn_created"
+  | "commander_availability"
+  | "card_refresh"
+  | "session_created"
+  | "session_ended";
+
+export interface EventFilter {
+  readonly types: ReadonlySet<string> | undefined;
+  readonly projectId: number | undefined;
+  readonly agentId: number | undefined;
+}
+
+interface FrameSink {
+  /** Bytes that may be written now; 0 or less: none. */
+  room(): number;
+  write(frame: string): void;
+}
+
+/** What an event is about: for filters. */
+interface EventScope {
+  readonly agent_id: number;
+  readonly project_id: number;
+}
+
+interface KeptEvent extends EventScope {
+  readonly type: EventType;
+  readonly frame: string;
+}
+
+interface DashboardEventsOptions {
+  /** Increases by one, and is kept over restarts. */
+  readonly nextId: () => number;
+  readonly onError: (error: unknown) => void;
+}
+
+export class DashboardEvents {
+  readonly #nextId: () => number;
+  readonly #log: EventLog<KeptEvent>;
+  readonly #firstId: number;
+
+  constructor({ nextId, onError }: DashboardEventsOptions) {
+    this.#nextId = nextId;
+    // An id to begin from: readers of the previous daemon are behind it.
+    this.#firstId = nextId();
+    this.#log = new EventLog({ lastId: this.#firstId, maxEvents: EVENT_RING, maxSize: EVENT_RING_BYTES, onError });
+  }
+
+  get lastId(): number {
+    return this.#log.lastId;
+  }
+
+  get readerCount(): number {
+    return this.#log.readerCount;
+  }
+
+  publish(type: EventType, data: EventScope & Readonly<Record<string, unknown>>): void {
+    const id = this.#nextId();
+    const frame = sseEvent(type, JSON.stringify({ ...data, _eid: id }), String(id));
+    this.#log.add({ type, agent_id: data.agent_id, project_id: data.project_id, frame }, frame.length);
+    this.#log.pump();
+  }
+
+  /** Begins after this id, or now; 0, which no event has, means all since the start. */
+  read(filter: EventFilter, afterId: number | undefined, sink: FrameSink): EventReader {
+    return this.#log.read(afterId === 0 ? this.#firstId : (afterId ?? this.lastId), {
+      room: () => sink.room(),
+      event: (event) => {
+        if (matches(event, filter)) sink.write(event.frame);
+      },
+      missed: (at = 0, lastMissed) => {
+        sink.write(gapFrame(at, lastMissed));
+        return lastMissed;
+      },
+    });
+  }
+}
+
+/** Its id is that of the last event missed, so that a reader that comes back resumes after it. */
+function gapFrame(after: number, lastMissed: number): string {
+  const data = {
+    _eid: lastMissed,
+    from: after < lastMissed ? after + 1 : null,
+    to: lastMissed,
+    reason: after > lastMissed ? "unknown_id" : "not_kept",
+    message: "Events were missed; fetch the agents again.",
+  };
+  return sseEvent("gap", JSON.stringify(data), String(lastMissed));
+}
+
+function matches(event: KeptEvent, { types, projectId, agentId }: EventFilter): boolean {
+  if (types !== undefined && !types.has(event.type)) return false;
+  if (projectId !== undefined && event.project_id !== projectId) return false;
+  return agentId === undefined || event.agent_id === agentId;
+}

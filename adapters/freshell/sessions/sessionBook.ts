@@ -1,0 +1,167 @@
+/** All sessions: those that run, those that have ended and can still be read, and lookup by name. */
+import type { CodingProvider, SessionKind } from "../../../protocol/api/freshell/sessionNames.ts";
+import type { CreateSessionRequest } from "../../../protocol/api/freshell/sessions.ts";
+import { AppError, shuttingDown } from "../../../protocol/errors.ts";
+import type { Log } from "../../../daemon/ops/log.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import type { AgentSession, SessionHost, SessionPlan } from "./agentSession.ts";
+import { CodingSession } from "./codingSession.ts";
+import { sdkArgs, streamingProvider } from "./providers.ts";
+import { SdkSession } from "./sdkSession.ts";
+import { ENDED_SESSION_KEPT_MS, MAX_ENDED_SESSIONS, MAX_SESSIONS } from "./sessionLimits.ts";
+
+interface SessionBookOptions {
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  readonly newId: () => string;
+  /** The epoch of all positions in sessions' texts. */
+  readonly epoch: string;
+  readonly log: Log;
+  /** Where the program is. @throws AppError INVALID_ARGUMENT */
+  readonly findProgram: (name: CodingProvider) => Promise<string>;
+  /** @throws AppError INVALID_ARGUMENT */
+  readonly findDirectory: (cwd: string | undefined) => Promise<string>;
+  /** The whole environment of a program. */
+  readonly environment: () => Readonly<Record<string, string>>;
+}
+
+export type Session = SdkSession | CodingSession;
+
+/** A kind, or a program, which means its `codingcli` sessions. */
+type SessionOf = SessionKind | CodingProvider;
+
+interface Kept {
+  readonly session: Session;
+  /** On the clock, once it has ended. */
+  endedMs: number | undefined;
+}
+
+export class SessionBook {
+  readonly #options: SessionBookOptions;
+  readonly #sessions = new Map<string, Kept>();
+  /** Sessions being created: they count as well. */
+  #coming = 0;
+  #isClosed = false;
+
+  constructor(options: SessionBookOptions) {
+    this.#options = options;
+  }
+
+  /** Everything is checked before anything is started. @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, SHUTTING_DOWN */
+  create(asked: CreateSessionRequest & { readonly provider: "sdk" }): Promise<SdkSession>;
+  create(asked: CreateSessionRequest & { readonly provider: "codingcli" }): Promise<CodingSession>;
+  create(asked: CreateSessionRequest): Promise<Session>;
+  async create(asked: CreateSessionRequest): Promise<Session> {
+    if (asked.provider === "sdk") {
+      const args = sdkArgs(asked);
+      return this.#make("claude", args, true, asked, (plan, host) => new SdkSession(plan, host));
+    }
+    const { codingProvider, keepStdinOpen = false } = asked;
+    const { args, parser } = streamingProvider(codingProvider, asked);
+    return this.#make(codingProvider, args(asked), keepStdinOpen, asked, (plan, host) => {
+      return new CodingSession(plan, host, parser());
+    });
+  }
+
+  /** Oldest first. */
+  list(of?: SessionOf): readonly Session[] {
+    this.#forgetOld();
+    const sessions = [...this.#sessions.values()].map(({ session }) => session);
+    return of === undefined ? sessions : sessions.filter((session) => isOf(session, of));
+  }
+
+  /** @param id ours, or the program's own @throws AppError NOT_FOUND, AMBIGUOUS_TARGET */
+  require(of: string, id: string): Session {
+    const named = this.list().filter((session) => isOf(session, of) && session.isCalled(id));
+    const [first] = named;
+    if (first === undefined) {
+      throw new AppError("NOT_FOUND", `there is no session ${of}:${id}; list the sessions`.slice(0, 300));
+    }
+    if (named.length > 1) {
+      const matches = named.map(({ kind, id: own }) => `session:${kind}:${own}`);
+      throw new AppError("AMBIGUOUS_TARGET", "several sessions continue this one; name one of them by its own id", {
+        details: { matches },
+      });
+    }
+    return first;
+  }
+
+  /** By our id alone. */
+  find(id: string): Session | undefined {
+    this.#forgetOld();
+    return this.#sessions.get(id)?.session;
+  }
+
+  runningCount(): number {
+    return [...this.#sessions.values()].filter(({ endedMs }) => endedMs === undefined).length;
+  }
+
+  /** Every program ends, and nobody waits for it. Safe to call twice. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { session } of this.#sessions.values()) {
+      session.letGo();
+      session.text.close(shuttingDown());
+    }
+  }
+
+  async #make<Made extends Session>(
+    codingProvider: CodingProvider,
+    args: readonly string[],
+    hasInput: boolean,
+    { cwd, model }: Pick<CreateSessionRequest, "cwd" | "model">,
+    make: (plan: SessionPlan, host: SessionHost) => Made,
+  ): Promise<Made> {
+    const { clock, nowUnixMs, newId, epoch, log, findProgram, findDirectory, environment } = this.#options;
+    this.#requireRoom();
+    this.#coming += 1;
+    try {
+      const [file, directory] = [await findProgram(codingProvider), await findDirectory(cwd)];
+      if (this.#isClosed) throw shuttingDown();
+      const id = newId();
+      const plan = { id, epoch, codingProvider, file, args, cwd: directory, env: environment(), hasInput, model };
+      const onListenerError = (error: unknown): void => log.error("session.listener.failed", { error });
+      const onEnded = (): void => this.#ended(id);
+      const session = make(plan, { clock, nowUnixMs, newId, onListenerError, onEnded });
+      this.#sessions.set(id, { session, endedMs: undefined });
+      log.info("session.started", { sessionId: id, kind: session.kind, program: codingProvider });
+      return session;
+    } finally {
+      this.#coming -= 1;
+    }
+  }
+
+  #requireRoom(): void {
+    if (this.#isClosed) throw shuttingDown();
+    if (this.runningCount() + this.#coming < MAX_SESSIONS) return;
+    throw new AppError("RESOURCE_LIMIT", `${MAX_SESSIONS} sessions run, which is as many as may: end one of them`, {
+      details: { limit: "sessions", max: MAX_SESSIONS },
+    });
+  }
+
+  #ended(id: string): void {
+    const kept = this.#sessions.get(id);
+    if (kept === undefined) return;
+    kept.endedMs = this.#options.clock.nowMs();
+    const { exitCode = null } = kept.session;
+    this.#options.log.info("session.ended", { sessionId: id, exitCode });
+    this.#forgetOld();
+  }
+
+  /** On every access, so that no timer is needed. */
+  #forgetOld(): void {
+    const nowMs = this.#options.clock.nowMs();
+    const ended = [...this.#sessions.values()]
+      .filter((kept): kept is Kept & { endedMs: number } => kept.endedMs !== undefined)
+      .toSorted((one, other) => one.endedMs - other.endedMs);
+    const tooMany = Math.max(0, ended.length - MAX_ENDED_SESSIONS);
+    for (const [at, { session, endedMs }] of ended.entries()) {
+      if (at >= tooMany && nowMs - endedMs < ENDED_SESSION_KEPT_MS) continue;
+      this.#sessions.delete(session.id);
+      session.forget();
+    }
+  }
+}
+
+const isOf = ({ kind, codingProvider }: AgentSession<never> | Session, of: string): boolean =>
+  of === kind || (kind === "codingcli" && of === codingProvider);

@@ -1,0 +1,153 @@
+/**
+ * Request bodies, read with a bound for each and one for all that are under way (`bodyBudget`), which is asked before a body
+ * is read. One that is refused is read to its end and dropped, so that the client gets its response on a connection that
+ * stays usable; past `MAX_DRAIN_BYTES` over the limit or `MAX_DRAIN_MS` the client loses its connection.
+ */
+import type { IncomingMessage, OutgoingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { HttpBindings } from "@hono/node-server";
+import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { bodyBudget } from "./bodyBudget.ts";
+import { parseJsonText } from "./jsonText.ts";
+import { LINGER_MS, MAX_DRAIN_BYTES, MAX_DRAIN_MS } from "../peers/httpLimits.ts";
+
+/** `details.close`: the connection is closed. */
+const tooLarge = (maxBytes: number, close: boolean): AppError =>
+  new AppError("BODY_TOO_LARGE", `Request body too large (max ${maxBytes} bytes).`, { details: { close } });
+const noRoom = (close: boolean): AppError =>
+  new AppError("RESOURCE_LIMIT", "too many large requests are under way; try again in a moment", {
+    details: { close },
+  });
+
+/** Hono's. */
+interface RequestContext {
+  /** With a socket behind the request. */
+  readonly env: Partial<HttpBindings> | undefined;
+  readonly req: { readonly path: string; readonly raw: Request };
+}
+
+/** Counted until the response has ended. @throws AppError BODY_TOO_LARGE, RESOURCE_LIMIT, CANCELLED when the client goes away. */
+export function readBody(c: RequestContext, maxBytes: number, clock: Clock): Promise<Uint8Array> {
+  const { incoming, outgoing } = c.env ?? {};
+  if (incoming === undefined || outgoing === undefined || !("headers" in incoming))
+    return readStream(c.req.raw, maxBytes);
+  return readIncoming(incoming, maxBytes, clock, new BodyLease(c.req.path, outgoing));
+}
+
+/** What one body takes of the budget: for each path, because a pane has paths of its own. */
+class BodyLease {
+  readonly #path: string;
+  #bytes = 0;
+  #isOver = false;
+
+  constructor(path: string, response: OutgoingMessage) {
+    this.#path = path;
+    response.once("close", () => {
+      this.#isOver = true;
+      bodyBudget.release(this.#path, this.#bytes);
+      this.#bytes = 0;
+    });
+  }
+
+  /** False: there is no room for so much. */
+  reaches(bytes: number): boolean {
+    const more = Math.max(0, bytes - this.#bytes);
+    if (this.#isOver || !bodyBudget.hold(this.#path, more)) return false;
+    this.#bytes += more;
+    return true;
+  }
+}
+
+function readIncoming(
+  incoming: IncomingMessage,
+  maxBytes: number,
+  clock: Clock,
+  lease: BodyLease,
+): Promise<Uint8Array> {
+  const announced = Number(incoming.headers["content-length"] ?? 0);
+  if (announced > maxBytes + MAX_DRAIN_BYTES) {
+    lingerAfterResponse(incoming.socket, clock);
+    return Promise.reject(tooLarge(maxBytes, true));
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let refusal: ((close: boolean) => AppError) | undefined;
+    let drainTimer: Timer | undefined;
+    const settle = (act: () => void): void => {
+      drainTimer?.cancel();
+      incoming.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
+      act();
+    };
+    const giveUp = (): void =>
+      settle(() => {
+        lingerAfterResponse(incoming.socket, clock);
+        reject(refusal?.(true));
+      });
+    const refuse = (why: (close: boolean) => AppError): void => {
+      refusal = why;
+      chunks.length = 0;
+      drainTimer ??= clock.callAt(clock.nowMs() + MAX_DRAIN_MS, giveUp);
+    };
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > maxBytes + MAX_DRAIN_BYTES) giveUp();
+      else if (size > maxBytes) refuse((close) => tooLarge(maxBytes, close));
+      else if (refusal === undefined && lease.reaches(size)) chunks.push(chunk);
+      else if (refusal === undefined) refuse(noRoom);
+    };
+    const onEnd = (): void =>
+      settle(() => {
+        if (refusal !== undefined) reject(refusal(false));
+        else resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size));
+      });
+    const onGone = (cause?: Error): void =>
+      settle(() => reject(new AppError("CANCELLED", "the client left before its request was complete", { cause })));
+    if (announced <= maxBytes && !lease.reaches(announced)) refuse(noRoom);
+    incoming.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
+    if (incoming.destroyed) onGone();
+  });
+}
+
+/**
+ * A connection destroyed while bytes of its client are unread is reset, and a reset can overtake the response. So after
+ * the response we close our end, read nothing more, and destroy the socket once the client has had time to read.
+ */
+function lingerAfterResponse(socket: Socket, clock: Clock): void {
+  // Node calls this when the last response of a connection has been written.
+  socket.destroySoon = () => {
+    socket.end();
+    socket.pause();
+    clock.callAt(clock.nowMs() + LINGER_MS, () => socket.destroy());
+  };
+}
+
+/** The same for a request without a socket, from tests and in-process callers. */
+async function readStream(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  if (bytes.length > maxBytes) throw tooLarge(maxBytes, false);
+  return bytes;
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** @throws AppError INVALID_ARGUMENT. Invalid UTF-8 is refused: with replacement characters, the wrong text would be typed. */
+export function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) throw new AppError("INVALID_ARGUMENT", "Missing JSON request body.");
+  let text: string;
+  try {
+    text = decoder.decode(bytes).trim();
+  } catch (error) {
+    throw new AppError("INVALID_ARGUMENT", "Invalid JSON body.", { cause: error });
+  }
+  if (text === "") throw new AppError("INVALID_ARGUMENT", "Missing JSON request body.");
+  return parseJsonText(text);
+}
+
+/** A missing type is accepted; a wrong one also keeps cross-site forms and `text/plain` requests out. */
+export function isJsonContentType(header: string | undefined): boolean {
+  if (header === undefined || header.trim() === "") return true;
+  const essence = header.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  return essence === "application/json" || /^application\/[a-z0-9!#$&^_.+-]+\+json$/.test(essence);
+}

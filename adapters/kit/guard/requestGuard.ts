@@ -1,0 +1,195 @@
+/**
+ * The guard in front of every route of a listener, in a fixed order. `admit`: peer → its user → Host → Origin → CORS
+ * headers. `permit`: page of another site → token → content type → body limit → JSON. Both are composed with the route's
+ * handler into the one function that Hono calls, because each middleware costs a quarter of the throughput, and because an
+ * order written down once cannot be got wrong per route. What no route takes is admitted as well before it is refused.
+ */
+import type { HttpBindings } from "@hono/node-server";
+import type { Context, HonoRequest } from "hono";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { isAllowedHost, isLoopbackAddress } from "../peers/addresses.ts";
+import { bearerFromProtocols, bearerVerifier } from "./bearer.ts";
+import { isJsonContentType, parseJson, readBody } from "./body.ts";
+import { markKnown } from "../peers/connections.ts";
+import type { PeerUsers } from "../peers/peerUsers.ts";
+
+/** What the guard requires of a request to a route. */
+export interface RouteRule {
+  /** A GET that is served to HEAD as well. */
+  readonly head?: true | undefined;
+  /** It holds no one's data, so a link on another site may lead there. */
+  readonly linkable?: boolean | undefined;
+  /** Whether the route requires the token, when the listener has one. */
+  readonly auth: boolean;
+  /** Maximum size of a JSON body; absent for a route that takes none. GET, HEAD and DELETE never do. */
+  readonly maxJsonBytes?: number | undefined;
+  /** WebSocket routes: the subprotocol prefix behind which a browser, which cannot set headers, sends the token. */
+  readonly bearerProtocolPrefix?: string | undefined;
+}
+
+export type RouteHandler = (c: Context<GuardEnv>) => Response | Promise<Response>;
+
+export interface GuardEnv {
+  /** Present when a socket is behind the request. */
+  Bindings: Partial<HttpBindings>;
+  Variables: {
+    /** The parsed body, on a route that takes one. */
+    json: unknown;
+    /** Absent: this listener gives its requests no ids. */
+    requestId?: string;
+  };
+}
+
+export interface GuardOptions {
+  /** `any` for a unix socket, whose directory is its guard. */
+  readonly peers: "loopback" | "any";
+  /** Which users of this machine may connect; for a listener without a token. */
+  readonly users?: Pick<PeerUsers, "require"> | undefined;
+  /** Allowed hosts besides the loopback names and addresses. */
+  readonly hosts: ReadonlySet<string>;
+  /** Compared exactly, as a browser sends them. */
+  readonly origins: ReadonlySet<string>;
+  /** What a request without an Origin (never a browser's cross-site request) needs. */
+  readonly missingOrigin: "refuse" | "token" | "allow";
+  readonly token: string | undefined;
+  /** Instead of `token`: whether a request is authenticated, for a contract with more than one token or header. */
+  readonly proves?: ((request: Pick<HonoRequest, "header">) => boolean) | undefined;
+  /** What a request without proof is told; default `Unauthorized.` */
+  readonly unauthorized?: string | undefined;
+  /** Gives requests their ids, refused ones as well. */
+  readonly nameRequest?: ((c: Context<GuardEnv>) => void) | undefined;
+  /** The contract's shape of a refusal; default a line of plain text. */
+  readonly onForbidden?: ((c: Context<GuardEnv>) => Response) | undefined;
+  /** The methods in a preflight's response; default `GET,POST,OPTIONS`. */
+  readonly corsMethods?: string | undefined;
+  /** Bounds how long an oversized body is drained. */
+  readonly clock: Clock;
+}
+
+/** In lower case, as the add-in's present bridge writes it. */
+const PLAIN_TEXT = { "Content-Type": "text/plain; charset=utf-8" } as const;
+const ALLOWED_METHODS = "GET,POST,OPTIONS";
+/** Methods whose body is never read. */
+const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE"]);
+const PREFLIGHT_MAX_AGE_SEC = "86400";
+
+export interface Guard {
+  /** The handler behind all checks, for Hono. */
+  permit(rule: RouteRule, handle: RouteHandler): RouteHandler;
+  /** For what no route takes: refuses it as a route would, up to its path and method. */
+  refuse(methods: (path: string) => readonly string[]): RouteHandler;
+}
+
+/** Refuses with `AppError`, which the application's `onError` turns into its contract's body; 403 is plain text. */
+export function createGuard(options: GuardOptions): Guard {
+  const authorized = options.token === undefined ? undefined : bearerVerifier(options.token);
+  const { proves, nameRequest, onForbidden: forbidden = plainRefusal, unauthorized = "Unauthorized." } = options;
+  const hasProof = (c: Context<GuardEnv>, rule: RouteRule): boolean =>
+    proves === undefined ? authorized?.(authorizationOf(c, rule)) !== false : proves(c.req);
+
+  const admitsOrigin = (c: Context<GuardEnv>, origin: string | undefined): boolean => {
+    if (origin !== undefined) return options.origins.has(origin);
+    switch (options.missingOrigin) {
+      case "refuse":
+        return false;
+      case "token":
+        return authorized?.(c.req.header("authorization")) ?? false;
+      case "allow":
+        return true;
+    }
+  };
+
+  const provesItself = ({ auth }: RouteRule): boolean => auth || (authorized ?? proves) === undefined;
+
+  /** A response: the request is refused. Only looking up a user takes a promise, which each request would pay for. */
+  const admit = (c: Context<GuardEnv>): Response | undefined | Promise<Response | undefined> => {
+    nameRequest?.(c);
+    if (options.peers === "loopback" && !isLoopbackAddress(c.env?.incoming?.socket.remoteAddress)) return forbidden(c);
+    const lookingUp = options.users?.require(c.env?.incoming?.socket);
+    return lookingUp === undefined ? admitPage(c) : lookingUp.then(() => admitPage(c));
+  };
+
+  const admitPage = (c: Context<GuardEnv>): Response | undefined => {
+    if (!isAllowedHost(c.req.header("host"), options.hosts)) return forbidden(c);
+    const origin = c.req.header("origin");
+    if (!admitsOrigin(c, origin)) return forbidden(c);
+    if (origin !== undefined) setCorsHeaders(c, origin, options.corsMethods ?? ALLOWED_METHODS);
+    return undefined;
+  };
+
+  return {
+    permit: (rule, handle) => async (c) => {
+      const admitted = admit(c);
+      const refused = admitted instanceof Promise ? await admitted : admitted;
+      if (refused !== undefined) return refused;
+      // Hono has a HEAD request answered by the route of GET.
+      if (c.req.method === "HEAD" && rule.head !== true) throw methodNotAllowed();
+      if (c.req.header("origin") === undefined && comesFromElsewhere(c, rule)) return forbidden(c);
+      if (rule.auth && !hasProof(c, rule)) throw new AppError("UNAUTHORIZED", unauthorized);
+      if (provesItself(rule)) markKnown(c.env?.incoming?.socket);
+      if (rule.maxJsonBytes !== undefined && !BODILESS.has(c.req.method))
+        c.set("json", await readJson(c, rule.maxJsonBytes, options.clock));
+      return handle(c);
+    },
+    refuse: (methods) => async (c) => {
+      const refused = await admit(c);
+      if (refused !== undefined) return refused;
+      if (c.req.method === "OPTIONS") return c.body(null, 204);
+      if (methods(c.req.path).length > 0) throw methodNotAllowed();
+      throw new AppError("NOT_FOUND", "Not found.");
+    },
+  };
+}
+
+const methodNotAllowed = (): AppError => new AppError("METHOD_NOT_ALLOWED", "Method not allowed.");
+
+const plainRefusal = (c: Context<GuardEnv>): Response => c.text("forbidden", 403, PLAIN_TEXT);
+
+/**
+ * A browser sends no Origin with the GETs that a page of another site causes (images, frames, links), but names the
+ * relation in Sec-Fetch-Site. Another port of this machine is another site as well. A request without that header comes
+ * from no browser, or from one too old to send it.
+ */
+function comesFromElsewhere(c: Context<GuardEnv>, { linkable }: RouteRule): boolean {
+  const site = c.req.header("sec-fetch-site");
+  if (site === undefined || site === "same-origin" || site === "none") return false;
+  const isLink = c.req.header("sec-fetch-mode") === "navigate" && c.req.header("sec-fetch-dest") === "document";
+  return !(linkable === true && isLink);
+}
+
+function authorizationOf(c: Context<GuardEnv>, rule: RouteRule): string | undefined {
+  const header = c.req.header("authorization");
+  if (header !== undefined || rule.bearerProtocolPrefix === undefined) return header;
+  return bearerFromProtocols(c.req.header("sec-websocket-protocol"), rule.bearerProtocolPrefix);
+}
+
+async function readJson(c: Context<GuardEnv>, maxBytes: number, clock: Clock): Promise<unknown> {
+  if (!isJsonContentType(c.req.header("content-type"))) {
+    throw new AppError("UNSUPPORTED_MEDIA_TYPE", "Content-Type must be application/json.");
+  }
+  return parseJson(await readBody(c, maxBytes, clock));
+}
+
+function setCorsHeaders(c: Context<GuardEnv>, origin: string, methods: string): void {
+  setHeader(c, "Access-Control-Allow-Origin", origin);
+  setHeader(c, "Vary", "Origin");
+  setHeader(c, "Access-Control-Allow-Methods", methods);
+  const asked = c.req.header("access-control-request-headers");
+  setHeader(c, "Access-Control-Allow-Headers", asked ?? "content-type,authorization");
+  setHeader(c, "Access-Control-Max-Age", PREFLIGHT_MAX_AGE_SEC);
+  // A page on a public origin needs this to reach this machine, under either name of the draft.
+  if (c.req.header("access-control-request-private-network") === "true") {
+    setHeader(c, "Access-Control-Allow-Private-Network", "true");
+  }
+  if (c.req.header("access-control-request-local-network") === "true") {
+    setHeader(c, "Access-Control-Allow-Local-Network", "true");
+  }
+}
+
+/** On Node's response when there is one: Hono's way makes web `Headers`, a twentieth of a short request's cost. */
+export function setHeader(c: Context<GuardEnv>, name: string, value: string): void {
+  const outgoing = c.env?.outgoing;
+  if (outgoing === undefined) c.header(name, value);
+  else outgoing.setHeader(name, value);
+}

@@ -1,0 +1,104 @@
+/**
+ * Which users of this machine a listener without a token obeys: the daemon's own, root, and those configured. A connection
+ * is looked up once; an unknown user is refused, with the setting that changes it.
+ */
+import type { Socket } from "node:net";
+import type { AllowedUids } from "../../../daemon/ops/daemonConfig.ts";
+import type { Log } from "../../../daemon/ops/log.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { PeerTable } from "./peerTable.ts";
+
+interface PeerUsersOptions {
+  readonly allowUids: AllowedUids;
+  /** The setting of the listener's token: the alternative. */
+  readonly tokenSetting: string;
+  readonly log: Log;
+  readonly table?: PeerTable | undefined;
+}
+
+type Verdict = AppError | "admitted";
+
+export class PeerUsers {
+  readonly #options: PeerUsersOptions;
+  readonly #table: PeerTable;
+  readonly #verdicts = new WeakMap<object, Verdict | Promise<Verdict>>();
+  readonly #reported = new Set<number | undefined>();
+
+  constructor(options: PeerUsersOptions) {
+    this.#options = options;
+    this.#table = options.table ?? machineTable;
+  }
+
+  /** A promise only until the connection has been looked up. @throws AppError FORBIDDEN */
+  require(socket: Socket | undefined): Promise<void> | undefined {
+    if (this.#options.allowUids === "any") return undefined;
+    if (socket === undefined) throw this.#unknown();
+    const known = this.#verdicts.get(socket);
+    if (known === "admitted") return undefined;
+    if (known instanceof AppError) throw known;
+    return this.#await(known ?? this.#lookUp(socket));
+  }
+
+  async #await(pending: Promise<Verdict>): Promise<void> {
+    const verdict = await pending;
+    if (verdict !== "admitted") throw verdict;
+  }
+
+  #lookUp(socket: Socket): Promise<Verdict> {
+    const pending = this.#table.uidOf(socket).then((uid) => {
+      const verdict = this.#judge(uid);
+      this.#verdicts.set(socket, verdict);
+      return verdict;
+    });
+    this.#verdicts.set(socket, pending);
+    return pending;
+  }
+
+  #judge(uid: number | undefined): Verdict {
+    const { allowUids, log, tokenSetting } = this.#options;
+    if (uid !== undefined && (isOwnOrRoot(uid) || allowUids === "any" || allowUids.has(uid))) return "admitted";
+    if (!this.#reported.has(uid)) {
+      // Of thousands of users the first few are enough.
+      if (this.#reported.size < 16) this.#reported.add(uid);
+      log.warn("http.peer.refused", { uid: uid ?? "unknown" });
+    }
+    if (uid === undefined) return this.#unknown();
+    return new AppError(
+      "FORBIDDEN",
+      `user ${uid} may not connect: allow that user with ${ALLOW_SETTING}, or set a token with ${tokenSetting}`,
+      { details: { reason: "peer_not_allowed", uid, setting: ALLOW_SETTING, close: true } },
+    );
+  }
+
+  #unknown(): AppError {
+    return new AppError(
+      "FORBIDDEN",
+      `the user of this connection is unknown, so a token is needed: set one with ${this.#options.tokenSetting}`,
+      { details: { reason: "peer_unknown", setting: this.#options.tokenSetting, close: true } },
+    );
+  }
+}
+
+/** As messages name it: the flag and the variable. */
+const ALLOW_SETTING = "--allow-uids or TMUXWIRE_ALLOW_UIDS";
+
+/** One for all listeners of this process: one read serves them all. */
+export const machineTable = new PeerTable();
+
+export const isOwnOrRoot = (uid: number): boolean => uid === 0 || uid === process.getuid?.();
+
+/**
+ * Why a listener without a token would refuse everybody here, and what to do; undefined when it would not.
+ * @param table the machine's
+ */
+export function peersUnknowable(
+  listener: Pick<PeerUsersOptions, "allowUids" | "tokenSetting"> & { readonly token: string | undefined },
+  table: Pick<PeerTable, "isReadable"> = machineTable,
+): string | undefined {
+  const { allowUids, token, tokenSetting } = listener;
+  if (token !== undefined || allowUids === "any" || table.isReadable) return undefined;
+  return (
+    "this system does not report which user a connection comes from: " +
+    `set a token with ${tokenSetting}, or obey every user of this machine with --allow-uids any`
+  );
+}

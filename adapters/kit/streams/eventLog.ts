@@ -1,0 +1,110 @@
+/**
+ * Events in one order for all readers, the newest of them kept: bounded in number and size. A reader is a place in the log
+ * and no queue. One whose place is not kept, or not known, is told so at the time of writing and goes on from where it says.
+ */
+interface EventLogOptions {
+  /** The id of the last event before the first one here. */
+  readonly lastId: number;
+  readonly maxEvents: number;
+  /** Characters or bytes, as `add` counts them; the newest event is kept whatever its size. */
+  readonly maxSize: number;
+  /** A reader has thrown, and is no reader any more. */
+  readonly onError: (error: unknown) => void;
+}
+
+interface EventSink<Event> {
+  /** Bytes that may be written now; 0 or less: none. */
+  room(): number;
+  event(event: Event, id: number): void;
+  /**
+   * Events between the reader's place and the oldest kept one are missing.
+   * @param at undefined: it has none yet
+   * @param lastMissed the id before the oldest kept event
+   * @returns the id after which it goes on: `lastMissed`, or a later one that it has been told all about
+   */
+  missed(at: number | undefined, lastMissed: number): number;
+}
+
+export interface EventReader {
+  /** Writes as much as there is room for. */
+  pump(): void;
+  /** Safe to call twice. */
+  close(): void;
+}
+
+interface Kept<Event> {
+  readonly event: Event;
+  readonly size: number;
+}
+
+export class EventLog<Event> {
+  readonly #options: EventLogOptions;
+  readonly #kept: Kept<Event>[] = [];
+  #size = 0;
+  #lastId: number;
+  readonly #readers = new Set<EventReader>();
+
+  constructor(options: EventLogOptions) {
+    this.#options = options;
+    this.#lastId = options.lastId;
+  }
+
+  get lastId(): number {
+    return this.#lastId;
+  }
+
+  get readerCount(): number {
+    return this.#readers.size;
+  }
+
+  /** Ids have no holes. Readers get it with the next `pump`. */
+  add(event: Event, size: number): void {
+    this.#lastId += 1;
+    this.#kept.push({ event, size });
+    this.#size += size;
+    const { maxEvents, maxSize } = this.#options;
+    while (this.#kept.length > maxEvents || (this.#size > maxSize && this.#kept.length > 1)) {
+      this.#size -= this.#kept.shift()?.size ?? 0;
+    }
+  }
+
+  pump(): void {
+    for (const reader of this.#readers) reader.pump();
+  }
+
+  /** Whether nothing is missing after this id. */
+  goesOnAfter(id: number): boolean {
+    return id >= this.#lastId - this.#kept.length && id <= this.#lastId;
+  }
+
+  /** Writes nothing before the first `pump`. @param after undefined: `missed` says where it begins */
+  read(after: number | undefined, sink: EventSink<Event>): EventReader {
+    let at = after;
+    const handOut = (): void => {
+      while (at !== this.#lastId && sink.room() > 0) {
+        const lastMissed = this.#lastId - this.#kept.length;
+        if (at === undefined || !this.goesOnAfter(at)) {
+          at = sink.missed(at, lastMissed);
+          continue;
+        }
+        const kept = this.#kept[at - lastMissed];
+        at += 1;
+        if (kept !== undefined) sink.event(kept.event, at);
+      }
+    };
+    const reader: EventReader = {
+      pump: () => {
+        if (!this.#readers.has(reader)) return;
+        try {
+          handOut();
+        } catch (error) {
+          this.#readers.delete(reader);
+          this.#options.onError(error);
+        }
+      },
+      close: () => void this.#readers.delete(reader),
+    };
+    this.#readers.add(reader);
+    return reader;
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Which certificate an HTTPS listener presents (docs/contracts/addin.md §1, "TLS"): the configured one → the present
+ * bridge's → one signed by mkcert's authority, where mkcert is set up → one signed by our own. What we sign is renewed well
+ * before it expires; files that others renew are reread without a restart.
+ */
+import { X509Certificate } from "node:crypto";
+import { join } from "node:path";
+import { replacePrivate } from "../../../daemon/ops/privateFiles.ts";
+import type { Log } from "../../../daemon/ops/log.ts";
+import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { Authority } from "./authorityFiles.ts";
+import { mkcertAuthority, ownAuthority } from "./authorityFiles.ts";
+import type { UsablePair } from "./certificateFiles.ts";
+import { checkPair, privateDirectory, readIfPresent, readPair, requirePrivate } from "./certificateFiles.ts";
+import type { KeyPair } from "../listeners/boundedServer.ts";
+import { issueLeaf } from "./localAuthority.ts";
+
+/** Sources of a certificate, in order of precedence. */
+export interface CertificateConfig {
+  readonly configured: { readonly keyPath: string; readonly certPath: string } | undefined;
+  /** The bridge's own directory, `~/.pi-for-excel/certs`. */
+  readonly bridgeDir: string;
+  /** mkcert's root directory, whether or not it is there. */
+  readonly mkcertRoot: string;
+  /** Ours. */
+  readonly stateDir: string;
+}
+
+export type CertificateSource = "configured" | "bridge" | "mkcert" | "own";
+
+export interface Certificate extends UsablePair {
+  readonly source: CertificateSource;
+  /** The authority to trust, when it is in a file here. */
+  readonly authorityPath: string | undefined;
+}
+
+/** A leaf of ours is replaced when it expires within this. */
+const RENEW_BEFORE_MS = 30 * 86_400_000;
+/** How often the certificate is checked while the daemon runs. */
+export const CERTIFICATE_CHECK_MS = 3_600_000;
+
+/** @throws AppError CONFIGURATION_INVALID with one line about the unusable file. */
+export async function resolveCertificate(config: CertificateConfig, nowUnixMs: number): Promise<Certificate> {
+  if (config.configured !== undefined) {
+    const { keyPath, certPath } = config.configured;
+    return { ...(await readPair(keyPath, certPath, nowUnixMs)), source: "configured", authorityPath: undefined };
+  }
+  const [keyPath, certPath] = [join(config.bridgeDir, "key.pem"), join(config.bridgeDir, "cert.pem")];
+  const bridge = await Promise.all([readIfPresent(keyPath), readIfPresent(certPath)]);
+  if (bridge[0] !== undefined && bridge[1] !== undefined) {
+    const pair = checkPair({ key: bridge[0], cert: bridge[1] }, { key: keyPath, cert: certPath }, nowUnixMs);
+    return { ...pair, source: "bridge", authorityPath: undefined };
+  }
+  const mkcert = await mkcertAuthority(config.mkcertRoot, nowUnixMs);
+  if (mkcert !== undefined) return leafOf("mkcert", config, mkcert, nowUnixMs);
+  return leafOf("own", config, await ownAuthority(config.stateDir, nowUnixMs), nowUnixMs);
+}
+
+/** Checks every `CERTIFICATE_CHECK_MS` and passes on a changed certificate. Returns the function that stops it. */
+export function keepCertificateFresh(options: {
+  readonly config: CertificateConfig;
+  readonly current: Certificate;
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  readonly log: Log;
+  readonly replace: (pair: KeyPair) => void;
+}): () => void {
+  const { config, clock, nowUnixMs, log, replace } = options;
+  let shown = options.current;
+  let timer: Timer | undefined;
+  let stopped = false;
+  const probe = async (): Promise<void> => {
+    try {
+      const found = await resolveCertificate(config, nowUnixMs());
+      if (!stopped && (found.cert !== shown.cert || found.key !== shown.key)) {
+        replace(found);
+        shown = found;
+        log.info("tls.certificate.replaced", { source: found.source, notAfter: isoDate(found.notAfterUnixMs) });
+      }
+    } catch (error) {
+      // Keep the one in use: a file that is being rewritten is complete at the next check.
+      log.warn("tls.certificate.unusable", { error });
+    }
+    arm();
+  };
+  const arm = (): void => {
+    if (!stopped) timer = clock.callAt(clock.nowMs() + CERTIFICATE_CHECK_MS, () => void probe());
+  };
+  arm();
+  return () => {
+    stopped = true;
+    timer?.cancel();
+  };
+}
+
+const isoDate = (unixMs: number): string => new Date(unixMs).toISOString();
+
+/**
+ * The leaf kept from the last start, or a new one. It is kept only while it is signed by the authority in use: a new
+ * authority means a new leaf.
+ */
+async function leafOf(
+  source: "mkcert" | "own",
+  config: CertificateConfig,
+  authority: Authority,
+  nowUnixMs: number,
+): Promise<Certificate> {
+  await privateDirectory(config.stateDir);
+  const path = join(config.stateDir, `localhost-${source}.pem`);
+  const kept = await keptLeaf(path, authority, nowUnixMs);
+  if (kept !== undefined) return { ...kept, source, authorityPath: authority.certPath };
+  const made = await issueLeaf(authority, nowUnixMs);
+  replacePrivate(path, made.key + made.cert);
+  return { ...checkPair(made, { key: path, cert: path }, nowUnixMs), source, authorityPath: authority.certPath };
+}
+
+async function keptLeaf(path: string, authority: KeyPair, nowUnixMs: number): Promise<UsablePair | undefined> {
+  const text = await readIfPresent(path);
+  if (text === undefined) return undefined;
+  await requirePrivate(path);
+  const certAt = text.indexOf("-----BEGIN CERTIFICATE-----");
+  try {
+    const kept = { key: text.slice(0, certAt), cert: text.slice(certAt) };
+    const pair = checkPair(kept, { key: path, cert: path }, nowUnixMs);
+    const lasting = pair.notAfterUnixMs - nowUnixMs > RENEW_BEFORE_MS;
+    return lasting && isSignedBy(pair.cert, authority.cert) ? pair : undefined;
+  } catch {
+    // Ours to replace: a truncated, foreign or expired file is made again.
+    return undefined;
+  }
+}
+
+const isSignedBy = (cert: string, authorityCert: string): boolean =>
+  new X509Certificate(cert).verify(new X509Certificate(authorityCert).publicKey);

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import { COMMANDS } from "../../../../adapters/commands/commandTable.ts";
+import { findCommand, parseCommand } from "../../../../adapters/cli/parseCommand.ts";
+import { LAYOUT_OPERATION_NAMES } from "../../../../protocol/api/operationRoutes.ts";
+import { wordsOf } from "../../../support/daemon/cliWords.ts";
+
+describe("the command table", () => {
+  test("has a command for each operation, and the others", () => {
+    expect(COMMANDS.map(({ name }) => name)).toEqual([
+      "serve",
+      "addin",
+      "enable",
+      "disable",
+      "attach",
+      "servers",
+      "sessions",
+      "windows",
+      "panes",
+      "ls",
+      "show",
+      "new",
+      "send",
+      "capture",
+      "snapshot",
+      "wait",
+      "run",
+      "submit",
+      "choose",
+      "interrupt",
+      "clear",
+      "resize",
+      "kill",
+      "start-recording",
+      "recordings",
+      "stop-recording",
+      "delete-recording",
+      ...LAYOUT_OPERATION_NAMES,
+      "follow",
+      "rec",
+      "play",
+      "events",
+      "mcp",
+      "logs",
+      "config",
+      "doctor",
+      "trust",
+      "service",
+      "hooks",
+      "profiles",
+      "profile",
+      "completions",
+      "names",
+      "version",
+    ]);
+  });
+
+  test.each(COMMANDS.map((command) => [command.name, command] as const))("%s is described whole", (name, command) => {
+    expect(name).toMatch(/^[a-z]+(?:-[a-z]+)*$/);
+    const texts = [command.summary, ...[...command.options, ...command.positionals].map((spec) => spec.description)];
+    for (const text of texts) {
+      expect(text).toMatch(/^[^A-Z].*[^.]$/);
+      expect(text).not.toMatch(/[\n\t]/);
+    }
+    expect(command.examples.length).toBeGreaterThan(0);
+  });
+
+  test.each(COMMANDS.map((command) => [command.name, command] as const))("%s has no option twice", (_name, command) => {
+    const names = command.options.map((option) => option.name);
+    const letters = command.options.flatMap((option) => option.short ?? []);
+    expect(new Set(names).size).toBe(names.length);
+    expect(new Set(letters).size).toBe(letters.length);
+    expect(names).not.toContain("help");
+    expect(letters).not.toContain("h");
+  });
+
+  test.each(COMMANDS.map((command) => [command.name, command] as const))(
+    "%s takes many values, and optional ones, last only",
+    (_name, command) => {
+      const { positionals } = command;
+      expect(positionals.slice(0, -1).filter((spec) => spec.many === true)).toEqual([]);
+      const firstOptional = positionals.findIndex((spec) => spec.optional === true);
+      if (firstOptional !== -1)
+        expect(positionals.slice(firstOptional).every((spec) => spec.optional === true)).toBe(true);
+    },
+  );
+
+  const examples = COMMANDS.flatMap((command) => command.examples.map(({ line }) => [line] as const));
+  test.each(examples)("its example parses: %s", (line) => {
+    const words = wordsOf(line);
+    const at = words.indexOf("tmuxwire");
+    const [name = "", ...rest] = words.slice(at + 1);
+    expect(() =>
+      parseCommand("tmuxwire", findCommand({ name: "tmuxwire", commands: COMMANDS }, name), rest),
+    ).not.toThrow();
+  });
+
+  test("no option could carry a secret: a command line is everybody's to read", () => {
+    const names = COMMANDS.flatMap((command) => command.options.map((option) => option.name));
+    expect(names.filter((name) => /token|secret|password|key$/.test(name) && name !== "key")).toEqual(
+      names.filter((name) => name === "token-file"),
+    );
+  });
+});

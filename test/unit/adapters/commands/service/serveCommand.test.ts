@@ -1,0 +1,61 @@
+/** What `tmuxwire serve` refuses before anything is started: one line, exit code 1; a mistake of usage is 2. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { inProcessCli } from "../../../../support/daemon/cliOutput.ts";
+
+let homeDir: string;
+beforeEach(() => {
+  homeDir = mkdtempSync(join(tmpdir(), "tw-serve-"));
+});
+afterEach(() => rmSync(homeDir, { recursive: true, force: true }));
+
+async function refusal(args: readonly string[], env: Record<string, string> = {}, expected = 1): Promise<string> {
+  const { code, out, err } = await inProcessCli(["serve", ...args], { env, homeDir });
+  expect([code, out]).toEqual([expected, ""]);
+  expect(err).toMatch(/^tmuxwire: [^\n]+\n$/);
+  return err;
+}
+
+describe("settings", () => {
+  test.each([
+    [["--addin-mode", "both"], {}, /--addin-mode must be "tmux" or "stub"/],
+    [["--only", "addin"], { TMUX_BRIDGE_MODE: "both" }, /TMUX_BRIDGE_MODE must be "tmux" or "stub"/],
+    [["--port", "x"], {}, /--port must be a whole number/],
+    [["--log-level", "loud"], {}, /--log-level must be one of trace, debug/],
+    [["--server", "mine"], {}, /--server must be NAME=SOCKET_PATH/],
+    [["--https", "--http"], {}, /contradict/],
+    [
+      ["--only", "addin,native"],
+      { PI_FOR_EXCEL_KEY_PATH: "/k" },
+      /PI_FOR_EXCEL_KEY_PATH is set without PI_FOR_EXCEL_CERT_PATH/,
+    ],
+  ])("%j %j", async (args, env, message) => {
+    expect(await refusal(args, env)).toMatch(message);
+  });
+
+  test.each([
+    ["{", /config\.json is not valid JSON/],
+    ['{"native":{"prot":1}}', /has no setting "native\.prot"/],
+    ["[]", /must hold one JSON object/],
+  ])("the file %s", async (text, message) => {
+    mkdirSync(join(homeDir, ".config/tmuxwire"), { recursive: true });
+    writeFileSync(join(homeDir, ".config/tmuxwire/config.json"), text);
+    expect(await refusal([])).toMatch(message);
+  });
+
+  test("a file that cannot be read", async () => {
+    mkdirSync(join(homeDir, ".config/tmuxwire/config.json"), { recursive: true });
+    expect(await refusal([])).toMatch(/config\.json cannot be read \(EISDIR\); make it readable/);
+  });
+});
+
+test("an adapter or flag that does not exist is a mistake of usage", async () => {
+  expect(await refusal(["--only", "addin,nope"], {}, 2)).toMatch(
+    /--only takes addin, native, team, dashboard, freshell; "nope"/,
+  );
+  expect(await refusal(["--only", ""], {}, 2)).toMatch(/--only takes/);
+  expect(await refusal(["--nope"], {}, 2)).toMatch(/serve has no option --nope/);
+  expect(await refusal(["extra"], {}, 2)).toMatch(/serve does not take "extra"/);
+});

@@ -1,0 +1,62 @@
+/** All sessions with a clock moved by hand: how long those that have ended can be read. */
+import { afterEach, expect, test } from "vitest";
+import { silentLog } from "../../../../../bench/silentLog.ts";
+import { SessionBook } from "../../../../../adapters/freshell/sessions/sessionBook.ts";
+import { FakeClock } from "../../../../support/clock/fakeClock.ts";
+
+let count = 0;
+const clock = new FakeClock();
+const bookOf = (program: string): SessionBook =>
+  new SessionBook({
+    clock,
+    nowUnixMs: () => 1_000 + clock.nowMs(),
+    newId: () => `id-${count++}`,
+    epoch: "e",
+    log: silentLog,
+    findProgram: () => Promise.resolve(program),
+    findDirectory: () => Promise.resolve("/"),
+    environment: () => ({ PATH: process.env["PATH"] ?? "" }),
+  });
+let book = bookOf("/bin/true");
+afterEach(() => book.close());
+const coding = { provider: "codingcli", codingProvider: "codex", prompt: "x" } as const;
+
+test("one that has ended can be read for 30 minutes; then its waits are told that it is gone", async () => {
+  const session = await book.create(coding);
+  await session.ended;
+  const closed: string[] = [];
+  session.text.subscribe({
+    advanced: () => undefined,
+    gap: () => undefined,
+    exited: () => undefined,
+    closed: ({ code }) => closed.push(code),
+  });
+  clock.advanceMs(1_799_999);
+  expect([book.find(session.id)?.status, book.list().length, closed]).toEqual(["exited", 1, []]);
+  clock.advanceMs(1);
+  expect(() => book.require("codex", session.id)).toThrow(/there is no session codex:/);
+  expect([book.find(session.id), book.list(), closed]).toEqual([undefined, [], ["NOT_FOUND"]]);
+});
+
+test("of those that have ended the newest 64 are kept", async () => {
+  book = bookOf("/bin/true");
+  const made = [];
+  for (let at = 0; at < 70; at += 1) {
+    const session = await book.create(coding);
+    await session.ended;
+    clock.advanceMs(1);
+    made.push(session);
+  }
+  expect(book.list().map(({ id }) => id)).toEqual(made.slice(-64).map(({ id }) => id));
+});
+
+test("what cannot be found is refused before anything starts, and nothing starts once it is closed", async () => {
+  book = bookOf("/bin/true");
+  await expect(book.create({ ...coding, codingProvider: "kimi" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  await expect(book.create({ provider: "sdk", resumeSessionId: "x" })).rejects.toMatchObject({
+    code: "INVALID_ARGUMENT",
+  });
+  book.close();
+  await expect(book.create(coding)).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
+  expect(book.list()).toEqual([]);
+});

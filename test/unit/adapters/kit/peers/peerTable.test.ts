@@ -1,0 +1,106 @@
+/** The kernel's table of sockets, read from files like its own: whose row counts, and whose does not. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { endianness, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { PeerTable } from "../../../../../adapters/kit/peers/peerTable.ts";
+import { PeerUsers, peersUnknowable } from "../../../../../adapters/kit/peers/peerUsers.ts";
+import { silentLog } from "../../../../../bench/silentLog.ts";
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "tw-"));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const hexPort = (port: number): string => port.toString(16).toUpperCase().padStart(4, "0");
+const word = (text: string): string => (endianness() === "LE" ? (text.match(/../g) ?? []).reverse().join("") : text);
+const V4 = word("7F000001");
+const MAPPED = ["00000000", "00000000", "0000FFFF", "7F000001"].map(word).join("");
+const V6 = ["00000000", "00000000", "00000000", "00000001"].map(word).join("");
+
+const row = (address: string, from: number, to: number, state: string, uid: number): string =>
+  `  12: ${address}:${hexPort(from)} ${address}:${hexPort(to)} ${state} 00000000:00000000 00:00000000 00000000 ` +
+  `${String(uid).padStart(5)}        0 53689 2 00000000383edf90 20 0 0 10 -1`;
+
+const HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode";
+function table(tcp: readonly string[], tcp6: readonly string[] = [], overflowUid?: number): PeerTable {
+  writeFileSync(join(directory, "tcp"), `${[HEAD, ...tcp].join("\n")}\n`);
+  writeFileSync(join(directory, "tcp6"), `${[HEAD, ...tcp6].join("\n")}\n`);
+  return new PeerTable({ directory, overflowUid });
+}
+
+const ends = (remoteAddress: string, remotePort = 50_000) => ({
+  remoteAddress,
+  remotePort,
+  localAddress: remoteAddress,
+  localPort: 3_341,
+});
+
+test("the other end's row counts, not ours and not a neighbour's", async () => {
+  const peers = table([
+    row(V4, 3_341, 50_000, "01", 7),
+    row(V4, 50_001, 3_341, "01", 8),
+    row(V4, 50_000, 3_342, "01", 9),
+    row(V4, 50_000, 3_341, "01", 1_000),
+  ]);
+  expect(await peers.uidOf(ends("127.0.0.1"))).toBe(1_000);
+  expect(await peers.uidOf(ends("127.0.0.1", 50_002))).toBeUndefined();
+});
+
+test("an IPv4 connection may be of an IPv6 socket, on either side", async () => {
+  const peers = table([row(V4, 50_001, 3_341, "01", 1_001)], [row(MAPPED, 50_000, 3_341, "01", 1_000)]);
+  expect(await peers.uidOf(ends("127.0.0.1"))).toBe(1_000);
+  expect(await peers.uidOf(ends("::ffff:127.0.0.1", 50_001))).toBe(1_001);
+});
+
+test("::1", async () => {
+  expect(await table([], [row(V6, 50_000, 3_341, "01", 1_000)]).uidOf(ends("::1"))).toBe(1_000);
+});
+
+test.each([
+  ["01", 0, 0],
+  // A closed socket is nobody's, and is shown as root's.
+  ["04", 0, undefined],
+  ["05", 0, undefined],
+  ["06", 0, undefined],
+  ["06", 1_000, undefined],
+  // One that has sent its last word and waits for the response.
+  ["04", 1_000, 1_000],
+  ["05", 1_000, 1_000],
+])("in state %s a row of user %i tells %s", async (state, uid, expected) => {
+  expect(await table([row(V4, 50_000, 3_341, state, uid)]).uidOf(ends("127.0.0.1"))).toBe(expected);
+});
+
+test("a user that our namespace does not have is unknown, and one that it has is not", async () => {
+  const rows = [row(V4, 50_000, 3_341, "01", 65_534), row(V4, 50_001, 3_341, "01", 1_000)];
+  expect(await table(rows, [], 65_534).uidOf(ends("127.0.0.1"))).toBeUndefined();
+  expect(await table(rows, [], 65_534).uidOf(ends("127.0.0.1", 50_001))).toBe(1_000);
+  expect(await table(rows, []).uidOf(ends("127.0.0.1"))).toBe(65_534);
+});
+
+test("a long table is read to the row, across pieces, and for everybody who asks", async () => {
+  const others = Array.from({ length: 20_000 }, (_, at) => row(V4, 10_000 + at, 80, "06", 0));
+  const peers = table([...others, row(V4, 50_000, 3_341, "01", 1_000), row(V4, 50_001, 3_341, "01", 1_001)]);
+  const same = ends("127.0.0.1");
+  const asked = [ends("127.0.0.1"), same, same, ends("127.0.0.1", 50_001)].map((one) => peers.uidOf(one));
+  expect(await Promise.all(asked)).toEqual([1_000, 1_000, 1_000, 1_001]);
+});
+
+test("without a table nobody is known, and a listener without a token says so before it starts", async () => {
+  const none = new PeerTable({ directory: join(directory, "none") });
+  expect(none.isReadable).toBe(false);
+  expect(await none.uidOf(ends("127.0.0.1"))).toBeUndefined();
+  expect(await none.uidOf({})).toBeUndefined();
+  const tokenSetting = "SOME_TOKEN";
+  const problem = (allowUids: ReadonlySet<number> | "any", token?: string) =>
+    peersUnknowable({ allowUids, token, tokenSetting }, none);
+  expect(problem(new Set())).toMatch(/set a token with SOME_TOKEN, or .* --allow-uids any/);
+  expect(problem("any")).toBeUndefined();
+  expect(problem(new Set(), "t")).toBeUndefined();
+  const users = new PeerUsers({ allowUids: new Set(), tokenSetting, log: silentLog, table: none });
+  await expect(users.require(ends("127.0.0.1") as never)).rejects.toMatchObject({
+    code: "FORBIDDEN",
+    details: { reason: "peer_unknown", setting: "SOME_TOKEN" },
+  });
+});

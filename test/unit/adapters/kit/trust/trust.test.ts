@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import type { Certificate, CertificateSource } from "../../../../../adapters/kit/trust/certificates.ts";
+import { trustInstructions } from "../../../../../adapters/kit/trust/trust.ts";
+
+const certificate = (source: CertificateSource, authorityPath?: string): Certificate => ({
+  key: "",
+  cert: "",
+  notAfterUnixMs: 0,
+  source,
+  authorityPath,
+});
+
+const FOLDERS = [{ path: "/home/u/pki", hasDatabase: true }];
+
+test.each([
+  ["darwin", /security add-trusted-cert .* '\/state\/rootCA\.pem'/],
+  ["win32", /certutil -user -addstore Root "\/state\/rootCA\.pem"/],
+  ["linux", /certutil -d 'sql:\/home\/u\/pki' -A .* -i '\/state\/rootCA\.pem'/],
+] as const)("on %s it shows the command for our authority's file", (platform, command) => {
+  expect(trustInstructions(platform, certificate("own", "/state/rootCA.pem"), FOLDERS)).toMatch(command);
+});
+
+test("a path is quoted for the shell that reads it", () => {
+  const text = trustInstructions("linux", certificate("own", "/it's here/rootCA.pem"), FOLDERS);
+  expect(text).toContain(`-i '/it'\\''s here/rootCA.pem'`);
+});
+
+test("mkcert's authority is trusted by mkcert, a given certificate by whoever gave it", () => {
+  expect(trustInstructions("linux", certificate("mkcert", "/m/rootCA.pem"), [])).toContain("mkcert -install");
+  expect(trustInstructions("linux", certificate("configured"), [])).toContain("did not make");
+});
+
+test("a folder that has no database yet gets one first", () => {
+  const text = trustInstructions("linux", certificate("own", "/ca.pem"), [{ path: "/new", hasDatabase: false }]);
+  const [made, based, added] = ["mkdir -p '/new'", "certutil -d 'sql:/new' -N", "certutil -d 'sql:/new' -A"].map(
+    (words) => text.indexOf(words),
+  );
+  expect(made).toBeGreaterThan(0);
+  expect(based).toBeGreaterThan(made ?? Infinity);
+  expect(added).toBeGreaterThan(based ?? Infinity);
+});

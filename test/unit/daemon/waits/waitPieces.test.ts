@@ -1,0 +1,41 @@
+/** Text that arrives in pieces or is rewritten where it stands: what a wait finds in it as output comes. */
+import { expect, test } from "vitest";
+import { literal, outcomeOf, re2Done, regex, turns, waitBench } from "./waitFixture.ts";
+
+const TEXT = "a\u017c\u{1f600}b";
+const BYTES = Buffer.from(TEXT);
+
+test.each([
+  ["a literal", literal(TEXT)],
+  ["a regex", regex("a\u017c.b")],
+])("%s is matched wherever its UTF-8 is cut between writes", async (_kind, request) => {
+  for (let cut = 1; cut < BYTES.length; cut += 1) {
+    const { source, waits } = waitBench();
+    const wait = waits.wait(source, request);
+    await re2Done(waits);
+    source.write(BYTES.subarray(0, cut));
+    expect(await outcomeOf(wait)).toBe("pending");
+    await re2Done(waits);
+    source.write(BYTES.subarray(cut));
+    source.write("\r\n");
+    const [match] = (await wait).matched;
+    expect([cut, match?.text, match?.from?.outputSeq, match?.to?.outputSeq]).toEqual([cut, TEXT, 0, BYTES.length]);
+    waits.close();
+  }
+});
+
+test("a line rewritten with BS: what each writing says is matched, the whole line as it looks is not in the output", async () => {
+  const { source, waits, clock } = waitBench();
+  const waiting = [waits.wait(source, literal("20%")), waits.wait(source, regex("[2]0%"))];
+  const looks = waits.wait(source, { ...literal("done 20%"), timeoutMs: 1_000 });
+  await turns();
+  await re2Done(waits);
+  source.write("done 10%");
+  expect(await outcomeOf(Promise.race(waiting))).toBe("pending");
+  source.write("\b\b\b20%");
+  for (const wait of waiting) expect((await wait).matched[0]?.from?.outputSeq).toBe(11);
+  expect(await outcomeOf(looks)).toBe("pending");
+  clock.advanceMs(1_000);
+  expect(await outcomeOf(looks)).toMatchObject({ code: "TIMEOUT" });
+  waits.close();
+});
