@@ -158,14 +158,21 @@ export class ClientSocket {
     } catch (error) {
       if (error instanceof TmuxwireError && isPassing(error.code)) {
         // If our connection was lost, `#lost` subscribes again. If tmux's was, retry here.
-        if (this.#socket !== undefined && !this.#closed) {
-          after(retryDelayMs(this.#tries++), () => void this.#subscribe(follower));
-        }
+        this.#subscribeLater(follower, retryDelayMs(this.#tries++));
         return;
       }
       this.#followers.delete(follower);
       follower.fail(error);
     }
+  }
+
+  /** On the connection of now: once it is lost, the next one subscribes every follower itself, and once is enough. */
+  #subscribeLater(follower: SocketFollower, delayMs: number): void {
+    const socket = this.#socket;
+    if (socket === undefined || this.#closed) return;
+    after(delayMs, () => {
+      if (this.#socket === socket && !this.#closed) void this.#subscribe(follower);
+    });
   }
 
   /** @param onResponse runs in the turn of the response, before any frame that follows it */
@@ -209,8 +216,7 @@ export class ClientSocket {
     if (message.type === "closed") this.#byChannel.delete(message.channel);
     follower?.message(message);
     // The daemon lost its own server for good, or is stopping: the pane may come back.
-    if (message.type === "closed" && follower?.isOpen === true)
-      after(retryDelayMs(0), () => void this.#subscribe(follower));
+    if (message.type === "closed" && follower?.isOpen === true) this.#subscribeLater(follower, retryDelayMs(0));
   }
 
   #responded(id: number | null, message: StreamMessage): void {
