@@ -1,7 +1,13 @@
-/** Who may still wait: the limits of seed 002 §8.3, counted from admission until the wait is over. */
+/**
+ * Who may still wait: the limits of seed 002 §8.3, counted from admission until the wait is over, and what an admitted
+ * request holds meanwhile.
+ */
 import { AppError } from "../../protocol/errors.ts";
+import type { RegexAnalysis } from "./regex/regexAnalysis.ts";
+import { type CompiledRegex, type RegexEngine, regexUnavailable } from "./regex/regexEngine.ts";
+import type { WaitMetrics } from "./waitHost.ts";
 import type { WaitLimits } from "./waitLimits.ts";
-import type { WaitMetrics } from "./waitMetrics.ts";
+import type { CheckedPredicate, CheckedRequest } from "./waitRequest.ts";
 
 interface Count {
   waits: number;
@@ -75,4 +81,106 @@ function requireRoom(limit: string, value: number, max: number, what: string, in
   if (value < max) return;
   const message = `${what} (limit ${max}): ${instead}try again when a wait has ended`;
   throw new AppError("RESOURCE_LIMIT", message, { details: { limit, value, max } });
+}
+
+/** One surface's share of the waits: its own limits, counted separately, within those of the process. */
+export class WaitShare {
+  readonly limits: WaitLimits;
+  readonly #disableRegex: boolean;
+  readonly #admission: Admission;
+
+  /** @param disableRegex refuses every regex of this surface */
+  constructor(limits: WaitLimits, disableRegex: boolean) {
+    this.limits = limits;
+    this.#disableRegex = disableRegex;
+    this.#admission = new Admission(limits, { wait_active: 0, wait_active_regex: 0 });
+  }
+
+  /**
+   * Takes a place here and one in the process; returns what releases both. @throws AppError RESOURCE_LIMIT,
+   * UNSUPPORTED_PATTERN_ENGINE
+   */
+  enter(target: object, hasRegex: boolean, process: Admission): () => void {
+    if (hasRegex && this.#disableRegex) throw regexUnavailable("they are switched off here");
+    const leave = this.#admission.enter(target, hasRegex);
+    try {
+      const leaveProcess = process.enter(target, hasRegex);
+      return () => {
+        leaveProcess();
+        leave();
+      };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+}
+
+const NO_REGEXES: ReadonlyMap<RegexAnalysis, CompiledRegex> = new Map();
+const NOTHING_KNOWN: ReadonlyMap<CheckedPredicate, Partial<Disposable>> = new Map();
+
+/** A request with its place among the waits, its regexes, and what its predicates have to know before anything is typed. */
+export class AdmittedRequest {
+  readonly request: CheckedRequest;
+  /** Gives the place back. */
+  readonly leave: () => void;
+  regexes = NO_REGEXES;
+  /** What `Predicate.prepare` returned. */
+  known = NOTHING_KNOWN;
+
+  /** @throws AppError as `RegexEngine.acquire`; the place is given back then */
+  constructor(request: CheckedRequest, leave: () => void, engine: RegexEngine) {
+    this.request = request;
+    this.leave = leave;
+    if (request.regexes.length === 0) return;
+    const regexes = new Map<RegexAnalysis, CompiledRegex>();
+    this.regexes = regexes;
+    try {
+      for (const analysis of request.regexes) regexes.set(analysis, engine.acquire(analysis));
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+  }
+
+  get needsPreparation(): boolean {
+    return this.#toPrepare().length > 0;
+  }
+
+  /** Compiles its regexes and prepares its predicates. A failure releases all. @throws AppError (rejects) */
+  async prepare(): Promise<void> {
+    const known = new Map<CheckedPredicate, Partial<Disposable>>();
+    this.known = known;
+    try {
+      for (const regex of this.regexes.values()) await regex.ready;
+      for (const predicate of this.#toPrepare()) {
+        const prepared = await predicate.row.prepare?.(predicate.checked, this.request.pane!);
+        if (prepared !== undefined) known.set(predicate, prepared);
+      }
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+  }
+
+  /** Safe to call twice, as `free` and `leave` are. */
+  release(): void {
+    this.free();
+    this.leave();
+  }
+
+  free(): void {
+    const { regexes, known } = this;
+    // Others may share a regex: each user releases it once.
+    this.regexes = NO_REGEXES;
+    this.known = NOTHING_KNOWN;
+    for (const regex of regexes.values()) regex.release();
+    for (const prepared of known.values()) prepared[Symbol.dispose]?.();
+  }
+
+  #toPrepare(): readonly CheckedPredicate[] {
+    const { sets, pane } = this.request;
+    if (pane === undefined) return [];
+    return sets.flatMap(({ predicates }) => predicates.filter(({ row }) => row.prepare !== undefined));
+  }
 }

@@ -9,11 +9,9 @@ import { AppError } from "../../../protocol/errors.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
 import type { Capture } from "../../tmux/io.ts";
 import type { Timer } from "../../time/clock.ts";
-import { tooMuch } from "../requestErrors.ts";
-import type { WaitPane } from "../waitPane.ts";
-import type { WaitContext } from "../waitContext.ts";
+import { predicate, tooMuch } from "./predicate.ts";
+import type { WaitPane, WaitReading } from "../waitReading.ts";
 import type { WaitHost } from "../waitHost.ts";
-import { predicate } from "./predicate.ts";
 
 /** Between two probes; half of what a person perceives as instant. */
 const PROBE_EVERY_MS = 100;
@@ -43,10 +41,10 @@ export const cursor = predicate({
     if (seconds > maxTimeoutSec) throw tooMuch("cursor seconds", seconds, maxTimeoutSec);
     return seconds * 1_000;
   },
-  arm: (wantedMs: number, context) => {
-    const watch = CursorWatch.of(context);
-    const armed = { wantedMs, watch, registeredMs: context.host.clock.nowMs() };
-    context.onEnd(watch.add({ armed, changed: () => context.changed() }));
+  arm: (wantedMs: number, reading) => {
+    const watch = CursorWatch.of(reading);
+    const armed = { wantedMs, watch, registeredMs: reading.host.clock.nowMs() };
+    reading.onEnd(watch.add({ armed, changed: () => reading.changed() }));
     return armed;
   },
   dueMs: ({ wantedMs, watch, registeredMs }, { nowMs }) =>
@@ -85,7 +83,7 @@ class CursorWatch {
   #timer: Timer | undefined;
   #timerMs = Infinity;
 
-  static of({ source, host, pane }: WaitContext): CursorWatch {
+  static of({ source, host, pane }: WaitReading): CursorWatch {
     let watch = CursorWatch.#all.get(source);
     if (watch === undefined) CursorWatch.#all.set(source, (watch = new CursorWatch(source, host, paneOf(pane))));
     return watch;

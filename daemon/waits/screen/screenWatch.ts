@@ -5,9 +5,8 @@
  */
 import type { Capture } from "../../tmux/io.ts";
 import { isWord, typedLines } from "../echo/typedLines.ts";
-import type { CompiledRegex } from "../regex/compiledRegex.ts";
-import type { Latch } from "../text/patternWatch.ts";
-import { MAX_JOB_BYTES, type RegexEngine, type RegexOutcome } from "../regex/regexEngine.ts";
+import { type CompiledRegex, MAX_JOB_BYTES } from "../regex/regexEngine.ts";
+import type { Latch } from "../text/textWatch.ts";
 import { ScreenBeginning, type ScreenView, type Stretch } from "./screenView.ts";
 
 /** One pattern of the wait. */
@@ -23,7 +22,6 @@ interface ScreenWatchOptions {
   readonly patterns: readonly ScreenPattern[];
   /** What is typed after the beginning, when its echo must not count. */
   readonly typed: Uint8Array | undefined;
-  readonly engine: RegexEngine;
   readonly maxMatchBytes: number;
 }
 
@@ -116,7 +114,7 @@ export class ScreenWatch {
       if (at >= 0) onMatch(wanted, Array.from(text.slice(0, at)).length);
     } else if (regex !== undefined) {
       this.#jobs += 1;
-      this.#options.engine.run(regex, bytes, skip, (outcome: RegexOutcome) => {
+      regex.run(bytes, skip, (outcome) => {
         this.#jobs -= 1;
         // A failure of the regex itself is reported by the stream's own jobs and by its `ready`.
         if (outcome.kind === "match" && !this.#isOver) onMatch(outcome.text, outcome.index);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { WaitRequest } from "../../../../daemon/waits/waitTypes.ts";
+import type { WaitRequest } from "../../../../daemon/waits/waitRequest.ts";
 import { MemorySource } from "../../../support/daemon/memorySource.ts";
 import { errorOf, literal, outcomeOf, re2Done, regex, turns, waitBench } from "./waitFixture.ts";
 

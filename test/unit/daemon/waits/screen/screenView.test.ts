@@ -1,11 +1,9 @@
 /** Which rows of a screen count as new, on captures made by hand: what only rare moments of a real pane would show. */
 import { describe, expect, test } from "vitest";
 import type { Capture } from "../../../../../daemon/tmux/io.ts";
-import type { RegexEngine } from "../../../../../daemon/waits/regex/regexEngine.ts";
 import { mayWrap, ScreenBeginning, wrapsOf } from "../../../../../daemon/waits/screen/screenView.ts";
-import { ScreenWatch } from "../../../../../daemon/waits/screen/screenWatch.ts";
-import type { Latch } from "../../../../../daemon/waits/text/patternWatch.ts";
-import { ScreenEcho } from "../../../../../daemon/waits/screen/screenWatch.ts";
+import { ScreenEcho, ScreenWatch } from "../../../../../daemon/waits/screen/screenWatch.ts";
+import type { Latch } from "../../../../../daemon/waits/text/textWatch.ts";
 
 /** `screen` is the last `rows` rows, what comes before it is history. */
 function capture(lines: readonly string[], rest: Partial<Capture> = {}): Capture {
@@ -129,7 +127,6 @@ test("what is found on the screen is cut in the result", async () => {
     view: { capture: async () => BEGINNING },
     patterns: [{ literal: Buffer.from("abababab"), regex: undefined, latch }],
     typed: undefined,
-    engine: {} as RegexEngine,
     maxMatchBytes: 4,
   });
   await new Promise<void>((resolve) => watch.begin(resolve));
