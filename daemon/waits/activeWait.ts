@@ -47,6 +47,7 @@ export class ActiveWait {
       moment,
       request: admitted.request,
       regexes: admitted.regexes,
+      cursorOf: (pane) => target.cursorOf(pane),
       onFound: () => this.#onFound(),
       onChanged: () => this.#check(),
       onFailed: (error) => this.#fail(error),

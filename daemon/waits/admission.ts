@@ -16,33 +16,44 @@ interface Count {
 
 type ActiveWaits = Pick<WaitMetrics["numbers"], "wait_active" | "wait_active_regex">;
 
+/** Of the process, or of one surface: its share has limits of its own, counted separately, within those of the process. */
 export class Admission {
-  #limits: WaitLimits;
+  limits: WaitLimits;
   /** In all. */
   readonly #active: ActiveWaits;
+  readonly #process: Admission | undefined;
+  readonly #refusesRegex: boolean;
   readonly #byTarget = new Map<object, Count>();
 
-  constructor(limits: WaitLimits, active: ActiveWaits) {
-    this.#limits = limits;
+  constructor(limits: WaitLimits, active: ActiveWaits, process?: Admission, refusesRegex = false) {
+    this.limits = limits;
     this.#active = active;
+    this.#process = process;
+    this.#refusesRegex = refusesRegex;
   }
 
-  /** Raises the limits to a surface's share where that is larger. */
-  raise(share: WaitLimits): void {
-    const { maxGlobal, maxPerTarget, maxRegexPerTarget } = this.#limits;
-    this.#limits = {
-      ...this.#limits,
-      maxGlobal: Math.max(maxGlobal, share.maxGlobal),
-      maxPerTarget: Math.max(maxPerTarget, share.maxPerTarget),
-      maxRegexPerTarget: Math.max(maxRegexPerTarget, share.maxRegexPerTarget),
+  /** A surface's share; where its limits exceed the process's, the process's are raised to them. */
+  share(limits: WaitLimits, refusesRegex: boolean): Admission {
+    const { maxGlobal, maxPerTarget, maxRegexPerTarget } = this.limits;
+    this.limits = {
+      ...this.limits,
+      maxGlobal: Math.max(maxGlobal, limits.maxGlobal),
+      maxPerTarget: Math.max(maxPerTarget, limits.maxPerTarget),
+      maxRegexPerTarget: Math.max(maxRegexPerTarget, limits.maxRegexPerTarget),
     };
+    return new Admission(limits, { wait_active: 0, wait_active_regex: 0 }, this, refusesRegex);
   }
 
-  /** Takes a place and returns its release, safe to call twice. @throws AppError RESOURCE_LIMIT; nothing is taken then */
+  /**
+   * Takes a place and returns its release, safe to call twice. Nothing is taken when it fails. @throws AppError
+   * RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE
+   */
   enter(target: object, hasRegex: boolean): () => void {
+    if (hasRegex && this.#refusesRegex) throw regexUnavailable("they are switched off here");
     const active = this.#active;
     const count = this.#byTarget.get(target) ?? { waits: 0, regexes: 0 };
     this.#check(count, hasRegex);
+    const leaveProcess = this.#process?.enter(target, hasRegex);
     this.#byTarget.set(target, count);
     const regexes = Number(hasRegex);
     active.wait_active++;
@@ -53,6 +64,7 @@ export class Admission {
     return () => {
       if (!isHeld) return;
       isHeld = false;
+      leaveProcess?.();
       active.wait_active--;
       active.wait_active_regex -= regexes;
       count.waits--;
@@ -62,7 +74,7 @@ export class Admission {
   }
 
   #check(count: Count, hasRegex: boolean): void {
-    const { maxGlobal, maxPerTarget, maxRegexPerTarget, regexSoftLimit } = this.#limits;
+    const { maxGlobal, maxPerTarget, maxRegexPerTarget, regexSoftLimit } = this.limits;
     const active = this.#active.wait_active;
     requireRoom("WAIT_MAX_GLOBAL", active, maxGlobal, "too many waits in this daemon");
     requireRoom("WAIT_MAX_PER_TARGET", count.waits, maxPerTarget, "too many waits on this target");
@@ -81,39 +93,6 @@ function requireRoom(limit: string, value: number, max: number, what: string, in
   if (value < max) return;
   const message = `${what} (limit ${max}): ${instead}try again when a wait has ended`;
   throw new AppError("RESOURCE_LIMIT", message, { details: { limit, value, max } });
-}
-
-/** One surface's share of the waits: its own limits, counted separately, within those of the process. */
-export class WaitShare {
-  readonly limits: WaitLimits;
-  readonly #disableRegex: boolean;
-  readonly #admission: Admission;
-
-  /** @param disableRegex refuses every regex of this surface */
-  constructor(limits: WaitLimits, disableRegex: boolean) {
-    this.limits = limits;
-    this.#disableRegex = disableRegex;
-    this.#admission = new Admission(limits, { wait_active: 0, wait_active_regex: 0 });
-  }
-
-  /**
-   * Takes a place here and one in the process; returns what releases both. @throws AppError RESOURCE_LIMIT,
-   * UNSUPPORTED_PATTERN_ENGINE
-   */
-  enter(target: object, hasRegex: boolean, process: Admission): () => void {
-    if (hasRegex && this.#disableRegex) throw regexUnavailable("they are switched off here");
-    const leave = this.#admission.enter(target, hasRegex);
-    try {
-      const leaveProcess = process.enter(target, hasRegex);
-      return () => {
-        leaveProcess();
-        leave();
-      };
-    } catch (error) {
-      leave();
-      throw error;
-    }
-  }
 }
 
 const NO_REGEXES: ReadonlyMap<RegexAnalysis, CompiledRegex> = new Map();

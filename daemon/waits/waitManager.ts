@@ -14,7 +14,7 @@ import { Scheduler } from "../time/scheduler.ts";
 import { TurnBudget } from "../time/turnBudget.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";
 import { ActiveWait } from "./activeWait.ts";
-import { Admission, AdmittedRequest, WaitShare } from "./admission.ts";
+import { Admission, AdmittedRequest } from "./admission.ts";
 import { RegexEngine } from "./regex/regexEngine.ts";
 import { type WaitHost, WaitMetrics, type WaitMetricsSnapshot } from "./waitHost.ts";
 import { DEFAULT_WAIT_LIMITS, type WaitLimits } from "./waitLimits.ts";
@@ -60,10 +60,15 @@ export class WaitManager {
   }
 
   /**
-   * @param share whose place it takes, within those of the process
+   * @param share whose place it takes
    * @throws AppError (rejects) INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE, TIMEOUT, NOT_FOUND, CONNECTION_LOST
    */
-  wait(source: OutputSource, request: WaitRequest, options: WaitOptions = {}, share?: WaitShare): Promise<WaitResult> {
+  wait(
+    source: OutputSource,
+    request: WaitRequest,
+    options: WaitOptions = {},
+    share = this.#admission,
+  ): Promise<WaitResult> {
     try {
       const admitted = this.#admit(source, request, share);
       const arm = (): Promise<WaitResult> => this.#arm(source, admitted, options, undefined).result;
@@ -73,10 +78,9 @@ export class WaitManager {
     }
   }
 
-  /** A share with these limits; where they exceed the process's, the process's are raised to them. */
+  /** Waits with limits of their own; where these exceed the process's, the process's are raised to them. */
   share(bounds: Partial<WaitLimits>, disableRegex = false): Pick<WaitManager, "wait"> {
-    const share = new WaitShare({ ...this.#host.limits, ...bounds }, disableRegex);
-    this.#admission.raise(share.limits);
+    const share = this.#admission.share({ ...this.#host.limits, ...bounds }, disableRegex);
     return { wait: (source, request, options) => this.wait(source, request, options, share) };
   }
 
@@ -138,15 +142,14 @@ export class WaitManager {
   }
 
   /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE, SHUTTING_DOWN */
-  #admit(source: OutputSource, request: WaitRequest, share?: WaitShare): AdmittedRequest {
+  #admit(source: OutputSource, request: WaitRequest, share = this.#admission): AdmittedRequest {
     if (this.#closed) throw shuttingDown();
-    const { limits, metrics } = this.#host;
     try {
-      const checked = checkRequest(request, share?.limits ?? limits);
-      const hasRegex = checked.regexes.length > 0;
-      const leave = share?.enter(source, hasRegex, this.#admission) ?? this.#admission.enter(source, hasRegex);
+      const checked = checkRequest(request, share.limits);
+      const leave = share.enter(source, checked.regexes.length > 0);
       return new AdmittedRequest(checked, leave, this.#engine);
     } catch (error) {
+      const { metrics } = this.#host;
       if (error instanceof AppError && error.code === "RESOURCE_LIMIT") metrics.numbers.wait_resource_limit_total++;
       throw error;
     }

@@ -12,6 +12,7 @@ import type { OutputSource } from "../tmux/outputSource.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { RegexAnalysis } from "./regex/regexAnalysis.ts";
 import type { CompiledRegex } from "./regex/regexEngine.ts";
+import type { CursorWatch } from "./screen/cursorWatch.ts";
 import type { ScreenView } from "./screen/screenView.ts";
 import { type ScreenPattern, ScreenWatch } from "./screen/screenWatch.ts";
 import { EchoWatch } from "./text/echoWatch.ts";
@@ -62,6 +63,7 @@ interface WaitReadingOptions {
   readonly moment: ArmMoment;
   readonly request: ReadRequest;
   readonly regexes: ReadonlyMap<RegexAnalysis, CompiledRegex>;
+  readonly cursorOf: (pane: WaitPane) => CursorWatch;
   /** Output decided a predicate. */
   readonly onFound: () => void;
   /** Something that a predicate's `dueMs` depends on has changed. */
@@ -78,6 +80,7 @@ export class WaitReading {
   readonly source: OutputSource;
   readonly moment: ArmMoment;
   readonly pane: WaitPane | undefined;
+  readonly cursorOf: (pane: WaitPane) => CursorWatch;
   readonly changed: () => void;
   readonly failed: (error: AppError) => void;
   /** On the text. */
@@ -98,6 +101,7 @@ export class WaitReading {
     this.source = options.source;
     this.moment = options.moment;
     this.pane = options.request.pane;
+    this.cursorOf = options.cursorOf;
     this.changed = options.onChanged;
     this.failed = options.onFailed;
   }

@@ -11,7 +11,7 @@ import { type Door, invalid, type Predicate, tooMuch } from "./predicates/predic
 import { PREDICATES } from "./predicates/predicateTable.ts";
 import { analyseRegex, type RegexAnalysis } from "./regex/regexAnalysis.ts";
 import type { WaitLimits } from "./waitLimits.ts";
-import type { ReadRequest, WaitPane } from "./waitReading.ts";
+import type { ReadRequest } from "./waitReading.ts";
 import type { CheckedPattern, WaitPattern } from "./waitPattern.ts";
 import type { Position, StreamGap } from "../../protocol/position.ts";
 import { encodeUtf8 } from "../../protocol/text/utf8.ts";
@@ -99,10 +99,18 @@ const MAX_TAIL_LINES = 1_000_000;
 
 /** Once, when it arrives: a fault is reported at once and nothing is registered. @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
 export function checkRequest(request: WaitRequest, limits: WaitLimits): CheckedRequest {
-  const all = checkSet("", request, request.pane, limits);
+  const regexes: RegexAnalysis[] = [];
+  const checkedPattern = (pattern: WaitPattern): CheckedPattern => {
+    const checked = checkPattern(pattern, limits);
+    if (checked.kind === "regex") regexes.push(checked.analysis);
+    return checked;
+  };
+  const { excludeEcho, sends, screen, pane } = request;
+  const door = { limits, pane, checkPattern: checkedPattern };
+  const all = checkSet("", request, door);
   if (request.anyOf?.length === 0) throw invalid("anyOf needs at least one set of predicates");
   const anyOf = (request.anyOf ?? []).map((set, index) => {
-    const checked = checkSet(`anyOf[${index}].`, set, request.pane, limits);
+    const checked = checkSet(`anyOf[${index}].`, set, door);
     if (checked === undefined) throw invalid(`anyOf[${index}] has no predicate`);
     return checked;
   });
@@ -110,20 +118,13 @@ export function checkRequest(request: WaitRequest, limits: WaitLimits): CheckedR
   if (sets.length === 0) throw invalid(`a wait needs a predicate: ${PREDICATES.map(({ name }) => name).join(", ")}`);
   const count = sets.reduce((sum, set) => sum + set.predicates.length, 0);
   if (count > limits.maxPredicates) throw tooMuch("predicates", count, limits.maxPredicates);
-  const { excludeEcho, sends, screen, pane } = request;
   const from = checkFrom(request.from);
   const timeoutMs = checkTimeout(request.timeoutMs, limits);
-  const regexes = sets.flatMap((set) => set.predicates.flatMap(({ row, checked }) => row.regexes?.(checked) ?? []));
   return { all, anyOf, sets, from, timeoutMs, excludeEcho, sends, screen, pane, regexes };
 }
 
-function checkSet(
-  prefix: string,
-  set: WaitPredicates,
-  pane: WaitPane | undefined,
-  limits: WaitLimits,
-): CheckedSet | undefined {
-  const door: Door = { limits, pane, set, checkPattern: (pattern) => checkPattern(pattern, limits) };
+function checkSet(prefix: string, set: WaitPredicates, common: Omit<Door, "set">): CheckedSet | undefined {
+  const door: Door = { ...common, set };
   const predicates: CheckedPredicate[] = [];
   // A thousand waits may begin in a turn: no closure and no array for each row.
   for (const row of ROWS) {

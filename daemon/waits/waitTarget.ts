@@ -8,16 +8,18 @@ import type { Gap, Position } from "../../protocol/position.ts";
 import type { Timer } from "../time/clock.ts";
 import type { BudgetedTask } from "../time/turnBudget.ts";
 import { headOf, type ExitStatus, type OutputListener, type OutputSource } from "../tmux/outputSource.ts";
+import { CursorWatch } from "./screen/cursorWatch.ts";
 import { ScreenCaptures } from "./screen/screenCaptures.ts";
 import { TextStream } from "./text/textStream.ts";
 import type { WaitHost } from "./waitHost.ts";
 import { LEAD_BYTES } from "./waitLimits.ts";
-import type { WaitReading } from "./waitReading.ts";
+import type { WaitPane, WaitReading } from "./waitReading.ts";
 
 export class WaitTarget implements BudgetedTask, OutputListener {
   readonly host: WaitHost;
   readonly source: OutputSource;
   readonly screens: ScreenCaptures;
+  #cursor: CursorWatch | undefined;
   lastOutputMs = -Infinity;
   exitedMs: number | undefined;
   isGone = false;
@@ -53,6 +55,10 @@ export class WaitTarget implements BudgetedTask, OutputListener {
 
   position(): Position {
     return headOf(this.source);
+  }
+
+  cursorOf({ server, id }: WaitPane): CursorWatch {
+    return (this.#cursor ??= new CursorWatch(this.source, this.host, server, id));
   }
 
   /** A wait begins to read; it starts once everything it needs is in place. */

@@ -7,7 +7,6 @@
  * flags.
  */
 import * as v from "valibot";
-import type { RegexAnalysis } from "../regex/regexAnalysis.ts";
 import type { FoundText, Latch } from "../text/textWatch.ts";
 import type { WaitLimits } from "../waitLimits.ts";
 import type { WaitPane, WaitReading } from "../waitReading.ts";
@@ -44,8 +43,6 @@ export interface Predicate<
   asked(given: GivenFlags): readonly v.InferInput<Schema>[];
   /** At the door. Undefined: not asked for. @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
   check(value: v.InferOutput<Schema>, door: Door): Checked | undefined;
-  /** What must be compiled before the wait is armed. */
-  regexes?(checked: Checked): readonly RegexAnalysis[];
   /** What must be known before anything is typed; disposed of when the wait is over. @throws AppError (rejects) */
   prepare?(checked: Checked, pane: WaitPane): Promise<Prepared>;
   /** In the turn in which the wait begins, with what `prepare` returned. @throws AppError */
@@ -93,7 +90,7 @@ interface GivenFlags {
 
 export interface Door {
   readonly limits: WaitLimits;
-  /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
+  /** A regex of it is compiled before the wait is armed. @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
   checkPattern(pattern: WaitPattern): CheckedPattern;
   /** Undefined for a source that is not a pane's. */
   readonly pane: WaitPane | undefined;

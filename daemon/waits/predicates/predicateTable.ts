@@ -1,11 +1,10 @@
 /** The predicates there are, and what each means. The command line loads them for its flags: types and schemas only. */
 import * as v from "valibot";
 import type { PaneReadiness, Readiness, ReadinessState, ReadinessWatcher } from "../../readiness/readiness.ts";
-import { cursor } from "./cursor.ts";
 import { invalid, latched, predicate, switched, type TargetState, tooMuch } from "./predicate.ts";
 import type { FoundText } from "../text/textWatch.ts";
 import type { WaitPane } from "../waitReading.ts";
-import { type CheckedPattern, patternSchema, regexesOf } from "../waitPattern.ts";
+import { type CheckedPattern, patternSchema } from "../waitPattern.ts";
 import { READINESS_STATE_NAMES } from "../../../protocol/api/nativeReadiness.ts";
 import { AppError } from "../../../protocol/errors.ts";
 
@@ -38,7 +37,6 @@ const pattern = predicate({
     ];
   },
   check: (value, door) => door.checkPattern(value),
-  regexes: regexesOf,
   arm: (checked: CheckedPattern, reading) => {
     const latch = reading.latch();
     reading.readPattern(checked, latch);
@@ -223,10 +221,9 @@ const title = predicate({
     return regex === undefined ? [] : [{ regex }];
   },
   check: (value, door) => {
-    requirePane(door.pane);
+    requirePane(door.pane, "a title");
     return door.checkPattern(value);
   },
-  regexes: regexesOf,
   prepare: async (_checked, { server, id }): Promise<KnownTitle> => ({ title: (await server.describePane(id)).title }),
   arm: (checked: CheckedPattern, reading, known: KnownTitle) => {
     const latch = reading.latch();
@@ -244,7 +241,7 @@ const title = predicate({
     const reported = (shown: string): void => probe(shown, (text) => ({ text }));
     // tmux may report only now what was set before.
     let before: string | undefined = known.title;
-    const { server, id } = requirePane(reading.pane);
+    const { server, id } = requirePane(reading.pane, "a title");
     reading.onEnd(
       server.layout.watch((events) => {
         for (const event of events) {
@@ -260,8 +257,51 @@ const title = predicate({
   ...latched,
 });
 
-function requirePane(pane: WaitPane | undefined): WaitPane {
-  if (pane === undefined) throw new AppError("INVALID_ARGUMENT", "only a pane has a title");
+/**
+ * The cursor has stood in the same cell for so many seconds, counted from registration at the earliest, whatever is
+ * drawn elsewhere (`cursorWatch.ts`). A level: it must hold when the wait ends.
+ */
+const cursor = predicate({
+  name: "cursor",
+  field: "cursorStillSec",
+  schema: v.pipe(
+    v.number(),
+    v.minValue(0.01),
+    v.maxValue(3_600),
+    v.description("The cursor has not moved for this many seconds, whatever is drawn elsewhere."),
+  ),
+  flags: [
+    {
+      name: "cursor",
+      type: "number",
+      value: "SECONDS",
+      description: "the cursor has not moved for this long",
+      min: 0.01,
+      max: 3_600,
+    },
+  ],
+  asked: (given) => [given.number("cursor")].filter((seconds) => seconds !== undefined),
+  check: (seconds, { limits: { maxTimeoutSec }, pane }) => {
+    requirePane(pane, "a cursor");
+    if (seconds > maxTimeoutSec) throw tooMuch("cursor seconds", seconds, maxTimeoutSec);
+    return seconds * 1_000;
+  },
+  arm: (wantedMs: number, reading) => {
+    const watch = reading.cursorOf(requirePane(reading.pane, "a cursor"));
+    const armed = { wantedMs, watch, registeredMs: reading.host.clock.nowMs(), changed: reading.changed };
+    reading.onEnd(watch.add(armed));
+    return armed;
+  },
+  dueMs: ({ wantedMs, watch, registeredMs }, { nowMs }) =>
+    watch.stillMs(registeredMs) >= wantedMs && watch.isCurrent ? nowMs : undefined,
+  progress: ({ wantedMs, watch, registeredMs }) => {
+    const stillMs = watch.stillMs(registeredMs);
+    return { satisfied: stillMs >= wantedMs && watch.isCurrent, stillMs: Math.round(stillMs) };
+  },
+});
+
+function requirePane(pane: WaitPane | undefined, what: string): WaitPane {
+  if (pane === undefined) throw new AppError("INVALID_ARGUMENT", `only a pane has ${what}`);
   return pane;
 }
 
