@@ -2,7 +2,7 @@
  * What one wait reads of its source, and from where. While the wait is armed its predicates say what they look for: in the
  * plain text, on the screen, among titles and bells. Then its target reads that, until the wait is over.
  */
-import type { AppError } from "../../protocol/errors.ts";
+import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { gapWithin, type StreamGap } from "../../protocol/position.ts";
 import { type MarkHandlers, scanMarks } from "../panes/vt/streamMarks.ts";
@@ -14,7 +14,7 @@ import type { RegexAnalysis } from "./regex/regexAnalysis.ts";
 import type { CompiledRegex } from "./regex/regexEngine.ts";
 import type { CursorWatch } from "./screen/cursorWatch.ts";
 import type { ScreenView } from "./screen/screenView.ts";
-import { type ScreenPattern, ScreenWatch } from "./screen/screenWatch.ts";
+import { ScreenWatch } from "./screen/screenWatch.ts";
 import { EchoWatch } from "./text/echoWatch.ts";
 import { Latch, LiteralWatch, PromptWatch, RegexWatch, type TextWatch } from "./text/textWatch.ts";
 import type { WaitHost } from "./waitHost.ts";
@@ -91,7 +91,6 @@ export class WaitReading {
   /** What it could not see. */
   readonly gaps: StreamGap[] = [];
   readonly #options: WaitReadingOptions;
-  readonly #patterns: ScreenPattern[] = [];
   readonly #cleanUps: (() => void)[] = [];
   #isOver = false;
 
@@ -118,14 +117,11 @@ export class WaitReading {
    */
   readPattern(pattern: CheckedPattern, latch: Latch): void {
     const { start } = this.moment;
-    const literal = pattern.kind === "literal" ? pattern.bytes : undefined;
-    const regex = pattern.kind === "regex" ? this.#options.regexes.get(pattern.analysis) : undefined;
-    if (literal !== undefined) {
-      this.watches.add(new LiteralWatch(latch, literal, start, this.host.limits.maxMatchBytes));
-    } else if (regex !== undefined) {
-      this.watches.add(new RegexWatch(latch, regex, start));
+    if (pattern.kind === "literal") {
+      this.watches.add(new LiteralWatch(latch, pattern.bytes, start, this.host.limits.maxMatchBytes));
+    } else {
+      this.watches.add(new RegexWatch(latch, this.#compiled(pattern.analysis), start));
     }
-    if (this.#options.request.screen !== undefined) this.#patterns.push({ literal, regex, latch });
   }
 
   /** Looks for a prompt at the end of the output. */
@@ -142,7 +138,7 @@ export class WaitReading {
       if (text.includes(wanted)) found(wanted);
       return;
     }
-    this.#options.regexes.get(pattern.analysis)?.run(Buffer.from(text, "utf8"), 0, (outcome) => {
+    this.#compiled(pattern.analysis).run(Buffer.from(text, "utf8"), 0, (outcome) => {
       if (outcome.kind === "match") found(outcome.text);
       else if (outcome.kind === "failed") this.failed(outcome.error);
     });
@@ -169,8 +165,10 @@ export class WaitReading {
     if (sends !== undefined) {
       this.echo = EchoWatch.of(source, watches, { ...moment, typed: typed ?? NOTHING, sends, windowBytes });
     }
-    if (view === undefined || this.#patterns.length === 0) return;
-    this.screen = new ScreenWatch({ view, patterns: this.#patterns, typed, maxMatchBytes });
+    if (view === undefined) return;
+    const patterns = [...watches].filter((watch) => watch.kind !== "prompt");
+    if (patterns.length === 0) return;
+    this.screen = new ScreenWatch({ view, patterns, typed, maxMatchBytes });
     this.screen.echo = this.echo;
   }
 
@@ -192,5 +190,11 @@ export class WaitReading {
   end(): void {
     this.#isOver = true;
     for (const cleanUp of this.#cleanUps.splice(0)) cleanUp();
+  }
+
+  #compiled(analysis: RegexAnalysis): CompiledRegex {
+    const regex = this.#options.regexes.get(analysis);
+    if (regex === undefined) throw new AppError("INTERNAL_ERROR", "a regex was not compiled");
+    return regex;
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Capture } from "../../../../../daemon/tmux/io.ts";
 import { mayWrap, ScreenBeginning, wrapsOf } from "../../../../../daemon/waits/screen/screenView.ts";
 import { ScreenEcho, ScreenWatch } from "../../../../../daemon/waits/screen/screenWatch.ts";
-import type { Latch } from "../../../../../daemon/waits/text/textWatch.ts";
+import { Latch, LiteralWatch } from "../../../../../daemon/waits/text/textWatch.ts";
 
 /** `screen` is the last `rows` rows, what comes before it is history. */
 function capture(lines: readonly string[], rest: Partial<Capture> = {}): Capture {
@@ -121,15 +121,18 @@ describe("lines that show what was typed", () => {
 });
 
 test("what is found on the screen is cut in the result", async () => {
-  const found: unknown[] = [];
-  const latch = { match: undefined, found: (match: unknown) => found.push(match) } as unknown as Latch;
+  const latch = new Latch(
+    () => undefined,
+    () => undefined,
+    () => undefined,
+  );
   const watch = new ScreenWatch({
     view: { capture: async () => BEGINNING },
-    patterns: [{ literal: Buffer.from("abababab"), regex: undefined, latch }],
+    patterns: [new LiteralWatch(latch, Buffer.from("abababab"), 0, 4)],
     typed: undefined,
     maxMatchBytes: 4,
   });
   await new Promise<void>((resolve) => watch.begin(resolve));
   watch.judge(capture(["one", "two", "$ abababab", ""], { historyLines: 10 }), "", []);
-  expect(found).toEqual([{ text: "abab", on: "screen" }]);
+  expect(latch.match).toEqual({ text: "abab", on: "screen" });
 });
