@@ -3,8 +3,7 @@
  * native API with its OpenAPI description, the flags of the command line, and the text of results and timeouts derive.
  *
  * A predicate is stateless. Its state within one wait is what `arm` returns; it changes that as it learns something and
- * then calls `reading.changed()`. Its file imports types and schemas only: the command line loads all of them for the
- * flags.
+ * then calls `reading.changed()`.
  */
 import * as v from "valibot";
 import type { FoundText, Latch } from "../text/textWatch.ts";
