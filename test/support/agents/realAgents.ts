@@ -154,7 +154,7 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
       return input(to, parts, { ...how, beforeWrite });
     };
     const engine = engines();
-    let watched = engine.readiness.watch(server, pane);
+    const watched = engine.readiness.watch(server, pane);
     const screen = (): string => socket.tmux("capture-pane", "-p", "-t", pane);
     const prompts = (): number => (existsSync(promptsFile()) ? readFileSync(promptsFile(), "utf8").length : 0);
     let starts = 0;
@@ -165,9 +165,7 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
       socket,
       engine,
       pane,
-      get watched() {
-        return watched;
-      },
+      watched,
       directory,
       asked: () => askedIn(readFileSync(apiLog, "utf8")),
       prompts,
@@ -175,9 +173,6 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
       writtenMs: () => writtenMs,
       shell: async () => {
         shells += 1;
-        // A profile that a request has named stays for as long as the pane is watched.
-        watched[Symbol.dispose]();
-        watched = engine.readiness.watch(server, pane);
         socket.tmux("respawn-pane", "-k", "-t", pane, bash());
         await eventually(() => prompts() === 1 && /^tw\$ ?$/m.test(screen()));
         await eventually(() => watched.current.profile === "shell");
