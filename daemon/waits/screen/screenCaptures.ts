@@ -23,6 +23,8 @@ export class ScreenCaptures {
   #nextMs = -Infinity;
   #timer: Timer | undefined;
   #isProbing = false;
+  /** Output has paused since the capture that is under way was asked for: that one may not show it. */
+  #hasPaused = false;
   #afterCapture: (() => void)[] = [];
 
   constructor(target: ReadTarget) {
@@ -55,6 +57,7 @@ export class ScreenCaptures {
   /** Output has paused. */
   pause(): void {
     const target = this.#target;
+    this.#hasPaused = this.#isProbing;
     if (!this.isWanted || this.#timer !== undefined || this.#isProbing) return;
     if (target.nowMs() >= this.#nextMs) {
       this.#probe();
@@ -81,6 +84,7 @@ export class ScreenCaptures {
       for (const done of waiting) done();
       // A last capture requested meanwhile must see what has arrived since.
       if (this.#afterCapture.length > 0) this.#probe();
+      else if (this.#hasPaused) this.pause();
     };
     const from = Math.min(...[...this.#watches].map((watch) => watch.beginning?.outputSeq ?? Infinity));
     const [first] = this.#watches;
