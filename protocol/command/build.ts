@@ -44,7 +44,7 @@ export const sendKeys = (pane: PaneId, keys: readonly string[]): string =>
   `send-key -t ${pane} -- ${keys.map((key) => quote(key)).join(" ")}`;
 
 /** What must hold for a pane when tmux executes a command (`PaneCondition`). */
-export interface CommandCondition {
+interface CommandCondition {
   readonly cursor?: { readonly col: number; readonly row: number } | undefined;
   readonly pid?: number | undefined;
   readonly command?: string | undefined;

@@ -82,6 +82,8 @@ export interface Asked {
 interface StartOptions {
   /** pi: an extension that keeps its `session_start` so long. */
   readonly slowStartMs?: number | undefined;
+  /** Called with the program's home before it starts. */
+  readonly prepare?: ((home: string) => Promise<void>) | undefined;
 }
 
 export interface RealWorld extends AsyncDisposable {
@@ -177,7 +179,7 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
         await eventually(() => prompts() === 1 && /^tw\$ ?$/m.test(screen()));
         await eventually(() => watched.current.profile === "shell");
       },
-      launch: (options = {}) => {
+      launch: async (options = {}) => {
         starts += 1;
         const env = { ...process.env, TUI_INST: inst, TUI_RUN: join(run, String(starts)) };
         const url = `http://127.0.0.1:${readFileSync(portFile, "utf8").trim()}`;
@@ -187,9 +189,10 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
         });
         if (stdout === "") throw new Error(wrong);
         const file = stdout.trim();
-        settle(profile, join(file, "../home"), options);
+        const home = join(file, "../home");
+        settle(profile, home, options);
+        await options.prepare?.(home);
         socket.tmux("send-keys", "-t", pane, "-l", `sh ${file}`, ";", "send-keys", "-t", pane, "Enter");
-        return Promise.resolve();
       },
       start: async (options) => {
         await world.shell();
