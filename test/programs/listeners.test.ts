@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { text } from "node:stream/consumers";
+import { text as textOf } from "node:stream/consumers";
 import { connect as connectSecurely } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -191,12 +191,10 @@ test.skipIf(!hasJava)("Java's HttpClient gets its responses from every port", as
   const child = spawn("java", [program, ...asked.map((words) => words.join("\t"))], {
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
   const answers = stdout.trimEnd().split("\n");
-  expect(
-    answers.map((line) => line.split("\t")[0]),
-    stderr,
-  ).toEqual(asked.map(([name]) => name));
+  const answered = answers.map((line) => line.split("\t")[0]);
+  expect({ answered, stderr }).toMatchObject({ answered: asked.map(([name]) => name) });
   for (const line of answers) expect(line).toMatch(/ GET\t[24]0\d\t\W*[{[]| POST\t4\d\d\t\{.*error/);
   expect(answers.filter((line) => / GET\t200\t/.test(line)).length).toBeGreaterThanOrEqual(4);
 });
