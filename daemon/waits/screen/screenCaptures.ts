@@ -25,6 +25,8 @@ export class ScreenCaptures {
   #nextMs = -Infinity;
   #timer: Timer | undefined;
   #isProbing = false;
+  /** Output has paused since the capture that is under way was asked for: that one may not show it. */
+  #hasPaused = false;
   #afterCapture: (() => void)[] = [];
 
   constructor(host: WaitHost, source: OutputSource) {
@@ -57,6 +59,7 @@ export class ScreenCaptures {
 
   /** Output has paused. */
   pause(): void {
+    this.#hasPaused = this.#isProbing;
     if (!this.isWanted || this.#timer !== undefined || this.#isProbing) return;
     const { clock, scheduler } = this.#host;
     if (clock.nowMs() >= this.#nextMs) {
@@ -83,6 +86,7 @@ export class ScreenCaptures {
       for (const done of waiting) done();
       // A last capture requested meanwhile must see what has arrived since.
       if (this.#afterCapture.length > 0) this.#probe();
+      else if (this.#hasPaused) this.pause();
     };
     const from = Math.min(...[...this.#watches].map((watch) => watch.beginning?.outputSeq ?? Infinity));
     const [first] = this.#watches;
