@@ -17,7 +17,7 @@ import { waitRequestSchema } from "./waitSchema.ts";
 
 export const waitOperations = {
   wait: operation({
-    summary: "Wait for output, silence, a prompt, or the end of a pane's program.",
+    summary: "Wait for output, silence, a prompt or the program's end.",
     description:
       "All predicates must hold. With `send`, the wait is armed before the text is typed, and the echo does not count.",
     scope: "pane",

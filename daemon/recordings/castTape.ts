@@ -150,7 +150,7 @@ export class CastTape {
 }
 
 const exitWords = ({ exitCode, signal }: ExitStatus): string =>
-  signal !== undefined ? `signal ${signal}` : exitCode !== undefined ? `status ${exitCode}` : "status unknown";
+  signal !== undefined ? `signal ${signal}` : exitCode !== undefined ? `status ${exitCode}` : "status not known";
 
 /** The exit status as shells report it. */
 const exitStatus = ({ exitCode, signal }: ExitStatus): number | undefined =>

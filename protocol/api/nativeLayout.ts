@@ -147,7 +147,7 @@ export const LAYOUT_OPERATIONS = {
       window,
       layout: described(
         filled(65_536),
-        "even-horizontal, even-vertical, main-horizontal, main-vertical, tiled, spread, or a layout string of tmux.",
+        "One of even-horizontal, even-vertical, main-horizontal, main-vertical, tiled, spread, or a layout string of tmux.",
       ),
     }),
   },

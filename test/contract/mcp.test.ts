@@ -115,7 +115,7 @@ describe.each(ERAS)("%s clients and screens", (era) => {
         .map(({ name }) => name)
         .toSorted(),
     ).toEqual(["mine-1", "work"]);
-    await expect(mcp.client.readResource({ uri: "tmuxwire://main/pane/0" })).rejects.toThrow(/outside/);
+    await expect(mcp.client.readResource({ uri: "tmuxwire://main/pane/0" })).rejects.toThrow(/may not use/);
     await mcp.call("create", { name: "mine-2" });
   });
 

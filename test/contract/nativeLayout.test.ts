@@ -107,7 +107,7 @@ describe("operations", () => {
     await layout.setWindowOption({ window: "play", option: "mode-keys", value: "vi" });
     await expect(layout.setWindowOption({ window: "play", option: "mode-keys", value: "nano" })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
-      message: 'mode-keys is one of vi, emacs, not "nano"',
+      message: 'mode-keys must be one of vi, emacs, not "nano"',
     });
     await expect(
       layout.setWindowOption({ window: "play", option: "default-command", value: "x" }),

@@ -54,7 +54,7 @@ const refusals: Record<string, () => readonly [socketPath: string, message: RegE
   },
   "a directory that is a file": () => {
     writeFileSync(join(socket.directory, "file"), "");
-    return [join(socket.directory, "file", "s"), /cannot make the tmux socket directory|not a directory/];
+    return [join(socket.directory, "file", "s"), /cannot create the tmux socket directory|not a directory/];
   },
   "a socket that is a file": () => {
     const path = join(directory("plain"), "s");
@@ -73,7 +73,7 @@ test("a directory that holds other things is not to be closed to others", async 
   writeFileSync(join(path, "notes"), "");
   await expect(start(join(path, "s"))).rejects.toMatchObject({
     code: "CONFIGURATION_INVALID",
-    message: oneLine(/^(?!.*chmod).*choose a directory for the socket alone/),
+    message: oneLine(/^(?!.*chmod).*choose a directory for the socket only/),
   });
 });
 

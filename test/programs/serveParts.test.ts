@@ -185,7 +185,7 @@ test("plain serve touches nothing of anybody else's; what it leaves out is named
   const daemon = sandbox.start(["serve", ...ports], { env });
   const [line] = await daemon.line(/^the add-in's bridge is not served: .*$/m);
   await daemon.line(/^Freshell is not served: set AUTH_TOKEN/m);
-  expect(line).toMatch(/`tmuxwire enable addin` turns it on for good, `serve --with addin` once$/);
+  expect(line).toMatch(/start it with `tmuxwire enable addin` permanently, or `tmuxwire serve --with addin` once$/);
   expect(daemon.stdout()).toMatch(/^native API listening on/m);
   expect(daemon.stdout()).toMatch(/dashboard listening on/);
   expect(daemon.stdout()).toMatch(
