@@ -216,12 +216,12 @@ export class Supervisor {
       // This process slept (the machine was suspended, or we were stopped), and tmux's replies may be unread.
       const lateMs = this.#options.clock.nowMs() - deadlineMs;
       if (lateMs >= HEARTBEAT_INTERVAL_MS) this.#heardMs += lateMs;
-      this.#beat();
+      this.#heartbeat();
     });
   }
 
   /** Sends the query at each heartbeat; while tmux is silent, wakes at the next deadline. */
-  #beat(): void {
+  #heartbeat(): void {
     const [connection, checker] = [this.#connection, this.#checker];
     if (connection === undefined || checker === undefined) return;
     const nowMs = this.#options.clock.nowMs();

@@ -10,7 +10,7 @@ import { requestAbort } from "../guard/requestAbort.ts";
 import type { GuardEnv } from "../guard/requestGuard.ts";
 
 /** Clients are promised a byte every 15 s. */
-const BLANK_EVERY_MS = 10_000;
+const SPACE_EVERY_MS = 10_000;
 const encoder = new TextEncoder();
 const BLANK = encoder.encode(" ");
 
@@ -46,7 +46,7 @@ export async function longResponse<Body extends object>(
 async function firstOf<Settled>(clock: Clock, outcome: Promise<Settled>): Promise<Settled | undefined> {
   let timer: Timer | undefined;
   const blankIsDue = new Promise<undefined>((resolve) => {
-    timer = clock.callAt(clock.nowMs() + BLANK_EVERY_MS, () => resolve(undefined));
+    timer = clock.callAt(clock.nowMs() + SPACE_EVERY_MS, () => resolve(undefined));
   });
   const first = await Promise.race([outcome, blankIsDue]);
   timer?.cancel();
@@ -69,11 +69,11 @@ function blanksThen(
   };
   return new ReadableStream<Uint8Array>({
     start: (controller) => {
-      const beat = (): void => {
+      const sendSpace = (): void => {
         controller.enqueue(BLANK);
-        timer = clock.callAt(clock.nowMs() + BLANK_EVERY_MS, beat);
+        timer = clock.callAt(clock.nowMs() + SPACE_EVERY_MS, sendSpace);
       };
-      beat();
+      sendSpace();
       void finish(controller);
     },
     cancel: () => {

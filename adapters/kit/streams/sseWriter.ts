@@ -29,7 +29,7 @@ export class SseWriter {
   readonly #options: SseOptions;
   readonly #outgoing: ServerResponse;
   readonly #bufferBytes: number;
-  #beat: Timer | undefined;
+  #keepAliveTimer: Timer | undefined;
   #stall: Timer | undefined;
   #closed = false;
   #reason: "ended" | "gone" | "stalled" = "gone";
@@ -60,13 +60,13 @@ export class SseWriter {
     outgoing.socket?.setNoDelay(true);
     outgoing.once("close", () => {
       this.#closed = true;
-      this.#beat?.cancel();
+      this.#keepAliveTimer?.cancel();
       this.#stall?.cancel();
       options.onClose(this.#reason);
     });
     // A reader that disconnected is reported by `close`.
     outgoing.on("error", () => undefined);
-    this.#nextBeat();
+    this.#nextKeepAlive();
   }
 
   /** Bytes that may be written now; a call that returns none starts the stall timer. */
@@ -101,11 +101,11 @@ export class SseWriter {
     });
   }
 
-  #nextBeat(): void {
+  #nextKeepAlive(): void {
     const { clock, keepAlive } = this.#options;
-    this.#beat = clock.callAt(clock.nowMs() + (keepAlive?.everyMs ?? STREAM_KEEP_ALIVE_MS), () => {
+    this.#keepAliveTimer = clock.callAt(clock.nowMs() + (keepAlive?.everyMs ?? STREAM_KEEP_ALIVE_MS), () => {
       if (this.#outgoing.writableLength === 0) this.write(keepAlive?.frame ?? KEEP_ALIVE);
-      this.#nextBeat();
+      this.#nextKeepAlive();
     });
   }
 }

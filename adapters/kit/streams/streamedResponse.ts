@@ -75,7 +75,7 @@ class Lines implements RunListener {
       },
       new ByteLengthQueuingStrategy({ highWaterMark: HELD_BYTES }),
     );
-    this.#beat();
+    this.#keepAlive();
   }
 
   readonly onTyped = (): void => this.#line({ typed: true });
@@ -110,11 +110,11 @@ class Lines implements RunListener {
     this.#begin();
   }
 
-  #beat(): void {
+  #keepAlive(): void {
     this.#timer = this.#clock.callAt(this.#clock.nowMs() + EMPTY_LINE_EVERY_MS, () => {
       this.#controller?.enqueue(encoder.encode("\n"));
       this.#begin();
-      this.#beat();
+      this.#keepAlive();
     });
   }
 

@@ -206,7 +206,7 @@ export class SocketWriter {
   #gathering = false;
   #blocked = false;
   #stall: Timer | undefined;
-  #beat: Timer | undefined;
+  #heartbeat: Timer | undefined;
   #alive = true;
   /** The peer has sent something since the last heartbeat. */
   #heard = false;
@@ -220,7 +220,7 @@ export class SocketWriter {
     this.#socket.on("pong", () => {
       this.#alive = true;
     });
-    this.#nextBeat();
+    this.#nextHeartbeat();
   }
 
   room(): number {
@@ -255,7 +255,7 @@ export class SocketWriter {
   /** Stops watching; the caller closes the socket. */
   close(): void {
     this.#stall?.cancel();
-    this.#beat?.cancel();
+    this.#heartbeat?.cancel();
   }
 
   /** Makes one write per turn, because one chunk from tmux advances many panes. */
@@ -293,10 +293,10 @@ export class SocketWriter {
   }
 
   /** A peer that has vanished, or does not read, sends no pong. */
-  #nextBeat(): void {
+  #nextHeartbeat(): void {
     const { clock, stallMs = STREAM_STALL_MS } = this.#options;
     const everyMs = Math.min(STREAM_KEEP_ALIVE_MS, stallMs);
-    this.#beat = clock.callAt(alignedDeadline(clock.nowMs() + everyMs, everyMs / 20), () => {
+    this.#heartbeat = clock.callAt(alignedDeadline(clock.nowMs() + everyMs, everyMs / 20), () => {
       if (this.#heard) {
         this.#heard = false;
         this.#alive = true;
@@ -308,7 +308,7 @@ export class SocketWriter {
         this.#pingedMs = clock.nowMs();
         this.#socket.ping();
       }
-      this.#nextBeat();
+      this.#nextHeartbeat();
     });
   }
 }

@@ -61,7 +61,7 @@ export class DeathWatch {
   }
 
   /** Call with each heartbeat, for deaths that nothing has reported. */
-  beat(): void {
+  heartbeat(): void {
     this.#dead.soon();
   }
 

@@ -66,7 +66,7 @@ export class HubGuard {
     };
   }
 
-  beat({ connection, session }: AttachedHub): void {
+  heartbeat({ connection, session }: AttachedHub): void {
     this.#outputs.probe(connection, session);
   }
 

@@ -166,9 +166,9 @@ export class InventoryKeeper {
   }
 
   /** A hook can be missed (see `PaneEvent`), so dead panes are listed with each heartbeat. */
-  beat(): void {
-    this.#deaths.beat();
-    if (this.#hub !== undefined) this.#guard.beat(this.#hub);
+  heartbeat(): void {
+    this.#deaths.heartbeat();
+    if (this.#hub !== undefined) this.#guard.heartbeat(this.#hub);
   }
 
   /** The heartbeat's query about our client. @throws AppError CONNECTION_LOST */

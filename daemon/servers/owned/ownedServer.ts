@@ -88,7 +88,7 @@ class OwnedServer extends RealServer {
       heartbeatMs: options.heartbeatMs,
       checkup: () => this.#keeper.checkup(),
       onBeat: () => {
-        this.#keeper.beat();
+        this.#keeper.heartbeat();
         this.#socket.probe();
       },
       isServerIdle: () => isWaiting(host.processes, this.#keeper.serverPid),
