@@ -94,7 +94,7 @@ function failure(codes: readonly ErrorCode[]): object {
 }
 
 /** The path parameters. */
-const PLACES: Readonly<Record<string, { readonly description: string; readonly example: string }>> = {
+const PARAMETERS: Readonly<Record<string, { readonly description: string; readonly example: string }>> = {
   server: { description: "The name of a tmux server, as `listServers` returns it.", example: "main" },
   session: { description: "A session's exact name, or its id such as $3.", example: "work" },
   pane: { description: "A pane's number (5 for %5), or a session's name for its active pane.", example: "5" },
@@ -107,7 +107,7 @@ function pathParameters({ path }: Endpoint): object[] {
     in: "path",
     required: true,
     schema: { type: "string" },
-    ...PLACES[name],
+    ...PARAMETERS[name],
   }));
 }
 

@@ -1,7 +1,7 @@
 /**
  * The events of one tmux server, in one order for all readers: changes of the tree, of the connection's state, of
  * readiness. A reader that needs events no longer kept, or whose cursor is unknown, gets the whole tree instead (`reset`).
- * Events are kept from the first reader until `LINGER_MS` after the last one, so that readers can reconnect.
+ * Events are kept from the first reader until `GRACE_MS` after the last one, so that readers can reconnect.
  */
 import { randomBytes } from "node:crypto";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
@@ -19,7 +19,7 @@ import { nativeReadiness } from "../operations/outputs.ts";
 const MAX_EVENTS = 4_096;
 const MAX_EVENT_CHARS = 4_194_304;
 /** A reader that lost its connection reconnects sooner, or needs the whole tree anyway. */
-const LINGER_MS = 60_000;
+const GRACE_MS = 60_000;
 
 type ResetReason = (typeof RESET_REASONS)[number];
 
@@ -52,7 +52,7 @@ export class ServerEvents {
   readonly #watched = new Map<string, PaneReadiness>();
   #state: ServerState | undefined;
   #stop: (() => void) | undefined;
-  #linger: Timer | undefined;
+  #grace: Timer | undefined;
   /** The number of readers that want readiness, and the event since which it has been reported without interruption. */
   #wanting = 0;
   #readinessSince = Number.POSITIVE_INFINITY;
@@ -76,8 +76,8 @@ export class ServerEvents {
   /** @param after the id of the last event that the reader has received */
   open(sink: ServerEventSink, after: string | undefined, wantsReadiness: boolean): EventReader {
     this.#begin();
-    this.#linger?.cancel();
-    this.#linger = undefined;
+    this.#grace?.cancel();
+    this.#grace = undefined;
     // Before `#want`, because readiness was not reported at earlier events.
     const known = after === undefined ? undefined : this.#seqOf(after, wantsReadiness);
     const reason: ResetReason = after === undefined ? "start" : "unknown";
@@ -139,8 +139,8 @@ export class ServerEvents {
   #endSoon(): void {
     if (this.#log.readerCount > 0) return;
     const { clock } = this.#options;
-    this.#linger?.cancel();
-    this.#linger = clock.callAt(clock.nowMs() + LINGER_MS, () => {
+    this.#grace?.cancel();
+    this.#grace = clock.callAt(clock.nowMs() + GRACE_MS, () => {
       this.#stop?.();
       this.#state = undefined;
       this.#log = newLog(this.#options, this.#log.lastId);
