@@ -17,12 +17,12 @@ type CheckPattern = (pattern: string) => Promise<string | undefined>;
 export async function parseAddinRequest(payload: unknown, checkPattern: CheckPattern): Promise<AddinRequest> {
   const parsed = tryParse(addinFieldsSchema, payload);
   const firstIssue = parsed.success ? undefined : parsed.issue;
-  const fault = firstIssue === undefined ? Number.POSITIVE_INFINITY : rankOf(firstIssue.path?.[0]?.key);
+  const firstRank = firstIssue === undefined ? Number.POSITIVE_INFINITY : rankOf(firstIssue.path?.[0]?.key);
   // Fields before the first error have passed their checks, so their values have the declared types.
   const fields = parsed.output as AddinFields;
-  if (rankOf("cwd") < fault && fields.cwd !== undefined) await checkDirectory(fields.cwd);
-  if (rankOf("keys") < fault) checkKeys(fields.keys);
-  if (rankOf("wait_for") < fault && fields.wait_for !== undefined) {
+  if (rankOf("cwd") < firstRank && fields.cwd !== undefined) await checkDirectory(fields.cwd);
+  if (rankOf("keys") < firstRank) checkKeys(fields.keys);
+  if (rankOf("wait_for") < firstRank && fields.wait_for !== undefined) {
     await checkWaitFor(fields.wait_for, checkPattern);
   }
   if (firstIssue !== undefined) throw new AppError("INVALID_ARGUMENT", firstIssue.message);
