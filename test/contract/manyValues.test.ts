@@ -23,7 +23,7 @@ test.each([
   }
 });
 
-test("text that is full of brackets and commas is text", async () => {
+test("brackets and commas inside text do not count", async () => {
   const server = stubServer();
   await server.createSession({ name: "work" });
   await using api = await nativeFixture(server);
@@ -31,7 +31,7 @@ test("text that is full of brackets and commas is text", async () => {
   expect(status).toBe(200);
 });
 
-test("of a list with a fault in each place one is looked at", () => {
+test("only the first error of a list with an error in each item is reported", () => {
   let looked = 0;
   const parts = Array.from({ length: 1_000 }, () => ({
     get kind() {

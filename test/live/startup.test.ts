@@ -68,7 +68,7 @@ test.each(Object.entries(refusals))("%s", async (_what, make) => {
   await expect(start(path)).rejects.toMatchObject({ code: "CONFIGURATION_INVALID", message: oneLine(message) });
 });
 
-test("a directory that holds other things is not to be closed to others", async () => {
+test("a directory with other files is not made private", async () => {
   const path = directory("home", 0o755);
   writeFileSync(join(path, "notes"), "");
   await expect(start(join(path, "s"))).rejects.toMatchObject({
@@ -163,7 +163,7 @@ test.each(Object.entries(unusable))("%s", async (_what, make) => {
   });
 });
 
-test("a missing directory is made, for us alone", async () => {
+test("a missing directory is created with access for our user only", async () => {
   await using fresh = privateSocket();
   const path = join(fresh.directory, "made", "here", "s");
   await using server = await start(path);

@@ -60,7 +60,7 @@ describe.each(KINDS)("%s", (_, make) => {
     expect(again.server.findSession("work")?.activePane).toBe(pane);
   });
 
-  test("the user's server: a program that ends in a pane that stays is told with the next heartbeat", async () => {
+  test("the user's server: the end of a program in a kept pane is reported with the next heartbeat", async () => {
     const { host } = make();
     const quick = { host, heartbeatMs: 100 };
     await using fixture = await guestFixture((user) => {
