@@ -96,8 +96,8 @@ export const openPtyTransport: OpenTransport = (options) => {
     write: (text) => writer.push(Buffer.from(text, "latin1")),
     close: () => {
       writer.close();
-      // A signal alone is not enough: an exiting client sets its terminal to blocking while the server still reads from
-      // it (client.c), and the server then hangs in that read until our end is closed.
+      // A signal alone is not enough: an exiting client sets its terminal to blocking while the server still reads
+      // from that (client.c), and the server then hangs in the read until our end is closed.
       if (!closed) (pty as unknown as PtyInternals).destroy();
       closed = true;
     },
