@@ -107,7 +107,7 @@ describe("send", () => {
     const pane = await shell("refuse");
     expect(await cli(["send", pane])).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/send needs something/) as string,
+      stderr: expect.stringMatching(/nothing to send/) as string,
     });
     expect((await cli(["send", pane, "--key", "NoSuchKey"])).code).toBe(2);
     expect((await cli(["send", pane, "-"], { input: Buffer.alloc(1_048_577) })).code).toBe(8);
@@ -151,7 +151,7 @@ describe("wait", () => {
     const pane = await shell("odd");
     expect(await cli(["wait", pane])).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/wait needs something/) as string,
+      stderr: expect.stringMatching(/nothing to wait for/) as string,
     });
     expect((await cli(["wait", pane, "--text", "a", "--regex", "b"])).code).toBe(2);
     expect((await cli(["wait", pane, "--regex", "(?=a)"])).code).toBe(2);

@@ -117,7 +117,7 @@ describe("doctor", () => {
       ["add-in tmux", expect.stringMatching(/is a symbolic link/)],
       ["certificate", expect.stringMatching(/cert\.pem is not a PEM certificate/)],
       ["tmux socket", expect.stringMatching(/mode 0755\): run `chmod 700/)],
-      ["unix socket", expect.stringMatching(/run chmod 700/)],
+      ["unix socket", expect.stringMatching(/run `chmod 700/)],
       ["native port", expect.stringMatching(/is in use by another program/)],
       ["token", expect.stringMatching(/is readable by others/)],
     ]);

@@ -86,7 +86,7 @@ describe.skipIf(!mayMount)("a full disk", () => {
     expect([code, stdout, told]).toEqual([
       1,
       "",
-      [expect.stringMatching(/^tmuxwire: the dashboard is not served: the disk that holds .* is full; make room/), ""],
+      [expect.stringMatching(/^tmuxwire: the dashboard is not served: the disk that holds .* is full; free some space/), ""],
     ]);
     spawnSync("rm", [`${state}/fill`]);
     await start().line(/dashboard listening on/);

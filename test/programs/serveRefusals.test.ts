@@ -69,7 +69,7 @@ describe("tmux", () => {
   test("is held by another daemon, whose socket it is", async () => {
     await using sandbox = cliSandbox();
     const { pid } = await sandbox.serve();
-    const who = process.platform === "linux" ? ` \\(process ${pid}\\)` : "";
+    const who = process.platform === "linux" ? ` \\(pid ${pid}\\)` : "";
     expect(await refusal(sandbox, NATIVE)).toMatch(
       new RegExp(`another daemon${who} listens on .*tmuxwire\\.sock: stop it`),
     );
