@@ -75,7 +75,7 @@ describe("tmux", () => {
     );
     const elsewhere = ["--socket", sandbox.path("run/other/s.sock")];
     expect(await refusal(sandbox, [...NATIVE, ...elsewhere])).toMatch(
-      new RegExp(`another tmuxwire daemon${who} holds this tmux server`),
+      new RegExp(`another tmuxwire daemon${who} uses this tmux server`),
     );
     // The one that was there goes on as if nothing had been.
     expect((await sandbox.run(["panes"])).code).toBe(0);
