@@ -25,7 +25,7 @@ function calling(socket: PrivateSocket, version: string): string {
 }
 
 const said = {
-  message: expect.stringContaining(`is ${theirs}, and our ${stranger} cannot talk to it`) as string,
+  message: expect.stringContaining(`is ${theirs}, to which our ${stranger} cannot connect`) as string,
   details: { reason: "tmux_versions_differ", server: theirs, client: stranger },
 };
 
