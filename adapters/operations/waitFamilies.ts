@@ -1,6 +1,6 @@
 /** The waits' metrics, under the names of seed 002 §16.17 and under the same names with our prefix. */
 import type { Metrics } from "../../daemon/ops/metrics.ts";
-import type { WaitMetricsSnapshot } from "../../daemon/waits/waitMetrics.ts";
+import type { WaitMetricsSnapshot } from "../../daemon/waits/waitHost.ts";
 
 export interface WaitCounts {
   metrics(): WaitMetricsSnapshot;
