@@ -1,6 +1,6 @@
 /**
- * The one error type and the one table of each code's HTTP status and exit code. Adapters read the table and never invent
- * statuses; bugs are `INTERNAL_ERROR` with a `cause`. Messages say what to do next.
+ * The one error type, and the one table of each code's HTTP status and exit code. Adapters read the table and never choose
+ * statuses themselves; bugs are `INTERNAL_ERROR` with a `cause`. Messages say what to do next.
  */
 export const ERROR_SURFACES = {
   INVALID_ARGUMENT: { httpStatus: 400, exitCode: 2 },
@@ -14,7 +14,7 @@ export const ERROR_SURFACES = {
   ALREADY_EXISTS: { httpStatus: 409, exitCode: 7 },
   REVISION_CONFLICT: { httpStatus: 409, exitCode: 7 },
   INCONSISTENT_STATE: { httpStatus: 409, exitCode: 1 },
-  /** The program in the pane is not in a state that takes this; `details.state` is the one it is in. */
+  /** The program in the pane cannot take this in its state; `details.state` is that state. */
   WRONG_STATE: { httpStatus: 409, exitCode: 10 },
   BODY_TOO_LARGE: { httpStatus: 413, exitCode: 2 },
   UNSUPPORTED_MEDIA_TYPE: { httpStatus: 415, exitCode: 2 },
@@ -24,13 +24,13 @@ export const ERROR_SURFACES = {
   UNSUPPORTED_CAPTURE_MODE: { httpStatus: 501, exitCode: 8 },
   TMUX_COMMAND_FAILED: { httpStatus: 502, exitCode: 1 },
   PROTOCOL_ERROR: { httpStatus: 502, exitCode: 69 },
-  /** The caller left or cancelled the call; 499 is what nginx logs for it. */
+  /** The caller disconnected or cancelled the call; nginx logs this as 499. */
   CANCELLED: { httpStatus: 499, exitCode: 1 },
-  /** The connection to tmux, and nothing else. */
+  /** Only for the connection to tmux. */
   CONNECTION_LOST: { httpStatus: 503, exitCode: 69 },
   /** The daemon is stopping. */
   SHUTTING_DOWN: { httpStatus: 503, exitCode: 69 },
-  /** Created by clients only: nothing listens at the daemon's address, or the connection to it broke. */
+  /** Created only by clients: nothing listens at the daemon's address, or the connection to it broke. */
   DAEMON_UNREACHABLE: { httpStatus: 503, exitCode: 69 },
   DEVICE_OFFLINE: { httpStatus: 503, exitCode: 5 },
   CONFIGURATION_INVALID: { httpStatus: 500, exitCode: 1 },
@@ -43,12 +43,12 @@ export const ERROR_SURFACES = {
 export type ErrorCode = keyof typeof ERROR_SURFACES;
 
 interface AppErrorOptions {
-  /** Facts a caller may show: ids, limits, progress. Never a secret; pane text only for those who may read the pane. */
+  /** Facts that a caller may show: ids, limits, progress. Never a secret; pane text only for callers who may read the pane. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
   readonly cause?: unknown;
 }
 
-/** Everything that can fail for a caller. `message` is one line for a person and says what to do next. */
+/** The error of everything that can fail for a caller. `message` is one line for people and says what to do next. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>> | undefined;
@@ -62,7 +62,7 @@ export class AppError extends Error {
 }
 
 /**
- * Whether the call was cut short, not refused: tmux, the caller or the daemon has left. How far it got is unknown.
+ * Whether the call was interrupted, not refused: tmux, the caller or the daemon is gone. How far it got is unknown.
  */
 export function isCutShort(error: unknown): boolean {
   return error instanceof AppError && CUT_SHORT.has(error.code);
@@ -70,9 +70,9 @@ export function isCutShort(error: unknown): boolean {
 
 const CUT_SHORT: ReadonlySet<ErrorCode> = new Set(["CONNECTION_LOST", "CANCELLED", "SHUTTING_DOWN"]);
 
-/** What every call and stream of a daemon that is stopping ends with. */
+/** The error of every call and stream of a stopping daemon. */
 export const shuttingDown = (): AppError =>
-  new AppError("SHUTTING_DOWN", "the daemon is stopping; connect again once it is back");
+  new AppError("SHUTTING_DOWN", "the daemon is stopping; reconnect once it is running again");
 
 /** The error itself if it is one of ours, otherwise an `INTERNAL_ERROR` with it as the cause. */
 export function toAppError(error: unknown): AppError {

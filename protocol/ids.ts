@@ -1,6 +1,6 @@
 /**
- * tmux's own ids. `%0`, `@1` and `$2` are strings on the wire and different types to us; a plain string becomes one only
- * through its guard, because tmux output is an edge too (tmux(1) COMMANDS, "target").
+ * tmux's own ids. `%0`, `@1` and `$2` are strings on the wire and distinct types here. A plain string becomes one only through
+ * its type guard, because tmux's output is external input too (tmux(1) COMMANDS, "target").
  */
 declare const brand: unique symbol;
 
@@ -17,7 +17,7 @@ export const isSessionId = (text: string): text is SessionId => /^\$\d{1,10}$/.t
 
 /** The id of the pane with this number, as `%output %5 …` gives it. */
 export const paneIdOf = (paneNumber: number): PaneId => `%${paneNumber}` as PaneId;
-/** tmux numbers what it makes: the oldest comes first. */
+/** Sorts by age, oldest first, because tmux numbers things in order of creation. */
 export const byAge = <Id extends PaneId | WindowId | SessionId>(a: Id, b: Id): number =>
   Number(a.slice(1)) - Number(b.slice(1));
 /** The number in a pane id. */

@@ -2,7 +2,7 @@
 import { AppError } from "./errors.ts";
 
 export interface Position {
-  /** Names one unbroken view of the pane; changes with each new connection to tmux. Letters and digits. */
+  /** Identifies one uninterrupted connection to tmux; changes with each new one. Letters and digits. */
   readonly epoch: string;
   /** Bytes of the pane's output received in this epoch before this point. */
   readonly outputSeq: number;
@@ -12,7 +12,7 @@ export interface Position {
 export type GapReason =
   /** the bytes left the ring before they were read */
   | "evicted"
-  /** tmux paused the pane and dropped data (`%pause`); how much is not known */
+  /** tmux paused the pane and dropped data (`%pause`); how much is unknown */
   | "paused"
   /** the position belongs to another epoch */
   | "epoch";
@@ -24,7 +24,7 @@ export interface Gap {
   readonly reason: GapReason;
 }
 
-/** A gap whose ends may be in two epochs. */
+/** A gap whose ends may be in different epochs. */
 export interface StreamGap {
   readonly from: Position;
   readonly to: Position;
@@ -45,12 +45,12 @@ export const formatGap = ({ from, to, reason }: StreamGap) => ({
 
 export const formatPosition = (position: Position): string => `${position.epoch}:${position.outputSeq}`;
 
-/** @throws AppError INVALID_ARGUMENT when the text is not a position. */
+/** @throws AppError INVALID_ARGUMENT if the text is not a position. */
 export function parsePosition(text: string): Position {
   const match = /^([0-9A-Za-z]{1,32}):(\d{1,16})$/.exec(text);
   const outputSeq = Number(match?.[2]);
   if (match?.[1] === undefined || !Number.isSafeInteger(outputSeq)) {
-    throw new AppError("INVALID_ARGUMENT", "a position is `epoch:outputSeq`, as a capture or a stream frame gave it");
+    throw new AppError("INVALID_ARGUMENT", "a position must be `epoch:outputSeq`, from a capture or a stream frame");
   }
   return { epoch: match[1], outputSeq };
 }

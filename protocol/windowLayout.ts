@@ -1,7 +1,7 @@
 /**
- * A window's layout as tmux writes it (`#{window_layout}`): a checksum, then cells within cells down to the panes, such
- * as `bb62,159x48,0,0{79x48,0,0,1,79x48,80,0,2}`. Parsing returns a tree or undefined, never half of one. Ids and
- * numbers only: no program can influence it.
+ * tmux's layout string of a window (`#{window_layout}`): a checksum, then nested cells down to the panes, such as
+ * `bb62,159x48,0,0{79x48,0,0,1,79x48,80,0,2}`. Parsing returns a complete tree or undefined. It contains only ids and numbers,
+ * so no program can influence it.
  */
 import { type PaneId, paneIdOf } from "./ids.ts";
 
@@ -13,13 +13,13 @@ interface Cell {
   readonly top: number;
 }
 
-/** A pane's place. tmux accepts a layout without pane numbers too: panes then fill it in their own order. */
+/** A pane's cell. tmux also accepts a layout without pane numbers, which the panes fill in order. */
 interface LayoutPane extends Cell {
   readonly kind: "pane";
   readonly pane: PaneId | null;
 }
 
-/** `row`: its cells are side by side (tmux writes `{}`); `column`: one below the other (`[]`). */
+/** `row`: its cells are side by side (tmux writes `{}`); `column`: one below another (`[]`). */
 interface LayoutSplit extends Cell {
   readonly kind: "row" | "column";
   readonly cells: readonly LayoutCell[];
@@ -27,13 +27,13 @@ interface LayoutSplit extends Cell {
 
 export type LayoutCell = LayoutPane | LayoutSplit;
 
-/** Deeper than any window: each level takes at least two columns or rows. */
+/** Deeper than any window, because each level takes at least two columns or rows. */
 const MAX_DEPTH = 512;
 const MAX_CELLS = 10_000;
-/** `WxH,X,Y` and what follows it: a pane's number, unless that is the width of the next cell. */
+/** `WxH,X,Y`, followed by a pane's number unless that is the width of the next cell. */
 const CELL = /(\d{1,5})x(\d{1,5}),(\d{1,5}),(\d{1,5})(?:,(\d{1,10})(?!\d*x))?/y;
 
-/** The four digits in front of a layout (layout-custom.c `layout_checksum`). */
+/** The four digits before a layout (layout-custom.c `layout_checksum`). */
 export function layoutChecksum(cells: string): string {
   let sum = 0;
   for (let at = 0; at < cells.length; at += 1) sum = ((sum >> 1) + ((sum & 1) << 15) + cells.charCodeAt(at)) & 0xffff;
@@ -49,7 +49,7 @@ export function parseLayout(text: string): LayoutCell | undefined {
   return root !== undefined && reader.at === body.length && isFilled(root) ? root : undefined;
 }
 
-/** The panes in the order in which the layout names them. */
+/** The panes, in the order of the layout. */
 export function panesOfLayout(cell: LayoutCell): readonly LayoutPane[] {
   return cell.kind === "pane" ? [cell] : cell.cells.flatMap(panesOfLayout);
 }
@@ -78,7 +78,7 @@ function readCell(reader: { readonly text: string; at: number; cells: number }, 
   return { kind: open === "{" ? "row" : "column", ...place, cells };
 }
 
-/** Whether cells, with one column or row of border between them, fill the cell they are in. */
+/** Whether the cells, with one column or row of border between them, fill their parent. */
 function isFilled(cell: LayoutCell): boolean {
   if (cell.cols < 1 || cell.rows < 1) return false;
   if (cell.kind === "pane") return true;

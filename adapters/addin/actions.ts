@@ -1,6 +1,6 @@
 /**
- * The six actions (docs/contracts/addin.md §3) over a `TmuxServer`. A session is looked up exactly and before anything is
- * typed or killed; every operation on the server has the contract's time limit; nothing outlives the client's request.
+ * The six actions (docs/contracts/addin.md §3) over a `TmuxServer`. A session is looked up by its exact name before anything
+ * is typed or killed; every operation on the server has the contract's time limit; nothing outlives the client's request.
  */
 import { randomBytes } from "node:crypto";
 import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
@@ -31,9 +31,9 @@ interface ActionContext {
   readonly commandTimeoutMs: number;
 }
 
-/** One request under way: what it may use, and until when. */
+/** The state of one active request. */
 interface Call extends ActionContext {
-  /** Ends the request early: its client went away, or a command took too long. */
+  /** Ends the request early, when its client disconnects or a command takes too long. */
   readonly abort: AbortController;
   readonly startedMs: number;
 }
@@ -87,10 +87,10 @@ export async function runAction(
 type SendAndCapture = Extract<AddinRequest, { action: "send_and_capture" }>;
 
 /**
- * Send → `wait_ms` → `wait_for` or `timeout_ms` → capture. Without `wait_for` there is nothing to wait out: the capture
- * follows `wait_ms`, or the pane's first output when there is none. With it, the pattern is looked for in all output
- * after the send and on the screen that it leaves, what arrives during `wait_ms` included, and `timeout_ms` starts when
- * `wait_ms` is over. A match of nothing but the echo of the input is no error; the response says so.
+ * Send → `wait_ms` → `wait_for` or `timeout_ms` → capture. Without `wait_for`, the capture follows `wait_ms`, or the pane's
+ * first output if `wait_ms` is 0. With `wait_for`, the pattern is searched in all output after the send and on the resulting
+ * screen, including output during `wait_ms`, and `timeout_ms` starts when `wait_ms` is over. If the pattern matches only the
+ * echo of the input, that is not an error; the response says so.
  */
 async function sendAndCapture(call: Call, request: SendAndCapture): Promise<ActionResult> {
   const target = findTarget(call.server, request.session);
@@ -131,9 +131,9 @@ async function sendAndWait(
   const { server } = call;
   const isReal = server.status().kind !== "stub";
   const excludeEcho = isReal ? echoOf(request.input) : undefined;
-  // What the stub prints is what it shows.
+  // The stub's screen is its output.
   const view = isReal ? { capture: (options: CaptureOptions) => server.capture(target.pane, options) } : undefined;
-  // The match may come before the send has been confirmed: both must be over before the pause begins.
+  // The match may come before the send is confirmed; the pause begins after both.
   let paused: Promise<void> = Promise.resolve();
   const outcome = await onSession(target.name, () =>
     sendAndMatch(
@@ -162,8 +162,8 @@ async function sendAndWait(
 }
 
 /**
- * What a real pane echoes of an input, which is not the program's output: the text, and the line end when Enter follows at once.
- * The stub's line is not an echo but the simulated output itself.
+ * What a real pane echoes of an input, which is not the program's output: the text, and the newline if Enter follows at
+ * once. The stub's line is not an echo but the simulated output itself.
  */
 function echoOf({ text, keys }: AddinInput): Uint8Array | undefined {
   return text === undefined ? undefined : encoder.encode(keys[0] === "Enter" ? `${text}\r` : text);
@@ -181,7 +181,7 @@ async function createSession(call: Call, name: string | undefined, cwd: string |
   }
 }
 
-/** Each mode has its own words for it (docs/contracts/addin.md §3). */
+/** The message differs by mode (docs/contracts/addin.md §3). */
 function alreadyExists(server: TmuxServer, name: string, cause: AppError): AppError {
   const message = server.status().kind === "stub" ? `Session already exists: ${name}` : `duplicate session: ${name}`;
   return new AppError("ALREADY_EXISTS", message, { cause });
@@ -239,12 +239,12 @@ const metadataOf = (call: Call, screen: Capture): AddinMetadata => ({
   elapsedMs: Math.round(call.clock.nowMs() - call.startedMs),
 });
 
-/** Longest wait for a pane that shows nothing, such as a password prompt: what two subprocesses used to take. */
+/** Longest wait for a pane that prints nothing, such as a password prompt: as long as two subprocesses used to take. */
 export const FIRST_OUTPUT_MS = 10;
 
 /**
- * The moment a pane responds. A `send_and_capture` without `wait_for` captures as soon as the pane has shown anything after
- * the send, typically the echo and within a fraction of a millisecond; the bridge that ours replaces took longer than
+ * Waits for a pane's first output. A `send_and_capture` without `wait_for` captures as soon as the pane has printed anything
+ * after the send, typically the echo, within a fraction of a millisecond; the bridge that ours replaces took longer than
  * that to start its capture, so its clients have always seen the echo.
  * Resolves when `source` has passed `fromSeq`, has ended, or after `FIRST_OUTPUT_MS`.
  */
@@ -262,7 +262,7 @@ export function firstOutput(clock: Clock, source: OutputSource, fromSeq: number,
 }
 
 interface Target {
-  /** As the client called it. */
+  /** The name the client used. */
   readonly name: string;
   readonly session: SessionInfo;
   readonly pane: PaneId;
@@ -278,14 +278,14 @@ function findSession(server: TmuxServer, name: string): SessionInfo {
   return session;
 }
 
-/** Exactly the session named, before anything is typed or killed. @throws AppError NOT_FOUND */
+/** The session of exactly this name, looked up before anything is typed or killed. @throws AppError NOT_FOUND */
 function findTarget(server: TmuxServer, name: string): Target {
   const session = findSession(server, name);
   if (session.activePane === undefined) throw sessionNotFound(name);
   return { name, session, pane: session.activePane };
 }
 
-/** Runs what needs the session. One that ends meanwhile gets the same response, whichever part of the server noticed first. */
+/** Runs work that needs the session. If the session ends meanwhile, the response is always the same. */
 async function onSession<T>(name: string, run: () => T | Promise<T>): Promise<T> {
   try {
     return await run();

@@ -10,7 +10,7 @@ export const addinAdapter = defineAdapter({
   offBecause: ({ isWanted }) =>
     isWanted
       ? undefined
-      : "it creates a certificate authority for this user; `tmuxwire enable addin` turns it on for good, `serve --with addin` once",
+      : "it creates a certificate authority for this user; start it with `tmuxwire enable addin` permanently, or `tmuxwire serve --with addin` once",
   checks: async (config, inputs) => (await import("./addinChecks.ts")).addinChecks(config, inputs),
   start: async (config, context) => (await import("./serveAddin.ts")).startAddin(config, context),
 });

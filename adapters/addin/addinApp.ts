@@ -1,7 +1,7 @@
 /**
- * The add-in's listener: `GET /health` and `POST /v1/tmux` (docs/contracts/addin.md §1). Both modes pass through the same
- * routes; which one it is shows only in the `TmuxServer` behind them. Health is served from memory, because the client
- * asks for it before every call and gives it 900 ms.
+ * The add-in's listener: `GET /health` and `POST /v1/tmux` (docs/contracts/addin.md §1). Both modes use the same routes and
+ * differ only in the `TmuxServer` behind them. Health is served from memory, because the client asks for it before every
+ * call and allows 900 ms.
  */
 import { Hono } from "hono";
 import type { Log } from "../../daemon/ops/log.ts";
@@ -31,7 +31,7 @@ interface AddinAppOptions {
   readonly clock: Clock;
   readonly config: AddinAppConfig;
   readonly log: Log;
-  /** Users of this machine that are allowed; absent: all, or those with the token. */
+  /** Users of this machine that are allowed; absent: everyone, or everyone with the token. */
   readonly users?: GuardOptions["users"];
 }
 
@@ -74,7 +74,7 @@ export function createAddinApp(options: AddinAppOptions): Hono<GuardEnv> {
   return app;
 }
 
-/** Not ok while tmux cannot be reached, when every action would fail: the client then holds its call back. */
+/** Not ok while tmux is unreachable and every action would fail; the client then delays its call. */
 function healthOf(server: TmuxServer): AddinHealth {
   const { kind, state, tmuxVersion, socketPath } = server.status();
   const sessions = server.sessions().length;
@@ -91,7 +91,7 @@ function healthOf(server: TmuxServer): AddinHealth {
 }
 
 const UNHEALTHY = {
-  connecting: "tmux is not connected; it is being reconnected, try again shortly",
-  degraded: "tmux does not respond (degraded); if it does not come back by itself, look whether it is stopped or hangs",
-  closed: "the connection to tmux is closed; start the bridge again",
+  connecting: "tmux is not connected; reconnecting, try again shortly",
+  degraded: "tmux does not respond (degraded); if this lasts, check whether its process is stopped or hangs",
+  closed: "the connection to tmux is closed; restart the bridge",
 } as const;

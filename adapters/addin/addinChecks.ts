@@ -1,4 +1,4 @@
-/** What the start of the add-in's bridge depends on. */
+/** The doctor's checks of what the add-in's bridge needs to start. */
 import { existsSync } from "node:fs";
 import { urlHost } from "../kit/peers/addresses.ts";
 import { type CertificateConfig, resolveCertificate } from "../kit/trust/certificates.ts";
@@ -22,23 +22,22 @@ export const addinChecks = (config: AddinConfig, { daemon, env }: CheckInputs): 
   { name: "certificate", probe: () => certificateCheck(config.https, config.certificates) },
 ];
 
-/** Below this a certificate that we do not renew ourselves needs attention. */
+/** A certificate that we do not renew ourselves needs attention if it expires within this time. */
 const SOON_MS = 14 * 86_400_000;
 
-/** Checks the certificate that the add-in would be shown; none is made here. */
+/** Checks the certificate that the bridge would use; creates none. */
 async function certificateCheck(https: boolean, config: CertificateConfig): Promise<Finding> {
-  if (!https) return ok("certificate", "none is needed: the add-in is served over plain http");
+  if (!https) return ok("certificate", "not needed: the add-in is served over plain http");
   const isGiven = config.configured !== undefined || existsSync(config.bridgeDir);
   if (!isGiven && !existsSync(config.stateDir)) {
-    return ok("certificate", "one will be made on the first start; `tmuxwire trust` says how to trust it");
+    return ok("certificate", "will be created on the first start; run `tmuxwire trust` to see how to trust it");
   }
   const nowUnixMs = Date.now();
   const { source, notAfterUnixMs } = await resolveCertificate(config, nowUnixMs);
   const until = new Date(notAfterUnixMs).toISOString().slice(0, 10);
   const text = `${SOURCE_TEXTS[source]}, valid until ${until}`;
-  if (notAfterUnixMs - nowUnixMs < SOON_MS)
-    return warn("certificate", text, "renew it; a running daemon notices by itself");
-  return ok("certificate", source === "own" ? `${text}; \`tmuxwire trust\` says how to trust it` : text);
+  if (notAfterUnixMs - nowUnixMs < SOON_MS) return warn("certificate", text, "renew it; a running daemon picks it up");
+  return ok("certificate", source === "own" ? `${text}; run \`tmuxwire trust\` to see how to trust it` : text);
 }
 
 const SOURCE_TEXTS = {

@@ -1,6 +1,6 @@
 /**
- * The settings of the add-in's bridge: where it listens, tmux or the stub, its certificate. The names and defaults of its
- * variables are its contract's (docs/contracts/addin.md §1, "env").
+ * The settings of the add-in's bridge: where it listens, tmux or the stub, its certificate. Its contract fixes the names and
+ * defaults of the variables (docs/contracts/addin.md §1, "env").
  */
 import { join } from "node:path";
 import * as v from "valibot";
@@ -11,9 +11,9 @@ import type { FlagSpec, SettingInputs, SettingReader } from "../../daemon/ops/se
 import type { CertificateConfig } from "../kit/trust/certificates.ts";
 
 export interface AddinConfig {
-  /** Named, or set up on purpose. */
+  /** Asked for by name, or configured explicitly. */
   readonly isWanted: boolean;
-  /** A request may name it, besides the names of loopback. */
+  /** Accepted in requests besides the loopback names. */
   readonly host: string;
   readonly port: number;
   readonly https: boolean;
@@ -22,12 +22,12 @@ export interface AddinConfig {
   readonly socketPath: string;
   readonly commandTimeoutMs: number;
   readonly allowedOrigins: readonly string[];
-  /** Lets a request without an Origin in when it carries the token. */
+  /** Allows a request without an Origin header if it carries the token. */
   readonly allowNoOrigin: boolean;
   readonly certificates: CertificateConfig;
 }
 
-/** The add-in's development server, at its port of today and its former one, and its hosted page. */
+/** The add-in's development server, on its current and former port, and its hosted page. */
 export const DEFAULT_ALLOWED_ORIGINS = [
   "https://localhost:3141",
   "https://localhost:3000",
@@ -60,7 +60,7 @@ const FLAGS = {
     name: "addin-mode",
     type: "text",
     value: "MODE",
-    description: "tmux, or stub: in memory, nothing is ever run",
+    description: "tmux, or stub: in memory, runs nothing",
     default: "TMUX_BRIDGE_MODE, else tmux",
     complete: ["tmux", "stub"],
   },
@@ -75,7 +75,7 @@ const FLAGS = {
 } satisfies Record<string, FlagSpec>;
 export const ADDIN_FLAGS: readonly FlagSpec[] = Object.values(FLAGS);
 
-/** As messages name them. */
+/** The settings' names in messages. */
 export const ADDIN_SETTINGS = {
   host: "HOST or --addin-host",
   port: "PORT or --addin-port",
@@ -128,12 +128,12 @@ export function readAddin(
       expected: '"tmux" or "stub"',
       fallback: service ? ("tmux" as const) : ("stub" as const),
     }),
-    // No flag: a command line is visible to everyone on the machine.
+    // Not a flag, because every user of the machine can read command lines.
     token: settings.read<string | undefined>({
       key: "addin.token",
       variable: "TMUX_BRIDGE_TOKEN",
       schema: v.pipe(v.string(), v.trim(), v.nonEmpty()),
-      expected: "text that is not blank",
+      expected: "non-empty text",
       fallback: undefined,
       secret: true,
     }),
@@ -166,7 +166,7 @@ export function readAddin(
     }),
     certificates: readCertificates(settings, inputs, path),
   };
-  // HOST, PORT and the like are set for many programs, and do not mean that the bridge is wanted.
+  // HOST, PORT and the like are set for many programs, so they do not mean that the bridge is wanted.
   return { ...config, isWanted: wanted.has("addin") || settings.isConfigured("addin.", /^TMUX_BRIDGE_/) };
 }
 

@@ -1,7 +1,7 @@
 /**
- * From a JSON value to a checked request (docs/contracts/addin.md §2). The schema's checks and the three that need the
- * machine (does `cwd` exist, does tmux know each key, does the pattern compile) are merged by the order of the fields,
- * so that a request with several faults is refused with the first one, as the contract validates.
+ * Validates a JSON value as a request (docs/contracts/addin.md §2). The schema's checks and the three that need the machine
+ * (whether `cwd` exists, tmux knows each key, the pattern compiles) are merged by the order of the fields, so that a request
+ * with several errors is refused with the first one, as the contract requires.
  */
 import { stat } from "node:fs/promises";
 import { tryParse } from "../../protocol/api/parse.ts";
@@ -10,29 +10,29 @@ import type { AddinField, AddinFields, AddinRequest } from "../../protocol/api/a
 import { ADDIN_FIELD_ORDER, addinFieldsSchema, narrowAddinRequest } from "../../protocol/api/addinMessages.ts";
 import { AppError } from "../../protocol/errors.ts";
 
-/** Why a pattern cannot be used, as RE2 says it; undefined when it can. */
+/** RE2's reason why a pattern is not usable; undefined if it is. */
 type CheckPattern = (pattern: string) => Promise<string | undefined>;
 
-/** @throws AppError INVALID_ARGUMENT with the contract's message for the first fault. */
+/** @throws AppError INVALID_ARGUMENT with the contract's message for the first error. */
 export async function parseAddinRequest(payload: unknown, checkPattern: CheckPattern): Promise<AddinRequest> {
   const parsed = tryParse(addinFieldsSchema, payload);
   const firstIssue = parsed.success ? undefined : parsed.issue;
-  const fault = firstIssue === undefined ? Number.POSITIVE_INFINITY : rankOf(firstIssue.path?.[0]?.key);
-  // Fields before the first fault have passed their own checks, so their values are what the type says.
+  const firstRank = firstIssue === undefined ? Number.POSITIVE_INFINITY : rankOf(firstIssue.path?.[0]?.key);
+  // Fields before the first error have passed their checks, so their values have the declared types.
   const fields = parsed.output as AddinFields;
-  if (rankOf("cwd") < fault && fields.cwd !== undefined) await checkDirectory(fields.cwd);
-  if (rankOf("keys") < fault) checkKeys(fields.keys);
-  if (rankOf("wait_for") < fault && fields.wait_for !== undefined) {
+  if (rankOf("cwd") < firstRank && fields.cwd !== undefined) await checkDirectory(fields.cwd);
+  if (rankOf("keys") < firstRank) checkKeys(fields.keys);
+  if (rankOf("wait_for") < firstRank && fields.wait_for !== undefined) {
     await checkWaitFor(fields.wait_for, checkPattern);
   }
   if (firstIssue !== undefined) throw new AppError("INVALID_ARGUMENT", firstIssue.message);
   return narrowAddinRequest(fields);
 }
 
-/** The place of a field in the order of validation; -1, before all, for what is no field: the body itself. */
+/** A field's index in the order of validation; -1, before all fields, for the body itself. */
 const rankOf = (field: unknown): number => ADDIN_FIELD_ORDER.indexOf(field as AddinField);
 
-/** Asynchronous, so that a dead network mount blocks no other request. */
+/** Asynchronous, so that a dead network mount does not block other requests. */
 async function checkDirectory(path: string): Promise<void> {
   const stats = await stat(path).catch((error: unknown) => {
     throw new AppError("INVALID_ARGUMENT", `cwd does not exist: ${path}`, { cause: error });
@@ -54,7 +54,7 @@ async function checkWaitFor(pattern: string, checkPattern: CheckPattern): Promis
   throw new AppError("INVALID_ARGUMENT", message);
 }
 
-/** Whether the bridge that ours replaces would have taken it: then the reason says why ours does not. */
+/** Whether the bridge that ours replaces would have accepted it; then the reason says why ours does not. */
 function isJavaScriptRegExp(pattern: string): boolean {
   try {
     return new RegExp(pattern, "m").multiline;

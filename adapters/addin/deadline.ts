@@ -1,13 +1,13 @@
 /**
- * Time in the add-in's requests: a bound on every tmux operation, and pauses. Both end at once when the request is given
- * up (its client went away, or another of its operations took too long), and neither leaves a timer or a listener behind.
+ * Deadlines and pauses of the add-in's requests. Both end at once when the request is aborted (its client disconnected, or
+ * another of its operations took too long), and neither leaves a timer or a listener behind.
  */
 import type { Clock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
 
 /**
- * Settles with `run`, or rejects with COMMAND_TIMEOUT after `timeoutMs`, which gives the whole request up, or with the
- * reason for which it was given up. A command that tmux already has cannot be withdrawn: only the wait for it ends.
+ * Settles with `run`. Rejects with COMMAND_TIMEOUT after `timeoutMs`, which aborts the whole request, or with the reason for
+ * which the request was aborted. A command already sent to tmux cannot be withdrawn: only the wait for it ends.
  */
 export function withDeadline<T>(
   clock: Clock,
@@ -35,8 +35,8 @@ export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
 }
 
 /**
- * A promise that rejects with the reason of `signal` when it aborts; what `start` returned is called exactly once, when
- * the promise settles. `start` is not called for a signal that has aborted.
+ * A promise that rejects with the reason of `signal` when it aborts. The function that `start` returned is called exactly
+ * once, when the promise settles. `start` is not called if the signal has already aborted.
  */
 export function settleOnce<T>(
   signal: AbortSignal,

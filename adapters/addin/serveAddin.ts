@@ -1,4 +1,4 @@
-/** The add-in's listener: a tmux server of its own or the stub, a certificate, a port (docs/contracts/addin.md §1). */
+/** Starts the add-in's listener: its own tmux server or the stub, a certificate, a port (docs/contracts/addin.md §1). */
 import { StubServer } from "../../daemon/servers/stub/stubServer.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
@@ -40,7 +40,7 @@ export async function startAddin(addin: AddinConfig, context: StartContext): Pro
   }
   print(`tmux bridge listening on ${listener.url} (${addin.mode} mode)`);
   if (certificate?.source === "own") {
-    print("its certificate is signed by this machine's own authority; `tmuxwire trust` explains how to trust it");
+    print("its certificate is signed by this machine's own authority; run `tmuxwire trust` to see how to trust it");
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * What a command may use of its process, arguments aside, so that a test can substitute its own. A reader that has gone
- * away (EPIPE) ends the work and is no failure; output that cannot be written for another reason (a full disk) is one, told
- * in one line.
+ * The parts of its process that a command uses, besides the arguments, so that a test can substitute its own. If the reader
+ * of the output goes away (EPIPE), the command ends without a failure; output that cannot be written for another reason (a
+ * full disk) is a failure, reported in one line.
  */
 import { homedir, tmpdir } from "node:os";
 import type { Readable, Writable } from "node:stream";
@@ -15,17 +15,17 @@ export interface Io {
   readonly platform: NodeJS.Platform;
   readonly stdin: Readable;
   /**
-   * Resolves when the reader has room again. Discards data once the reader is gone or a write has failed. To a terminal
-   * only text and what draws is written (`QuietOutput`), whoever it comes from; `raw` is written as it is, and `anew` does
-   * not continue what was written before.
+   * Resolves when the reader has room again. Discards data once the reader is gone or a write has failed. A terminal gets
+   * only text and drawing sequences (`QuietOutput`), whatever the source; `raw` writes the data unchanged, and `anew` means
+   * that the data does not continue what was written before.
    */
   out(data: string | Uint8Array, how?: "raw" | "anew"): Promise<void>;
   err(text: string): void;
-  /** Whether stdout may carry colours: a terminal, and neither NO_COLOR nor TERM=dumb. */
+  /** Whether to use colours on stdout: it is a terminal, and neither NO_COLOR nor TERM=dumb is set. */
   readonly colour: boolean;
-  /** Sends SIGINT to `handle`, without aborting, until the returned function is called. */
+  /** Passes SIGINT to `handle` instead of aborting, until the returned function is called. */
   takeInterrupts?(handle: () => void): () => void;
-  /** Aborts at the first SIGINT or SIGTERM, when stdout's reader is gone, and when it cannot be written. */
+  /** Aborts at the first SIGINT or SIGTERM, when stdout's reader is gone, and when stdout cannot be written. */
   readonly signal: AbortSignal;
 }
 
@@ -40,7 +40,7 @@ export class Interrupted extends Error {
   }
 }
 
-/** Of a command that did its work, too: nobody has read what it found. */
+/** Also for a command that succeeded, because nobody could read its output. */
 export class OutputLost extends Interrupted {}
 
 const EXIT_LOST = 1;
@@ -55,7 +55,7 @@ export function processIo(process: NodeJS.Process, program: string): Io {
     try {
       process.stderr.write(text);
     } catch {
-      // A file is written at once, and throws: there is nowhere left to report it.
+      // A write to a file is synchronous and throws; there is nowhere left to report it.
     }
   };
   const onWriteError = (error: NodeJS.ErrnoException): void => {
@@ -63,7 +63,9 @@ export function processIo(process: NodeJS.Process, program: string): Io {
     isOver = true;
     if (error.code === "EPIPE") controller.abort(new Interrupted(0, "the reader of the output has gone"));
     else {
-      err(`${program}: cannot write to standard output (${error.message}): make room, or send it elsewhere\n`);
+      err(
+        `${program}: cannot write to standard output (${error.message}): free some space, or redirect it elsewhere\n`,
+      );
       controller.abort(new OutputLost(EXIT_LOST, "the output cannot be written"));
     }
   };
@@ -74,7 +76,7 @@ export function processIo(process: NodeJS.Process, program: string): Io {
   };
   process.stdout.on("error", onWriteError);
   process.stderr.on("error", () => undefined);
-  // The second one ends the process: Node's default.
+  // The second one ends the process, which is Node's default.
   const onInterrupt = (): void => {
     if (taken === undefined) {
       process.off("SIGINT", onInterrupt);
@@ -114,7 +116,7 @@ function written(stream: Writable, data: string | Uint8Array, failed: (error: Er
     try {
       stream.write(data, done);
     } catch (error) {
-      // A file is written at once.
+      // A write to a file is synchronous.
       done(error as Error);
     }
   });

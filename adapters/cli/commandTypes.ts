@@ -1,14 +1,14 @@
 /**
  * A command: one row of the command table. Help, completions, validation and exit codes are all derived from these rows,
- * so a command that parses is documented.
+ * so that every command and option is documented.
  */
 import type { ErrorCode } from "../../protocol/errors.ts";
 import type { Io } from "./cliIo.ts";
 
-/** What completes a value in a shell: paths, or likely words among others. */
+/** How a shell completes a value: with paths, or with likely words; others are allowed too. */
 type Completion = "file" | "directory" | readonly string[];
 
-/** Names that the daemon lists, for completions. */
+/** Kinds of names that the daemon can list, for completions. */
 export const NAME_KINDS = ["pane", "session", "server"] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
@@ -17,20 +17,20 @@ export interface OptionSpec {
   readonly name: string;
   /** One letter. */
   readonly short?: string | undefined;
-  /** `list` may be given more than once. */
+  /** A `list` option may be given more than once. */
   readonly type: "flag" | "text" | "number" | "list";
   /** The value's name in help; for every type but `flag`. */
   readonly value?: string | undefined;
   /** One sentence in lower case, without a period. */
   readonly description: string;
-  /** Its value when given without one; a value must then be `--name=VALUE`, unless the command takes no words. */
+  /** The value if the option is given without one; a value must then be written `--name=VALUE`, unless the command takes no words. */
   readonly implied?: string | undefined;
-  /** The default, as help shows it. */
+  /** The default, for the help text. */
   readonly default?: string | undefined;
   readonly choices?: readonly string[] | undefined;
   readonly complete?: Completion | undefined;
   readonly names?: NameKind | undefined;
-  /** Its value may begin with a dash, as in `-S -5`: only an option of the command means that the value was forgotten. */
+  /** Its value may begin with a dash, as in `-S -5`, unless it is one of the command's options. */
   readonly dashed?: boolean | undefined;
   /** For `number`, inclusive. */
   readonly min?: number | undefined;
@@ -41,11 +41,11 @@ export interface PositionalSpec {
   readonly name: string;
   readonly description: string;
   readonly optional?: boolean | undefined;
-  /** Takes all remaining words; only for the last one. */
+  /** Takes all remaining words; only for the last positional. */
   readonly many?: boolean | undefined;
-  /** Words of another program's command line: `-l` after the first is ambiguous, and refused. */
+  /** Words of another program's command line: an option after the first word would be ambiguous, and is refused. */
   readonly verbatim?: boolean | undefined;
-  /** Begins another program's command line: all words from here on are its own, options too. Only for the last one. */
+  /** The rest is another program's command line, including options. Only for the last positional. */
   readonly takesRest?: boolean | undefined;
   readonly names?: NameKind | undefined;
   readonly choices?: readonly string[] | undefined;
@@ -67,7 +67,7 @@ export interface CommandSpec {
   readonly positionals: readonly PositionalSpec[];
   readonly options: readonly OptionSpec[];
   readonly examples: readonly Example[];
-  /** Exit codes of our failures when the command's own status is another program's; default: the one table. */
+  /** Exit codes of our failures, for a command that exits with another program's status; default: those of `ERROR_SURFACES`. */
   readonly exitCodeOf?: ((code: ErrorCode) => number) | undefined;
   /** Returns the exit code. @throws AppError */
   readonly run: (call: CommandCall) => Promise<number> | number;
@@ -75,7 +75,7 @@ export interface CommandSpec {
 
 export type OptionValue = boolean | string | number | readonly string[];
 
-/** An executable of the package: its table, and its name in help, messages and completions. */
+/** An executable of the package: its command table, and its name in help, messages and completions. */
 export interface Program {
   readonly name: string;
   /** One line, lower case, without a period. */
@@ -91,7 +91,7 @@ export interface CommandCall {
   readonly io: Io;
   /** The command's program. */
   readonly program: Program;
-  /** Validated by the table: a `number` is a number in its range, a choice one of its choices. */
+  /** Already validated: a `number` is in its range, a choice is one of the choices. */
   readonly options: OptionValues;
   readonly positionals: readonly string[];
 }
@@ -104,7 +104,7 @@ export class OptionValues {
     this.#values = values;
   }
 
-  /** For the configuration. */
+  /** All values, for the configuration. */
   get all(): Readonly<Record<string, OptionValue | undefined>> {
     return this.#values;
   }

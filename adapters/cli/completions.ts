@@ -1,7 +1,7 @@
 /**
- * Completion scripts, made from the command table: commands, options, values known in advance, and files for paths. Panes,
- * sessions and servers come from the program (`names`), which prints plain words only: the shell reads no session's name
- * as anything but a word.
+ * Completion scripts, generated from the command table: commands, options, values known in advance, and files for paths.
+ * Names of panes, sessions and servers come from the program (`names`), which prints only names that need no quoting, so
+ * that the shell never interprets a session's name.
  */
 import type { CommandSpec, OptionSpec, Program } from "./commandTypes.ts";
 import { optionsOf } from "./parseCommand.ts";
@@ -25,19 +25,19 @@ export function completionScript(shell: Shell, program: Named): string {
 /** The kind of name each positional takes, if the daemon lists it. */
 const namesOf = ({ positionals }: CommandSpec): readonly (string | undefined)[] =>
   positionals.map(({ names }) => names);
-/** For fish, which prints an error when there is no such program. */
+/** For fish, which prints an error if the program does not exist. */
 const namesAsked = (program: string, kind: string): string =>
   `command -q ${program}; and ${program} names ${kind} 2>/dev/null`;
-/** Its name and aliases. */
+/** The command's name and aliases. */
 const calledAs = ({ name, aliases = [] }: CommandSpec): readonly string[] => [name, ...aliases];
 
 const wordsOf = ({ name, short }: OptionSpec): string[] => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])];
 const choicesOf = (command: CommandSpec): readonly string[] =>
   command.positionals.flatMap((spec) => spec.choices ?? []);
-/** The words that an option's value may be, or is likely to be. */
+/** The allowed or likely values of an option. */
 const valuesOf = ({ choices, complete }: OptionSpec): readonly string[] | undefined =>
   choices ?? (typeof complete === "string" ? undefined : complete);
-/** In single quotes, valid in all three shells. */
+/** The text in single quotes, valid in all three shells. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 function bashScript({ name: program, commands: table }: Named): string {
@@ -199,7 +199,7 @@ function fishOption(program: string, option: OptionSpec): string {
   const { name, short, type, description, complete, implied } = option;
   const values = option.names === undefined ? valuesOf(option) : [`(${namesAsked(program, option.names)})`];
   const any = complete === undefined ? " -x" : " -r -F";
-  // An option with an optional value must not take the next word.
+  // An option with an optional value does not take the next word.
   const value =
     type === "flag" || implied !== undefined ? "" : values === undefined ? any : ` -x -a ${quoted(values.join(" "))}`;
   return `-l ${name}${short === undefined ? "" : ` -s ${short}`}${value} -d ${quoted(description)}`;

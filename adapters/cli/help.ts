@@ -1,11 +1,11 @@
-/** Help text, made from the command table. */
+/** Help text, generated from the command table. */
 import type { CommandSpec, OptionSpec, PositionalSpec, Program } from "./commandTypes.ts";
 import { optionsOf } from "./parseCommand.ts";
 
-/** Widest line of a description; terminals of 80 columns are the rule. */
+/** The longest line of a description; most terminals have 80 columns. */
 const WIDTH = 80;
 
-/** Emphasis for a terminal, or none. */
+/** Emphasis for a terminal, or plain text. */
 interface Style {
   bold(text: string): string;
   dim(text: string): string;
@@ -82,7 +82,7 @@ interface Row {
   readonly text: string;
 }
 
-/** Heads in one column; the text of a head that is too wide starts on the next line. */
+/** Puts the heads in one column; if a head is too wide, its text starts on the next line. */
 function columns(rows: readonly Row[], style: Style): string[] {
   const width = Math.min(30, Math.max(...rows.map((row) => row.head.length)) + 2);
   return rows.flatMap(({ head, text }) => {

@@ -1,13 +1,13 @@
-/** Output for a program to read, of commands that take `--json`. */
+/** Machine-readable output of commands that take `--json`. */
 import type { CommandCall, OptionSpec } from "./commandTypes.ts";
 
 export const JSON_OPTION: OptionSpec = {
   name: "json",
   type: "flag",
-  description: "print JSON on stdout, errors too",
+  description: "print JSON on stdout, including errors",
 };
 
-/** With --json the value as a line of JSON, otherwise the text, or its lines. */
+/** Prints the value as a line of JSON with --json, otherwise the text or lines. */
 export function printResult(
   { io, options }: CommandCall,
   value: object,

@@ -1,6 +1,6 @@
 /**
- * Parses a command line by the table: which command, and its options and positionals, validated. Anything unknown to the
- * table is refused with one line that says what would be right.
+ * Parses a command line by the command table: the command, and its options and positionals, validated. Anything that is not
+ * in the table is refused with one line that says what would be right.
  */
 import { parseArgs } from "node:util";
 import { nearestName } from "../operations/nearestName.ts";
@@ -8,12 +8,12 @@ import { AppError } from "../../protocol/errors.ts";
 import type { CommandSpec, OptionSpec, OptionValue, Program } from "./commandTypes.ts";
 import { OptionValues } from "./commandTypes.ts";
 
-/** Options that every command takes. */
+/** Options of every command. */
 const COMMON_OPTIONS: readonly OptionSpec[] = [
-  { name: "help", short: "h", type: "flag", description: "say how this command is used" },
+  { name: "help", short: "h", type: "flag", description: "show help for this command" },
 ];
 
-/** All that a command takes. */
+/** All options of a command. */
 export const optionsOf = (command: CommandSpec): readonly OptionSpec[] => [...command.options, ...COMMON_OPTIONS];
 
 interface ParsedCommand {
@@ -26,7 +26,7 @@ export function usageError(message: string): AppError {
   return new AppError("INVALID_ARGUMENT", message);
 }
 
-/** The command with this name. @throws AppError INVALID_ARGUMENT with the nearest name when there is one. */
+/** The command with this name. @throws AppError INVALID_ARGUMENT with the nearest name, if one is near. */
 export function findCommand(
   { name: program, commands }: Pick<Program, "name" | "commands">,
   name: string,
@@ -35,7 +35,7 @@ export function findCommand(
   if (command !== undefined) return command;
   if (name.startsWith("-")) {
     const words = JSON.stringify(name);
-    throw usageError(`there is no command ${words}; options stand behind a command: ${program} COMMAND ${name}`);
+    throw usageError(`there is no command ${words}; put options after the command: ${program} COMMAND ${name}`);
   }
   const near = nearestName(
     name,
@@ -61,7 +61,7 @@ export function parseCommand(program: string, command: CommandSpec, args: readon
   return { options: new OptionValues(values), positionals, help };
 }
 
-/** The command's own words: what follows is another program's command line (`takesRest`). */
+/** The words up to another program's command line (`takesRest`). */
 export function ownWords(command: CommandSpec, args: readonly string[]): readonly string[] {
   const before = command.positionals.length - 1;
   if (command.positionals[before]?.takesRest !== true) return args;
@@ -70,13 +70,13 @@ export function ownWords(command: CommandSpec, args: readonly string[]): readonl
   return last === undefined ? args : args.slice(0, last.index + 1);
 }
 
-/** One leading `--` is dropped; without it a leading dash is a misplaced option. */
+/** Drops one leading `--`; without it, a leading dash means a misplaced option. */
 function restOf(program: string, { name, positionals }: CommandSpec, rest: readonly string[]): readonly string[] {
   const [first = ""] = rest;
   if (first === "--") return rest.slice(1);
   if (!first.startsWith("-")) return rest;
   throw usageError(
-    `${name}: ${first} would be the ${positionals.at(-1)?.name ?? "command"}; options stand before ` +
+    `${name}: ${first} is not a ${positionals.at(-1)?.name ?? "command"}; put options before ` +
       `${positionals.at(-2)?.name ?? "it"}, and -- before a command that begins with a dash; see \`${program} help ${name}\``,
   );
 }
@@ -98,13 +98,13 @@ function parseTokens(
     const spec = specs.find((candidate) => candidate.name === token.name);
     const last = command.positionals.at(-1);
     if (last?.verbatim === true && positionals.length > 0 && (spec === undefined || !token.rawName.startsWith("--"))) {
-      const advice = `write options before ${last.name}, and -- before words that begin with a dash`;
+      const advice = `put options before ${last.name}, and -- before words that begin with a dash`;
       throw usageError(
-        `${token.rawName} behind ${JSON.stringify(positionals[0])} could be an option or a word: ${advice}`,
+        `${token.rawName} after ${JSON.stringify(positionals[0])} could be an option or a word: ${advice}`,
       );
     }
     if (spec === undefined) throw unknownOption(program, command, specs, token.rawName);
-    // In a command that takes no words, the word after an option with an optional value is its value.
+    // In a command without positionals, the word after an option with an optional value is its value.
     const next = spec.implied !== undefined && command.positionals.length === 0 ? tokens[at + 1] : undefined;
     const follows = token.value === undefined && next?.kind === "positional" && next.index === token.index + 1;
     if (follows) taken = next.index;
@@ -148,10 +148,10 @@ function takeValue(
     values[spec.name] = true;
     return;
   }
-  // `--lines --json`: a value that looks like an option means a forgotten value, unless written `--text=--json`.
+  // `--lines --json`: a value that looks like an option means that the value is missing, unless written `--text=--json`.
   if (value === undefined || (!mayBeginWithDash && value.startsWith("-") && value.length > 1)) {
     throw usageError(
-      `${rawName} needs a value (${spec.value ?? "VALUE"}); one that begins with - is written ${rawName}=-…`,
+      `${rawName} needs a value (${spec.value ?? "VALUE"}); write one that begins with - as ${rawName}=-…`,
     );
   }
   const checked = checkValue(spec, rawName, value);
@@ -161,14 +161,14 @@ function takeValue(
 
 function checkValue(spec: OptionSpec, rawName: string, value: string): OptionValue {
   if (spec.choices !== undefined && !spec.choices.includes(value)) {
-    throw usageError(`${rawName} is one of ${spec.choices.join(", ")}, not ${JSON.stringify(value)}`);
+    throw usageError(`${rawName} must be one of ${spec.choices.join(", ")}, not ${JSON.stringify(value)}`);
   }
   if (spec.type !== "number") return value;
   const [min, max] = [spec.min ?? 0, spec.max ?? Number.MAX_SAFE_INTEGER];
   const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
   if (!(number >= min && number <= max)) {
     const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
-    throw usageError(`${rawName} is a number ${range}, not ${JSON.stringify(value)}`);
+    throw usageError(`${rawName} must be a number ${range}, not ${JSON.stringify(value)}`);
   }
   return number;
 }
@@ -187,19 +187,19 @@ function checkPositionals(program: string, command: CommandSpec, given: readonly
   const missing = specs.slice(given.length).find((spec) => spec.optional !== true);
   if (missing !== undefined) {
     throw usageError(
-      `${command.name} needs ${missing.name} (${missing.description}); see \`${program} help ${command.name}\``,
+      `${command.name}: missing ${missing.name} (${missing.description}); see \`${program} help ${command.name}\``,
     );
   }
   const takesMany = specs.at(-1)?.many === true;
   if (!takesMany && given.length > specs.length) {
     throw usageError(
-      `${command.name} does not take ${JSON.stringify(given[specs.length])}; see \`${program} help ${command.name}\``,
+      `${command.name}: unexpected argument ${JSON.stringify(given[specs.length])}; see \`${program} help ${command.name}\``,
     );
   }
   for (const [at, spec] of specs.entries()) {
     const value = given[at];
     if (value !== undefined && spec.choices !== undefined && !spec.choices.includes(value)) {
-      throw usageError(`${spec.name} is one of ${spec.choices.join(", ")}, not ${JSON.stringify(value)}`);
+      throw usageError(`${spec.name} must be one of ${spec.choices.join(", ")}, not ${JSON.stringify(value)}`);
     }
   }
 }

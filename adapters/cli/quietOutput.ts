@@ -1,23 +1,23 @@
 /**
- * What panes have printed, for a person's terminal. Only what is on the list passes: text, and sequences that draw, each
- * written anew from what the parser understood, so that no byte of a sequence is copied. All else is dropped, known or
- * not: queries, whose answers the terminal types into the shell, the clipboard, titles, printing, reports of the mouse
- * and of pastes, what changes the keys or the encoding.
+ * Makes panes' output safe for a person's terminal. Only an allow-list passes: text, and sequences that draw, each
+ * regenerated from what the parser understood, so that no byte of a sequence is copied. Everything else is dropped, known
+ * or not: queries, whose replies the terminal would type into the shell, the clipboard, titles, printing, mouse and paste
+ * reports, and changes of the keys or the encoding.
  */
 import { VtParser } from "../../daemon/panes/vt/vtParser.ts";
 
 /** BEL, BS, TAB, LF, VT, FF, CR, SO, SI. */
 const CONTROLS = new Set([0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f]);
 
-/** Finals of CSI: how many numbers each takes at most. Moves, erasing, inserting, scrolling, tab stops, repeating. */
+/** CSI finals, with the most numbers each takes: moving, erasing, inserting, scrolling, tab stops, repeating. */
 const COUNTS: ReadonlyMap<string, number> = new Map([
   ...Array.from("@ABCDEFGIJKLMPSTXZ`abdeg", (final) => [final, 1] as const),
-  // A place, and the scroll region.
+  // The cursor's position, and the scroll region.
   ...Array.from("Hfr", (final) => [final, 2] as const),
-  // The cursor, saved and restored.
+  // Saving and restoring the cursor.
   ...Array.from("su", (final) => [final, 0] as const),
 ]);
-/** Larger than any screen: what repeats a character or scrolls does not keep a terminal busy. */
+/** Larger than any screen, and small enough that repeating or scrolling does not keep a terminal busy. */
 const MAX_NUMBER = 9_999;
 /** The parser cuts longer parameters. */
 const MAX_PARAMETER_CHARS = 255;
@@ -28,7 +28,7 @@ const INSERT_MODE = "4";
 /** Save and restore the cursor, IND, NEL, HTS, RI, a full reset; ASCII and line drawing; the alignment pattern. */
 const ESCAPES = new Set(["7", "8", "D", "E", "H", "M", "c", "(B", "(0", ")B", ")0", "#8"]);
 
-/** Links: to the web, in printable characters, and no longer than the parser keeps. */
+/** Hyperlinks: only to the web, and only printable characters. */
 const LINK = /^8;[!-:<-~]*;https?:\/\/[!-~]+$/;
 const MAX_LINK_CHARS = 255;
 const LINK_END = "8;;";
@@ -46,10 +46,10 @@ export class QuietOutput {
   #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #passed: Uint8Array[] = [];
 
-  /** Cut anywhere, in order. What has begun is kept back until it has ended. */
+  /** Takes output in pieces, cut anywhere. An incomplete sequence or character is held until it is complete. */
   pass(data: string | Uint8Array): Buffer {
     this.#passed = [];
-    // Bytes that are no UTF-8 become U+FFFD here: what follows sees whole characters.
+    // Invalid UTF-8 becomes U+FFFD here, so that the parser sees whole characters.
     const bytes = Buffer.from(typeof data === "string" ? data : this.#decoder.decode(data, { stream: true }));
     for (let at = 0; at < bytes.length;) {
       if (this.#parser.isInside) at = this.#parser.skip(bytes, at, 0);
@@ -58,13 +58,13 @@ export class QuietOutput {
     return Buffer.concat(this.#passed);
   }
 
-  /** What comes next does not continue what came before. */
+  /** Call when the next output does not continue the previous. */
   reset(): void {
     this.#parser.reset();
     this.#decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   }
 
-  /** Text up to a control character, and that one; returns the offset it reached. */
+  /** Writes text up to a control character and that character; returns the offset reached. */
   #ground(bytes: Buffer, from: number): number {
     let at = from;
     while (at < bytes.length && bytes[at]! >= 0x20 && bytes[at] !== 0x7f && !isC1(bytes, at)) at += 1;
@@ -94,7 +94,7 @@ export class QuietOutput {
 
   #osc(payload: Uint8Array): void {
     const text = Buffer.from(payload).toString("latin1");
-    // Where a link may not pass, the one before it ends all the same.
+    // A link that is not allowed still ends the one before it.
     if (text.startsWith("8;"))
       this.#write(`]${payload.length <= MAX_LINK_CHARS && LINK.test(text) ? text : LINK_END}\u001b\\`);
   }
@@ -104,11 +104,11 @@ export class QuietOutput {
   }
 }
 
-/** A C1 control, which begins a sequence or ends a string in some terminals. */
+/** Whether it is a C1 control, which begins a sequence or ends a string in some terminals. */
 const isC1 = (bytes: Buffer, at: number): boolean =>
   bytes[at] === C1_LEAD && bytes[at + 1]! >= 0x80 && bytes[at + 1]! <= 0x9f;
 
-/** Undefined for a sequence that is not on the list. */
+/** Undefined for a sequence that is not on the allow-list. */
 function allowedParameters(parameters: string, final: string): string | undefined {
   switch (final) {
     case "m":
@@ -134,6 +134,6 @@ function allowedParameters(parameters: string, final: string): string | undefine
   }
 }
 
-/** For a shell: takes back what the list lets set. */
+/** Resets everything that the allow-list can set, before a shell gets the terminal back. */
 export const TERMINAL_AT_REST =
   "\u001b[0m\u001b]8;;\u001b\\\u001b[?1049l\u001b[?5;6l\u001b[r\u001b[?7;25h\u001b[4l\u001b[0 q\u001b(B\u000f";

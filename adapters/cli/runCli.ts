@@ -1,6 +1,6 @@
 /**
- * One command line from arguments to exit code. Help and the version go to stdout with exit code 0; a usage error is one line
- * on stderr and exit code 2; the program reports what a command throws (`failure.ts`).
+ * Runs one command line, from arguments to exit code. Help and the version go to stdout with exit code 0; a usage error is
+ * one line on stderr and exit code 2; the program reports what a command throws (`Program.fail`).
  */
 import type { CommandCall, Program } from "./commandTypes.ts";
 import { colourStyle, commandHelp, overview, plainStyle } from "./help.ts";
@@ -9,7 +9,7 @@ import { commandNamed, findCommand, ownWords, parseCommand } from "./parseComman
 
 /** Returns the exit code; never throws. */
 export async function runCli(program: Program, args: readonly string[], io: Io): Promise<number> {
-  // Before parsing: even an invalid command line is reported in the requested format.
+  // Before parsing, so that even an invalid command line is reported in the requested format.
   const command = commandNamed(program.commands, args[0]);
   const json = jsonAsked(command === undefined ? args : ownWords(command, args.slice(1)));
   let exitCode: number;

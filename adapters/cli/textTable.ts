@@ -1,11 +1,11 @@
-/** Rows in columns for a person. Foreign text (titles, names, paths) cannot control the terminal it is shown on. */
+/** Rows in columns, for people. Foreign text (titles, names, paths) cannot control the terminal it is shown on. */
 
 /** `text` without control and format characters. */
 export const printable = (text: string): string =>
-  // Most text is plain ASCII; the Unicode classes cost a new process a millisecond.
+  // Most text is plain ASCII; the first use of Unicode classes costs a process a millisecond.
   /^[ -~]*$/.test(text) ? text : text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "�");
 
-/** One line that cannot control a terminal, whatever a message quotes. */
+/** The text as one line that cannot control a terminal, whatever it quotes. */
 export const oneLine = (text: string): string => text.replace(/\s*[\r\n]+\s*/g, " ").replace(/[\p{Cc}\p{Cf}]/gu, "�");
 
 const lengthOf = (text: string): number => Array.from(text).length;

@@ -1,4 +1,4 @@
-/** `tmuxwire` with some of its commands: makes a program of a command table. */
+/** Makes the `tmuxwire` program from a command table, which may hold only some of its commands. */
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import { AppError, ERROR_SURFACES, toAppError } from "../../protocol/errors.ts";
 import { TmuxwireError } from "../client/client.ts";
@@ -16,9 +16,8 @@ export const tmuxwireProgram = (commands: readonly CommandSpec[]): Program => ({
 });
 
 /**
- * How a command fails: one line on stderr, or with `--json` one object on stdout (so that a reader of stdout always gets
- * JSON and stderr stays empty), and the exit code of the one table.
- * Reports, and returns the exit code.
+ * Reports a command's failure: one line on stderr, or with `--json` one object on stdout, so that a reader of stdout always
+ * gets JSON and stderr stays empty. Returns the exit code from `ERROR_SURFACES`.
  */
 const reportFailure: Program["fail"] = async (io, thrown, json, exitCodeOf) => {
   if (thrown instanceof Interrupted) return thrown.exitCode;
@@ -34,7 +33,7 @@ const reportFailure: Program["fail"] = async (io, thrown, json, exitCodeOf) => {
     io.err(
       `tmuxwire: ${oneLine(message)}${typeof nearest === "string" ? `; did you mean ${oneLine(nearest)}?` : ""}\n`,
     );
-  // At log level debug a bug of ours is shown in full.
+  // At log level debug, an internal error is shown with its stack.
   if (code === "INTERNAL_ERROR" && io.env["TMUXWIRE_LOG_LEVEL"] === "debug") {
     const cause = error.cause instanceof Error ? error.cause : error;
     io.err(`${cause.stack ?? cause.message}\n`);
@@ -42,7 +41,7 @@ const reportFailure: Program["fail"] = async (io, thrown, json, exitCodeOf) => {
   return exitCodeOf?.(code) ?? ERROR_SURFACES[code].exitCode;
 };
 
-/** A daemon's error keeps its code; if it was unreachable, the cause says more. */
+/** A daemon's error keeps its code; if the daemon was unreachable, the cause says more. */
 function appErrorOf(thrown: unknown): AppError {
   if (!(thrown instanceof TmuxwireError)) return toAppError(thrown);
   const { code, message, details, cause } = thrown;
@@ -50,7 +49,7 @@ function appErrorOf(thrown: unknown): AppError {
   return new AppError(code, message, { details, cause });
 }
 
-/** Where the token probably is. */
+/** Says where the right token probably is. */
 const tokenHint = ({ env, homeDir }: Io): string =>
-  `the daemon does not know this token: its own is in a file, by default ${runtimePaths(env, homeDir).tokenPath} of the user ` +
-  "that runs it (`tmuxwire config` there shows native.tokenFile); give that file with --token-file or TMUXWIRE_TOKEN_FILE";
+  `the daemon refused the token: give its token file with --token-file or TMUXWIRE_TOKEN_FILE; the default is ` +
+  `${runtimePaths(env, homeDir).tokenPath} of the daemon's user, and \`tmuxwire config\` there shows native.tokenFile`;

@@ -1,7 +1,7 @@
 /**
- * Plays a recording on a page's terminal, at any speed, from any time. Page and terminal are passed in. A seek shows what a
- * terminal would show after all output before that time; output before a full reset, which ours have before each
- * snapshot, is skipped.
+ * Plays a recording on a page's terminal, at any speed, from any time. Page and terminal are passed in. A seek shows the
+ * screen that all output before that time would produce; it skips output before a full reset, which our recordings have
+ * before each snapshot.
  */
 import { castSize, CastReader, type CastSize, type RecordedEvent } from "../../protocol/text/castReader.ts";
 
@@ -11,7 +11,7 @@ export interface Cast {
   readonly lengthSec: number;
 }
 
-/** @param name for error messages @throws AppError INVALID_ARGUMENT: not a recording */
+/** @param name for error messages @throws AppError INVALID_ARGUMENT if the text is not a recording */
 export function parseCast(text: string, name: string): Cast {
   const reader = new CastReader(name);
   const lines = text.replace(/\n$/, "").split("\n");
@@ -22,10 +22,10 @@ export function parseCast(text: string, name: string): Cast {
 
 /** A terminal, such as xterm.js. */
 export interface PlayerScreen {
-  /** Makes it as new, in this size. */
+  /** Clears it completely and sets its size. */
   reset(size: CastSize): void;
   resize(size: CastSize): void;
-  /** Resolves when more may come. */
+  /** Resolves when it is ready for more. */
   write(text: string): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ interface PlayerOptions {
   readonly cast: Cast;
   readonly screen: PlayerScreen;
   readonly onChange: (state: PlayerState) => void;
-  /** Calls back once, at the next frame: `requestAnimationFrame`. */
+  /** Calls back once at the next frame, like `requestAnimationFrame`. */
   readonly nextFrame: (draw: (nowMs: number) => void) => unknown;
 }
 
@@ -50,12 +50,12 @@ const PIECE_CHARACTERS = 262_144;
 export class CastPlayer {
   readonly #options: PlayerOptions;
   #speed = 1;
-  /** Number of events shown, and the time they go up to. */
+  /** Number of events shown, and the time up to which they are shown. */
   #shown = 0;
   #atSec = 0;
   #isPlaying = false;
   #lastMs: number | undefined;
-  /** Incremented by every jump: earlier work stops. */
+  /** Incremented by every jump, which stops earlier work. */
   #jumps = 0;
   #work: Promise<void> = Promise.resolve();
 
@@ -74,7 +74,7 @@ export class CastPlayer {
     if (speed > 0) this.#speed = speed;
   }
 
-  /** Starts from the beginning when it has ended. */
+  /** Starts from the beginning if playback has ended. */
   play(): void {
     if (this.#isPlaying) return;
     if (this.#atSec >= this.state.lengthSec) this.seek(0);
@@ -90,7 +90,7 @@ export class CastPlayer {
     this.#tell();
   }
 
-  /** Continues from there if it is playing. */
+  /** Continues from there if playback is running. */
   seek(toSec: number): void {
     this.#atSec = Math.min(Math.max(0, toSec), this.state.lengthSec);
     this.#jumps += 1;
@@ -100,7 +100,7 @@ export class CastPlayer {
     this.#work = this.#work.then(() => (jump === this.#jumps ? this.#redraw(jump) : undefined));
   }
 
-  /** Draws nothing afterwards. */
+  /** Stops drawing for good. */
   close(): void {
     this.#isPlaying = false;
     this.#jumps += 1;

@@ -65,7 +65,7 @@ export class TmuxwireClient {
     return new ServerClient(this.#http, name);
   }
 
-  /** One WebSocket for many panes: less per pane than `follow`, and input on the same connection. */
+  /** One WebSocket for many panes: cheaper per pane than `follow`, with input on the same connection. */
   openSocket(options: SocketOptions = {}): ClientSocket {
     return new ClientSocket(this.#http, options);
   }
@@ -77,7 +77,7 @@ export class ServerClient {
   /** Operations on windows and panes. */
   readonly layout: LayoutClient;
 
-  /** As given to `server()`. */
+  /** The name given to `server()`. */
   get name(): string {
     return this.#names.server;
   }
@@ -88,7 +88,7 @@ export class ServerClient {
     this.layout = layoutClient(http, server);
   }
 
-  /** Any operation by its name, as in `GET /v1/openapi.json`. A server is named where the operation takes one. */
+  /** Performs any operation by its name in `GET /v1/openapi.json`. The server's name is added if the operation takes one. */
   perform<Output>(
     name: OperationName,
     names: OperationNames = {},
@@ -106,7 +106,7 @@ export class ServerClient {
     return this.perform("createSession", {}, input, options);
   }
 
-  /** By name, or by id (`$3`). */
+  /** @param session exact name, or id (`$3`) */
   async killSession(session: string, options: CallOptions = {}): Promise<void> {
     await this.perform("killSession", { session }, {}, options);
   }
@@ -115,12 +115,12 @@ export class ServerClient {
     return (await this.perform<{ windows: NativeWindow[] }>("listWindows", {}, {}, options)).windows;
   }
 
-  /** Everything there is to draw; `events({ after: tree.id })` continues from it. */
+  /** All sessions, windows and panes; `events({ after: tree.id })` continues from here. */
   tree(options: CallOptions = {}): Promise<NativeTreeResponse> {
     return this.perform("tree", {}, {}, options);
   }
 
-  /** What happens to sessions, windows and panes; the whole tree first. Ends when the loop is left. */
+  /** Changes of sessions, windows and panes; the whole tree comes first. Ends when the loop is left. */
   events(options: ServerEventsOptions = {}): AsyncGenerator<ServerEventWithId, void, void> {
     return followServer(this.#http, ["v1", "servers", this.#names.server, "events"], options);
   }
@@ -129,7 +129,7 @@ export class ServerClient {
     return (await this.perform<{ panes: responses.NativePane[] }>("listPanes", {}, {}, options)).panes;
   }
 
-  /** By number (5 or `%5`), or by session: its active pane. */
+  /** @param pane number (5 or `%5`), or a session's name for its active pane */
   pane(pane: number | string): PaneClient {
     return new PaneClient(this.#http, this.#names.server, String(pane));
   }
@@ -141,14 +141,14 @@ export interface CaptureOptions extends CallOptions {
   readonly ansi?: boolean | undefined;
 }
 
-/** With `onOutput` the output is also streamed. */
+/** With `onOutput`, the output is also streamed. */
 export interface RunOptions extends CallOptions, Omit<requests.NativeRunRequest, "command">, Partial<RunListener> {}
 
 export interface SubmitOptions extends PerformOptions, Omit<delivery.NativeSubmitRequest, "text"> {}
 export interface ChooseOptions extends PerformOptions, Omit<delivery.NativeChooseRequest, "answer"> {}
 
 export interface InputOptions extends CallOptions {
-  /** Only for this program: refused when another reads from the pane. */
+  /** Only for the program of this profile; refused if another program reads from the pane. */
   readonly profile?: string | undefined;
 }
 
@@ -165,7 +165,7 @@ export class PaneClient {
     return this.#perform("describePane", {}, options);
   }
 
-  /** One job: no other sender's input comes between its parts. */
+  /** Types the parts as one job that other senders cannot interrupt. */
   input(parts: requests.NativeInputPart[], options: InputOptions = {}): Promise<responses.NativeReceipt> {
     const { profile } = options;
     return this.#perform("input", { parts, profile } satisfies requests.NativeInputRequest, options);
@@ -179,12 +179,12 @@ export class PaneClient {
     );
   }
 
-  /** tmux's key names: `Enter`, `C-c`, `Up`. */
+  /** Presses keys by tmux's key names: `Enter`, `C-c`, `Up`. */
   keys(keys: string[], options: InputOptions = {}): Promise<responses.NativeReceipt> {
     return this.input([{ kind: "keys", keys }], options);
   }
 
-  /** Bracketed when the program has enabled bracketed paste. */
+  /** Pastes text, bracketed if the program has enabled bracketed paste. */
   paste(text: string, options: InputOptions & { readonly enter?: boolean } = {}): Promise<responses.NativeReceipt> {
     return this.input(
       [{ kind: "paste", text }, ...(options.enter === true ? [{ kind: "enter" as const }] : [])],
@@ -209,7 +209,7 @@ export class PaneClient {
     return this.#perform("wait", request, options);
   }
 
-  /** In a shell at its prompt. */
+  /** Runs a command line in a shell that is at its prompt. */
   run(command: string, options: RunOptions = {}): Promise<responses.NativeRunResponse> {
     const { signal, onOutput, onTyped, onSkipped, ...rest } = options;
     if (onOutput !== undefined) {
@@ -219,8 +219,8 @@ export class PaneClient {
   }
 
   /**
-   * Gives a prompt to the program: typed, seen on the screen, entered separately, confirmed. Read `outcome`.
-   * @throws TmuxwireError WRONG_STATE with `details.state` while it is busy, asks, starts or has ended
+   * Gives a prompt to the program: types it, waits until the screen shows it, presses Enter and confirms. Read `outcome`.
+   * @throws TmuxwireError WRONG_STATE with `details.state` while the program is busy, asks, starts or has ended
    */
   submit(text: string, options: SubmitOptions = {}): Promise<delivery.NativeDelivery> {
     const { signal, idempotencyKey, ...rest } = options;
@@ -242,7 +242,7 @@ export class PaneClient {
     });
   }
 
-  /** Stops the program's current work. */
+  /** Interrupts the program's current work. */
   async interrupt(options: CallOptions = {}): Promise<void> {
     await this.#perform("interrupt", {}, options);
   }
@@ -252,7 +252,7 @@ export class PaneClient {
     await this.#perform("clear", {}, options);
   }
 
-  /** The daemon writes it, even when this client leaves. `perform("stopRecording", { recording: id })` ends it. */
+  /** The daemon keeps recording after this client disconnects; `perform("stopRecording", { recording: id })` ends it. */
   startRecording(
     input: recordings.NativeStartRecording = {},
     options: CallOptions = {},
@@ -264,7 +264,7 @@ export class PaneClient {
     await this.#perform("resize", { cols, rows } satisfies requests.NativeSize, options);
   }
 
-  /** Ends when the pane does, or when the loop is left. */
+  /** Follows the pane's output. Ends when the pane does, or when the loop is left. */
   follow(options: FollowOptions = {}): AsyncGenerator<PaneEvent, void, void> {
     const { server, pane } = this.#names;
     return followPane(this.#http, ["v1", "servers", server, "panes", pane, "stream"], options);
@@ -276,8 +276,8 @@ export class PaneClient {
 }
 
 /**
- * A pane's output as an async iterable over server-sent events: a lost connection is resumed from the last
- * position, so that every byte comes once and in order.
+ * A pane's output as an async iterable over server-sent events. A lost connection is resumed from the last position, so
+ * that every byte comes once and in order.
  * @throws TmuxwireError when the daemon refuses; the signal's reason when it aborts
  */
 async function* followPane(
@@ -287,7 +287,7 @@ async function* followPane(
 ): AsyncGenerator<PaneEvent, void, void> {
   const { from, readiness, input, resume = true, signal } = options;
   let isOpen = false;
-  // A gap is delivered with the snapshot that ends it, so that none is delivered twice.
+  // A gap is delivered together with the snapshot that ends it, so that no gap is delivered twice.
   let gap: PaneEvent | undefined;
   const follower = clientFollower<PaneEvent>(http, {
     path,
@@ -300,7 +300,7 @@ async function* followPane(
         event === "output"
           ? { kind: event, bytes: decodeBase64(data), position: id }
           : paneEvent(event, JSON.parse(data) as object);
-      // The daemon is stopping, the pane is not: resume.
+      // The daemon is stopping, not the pane: resume.
       if (seen?.kind === "closed" && isPassing(seen.code) && resume) throw new TmuxwireError(seen.code, seen.message);
       return seen;
     },
@@ -337,7 +337,7 @@ type Run<Name extends LayoutOperationName> = (
   options?: CallOptions,
 ) => Promise<NativeLayoutResult>;
 
-/** `newWindow`, `splitWindow` and so on; the response's `pane` to `respawnPane` is another one than before. */
+/** `newWindow`, `splitWindow` and so on. `respawnPane` responds with a new `pane` id. */
 export type LayoutClient = { readonly [Name in LayoutOperationName as CamelCase<Name>]: Run<Name> } & {
   /** By tmux's own name. */
   run<Name extends LayoutOperationName>(name: Name, ...request: Parameters<Run<Name>>): ReturnType<Run<Name>>;
@@ -355,11 +355,11 @@ function layoutClient(http: HttpCaller, server: string): LayoutClient {
 }
 
 export interface ServerEventsOptions extends CallOptions {
-  /** The id of the last known event or tree. Default: begin with the whole tree. */
+  /** The id of the last received event or tree. Default: begin with the whole tree. */
   readonly after?: string | undefined;
-  /** Report readiness of every pane as well: each is watched meanwhile. */
+  /** Also report the readiness of every pane; each pane is watched meanwhile. */
   readonly readiness?: boolean | undefined;
-  /** False: a lost connection is an error instead of a pause. Default true. */
+  /** If false, a lost connection is an error instead of a pause. Default true. */
   readonly resume?: boolean | undefined;
 }
 
@@ -385,7 +385,7 @@ async function* followServer(
     query: () => ({ readiness }),
     decode: ({ data, id }) => {
       const event = JSON.parse(data) as NativeServerEvent;
-      // The daemon is stopping, and another one may start.
+      // The daemon is stopping, but another one may start.
       if (event.type === "closed")
         throw isPassing(event.code) ? new TmuxwireError(event.code, event.message) : new SseLoss("ended");
       return { id, event };
@@ -402,7 +402,7 @@ async function* followServer(
   }
 }
 
-/** The daemon sends a keep-alive every 15 s; three missing ones mean that the connection is dead. */
+/** The daemon sends a keep-alive every 15 s; after three missing ones the connection counts as dead. */
 const SILENCE_MS = 45_000;
 
 interface ClientFollowerOptions<Decoded> {
@@ -439,7 +439,7 @@ function clientFollower<Decoded>(
   });
 }
 
-/** Whether a retry may help: the connection broke, or the daemon or tmux cannot be reached. */
+/** Whether a retry may help: the connection broke, or the daemon or tmux is unreachable. */
 const isWorthRetrying = (loss: unknown): boolean =>
   loss instanceof SseLoss ||
   (loss instanceof TmuxwireError && (isPassing(loss.code) || loss.code === "RESOURCE_LIMIT"));

@@ -1,26 +1,26 @@
-/** What a client sees of a pane's stream on either transport, and how long it waits before a retry. */
+/** The events of a pane's stream on either transport, and how long a client waits before a retry. */
 import { systemClock, type Timer } from "../../daemon/time/clock.ts";
 import type { NativeExit, NativeGap, NativeReadiness, NativeSnapshot } from "../../protocol/api/nativeResponses.ts";
 import type { StreamClosed, StreamInput, StreamOpen } from "../../protocol/api/nativeStream.ts";
 import type { CallOptions } from "./clientHttp.ts";
 
 export type PaneEvent =
-  /** Once, first. */
+  /** Comes once, first. */
   | ({ readonly kind: "open" } & StreamOpen)
   /** Every byte once and in order; `position` is after them. */
   | { readonly kind: "output"; readonly bytes: Uint8Array; readonly position: string }
-  /** Bytes that will not come; a snapshot follows. */
+  /** Bytes that are lost; a snapshot follows. */
   | ({ readonly kind: "gap" } & NativeGap)
   | ({ readonly kind: "snapshot"; readonly bytes: Uint8Array } & Omit<NativeSnapshot, "data">)
   /** A snapshot follows. */
   | { readonly kind: "resize"; readonly cols: number; readonly rows: number }
   /** The program has ended; the pane may stay. */
   | ({ readonly kind: "exit" } & NativeExit)
-  /** Input through the daemon when the output was at `position`: only with `input`. */
+  /** Input through the daemon, typed when the output was at `position`. Only with `input`. */
   | ({ readonly kind: "input"; readonly bytes: Uint8Array } & Omit<StreamInput, "data">)
-  /** What its program is doing: only with `readiness`, the state at the beginning and every change. */
+  /** What the program is doing: the current state, then every change. Only with `readiness`. */
   | ({ readonly kind: "readiness" } & NativeReadiness)
-  /** Last: the pane is gone. */
+  /** Comes last: the pane is gone. */
   | ({ readonly kind: "closed" } & StreamClosed);
 
 const KINDS: ReadonlySet<string> = new Set<PaneEvent["kind"]>([
@@ -34,7 +34,7 @@ const KINDS: ReadonlySet<string> = new Set<PaneEvent["kind"]>([
   "closed",
 ]);
 
-/** An event other than output from what the daemon sends of it; undefined for a kind unknown to this version. */
+/** Converts an event other than output from its wire form; undefined for a kind unknown to this version. */
 export function paneEvent(kind: string, sent: object): PaneEvent | undefined {
   if (!KINDS.has(kind)) return undefined;
   const { data, ...rest } = sent as { readonly data?: string };
@@ -44,14 +44,14 @@ export function paneEvent(kind: string, sent: object): PaneEvent | undefined {
 export interface FollowOptions extends CallOptions {
   /** `now` (default), `snapshot`, `tail:LINES` or a position. */
   readonly from?: string | undefined;
-  /** Report readiness as well. */
+  /** Also report readiness. */
   readonly readiness?: boolean | undefined;
   /**
-   * Report input through the daemon as well, passwords included. It is not kept: input while the connection is lost is not
-   * reported.
+   * Also report input through the daemon, including passwords. Input is not stored, so input typed while the connection is
+   * lost is not reported.
    */
   readonly input?: boolean | undefined;
-  /** False: a lost connection is an error instead of a pause. Default true. */
+  /** If false, a lost connection is an error instead of a pause. Default true. */
   readonly resume?: boolean | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface SocketFollowOptions extends FollowOptions {
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 5_000;
 
-/** Exponential backoff; half of it is random, so that many clients do not come back at once. */
+/** Exponential backoff; half of it is random, so that many clients do not reconnect at once. */
 export const retryDelayMs = (tries: number): number => {
   const ms = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** tries);
   return ms / 2 + Math.random() * (ms / 2);
@@ -75,7 +75,7 @@ interface Base64Decoder {
   from(text: string, encoding: "base64"): Uint8Array;
 }
 
-/** Node's decoder where there is one: ten times as fast as `atob` and a loop. */
+/** Node's decoder, if available: ten times as fast as `atob` and a loop. */
 const nodeBuffer = (globalThis as { readonly Buffer?: Base64Decoder }).Buffer;
 
 export function decodeBase64(text: string): Uint8Array {

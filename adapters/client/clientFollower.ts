@@ -1,6 +1,6 @@
 /**
  * One pane on a client's socket: received events not yet read, bounded by the credit granted, and the position to resume
- * from after a reconnect. Unread events are kept then; only what follows them is requested.
+ * from after a reconnect. Unread events are kept across it; only what follows them is requested.
  */
 import type { StreamFrame } from "../../protocol/api/nativeFrames.ts";
 import { STREAM_INITIAL_CREDIT_BYTES } from "../../protocol/api/nativeFrames.ts";
@@ -13,7 +13,7 @@ interface FollowerOptions {
   readonly pane: string;
   readonly options: SocketFollowOptions;
   readonly credit: (channel: number, bytes: number) => void;
-  /** Once, with the channel it still has. */
+  /** Called once, with the channel if it still has one. */
   readonly onEnd: (follower: SocketFollower, channel: number | undefined) => void;
 }
 
@@ -27,7 +27,7 @@ export class SocketFollower {
   #channel: number | undefined;
   #epoch = "";
   #position: string | undefined;
-  /** Bytes read and not yet granted again as credit. */
+  /** Bytes read for which new credit has not been granted yet. */
   #spent = 0;
   #gap: PaneEvent | undefined;
   #failure: unknown;
@@ -39,7 +39,7 @@ export class SocketFollower {
     options.options.signal?.addEventListener("abort", () => this.fail(options.options.signal?.reason), { once: true });
   }
 
-  /** Neither ended nor failed. */
+  /** False once it has ended or failed. */
   get isOpen(): boolean {
     return !this.#done;
   }
@@ -96,7 +96,7 @@ export class SocketFollower {
     if (event !== undefined) this.#push(event);
   }
 
-  /** Unread events are still delivered, then this is thrown. */
+  /** Unread events are still delivered, then `error` is thrown. */
   fail(error: unknown): void {
     if (this.#done) return;
     this.#failure = error;
@@ -116,7 +116,7 @@ export class SocketFollower {
         }
         if (this.#done) {
           if (this.#failure === undefined) return;
-          // A pane that is gone after a reconnect has closed; one that never existed is an error.
+          // A pane missing after a reconnect has closed; a pane that never existed is an error.
           if (
             this.#failure instanceof TmuxwireError &&
             this.#failure.code === "NOT_FOUND" &&

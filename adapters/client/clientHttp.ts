@@ -1,4 +1,4 @@
-/** Requests of the typed client and the errors they end in. Runs in browsers and Node alike: `fetch` and nothing else. */
+/** Requests of the typed client, and their errors. Runs in browsers and Node alike: it uses only `fetch`. */
 import type { NativeErrorResponse } from "../../protocol/api/nativeResponses.ts";
 import {
   OPERATION_ROUTES,
@@ -8,10 +8,10 @@ import {
 } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 
-/** The daemon's error, or `DAEMON_UNREACHABLE` without a response. Decide by `code`, show `message`. */
+/** The daemon's error, or `DAEMON_UNREACHABLE` if there was no response. Decide by `code`, show `message`. */
 export class TmuxwireError extends Error {
   readonly code: ErrorCode;
-  /** 0 when there was no response. */
+  /** The HTTP status; 0 if there was no response. */
   readonly status: number;
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
@@ -34,7 +34,7 @@ export class TmuxwireError extends Error {
 
 const PASSING = ["CONNECTION_LOST", "SHUTTING_DOWN", "DAEMON_UNREACHABLE"] as const satisfies readonly ErrorCode[];
 
-/** A retry may succeed: the daemon has gone, or has no connection to tmux at the moment. */
+/** Whether a retry may succeed: the daemon is gone, or it currently has no connection to tmux. */
 export const isPassing = (code: string): code is (typeof PASSING)[number] => PASSING.some((known) => known === code);
 
 export interface ClientOptions {
@@ -50,13 +50,13 @@ export interface CallOptions {
 }
 
 export interface PerformOptions extends CallOptions {
-  /** Such as a UUID. The same key for the same pane returns the first request's result and does nothing again. */
+  /** For instance a UUID. A request with the same key for the same pane only returns the first one's result. */
   readonly idempotencyKey?: string | undefined;
 }
 
 export interface HttpRequest extends CallOptions {
   readonly method: "GET" | "POST" | "DELETE";
-  /** Segments, encoded here. */
+  /** Segments, not yet encoded. */
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   readonly body?: unknown;
@@ -82,7 +82,7 @@ export class HttpCaller {
     return this.#token;
   }
 
-  /** An operation by its name. @throws TmuxwireError; the signal's reason when it aborts */
+  /** Performs an operation by its name. @throws TmuxwireError; the signal's reason when it aborts */
   perform<Output>(
     name: OperationName,
     names: OperationNames,
@@ -103,17 +103,17 @@ export class HttpCaller {
     });
   }
 
-  /** The response's JSON. @throws TmuxwireError; the signal's reason when it aborts */
+  /** Returns the response's JSON. @throws TmuxwireError; the signal's reason when it aborts */
   async json<Body>(request: HttpRequest): Promise<Body> {
     const response = await this.open(request);
     const text = await this.#guarded(request, () => response.text());
-    // A late response has status 200 even for an error.
+    // A late response has status 200 even if it is an error.
     const body = JSON.parse(text) as Body | NativeErrorResponse;
     if (isError(body)) throw errorOf(body, response.status);
     return body;
   }
 
-  /** The response, once its status is a success. */
+  /** Returns the response if its status is a success. */
   async open(request: HttpRequest): Promise<Response> {
     const { method, path, body, signal, headers } = request;
     const url = `${this.#url}/${path.map((segment) => encodeURIComponent(segment)).join("/")}${queryOf(request)}`;
@@ -139,7 +139,7 @@ export class HttpCaller {
       return await run();
     } catch (error) {
       signal?.throwIfAborted();
-      throw new TmuxwireError("DAEMON_UNREACHABLE", `the daemon at ${this.#url} cannot be reached`, { cause: error });
+      throw new TmuxwireError("DAEMON_UNREACHABLE", `cannot reach the daemon at ${this.#url}`, { cause: error });
     }
   }
 }
@@ -161,8 +161,8 @@ function errorFrom(text: string, status: number): TmuxwireError {
     const body: unknown = JSON.parse(text);
     if (isError(body)) return errorOf(body, status);
   } catch {
-    // Not our JSON: a proxy's page, or the guard's plain-text 403.
+    // Not our JSON, but a proxy's page or the guard's plain-text 403.
   }
   const code = status === 403 ? "FORBIDDEN" : status === 401 ? "UNAUTHORIZED" : "INTERNAL_ERROR";
-  return new TmuxwireError(code, `the response was ${status}: ${text.slice(0, 100)}`, { status });
+  return new TmuxwireError(code, `unexpected response ${status}: ${text.slice(0, 100)}`, { status });
 }

@@ -1,15 +1,15 @@
-/** A command's output as it comes: lines of JSON, the result last. */
+/** Reads the streamed response of `run`: lines of JSON, the result last. */
 import type { NativeErrorResponse, NativeRunResponse } from "../../protocol/api/nativeResponses.ts";
 import type { NativeRunRequest } from "../../protocol/api/nativeRequests.ts";
 import { decodeBase64 } from "./clientEvents.ts";
 import { errorOf, type HttpCaller, TmuxwireError } from "./clientHttp.ts";
 
 export interface RunListener {
-  /** What it prints, as it comes. */
+  /** Called with the command's output as it comes. */
   readonly onOutput: (bytes: Uint8Array) => void | Promise<void>;
-  /** It has been typed: it now runs on, even if the call fails. */
+  /** Called when the command has been typed; from then on it keeps running even if the call fails. */
   readonly onTyped?: (() => void) | undefined;
-  /** So many bytes are missing here: the reader was too slow. */
+  /** Called when output is missing at this point because the reader was too slow. */
   readonly onSkipped?: ((bytes: number) => void) | undefined;
 }
 
@@ -43,7 +43,7 @@ export async function runAndListen(
     else if (line.exitCode === undefined) await onOutput(decodeBase64(line.output));
     else return line;
   }
-  throw new TmuxwireError("DAEMON_UNREACHABLE", "the connection to the daemon broke; the command goes on");
+  throw new TmuxwireError("DAEMON_UNREACHABLE", "the connection to the daemon was lost; the command keeps running");
 }
 
 async function* linesOf(response: Response, signal: AbortSignal | undefined): AsyncGenerator<string, void, void> {
@@ -55,7 +55,7 @@ async function* linesOf(response: Response, signal: AbortSignal | undefined): As
     for (;;) {
       const { done, value } = (await reader.read().catch((error: unknown) => {
         signal?.throwIfAborted();
-        const message = "the connection to the daemon broke; the command goes on";
+        const message = "the connection to the daemon was lost; the command keeps running";
         throw new TmuxwireError("DAEMON_UNREACHABLE", message, { cause: error });
       })) as { readonly done: boolean; readonly value?: Uint8Array };
       if (done) return;

@@ -1,7 +1,7 @@
 /**
- * One WebSocket for many panes. Each followed pane is an async iterable with its own credit: a slow reader delays its pane and no
- * other. After a lost connection it reconnects and every pane resumes from its last position; input in flight is not sent
- * again, because it may have arrived.
+ * One WebSocket for many panes. Each followed pane is an async iterable with its own credit, so a slow reader delays only
+ * its own pane. After a lost connection it reconnects and every pane resumes from its last position; input in flight is not
+ * sent again, because it may have arrived.
  */
 import type { Timer } from "../../daemon/time/clock.ts";
 import { decodeStreamFrame, STREAM_BEARER_PREFIX, STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
@@ -11,7 +11,7 @@ import { after, type PaneEvent, retryDelayMs, type SocketFollowOptions } from ".
 import { type HttpCaller, isPassing, TmuxwireError } from "./clientHttp.ts";
 import { SocketFollower } from "./clientFollower.ts";
 
-/** The part of a WebSocket that is used: the browser's, or that of the `ws` package. */
+/** The part of a WebSocket that is used; the browser's and that of the `ws` package both fit. */
 interface WebSocketLike {
   binaryType: string;
   readonly readyState: number;
@@ -24,7 +24,7 @@ interface WebSocketLike {
 type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike;
 
 export interface SocketOptions {
-  /** Default: the global one. Node 20 has none: pass that of `ws`. */
+  /** Default: the global one. Node 20 has none; pass that of `ws`. */
   readonly WebSocket?: WebSocketConstructor | undefined;
 }
 
@@ -42,7 +42,7 @@ export class ClientSocket {
   readonly #byChannel = new Map<number, SocketFollower>();
   readonly #pending = new Map<number, Pending>();
   #socket: WebSocketLike | undefined;
-  /** Requests to send once connected. */
+  /** Requests to be sent once connected. */
   #waiting: string[] = [];
   #ids = 0;
   #tries = 0;
@@ -53,13 +53,13 @@ export class ClientSocket {
     this.#http = http;
     const socketClass = options.WebSocket ?? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket;
     if (socketClass === undefined) {
-      throw new TmuxwireError("INVALID_ARGUMENT", "there is no global WebSocket here: give one, such as that of ws");
+      throw new TmuxwireError("INVALID_ARGUMENT", "no global WebSocket: pass one, such as that of the ws package");
     }
     this.#socketClass = socketClass;
     this.#connect();
   }
 
-  /** A pane's stream; several panes share the connection, one pane is followed once at a time. */
+  /** Follows a pane. Many panes share the connection, but each pane can be followed only once at a time. */
   follow(
     server: string,
     pane: number | string,
@@ -83,8 +83,8 @@ export class ClientSocket {
   }
 
   /**
-   * One job, as with HTTP; with `profile` only for that program, refused when another reads from the pane.
-   * @throws TmuxwireError; DAEMON_UNREACHABLE when it may or may not have arrived
+   * Types the parts as one job; with `profile` only for that program, refused if another reads from the pane.
+   * @throws TmuxwireError; after DAEMON_UNREACHABLE the input may or may not have arrived
    */
   async input(
     server: string,
@@ -127,7 +127,7 @@ export class ClientSocket {
     socket.addEventListener("message", ({ data }) => {
       if (socket === this.#socket) this.#message(data);
     });
-    // `close` follows.
+    // A `close` event follows.
     socket.addEventListener("error", () => undefined);
     socket.addEventListener("close", () => {
       if (socket === this.#socket) this.#lost();
@@ -139,7 +139,7 @@ export class ClientSocket {
     this.#byChannel.clear();
     this.#waiting = [];
     this.#rejectPending(
-      new TmuxwireError("DAEMON_UNREACHABLE", "the connection was lost; look at the pane before typing again", {
+      new TmuxwireError("DAEMON_UNREACHABLE", "the connection was lost; check the pane before you type again", {
         details: { delivery: "indeterminate" },
       }),
     );
@@ -165,7 +165,7 @@ export class ClientSocket {
       });
     } catch (error) {
       if (error instanceof TmuxwireError && isPassing(error.code)) {
-        // If our connection was lost, `#lost` subscribes again. If tmux's was, retry here.
+        // If our connection was lost, `#lost` subscribes again; if the daemon lost tmux, retry here.
         this.#subscribeLater(follower, retryDelayMs(this.#tries++));
         return;
       }
@@ -174,7 +174,7 @@ export class ClientSocket {
     }
   }
 
-  /** On the connection of now: once it is lost, the next one subscribes every follower itself, and once is enough. */
+  /** Only on the current connection: the next one subscribes every follower itself. */
   #subscribeLater(follower: SocketFollower, delayMs: number): void {
     const socket = this.#socket;
     if (socket === undefined || this.#closed) return;
@@ -183,7 +183,7 @@ export class ClientSocket {
     });
   }
 
-  /** @param onResponse runs in the turn of the response, before any frame that follows it */
+  /** @param onResponse runs in the same turn as the response, before any later frame is handled */
   #ask(
     request: StreamRequest & { readonly id: number },
     onResponse?: (message: StreamMessage) => void,
@@ -218,12 +218,12 @@ export class ClientSocket {
       this.#responded(message.id, message);
       return;
     }
-    // Server events, which this client reads with `ServerClient.events`.
+    // This client reads server events with `ServerClient.events`.
     if (message.type === "server-event") return;
     const follower = this.#byChannel.get(message.channel);
     if (message.type === "closed") this.#byChannel.delete(message.channel);
     follower?.message(message);
-    // The daemon lost its own server for good, or is stopping: the pane may come back.
+    // The daemon is stopping, or lost its server for good: the pane may come back.
     if (message.type === "closed" && follower?.isOpen === true) this.#subscribeLater(follower, retryDelayMs(0));
   }
 

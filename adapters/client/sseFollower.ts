@@ -1,7 +1,7 @@
 /**
- * One event stream kept open, for the typed client and the pages: it reconnects after a loss, resumes after the last event
- * taken, and treats a silence longer than the daemon's keep-alive interval as a loss. Nothing more is read until the
- * reader asks for it. Runs in browsers and Node alike.
+ * Keeps one event stream open, for the typed client and the pages: it reconnects after a loss, resumes after the last event
+ * delivered, and treats a silence longer than the daemon's keep-alive interval as a loss. It reads no further than its
+ * reader. Runs in browsers and Node alike.
  */
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { type SseEvent, SseParser } from "../../protocol/text/sse.ts";
@@ -9,7 +9,7 @@ import { type SseEvent, SseParser } from "../../protocol/text/sse.ts";
 export type FollowState =
   | { readonly kind: "connecting" }
   | { readonly kind: "live" }
-  /** The next try is at `retryAtMs` of the clock. */
+  /** The next attempt is at `retryAtMs` of the clock. */
   | { readonly kind: "lost"; readonly retryAtMs: number; readonly loss: unknown };
 
 /** An established connection was lost. */
@@ -17,7 +17,7 @@ export class SseLoss extends Error {
   readonly reason: "ended" | "silent" | "cut";
 
   constructor(reason: SseLoss["reason"], cause?: unknown) {
-    // Each browser has its own message for a broken connection, a TypeError.
+    // Browsers report a broken connection as a TypeError, each with its own message.
     const message = cause instanceof Error && !(cause instanceof TypeError) ? cause.message : WORDS[reason];
     super(message, cause === undefined ? undefined : { cause });
     this.name = "SseLoss";
@@ -27,20 +27,20 @@ export class SseLoss extends Error {
 
 const WORDS: Readonly<Record<SseLoss["reason"], string>> = {
   ended: "the daemon ended the connection",
-  silent: "nothing came from the daemon for a while",
-  cut: "the connection broke off",
+  silent: "the daemon sent nothing for a while",
+  cut: "the connection broke",
 };
 
 interface SseFollowerOptions<Decoded> {
-  /** A successful response. What it throws is a loss. */
+  /** Resolves with a successful response; an error counts as a loss. */
   readonly open: (lastEventId: string | undefined, signal: AbortSignal) => Promise<Response>;
-  /** Undefined: the event is skipped. What it throws is a loss, and the event is requested again. */
+  /** Undefined skips the event. An error counts as a loss, and the event is requested again. */
   readonly decode: (event: SseEvent) => Decoded | undefined | Promise<Decoded | undefined>;
   readonly clock: Clock;
   readonly silenceMs: number;
-  /** How long to wait before the next try; undefined: no retry, the loss is thrown. */
+  /** How long to wait before the next attempt; undefined: do not retry, throw the loss. */
   readonly pauseMs: (loss: unknown, tries: number) => number | undefined;
-  /** A connection that lasted this long resets the count of tries. 0: one that brought an event. */
+  /** A connection that lasted this long resets the count of attempts. 0: one that delivered an event does. */
   readonly steadyMs: number;
   /** Where to start. */
   readonly lastEventId?: string | undefined;
@@ -62,7 +62,7 @@ export class SseFollower<Decoded> {
     this.#lastEventId = options.lastEventId;
   }
 
-  /** Ends a pause between two tries. */
+  /** Ends the pause before the next attempt. */
   retryNow(): void {
     this.#wake?.();
   }
@@ -74,7 +74,7 @@ export class SseFollower<Decoded> {
     this.#wake?.();
   }
 
-  /** Call once. @throws a loss without a retry; the signal's reason when it aborts */
+  /** Call once. @throws a loss that is not retried; the signal's reason when it aborts */
   async *events(): AsyncGenerator<Decoded, void, void> {
     const { clock, pauseMs, onState, signal } = this.#options;
     const onAbort = (): void => this.close();
@@ -117,7 +117,7 @@ export class SseFollower<Decoded> {
       liveMs = clock.nowMs();
       onState?.({ kind: "live" });
       const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
-      // `fetch` ends its response's body on abort; a body from elsewhere is cancelled here.
+      // `fetch` ends its response's body on abort; any other body is cancelled here.
       abort.signal.addEventListener("abort", () => void reader.cancel().catch(() => undefined), { once: true });
       const parser = new SseParser(maxEventChars === undefined ? {} : { maxEventChars });
       for (;;) {
@@ -170,7 +170,7 @@ export class SseFollower<Decoded> {
   }
 }
 
-/** One timer, not one per event. */
+/** Uses one timer, not one per event. */
 class SilenceWatch {
   readonly #clock: Clock;
   readonly #silenceMs: number;

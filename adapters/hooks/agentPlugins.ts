@@ -1,18 +1,18 @@
 /**
- * What pi, opencode and Copilot load at their start: one file of ours, which sends their events to the dashboard in the
- * form of Claude Code's hooks; Copilot's names the other agents' script for that. pi and opencode never wait for it: events
+ * The file of ours that pi, opencode and Copilot load at their start. It sends their events to the dashboard in the form of
+ * Claude Code's hooks; Copilot's file runs the same script as the other agents. pi and opencode never wait for it: events
  * are queued and posted in order, and failures are ignored. It prints nothing.
  */
 import { hookCommand, hookScript, isOurCommand, shellWord } from "./hookScript.ts";
 
-/** Tells our file from anyone else's. */
+/** Distinguishes our file from others. */
 const FIRST_LINE = "// tmuxwire: tells the dashboard what this agent is doing.";
 
 export interface AgentPlugin {
   readonly title: string;
   /** Below the agent's configuration directory. */
   readonly path: readonly string[];
-  /** The variable that names that directory, and its default, below the home directory. */
+  /** The variable that names that directory, and its default below the home directory. */
   readonly directoryVariable: string;
   readonly directory: readonly string[];
   readonly text: (place: PluginPlace) => string;
@@ -23,11 +23,11 @@ export interface AgentPlugin {
 interface PluginPlace {
   readonly dashboardUrl: string;
   readonly scriptPath: string;
-  /** curl's options with the token; reread at every event, so that a new token takes effect. */
+  /** curl's options with the token; read at every event, so that a new token takes effect. */
   readonly secretsPath: string;
 }
 
-/** Queued events; the agent's newest ones matter, not all of them. */
+/** Bound on queued events; only the agent's newest ones matter. */
 const MAX_WAITING = 64;
 const WITHIN_MS = 2_000;
 
@@ -144,14 +144,14 @@ export const TmuxwirePlugin = async ({ directory }) => {
 };
 `;
 
-/** In capitals, as here, its events have the words of Claude Code's; of two it keeps to its own. */
+/** Spelt like this, with capitals, Copilot's events have the fields of Claude Code's, except for two. */
 const COPILOT_EVENTS: readonly (readonly [name: string, route: string, matcher?: string])[] = [
   ["SessionStart", "session-start"],
   ["SessionEnd", "session-end"],
   ["UserPromptSubmit", "user-prompt-submit"],
   ["Stop", "stop"],
   ["PostToolUse", "post-tool-use"],
-  // Not PermissionRequest, which comes before its rules have been asked: of what they permit as well.
+  // Not PermissionRequest, which comes before its rules are checked, so also for what they permit.
   ["Notification", "permission-request", "permission_prompt"],
 ];
 
@@ -190,7 +190,7 @@ export const AGENT_PLUGINS = {
 
 export const isOurPlugin = (text: string): boolean => text.startsWith(`${FIRST_LINE}\n`) || isOurHooks(text);
 
-/** JSON has no comment to recognise it by: it is ours when every command in it is. */
+/** JSON has no comments to recognise the file by: it is ours if every command in it is. */
 function isOurHooks(text: string): boolean {
   if (!text.startsWith("{")) return false;
   try {

@@ -1,6 +1,7 @@
 /**
- * An agent's settings with and without our hooks, in Claude Code's form, text to text: everything else in the file keeps
- * its place and formatting, and removing the hooks restores the original bytes, unless the file was rewritten in between.
+ * Adds our hooks to an agent's settings and removes them, in Claude Code's format, as text edits: everything else in the
+ * file keeps its place and formatting, and removing the hooks restores the original bytes unless the file was rewritten in
+ * between.
  */
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
@@ -18,10 +19,10 @@ import {
   withoutComments,
 } from "./commentedJson.ts";
 
-/** No settings file is longer. */
+/** Larger than any settings file. */
 const MAX_SETTINGS_BYTES = 1_048_576;
 
-/** The group of hooks for each event by its name. */
+/** The group of hooks for each event, by the event's name. */
 export type HookGroups = ReadonlyMap<string, object>;
 
 type HookState = "installed" | "different" | "missing";
@@ -34,14 +35,14 @@ interface SettingsState {
 }
 
 /**
- * @param bytes undefined when there is no file.
+ * @param bytes undefined if the file does not exist.
  * @param takesComments whether the agent allows comments.
  * @throws AppError CONFIGURATION_INVALID when it is not a plain JSON object.
  */
 export function readSettings(path: string, bytes: Uint8Array | undefined, takesComments = false): string | undefined {
   if (bytes === undefined) return undefined;
   const refuse = (why: string): AppError =>
-    new AppError("CONFIGURATION_INVALID", `${path} ${why}; it was left as it is, correct it and try again`);
+    new AppError("CONFIGURATION_INVALID", `${path} ${why}; it was not changed, correct it and try again`);
   if (bytes.length > MAX_SETTINGS_BYTES) throw refuse("is longer than 1 MiB");
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) throw refuse("begins with a byte order mark");
   let text: string;
@@ -50,10 +51,10 @@ export function readSettings(path: string, bytes: Uint8Array | undefined, takesC
   } catch {
     throw refuse("is not UTF-8");
   }
-  // As an editor leaves it behind.
-  if (text.trim() === "") throw refuse("is empty, which is not JSON (write {} into it, or remove it)");
+  // Such as an editor may leave behind.
+  if (text.trim() === "") throw refuse("is empty, which is not valid JSON (write {} into it, or remove it)");
   if (!matches(settingsSchema, parseText(text, refuse, takesComments))) {
-    throw refuse('has "hooks" in a form that its agent does not accept');
+    throw refuse('has a "hooks" value that the agent does not accept');
   }
   return text;
 }
@@ -70,7 +71,7 @@ export function withHooks(text: string | undefined, groups: HookGroups): string 
   return result;
 }
 
-/** The settings without our hooks; undefined when nothing would be left of a file made for them. */
+/** The settings without our hooks; undefined if nothing would be left of a file created for them. */
 export function withoutHooks(text: string): string | undefined {
   for (let result = text; ;) {
     const next = withoutOne(result);
@@ -89,7 +90,7 @@ export function stateOf(text: string | undefined, groups: HookGroups): SettingsS
       return [event, ours.length === 1 && isDeepStrictEqual(ours[0], group) ? "installed" : "different"];
     }),
   );
-  // Hooks that an earlier version had and this one lacks.
+  // Hooks that an earlier version installed and this one does not.
   const others = Object.entries(settings.hooks ?? {}).filter(([event]) => !groups.has(event));
   const isMore = others.some(([, all]) => all.some((one) => one.hooks?.some(isOurs) === true));
   const isDisabled = settings.disableAllHooks === true || settings.hooksConfig?.enabled === false;
@@ -112,11 +113,11 @@ function withHook(text: string, event: string, group: object): string {
   return insertItem(text, groups, { value: group }, layout, 3);
 }
 
-/** Without our last hook and the containers made to hold it. */
+/** The text without our last hook and the containers created for it. */
 function withoutOne(text: string): string | undefined {
   const steps = stepsToOurs(measure(text));
   if (steps === undefined) return text;
-  // A container removed with its only item is itself an item, one level up.
+  // A container that is removed with its only item is itself an item one level up.
   for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
     if (!isMadeForItem(text, step.container)) return removeItem(text, step.container, step.index);
   }
@@ -128,7 +129,7 @@ interface Step {
   readonly index: number;
 }
 
-/** From the outermost object to our last hook, or to its group when that holds nothing else. */
+/** The path from the outermost object to our last hook, or to its group if the group holds nothing else. */
 function stepsToOurs(root: JsonNode): Step[] | undefined {
   const member = root.items.findLastIndex((item) => item.key === "hooks");
   const events = root.items[member]?.value;
@@ -156,7 +157,7 @@ const groupSchema = v.looseObject({
   hooks: v.optional(v.array(v.looseObject({ command: v.optional(v.unknown()) }))),
 });
 
-/** Otherwise an array would pass for an object. */
+/** A plain looseObject would also accept an array. */
 const plainObject = v.custom<Record<string, unknown>>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
 );
@@ -172,11 +173,11 @@ const settingsSchema = v.pipe(
   }),
 );
 
-/** Never quotes the text in a message: settings hold secrets. */
+/** Messages never quote the text, because settings may hold secrets. */
 function parseText(text: string, refuse: (why: string) => AppError, takesComments: boolean): unknown {
   try {
     const parsed: unknown = JSON.parse(takesComments ? withoutComments(text) : text);
-    // As deep as it can be measured.
+    // Fails if it is nested too deeply to be measured.
     measure(text);
     return parsed;
   } catch (error) {

@@ -1,11 +1,11 @@
 /**
- * A JSON document as text with offsets: an insertion or removal leaves every other character as it was. The text has
- * already been parsed; here it is only measured. Comments count as blanks.
+ * A JSON document as text with offsets, so that an insertion or removal leaves every other character unchanged. The text
+ * has already been validated; here it is only measured. Comments count as whitespace.
  */
 
 export interface JsonNode {
   readonly kind: "object" | "array" | "scalar";
-  /** Half open, brackets included. */
+  /** The half-open range of the value, including brackets. */
   readonly from: number;
   readonly to: number;
   readonly items: readonly JsonItem[];
@@ -14,7 +14,7 @@ export interface JsonNode {
 }
 
 interface JsonItem {
-  /** Of an object's member. */
+  /** The key, for an object's member. */
   readonly key: string | undefined;
   /** From its key or value to the end of its value. */
   readonly from: number;
@@ -22,13 +22,13 @@ interface JsonItem {
   readonly value: JsonNode;
 }
 
-/** The text with its comments blanked, of the same length. */
+/** The text with comments replaced by spaces, of the same length. */
 export const withoutComments = (text: string): string =>
   text.replaceAll(/"(?:[^"\\]|\\.)*"|\/\/[^\r\n]*|\/\*[^]*?\*\//g, (found) =>
     found.startsWith('"') ? found : found.replaceAll(/[^\r\n]/g, " "),
   );
 
-/** The outermost value of a text that `JSON.parse` accepts without its comments. */
+/** Measures the outermost value of a text that, without its comments, `JSON.parse` accepts. */
 export function measure(document: string): JsonNode {
   const text = withoutComments(document);
   let at = 0;
@@ -75,13 +75,13 @@ export function measure(document: string): JsonNode {
   return value();
 }
 
-/** The member of this name; the last of several, as in `JSON.parse`. */
+/** The member with this key; if there are several, the last, as in `JSON.parse`. */
 export const memberOf = (node: JsonNode, key: string): JsonItem | undefined =>
   node.items.findLast((item) => item.key === key);
 
-/** How a document is laid out, so that what is added looks like the rest. */
+/** A document's formatting, so that what is added looks like the rest. */
 interface Layout {
-  /** Undefined when all of it is on one line. */
+  /** Undefined if the document is on one line. */
   readonly indent: string | undefined;
   readonly lineEnd: string;
 }
@@ -94,8 +94,8 @@ export function layoutOf(text: string, root: JsonNode): Layout {
 }
 
 /**
- * The text with an item after the last of `container`, or as the first of an empty one. Blanks between the brackets of an
- * empty one stay after the new item, by which `isMadeForItem` tells it from a container made for the item.
+ * The text with an item added at the end of `container`. Whitespace between the brackets of an empty container stays after
+ * the new item, which lets `isMadeForItem` tell it from a container created for the item.
  */
 export function insertItem(
   text: string,
@@ -133,7 +133,7 @@ export function removeItem(text: string, container: JsonNode, index: number): st
   return text.slice(0, container.from + 1) + text.slice(item.to);
 }
 
-/** What separated two items, without the comma: empty unless it holds comments. */
+/** The text between two items without the comma, if it holds comments; else empty. */
 function commentsOf(text: string, from: number, to: number): string {
   const blank = withoutComments(text).slice(from, to);
   const between = text.slice(from, to);
@@ -142,7 +142,7 @@ function commentsOf(text: string, from: number, to: number): string {
   return between.slice(0, comma) + between.slice(comma + 1);
 }
 
-/** Whether a container looks as if written together with its only item. */
+/** Whether a container looks as if it was written together with its only item. */
 export function isMadeForItem(text: string, { from, to, items }: JsonNode): boolean {
   const [item] = items;
   if (item === undefined || items.length > 1) return false;
@@ -151,7 +151,7 @@ export function isMadeForItem(text: string, { from, to, items }: JsonNode): bool
   return lead.includes("\n") ? trail.includes("\n") : lead === "" && trail === "";
 }
 
-/** What stands before the first item; where that holds comments, the last line of it. */
+/** The text before the first item; if it holds comments, only its last line. */
 function leadOf(text: string, { from, to, items }: JsonNode): string {
   const lead = text.slice(from + 1, items[0]?.from ?? to - 1);
   if (lead.trim() === "") return lead;

@@ -1,14 +1,14 @@
 /**
- * What an agent runs at each event: a POSIX sh script that posts the event to the dashboard unchanged. The agent waits for
- * it, so it is quick and always succeeds, with or without a dashboard, tmux or curl. Its output would reach the agent: it
- * prints nothing.
+ * The POSIX sh script that an agent runs at each event; it posts the event to the dashboard unchanged. The agent waits for
+ * it, so it is quick and always succeeds, with or without a dashboard, tmux or curl. It prints nothing, because the agent
+ * would read its output.
  */
 
 interface HookScript {
-  /** As on the command line of `tmuxwire hooks`; the script and its secrets are named after it. */
+  /** The agent's name in `tmuxwire hooks`; the script and its secrets file are named after it. */
   readonly name: string;
   readonly title: string;
-  /** Checks before it posts anything. */
+  /** Shell lines that run before anything is posted. */
   readonly guard?: readonly string[];
 }
 
@@ -17,7 +17,7 @@ export const HOOKS_DIRECTORY = ["tmuxwire", "hooks"] as const;
 
 export const scriptName = (name: string): string => `${name}.sh`;
 
-/** Beside the script: curl options with the dashboard's token, when it has one. Never on a command line. */
+/** A file beside the script: curl options with the dashboard's token, if it has one. Never on a command line. */
 export const secretsName = (name: string): string => `${name}.curl`;
 
 export function hookScript({ name, title, guard = [] }: HookScript): string {
@@ -57,16 +57,16 @@ export function hookScript({ name, title, guard = [] }: HookScript): string {
 }
 
 /**
- * The command that an agent's settings hold. It uses no variable of its own: an agent may expand those it knows before a
- * shell does. Without the script it still succeeds and reads its event, so the agent meets no closed pipe.
+ * The command in an agent's settings. It uses no variables, because an agent may expand those it knows before the shell
+ * does. Without the script it still succeeds and reads its event, so that the agent does not write to a closed pipe.
  * @param script the script's path as a quoted shell word.
  */
 export const hookCommand = (script: string, dashboardUrl: string, route: string): string =>
   `if [ -r ${script} ]; then exec sh ${script} ${shellWord(dashboardUrl)} ${route}; fi; cat >/dev/null 2>&1; exit 0`;
 
-/** Whether a command in the settings is ours, of any version. */
+/** Whether a command in the settings is ours, from any version. */
 export const isOurCommand = (command: unknown): boolean =>
   typeof command === "string" && /\/tmuxwire\/hooks\/[a-z]+\.sh["']/.test(command);
 
-/** One word for a POSIX shell, whatever it holds. */
+/** Quotes any text as one word for a POSIX shell. */
 export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,35 +1,35 @@
-/** Agents whose settings, in Claude Code's form, name a command for each event: which events, where and how. */
+/** Agents whose settings, in Claude Code's format, name a command for each event: which events, where and how. */
 import { hookCommand, HOOKS_DIRECTORY, scriptName, shellWord } from "./hookScript.ts";
 
 interface SettingsEvent {
-  /** The agent's name for it. */
+  /** The agent's name of the event. */
   readonly name: string;
-  /** Its name in the dashboard's route. */
+  /** The event's name in the dashboard's route. */
   readonly route: string;
-  /** Matches the tools or kinds it is about. */
+  /** Limits the event to some tools or kinds. */
   readonly matcher?: string | undefined;
 }
 
 export interface SettingsAgent {
   readonly name: string;
   readonly title: string;
-  /** The variable that names its directory, and the default, below the home directory. */
+  /** The variable that names its directory, and the default below the home directory. */
   readonly directoryVariable: string;
   readonly directory: string;
   /** Whether the variable replaces the home directory instead. */
   readonly isHomeVariable?: boolean;
   readonly file: string;
-  /** Whether its JSON may hold comments. */
+  /** Whether its JSON may contain comments. */
   readonly takesComments?: boolean;
   readonly events: readonly SettingsEvent[];
   readonly group: (event: SettingsEvent, script: string, dashboardUrl: string) => object;
-  /** What the script checks before it posts anything. */
+  /** Shell lines that the script runs before it posts anything. */
   readonly guard?: readonly string[];
-  /** Printed after an installation. */
+  /** Notes printed after an installation. */
   readonly notes?: readonly string[];
 }
 
-/** The group of hooks for one event, as it stands in the settings. */
+/** The group of hooks for one event, as written into the settings. */
 const groupWith =
   (timeout: number, commandOf = hookCommand) =>
   ({ matcher, route }: SettingsEvent, script: string, dashboardUrl: string): object => ({
@@ -37,7 +37,7 @@ const groupWith =
     hooks: [{ type: "command", command: commandOf(script, dashboardUrl, route), timeout }],
   });
 
-/** As it has been from the beginning: another command would make every installation an outdated one. */
+/** Unchanged since the first version, because another command would make every installation outdated. */
 const claudeCommand: typeof hookCommand = (script, dashboardUrl, route) =>
   `f=${script}; if [ -r "$f" ]; then exec sh "$f" ${shellWord(dashboardUrl)} ${route}; fi; cat >/dev/null 2>&1; exit 0`;
 
@@ -53,16 +53,16 @@ export const CLAUDE: SettingsAgent = {
     { name: "UserPromptSubmit", route: "user-prompt-submit" },
     { name: "Stop", route: "stop" },
     { name: "Notification", route: "notification" },
-    // Only for tools that ask: every other tool call would wait for the hook in vain.
+    // Only for tools that ask the user; any other tool call would wait for the hook for nothing.
     { name: "PreToolUse", route: "pre-tool-use", matcher: "AskUserQuestion|ExitPlanMode" },
     { name: "PostToolUse", route: "post-tool-use", matcher: "*" },
     { name: "PermissionRequest", route: "permission-request", matcher: "*" },
   ],
-  // Seconds; the script itself takes at most two.
+  // In seconds; the script itself takes at most two.
   group: groupWith(5, claudeCommand),
 };
 
-/** For settings shared between people: each has their own script, or none. */
+/** For settings shared between people, who each have their own script or none. */
 export const SHARED_SCRIPT_WORD = `"\${XDG_DATA_HOME:-$HOME/.local/share}/${[...HOOKS_DIRECTORY, scriptName("claude")].join("/")}"`;
 
 const GEMINI: SettingsAgent = {
@@ -73,16 +73,16 @@ const GEMINI: SettingsAgent = {
   directory: ".gemini",
   file: "settings.json",
   takesComments: true,
-  // Not SessionEnd: Gemini would print three lines about the hook into the user's shell. Its process's exit tells us.
+  // Not SessionEnd, for which Gemini would print three lines about the hook into the user's shell; we see its process exit.
   events: [
     { name: "SessionStart", route: "session-start" },
     { name: "BeforeAgent", route: "user-prompt-submit" },
     { name: "AfterAgent", route: "stop" },
     { name: "AfterTool", route: "post-tool-use", matcher: "*" },
-    // The only kind there is: it comes when a tool's dialog does.
+    // The only kind there is; sent when a tool's dialog opens.
     { name: "Notification", route: "permission-request", matcher: "ToolPermission" },
   ],
-  // Milliseconds.
+  // In milliseconds.
   group: groupWith(5_000),
 };
 
@@ -101,7 +101,7 @@ const CODEX: SettingsAgent = {
     { name: "PostToolUse", route: "post-tool-use" },
     { name: "PermissionRequest", route: "permission-request" },
   ],
-  // Seconds; of the last and of an interrupt it takes no more, and says so on its screen.
+  // In seconds; Codex allows no more for the last event and for an interrupt, and shows a warning otherwise.
   group: groupWith(3),
   guard: [
     "# Codex's shared server runs the hooks of all panes with the environment of the pane that it was started in, and no",
@@ -114,9 +114,9 @@ const CODEX: SettingsAgent = {
     "esac",
   ],
   notes: [
-    "Codex asks at its next start whether you trust these hooks: they run once you have said so",
-    "they are silent in Codex's shared background server, which does not know the pane: have `daemon_auto_start = false` " +
-      "below [features] in its config.toml, or start codex with --no-daemon",
+    "at its next start Codex asks whether you trust these hooks; they run once you confirm",
+    "they do not report from Codex's shared background server, which does not know the pane: set `daemon_auto_start = false` " +
+      "under [features] in its config.toml, or start codex with --no-daemon",
   ],
 };
 

@@ -1,9 +1,9 @@
-/** Files of other programs and of the user: read, replaced and removed whole, or refused with the file's name. */
+/** Reads, atomically replaces and removes files of other programs and of the user; errors name the file. */
 import { lstatSync, readFileSync, rmSync } from "node:fs";
 import { replaceKeeping } from "../../daemon/ops/privateFiles.ts";
 import { AppError } from "../../protocol/errors.ts";
 
-/** Undefined when there is none. @throws AppError CONFIGURATION_INVALID */
+/** Undefined if the file does not exist. @throws AppError CONFIGURATION_INVALID */
 export function readWhole(path: string): Uint8Array | undefined {
   return onDisk(path, () => {
     try {
@@ -16,7 +16,7 @@ export function readWhole(path: string): Uint8Array | undefined {
   });
 }
 
-/** @param mode of a new file; one that is there keeps its own. @throws AppError CONFIGURATION_INVALID */
+/** @param mode of a new file; an existing one keeps its own. @throws AppError CONFIGURATION_INVALID */
 export function replaceWhole(path: string, data: string | Uint8Array, mode = 0o666): void {
   onDisk(path, () => replaceKeeping(path, data, mode));
 }
@@ -31,8 +31,12 @@ function onDisk<T>(path: string, act: () => T): T {
     return act();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new AppError("CONFIGURATION_INVALID", `${path} cannot be used (${code ?? String(error)}); is it yours?`, {
-      cause: error,
-    });
+    throw new AppError(
+      "CONFIGURATION_INVALID",
+      `cannot read or write ${path} (${code ?? String(error)}); check its owner and permissions`,
+      {
+        cause: error,
+      },
+    );
   }
 }

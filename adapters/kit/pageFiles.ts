@@ -1,6 +1,6 @@
 /**
- * A page's files, read once from the build's output and cached: a handful of small files with fixed names, as they are and
- * as the build has compressed them. No part of a request becomes a path.
+ * A page's files, read once from the build's output and cached: a few small files with fixed names, plain and as compressed
+ * by the build. No part of a request becomes a file path.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { extname, join } from "node:path";
 import type { Context } from "hono";
 import type { GuardEnv } from "./guard/requestGuard.ts";
 
-/** What a page may do: load its own files, talk to this server, and nothing else. */
+/** A page may load its own files and connect to this server, and nothing else. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -48,8 +48,8 @@ export class PageFiles {
   readonly #policy: string;
 
   /**
-   * @param directory where `index.html` is; a missing one has no files.
-   * @param allowed further directives of its policy
+   * @param directory that holds `index.html`; if it is missing there are no files.
+   * @param allowed further directives of the content security policy
    */
   constructor(directory: string, allowed: readonly string[] = []) {
     this.#policy = [...PAGE_POLICY, ...allowed].join("; ");
@@ -76,7 +76,7 @@ export class PageFiles {
   respond(c: Context<GuardEnv>, name: string): Response {
     const file = this.#files.get(name);
     if (file === undefined) {
-      const missing = "The page has not been built: run `npm run build`, then start tmuxwire again.\n";
+      const missing = "The page has not been built: run `npm run build`, then restart tmuxwire.\n";
       return name === "index.html" ? c.text(missing, 503) : c.text("Not found.\n", 404);
     }
     const isHtml = name === "index.html";
@@ -88,7 +88,7 @@ export class PageFiles {
       "Referrer-Policy": "no-referrer",
       "Cross-Origin-Opener-Policy": "same-origin",
       "Cross-Origin-Resource-Policy": "same-origin",
-      // Assets are revalidated each time, and sent only when they have changed.
+      // Assets are revalidated each time and sent only if they have changed.
       "Cache-Control": isHtml ? "no-store" : "no-cache",
       ...(file.packed === undefined ? {} : { Vary: "Accept-Encoding" }),
       ...(isHtml ? {} : { ETag: etag }),
@@ -99,7 +99,7 @@ export class PageFiles {
   }
 }
 
-/** RFC 9110 §12.5.3; a browser that takes it prefers it. */
+/** RFC 9110 §12.5.3; a browser that accepts gzip prefers it. */
 function takesGzip(accepted: string | undefined): boolean {
   const weights = new Map<string, number>();
   for (const entry of accepted?.split(",") ?? []) {

@@ -1,6 +1,6 @@
 /**
- * Channel numbers: the name of a pane's feed in binary frames. Every subscriber of a feed has the same one, so that one
- * encoded frame serves all of them; a new feed of the pane gets another.
+ * Channel numbers, which identify a pane's feed in binary frames. All subscribers of a feed share its number, so that one
+ * encoded frame serves them all; a new feed of the same pane gets a new number.
  */
 import type { FrameEncoder, PaneFeed } from "../../daemon/panes/paneFeed.ts";
 import { encodeStreamFrame } from "../../protocol/api/nativeFrames.ts";

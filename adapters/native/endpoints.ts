@@ -1,6 +1,6 @@
 /**
- * The native API over HTTP as one table: a row for each operation, then the other endpoints: streams, probes, texts. The
- * guard, the routes and OpenAPI are made from it (docs/contracts/native.md).
+ * The native API over HTTP as one table: a row for each operation, then the other endpoints: streams, probes, documents.
+ * The guard, the routes and OpenAPI are derived from it (docs/contracts/native.md).
  */
 import type { GenericSchema } from "valibot";
 import { healthSchema, okSchema } from "../../protocol/api/nativeResponses.ts";
@@ -26,7 +26,7 @@ type OtherResponse = "events" | "socket" | "document" | "text" | "recording";
 
 interface EndpointBase {
   readonly method: "GET" | "POST" | "DELETE";
-  /** `:name` stands for one segment. */
+  /** `:name` matches one path segment. */
   readonly path: string;
   readonly summary: string;
   readonly description?: string | undefined;
@@ -35,10 +35,10 @@ interface EndpointBase {
   readonly body?: GenericSchema | undefined;
   readonly response: GenericSchema | OtherResponse;
   readonly status?: 201 | undefined;
-  /** A request with an `Idempotency-Key` is performed once. */
+  /** A request with an `Idempotency-Key` is performed once per key. */
   readonly idempotent?: true | undefined;
   readonly errors: readonly ErrorCode[];
-  /** A response of another status that is not one of our errors. */
+  /** A response with another status that is not an error body. */
   readonly failed?: {
     readonly status: 503;
     readonly description: string;
@@ -66,7 +66,7 @@ const OTHERS: readonly OtherEndpoint[] = [
     path: `${SERVER}/panes/:pane/stream`,
     summary: "Follow a pane's output as server-sent events.",
     description:
-      "`Last-Event-ID` takes precedence over `from`. Every byte comes once and in order, or a gap says which do not.",
+      "`Last-Event-ID` takes precedence over `from`. Every byte is sent once and in order; a gap event says which bytes are missing.",
     auth: true,
     query: streamQuerySchema,
     response: "events",
@@ -80,9 +80,9 @@ const OTHERS: readonly OtherEndpoint[] = [
     id: "serverEvents",
     method: "GET",
     path: `${SERVER}/events`,
-    summary: "Follow what happens to sessions, windows and panes, as server-sent events.",
+    summary: "Follow changes of sessions, windows and panes as server-sent events.",
     description:
-      "The whole tree comes first, then every change once and in order. `Last-Event-ID` takes precedence over `after`.",
+      "Sends the whole tree first, then every change once and in order. `Last-Event-ID` takes precedence over `after`.",
     auth: true,
     query: eventsQuerySchema,
     response: "events",
@@ -96,7 +96,7 @@ const OTHERS: readonly OtherEndpoint[] = [
     id: "socket",
     method: "GET",
     path: "/v1/stream",
-    summary: "Open a WebSocket for many panes: output as binary frames, credit, input, every operation.",
+    summary: "Open a WebSocket for many panes: output as binary frames with credit, input, and every operation.",
     auth: true,
     response: "socket",
     example: { input: {}, output: undefined },
@@ -107,7 +107,7 @@ const OTHERS: readonly OtherEndpoint[] = [
     method: "GET",
     path: "/v1/recordings/:recording/file",
     summary: "Read a recording.",
-    description: "As far as it has come: whole lines of asciicast.",
+    description: "The part written so far, as whole lines of asciicast.",
     auth: true,
     response: "recording",
     example: { input: {}, output: '{"version":2,"width":80,"height":24}\n[0.100000, "o", "$ "]\n' },
@@ -117,7 +117,7 @@ const OTHERS: readonly OtherEndpoint[] = [
     id: "openapi",
     method: "GET",
     path: "/v1/openapi.json",
-    summary: "Read this description.",
+    summary: "Read this OpenAPI document.",
     auth: false,
     response: "document",
     example: { input: {}, output: { openapi: "3.1.0" } },
@@ -137,7 +137,7 @@ const OTHERS: readonly OtherEndpoint[] = [
     id: "livez",
     method: "GET",
     path: "/livez",
-    summary: "See whether the process responds.",
+    summary: "Check that the process responds.",
     auth: false,
     response: okSchema,
     example: { input: {}, output: { ok: true } },
@@ -147,7 +147,7 @@ const OTHERS: readonly OtherEndpoint[] = [
     id: "readyz",
     method: "GET",
     path: "/readyz",
-    summary: "See whether every server is ready: 200, else 503.",
+    summary: "Check that every server is ready: 200, else 503.",
     auth: false,
     response: healthSchema,
     example: { input: {}, output: { ok: true, servers: { main: "ready" } } },

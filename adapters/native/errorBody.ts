@@ -1,4 +1,4 @@
-/** The shape of every error of the native API: in a response, in a late response and on the WebSocket. */
+/** The body of every error of the native API: in a response, in a late response and on the WebSocket. */
 import type { NativeErrorResponse } from "../../protocol/api/nativeResponses.ts";
 import type { VisibleError } from "../kit/guard/httpErrors.ts";
 

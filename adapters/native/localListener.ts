@@ -1,6 +1,6 @@
 /**
- * Listeners other than our TCP port: a unix socket in a directory of ours, and sockets that systemd has opened for us
- * (sd_listen_fds(3)). A dead daemon's socket is replaced; one with a listener is left alone.
+ * Listeners other than our TCP port: a unix socket in a private directory, and sockets that systemd has opened for us
+ * (sd_listen_fds(3)). The socket of a dead daemon is replaced; one with a listener is left alone.
  */
 import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import type { ListenOptions as Address } from "node:net";
@@ -15,7 +15,7 @@ import { type AnyServer, closeServers, listeningServer } from "../kit/listeners/
 import type { WebSocketRoutes } from "../kit/streams/websocket.ts";
 import { isListening } from "../serving/socketProbe.ts";
 
-/** A unix socket's directory is its guard; a port's peers must be checked. */
+/** The permissions of its directory guard a unix socket; the peers of a port must be checked. */
 type ListenerKind = "unix" | "tcp";
 
 export interface LocalListenOptions {
@@ -37,19 +37,19 @@ export interface LocalListener {
 /** First descriptor that systemd passes (sd_listen_fds(3)). */
 const FIRST_FD = 3;
 
-/** Descriptors passed to this process; none when they were meant for another. */
+/** Descriptors passed to this process; none if they were meant for another process. */
 export function inheritedDescriptors(env: Readonly<Record<string, string | undefined>>, pid: number): number[] {
   const count = Number(env["LISTEN_FDS"]);
   if (env["LISTEN_PID"] !== String(pid) || !Number.isInteger(count) || count < 1) return [];
   return Array.from({ length: Math.min(count, 16) }, (_, at) => FIRST_FD + at);
 }
 
-/** @throws AppError CONFIGURATION_INVALID when its directory is not ours, or another process listens there. */
+/** @throws AppError CONFIGURATION_INVALID if its directory is not ours, or another process listens there. */
 export async function requireFreeSocket(socketPath: string): Promise<void> {
   prepareSocketPath(socketPath, { setting: "--socket or TMUXWIRE_SOCKET" });
   if (!isThere(socketPath) || !(await isListening(socketPath))) return;
   const pid = localHost().sockets.listenerOf(socketPath);
-  const who = pid === undefined ? "" : ` (process ${pid})`;
+  const who = pid === undefined ? "" : ` (pid ${pid})`;
   throw new AppError(
     "CONFIGURATION_INVALID",
     `another daemon${who} listens on ${socketPath}: stop it, or choose another socket with --socket or TMUXWIRE_SOCKET`,
@@ -60,7 +60,7 @@ export async function requireFreeSocket(socketPath: string): Promise<void> {
 export async function listenOnSocket(socketPath: string, options: LocalListenOptions): Promise<LocalListener> {
   await requireFreeSocket(socketPath);
   if (isThere(socketPath)) unlinkSync(socketPath);
-  // Until the chmod only the directory guards it, which is enough: it admits nobody else.
+  // Until the chmod, only the directory protects the socket; that is enough, because it admits no other user.
   const listener = await open({ path: socketPath }, options);
   chmodSync(socketPath, 0o600);
   return listener;
@@ -85,7 +85,7 @@ async function open(address: Address, { fetch, ...options }: LocalListenOptions)
   return { kind, url, close: () => (closing ??= closeServers([server], options.clock)) };
 }
 
-/** The kind of a passed descriptor is known from the server's address. */
+/** Tells the kind of a passed descriptor from the server's address. */
 function whereOf(server: AnyServer): { kind: ListenerKind; url: string } {
   const at = server.address();
   // Node does not know the path of a passed unix socket.

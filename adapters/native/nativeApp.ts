@@ -1,6 +1,6 @@
 /**
- * The native API's application: the guard, then the routes of the endpoint table, then errors in one shape. `close` ends
- * every stream; its listener closes afterwards, because a stream's connection never ends by itself.
+ * The native API's application: the guard, the routes of the endpoint table, and errors in one shape. Call `close`, which
+ * ends every stream, before the listener's, because a stream's connection never ends by itself.
  */
 import { Hono } from "hono";
 import type { WebSocket } from "ws";
@@ -26,15 +26,15 @@ import { nativeRoutes, WEBSOCKET_PATHS } from "./nativeRoutes.ts";
 import { openApiDocument } from "./openapi.ts";
 import { ServerEvents, type ServerEventsOptions } from "./serverEvents.ts";
 
-/** Servers may be added and removed while the application runs; the caller closes what it gives. */
+/** Servers may be added and removed while the application runs; the caller closes what it passes in. */
 export interface NativeAppOptions
   extends
     Pick<NativeContext, "servers" | "clock" | "log">,
     Partial<Pick<NativeContext, "onDemand" | "readiness" | "delivery" | "recordings">> {
   readonly waits: NativeWaits;
-  /** Absent: everyone who reaches the listener has full access. */
+  /** Absent: everyone who can connect has full access. */
   readonly token?: string | undefined;
-  /** One registry for the process; its families are added here. */
+  /** The process's one registry; the API's metric families are added to it. */
   readonly metrics?: Metrics | undefined;
   /** `any` for a unix socket. */
   readonly peers?: "loopback" | "any" | undefined;
@@ -42,10 +42,10 @@ export interface NativeAppOptions
   readonly hosts?: ReadonlySet<string> | undefined;
   readonly origins?: ReadonlySet<string> | undefined;
   readonly version?: string | undefined;
-  /** How many of a server's events are kept; smaller in tests. */
+  /** How many of a server's events are kept; tests use fewer. */
   readonly eventBounds?: Pick<ServerEventsOptions, "maxEvents" | "maxChars"> | undefined;
   readonly streamBounds?: Partial<StreamBounds> | undefined;
-  /** Other contracts behind the same guard and token. */
+  /** Other contracts, served behind the same guard and token. */
   readonly mounts?: readonly Mount[] | undefined;
 }
 
@@ -130,7 +130,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     app,
     websocket,
     close: () => {
-      // The listener destroys connections whose client has not read it or returned the close within its grace.
+      // The listener destroys connections whose client does not read this, or does not close, within its grace period.
       for (const end of context.open) end();
     },
   };

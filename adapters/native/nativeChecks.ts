@@ -1,4 +1,4 @@
-/** What a start of the native API depends on. */
+/** The doctor's checks of what the native API needs to start. */
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { readToken } from "../../daemon/ops/tokenFile.ts";
@@ -27,17 +27,17 @@ export const nativeChecks = (config: NativeConfig, { daemon, env }: CheckInputs)
 ];
 
 async function unixSocketCheck(path: string): Promise<Finding> {
-  if (!existsSync(dirname(path))) return ok("unix socket", `${path} will be made`);
+  if (!existsSync(dirname(path))) return ok("unix socket", `${path} will be created`);
   prepareSocketPath(path, { setting: NATIVE_SETTINGS.socket });
   if (!existsSync(path)) return ok("unix socket", `${path} is free`);
   if (await isListening(path)) return ok("unix socket", `a daemon listens on ${path}`);
-  return ok("unix socket", `${path} was left by a daemon that is gone; the next start replaces it`);
+  return ok("unix socket", `${path} was left behind by a dead daemon; the next start replaces it`);
 }
 
 async function tokenCheck(path: string): Promise<Finding> {
   const token = await readToken(path);
   return ok(
     "token",
-    token === undefined ? `${path} will be made on the first start` : `${path}, readable by you alone`,
+    token === undefined ? `${path} will be created on the first start` : `${path}, readable only by you`,
   );
 }

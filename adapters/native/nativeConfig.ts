@@ -15,9 +15,9 @@ export interface NativeConfig {
   readonly tmuxSocketPath: string;
   /** Origins of browser pages that may use the API, with the token. */
   readonly allowedOrigins: readonly string[];
-  /** The user's own tmux is offered as `default`. */
+  /** Whether the user's own tmux is offered as `default`. */
   readonly offersDefault: boolean;
-  /** Names by which other machines may reach it, with the token; none: this machine only. */
+  /** Host names that other machines may use, with the token; none: this machine only. */
   readonly allowedHosts: readonly string[];
 }
 
@@ -40,8 +40,8 @@ const FLAGS = {
     name: "allow-hosts",
     type: "text",
     value: "HOSTS",
-    description: "names by which other machines may reach the native API, with its token; commas between",
-    default: "TMUXWIRE_ALLOWED_HOSTS, else none: this machine alone",
+    description: "host names under which other machines may use the native API, with its token; comma-separated",
+    default: "TMUXWIRE_ALLOWED_HOSTS, else none: this machine only",
   },
   port: {
     name: "port",
@@ -62,7 +62,7 @@ const FLAGS = {
     name: "token-file",
     type: "text",
     value: "PATH",
-    description: "file with the native API's token, made on first start",
+    description: "file with the native API's token, created on first start",
     default: "TMUXWIRE_TOKEN_FILE, else ~/.local/state/tmuxwire/token",
     complete: "file",
   },
@@ -83,7 +83,7 @@ const FLAGS = {
 } satisfies Record<string, FlagSpec>;
 export const NATIVE_FLAGS: readonly FlagSpec[] = Object.values(FLAGS);
 
-/** As messages name them. */
+/** The settings' names in messages. */
 export const NATIVE_SETTINGS = {
   host: "--host or TMUXWIRE_HOST",
   port: "--port or TMUXWIRE_PORT",
@@ -139,7 +139,7 @@ export function readNative(settings: SettingReader, inputs: NativeConfigInputs):
         v.everyItem((text) => matches(hostName, text)),
         v.transform((list) => list.map((text) => text.toLowerCase())),
       ),
-      expected: "host names or addresses, without scheme, port or brackets, comma between",
+      expected: "host names or addresses without scheme, port or brackets, comma-separated",
       fallback: [],
     }),
   };

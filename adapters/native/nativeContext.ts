@@ -1,4 +1,4 @@
-/** What every route of the native API works with. */
+/** The objects that every route of the native API uses. */
 import type { Context } from "hono";
 import type { Log } from "../../daemon/ops/log.ts";
 import type { Feeds } from "../../daemon/panes/feeds.ts";
@@ -10,7 +10,7 @@ import type { Channels } from "./channels.ts";
 import type { NativeMetrics } from "./nativeMetrics.ts";
 import type { ServerEvents } from "./serverEvents.ts";
 
-/** What the native API needs of the wait manager. */
+/** The part of the wait manager that the native API uses. */
 export type NativeWaits = Pick<WaitManager, "wait" | "sendAndWait" | "metrics">;
 
 export interface StreamBounds {

@@ -1,4 +1,4 @@
-/** What `/metrics` shows: operations of the API, streams, servers, waits under the names of seed 002 §16.17. */
+/** The metrics of `/metrics`: operations of the API, streams, servers, and waits under the names of seed 002 §16.17. */
 import { spawnsTotal } from "../../daemon/host/spawnCount.ts";
 import type { Counter, Metrics } from "../../daemon/ops/metrics.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
@@ -30,7 +30,7 @@ export function nativeMetrics(metrics: Metrics, sources: MetricSources): NativeM
     metrics.collect(name, kind, help, () =>
       [...servers].map(([server, of]) => ({ labels: { server }, value: read(of) })),
     );
-  metrics.collect("tmuxwire_server_state", "gauge", "1 for the state a server is in.", () =>
+  metrics.collect("tmuxwire_server_state", "gauge", "1 for the server's current state.", () =>
     [...servers].flatMap(([server, of]) =>
       serverStateSchema.options.map((state) => ({
         labels: { server, state },
@@ -39,7 +39,7 @@ export function nativeMetrics(metrics: Metrics, sources: MetricSources): NativeM
     ),
   );
   perServer("tmuxwire_sessions", "gauge", "Sessions.", (server) => server.sessions().length);
-  metrics.collect("tmuxwire_panes", "gauge", "Panes by whether their program runs.", () =>
+  metrics.collect("tmuxwire_panes", "gauge", "Panes, by whether their program is running.", () =>
     [...servers].flatMap(([server, of]) => {
       const panes = of.panes();
       const dead = panes.filter((pane) => pane.exit !== undefined).length;
@@ -61,15 +61,15 @@ export function nativeMetrics(metrics: Metrics, sources: MetricSources): NativeM
     "Times tmux paused a pane and dropped output.",
     (server) => server.counters().pauses,
   );
-  perServer("tmuxwire_stream_subscribers", "gauge", "Subscriptions open.", sources.subscribers);
-  metrics.collect("tmuxwire_stream_sockets", "gauge", "WebSockets open.", () => [{ value: sources.sockets() }]);
-  metrics.collect("tmuxwire_spawns_total", "counter", "Processes that this one has started.", () => [
+  perServer("tmuxwire_stream_subscribers", "gauge", "Open subscriptions.", sources.subscribers);
+  metrics.collect("tmuxwire_stream_sockets", "gauge", "Open WebSockets.", () => [{ value: sources.sockets() }]);
+  metrics.collect("tmuxwire_spawns_total", "counter", "Processes that the daemon has started.", () => [
     { value: spawnsTotal() },
   ]);
   collectWaits(metrics, sources.waits);
   return {
-    streamBytes: metrics.counter("tmuxwire_stream_bytes_total", "Pane output handed to subscribers, by transport."),
-    streamGaps: metrics.counter("tmuxwire_stream_gaps_total", "Gaps declared to subscribers, by reason."),
+    streamBytes: metrics.counter("tmuxwire_stream_bytes_total", "Pane output sent to subscribers, by transport."),
+    streamGaps: metrics.counter("tmuxwire_stream_gaps_total", "Gaps reported to subscribers, by reason."),
     streamSnapshots: metrics.counter("tmuxwire_stream_snapshots_total", "Snapshots sent to subscribers."),
     streamsStalled: metrics.counter("tmuxwire_stream_stalled_total", "Connections closed because nobody read them."),
   };

@@ -1,4 +1,4 @@
-/** Makes routes from the endpoint table: operations are performed, the other endpoints have their handlers here. */
+/** Makes routes from the endpoint table: operations are performed; the handlers of the other endpoints are here. */
 import type { WebSocket } from "ws";
 import type { StreamStart } from "../../daemon/panes/subscription.ts";
 import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
@@ -34,7 +34,7 @@ import { StreamSocket } from "./streamSocket.ts";
 
 const MCP_PATH = "/mcp";
 
-/** Of the routes that are WebSockets. */
+/** The paths of the WebSocket routes. */
 export const WEBSOCKET_PATHS: readonly string[] = [
   ...ENDPOINTS.flatMap(({ id, path }) => (id === "socket" ? [path] : [])),
   MCP_PATH,
@@ -43,7 +43,7 @@ export const WEBSOCKET_PATHS: readonly string[] = [
 interface NativeRouteParts {
   /** The OpenAPI document. */
   readonly document: string;
-  /** The daemon's. */
+  /** The daemon's version. */
   readonly version: string;
   readonly renderMetrics: () => string;
   /** Open WebSockets. */
@@ -60,7 +60,7 @@ export function nativeRoutes(context: NativeContext, parts: NativeRouteParts): r
   ];
 }
 
-/** The guard's rule follows from the row. */
+/** The guard's rule is derived from the row. */
 function routeOf({ id, method, path, auth, body }: Endpoint, handle: RouteHandler): Route {
   return {
     method,
@@ -162,7 +162,7 @@ function refuseRequest(): never {
   throw new AppError("INVALID_ARGUMENT", "this route is a WebSocket: send an upgrade request");
 }
 
-/** MCP's routes on the native listener. Its code is loaded at the first request. */
+/** MCP's routes on the native listener. Their code is loaded with the first request. */
 function mcpRoutes(context: NativeContext, version: string): readonly Route[] {
   let loading: Promise<McpEndpoint> | undefined;
   const endpoint = (): Promise<McpEndpoint> =>
@@ -196,7 +196,7 @@ interface EventStreamStart {
 }
 
 /**
- * `GET …/stream`: one pane's output as server-sent events. An invalid request gets an ordinary error response.
+ * `GET …/stream`: one pane's output as server-sent events. A request that cannot be served gets an ordinary error response.
  * @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST
  */
 function openEventStream(
@@ -237,7 +237,7 @@ function openEventStream(
   return alreadySent();
 }
 
-/** A reader that falls behind catches up from the kept events, or gets the whole tree again. */
+/** A reader that falls behind catches up from the kept events, or is sent the whole tree again. */
 function openServerEvents(
   context: NativeContext,
   c: NativeHandlerContext,

@@ -1,4 +1,4 @@
-/** OpenAPI 3.1 from the endpoint table and the schemas that validate requests: nothing is described twice. */
+/** OpenAPI 3.1, generated from the endpoint table and the schemas that validate requests. */
 import { errorResponseSchema } from "../../protocol/api/nativeResponses.ts";
 import { IDEMPOTENCY_KEY_HEADER } from "../../protocol/api/nativeDelivery.ts";
 import { STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
@@ -17,15 +17,15 @@ export function openApiDocument(version: string): object {
     info: {
       title: "tmuxwire",
       version,
-      description: "Panes of tmux: exact input, sequenced streams, instant waits.",
+      description: "tmux panes: exact input, sequenced streams, waits without polling.",
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: "/", description: "The daemon that serves this description: http://127.0.0.1:7420 by default." }],
+    servers: [{ url: "/", description: "The daemon that serves this document, by default at http://127.0.0.1:7420." }],
     paths,
     components: {
       schemas: { Error: jsonSchema(errorResponseSchema, "output") },
       securitySchemes: {
-        bearer: { type: "http", scheme: "bearer", description: "The token of the daemon's token file." },
+        bearer: { type: "http", scheme: "bearer", description: "The token from the daemon's token file." },
       },
     },
   };
@@ -53,7 +53,7 @@ function success({ response, status, example: { output } }: Endpoint): object {
     case "events":
       return { 200: plain("Events.", "text/event-stream", output) };
     case "socket":
-      return { 101: { description: `The WebSocket protocol ${STREAM_PROTOCOL} follows.` } };
+      return { 101: { description: `The connection switches to the WebSocket protocol ${STREAM_PROTOCOL}.` } };
     case "document":
       return { 200: { description: "OpenAPI 3.1.", content: json({ type: "object" }, output) } };
     case "recording":
@@ -72,14 +72,14 @@ const plain = (description: string, type: string, example: unknown): object => (
 
 const FORBIDDEN = plain("The peer, Host or Origin is not allowed.", "text/plain", "forbidden");
 
-/** One response per status, with all codes that share it. */
+/** One response per status, with all the codes that have it. */
 function failures({ errors, auth, body, response, failed }: Endpoint): object {
   const common = body === undefined ? [] : (["INVALID_ARGUMENT", "BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const);
   const codes = new Set([...(auth ? (["UNAUTHORIZED"] as const) : []), ...common, ...errors]);
   const byStatus: Record<number, ErrorCode[]> = {};
   for (const code of codes) (byStatus[ERROR_SURFACES[code].httpStatus] ??= []).push(code);
   const responses = Object.entries(byStatus).map(([status, names]) => [status, failure(names)]);
-  // Only 101 is a success here: everything else is an error.
+  // Only 101 is a success here.
   if (response === "socket") responses.push(["default", failure(["INTERNAL_ERROR"])]);
   if (failed !== undefined) {
     const content = json(jsonSchema(failed.response, "output"), failed.example);
@@ -93,11 +93,11 @@ function failure(codes: readonly ErrorCode[]): object {
   return { description: codes.join(", "), content: json({ $ref: "#/components/schemas/Error" }, example) };
 }
 
-/** The parameters of paths. */
-const PLACES: Readonly<Record<string, { readonly description: string; readonly example: string }>> = {
+/** The path parameters. */
+const PARAMETERS: Readonly<Record<string, { readonly description: string; readonly example: string }>> = {
   server: { description: "The name of a tmux server, as `listServers` returns it.", example: "main" },
-  session: { description: "A session's name, exactly, or its id such as $3.", example: "work" },
-  pane: { description: "A pane's number (5 for %5), or a session's name: its active pane.", example: "5" },
+  session: { description: "A session's exact name, or its id such as $3.", example: "work" },
+  pane: { description: "A pane's number (5 for %5), or a session's name for its active pane.", example: "5" },
   recording: { description: "A recording's id, as `listRecordings` returns it.", example: "20261120T064247Z-1f2e3d4c" },
 };
 
@@ -107,7 +107,7 @@ function pathParameters({ path }: Endpoint): object[] {
     in: "path",
     required: true,
     schema: { type: "string" },
-    ...PLACES[name],
+    ...PARAMETERS[name],
   }));
 }
 
@@ -128,13 +128,13 @@ function queryParameters({ query, example }: Endpoint): object[] {
 function headerParameters({ response, idempotent }: Endpoint): object[] {
   return [
     ...(response === "events"
-      ? [header("Last-Event-ID", "The id of the last event that is known: go on after it.", "k3Jd9:1024")]
+      ? [header("Last-Event-ID", "The id of the last event received; the stream resumes after it.", "k3Jd9:1024")]
       : []),
     ...(response === "socket"
-      ? [header("Sec-WebSocket-Protocol", "What the client speaks; a browser adds its token.", STREAM_PROTOCOL)]
+      ? [header("Sec-WebSocket-Protocol", "The client's protocol; a browser adds its token.", STREAM_PROTOCOL)]
       : []),
     ...(idempotent === true
-      ? [header(IDEMPOTENCY_KEY_HEADER, "Under the same key a request is done once.", "task-17")]
+      ? [header(IDEMPOTENCY_KEY_HEADER, "Requests with the same key are performed once.", "task-17")]
       : []),
   ];
 }

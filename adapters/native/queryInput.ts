@@ -1,11 +1,11 @@
-/** A query's strings as the JSON of a schema: integers and booleans where it has them, strings everywhere else. */
+/** Converts a query's strings to a schema's JSON: integers and booleans where the schema has them, else strings. */
 import type { GenericSchema } from "valibot";
 import { AppError } from "../../protocol/errors.ts";
 import { schemaMembers, type SchemaMember } from "../operations/schemaMembers.ts";
 
 const known = new WeakMap<GenericSchema, ReadonlyMap<string, SchemaMember>>();
 
-/** An operation that takes nothing ignores its query. @throws AppError INVALID_ARGUMENT */
+/** An operation without input ignores the query. @throws AppError INVALID_ARGUMENT */
 export function queryInput(schema: GenericSchema, query: Readonly<Record<string, string>>): object {
   let members = known.get(schema);
   if (members === undefined) {
@@ -21,11 +21,11 @@ export function queryInput(schema: GenericSchema, query: Readonly<Record<string,
 function valueOf(name: string, text: string, kind: SchemaMember["kind"] | undefined): unknown {
   switch (kind) {
     case "number":
-      if (!/^\d{1,15}$/.test(text)) throw new AppError("INVALID_ARGUMENT", `${name}: ${name} is a whole number`);
+      if (!/^\d{1,15}$/.test(text)) throw new AppError("INVALID_ARGUMENT", `${name} must be an integer`);
       return Number(text);
     case "flag":
       if (!/^(?:true|false|1|0)$/.test(text)) {
-        throw new AppError("INVALID_ARGUMENT", `${name}: a flag is true or false`);
+        throw new AppError("INVALID_ARGUMENT", `${name} must be true or false`);
       }
       return text === "true" || text === "1";
     case "text":

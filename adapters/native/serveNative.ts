@@ -1,6 +1,6 @@
 /**
- * The native API: an owned tmux server and the user's guests behind one application, reached through a unix socket and a
- * loopback port, or through sockets opened by the service manager. All require the token.
+ * The native API: an owned tmux server and the user's guest servers behind one application, which listens on a unix socket
+ * and a loopback port, or on sockets opened by the service manager. All require the token.
  */
 import { readOrMakeToken } from "../../daemon/ops/tokenFile.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
@@ -17,12 +17,12 @@ import { NATIVE_SETTINGS, type NativeConfig } from "./nativeConfig.ts";
 import { userServer } from "./userServer.ts";
 import { packageVersion } from "../serving/version.ts";
 
-/** Checked before anything is started: usually a start fails because a daemon is running. */
+/** Checked before anything is started, because most starts fail when a daemon is already running. */
 export async function requireNoOther(native: NativeConfig, { env }: StartContext): Promise<void> {
   if (inheritedDescriptors(env, process.pid).length === 0) await requireFreeSocket(native.socketPath);
 }
 
-/** For the native API, for adapters mounted on its listener, or both. @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE */
+/** Starts the native API, the adapters mounted on its listener, or both. @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE */
 export async function startNative(native: NativeConfig, context: StartContext): Promise<void> {
   const { only, env, waits, readiness, delivery, log, open, print } = context;
   const descriptors = inheritedDescriptors(env, process.pid);
@@ -41,7 +41,7 @@ export async function startNative(native: NativeConfig, context: StartContext): 
     clock: systemClock,
     log,
     token,
-    // Who may connect depends on the listener: see `fetchFor`.
+    // Which peers may connect depends on the listener: see `fetchFor`.
     peers: "any",
     hosts: new Set([native.host, ...native.allowedHosts]),
     origins: new Set(native.allowedOrigins),
@@ -69,7 +69,7 @@ export async function startNative(native: NativeConfig, context: StartContext): 
   if (tcp !== undefined) for (const part of mounts) await part.announce(tcp.url, token);
 }
 
-/** By the names used in paths. */
+/** The servers by the names used in paths. */
 async function openServers({ tmuxSocketPath }: NativeConfig, context: StartContext): Promise<Map<string, TmuxServer>> {
   const own = { name: OWN_SERVER_NAME, socketPath: tmuxSocketPath, setting: NATIVE_SETTINGS.tmuxSocket };
   const servers = new Map([[OWN_SERVER_NAME, await openOwnedServer(context, own)]]);
@@ -94,10 +94,10 @@ async function listenOnPort(native: NativeConfig, { log }: StartContext, app: Na
   return { kind: "tcp", url: listener.url, close: () => listener.close() };
 }
 
-/** Other machines are served only by names that the user has configured. */
+/** Other machines are served only under host names that the user has configured. */
 const isForOthers = ({ allowedHosts }: NativeConfig): boolean => allowedHosts.length > 0;
 
-/** A unix socket's directory has admitted its peers; a port's must be on this machine unless others are allowed. */
+/** The directory of a unix socket controls who may connect; a port's peers must be on this machine unless others are allowed. */
 function fetchFor(
   { app }: NativeApp,
   kind: LocalListener["kind"],

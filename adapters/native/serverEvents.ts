@@ -1,7 +1,7 @@
 /**
  * The events of one tmux server, in one order for all readers: changes of the tree, of the connection's state, of
- * readiness. A reader that has fallen behind what is kept, or whose place is unknown, gets the whole tree instead
- * (`reset`). Events are kept from the first reader on until a while after the last, so that readers can come back.
+ * readiness. A reader that needs events no longer kept, or whose cursor is unknown, gets the whole tree instead (`reset`).
+ * Events are kept from the first reader until `GRACE_MS` after the last one, so that readers can reconnect.
  */
 import { randomBytes } from "node:crypto";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
@@ -15,11 +15,11 @@ import { isPaneId, type PaneId } from "../../protocol/ids.ts";
 import { EventLog, type EventReader } from "../kit/streams/eventLog.ts";
 import { nativeReadiness } from "../operations/outputs.ts";
 
-/** Kept for readers that come back or are slow: minutes of a busy person's work. */
+/** Kept for readers that reconnect or are slow: minutes of a busy person's work. */
 const MAX_EVENTS = 4_096;
 const MAX_EVENT_CHARS = 4_194_304;
-/** A reader that lost its connection is back sooner, or needs the whole tree anyway. */
-const LINGER_MS = 60_000;
+/** A reader that lost its connection reconnects sooner, or needs the whole tree anyway. */
+const GRACE_MS = 60_000;
 
 type ResetReason = (typeof RESET_REASONS)[number];
 
@@ -31,7 +31,7 @@ interface Kept {
 interface ServerEventSink {
   /** Bytes that may be written now. */
   room(): number;
-  /** @param data JSON without a line end */
+  /** @param data JSON without a newline */
   send(event: NativeServerEvent["type"], data: string, id: string): void;
 }
 
@@ -46,14 +46,14 @@ export interface ServerEventsOptions {
 
 export class ServerEvents {
   readonly #options: ServerEventsOptions;
-  /** Tells our ids from those of another daemon or of an earlier start. */
+  /** Distinguishes our ids from those of another daemon or of an earlier start. */
   #name = newName();
   #log: EventLog<Kept>;
   readonly #watched = new Map<string, PaneReadiness>();
   #state: ServerState | undefined;
   #stop: (() => void) | undefined;
-  #linger: Timer | undefined;
-  /** Readers that want readiness, and the event since which it has been reported without a break. */
+  #grace: Timer | undefined;
+  /** The number of readers that want readiness, and the event since which it has been reported without interruption. */
   #wanting = 0;
   #readinessSince = Number.POSITIVE_INFINITY;
 
@@ -62,7 +62,7 @@ export class ServerEvents {
     this.#log = newLog(options, 0);
   }
 
-  /** With the id of the newest event. */
+  /** The tree, with the id of the newest event. */
   tree(): NativeTreeResponse {
     this.#begin();
     this.#endSoon();
@@ -73,12 +73,12 @@ export class ServerEvents {
     };
   }
 
-  /** @param after the id of the last event that the reader knows */
+  /** @param after the id of the last event that the reader has received */
   open(sink: ServerEventSink, after: string | undefined, wantsReadiness: boolean): EventReader {
     this.#begin();
-    this.#linger?.cancel();
-    this.#linger = undefined;
-    // Before `#want`: at an earlier event readiness was not reported.
+    this.#grace?.cancel();
+    this.#grace = undefined;
+    // Before `#want`, because readiness was not reported at earlier events.
     const known = after === undefined ? undefined : this.#seqOf(after, wantsReadiness);
     const reason: ResetReason = after === undefined ? "start" : "unknown";
     const reader = this.#log.read(known, {
@@ -135,12 +135,12 @@ export class ServerEvents {
     };
   }
 
-  /** Without readers nothing is kept for ever; afterwards old event ids are unknown. */
+  /** Without readers, events are dropped after a while; their ids are then unknown. */
   #endSoon(): void {
     if (this.#log.readerCount > 0) return;
     const { clock } = this.#options;
-    this.#linger?.cancel();
-    this.#linger = clock.callAt(clock.nowMs() + LINGER_MS, () => {
+    this.#grace?.cancel();
+    this.#grace = clock.callAt(clock.nowMs() + GRACE_MS, () => {
       this.#stop?.();
       this.#state = undefined;
       this.#log = newLog(this.#options, this.#log.lastId);
@@ -194,7 +194,7 @@ export class ServerEvents {
         this.#tell([{ type: "readiness", pane, readiness: nativeReadiness(readiness) }]),
       );
     } catch (error) {
-      // The pane has just closed, which its own event reports.
+      // The pane has just closed, which its own event reports already.
       this.#options.onError(error);
     }
   }

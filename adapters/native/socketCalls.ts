@@ -1,6 +1,6 @@
 /**
- * Operations called over a WebSocket: `call` any of the table, `cancel` a call, `input` and `resize` as short forms. Each
- * gets its response when it ends, in any order. Bounded by number and by what the client has not read.
+ * Operations called over a WebSocket: `call` any operation of the table, `cancel` a call, `input` and `resize` as short
+ * forms. Each gets its response when it ends, in any order. Bounded by number and by what the client has not read.
  */
 import type { NativeReceipt } from "../../protocol/api/nativeResponses.ts";
 import type { StreamMessage, StreamRequestOf as Of } from "../../protocol/api/nativeStream.ts";
@@ -17,7 +17,7 @@ export const MAX_CALLS = 256;
 interface SocketCallsSink {
   /** Bytes that may be written now. */
   room(): number;
-  /** Responds to the request with this id once, with the outcome of `work`; settles then. */
+  /** Responds once to the request with this id, with the outcome of `work`, and settles then. */
   respond<Output>(id: number, work: Promise<Output>, message: (output: Output) => StreamMessage): Promise<unknown>;
 }
 
@@ -34,9 +34,9 @@ export class SocketCalls {
   /** @throws AppError INVALID_ARGUMENT, ALREADY_EXISTS, RESOURCE_LIMIT */
   call({ id, operation, input = {}, idempotencyKey, server, session, pane, recording }: Of<"call">): Promise<unknown> {
     const name = operationNamed(operation);
-    if (this.#underWay.has(id)) throw new AppError("ALREADY_EXISTS", `a call with the id ${id} is under way`);
+    if (this.#underWay.has(id)) throw new AppError("ALREADY_EXISTS", `a call with the id ${id} is still running`);
     if (this.#underWay.size >= MAX_CALLS || this.#sink.room() <= 0) {
-      const message = `at most ${MAX_CALLS} calls are under way, and their responses must be read: wait for some of them`;
+      const message = `too many calls (${MAX_CALLS}), or their responses are not being read: wait for some of them`;
       throw new AppError("RESOURCE_LIMIT", message);
     }
     const abort = new AbortController();
@@ -52,7 +52,7 @@ export class SocketCalls {
     return this.#sink.respond(id, ended, (output) => ({ type: "result", id, output }));
   }
 
-  /** The short form of the most frequent call; its message is already validated. */
+  /** The short form of the most frequent call; its input is already validated. */
   input({ id, server, pane, parts, profile }: Of<"input">): Promise<unknown> {
     const receipt = this.#checked("input", { server, pane }, { parts, profile }) as Promise<NativeReceipt>;
     return this.#sink.respond(id, receipt, ({ position }) => ({ type: "ack", id, position }));
@@ -63,12 +63,12 @@ export class SocketCalls {
     return this.#sink.respond(id, done, () => ({ type: "ack", id }));
   }
 
-  /** The call still gets a response. A finished call is left alone. */
+  /** Aborts a call, which still gets a response. Does nothing if the call has ended. */
   cancel({ id }: Of<"cancel">): void {
     this.#underWay.get(id)?.abort(new AppError("CANCELLED", "the client cancelled the call"));
   }
 
-  /** The client is gone. */
+  /** Called when the client is gone. */
   close(): void {
     for (const abort of this.#underWay.values()) abort.abort(clientGone());
   }

@@ -1,4 +1,4 @@
-/** Servers whose events one WebSocket follows: each once, as fast as the connection takes them. */
+/** The servers whose events one WebSocket follows: each at most once, as fast as the connection takes them. */
 import type { StreamMessage, StreamRequestOf as Of } from "../../protocol/api/nativeStream.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { NativeContext } from "./nativeContext.ts";
@@ -26,7 +26,7 @@ export class SocketEvents {
   follow({ id, server, after, readiness = false }: Of<"follow-events">): void {
     const found = findServer(this.#context.servers, server);
     if (this.#readers.has(server))
-      throw new AppError("ALREADY_EXISTS", `this connection follows the events of ${server} already`);
+      throw new AppError("ALREADY_EXISTS", `this connection already follows the events of ${server}`);
     if (readiness) requireReadiness(this.#context);
     const name = JSON.stringify(server);
     const reader = this.#context.eventsOf(found).open(
@@ -50,12 +50,12 @@ export class SocketEvents {
     this.#send({ type: "ack", id });
   }
 
-  /** There is room again. */
+  /** Called when there is room again. */
   pump(): void {
     for (const reader of this.#readers.values()) reader.pump();
   }
 
-  /** Tells everyone that nothing follows. */
+  /** Sends every follower the final `closed`. */
   finish({ code, message }: AppError): void {
     for (const server of this.#readers.keys())
       this.#send({ type: "server-event", server, eventId: "", event: { type: "closed", code, message } });

@@ -1,7 +1,7 @@
 /**
- * `/v1/stream`: many panes over one WebSocket. Output goes as binary frames that all subscribers of a pane share; each
- * channel has credit, so that one pane's flood does not fill the connection for the others. Responses come in the
- * order in which their requests finish; input keeps the order in which it was sent, because each pane has one FIFO.
+ * `/v1/stream`: many panes over one WebSocket. Output is sent as binary frames that all subscribers of a pane share; each
+ * channel has credit, so that one busy pane does not fill the connection for the others. Responses come in the order in
+ * which their requests finish; input keeps the order in which it was sent, because each pane has one FIFO.
  */
 import type { WebSocket } from "ws";
 import type { OpenSubscription } from "../../daemon/panes/feeds.ts";
@@ -30,13 +30,13 @@ import { SocketEvents } from "./socketEvents.ts";
 import { findPane, findServer } from "../operations/findTargets.ts";
 
 const TRANSPORT = { transport: "websocket" } as const;
-/** Panes one connection may follow. */
+/** How many panes one connection may follow. */
 const MAX_CHANNELS = 1_024;
 /** RFC 6455 §7.4.1: going away. */
 const CLOSE_GOING_AWAY = 1_001;
 
 interface Channel {
-  /** 0 before it has one. */
+  /** 0 before it is assigned. */
   number: number;
   /** `subscribed` has been sent. */
   isOpen: boolean;
@@ -80,14 +80,14 @@ export class StreamSocket {
     context.open.add(this.#stop);
   }
 
-  /** A text message; no content can end the connection. Settles with its response, if it is a call. */
+  /** Handles a text message; nothing in it can end the connection. Settles with its response, if it is a call. */
   message(data: unknown): Promise<unknown> | undefined {
     let id: number | null = null;
     try {
       const json = typeof data === "string" ? parseJsonText(data) : undefined;
       id = idOf(json);
       const request = parse(streamRequestSchema, json);
-      // Calls, input and sizes reach their server by themselves (`perform`).
+      // Calls, input and sizes open their server themselves (`perform`).
       const opens = request.type === "subscribe" || request.type === "follow-events";
       const opening = opens ? this.#context.onDemand?.reach(request.server) : undefined;
       if (opening === undefined) return this.#request(request);
@@ -100,7 +100,7 @@ export class StreamSocket {
     }
   }
 
-  /** The connection is gone. Safe to call twice. */
+  /** Called when the connection is gone. Safe to call twice. */
   closed(): void {
     this.#context.open.delete(this.#stop);
     this.#writer.close();
@@ -157,7 +157,10 @@ export class StreamSocket {
 
   #subscribe(request: StreamRequestOf<"subscribe">): void {
     if (this.#channels.size >= MAX_CHANNELS) {
-      throw new AppError("RESOURCE_LIMIT", `one connection follows at most ${MAX_CHANNELS} panes; open another`);
+      throw new AppError(
+        "RESOURCE_LIMIT",
+        `a connection can follow at most ${MAX_CHANNELS} panes; open another connection`,
+      );
     }
     const { server, pane } = this.#target(request);
     const channel: Channel = {
@@ -170,7 +173,7 @@ export class StreamSocket {
     try {
       if (request.readiness === true) {
         channel.readiness = new ReadinessStream(this.#context, server, pane.id, {
-          // Nothing is sent before `subscribed`; credit is for output.
+          // Nothing is sent before `subscribed`; credit counts output only.
           room: () => (channel.isOpen ? this.#writer.room() : 0),
           send: (state) => this.#send({ type: "readiness", channel: channel.number, ...nativeReadiness(state) }),
         });
@@ -192,7 +195,7 @@ export class StreamSocket {
     const { encode, number } = this.#context.channels.of(feed);
     const { metrics } = this.#context;
     if (this.#channels.has(number)) {
-      throw new AppError("ALREADY_EXISTS", `this connection follows ${pane} already, on channel ${number}`);
+      throw new AppError("ALREADY_EXISTS", `this connection already follows ${pane} on channel ${number}`);
     }
     this.#channels.set(number, channel);
     channel.number = number;

@@ -1,6 +1,6 @@
 /**
  * The user's own tmux under the name `default`, without configuration: opened as a guest when a request names it, and only
- * when the socket and its directory belong to the user and nobody else may write there.
+ * if the socket and its directory belong to the user and no one else may write there.
  */
 import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
@@ -15,7 +15,7 @@ import type { NativeConfig } from "./nativeConfig.ts";
 const NAME = "default";
 const OTHERS_MAY_WRITE = 0o022;
 
-/** @param uid whose it must be; undefined where there are no users */
+/** @param uid the owner it must have; undefined on systems without uids */
 export function userServer(
   { offersDefault }: Pick<NativeConfig, "offersDefault">,
   { env, guests }: Pick<StartContext, "env" | "guests">,
@@ -43,13 +43,13 @@ export function userServer(
   };
 }
 
-/** @throws AppError NOT_FOUND when there is none, FORBIDDEN when it is not the user's alone */
+/** @throws AppError NOT_FOUND if there is none, FORBIDDEN if another user may access it */
 function requireOwn(socketPath: string, uid: number): void {
   const socket = lstatSync(socketPath, { throwIfNoEntry: false });
   if (socket === undefined) {
     throw new AppError(
       "NOT_FOUND",
-      `no tmux of yours runs at ${socketPath}; start one with \`tmux\`, or name a server`,
+      `no tmux server runs at ${socketPath}; start one with \`tmux\`, or name another server`,
     );
   }
   const directory = lstatSync(dirname(socketPath));
@@ -60,12 +60,12 @@ function requireOwn(socketPath: string, uid: number): void {
     directory.uid === uid &&
     (directory.mode & OTHERS_MAY_WRITE) === 0;
   if (isOwn) return;
-  const message = `${socketPath} is not used, because it is not yours alone: it must be your socket, in a directory of yours (chmod 700)`;
+  const message = `${socketPath} is not safe to use: the socket and its directory must be yours, and the directory private (chmod 700)`;
   throw new AppError("FORBIDDEN", message);
 }
 
 const notOffered = (): AppError =>
   new AppError(
     "NOT_FOUND",
-    "the daemon does not reach your own tmux by itself (native.default is off); offer it: `serve --server NAME=default`",
+    "the server `default` is disabled (native.default is off); offer your own tmux with `tmuxwire serve --server NAME=default`",
   );

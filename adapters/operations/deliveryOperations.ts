@@ -1,4 +1,4 @@
-/** Prompts and dialogs: the delivery engine does the work, an idempotency key makes a request safe to repeat. */
+/** Prompts and dialogs: the delivery engine does the work; an idempotency key makes a request safe to repeat. */
 import type { Delivery, SubmitResult } from "../../daemon/delivery/delivery.ts";
 import { okSchema } from "../../protocol/api/nativeResponses.ts";
 import {
@@ -28,7 +28,7 @@ export const deliveryOperations = {
   submit: operation({
     summary: "Give a prompt to the program in a pane.",
     description:
-      "The text is verified on the screen, Enter is sent by itself, and what the program did with it is confirmed: read the outcome.",
+      "Waits until the screen shows the text, then sends Enter and checks that the program took it: read the outcome.",
     scope: "pane",
     input: submitRequestSchema,
     output: deliveryResponseSchema,
@@ -51,7 +51,7 @@ export const deliveryOperations = {
 
   choose: operation({
     summary: "Answer the dialog that is open in a pane.",
-    description: "Keys are pressed one at a time, each once the screen shows the effect of the one before.",
+    description: "Presses one key at a time, each after the screen shows the effect of the previous one.",
     scope: "pane",
     input: chooseRequestSchema,
     output: deliveryResponseSchema,
@@ -76,8 +76,8 @@ export const deliveryOperations = {
   }),
 
   interrupt: operation({
-    summary: "Stop what the program in a pane is working on.",
-    description: "With the program's own keys. An agent's turn has ended when this responds.",
+    summary: "Interrupt the program in a pane.",
+    description: "Uses the program's own keys. Responds when an agent's turn has ended.",
     scope: "pane",
     input: emptyRequestSchema,
     output: okSchema,
@@ -91,7 +91,7 @@ export const deliveryOperations = {
 
   clear: operation({
     summary: "Empty the prompt box of the program in a pane.",
-    description: "With the program's own keys, line by line; refused while a dialog is open.",
+    description: "Uses the program's own keys, line by line; refused while a dialog is open.",
     scope: "pane",
     input: emptyRequestSchema,
     output: okSchema,
@@ -106,7 +106,7 @@ export const deliveryOperations = {
 
 function requireDelivery({ delivery }: OperationContext): Delivery {
   if (delivery !== undefined) return delivery;
-  throw new AppError("INVALID_ARGUMENT", "this daemon does not deliver prompts; type with input");
+  throw new AppError("INVALID_ARGUMENT", "this daemon does not deliver prompts; use input instead");
 }
 
 function nativeDelivery(result: SubmitResult): NativeDelivery {
@@ -124,5 +124,5 @@ function nativeDelivery(result: SubmitResult): NativeDelivery {
   };
 }
 
-/** Stored results come back from JSON, where what is undefined is not. */
+/** Stored results come back from JSON, which drops undefined members. */
 const msOrNull = (ms: number | undefined): number | null => (ms === undefined ? null : wholeMicros(ms));

@@ -1,4 +1,4 @@
-/** What descriptions show more than once. */
+/** Examples that several descriptions share. */
 import { paneIdOf } from "../../protocol/ids.ts";
 import type { NativePane, NativeSession } from "../../protocol/api/nativeResponses.ts";
 import type { NativeDelivery } from "../../protocol/api/nativeDelivery.ts";

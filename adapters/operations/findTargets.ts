@@ -1,6 +1,6 @@
 /**
- * From a path to what it names: `/panes/5` is `%5`, any other word a session's active pane; `/sessions/$3` an id, any other
- * word a name, exactly. Nothing is guessed: what does not exist is a 404 before anything is done.
+ * Finds what a path names: `/panes/5` is `%5`, and any other word a session's active pane; `/sessions/$3` is an id, and any
+ * other word an exact name. Nothing is guessed: an unknown target is a 404 before anything is done.
  */
 import type { PaneInfo, SessionInfo, WindowInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
@@ -12,14 +12,14 @@ import { isPaneId, isSessionId, isWindowId, type PaneId, paneIdOf } from "../../
 export function findServer(servers: ReadonlyMap<string, TmuxServer>, name: string): TmuxServer {
   const server = servers.get(name);
   if (server !== undefined) return server;
-  throw missing(`there is no server ${JSON.stringify(name)}; list the servers`, name, [...servers.keys()]);
+  throw missing(`there is no server ${JSON.stringify(name)}; run \`tmuxwire servers\``, name, [...servers.keys()]);
 }
 
 /** @throws AppError NOT_FOUND */
 export function findSession(server: TmuxServer, text: string): SessionInfo {
   const session = sessionNamed(server, text);
   if (session !== undefined) return session;
-  throw missing(`there is no session ${JSON.stringify(text)}; list the sessions`, text, sessionNames(server));
+  throw missing(`there is no session ${JSON.stringify(text)}; run \`tmuxwire sessions\``, text, sessionNames(server));
 }
 
 /** `@3`, the window of a pane such as `%5`, or a session's active window. @throws AppError NOT_FOUND */
@@ -31,7 +31,7 @@ export function findWindow(server: TmuxServer, text: string): WindowInfo {
       : sessionNamed(server, text)?.activeWindow;
   const window = server.windows().find((candidate) => candidate.id === id);
   if (window !== undefined) return window;
-  const message = `there is no window, pane or session ${JSON.stringify(text)}; list the windows`;
+  const message = `there is no window, pane or session ${JSON.stringify(text)}; run \`tmuxwire windows\``;
   throw missing(message, text, sessionNames(server));
 }
 
@@ -40,7 +40,11 @@ export function findPane(server: TmuxServer, text: string): PaneInfo {
   const pane = paneNamed(server, text);
   const info = pane === undefined ? undefined : server.findPane(pane);
   if (info !== undefined) return info;
-  throw missing(`there is no pane or session ${JSON.stringify(text)}; list the panes`, text, sessionNames(server));
+  throw missing(
+    `there is no pane or session ${JSON.stringify(text)}; run \`tmuxwire panes\``,
+    text,
+    sessionNames(server),
+  );
 }
 
 function paneNamed(server: TmuxServer, text: string): PaneId | undefined {
@@ -51,7 +55,7 @@ function paneNamed(server: TmuxServer, text: string): PaneId | undefined {
 
 const sessionNames = (server: TmuxServer): string[] => server.sessions().map(({ name }) => name);
 
-/** The message is the contract's; who shows it to people says what was meant as well. */
+/** Keeps the nearest name in `details`, so that a surface for people can suggest it. */
 function missing(message: string, given: string, names: readonly string[]): AppError {
   const nearest = isId(given) ? undefined : nearestName(given, names);
   return new AppError("NOT_FOUND", message, nearest === undefined ? {} : { details: { nearest } });

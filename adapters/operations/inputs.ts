@@ -1,4 +1,4 @@
-/** From checked JSON to the daemon's terms: input parts, where to begin, what to wait for. */
+/** Converts validated JSON to the daemon's types: input parts, where to start, what to wait for. */
 import type * as v from "valibot";
 import type { CaptureOptions, InputPart } from "../../daemon/tmux/io.ts";
 import type { StreamStart } from "../../daemon/panes/subscription.ts";
@@ -34,7 +34,7 @@ function bytesOf(part: { readonly text?: string | undefined; readonly base64?: s
   return part.text === undefined ? new Uint8Array(Buffer.from(part.base64 ?? "", "base64")) : encoder.encode(part.text);
 }
 
-/** The bytes whose echo is to be expected. */
+/** The bytes whose echo will appear in the output. */
 const echoedBytes = (parts: readonly InputPart[]): Uint8Array =>
   Buffer.concat(parts.flatMap((part) => (part.kind === "keys" ? [] : [part.bytes])));
 
@@ -46,7 +46,7 @@ export function streamStart(text: string): StreamStart {
   return { kind: "position", position: parsePosition(text) };
 }
 
-/** @param sent what is typed once it is armed @throws AppError INVALID_ARGUMENT */
+/** @param sent what is typed once the wait is armed @throws AppError INVALID_ARGUMENT */
 export function waitRequest(
   body: v.InferOutput<typeof waitRequestSchema>,
   sent: readonly InputPart[] | undefined,
@@ -54,10 +54,9 @@ export function waitRequest(
 ): WaitRequest {
   const { from, on, send: _send, ...predicates } = body;
   if (on === "screen" && ![body, ...(body.anyOf ?? [])].some(({ pattern }) => pattern !== undefined))
-    throw new AppError("INVALID_ARGUMENT", "on: screen needs a pattern; give one");
+    throw new AppError("INVALID_ARGUMENT", "on: screen needs a pattern");
   const start = from === undefined ? undefined : streamStart(from);
-  if (start?.kind === "snapshot")
-    throw new AppError("INVALID_ARGUMENT", "from: a wait begins at now, tail:N or a position");
+  if (start?.kind === "snapshot") throw new AppError("INVALID_ARGUMENT", "from must be now, tail:N or a position");
   const echo = sent && { excludeEcho: echoedBytes(sent), sends: typedBytes(sent) };
   const screen = { capture: (options: CaptureOptions) => pane.server.capture(pane.id, options) };
   return { ...predicates, from: start, ...echo, screen: on === "screen" ? screen : undefined, pane };

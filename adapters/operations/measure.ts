@@ -1,11 +1,11 @@
-/** How long each operation took and how it ended, whichever way it was called: in metrics, and in the log at `debug`. */
+/** Records each operation's duration and outcome, however it was called: in metrics, and in the log at `debug`. */
 import type { Log } from "../../daemon/ops/log.ts";
 import type { Metrics } from "../../daemon/ops/metrics.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { toAppError } from "../../protocol/errors.ts";
 import { wholeMicros } from "./outputs.ts";
 
-/** @param requestId under which the caller knows it; made up when there is none */
+/** @param requestId the caller's id for the request; generated if absent */
 export type Measure = <Result>(
   operation: string,
   work: () => Result | Promise<Result>,
@@ -19,7 +19,7 @@ interface MeasureOptions {
   readonly nextId: () => string;
 }
 
-/** `work` begins in this turn. Adds its families to the registry: once for each registry. */
+/** `work` begins in this turn. Adds its metric families to the registry: call it once per registry. */
 export function createMeasure({ metrics, clock, log, nextId }: MeasureOptions): Measure {
   const seconds = metrics.histogram(
     "tmuxwire_operation_seconds",
@@ -27,9 +27,9 @@ export function createMeasure({ metrics, clock, log, nextId }: MeasureOptions): 
   );
   const errors = metrics.counter(
     "tmuxwire_operation_errors_total",
-    "Requests answered with an error, by operation and code.",
+    "Requests that ended in an error, by operation and code.",
   );
-  // Made once, so that the text of a metric's labels is built once too.
+  // Cached, so that the text of a metric's labels is built only once.
   const known = new Map<string, { readonly ok: object; readonly failed: object }>();
   const labelsOf = (operation: string) => {
     const labels = known.get(operation) ?? {
@@ -54,7 +54,7 @@ export function createMeasure({ metrics, clock, log, nextId }: MeasureOptions): 
       errors.add(1, { operation, code });
       ended(labels.failed, code);
     };
-    // Each promise between a request and its response is one more turn of the microtask queue.
+    // Not `async`: each promise between a request and its response costs a microtask turn.
     const passOn = <Result>(result: Result): Result => {
       ended(labels.ok, "ok");
       return result;

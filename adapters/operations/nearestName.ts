@@ -1,9 +1,9 @@
-/** The name a person most likely meant: one that begins so, or differs in at most two letters. */
+/** The name a person most likely meant: one with this prefix, or one that differs in at most two letters. */
 export function nearestName(given: string, names: readonly string[]): string | undefined {
   if (given === "") return undefined;
   const starting = names.filter((name) => name.startsWith(given));
   if (starting.length === 1) return starting[0];
-  // A name that is much longer or shorter is never near, so it is not compared.
+  // A name that is much longer or shorter cannot be near, so it is not compared.
   const scored = names
     .filter((name) => Math.abs(name.length - given.length) <= MAX_DISTANCE && name.length <= MAX_NAME)
     .map((name) => ({ name, distance: editDistance(given, name) }))

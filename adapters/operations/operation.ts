@@ -1,7 +1,7 @@
 /**
- * What an operation is: `(context, target, input) → output` with a schema for what goes in and what comes out, the errors it
- * can end in and words for people. HTTP, WebSocket, the command line and every other way to call one are made from these
- * rows; nothing here knows them.
+ * An operation is `(context, target, input) → output` with schemas for its input and output, the errors it can end in, and
+ * descriptions for people. HTTP, WebSocket, the command line and every other way to call one are derived from these rows;
+ * nothing here knows them.
  */
 import type * as v from "valibot";
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
@@ -18,23 +18,23 @@ import type { ErrorCode } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Measure } from "./measure.ts";
 
-/** What operations need of the wait manager. */
+/** The part of the wait manager that operations use. */
 type OperationWaits = Pick<WaitManager, "wait" | "sendAndWait">;
 
-/** Servers that are there when somebody asks for them. */
+/** Servers that are opened when a request names them. */
 export interface OnDemand {
-  /** Undefined: there is nothing to wait for. @throws AppError when it may not be reached */
+  /** Undefined: the server needs no opening. @throws AppError when it may not be opened */
   reach(server: string | undefined): Promise<void> | undefined;
-  /** What is open: nobody has configured it, so nobody's health depends on it. */
+  /** The servers opened so. Nobody has configured them, so they do not count for `/readyz`. */
   readonly opened: ReadonlySet<string>;
 }
 
 export interface OperationContext {
-  /** By the name under which requests know them. */
+  /** By the names used in requests. */
   readonly servers: ReadonlyMap<string, TmuxServer>;
   readonly waits: OperationWaits;
   readonly onDemand?: OnDemand | undefined;
-  /** Given, because command lines load the table as well: they need no shell's line. */
+  /** Injected, because command lines load this table too and do not need the code for shells. */
   readonly runCommand: typeof runCommand;
   readonly clock: Clock;
   readonly measure: Measure;
@@ -42,21 +42,21 @@ export interface OperationContext {
   readonly readiness: ReadinessWatcher | undefined;
   /** Absent: prompts and answers to dialogs are refused. */
   readonly delivery: Delivery | undefined;
-  /** Absent: there are none. */
+  /** Absent: this daemon keeps no recordings. */
   readonly recordings: RecordingBook | undefined;
-  /** Panes in which `run` is at work, each by its server. */
+  /** The panes in which a `run` is active, by server. */
   readonly running: WeakMap<TmuxServer, Set<PaneId>>;
-  /** What a server holds, and the event that this is after. */
+  /** A server's tree, and the id of the last event it includes. */
   readonly treeOf: (server: TmuxServer) => NativeTreeResponse;
 }
 
 interface OnServer {
   readonly server: TmuxServer;
-  /** As requests know it. */
+  /** The name used in requests. */
   readonly serverName: string;
 }
 
-/** The same, found. */
+/** The same, resolved to objects. */
 export interface Targets {
   readonly daemon: object;
   readonly server: OnServer;
@@ -66,7 +66,7 @@ export interface Targets {
 }
 export type Scope = keyof Targets;
 
-/** Which names each scope wants, in the order in which they are found. */
+/** The names each scope requires, in the order in which they are resolved. */
 export const SCOPE_NAMES = {
   daemon: [],
   server: ["server"],
@@ -76,13 +76,13 @@ export const SCOPE_NAMES = {
 } as const satisfies Readonly<Record<Scope, readonly (keyof OperationNames)[]>>;
 
 export interface Call {
-  /** Aborts when nobody waits for the output any more. Only operations that may take long look at it. */
+  /** Aborts when the caller no longer wants the output. Only long operations check it. */
   readonly signal?: AbortSignal | undefined;
-  /** It had to wait until its server was reached. */
+  /** The call had to wait until its server was open. */
   readonly isLate?: boolean | undefined;
   /** An `idempotent` operation is done once per key. */
   readonly idempotencyKey?: string | undefined;
-  /** Called with what a command prints, as it comes; only `run` does. */
+  /** Called with a command's output as it comes; used only by `run`. */
   readonly onOutput?: ((bytes: Uint8Array) => void) | undefined;
   /** Called when the command has been typed. */
   readonly onTyped?: (() => void) | undefined;
@@ -97,18 +97,18 @@ export interface Operation<
 > {
   /** One sentence. */
   readonly summary: string;
-  /** What else a caller should know. */
+  /** Further facts for callers. */
   readonly description?: string | undefined;
   readonly scope: S;
-  /** Besides the names. */
+  /** Without the names. */
   readonly input: In;
   readonly output: Out;
   readonly errors: readonly ErrorCode[];
-  /** It may take minutes: whoever calls it over a connection must keep that alive. */
+  /** It may take minutes: a caller over a connection must keep that alive. */
   readonly long?: true | undefined;
   /** It can stream its `output` as it comes. */
   readonly streams?: true | undefined;
-  /** Under a key it is done once. */
+  /** With an idempotency key it is done once. */
   readonly idempotent?: true | undefined;
   readonly example: { readonly input: Frozen<v.InferInput<In>>; readonly output: Result<Out> };
   /** @throws AppError */
@@ -120,10 +120,10 @@ export interface Operation<
   ): Result<Out> | Promise<Result<Out>>;
 }
 
-/** A row, with its types. */
+/** Makes a row, and keeps its types. */
 export const operation = <S extends Scope, In extends v.GenericSchema, Out extends v.GenericSchema>(
   row: Operation<S, In, Out>,
 ): Operation<S, In, Out> => row;
 
-/** What every operation that reaches tmux can end in. */
+/** The errors of every operation that reaches tmux. */
 export const ON_TMUX = ["NOT_FOUND", "CONNECTION_LOST", "SHUTTING_DOWN"] as const satisfies readonly ErrorCode[];

@@ -1,4 +1,4 @@
-/** Every operation, each once. The compiler sees that none is missing and none has no route. */
+/** Every operation, each once. The compiler checks that none is missing and each has a route. */
 import type { OperationName } from "../../protocol/api/operationRoutes.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { deliveryOperations } from "./deliveryOperations.ts";
@@ -22,5 +22,5 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
 export function operationNamed(text: string): OperationName {
   if (Object.hasOwn(OPERATIONS, text)) return text as OperationName;
   const known = Object.keys(OPERATIONS).join(", ");
-  throw new AppError("INVALID_ARGUMENT", `operation: there is no ${JSON.stringify(text)}; there are ${known}`);
+  throw new AppError("INVALID_ARGUMENT", `there is no operation ${JSON.stringify(text)}; use one of ${known}`);
 }

@@ -1,4 +1,4 @@
-/** From what the daemon knows to the API's responses. */
+/** Converts the daemon's data to the API's responses. */
 import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { Capture } from "../../daemon/tmux/io.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
@@ -74,7 +74,7 @@ export const nativeReadiness = ({
   dialog: dialog as NativeReadiness["dialog"],
 });
 
-/** Milliseconds with three decimals at most. */
+/** Milliseconds, rounded to three decimals. */
 export const wholeMicros = (ms: number): number => Math.round(ms * 1_000) / 1_000;
 
 export const nativeCapture = (capture: Capture): NativeCapture => ({

@@ -1,4 +1,4 @@
-/** One pane: what it is, what is typed into it, what it shows. */
+/** Operations on one pane: describe it, type into it, read it. */
 import { typeFor } from "../../daemon/delivery/addressee.ts";
 import { profileNamed } from "../../daemon/readiness/profiles.ts";
 import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
@@ -20,7 +20,7 @@ import { nativeSnapshot } from "./screenOutputs.ts";
 export const paneOperations = {
   listPanes: operation({
     summary: "List panes.",
-    description: "Those of all sessions.",
+    description: "Includes the panes of all sessions.",
     scope: "server",
     input: emptyRequestSchema,
     output: responses.panesSchema,
@@ -34,7 +34,7 @@ export const paneOperations = {
 
   describePane: operation({
     summary: "Describe one pane.",
-    description: "Includes what only tmux knows at this moment: program, directory, history.",
+    description: "Also asks tmux for the current program, directory and history.",
     scope: "pane",
     input: emptyRequestSchema,
     output: responses.paneDetailsSchema,
@@ -62,7 +62,7 @@ export const paneOperations = {
 
   input: operation({
     summary: "Type into a pane.",
-    description: "The parts arrive in order as one job; nothing from another sender comes between them.",
+    description: "The parts are typed in order, as one job that other senders cannot interrupt.",
     scope: "pane",
     input: inputRequestSchema,
     output: responses.receiptSchema,
@@ -82,7 +82,7 @@ export const paneOperations = {
 
   capture: operation({
     summary: "Read the text a pane shows, or its last lines.",
-    description: "Includes its position in the stream of output.",
+    description: "Includes the position of the text in the output stream.",
     scope: "pane",
     input: captureRequestSchema,
     output: responses.captureSchema,

@@ -1,4 +1,4 @@
-/** The one way in which an operation is called: what it is about is found, what it is given is checked, then it runs. */
+/** The one way to call an operation: its targets are resolved, its input is validated, then it runs. */
 import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -10,13 +10,13 @@ import { OPERATIONS } from "./operationTable.ts";
 interface OperationRequest extends Call {
   readonly names: OperationNames;
   readonly input: unknown;
-  /** Names and input have passed a schema. */
+  /** Names and input are already validated. */
   readonly isChecked?: true | undefined;
-  /** Under which its caller knows it. */
+  /** The caller's id for the request. */
   readonly requestId?: string | undefined;
 }
 
-/** What it does at once is done in this turn. @throws AppError */
+/** The operation's synchronous part runs in this turn. @throws AppError */
 export function perform(context: OperationContext, name: OperationName, request: OperationRequest): Promise<object> {
   const { names, input: given, isChecked = false } = request;
   const operation = OPERATIONS[name];
@@ -37,11 +37,11 @@ export function perform(context: OperationContext, name: OperationName, request:
 function requireNames(scope: Scope, names: OperationNames): void {
   const wanted: readonly string[] = SCOPE_NAMES[scope];
   for (const name of wanted) {
-    if (names[name as keyof OperationNames] === undefined) throw new AppError("INVALID_ARGUMENT", `${name}: name one`);
+    if (names[name as keyof OperationNames] === undefined) throw new AppError("INVALID_ARGUMENT", `missing ${name}`);
   }
   for (const [name, given] of Object.entries(names)) {
     if (given !== undefined && !wanted.includes(name)) {
-      throw new AppError("INVALID_ARGUMENT", `${name}: this operation takes none; leave it out`);
+      throw new AppError("INVALID_ARGUMENT", `unexpected ${name}: this operation takes none`);
     }
   }
 }

@@ -1,4 +1,4 @@
-/** What a program is doing, for routes that report it: once, from a capture, or as a stream. */
+/** What a program is doing, for routes that report it: once, or as a stream. */
 import type { ReadinessWatcher, PaneReadiness, Readiness } from "../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -13,7 +13,7 @@ export function requireReadiness({ readiness }: WithReadiness): ReadinessWatcher
   return readiness;
 }
 
-/** As it is now: a capture of the screen when nobody watches the pane. @throws AppError NOT_FOUND, CONNECTION_LOST */
+/** The current readiness; captures the screen if nobody watches the pane. @throws AppError NOT_FOUND, CONNECTION_LOST */
 export async function readinessNow(
   { readiness }: WithReadiness,
   server: TmuxServer,
@@ -26,12 +26,12 @@ export async function readinessNow(
 }
 
 interface ReadinessSink {
-  /** Bytes that may be written now; nothing is while it is 0 or less. */
+  /** Bytes that may be written now; 0 or less: none. */
   room(): number;
   send(readiness: Readiness): void;
 }
 
-/** Tells a reader the state at the beginning and every change; a reader that is slow gets the latest when it has drained. */
+/** Sends a reader the current state and every change; a slow reader gets the latest state once it has drained. */
 export class ReadinessStream implements Disposable {
   readonly #watched: PaneReadiness;
   readonly #sink: ReadinessSink;

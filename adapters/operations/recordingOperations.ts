@@ -1,4 +1,4 @@
-/** Recordings of panes, which the daemon writes into a folder of its own. */
+/** Recordings of panes that the daemon writes into its own folder. */
 import { Readable } from "node:stream";
 import type { RecordingBook, RecordingInfo } from "../../daemon/recordings/recordingBook.ts";
 import { openRecording } from "../../daemon/recordings/recordingFiles.ts";
@@ -17,9 +17,9 @@ import { ON_TMUX, operation, type OperationContext } from "./operation.ts";
 
 export const recordingOperations = {
   startRecording: operation({
-    summary: "Record a pane into a file of the daemon.",
+    summary: "Record a pane into a file that the daemon keeps.",
     description:
-      "As asciicast, starting with the screen as it is now. It ends with the pane, at a limit, or when it is stopped.",
+      "Writes asciicast, starting with the current screen. It ends with the pane, at a limit, or when it is stopped.",
     scope: "pane",
     input: startRecordingSchema,
     output: recordingSchema,
@@ -35,7 +35,7 @@ export const recordingOperations = {
 
   listRecordings: operation({
     summary: "List recordings.",
-    description: "Includes those under way and those that are kept.",
+    description: "Includes active and finished ones.",
     scope: "daemon",
     input: emptyRequestSchema,
     output: recordingsSchema,
@@ -46,7 +46,7 @@ export const recordingOperations = {
 
   stopRecording: operation({
     summary: "Stop a recording.",
-    description: "Its file is complete when this responds. A recording that has ended is left as it is.",
+    description: "Responds when its file is complete. A recording that has already ended stays as it is.",
     scope: "recording",
     input: emptyRequestSchema,
     output: recordingSchema,
@@ -60,7 +60,7 @@ export const recordingOperations = {
 
   deleteRecording: operation({
     summary: "Delete a recording and its file.",
-    description: "A recording that is under way is stopped first.",
+    description: "An active recording is stopped first.",
     scope: "recording",
     input: emptyRequestSchema,
     output: okSchema,
@@ -76,10 +76,10 @@ export const recordingOperations = {
 /** @throws AppError INVALID_ARGUMENT */
 export function requireRecordings({ recordings }: Pick<OperationContext, "recordings">): RecordingBook {
   if (recordings !== undefined) return recordings;
-  throw new AppError("INVALID_ARGUMENT", "this daemon keeps no recordings; tmuxwire rec writes one itself");
+  throw new AppError("INVALID_ARGUMENT", "this daemon keeps no recordings; use `tmuxwire rec`");
 }
 
-/** What has come of a recording's file, as a response. @throws AppError INVALID_ARGUMENT, NOT_FOUND */
+/** A recording's file as written so far, as a response. @throws AppError INVALID_ARGUMENT, NOT_FOUND */
 export async function recordingResponse(
   context: Pick<OperationContext, "recordings">,
   recording: string,

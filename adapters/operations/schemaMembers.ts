@@ -1,5 +1,5 @@
 /**
- * What an object's schema says of its members, for ways to call an operation that have no JSON: queries and command lines.
+ * The members of an object's schema, for callers that have no JSON: queries and command lines.
  */
 import * as v from "valibot";
 
@@ -19,7 +19,7 @@ interface Node {
   readonly pipe?: readonly { readonly kind: string; readonly type: string; readonly requirement?: unknown }[];
 }
 
-/** By name, in the schema's order; none for a schema that is no object. */
+/** By name, in the schema's order; empty if the schema is not an object. */
 export function schemaMembers(schema: v.GenericSchema): ReadonlyMap<string, SchemaMember> {
   const { entries = {} } = schema as unknown as Node;
   return new Map(Object.entries(entries).map(([name, member]) => [name, memberOf(member)]));

@@ -1,4 +1,4 @@
-/** A pane's screen and what is typed, as every surface tells them, in responses and in streams. */
+/** A pane's screen and its typed input, in the form that all responses and streams use. */
 import type { TypedText } from "../../daemon/panes/subscription.ts";
 import type { Capture, Snapshot } from "../../daemon/tmux/io.ts";
 import type { NativeSnapshot } from "../../protocol/api/nativeResponses.ts";

@@ -1,4 +1,4 @@
-/** Servers and sessions: what there is, and sessions that come and go. */
+/** Operations on servers and sessions: list, create, kill. */
 import { randomBytes } from "node:crypto";
 import { stat } from "node:fs/promises";
 import type { ServerState } from "../../daemon/tmux/inventory.ts";
@@ -11,7 +11,7 @@ import { EXAMPLE_SESSION, EXAMPLE_TREE, EXAMPLE_WINDOW } from "./examples.ts";
 import { ON_TMUX, operation } from "./operation.ts";
 import { nativeServer, nativeSession } from "./outputs.ts";
 
-/** Asked of tmux: between two heartbeats somebody may have moved or stopped our client. */
+/** Asks tmux, because since the last heartbeat our client may have been moved or stopped. */
 export const statesNow = (servers: ReadonlyMap<string, TmuxServer>): Promise<(readonly [string, ServerState])[]> =>
   Promise.all([...servers].map(async ([name, server]) => [name, (await server.check()).state] as const));
 
@@ -57,9 +57,9 @@ export const serverOperations = {
   }),
 
   createSession: operation({
-    summary: "Make a session with one pane.",
+    summary: "Create a session with one pane.",
     description:
-      "Without a command it runs the user's shell. Without a name the daemon makes one up: tw- and 8 hex digits.",
+      "Runs the user's shell if no command is given. If no name is given, the daemon picks one: tw- and 8 hex digits.",
     scope: "server",
     input: createSessionSchema,
     output: responses.sessionSchema,
@@ -73,7 +73,7 @@ export const serverOperations = {
   }),
 
   killSession: operation({
-    summary: "End a session and every program in it.",
+    summary: "Kill a session and every program in it.",
     scope: "session",
     input: emptyRequestSchema,
     output: responses.okSchema,
@@ -87,7 +87,7 @@ export const serverOperations = {
 
   listWindows: operation({
     summary: "List windows.",
-    description: "Includes those of all sessions, with their layouts.",
+    description: "Includes the windows of all sessions, with their layouts.",
     scope: "server",
     input: emptyRequestSchema,
     output: windowsSchema,

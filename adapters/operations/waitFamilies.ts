@@ -1,4 +1,4 @@
-/** What the waits count, as metrics under the names of seed 002 §16.17, and with the prefix of all others: the same on every surface. */
+/** The waits' metrics, under the names of seed 002 §16.17 and under the same names with our prefix. */
 import type { Metrics } from "../../daemon/ops/metrics.ts";
 import type { WaitMetricsSnapshot } from "../../daemon/waits/waitHost.ts";
 
@@ -30,7 +30,7 @@ export function collectWaits(metrics: Metrics, waits: WaitCounts): void {
       metrics.collectHistogram(prefix + name, help, () => [waits.metrics()[name]]);
     for (const name of WAIT_GAUGES) single(name, "gauge");
     for (const name of WAIT_COUNTERS) single(name, "counter");
-    times("wait_match_latency_ms", "From the output that decided a wait to its result.");
-    times("wait_eval_ms", "Evaluation of waits per turn of the event loop.");
+    times("wait_match_latency_ms", "Time from the output that decided a wait to its result.");
+    times("wait_eval_ms", "Time spent evaluating waits per turn of the event loop.");
   }
 }

@@ -1,4 +1,4 @@
-/** Operations that last until a pane has done something: waits, and commands in its shell. */
+/** Operations that take until a pane has done something: waits, and commands in its shell. */
 import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { runResponseSchema, waitResponseSchema } from "../../protocol/api/nativeResponses.ts";
@@ -17,9 +17,9 @@ import { waitRequestSchema } from "./waitSchema.ts";
 
 export const waitOperations = {
   wait: operation({
-    summary: "Wait for output, silence, a prompt or the end.",
+    summary: "Wait for output, silence, a prompt or the program's end.",
     description:
-      "All predicates must hold. With `send` the wait is armed before its text is typed, and the echo satisfies nothing.",
+      "All predicates must hold. With `send`, the wait is armed before the text is typed, and the echo does not count.",
     scope: "pane",
     input: waitRequestSchema,
     output: waitResponseSchema,
@@ -100,11 +100,12 @@ export const waitOperations = {
   }),
 } as const;
 
-/** One `run` per pane: the second would type into the first's command. @throws AppError INCONSISTENT_STATE */
+/** Allows one `run` per pane: a second one would type into the first one's command. @throws AppError INCONSISTENT_STATE */
 function claimRun({ running }: OperationContext, server: TmuxServer, { id }: PaneInfo): () => void {
   const panes = running.get(server) ?? new Set();
   running.set(server, panes);
-  if (panes.has(id)) throw new AppError("INCONSISTENT_STATE", `a run is under way in pane ${id}; wait for its end`);
+  if (panes.has(id))
+    throw new AppError("INCONSISTENT_STATE", `another run is active in pane ${id}; wait for it to end`);
   panes.add(id);
   return () => void panes.delete(id);
 }

@@ -1,4 +1,4 @@
-/** What a client sends to wait: the predicates of the table, together or as alternatives, and how to look for them. */
+/** The request of a wait: predicates from the table, together or as alternatives, and where to look for them. */
 import * as v from "valibot";
 import { PREDICATES } from "../../daemon/waits/predicates/predicateTable.ts";
 import { fromSchema, inputRequestSchema, timeoutMs } from "../../protocol/api/nativeRequests.ts";
@@ -16,14 +16,14 @@ export const waitRequestSchema = v.strictObject({
   ...predicates,
   anyOf: optional(
     v.pipe(v.array(predicatesSchema), v.minLength(1), v.maxLength(16)),
-    "Sets of predicates; one of them must hold in addition to those above.",
+    "Sets of predicates; at least one set must hold, in addition to the predicates above.",
   ),
   from: v.optional(fromSchema),
   on: optional(
     v.picklist(["stream", "screen"]),
-    "Where patterns look: in the output, or also at the rows of the screen that have changed since the wait began.",
+    "What patterns are matched against: the output, or also the screen rows that have changed since the wait began.",
   ),
   timeoutMs,
-  send: optional(inputRequestSchema, "Typed once the wait is armed; its echo satisfies nothing."),
+  send: optional(inputRequestSchema, "Typed once the wait is armed; its echo does not count."),
 });
 export type NativeWaitRequest = v.InferInput<typeof waitRequestSchema>;

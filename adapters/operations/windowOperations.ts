@@ -1,4 +1,4 @@
-/** Operations on windows and panes under the names of tmux's commands, with their targets found. */
+/** Operations on windows and panes, under the names of tmux's commands. */
 import type * as v from "valibot";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { LayoutOperation } from "../../daemon/tmux/layout.ts";
@@ -39,7 +39,7 @@ export const windowOperations = Object.fromEntries(
   LAYOUT_OPERATION_NAMES.map((name) => [name, rowOf(name)]),
 ) as Readonly<Record<LayoutOperationName, WindowOperation>>;
 
-/** Which members name something, and what. */
+/** The members that name a target, and how to find it. */
 const TARGETS: Readonly<Record<string, (server: TmuxServer, text: string) => { readonly id: string }>> = {
   pane: findPane,
   with: findPane,

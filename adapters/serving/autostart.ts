@@ -1,6 +1,6 @@
 /**
- * Starts the daemon for a command or a program that finds none: a separate process that outlives it, with its log in a
- * file. Runs in the caller's process, never in the daemon.
+ * Starts the daemon for a command or a program that finds none running: a separate process that outlives the caller and logs
+ * to a file. Runs in the caller's process, never in the daemon.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,14 +16,14 @@ interface AutostartRequest {
   readonly flags: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logPath: string;
-  /** What it prints once it listens. */
+  /** Matches the daemon's output once it listens. */
   readonly ready: RegExp;
   /** Default: this process's own. */
   readonly node?: string;
   readonly signal?: AbortSignal;
 }
 
-/** Resolves with its pid when it listens. @throws Error with its last output */
+/** Resolves with the daemon's pid once it listens. @throws Error with its last output */
 export async function autostart(request: AutostartRequest): Promise<number | undefined> {
   const { flags, env, logPath, ready, node = process.execPath, signal: left = [] } = request;
   mkdirSync(dirname(logPath), { recursive: true, mode: 0o700 });

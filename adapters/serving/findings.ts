@@ -1,15 +1,15 @@
-/** What a check of `tmuxwire doctor` finds, and what checks are given. */
+/** The results and inputs of `tmuxwire doctor`'s checks. */
 import type { DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
 import { toAppError } from "../../protocol/errors.ts";
 
 export type Verdict = "ok" | "warn" | "fail";
 
 export interface Finding {
-  /** What was checked. */
+  /** The name of the check. */
   readonly check: string;
   readonly verdict: Verdict;
   readonly message: string;
-  /** What to do, for everything but `ok`. */
+  /** What to do; present unless the verdict is `ok`. */
   readonly remedy?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface Check {
   readonly probe: () => Promise<Finding> | Finding;
 }
 
-/** The check's finding; a thrown error becomes one too, since our errors already say what to do. */
+/** The check's finding; a thrown error becomes one too, because our errors say what to do. */
 export async function findingOf({ name, probe }: Check): Promise<Finding> {
   try {
     return await probe();

@@ -1,4 +1,4 @@
-/** Checks of listeners: whether the port is free, ours, or somebody else's, and which users it obeys. */
+/** Checks of listeners: whether the port is free, ours, or in use by another program, and which users may connect. */
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { createServer } from "node:net";
@@ -8,11 +8,11 @@ import { type ListenSettings, requireLoopback } from "../kit/listeners/listen.ts
 import { peersUnknowable } from "../kit/peers/peerUsers.ts";
 import { type Check, fail, type Finding, ok, warn } from "./findings.ts";
 
-/** Health is served from memory; a slower response is not ours. */
+/** Our health response is served from memory; a slower one is not ours. */
 const RESPONSE_WITHIN_MS = 1_000;
 const MAX_RESPONSE_BYTES = 65_536;
 
-/** Which users a listener obeys. */
+/** Which users may connect to a listener. */
 export const usersCheck = (
   name: string,
   allowUids: AllowedUids,
@@ -23,15 +23,15 @@ export const usersCheck = (
 function usersOf(check: string, allowUids: AllowedUids, token: string | undefined, tokenSetting: string): Finding {
   const problem = peersUnknowable({ allowUids, token, tokenSetting });
   if (problem !== undefined) return fail(check, problem);
-  if (token !== undefined) return ok(check, "anyone with its token");
+  if (token !== undefined) return ok(check, "anyone with the token");
   if (allowUids === "any") {
     return warn(
       check,
       "every user of this machine, without a token",
-      `set ${tokenSetting}, or leave out --allow-uids any`,
+      `set ${tokenSetting}, or remove --allow-uids any`,
     );
   }
-  return ok(check, `${["you", "root", ...[...allowUids].map((uid) => `user ${uid}`)].join(", ")}: it has no token`);
+  return ok(check, `${["you", "root", ...[...allowUids].map((uid) => `user ${uid}`)].join(", ")}, without a token`);
 }
 
 interface PortCheckOptions {
@@ -39,9 +39,9 @@ interface PortCheckOptions {
   readonly host: string;
   readonly port: number;
   readonly settings: ListenSettings;
-  /** Other machines may connect. */
+  /** Whether other machines may connect. */
   readonly remote?: boolean | undefined;
-  /** The health URL of our listener there, and the headers it needs; the response is JSON. */
+  /** The health URL of our listener at that address; the response is JSON. */
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly isOurs: (body: unknown) => boolean;
@@ -51,7 +51,7 @@ export const portCheck = (options: PortCheckOptions): Check => ({ name: options.
 
 async function portOf(options: PortCheckOptions): Promise<Finding> {
   const { name: check, host, port, settings, remote, url, headers = {}, isOurs } = options;
-  const remedy = `stop what listens there, or choose another port with ${settings.port}`;
+  const remedy = `stop the program that listens there, or choose another port with ${settings.port}`;
   if (remote !== true) await requireLoopback({ host, port, settings });
   if (port === 0) return ok(check, "any free port");
   const at = `${urlHost(host)}:${port}`;
@@ -68,7 +68,7 @@ async function portOf(options: PortCheckOptions): Promise<Finding> {
   }
 }
 
-/** Listens for a moment: the only way to know. */
+/** Binds the port briefly, which is the only way to know. */
 function bindProblem(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -77,11 +77,11 @@ function bindProblem(host: string, port: number): Promise<string | undefined> {
   });
 }
 
-/** Every health response of ours is an object that says whether all is well. */
+/** Recognises our health responses, which have `ok` or `error`. */
 export const isHealth = (body: unknown): boolean =>
   typeof body === "object" && body !== null && ("ok" in body || "error" in body);
 
-/** The response's JSON, undefined when there is none. A certificate need not be trusted to be recognised. */
+/** The response's JSON; undefined if there is none. Accepts any certificate, because it only identifies the listener. */
 function ask(url: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
   return new Promise((resolve) => {
     const send = url.startsWith("https:") ? httpsRequest : httpRequest;

@@ -1,17 +1,17 @@
-/** What a running daemon has open, and the order in which it closes. */
+/** The open parts of a running daemon, and the order in which they are closed. */
 import type { Log } from "../../daemon/ops/log.ts";
 import { systemClock, type Timer } from "../../daemon/time/clock.ts";
 
 type Close = () => Promise<void> | void;
 
-/** At a stop, requests under way may finish for this long: less than the listeners' own grace. */
+/** How long active requests may finish at a stop: less than the listeners' own grace period. */
 const FINISH_WITHIN_MS = 600;
 
 /**
- * What is open, in closing order. `surfaces` take requests: together they stop accepting, end streams and waits, and close
- * once everything under way is settled. Requests that still wait for tmux are settled by closing `servers`, and the
- * surfaces have the rest of their grace to write the responses. `rest` is what all of them write to until then (stores),
- * closed one by one in reverse order of opening.
+ * The open parts, in closing order. `surfaces` take requests: together they stop accepting, end streams and waits, and close
+ * once all active requests are settled. Requests that still wait for tmux are settled by closing `servers`; the surfaces use
+ * the rest of their grace period to write those responses. `rest` holds what all of them write to until then (stores), closed
+ * one by one in reverse order of opening.
  */
 export class OpenParts {
   readonly #log: Log;
@@ -23,7 +23,7 @@ export class OpenParts {
     this.#log = log;
   }
 
-  /** What the other has open closes with this one. */
+  /** Takes over another's parts, to be closed with these. */
   take({ surfaces, servers, rest }: OpenParts): void {
     this.surfaces.push(...surfaces);
     this.servers.push(...servers);
@@ -46,7 +46,7 @@ export class OpenParts {
   }
 }
 
-/** Resolves with `work`, or when the time is up. */
+/** Resolves when `work` does, or after the timeout. */
 async function within(ms: number, work: Promise<void>): Promise<void> {
   let timer: Timer | undefined;
   const isOver = new Promise<void>((resolve) => {

@@ -12,7 +12,7 @@ interface SharedGuestsOptions {
   readonly open: OpenParts;
 }
 
-/** Guests by their socket, opened when first asked for. */
+/** Guest servers by socket, opened when first requested. */
 export class SharedGuests {
   readonly #options: SharedGuestsOptions;
   readonly #guests = new Map<string, Promise<OpenedGuest>>();
@@ -21,14 +21,14 @@ export class SharedGuests {
     this.#options = options;
   }
 
-  /** Resolves once it is listed. @throws AppError TMUX_UNAVAILABLE */
+  /** Resolves once the server's inventory is known. @throws AppError TMUX_UNAVAILABLE */
   async at(socketPath: string, name: string): Promise<TmuxServer> {
     const { server, listed } = await this.opened(socketPath, name);
     await listed;
     return server;
   }
 
-  /** Without waiting; it may still be connecting. @throws AppError TMUX_UNAVAILABLE */
+  /** Opens the server without waiting for the connection. @throws AppError TMUX_UNAVAILABLE */
   opened(socketPath: string, name: string): Promise<OpenedGuest> {
     let guest = this.#guests.get(socketPath);
     if (guest === undefined) {
@@ -52,7 +52,7 @@ export class SharedGuests {
   }
 }
 
-/** A log with the server's name on every line. */
+/** A log function that adds the server's name to every line. */
 export function serverLog(log: Log, server: string): (event: string, fields: object) => void {
   const named = log.with({ server });
   return (event, fields) => named.info(event as LogEvent, { ...fields });

@@ -1,4 +1,4 @@
-/** The daemon's recordings, opened by the first part that serves them: an earlier daemon's leftovers are repaired once. */
+/** The daemon's recordings, opened once by the first part that serves them; that repairs what an earlier daemon left. */
 import { homedir } from "node:os";
 import type { Log } from "../../daemon/ops/log.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";

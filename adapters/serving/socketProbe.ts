@@ -1,8 +1,8 @@
-/** Whether a process listens on a unix socket: the one way to tell a dead daemon's socket from a live one's. */
+/** Whether a process listens on a unix socket, which is the only way to tell a dead daemon's socket from a live one's. */
 import { connect } from "node:net";
 import { systemClock } from "../../daemon/time/clock.ts";
 
-/** A listener accepts at once unless its backlog is full, and then it is alive too. */
+/** A listener accepts at once unless its backlog is full, and then it is alive as well. */
 const RESPONSE_WITHIN_MS = 1_000;
 
 export function isListening(socketPath: string): Promise<boolean> {
@@ -15,7 +15,7 @@ export function isListening(socketPath: string): Promise<boolean> {
     };
     const timer = systemClock.callAt(systemClock.nowMs() + RESPONSE_WITHIN_MS, () => settle(true));
     socket.once("connect", () => settle(true));
-    // EAGAIN is a full backlog: a listener is there.
+    // EAGAIN means a full backlog, so there is a listener.
     socket.once("error", (error: NodeJS.ErrnoException) => settle(error.code === "EAGAIN"));
   });
 }

@@ -1,4 +1,4 @@
-/** What every adapter's start is given, and what most of them open. */
+/** The context of every adapter's start, and what most adapters open. */
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
 import type { DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
@@ -17,7 +17,7 @@ import { serverLog, type SharedGuests } from "./sharedGuests.ts";
 
 export interface StartContext {
   readonly daemon: DaemonConfig;
-  /** Names of the adapters that are served. */
+  /** Names of the adapters to be served. */
   readonly only: ReadonlySet<string>;
   /** The daemon's own environment; `paneEnvironment` chooses what a pane inherits. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -26,24 +26,24 @@ export interface StartContext {
   readonly print: (line: string) => void;
   readonly waits: WaitManager;
   readonly readiness: ReadinessEngine;
-  /** One for all surfaces, so that a pane's deliveries are serialized. */
+  /** Shared by all surfaces, so that a pane's deliveries are serialized. */
   readonly delivery: Delivery;
   readonly open: OpenParts;
-  /** Guest servers: one connection to each, shared. */
+  /** Guest servers, with one shared connection to each. */
   readonly guests: SharedGuests;
-  /** One for all surfaces. The native API starts and ends recordings: without it there are none. */
+  /** Shared by all surfaces. Only the native API starts and ends recordings. */
   readonly recordings: () => Promise<RecordingBook>;
-  /** For the adapter that carries them; each is made by this call. */
+  /** Makes the mounts, for the adapter that carries them. */
   readonly mounts: () => Promise<readonly MountedPart[]>;
 }
 
 export interface MountedPart {
   readonly mount: Mount;
-  /** The listener is open. @throws AppError CONFIGURATION_INVALID when nothing else is served */
+  /** Called when the listener is open. @throws AppError CONFIGURATION_INVALID if nothing else is served */
   announce(url: string, token: string): Promise<void>;
 }
 
-/** An owned server on this socket, closed with the rest. */
+/** Opens an owned server on this socket, to be closed with the rest. */
 export async function openOwnedServer(
   context: StartContext,
   { name, socketPath, setting }: { readonly name: string; readonly socketPath: string; readonly setting: string },
@@ -60,7 +60,7 @@ export async function openOwnedServer(
   return server;
 }
 
-/** The listener's rule about users: none when it has a token. @throws AppError CONFIGURATION_INVALID when it would refuse everybody. */
+/** The listener's rule about users; none if it has a token. @throws AppError CONFIGURATION_INVALID if it would refuse everyone. */
 export function peerUsers(
   { daemon: { allowUids }, log }: StartContext,
   token: string | undefined,

@@ -1,4 +1,4 @@
-/** Checks of tmux servers: owned servers' sockets, hubs that a daemon left behind, guests. */
+/** Checks of tmux servers: owned servers' sockets, hubs that a daemon left behind, guest servers. */
 import { existsSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { localHost } from "../../daemon/host/localHost.ts";
@@ -11,10 +11,10 @@ import { systemClock } from "../../daemon/time/clock.ts";
 import { type Check, type CheckInputs, fail, type Finding, ok, warn } from "./findings.ts";
 import { isListening } from "./socketProbe.ts";
 
-/** A healthy tmux lists its sessions within this. */
+/** A healthy tmux lists its sessions within this time. */
 const LIST_WITHIN_MS = 3_000;
 
-/** An owned server: its socket, and what daemons have left there. */
+/** Checks of an owned server: its socket, and hubs that daemons left behind. */
 export const ownTmuxChecks = (
   name: string,
   path: string,
@@ -26,25 +26,29 @@ export const ownTmuxChecks = (
 ];
 
 async function socketOf(check: string, path: string, setting: string): Promise<Finding> {
-  // `prepareSocketPath` would make the directory: a missing one is not checked further.
-  if (!existsSync(dirname(path))) return ok(check, `${path}; its directory will be made`);
+  // `prepareSocketPath` would make a missing directory, so that is not checked further.
+  if (!existsSync(dirname(path))) return ok(check, `${path}; its directory will be created`);
   prepareSocketPath(path, { setting, isStickyWell: true });
   if (!existsSync(path)) return ok(check, `${path}, no server yet`);
   return ok(
     check,
-    (await isListening(path)) ? `a tmux server runs on ${path}` : `${path} was left by a server that is gone`,
+    (await isListening(path)) ? `a tmux server runs on ${path}` : `${path} was left behind by a dead server`,
   );
 }
 
-/** A hub without a client was left by a daemon that was killed; the next start removes it. */
+/** A hub without a client was left behind by a killed daemon; the next start removes it. */
 async function hubsOf(check: string, path: string, env: CheckInputs["env"]): Promise<Finding> {
   if (!existsSync(path) || !(await isListening(path))) return ok(check, "no server, no hubs");
   const hubs = (await listSessions(path, env)).filter(({ name }) => name.startsWith(HUB_PREFIX));
   const stale = hubs.filter(({ attached }) => attached === 0);
   if (stale.length > 0) {
-    return warn(check, `left behind: ${stale.map(({ name }) => name).join(", ")}`, "start the daemon: it removes them");
+    return warn(
+      check,
+      `left behind: ${stale.map(({ name }) => name).join(", ")}`,
+      "start the daemon, which removes them",
+    );
   }
-  return ok(check, hubs.length === 0 ? "none: no daemon holds this server" : "held by a running daemon");
+  return ok(check, hubs.length === 0 ? "none: no daemon uses this server" : "held by a running daemon");
 }
 
 export const guestCheck = (guest: GuestConfig, env: CheckInputs["env"]): Check => {
@@ -54,23 +58,24 @@ export const guestCheck = (guest: GuestConfig, env: CheckInputs["env"]): Check =
 
 async function guestOf(check: string, { socketPath }: GuestConfig, env: CheckInputs["env"]): Promise<Finding> {
   const stat = lstatSync(socketPath, { throwIfNoEntry: false });
-  if (stat === undefined) return warn(check, `${socketPath} does not exist`, "start that tmux, or correct --server");
+  if (stat === undefined)
+    return warn(check, `${socketPath} does not exist`, "start that tmux server, or correct --server");
   if (!stat.isSocket()) return fail(check, `${socketPath} is not a socket`, "correct --server");
   if (stat.uid !== process.getuid?.()) {
-    return fail(check, `${socketPath} belongs to user ${stat.uid}`, "offer servers of your own only");
+    return fail(check, `${socketPath} belongs to user ${stat.uid}`, "name only servers of your own with --server");
   }
   if (!(await isListening(socketPath))) {
-    return warn(check, `no process listens on ${socketPath}`, "start that tmux again");
+    return warn(check, `no process listens on ${socketPath}`, "start that tmux server again");
   }
   const runs = `a tmux server runs on ${socketPath}`;
   const version = (await printed(socketPath, env, ["display-message", "-p", "#{version}"])).trim();
   const introduction = introductionTo(version, localHost().clients.openDirect !== undefined);
-  // One that another version listens to does not say which.
+  // An empty version means that a client of this version cannot talk to it.
   if (version === "" || introduction === "any") return ok(check, runs);
-  const crashes = `tmux before 3.7, and this is ${version}, can crash when a control client attaches while sessions come and go`;
+  const crashes = `tmux before 3.7 (this is ${version}) can crash when a control client attaches while sessions are created or killed`;
   if (introduction === "direct")
-    return ok(check, `${runs}; ${crashes}: ours cannot do that, those of other programs can`);
-  return warn(check, `${runs}; ${crashes}: ours wait until it is calm`, "upgrade tmux to 3.7");
+    return ok(check, `${runs}; ${crashes}: the daemon's clients avoid this, those of other programs may not`);
+  return warn(check, `${runs}; ${crashes}: the daemon's clients wait until nothing changes`, "upgrade tmux to 3.7");
 }
 
 interface Listed {
@@ -83,17 +88,17 @@ async function listSessions(path: string, env: CheckInputs["env"]): Promise<List
   return rows.split("\n").flatMap(listed);
 }
 
-/** What a plain client prints: a control client could end the server (docs/tmuxFacts.md 50). It starts no server. */
+/** The output of a plain client, because a control client could crash the server (docs/tmuxFacts.md 50). Starts no server. */
 async function printed(path: string, env: CheckInputs["env"], command: readonly string[]): Promise<string> {
   const { run } = localHost().clients;
   const started = systemClock.nowMs();
   const args = ["-u", "-N", "-S", path, ...command];
   const { stdout } = await run("tmux", args, paneEnvironment(env), { timeoutMs: LIST_WITHIN_MS });
   if (systemClock.nowMs() - started < LIST_WITHIN_MS) return stdout;
-  throw new Error(`tmux on ${path} does not respond; is its process stopped? (pgrep tmux)`);
+  throw new Error(`tmux on ${path} does not respond; check with \`pgrep tmux\` whether its process is stopped`);
 }
 
-/** A hub's name has letters and digits only, so no other line of the reply can be taken for one. */
+/** A hub's name has only letters and digits, so no other line of the reply can be mistaken for one. */
 function listed(line: string): Listed[] {
   const match = /^(\d+) (\S+)$/.exec(line);
   return match === null ? [] : [{ attached: Number(match[1]), name: match[2] ?? "" }];

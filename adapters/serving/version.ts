@@ -1,4 +1,4 @@
-/** The package's version, from the package.json next to whatever was compiled or is being tested. */
+/** The package's version, from the package.json next to the compiled or tested sources. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 

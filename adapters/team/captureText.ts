@@ -1,4 +1,4 @@
-/** A worker's screen and history as text: what tmux itself would print, cut only where the contract says so. */
+/** A worker's screen and history as text: what tmux itself would print, cut only as the contract says. */
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { TEAM_MAX_CAPTURE_LINES, type TeamCapture } from "../../protocol/api/team.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -16,11 +16,11 @@ export interface CaptureTarget {
 /** @throws AppError tmux_error, session_not_found */
 export async function captureText(target: CaptureTarget, requestedLines: number): Promise<TeamCapture> {
   const rows = await printedRows(target, Math.min(requestedLines, TEAM_MAX_CAPTURE_LINES));
-  // As tmux prints it: the history that is asked for and the whole screen below it.
+  // As tmux prints it: the requested history, then the whole screen.
   return bounded(target, rows, requestedLines, TEAM_MAX_CAPTURE_LINES);
 }
 
-/** The last lines with any text, for the response to a start; of a worker that has ended, its own last lines. */
+/** The last non-empty lines, for the response to a start. If the worker has ended, its own last lines. */
 export async function initialCapture(target: CaptureTarget, requestedLines: number): Promise<TeamCapture> {
   const most = Math.min(requestedLines, TEAM_MAX_CAPTURE_LINES);
   return bounded(target, await ownRows(target, most), requestedLines, most);
@@ -29,7 +29,7 @@ export async function initialCapture(target: CaptureTarget, requestedLines: numb
 const LAST_WORDS_ROWS = 5;
 const LAST_WORDS_CHARS = 500;
 
-/** The last output of a worker that has ended; empty when there was none. Foreign text. */
+/** The last output of a worker that has ended; empty if there was none. Foreign text. */
 export async function lastWords(target: CaptureTarget): Promise<string> {
   const rows = (await ownRows(target, WORKER_ROWS)).filter((row) => row.trim() !== "" && !meansDead(row));
   const words = rows.slice(-LAST_WORDS_ROWS).map((row) => row.trim());
@@ -48,7 +48,7 @@ function bounded(
   return { sessionName, lines: kept.length, requestedLines, text: [...kept, ...marker].join("\n"), truncated };
 }
 
-/** Without the blank rows at the end, and without tmux's note below them that the program has ended. */
+/** The rows without trailing blank ones, and without tmux's note below them that the program has ended. */
 async function ownRows(target: CaptureTarget, lines: number): Promise<readonly string[]> {
   const rows = [...(await printedRows(target, lines))];
   const isDead = target.server.findPane(target.pane)?.exit !== undefined;
@@ -65,7 +65,7 @@ async function ownRows(target: CaptureTarget, lines: number): Promise<readonly s
   return rows;
 }
 
-/** What tmux writes into a pane that it keeps, in the words of every version. */
+/** The note that tmux, in any version, writes into a dead pane. */
 const meansDead = (row: string): boolean => /^Pane is dead(?: \(|$)/.test(row);
 
 async function printedRows(target: CaptureTarget, lines: number): Promise<readonly string[]> {

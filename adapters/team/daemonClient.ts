@@ -1,6 +1,6 @@
 /**
- * The extension's way to the daemon: where it is told to be, or where `daemon.json` says. A daemon that is not running is
- * started when the user has allowed that; a request is sent again only when that cannot do it twice.
+ * The extension's client of the daemon, at the configured address or the one in `daemon.json`. If no daemon runs, one is
+ * started if the user has allowed it; a request is retried only if that cannot perform it twice.
  */
 import { homedir } from "node:os";
 import { join, basename, dirname } from "node:path";
@@ -13,11 +13,11 @@ export interface DaemonClientOptions {
   readonly homeDir?: string | undefined;
   readonly url?: string | undefined;
   readonly token?: string | undefined;
-  /** Start the daemon when there is none. Default: TMUXWIRE_AUTOSTART=1. */
+  /** Start a daemon if none is running. Default: whether TMUXWIRE_AUTOSTART is 1. */
   readonly startDaemon?: boolean | undefined;
 }
 
-/** What a tool's caller sees: the contract's code first. */
+/** The error of a tool; its message begins with the contract's code. */
 export class TeamToolError extends Error {
   readonly code: string;
   readonly command: string | undefined;
@@ -47,7 +47,7 @@ interface Request {
 
 interface Unreached {
   readonly error: TeamToolError;
-  /** The request did not arrive, or repeating it has no further effect. */
+  /** True if the request did not arrive, or repeating it has no further effect. */
   readonly mayRepeat: boolean;
 }
 
@@ -64,7 +64,7 @@ export class DaemonClient {
     const request = { operation, body, signal };
     const first = await this.#try(request);
     if ("body" in first) return first.body;
-    // A kept connection may belong to a dead daemon: the file says where its successor listens.
+    // A kept-alive connection may belong to a dead daemon; the file says where its successor listens.
     const second = first.mayRepeat ? await this.#try(request) : first;
     if ("body" in second) return second.body;
     if (!this.#mayStart || !second.mayRepeat) throw second.error;
@@ -74,10 +74,10 @@ export class DaemonClient {
     throw third.error;
   }
 
-  /** @throws TeamToolError when the daemon has responded with one, or the caller has left */
+  /** @throws TeamToolError if the daemon responds with an error or the caller aborts */
   async #try(request: Request): Promise<{ readonly body: Record<string, unknown> } | Unreached> {
     const address = await this.#address();
-    if (address === undefined) return { error: unreachable("no tmuxwire daemon was found"), mayRepeat: true };
+    if (address === undefined) return { error: unreachable("found no tmuxwire daemon"), mayRepeat: true };
     try {
       return { body: await send(address, request) };
     } catch (error) {
@@ -121,7 +121,7 @@ export class DaemonClient {
   }
 }
 
-/** Reading changes nothing, and a key makes a repeated start harmless; only a post would be there twice. */
+/** Reading changes nothing, and a key makes a repeated start harmless; only a post would appear twice. */
 const isRepeatable = ({ operation, body }: Request): boolean =>
   operation === "start" ? "idempotencyKey" in body : !("threadId" in body);
 
@@ -129,7 +129,7 @@ const didNotArrive = (error: unknown): boolean =>
   ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === "ECONNREFUSED";
 
 const unreachable = (message: string, cause?: unknown): TeamToolError =>
-  new TeamToolError("daemon_unavailable", `${message}; start it with: tmuxwire serve --with team`, { cause });
+  new TeamToolError("daemon_unavailable", `${message}; run \`tmuxwire serve --with team\``, { cause });
 
 async function send({ url, token }: Address, request: Request): Promise<Record<string, unknown>> {
   const { operation, body, signal } = request;
@@ -146,7 +146,7 @@ async function send({ url, token }: Address, request: Request): Promise<Record<s
   const { code, message, command, stderr } = (received?.["error"] ?? {}) as Record<string, unknown>;
   throw new TeamToolError(
     typeof code === "string" ? code : `http_${response.status}`,
-    typeof message === "string" ? message : "the daemon's response is not the team contract's; is it another program?",
+    typeof message === "string" ? message : "unexpected response; check that a tmuxwire daemon listens at this address",
     { command, stderr },
   );
 }
@@ -161,7 +161,7 @@ function parsed(text: string): Record<string, unknown> | undefined {
 }
 
 /**
- * Without teamd's secrets. Resolves when it listens. @param daemonFile where it will say so. @throws Error with what it said
+ * Starts it without teamd's secrets. Resolves when it listens. @param daemonFile that it will write. @throws Error with its last output
  */
 async function startDaemon(env: Environment, daemonFile: string): Promise<void> {
   try {
@@ -170,7 +170,7 @@ async function startDaemon(env: Environment, daemonFile: string): Promise<void> 
       env: Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("PI_TEAMD_"))),
       logPath: join(dirname(daemonFile), "daemon.log"),
       ready: /^team contract at /m,
-      // pi may be a program of its own with another runtime inside.
+      // pi may be a standalone program with another runtime inside.
       node: basename(process.execPath).startsWith("node") ? process.execPath : "node",
     });
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * `daemon.json`: how the extension, inside pi, finds this daemon. Whoever can read it can start workers, so it is its
- * owner's alone; it appears whole, and goes with the daemon unless another one has written it since.
+ * `daemon.json` tells the extension inside pi where this daemon is. Whoever can read it can start workers, so only its owner
+ * can; it is written atomically, and removed with the daemon unless another one has written it since.
  */
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -18,17 +18,17 @@ export const daemonFilePath = (rootDir: string): string => join(rootDir, "daemon
 /** @throws AppError CONFIGURATION_INVALID */
 export async function writeDaemonFile(path: string, address: DaemonAddress): Promise<void> {
   try {
-    // Others who may write there could put an address of their own in its place.
+    // Others who can write to the directory could replace the address with their own.
     makeOwnDirectory(dirname(path), "TMUXWIRE_TEAM_DIR");
     replacePrivate(path, `${JSON.stringify(address)}\n`);
   } catch (error) {
     if (error instanceof AppError) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    throw refused(`${path} cannot be written (${code ?? "unknown error"}); make its directory writable for you`, error);
+    throw refused(`cannot write ${path} (${code ?? "unknown error"}); make its directory writable`, error);
   }
 }
 
-/** What the file says; undefined when it is missing, is not its owner's alone, or is not what we write. */
+/** The file's content; undefined if it is missing, accessible to others, or malformed. */
 export async function readDaemonFile(path: string): Promise<DaemonAddress | undefined> {
   try {
     const found = readPrivate(path);

@@ -1,6 +1,6 @@
 /**
- * Where teamd is: the environment, a token file, or the `runtime.json` that teamd keeps in its team's directory, in the
- * order of pi-team's own client (docs/contracts/team.md §1). Only read, never written.
+ * Finds teamd: from the environment, a token file, or the `runtime.json` that teamd keeps in its team's directory, in the
+ * order of pi-team's own client (docs/contracts/team.md §1). Reads only.
  */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,22 +15,22 @@ interface DiscoveryInputs {
   readonly teamId?: string | undefined;
 }
 
-/** More teams than anybody has; only this many are searched for the newest. */
+/** How many teams are searched for the newest; nobody has more. */
 const MAX_TEAMS = 1_000;
 const MAX_FILE_BYTES = 65_536;
 
 const set = (value: unknown): string | undefined =>
   typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
 
-/** Where teams keep their directories. */
+/** The directory of the teams' directories. */
 const teamsRoot = ({ env, homeDir }: Pick<DiscoveryInputs, "env" | "homeDir">): string =>
   set(env["PI_TEAM_WORKSPACE_ROOT"]) ?? join(homeDir, ".pi", "teams");
 
-/** As pi-team's client writes a name that is to be an agent's. */
+/** Converts a name to an agent's name as pi-team's client does. */
 const asAgentName = (name: string | undefined): string =>
   (set(name) ?? "").replaceAll(/[^a-zA-Z0-9._-]+/g, "-").replaceAll(/^-+|-+$/g, "");
 
-/** Who posts by default: the name that pi-team's client uses, so that its leases are ours. */
+/** The default author of posts: the name that pi-team's client uses, so that its leases apply to us. */
 export function defaultAgentId(env: Environment): string {
   const given = set(env["PI_AGENT_ID"]);
   if (given !== undefined) return given;
@@ -38,13 +38,13 @@ export function defaultAgentId(env: Environment): string {
   return user === undefined ? `agent-${process.pid}` : `${user}-auto`;
 }
 
-/** Undefined when there is none to be found. */
+/** Undefined if none is found. */
 export async function discoverTeamd(inputs: DiscoveryInputs): Promise<Teamd | undefined> {
   const agentId = defaultAgentId(inputs.env);
   return (await fromEnvironment(inputs, agentId)) ?? (await fromRuntimeFile(inputs, agentId));
 }
 
-/** The team that is meant, whether or not its teamd runs: what listing and attaching need. */
+/** The team of the request, whether or not its teamd runs; enough for listing and attaching. */
 export async function discoverTeamId(inputs: DiscoveryInputs): Promise<string | undefined> {
   return inputs.teamId ?? set(inputs.env["PI_TEAM_ID"]) ?? (await discoverTeamd(inputs))?.teamId;
 }
@@ -85,7 +85,7 @@ interface Kept {
   readonly token?: string | undefined;
 }
 
-/** A JSON object, or a line that is the token. */
+/** Reads a JSON object, or a line that is the token. */
 async function readTokenFile(path: string): Promise<Kept> {
   const text = (await readFile(path, "utf8").catch(() => "")).slice(0, MAX_FILE_BYTES).trim();
   if (!text.startsWith("{")) return { token: set(text.split(/\r?\n/u)[0]) };

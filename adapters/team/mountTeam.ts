@@ -1,6 +1,6 @@
 /**
- * The team contract on the native listener: a tmux server per team, made when it is first asked for, and `daemon.json`, by
- * which the extension inside pi finds the listener (docs/contracts/team.md §2, §3).
+ * The team contract on the native listener: a tmux server per team, started on the first request, and `daemon.json`, which
+ * tells the extension inside pi where the listener is (docs/contracts/team.md §2, §3).
  */
 import { basename, extname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -41,14 +41,14 @@ export function mountTeam(team: TeamConfig, context: StartContext): MountedPart 
     mount,
     announce: async (url, token) => {
       if (!team.announcesToPi) {
-        const how = "`tmuxwire enable team` turns that on for good, `serve --with team` once";
+        const how = "announce it with `tmuxwire enable team` permanently, or `tmuxwire serve --with team` once";
         print(`team contract at ${url}/team/v1; not announced to pi in ${path}: ${how}`);
         return;
       }
       try {
         await writeDaemonFile(path, { url, token, pid: process.pid });
       } catch (error) {
-        // A user who serves everything may not have pi at all.
+        // Not fatal when everything is served: the user may not have pi at all.
         if (only.size === 1) throw error;
         log.warn("team.announce.failed", { error });
         return;
@@ -59,20 +59,20 @@ export function mountTeam(team: TeamConfig, context: StartContext): MountedPart 
   };
 }
 
-/** Not secret, and what a worker needs to find its configuration and its team. */
+/** Variables without secrets that a worker needs to find its configuration and its team. */
 const WORKER_VARIABLES = ["PI_CODING_AGENT_DIR", "PI_TEAM_WORKSPACE_ROOT"];
 
 function workerOf(
   { workerArgv, readyTimeoutMs, homeDir, passEnvironment }: TeamConfig,
   env: StartContext["env"],
 ): TeamWorker {
-  // Only pi takes pi's extensions.
+  // Only pi loads pi's extensions.
   const hooked = basename(workerArgv[0] ?? "") === "pi";
   const hook = fileURLToPath(new URL(`../team/readyHook${extname(import.meta.url)}`, import.meta.url));
   return {
     argv: hooked ? [...workerArgv, "-e", hook] : workerArgv,
     hooked,
-    // All of it with each worker: its tmux server may have been started with other values.
+    // Passed whole with each worker, because its tmux server may have been started with other values.
     environment: paneEnvironment(env, [...WORKER_VARIABLES, ...passEnvironment]),
     homeDir,
     readyTimeoutMs,

@@ -1,20 +1,20 @@
 /**
- * Names of sessions and what a person types to reach one. Up to 3.6 tmux turns `.` in a session's name into `_`, and a
- * worker has the same name on every version: here it is turned before tmux sees it, in prefixes too. A number is one more
- * than the highest there is, dead sessions among them.
+ * Names of sessions, and the commands that a person types to reach one. tmux up to 3.6 turns `.` in a session's name into
+ * `_`; we do so before tmux sees the name, and in prefixes too, so that a worker has the same name on every version. A new
+ * number is one more than the highest in use, including dead sessions.
  */
 import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { TEAM_DEFAULT_CAPTURE_LINES } from "../../protocol/api/team.ts";
 
-/** As every tmux reports a session of this name. */
+/** The name as every tmux version reports it. */
 export const asTmuxNames = (name: string): string => name.replaceAll(/[.:]/g, "_").replaceAll("\\", "\\\\");
 
-/** By the name it was asked for with, or the one it got. */
+/** Finds a session by the requested name, or by the name that tmux gave it. */
 export const findNamed = (server: TmuxServer, name: string): SessionInfo | undefined =>
   server.findSession(name) ?? server.findSession(asTmuxNames(name));
 
-/** The next `PREFIX-N`. @param taken names tmux reports, and those promised to starts under way. */
+/** The next `PREFIX-N`. @param taken names that tmux reports, and those reserved by starts in progress. */
 export function nextSessionName(prefix: string, taken: Iterable<string>): string {
   const stem = `${asTmuxNames(prefix)}-`;
   let highest = 0;
@@ -25,7 +25,7 @@ export function nextSessionName(prefix: string, taken: Iterable<string>): string
   return `${stem}${highest + 1}`;
 }
 
-/** `sessionPrefix` of a list: literal, never a pattern. */
+/** Compares with `sessionPrefix` of a list, which is literal, never a pattern. */
 export const hasPrefix = (name: string, prefix: string | undefined): boolean =>
   prefix === undefined || name.startsWith(asTmuxNames(prefix));
 

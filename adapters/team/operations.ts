@@ -1,4 +1,4 @@
-/** Listing, attaching and capturing: what is there, read over the one connection, with nothing started or attached. */
+/** List, attach and capture: they read over the existing connection, and neither start nor attach anything. */
 import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import {
@@ -53,7 +53,7 @@ export async function captureSession(context: TeamContext, request: TeamCaptureR
   return { ...capture, posted: true };
 }
 
-/** Exactly this one: `worker-1` is never `worker-10`. @throws AppError session_not_found */
+/** The session of exactly this name: `worker-1` never finds `worker-10`. @throws AppError session_not_found */
 function findSession(server: TmuxServer | undefined, name: string): SessionInfo {
   const session = server === undefined ? undefined : findNamed(server, name);
   if (session === undefined) throw sessionNotFound(name);

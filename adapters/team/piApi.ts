@@ -1,6 +1,6 @@
 /** The part of pi's extension interface that the extension uses. */
 
-/** A plain JSON schema of an object. */
+/** The JSON schema of an object. */
 export interface ObjectSchema {
   readonly type: "object";
   readonly properties: Readonly<Record<string, object>>;

@@ -1,7 +1,7 @@
 /**
- * The extension for pi (`tmuxwire/pi-extension`): four tools that ask the tmuxwire daemon, which has the one connection to
- * the team's tmux. It runs inside pi, so it loads nothing native, keeps no state but which worker it started where, writes
- * no file and starts no program but, when allowed, the daemon.
+ * The extension for pi (`tmuxwire/pi-extension`): four tools that call the tmuxwire daemon, which has the one connection to
+ * the team's tmux. It runs inside pi, so it loads nothing native, keeps no state except where it started which worker,
+ * writes no file, and starts no program except, if allowed, the daemon.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
@@ -16,7 +16,7 @@ import { isToolName, type ToolName, TOOLS } from "./piTools.ts";
 import { type Teamd, TeamdClient } from "./teamd.ts";
 
 export interface PiExtensionOptions extends Omit<DaemonClientOptions, "env"> {
-  /** Default: this process's. */
+  /** Default: this process's environment. */
   readonly env?: Environment | undefined;
 }
 
@@ -30,9 +30,9 @@ interface ToolCall {
   readonly context: PiContext;
 }
 
-/** Tool calls that pi has asked about and that were allowed, until they are carried out. */
+/** Tool calls that the handler has allowed and pi has not executed yet. */
 const MAX_ALLOWED_CALLS = 256;
-/** Workers whose directory is remembered. */
+/** How many workers' directories are remembered. */
 const MAX_REMEMBERED_WORKERS = 1_024;
 
 export default function teamTmuxExtension(pi: PiApi, options: PiExtensionOptions = {}): void {
@@ -70,7 +70,7 @@ class TeamTmux {
     return this.#options.homeDir ?? this.#env["HOME"] ?? homedir();
   }
 
-  /** pi asks before it carries a tool call out; the arguments come in either order. */
+  /** pi calls this before it executes a tool call; the arguments come in either order. */
   async toolCall(args: readonly unknown[]): Promise<{ readonly block: true; readonly reason: string } | undefined> {
     const event = args.find((arg): arg is ToolCallEvent => hasKey(arg, "toolName"));
     const context = args.find((arg): arg is PiContext => hasKey(arg, "hasUI")) ?? { hasUI: false };
@@ -90,7 +90,7 @@ class TeamTmux {
     const { name, id, params, context } = call;
     try {
       requireKnown(name, params);
-      // The handler has checked it already; a host that calls no handler is checked here.
+      // Usually checked by the handler already; checked here for hosts that call no handler.
       if (!this.#allowed.delete(id)) {
         const reason = await this.#refusal(name, params, context);
         if (reason !== undefined) throw new TeamToolError("blocked", reason);
@@ -161,7 +161,7 @@ class TeamTmux {
   }
 }
 
-/** A host that does not check parameters is checked here. @throws TeamToolError */
+/** For hosts that do not check parameters. @throws TeamToolError */
 function requireKnown(name: ToolName, params: Params): void {
   const unknown = Object.keys(params).find((key) => !Object.hasOwn(TOOLS[name].parameters.properties, key));
   if (unknown === undefined) return;
@@ -181,9 +181,9 @@ function toolError(error: unknown): Error {
 const hasKey = (value: unknown, key: string): boolean => typeof value === "object" && value !== null && key in value;
 
 /**
- * Who may start and capture: the rule that pi-team has for writing. Without a person at the screen neither is allowed;
- * inside the project both need an active lease on the directory, which teamd knows. Elsewhere no lease applies.
- * Why not; undefined when it may be done. @throws AppError teamd_unavailable
+ * Who may start and capture follows pi-team's rule for writing. Without a UI neither is allowed; inside the project both
+ * need an active lease on the directory, which teamd knows. Elsewhere no lease applies.
+ * Returns why it is refused; undefined if it is allowed. @throws AppError teamd_unavailable
  */
 async function refusal(
   what: "Start" | "Capture",
@@ -204,16 +204,16 @@ async function refusal(
 }
 
 const noTeam = () =>
-  teamError("teamd_unavailable", "no team was found: start teamd, or set PI_TEAM_ID, PI_TEAMD_URL and PI_TEAMD_TOKEN");
+  teamError("teamd_unavailable", "found no team: start teamd, or set PI_TEAM_ID, PI_TEAMD_URL and PI_TEAMD_TOKEN");
 
-/** As leases name it: relative to the project of `cwd`, `.` for all of it; undefined outside. */
+/** A directory as leases name it: relative to the project of `cwd`, `.` for the whole project; undefined outside of it. */
 export function pathInProject(cwd: string, directory: string): string | undefined {
   const path = relative(projectRoot(real(cwd)), real(resolve(cwd, directory)));
   if (path === "") return ".";
   return path === ".." || path.startsWith(`..${sep}`) || isAbsolute(path) ? undefined : path.split(sep).join("/");
 }
 
-/** The nearest directory above that is under version control; `cwd` itself where none is. */
+/** The nearest directory above that has a `.git`; else `cwd` itself. */
 function projectRoot(cwd: string): string {
   for (let at = cwd; ; at = dirname(at)) {
     if (existsSync(join(at, ".git"))) return at;
@@ -221,7 +221,7 @@ function projectRoot(cwd: string): string {
   }
 }
 
-/** Links resolved, so that none leads out of the project or into it unnoticed. */
+/** The path with symbolic links resolved, so that no link leads out of the project or into it unnoticed. */
 function real(path: string): string {
   try {
     return realpathSync(path);

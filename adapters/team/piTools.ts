@@ -1,4 +1,4 @@
-/** What the model is told about the four tools: names, descriptions and schemas (docs/contracts/team.md §4). */
+/** The four tools' names, descriptions and schemas for the model (docs/contracts/team.md §4). */
 import type { ObjectSchema } from "./piApi.ts";
 
 const objectSchema = (properties: Readonly<Record<string, object>>, required: readonly string[]): ObjectSchema => ({

@@ -1,9 +1,9 @@
-/** What is posted to threads, in the contract's exact words (docs/contracts/team.md §2). */
+/** The text of posts to threads, exactly as the contract has it (docs/contracts/team.md §2). */
 import type { TeamCapture } from "../../protocol/api/team.ts";
 import { POSTED_PROMPT_CHARS } from "./teamLimits.ts";
 import { attachArgv, captureHint, shellLine } from "./names.ts";
 
-/** Characters as people count them, so that none is cut in two. */
+/** Counts code points, so that no surrogate pair is cut in two. */
 const firstCharacters = (text: string, count: number): string =>
   Array.from(text.slice(0, 2 * count))
     .slice(0, count)
@@ -14,11 +14,11 @@ interface StartPost {
   readonly teamId: string;
   readonly socketPath: string;
   readonly taskPrompt: string;
-  /** It has ended, with this status if that is known. */
+  /** Present if the worker has ended; its exit status, if known. */
   readonly ended?: { readonly exitStatus: number | null } | undefined;
 }
 
-/** A worker that has ended already is not announced as one that could be attached to. */
+/** The post of a worker that has already ended does not offer to attach. */
 export function startPost({ sessionName, teamId, socketPath, taskPrompt, ended }: StartPost): string {
   const named = `session=${sessionName} team=${teamId}`;
   const announced =

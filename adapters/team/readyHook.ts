@@ -1,7 +1,6 @@
 /**
- * Loaded into every worker's pi (`pi -e`): says on pi's own terminal when it takes a prompt and when it works on one, as
- * OSC 7501, which terminals ignore and the daemon reads. No network and no secret: the worker could say as much anyway.
- * Needs nothing but pi's events.
+ * Loaded into every worker's pi (`pi -e`): reports on pi's own terminal when pi is ready for a prompt and when it works on
+ * one, as OSC 7501, which terminals ignore and the daemon reads. It uses no network and no secret, and only pi's events.
  */
 import { unguardPrompt } from "./workerPrompt.ts";
 

@@ -1,11 +1,11 @@
-/** Whether a worker's session has ended, and how: the same for a list and for the response to a start. */
+/** Whether and how a worker's session has ended, for lists and for the response to a start. */
 import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 
 export interface SessionEnd {
-  /** Every program in it has ended. */
+  /** True if every program in it has ended. */
   readonly dead: boolean;
-  /** Of its active pane, as a shell gives it; null while it runs, or when it is unknown. */
+  /** The exit status of its active pane, as a shell reports it; null while it runs, or if it is unknown. */
   readonly exitStatus: number | null;
 }
 

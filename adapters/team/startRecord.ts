@@ -1,7 +1,7 @@
 /**
- * What a start has done, kept on the worker's own pane: it outlives the daemon and goes with the session. A repeated
- * request finds it by the digest of its key, responds the same and types nothing; one whose first start did not come to
- * its end goes on where that one ended.
+ * The record of a start, stored on the worker's own pane, so that it outlives the daemon and ends with the session. A
+ * repeated request finds it by the digest of its key, gets the same response and types nothing; if the first start was cut
+ * short, the repeated one continues where it stopped.
  */
 import { createHash } from "node:crypto";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
@@ -16,19 +16,19 @@ export interface StartRecord {
   /** Digests of the idempotency key and of the request it came with. */
   readonly key: string | undefined;
   readonly request: string;
-  /** What the worker was to be given; unknown from an earlier version's record. */
+  /** The worker's prompt; unknown in a record of an earlier version. */
   readonly prompt: PromptMark | undefined;
   readonly threadId: string | undefined;
-  /** Undefined when the start has not come this far. */
+  /** Undefined if the start did not get this far. */
   readonly outcome: TeamStartOutcome | undefined;
   readonly readyMs: number | undefined;
-  /** Why the prompt was not taken, in the words of the refusal. */
+  /** Why the prompt was not taken: the message of the refusal. */
   readonly detail: string | undefined;
-  /** It was announced in the thread. */
+  /** Whether it was announced in the thread. */
   readonly announced: boolean;
 }
 
-/** A prompt, known again by its digest, and its beginning for a person. */
+/** A prompt's digest, to recognise it, and its beginning, for people. */
 export interface PromptMark {
   readonly digest: string;
   readonly start: string;
@@ -38,7 +38,7 @@ const digest = (text: string): string => createHash("sha256").update(text).diges
 
 export const keyDigest = (key: string | undefined): string | undefined => (key === undefined ? undefined : digest(key));
 
-/** Of what is asked for; where teamd is and how often it is asked make no other request. */
+/** A digest of the request, without teamd's address and the idempotency key, which do not make it another request. */
 export function requestDigest(request: TeamStartRequest): string {
   const { taskPrompt, threadId, sessionPrefix, sessionName, cwd, title } = request;
   return digest(
@@ -51,7 +51,7 @@ export const promptMark = (prompt: string): PromptMark => ({
   start: shortened(prompt, MAX_PROMPT_ENCODED_CHARS),
 });
 
-/** What is known before the worker is there. */
+/** The record before the worker exists. */
 export const beginRecord = (request: TeamStartRequest, threadId: string): StartRecord => ({
   key: keyDigest(request.idempotencyKey),
   request: requestDigest(request),
@@ -63,10 +63,10 @@ export const beginRecord = (request: TeamStartRequest, threadId: string): StartR
   announced: false,
 });
 
-/** Nothing is left to do. */
+/** Whether nothing is left to do. */
 export const isComplete = ({ outcome, announced }: StartRecord): boolean => outcome !== undefined && announced;
 
-/** Set while the session is made, so that a repeated request always finds it. */
+/** Set when the session is created, so that a repeated request always finds it. */
 export const recordOption = (record: StartRecord): Readonly<Record<string, string>> => ({ [OPTION]: textOf(record) });
 
 /** @throws AppError NOT_FOUND, CONNECTION_LOST */
@@ -78,7 +78,7 @@ function textOf({ key, request, prompt, threadId, outcome, readyMs, detail, anno
   return JSON.stringify([key, request, threadId, outcome, readyMs, why, announced, prompt?.digest, prompt?.start]);
 }
 
-/** Its beginning in ASCII, as far as there is room in an option, which is percent-encoded. */
+/** The text's beginning in ASCII, as much as fits into a percent-encoded option. */
 function shortened(text: string, maxEncodedChars: number): string {
   const plain = text.slice(0, maxEncodedChars).replaceAll(/[^ -~]/g, "?");
   let room = maxEncodedChars;
@@ -89,7 +89,7 @@ function shortened(text: string, maxEncodedChars: number): string {
   return end < 0 ? plain : plain.slice(0, end);
 }
 
-/** Of every worker that has one. @throws AppError CONNECTION_LOST */
+/** The records of all workers that have one. @throws AppError CONNECTION_LOST */
 export async function readRecords(server: TmuxServer): Promise<ReadonlyMap<PaneId, StartRecord>> {
   const records = new Map<PaneId, StartRecord>();
   for (const [pane, text] of await server.paneUserOptions(OPTION)) {
@@ -99,7 +99,7 @@ export async function readRecords(server: TmuxServer): Promise<ReadonlyMap<PaneI
   return records;
 }
 
-/** Anybody who may use the socket can set the option: anything but a valid record is ignored. */
+/** Anyone who may use the socket can set the option, so anything but a valid record is ignored. */
 function parsed(text: string): StartRecord | undefined {
   try {
     const fields = JSON.parse(text) as unknown;
@@ -111,7 +111,7 @@ function parsed(text: string): StartRecord | undefined {
       prompt: typeof mark === "string" && typeof start === "string" ? { digest: mark, start } : undefined,
       key: typeof key === "string" ? key : undefined,
       threadId: typeof threadId === "string" ? threadId : undefined,
-      // An earlier version's record does not say how far its start came, so the start is not resumed.
+      // A record of an earlier version does not say how far the start got, so that start is not resumed.
       outcome: fields.length === 5 ? (outcome === true ? "submitted" : "indeterminate") : outcomeOf(outcome),
       readyMs: typeof readyMs === "number" ? readyMs : undefined,
       detail: typeof detail === "string" ? detail : undefined,

@@ -1,4 +1,4 @@
-/** The response to a start: the session as it is now, the outcome of the prompt, and why the worker is not working on it. */
+/** The response to a start: the session's current state, the outcome of the prompt, and why the worker is not working on it. */
 import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { TeamStart, TeamStartOutcome } from "../../protocol/api/team.ts";
@@ -11,9 +11,9 @@ interface Started {
   readonly server: TmuxServer;
   readonly socketPath: string;
   readonly session: SessionInfo;
-  /** Undefined for a session that no start has made. */
+  /** Undefined for a session that was not made by a start. */
   readonly record: StartRecord | undefined;
-  /** Of the request. */
+  /** The thread named in the request. */
   readonly threadId: string | undefined;
 }
 
@@ -48,18 +48,18 @@ async function whyDead(
   outcome: TeamStartOutcome,
   target: CaptureTarget | undefined,
 ): Promise<string> {
-  // Its last output helps; that it can no longer be read is no reason to fail.
+  // Its last output helps, but if it can no longer be read, that is no reason to fail.
   const words = target === undefined ? "" : await lastWords(target).catch(() => "");
   const when = isTaken(outcome)
     ? "after it took"
     : outcome === "ended"
       ? "before it took"
-      : "and is not known to have taken";
-  const last = words === "" ? "it said nothing" : `it said last: ${words}`;
+      : "and may or may not have taken";
+  const last = words === "" ? "it printed nothing" : `its last output: ${words}`;
   const exit =
     target === undefined
       ? ""
-      : `\nIts session is kept; ${shellLine(["tmux", "-S", target.socketPath, "kill-session", "-t", `=${target.sessionName}`])} makes room for a new one of this name`;
+      : `\nIts session is kept; to reuse the name, run ${shellLine(["tmux", "-S", target.socketPath, "kill-session", "-t", `=${target.sessionName}`])}`;
   return `the worker has ended (exit status ${exitStatus ?? "unknown"}) ${when} the prompt; ${last}${exit}`;
 }
 
@@ -71,20 +71,20 @@ function whyNot(outcome: TeamStartOutcome, record: StartRecord | undefined): str
     case "queued":
       return null;
     case "echoed_unconfirmed":
-      return `${record?.detail ?? "the prompt was typed and Enter pressed, but nothing says that the worker took it"}; ${LOOK}`;
+      return `${record?.detail ?? "the prompt was typed and Enter pressed, but the worker did not confirm it"}; ${LOOK}`;
     case "not_echoed":
-      return `${record?.detail ?? "the prompt was pasted and did not appear, so Enter was not pressed"}; ${LOOK}`;
+      return `${record?.detail ?? "the prompt was pasted but did not appear on the screen, so Enter was not pressed"}; ${LOOK}`;
     case "indeterminate":
-      return `${record?.detail ?? "the connection to tmux was lost while the prompt was typed"}: whether the worker took it is not known; ${LOOK}`;
+      return `${record?.detail ?? "the connection to tmux was lost while the prompt was typed"}; the worker may or may not have taken it; ${LOOK}`;
     case "refused":
-      return record?.detail ?? `the worker was in no state to take the prompt; ${LOOK}`;
+      return record?.detail ?? `the worker could not take the prompt in its current state; ${LOOK}`;
     case "not_ready":
-      return `the worker took no prompt in time, so none was typed; ${LOOK}, and attach to type it`;
+      return `the worker was not ready in time, so the prompt was not typed; ${LOOK}, or attach and type it`;
     case "ended":
-      return `the worker ended before it took the prompt, and another program is in its pane now; ${LOOK}`;
+      return `the worker ended before it took the prompt, and another program now runs in its pane; ${LOOK}`;
     case "unfinished":
       return record === undefined
-        ? `the session was made by somebody else, and nothing was typed into it; ${LOOK}, or choose another name`
-        : `an earlier start of this session did not come to its end; repeat exactly that request to finish it, or ${LOOK}`;
+        ? `a session of this name already exists, and nothing was typed into it; ${LOOK}, or choose another name`
+        : `an earlier start of this session was cut short; repeat exactly that request to finish it, or ${LOOK}`;
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Starting workers, each request once: one that repeats a request under way joins it, one that repeats an earlier one
- * finds its record on the worker's pane, and neither types anything; one whose first start was cut short finishes it. The
- * order is what makes a failure harmless: nothing is made before the request, tmux, the worker's program and the team are
- * known to be good, and what is made is kept.
+ * Starts workers, each request once. A request that repeats one in progress joins it; one that repeats an earlier request
+ * finds its record on the worker's pane; neither types anything. If the first start was cut short, a repeated request
+ * finishes it. The order makes failures harmless: nothing is made before the request, tmux, the worker's program and the
+ * team have been checked, and what is made is kept.
  */
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
@@ -37,19 +37,19 @@ import { untilExitReported } from "./untilReady.ts";
 import { makeWorker, promptWorker, requireWorker, type Worker } from "./worker.ts";
 
 interface UnderWay {
-  /** Digests of its idempotency key and of what it asks for. */
+  /** Digests of the request and of its idempotency key. */
   readonly key: string | undefined;
   readonly request: string;
   readonly prompt: PromptMark;
-  /** The session that it names. */
+  /** The session name in the request. */
   readonly name: string | undefined;
   readonly result: Promise<TeamStart>;
 }
 
-/** One team's starts under way. */
+/** One team's starts in progress. */
 interface TeamStarts {
   readonly underWay: Set<UnderWay>;
-  /** Workers that exist and are being prompted. */
+  /** Workers that exist and are being given their prompt. */
   readonly byPane: Map<PaneId, Promise<TeamStart>>;
   /** Names reserved for starts whose session does not exist yet. */
   readonly promised: Set<string>;
@@ -69,7 +69,7 @@ export class Starts {
     await requireDirectory(cwd);
     requirePrompt(request.taskPrompt);
     if (request.sessionName !== undefined && request.sessionPrefix !== undefined) {
-      throw teamError("invalid_argument", "sessionName and sessionPrefix: give one of them");
+      throw teamError("invalid_argument", "give either sessionName or sessionPrefix, not both");
     }
     const team = this.#team(request.teamId);
     const key = keyDigest(request.idempotencyKey);
@@ -87,7 +87,7 @@ export class Starts {
     if (others.length >= MAX_STARTS_PER_TEAM) {
       throw new AppError(
         "RESOURCE_LIMIT",
-        `${MAX_STARTS_PER_TEAM} starts are under way in this team; wait for one to end`,
+        `this team already has ${MAX_STARTS_PER_TEAM} starts in progress; wait for one to end`,
       );
     }
     const result = this.#run(team, { ...request, cwd });
@@ -113,7 +113,7 @@ export class Starts {
       server === undefined ? undefined : this.#earlier(team, server, request),
     );
     if (earlier !== undefined) return earlier;
-    // What is missing or misspelt is found before there is anything to undo.
+    // Checked before there is anything to undo.
     await servers.requireTmux();
     await requireWorker(worker, request.cwd);
     const teamd = await teamdOf(this.#context, request);
@@ -127,7 +127,7 @@ export class Starts {
     });
   }
 
-  /** What an earlier request with this key or for this very session has made, brought to its end where it was not. */
+  /** The result of an earlier request with this key or for this session; finishes it if it was cut short. */
   async #earlier(team: TeamStarts, server: TmuxServer, request: Located): Promise<TeamStart | undefined> {
     const key = keyDigest(request.idempotencyKey);
     const named = request.sessionName === undefined ? undefined : findNamed(server, request.sessionName);
@@ -144,7 +144,7 @@ export class Starts {
     if (session === undefined || pane === undefined) return undefined;
     const underWay = team.byPane.get(pane);
     const record = records.get(pane);
-    // Of one that has ended before it took a prompt, or whose start was cut short, the answer says that.
+    // If it ended before it took a prompt, or its start was cut short, the response says that instead.
     const hasPrompt = underWay !== undefined || (record?.outcome !== undefined && record.outcome !== "ended");
     if (hasPrompt && record?.prompt !== undefined) requireSamePrompt(session.name, record.prompt, request.taskPrompt);
     if (underWay !== undefined) return { ...(await underWay), created: false, threadCreated: false };
@@ -154,7 +154,7 @@ export class Starts {
     return this.#finish(team, server, request, session, { ...record, threadId: record.threadId });
   }
 
-  /** Its daemon ended between making the worker and announcing it: the rest is done, and nothing is done twice. */
+  /** Its daemon ended between making the worker and announcing it: does the rest, and nothing twice. */
   async #finish(
     team: TeamStarts,
     server: TmuxServer,
@@ -168,7 +168,7 @@ export class Starts {
     return this.#bringUp(team, server, { worker, record }, request, (post) => teamd.postOnce(threadId, post));
   }
 
-  /** The session and the thread that announces it; or the response for a session of its name that was there. */
+  /** Makes the session and the thread that announces it; or returns the response for an existing session of that name. */
   async #make(team: TeamStarts, server: TmuxServer, teamd: TeamdClient, request: Located): Promise<Made | TeamStart> {
     const { sessionName, sessionPrefix = TEAM_DEFAULT_PREFIX, title, teamId, cwd } = request;
     for (let tries = 1; ; tries += 1) {
@@ -176,7 +176,7 @@ export class Starts {
       const name = sessionName === undefined ? nextSessionName(sessionPrefix, taken) : asTmuxNames(sessionName);
       team.promised.add(name);
       try {
-        // The worker takes part in the thread, so that its messages reach it: another name needs another thread.
+        // The worker is a participant of the thread, so that its messages reach it; another name needs another thread.
         const threadId = request.threadId ?? (await teamd.createThread(title ?? `tmux: ${name}`, [name]));
         const record = beginRecord(request, threadId);
         const userOptions = recordOption(record);
@@ -184,7 +184,7 @@ export class Starts {
         return { worker, record, threadId, threadCreated: request.threadId === undefined };
       } catch (error) {
         if (!(error instanceof AppError && error.code === "ALREADY_EXISTS") || tries === MAX_NAME_TRIES) throw error;
-        // Another client has just made it, or has one whose name we could not know.
+        // Another client has just made it, or has one whose name we could not know of.
         const there = sessionName === undefined ? undefined : server.findSession(name);
         if (there !== undefined) return this.#respond(server, request, there, undefined);
       } finally {
@@ -193,7 +193,7 @@ export class Starts {
     }
   }
 
-  /** Once per pane: concurrent callers join. */
+  /** Runs once per pane; concurrent callers join. */
   async #bringUp(
     team: TeamStarts,
     server: TmuxServer,
@@ -229,8 +229,8 @@ export class Starts {
     } catch (error) {
       throw teamError(
         "thread_post_failed",
-        `session ${session.name} ${dead ? "has ended" : "runs"}, but thread ${record.threadId} could not be told of it: ` +
-          `${(error as Error).message}; repeat the request with its idempotencyKey to tell it`,
+        `session ${session.name} ${dead ? "has ended" : "is running"}, but posting to thread ${record.threadId} failed: ` +
+          `${(error as Error).message}; repeat the request with its idempotencyKey to post it`,
         { cause: error },
       );
     }
@@ -257,7 +257,7 @@ export class Starts {
     return record;
   }
 
-  /** A worker that has gone needs no record. */
+  /** Writes the record, unless the worker is gone. */
   async #note(server: TmuxServer, pane: PaneId, record: StartRecord): Promise<void> {
     try {
       await writeRecord(server, pane, record);
@@ -276,7 +276,7 @@ export class Starts {
   }
 }
 
-/** A request with its directory. */
+/** A request with its directory filled in. */
 type Located = TeamStartRequest & { readonly cwd: string };
 
 interface Begun {
@@ -292,11 +292,11 @@ interface Made extends Begun {
 /** @throws AppError invalid_argument */
 function requireSame(earlier: string, digest: string): void {
   if (earlier === digest) return;
-  throw teamError("invalid_argument", "idempotencyKey: it belongs to another request; use a fresh one");
+  throw teamError("invalid_argument", "idempotencyKey was already used for another request; use a new one");
 }
 
 /**
- * A session takes one prompt: another one for it would never be typed.
+ * A session is given only one prompt; another one would never be typed.
  * @throws AppError session_exists
  */
 function requireSamePrompt(sessionName: string, earlier: PromptMark, prompt: string): void {
@@ -305,11 +305,11 @@ function requireSamePrompt(sessionName: string, earlier: PromptMark, prompt: str
   throw teamError(
     "session_exists",
     `session ${sessionName} was started with another prompt, ${JSON.stringify(earlier.start)}, so ` +
-      `${JSON.stringify(asked.start)} was not sent; give another sessionName, or none`,
+      `${JSON.stringify(asked.start)} was not sent; give another sessionName, or omit it`,
   );
 }
 
-/** Text that could never be typed is refused before anything is made. @throws AppError invalid_argument */
+/** Refuses text that cannot be typed, before anything is made. @throws AppError invalid_argument */
 function requirePrompt(prompt: string): void {
   try {
     promptText(prompt);

@@ -6,12 +6,12 @@ import { pathSetting, textList, wholeNumber } from "../../daemon/ops/settingSche
 import type { SettingReader } from "../../daemon/ops/settings.ts";
 
 export interface TeamConfig {
-  /** Named, or configured: the file by which pi's extension finds the daemon is written into pi's own folder. */
+  /** Asked for by name, or configured: write `daemon.json`, which lies in pi's own folder. */
   readonly announcesToPi: boolean;
-  /** A team's tmux socket is `ROOT/TEAM/tmux.sock`; `daemon.json` stands beside the teams. */
+  /** A team's tmux socket is `ROOT/TEAM/tmux.sock`; `daemon.json` is beside the teams' directories. */
   readonly rootDir: string;
   readonly workerArgv: readonly string[];
-  /** Variables of the daemon's environment that workers get besides those every pane gets. */
+  /** Variables of the daemon's environment that workers get in addition to those of every pane. */
   readonly passEnvironment: readonly string[];
   readonly readyTimeoutMs: number;
   /** The default directory of workers, under which teamd keeps its teams. */
@@ -39,14 +39,14 @@ export function readTeam(
       key: "team.workerArgv",
       variable: "PI_TEAM_WORKER_ARGV",
       schema: argv,
-      expected: 'a program and its arguments as a JSON list, such as ["pi"]',
+      expected: 'a program and its arguments as a JSON array, such as ["pi"]',
       fallback: DEFAULT_WORKER_ARGV,
     }),
     passEnvironment: settings.read<readonly string[]>({
       key: "team.passEnvironment",
       variable: "TMUXWIRE_TEAM_PASS_ENV",
       schema: v.pipe(textList, v.everyItem(isPassable)),
-      expected: "names of variables with commas between, none of them PI_TEAMD_…",
+      expected: "comma-separated names of variables, none of them PI_TEAMD_…",
       fallback: [],
     }),
     readyTimeoutMs: settings.read({
@@ -61,7 +61,7 @@ export function readTeam(
   return { ...config, announcesToPi: wanted.has("team") || settings.isConfigured("team.", /^TMUXWIRE_TEAM_/) };
 }
 
-/** Workers find teamd's own variables by themselves, or not at all. */
+/** teamd's own variables are never passed on. */
 const isPassable = (name: string): boolean => /^(?!PI_TEAMD_)[A-Za-z_][A-Za-z0-9_]*$/.test(name);
 
 const argv = v.pipe(

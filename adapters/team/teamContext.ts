@@ -1,4 +1,4 @@
-/** What the team operations work with. */
+/** The context of the team operations. */
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
 import type { Log } from "../../daemon/ops/log.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
@@ -8,11 +8,11 @@ import { type Teamd, TeamdClient } from "./teamd.ts";
 import type { TeamServers } from "./teamServers.ts";
 
 export interface TeamWorker {
-  /** argv of an interactive pi; nothing of it passes a shell. */
+  /** The argv of an interactive pi; executed without a shell. */
   readonly argv: readonly string[];
-  /** Whether `argv` loads the hook that says when pi takes a prompt. */
+  /** Whether `argv` loads the hook that reports when pi is ready for a prompt. */
   readonly hooked: boolean;
-  /** Variables of every worker, PATH among them, besides its team, its name and its thread. */
+  /** The variables of every worker, including PATH, in addition to its team, its name and its thread. */
   readonly environment: Readonly<Record<string, string>>;
   /** The default directory of a worker. */
   readonly homeDir: string;
@@ -23,9 +23,9 @@ export interface TeamContext {
   readonly servers: TeamServers;
   readonly readiness: Pick<ReadinessWatcher, "watch">;
   readonly delivery: Pick<Delivery, "submit">;
-  /** A team's teamd by default. */
+  /** Finds a team's teamd if the request names none. */
   readonly findTeamd: (teamId: string) => Promise<Teamd | undefined>;
-  /** Who posts by default. */
+  /** The default author of posts. */
   readonly defaultAgentId: string;
   readonly worker: TeamWorker;
   readonly clock: Clock;
@@ -43,5 +43,5 @@ export async function teamdOf(context: TeamContext, request: TeamdRequest): Prom
   const { teamId, agentId = context.defaultAgentId } = request;
   const found = request.teamd ?? (await context.findTeamd(teamId));
   if (found !== undefined) return new TeamdClient({ url: found.url, token: found.token, teamId, agentId });
-  throw teamError("teamd_unavailable", `no teamd was found for team ${teamId}; start it with teamd --team ${teamId}`);
+  throw teamError("teamd_unavailable", `found no teamd for team ${teamId}; run \`teamd --team ${teamId}\``);
 }

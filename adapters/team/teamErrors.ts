@@ -1,6 +1,6 @@
 /**
- * The team contract's errors by their names there, each one of ours underneath: the table gives it its status. A failure in
- * tmux names the command and quotes tmux.
+ * The team contract's errors under their names there, each based on one of our codes, which gives it its status. A failure
+ * in tmux names the command and quotes tmux.
  */
 import { AppError, type ErrorCode, toAppError } from "../../protocol/errors.ts";
 import type { TeamError } from "../../protocol/api/team.ts";
@@ -23,7 +23,7 @@ const TEAM_ERRORS = {
 type TeamErrorName = keyof typeof TEAM_ERRORS;
 
 interface TeamErrorOptions {
-  /** What was asked of tmux, and what it said itself: empty when it was not asked, or said nothing. */
+  /** The tmux command, and tmux's own error; empty if tmux was not called or printed nothing. */
   readonly command?: string | undefined;
   readonly stderr?: string | undefined;
   readonly cause?: unknown;
@@ -35,9 +35,9 @@ export function teamError(name: TeamErrorName, message: string, options: TeamErr
 }
 
 export const sessionNotFound = (name: string, cause?: unknown): AppError =>
-  teamError("session_not_found", `session ${name} does not exist; list the team's sessions`, { cause });
+  teamError("session_not_found", `session ${name} does not exist; list the team's sessions to see which do`, { cause });
 
-/** The contract's name of an error, where it has one. */
+/** The contract's name of an error, if it has one. */
 export function teamErrorName(error: unknown): TeamErrorName | undefined {
   const name = error instanceof AppError ? error.details?.["team"] : undefined;
   return typeof name === "string" && Object.hasOwn(TEAM_ERRORS, name) ? (name as TeamErrorName) : undefined;
@@ -53,7 +53,7 @@ const OF_TMUX: ReadonlySet<ErrorCode> = new Set([
   "PROTOCOL_ERROR",
 ]);
 
-/** Runs what `command` stands for, and gives its failure the contract's name. */
+/** Runs the equivalent of `command`, and gives a failure the contract's name. */
 export async function onTmux<T>(command: string, run: () => T | Promise<T>): Promise<T> {
   try {
     return await run();
@@ -72,18 +72,18 @@ export async function onTmux<T>(command: string, run: () => T | Promise<T>): Pro
   }
 }
 
-/** There is none, or one that is too old; one that exists and fails is a different error. */
+/** tmux is missing or too old; a tmux that exists and fails is a different error. */
 const isMissing = ({ details }: AppError): boolean =>
   details?.["reason"] === "tmux_not_installed" || details?.["reason"] === "tmux_too_old";
 
-/** tmux's own words, wherever among the causes they are. */
+/** tmux's own message, from wherever it is in the chain of causes. */
 function tmuxMessage(error: unknown): string {
   if (!(error instanceof AppError)) return "";
   const tmux = error.details?.["tmux"];
   return typeof tmux === "string" ? tmux : tmuxMessage(error.cause);
 }
 
-/** The shape of every error under `/team/`; codes of ours that the contract does not name are in its spelling. */
+/** The body of every error under `/team/`; our codes that the contract does not name are converted to its spelling. */
 export function teamErrorBody({ status, message, error }: VisibleError): TeamError {
   const code = teamErrorName(error) ?? error.code.toLowerCase();
   const { command, stderr } = status === 500 ? {} : (error.details ?? {});

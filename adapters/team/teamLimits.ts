@@ -1,33 +1,33 @@
 /** Every bound of the team adapter in one table: the unit in the name, the reason beside the number. */
 
-/** Teams whose tmux servers we are connected to at once: each costs a control client and a few descriptors. */
+/** Teams to whose tmux servers we are connected at once: each costs a control client and a few descriptors. */
 export const MAX_OPEN_TEAMS = 32;
-/** A team without requests for this long is disconnected; its sessions go on, and the next request connects again. */
+/** A team without requests for this long is disconnected; its sessions keep running, and the next request reconnects. */
 export const TEAM_IDLE_MS = 900_000;
-/** Starts under way at once in one team: each is a program that has yet to come up. */
+/** Starts in progress at once in one team: each is a program that is still starting. */
 export const MAX_STARTS_PER_TEAM = 32;
-/** A worker whose screen looks ready, and whose hook has not said so by then, has no hook. */
+/** If the screen looks ready for this long and the hook has not reported, the worker has no hook. */
 export const HOOK_GRACE_MS = 1_500;
-/** For the paste, its echo, Enter and two more tries. */
+/** Time for the paste, its echo, Enter and two retries. */
 export const SUBMIT_TIMEOUT_MS = 15_000;
-/** A program whose end is seen in the system is dead to tmux a moment later. */
+/** A program that has ended on the host is reported dead by tmux within this time. */
 export const EXIT_WITHIN_MS = 500;
-/** tmux's report of how a program ended, once the system has reported that it is gone. */
+/** Time for tmux to report how a program ended, once the host has reported that it is gone. */
 export const EXIT_REPORTED_WITHIN_MS = 2_000;
-/** A connection to a team's server that was lost: a server that has ended is made anew in less. */
+/** Time to restore a lost connection to a team's server; restarting an ended server takes less. */
 export const RECONNECT_WITHIN_MS = 3_000;
 /**
- * Of why a prompt was not taken, and of the prompt, as the record on the worker's pane keeps them: of the 1,024 characters
- * of an option (`MAX_USER_OPTION_CHARS`), digests, the thread and punctuation take the rest.
+ * Bound on each of the two texts in the record on the worker's pane: the prompt, and why it was not taken. Digests, the
+ * thread and punctuation take the rest of an option's 1,024 characters (`MAX_USER_OPTION_CHARS`).
  */
 export const MAX_DETAIL_ENCODED_CHARS = 400;
 export const MAX_PROMPT_ENCODED_CHARS = 300;
-/** Messages of a thread in which an announcement is looked for before it is posted again, soon after the first time. */
+/** How many of a thread's last messages are searched for an announcement before it is posted again. */
 export const THREAD_TAIL_MESSAGES = 20;
-/** Another client may take a name in the moment in which we do. */
+/** Attempts at a name, because another client may take it at the same time. */
 export const MAX_NAME_TRIES = 8;
 /** Characters of the prompt in the thread's first post. */
 export const POSTED_PROMPT_CHARS = 200;
-/** What a worker's terminal is, so that pi's lines are not wrapped at 80. */
+/** The size of a worker's terminal, so that pi's lines are not wrapped at 80 columns. */
 export const WORKER_COLS = 120;
 export const WORKER_ROWS = 40;

@@ -1,4 +1,4 @@
-/** `/team/v1/tmux/…` on the native listener: four operations, each a POST of JSON for JSON (docs/contracts/team.md §2). */
+/** `/team/v1/tmux/…` on the native listener: four operations, each a POST with JSON in and out (docs/contracts/team.md §2). */
 import type * as v from "valibot";
 import { parse, faultText, type Refuse } from "../../protocol/api/parse.ts";
 import {
@@ -36,13 +36,13 @@ export function createTeamMount(context: TeamContext): Mount {
   return { prefix: "/team/", routes, errorBody: teamErrorBody };
 }
 
-/** For `parse`, the first field at fault: invalid_identifier, invalid_argument. */
+/** Makes the error for the first invalid field: invalid_identifier or invalid_argument. */
 export const refuseTeam: Refuse = (issue, path) => {
   const [, isIdentifier, message = ""] = /^(invalid_identifier: )?(.*)$/s.exec(wordsOf(issue)) ?? [];
   return teamError(isIdentifier === undefined ? "invalid_argument" : "invalid_identifier", faultText(message, path));
 };
 
-/** Checks have words of their own in the schema; what is of the wrong kind gets its words here. */
+/** Checks have their own messages in the schema; values of the wrong type get their message here. */
 function wordsOf({ kind, type, expected, input, path, message }: v.BaseIssue<unknown>): string {
   if (kind !== "schema") return message;
   switch (type) {
@@ -57,7 +57,7 @@ function wordsOf({ kind, type, expected, input, path, message }: v.BaseIssue<unk
   }
 }
 
-/** The header is for callers whose HTTP client repeats requests by itself; the body's own key takes precedence. */
+/** The header is for callers whose HTTP client retries on its own; the body's key takes precedence. */
 function keyed<Request extends { readonly idempotencyKey?: string | undefined }>(
   request: Request,
   header: string | undefined,

@@ -1,6 +1,6 @@
 /**
- * One tmux server of ours per team, connected on the first request and left after a while without any: the sessions live
- * in tmux, so leaving costs nothing but the connection. Asking about a team that has no server starts none.
+ * One owned tmux server per team, connected on the first request and disconnected after a while without any; the sessions
+ * live in tmux and stay. Listing a team that has no server does not start one.
  */
 import { isAbsolute, join } from "node:path";
 import type { Host } from "../../daemon/host/host.ts";
@@ -15,13 +15,13 @@ import { onTmux, teamError } from "./teamErrors.ts";
 import { MAX_OPEN_TEAMS, RECONNECT_WITHIN_MS, TEAM_IDLE_MS } from "./teamLimits.ts";
 import { findProgram } from "../../daemon/host/findProgram.ts";
 
-/** pi reads keys such as Shift-Enter this way, and says so on its screen when it cannot (tmux 3.5 has the second). */
+/** pi needs these to read keys such as Shift-Enter, else it shows a warning (the second exists from tmux 3.5 on). */
 const SERVER_OPTIONS = { "extended-keys": "on", "extended-keys-format": "csi-u" } as const;
 
 interface TeamServersOptions {
   /** Absolute; a team's socket is `ROOT/TEAM/tmux.sock`. */
   readonly rootDir: string;
-  /** The whole environment of the servers; what workers have besides comes with each of them. */
+  /** The whole environment of the servers; further variables are passed with each worker. */
   readonly env: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly ringBytes?: number | undefined;
@@ -59,7 +59,7 @@ export class TeamServers {
     return join(this.#options.rootDir, teamId, "tmux.sock");
   }
 
-  /** With the team's server, made when there is none. @throws AppError tmux_not_installed, tmux_error, RESOURCE_LIMIT */
+  /** Runs with the team's server, which is started if there is none. @throws AppError tmux_not_installed, tmux_error, RESOURCE_LIMIT */
   async use<T>(teamId: string, run: (server: TmuxServer) => Promise<T>): Promise<T> {
     const entry = this.#open.get(teamId) ?? this.#openTeam(teamId);
     entry.users += 1;
@@ -74,14 +74,14 @@ export class TeamServers {
     }
   }
 
-  /** With the team's server when it has one; nothing is started for a team that has none. */
+  /** Runs with the team's server if it has one; does not start one. */
   async useIfThere<T>(teamId: string, run: (server: TmuxServer | undefined) => Promise<T>): Promise<T> {
     const open = await this.#open.get(teamId)?.server.catch(() => undefined);
-    // A connection whose server has just ended is made again by itself; until then the team has no server.
+    // A connection whose server has just ended reconnects by itself; until then the team has no server.
     if (open === undefined || !(await responds(open))) {
       const { sockets } = this.#host;
       const refusal = await trySocket(sockets, this.socketPath(teamId));
-      // A server whose socket's file was deleted lives, and gets it back when it is reached.
+      // A server whose socket file was deleted is alive, and gets the file back on connecting.
       const isGone =
         refusal !== undefined && meansGone(refusal) && sockets.listenerOf(this.socketPath(teamId)) === undefined;
       if (isGone) return run(undefined);
@@ -89,16 +89,16 @@ export class TeamServers {
     return this.use(teamId, run);
   }
 
-  /** Before anything is made for a team. @throws AppError tmux_not_installed */
+  /** Checked before anything is made for a team. @throws AppError tmux_not_installed */
   async requireTmux(): Promise<void> {
     if ((await findProgram("tmux", this.#options.env["PATH"] ?? "", "/")) !== undefined) return;
     throw teamError(
       "tmux_not_installed",
-      "tmux was not found: install tmux 3.2 or newer (Debian: apt-get install tmux, macOS: brew install tmux)",
+      "tmux is not installed; install tmux 3.2 or newer (Debian: `apt-get install tmux`, macOS: `brew install tmux`)",
     );
   }
 
-  /** Leaves every server; sessions go on. */
+  /** Disconnects from every server; sessions keep running. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#timer?.cancel();
@@ -107,7 +107,7 @@ export class TeamServers {
     await Promise.allSettled(entries.map(async ({ server }) => (await server).close()));
   }
 
-  /** What was known of a server that has ended is not reported as if it were still true. @throws AppError tmux_error */
+  /** Waits until the server responds, so that no stale inventory of an ended server is reported. @throws AppError tmux_error */
   async #untilResponds(teamId: string, server: TmuxServer): Promise<void> {
     const { clock } = this.#options;
     const untilMs = clock.nowMs() + RECONNECT_WITHIN_MS;
@@ -130,18 +130,17 @@ export class TeamServers {
     const entry: Entry = { server, users: 0, lastUsedMs: clock.nowMs() };
     this.#open.set(teamId, entry);
     server.catch(() => {
-      // The next request tries again.
+      // So that the next request tries again.
       if (this.#open.get(teamId) === entry) this.#open.delete(teamId);
     });
     return entry;
   }
 
-  /** The least recently used team makes room for a new one. @throws AppError RESOURCE_LIMIT */
+  /** Disconnects the least recently used team to make room for a new one. @throws AppError RESOURCE_LIMIT */
   #makeRoom(): void {
     if (this.#open.size < MAX_OPEN_TEAMS) return;
     const [oldest] = [...this.#open].filter(([, entry]) => entry.users === 0).sort(byUse);
-    if (oldest === undefined)
-      throw new AppError("RESOURCE_LIMIT", "too many teams are at work; wait for a start to end");
+    if (oldest === undefined) throw new AppError("RESOURCE_LIMIT", "too many teams are busy; wait for a start to end");
     this.#leave(oldest[0]);
   }
 
@@ -167,7 +166,7 @@ export class TeamServers {
 
   #notReady(teamId: string): AppError {
     const command = `tmux -f /dev/null -S ${this.socketPath(teamId)} attach`;
-    const message = "there is no connection to the team's tmux server at the moment; try again shortly";
+    const message = "the team's tmux server is not connected; try again shortly";
     return teamError("tmux_error", message, { command, stderr: "" });
   }
 }
@@ -184,7 +183,7 @@ async function responds(server: TmuxServer): Promise<boolean> {
   }
 }
 
-/** Resolves when the connection's state changes, or in time; at once when it is ready. */
+/** Resolves when the connection's state changes or at the deadline; at once if it is ready. */
 const nextState = (server: TmuxServer, clock: Clock, untilMs: number): Promise<void> =>
   within<void>(clock, untilMs - clock.nowMs(), undefined, (done) => {
     if (server.status().state === "ready") done();

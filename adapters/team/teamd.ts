@@ -1,7 +1,7 @@
 /**
- * The team's own daemon, teamd, as far as this contract speaks to it: threads, and whether a path may be written. Nothing
- * else is ever called: no inbox, no lease. Used by the daemon and, inside pi, by the extension, so it needs nothing but
- * `fetch`. Only this machine is spoken to, and redirects are not followed: the token goes nowhere else.
+ * A client of teamd, the team's own daemon, for threads and for whether a path may be written. It calls nothing else: no
+ * inbox, no lease. The daemon and, inside pi, the extension use it, so it needs only `fetch`. It connects only to this
+ * machine and follows no redirects, so that the token goes nowhere else.
  */
 import { isLoopbackAddress } from "../kit/peers/addresses.ts";
 import { teamError } from "./teamErrors.ts";
@@ -20,11 +20,11 @@ interface WritePermission {
   readonly reason: string;
 }
 
-/** teamd responds in milliseconds; one that needs longer will not respond at all. */
+/** teamd responds within milliseconds; if it takes this long, it will not respond at all. */
 const RESPONSE_WITHIN_MS = 5_000;
 const MAX_RESPONSE_BYTES = 4_194_304;
 const MAX_REASON_CHARS = 200;
-/** In no title, task or participant: the search finds nothing, and teamd has said that it knows the team. */
+/** Matches no title, task or participant, so the search finds nothing but shows that teamd knows the team. */
 const NO_THREAD = "tmuxwire:none";
 
 interface TeamdResponse {
@@ -35,29 +35,29 @@ interface TeamdResponse {
 export class TeamdClient {
   readonly #teamd: Teamd;
 
-  /** @throws AppError invalid_argument for an address that is not this machine's */
+  /** @throws AppError invalid_argument if the address is not on this machine */
   constructor(teamd: Teamd) {
     requireLoopback(teamd.url);
     this.#teamd = teamd;
   }
 
-  /** Checks that it responds, for this team, by a search that finds no thread. @throws AppError teamd_unavailable */
+  /** Checks that teamd responds for this team, with a search that finds no thread. @throws AppError teamd_unavailable */
   async requireTeam(): Promise<void> {
     const query = new URLSearchParams({ teamId: this.#teamd.teamId, q: NO_THREAD });
     const response = await this.#call("GET", `/v1/threads/search?${query.toString()}`);
-    // Before threads could be searched, the route itself was unknown: what follows finds out.
+    // Older versions of teamd lack this route; the requests that follow will check.
     if (response.status === 404 && codeOf(response) === "NOT_FOUND") return;
     succeeded(response);
   }
 
-  /** Its id. @param participants whom its messages reach besides us. @throws AppError teamd_unavailable */
+  /** Returns the thread's id. @param participants who get its messages besides us. @throws AppError teamd_unavailable */
   async createThread(title: string, participants: readonly string[] = []): Promise<string> {
     const { teamId, agentId } = this.#teamd;
     const everybody = [...new Set([agentId, ...participants])];
     const response = await this.#call("POST", "/v1/threads", { teamId, agentId, title, participants: everybody });
     const { id } = objectOf(succeeded(response)["thread"]);
     if (typeof id === "string" && id !== "") return id;
-    throw teamError("teamd_unavailable", "teamd made a thread without an id; is it the version this contract is of?");
+    throw teamError("teamd_unavailable", "teamd created a thread without an id; check that its version is supported");
   }
 
   /** @throws AppError thread_not_found, teamd_unavailable */
@@ -65,7 +65,7 @@ export class TeamdClient {
     await this.#tail(threadId, 1);
   }
 
-  /** As `post`, unless its last messages have one of ours that says the same. */
+  /** Like `post`, unless one of the thread's last messages is ours and has the same text. */
   async postOnce(threadId: string, message: string): Promise<void> {
     const { messages } = await this.#tail(threadId, THREAD_TAIL_MESSAGES);
     const isOurs = (value: unknown): boolean => {
@@ -87,7 +87,7 @@ export class TeamdClient {
     succeeded(response);
   }
 
-  /** @param path relative to the project, `.` for all of it. @throws AppError teamd_unavailable */
+  /** @param path relative to the project, `.` for the whole project. @throws AppError teamd_unavailable */
   async canWrite(path: string): Promise<WritePermission> {
     const { teamId, agentId } = this.#teamd;
     const query = new URLSearchParams({ teamId, agentId, path });
@@ -99,7 +99,7 @@ export class TeamdClient {
     const query = new URLSearchParams({ teamId: this.#teamd.teamId, limit: String(limit) });
     const response = await this.#call("GET", `/v1/threads/${encodeURIComponent(threadId)}/tail?${query.toString()}`);
     if (response.status === 404 && codeOf(response) !== "TEAM_NOT_FOUND") {
-      throw teamError("thread_not_found", `thread ${threadId} does not exist; leave threadId out to have one made`);
+      throw teamError("thread_not_found", `thread ${threadId} does not exist; omit threadId to create one`);
     }
     return succeeded(response);
   }
@@ -119,7 +119,7 @@ export class TeamdClient {
       });
       return { status: response.status, body: objectOf(JSON.parse(await boundedText(response))) };
     } catch (error) {
-      throw unavailable(`teamd does not respond at ${url}; is it running?`, error);
+      throw unavailable(`teamd does not respond at ${url}; check that it is running`, error);
     }
   }
 }
@@ -130,16 +130,13 @@ export function requireLoopback(url: string): void {
   const host = parsed?.hostname.replace(/^\[(.*)\]$/, "$1") ?? "";
   const isHere = host === "localhost" || isLoopbackAddress(host);
   if (parsed?.protocol === "http:" && isHere && parsed.username === "" && parsed.password === "") return;
-  throw teamError(
-    "invalid_argument",
-    "teamd.url must be an http address of this machine, such as http://127.0.0.1:4711",
-  );
+  throw teamError("invalid_argument", "teamd.url must be an http URL of this machine, such as http://127.0.0.1:4711");
 }
 
 function succeeded(response: TeamdResponse): Record<string, unknown> {
   if (response.status >= 200 && response.status < 300) return response.body;
   if (response.status === 404 && codeOf(response) === "TEAM_NOT_FOUND") {
-    throw unavailable("teamd serves another team than the one that was named; is teamId spelt right?");
+    throw unavailable("teamd serves another team; check teamId");
   }
   const { message } = objectOf(response.body["error"]);
   const reason = typeof message === "string" ? `: ${message.slice(0, MAX_REASON_CHARS)}` : "";

@@ -1,6 +1,6 @@
 /**
- * When a worker takes a prompt. Its hook says so itself; a screen that looks ready counts once the hook has had its time,
- * because a box that is drawn a moment before keys are read swallows Enter (docs/contracts/team.md §5).
+ * Waits until a worker is ready for a prompt. Its hook reports that; a screen that looks ready counts only after a grace
+ * period for the hook, because a prompt box drawn a moment before keys are read swallows Enter (docs/contracts/team.md §5).
  */
 import type { PaneReadiness, Readiness } from "../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
@@ -12,13 +12,13 @@ import { EXIT_REPORTED_WITHIN_MS, EXIT_WITHIN_MS, HOOK_GRACE_MS } from "./teamLi
 interface ReadyOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** The worker was started with the hook. */
+  /** Whether the worker was started with the hook. */
   readonly hooked: boolean;
 }
 
 const saysItself = ({ source }: Readiness): boolean => source === "hook" || source === "osc7501";
 
-/** `late`: not in time. `dead`: its program ended. */
+/** `late`: not ready in time. `dead`: its program ended. */
 export function untilReady(
   pane: PaneReadiness,
   { clock, timeoutMs, hooked }: ReadyOptions,
@@ -42,7 +42,7 @@ export function untilReady(
   });
 }
 
-/** Whether its program has ended: the system may show it before tmux reports it. */
+/** Whether its program has ended, which the host may show before tmux reports it. */
 export const untilEnded = (pane: PaneReadiness, clock: Clock): Promise<boolean> =>
   within(clock, EXIT_WITHIN_MS, false, (end) => {
     const judge = ({ state }: Readiness): void => {
@@ -52,7 +52,7 @@ export const untilEnded = (pane: PaneReadiness, clock: Clock): Promise<boolean> 
     return pane.subscribe(judge);
   });
 
-/** Until tmux has reported how the pane's program ended: the system knows that it is gone a moment before. */
+/** Waits until tmux has reported how the pane's program ended; the host reports a little earlier that it is gone. */
 export const untilExitReported = (server: TmuxServer, pane: PaneId, clock: Clock): Promise<void> =>
   within<void>(clock, EXIT_REPORTED_WITHIN_MS, undefined, (end) => {
     const check = (): void => {

@@ -1,4 +1,4 @@
-/** One worker: an interactive pi as the process of its own session's pane, and the prompt it is given once it takes one. */
+/** One worker: an interactive pi in the pane of its own session, and the prompt it gets once it is ready. */
 import { basename } from "node:path";
 import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
@@ -23,20 +23,20 @@ export interface Worker {
 
 interface WorkerRequest {
   readonly teamId: string;
-  /** As tmux will report it. */
+  /** The name as tmux will report it. */
   readonly name: string;
   readonly cwd: string;
   readonly threadId: string;
-  /** Of its pane, from the first moment. */
+  /** User options that its pane has from the beginning. */
   readonly userOptions: Readonly<Record<string, string>>;
 }
 
-/** Refuses a program that cannot be started before anything is made. @throws AppError worker_not_found */
+/** Refuses a program that cannot be started, before anything is made. @throws AppError worker_not_found */
 export async function requireWorker({ argv, environment }: TeamWorker, cwd: string): Promise<void> {
   const [name = PROFILE] = argv;
   const path = environment["PATH"] ?? "";
   if ((await findProgram(name, path, cwd)) !== undefined) return;
-  const where = name.includes("/") ? "is not there, or cannot be executed" : `was not found on PATH (${path})`;
+  const where = name.includes("/") ? "does not exist or is not executable" : `was not found on PATH (${path})`;
   throw teamError(
     "worker_not_found",
     `${name} ${where}: install it for the user that runs the daemon, or set team.workerArgv (PI_TEAM_WORKER_ARGV), ` +
@@ -75,15 +75,15 @@ interface Prompted {
   readonly outcome: TeamStartOutcome;
   /** Why it was not taken. */
   readonly detail?: string | undefined;
-  /** Undefined: it took no prompt in time. */
+  /** How long it took to be ready; undefined if it was not ready in time. */
   readonly readyMs: number | undefined;
-  /** From then until the prompt was known to be taken. */
+  /** From then until the prompt was confirmed as taken. */
   readonly submitMs?: number | undefined;
 }
 
 /**
- * Waits until the worker takes a prompt and gives it one. The session is kept, whatever the outcome.
- * @param key of the delivery: with the same key nothing is typed twice, by whichever daemon.
+ * Waits until the worker is ready and gives it the prompt. The session is kept, whatever the outcome.
+ * @param key of the delivery: with the same key nothing is typed twice, not even by another daemon.
  */
 export async function promptWorker(
   context: TeamContext,
@@ -122,21 +122,21 @@ export async function promptWorker(
       throw error;
     }
   } catch (error) {
-    // The worker exists; the response says that it was not prompted.
+    // The worker exists; the response says that it got no prompt.
     if (!(error instanceof AppError) || error.code === "INTERNAL_ERROR") throw error;
     log.warn("team.prompt.failed", { pane, code: error.code });
     return { outcome: "refused", detail: error.message, readyMs };
   }
 }
 
-/** What the worker itself shows says more than what was done. */
+/** Prefers what the worker shows, which says more than what was done. */
 function whyNot(screenNote: string | undefined, isRepeated: boolean): string | undefined {
   if (screenNote !== undefined) return `the prompt was typed and Enter pressed; the worker shows: ${screenNote}`;
   return isRepeated ? CUT_SHORT : undefined;
 }
 
-const CUT_SHORT = "the daemon ended while it typed the prompt, so nothing is typed again";
+const CUT_SHORT = "the daemon ended while it typed the prompt, so it is not typed again";
 
-/** Its program no longer reads from the pane: it is ending, or was stopped. */
+/** Whether its program no longer reads from the pane: it is ending, or was stopped. */
 const hasLeft = (error: unknown): boolean =>
   error instanceof AppError && (error.details?.["reason"] === "program_changed" || error.details?.["state"] === "dead");

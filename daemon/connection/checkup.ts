@@ -1,7 +1,7 @@
 /**
- * Whether a connection is still as we set it up: tmux is asked at each beat, because anybody who types a command in a
- * pane can move, silence or suspend our client, and no notification says so (docs/tmuxFacts.md 51). A connection with a
- * fault is closed; its supervisor opens the next one. At most one check is under way.
+ * Checks that a connection is still as we set it up. tmux is asked at each heartbeat, because anyone who types a command in
+ * a pane can move, silence or suspend our client, and no notification says so (docs/tmuxFacts.md 51). A faulty connection is
+ * closed; its supervisor opens the next one. At most one check is pending.
  */
 import { HEARTBEAT_DEGRADED_MS } from "../../protocol/limits.ts";
 import type { Clock } from "../time/clock.ts";
@@ -9,14 +9,14 @@ import { isRefusal } from "./commandQueue.ts";
 import { faulty } from "./connectionErrors.ts";
 import type { ControlConnection } from "./controlConnection.ts";
 
-/** A state check always ends: a tmux that is silent for this long is in the state of its last heartbeat. */
+/** A check gives up after this time; the state is then that of the last heartbeat. */
 const CHECK_WITHIN_MS = 1_000;
 
-/** What a beat asks. */
+/** The query of a heartbeat. */
 export interface Checkup {
   /** A command whose reply holds ids and numbers only. */
   readonly command: string;
-  /** Why the connection is no longer usable, judging by the reply; undefined: it is fine. */
+  /** Why the connection is no longer usable, according to the reply; undefined if it is fine. */
   readonly fault: (reply: Uint8Array) => string | undefined;
 }
 
@@ -29,12 +29,12 @@ export class ConnectionChecker {
     this.#connection = connection;
   }
 
-  /** A check is under way. */
+  /** Whether a check is pending. */
   get isWaiting(): boolean {
     return this.#asked !== undefined;
   }
 
-  /** tmux was seen idle and has not been heard since. */
+  /** Whether tmux was seen idle and has sent nothing since. */
   get wasIdle(): boolean {
     return this.#wasIdle;
   }
@@ -43,7 +43,7 @@ export class ConnectionChecker {
     this.#wasIdle = false;
   }
 
-  /** Asks, unless tmux still owes a reply to the last question. Afterwards the connection may be closed. */
+  /** Sends the query, unless the last one still has no reply. The connection may be closed afterwards. */
   beat(nowMs: number, checkup: Checkup): void {
     const connection = this.#connection;
     if (this.#asked !== undefined) {
@@ -51,13 +51,13 @@ export class ConnectionChecker {
       return;
     }
     this.#asked = { sinceMs: nowMs, replies: connection.replies };
-    // On a full queue the next beat asks.
+    // If the queue is full, the next heartbeat asks.
     this.#ask(checkup, () => {
       this.#asked = undefined;
     });
   }
 
-  /** Asks now, whatever else is under way. Resolves when the reply has been judged, or after `CHECK_WITHIN_MS`. */
+  /** Sends the query now, even if another is pending. Resolves when the reply has been checked, or after `CHECK_WITHIN_MS`. */
   check(clock: Clock, checkup: Checkup): Promise<void> {
     return new Promise((resolve) => {
       const timer = clock.callAt(clock.nowMs() + CHECK_WITHIN_MS, resolve);
@@ -68,13 +68,13 @@ export class ConnectionChecker {
     });
   }
 
-  /** @param done called once, in the turn in which the reply is judged, or when none will come */
+  /** @param done called once, in the turn in which the reply is checked, or when none will come */
   #ask({ command, fault }: Checkup, done: () => void): void {
     try {
       this.#connection.send(command, "ours", (outcome) => {
         done();
         if (!("error" in outcome)) this.#giveUp(fault(outcome.replies[0]?.body ?? new Uint8Array(0)));
-        else if (isRefusal(outcome.error)) this.#giveUp("it takes no commands any more");
+        else if (isRefusal(outcome.error)) this.#giveUp("it no longer accepts commands");
       });
     } catch {
       done();
@@ -82,8 +82,8 @@ export class ConnectionChecker {
   }
 
   /**
-   * tmux owes a reply and is idle: it has forgotten our client (docs/tmuxFacts.md 51). Seen twice, because its reply
-   * may still be unread the first time.
+   * Call while tmux is silent. If it owes a reply and is idle, it has forgotten our client (docs/tmuxFacts.md 51). It must be
+   * idle twice, because its reply may still be unread the first time.
    */
   silent(isServerIdle: boolean): void {
     const isIdle = isServerIdle && this.#connection.pendingCommands > 0;

@@ -7,27 +7,27 @@ import { AppError } from "../../protocol/errors.ts";
 import type { GuardBlock, ReplyShape } from "../../protocol/control/parser.ts";
 import { MAX_PENDING_COMMAND_BYTES, MAX_PENDING_COMMANDS, MAX_REPLY_BYTES } from "../../protocol/limits.ts";
 
-/** tmux refused the command, and nothing else is wrong. */
+/** Whether tmux refused the command, and nothing else is wrong. */
 export const isRefusal = (error: unknown): error is AppError =>
   error instanceof AppError && error.code === "TMUX_COMMAND_FAILED";
 
-/** For a command about something that may have gone meanwhile. */
+/** For a command whose target may have gone meanwhile. */
 export function ignoreRefusal(error: unknown): void {
   if (!isRefusal(error)) throw error;
 }
 
 export interface Reply {
   readonly body: Uint8Array;
-  /** Foreign replies: what followed the nonce. */
+  /** For foreign replies: the text after the nonce. */
   readonly trailer: string;
 }
 
-/** A group that failed has the replies of the commands before the one that did. */
+/** A failed group has the replies of the commands before the failed one. */
 export type Outcome =
   | { readonly replies: readonly Reply[] }
   | { readonly error: AppError; readonly replies?: readonly Reply[] };
 
-/** Called exactly once for each command that was added. */
+/** Called exactly once per added command. */
 export type Settle = (outcome: Outcome) => void;
 
 interface Slot {
@@ -38,7 +38,7 @@ interface Slot {
 }
 
 const utf8 = new TextDecoder();
-/** How much of tmux's error text a message keeps. */
+/** How much of tmux's error text goes into a message. */
 const MAX_ERROR_CHARS = 300;
 
 export class CommandQueue {
@@ -54,7 +54,7 @@ export class CommandQueue {
   /** @throws AppError RESOURCE_LIMIT when the queue is full: nothing was added. */
   add(shapes: readonly ReplyShape[], bytes: number, settle: Settle): void {
     if (this.pending >= MAX_PENDING_COMMANDS || this.#bytes + bytes > MAX_PENDING_COMMAND_BYTES) {
-      throw new AppError("RESOURCE_LIMIT", "too many tmux commands are waiting for a reply; try again in a moment", {
+      throw new AppError("RESOURCE_LIMIT", "too many tmux commands are waiting for a reply; try again shortly", {
         details: { pending: this.pending, pendingBytes: this.#bytes },
       });
     }
@@ -68,7 +68,7 @@ export class CommandQueue {
     return slot?.shapes[slot.replies.length];
   }
 
-  /** @throws AppError PROTOCOL_ERROR when no command is waiting: pairing is lost and the connection must go. */
+  /** @throws AppError PROTOCOL_ERROR if no command is waiting: pairing is lost and the connection must be closed. */
   reply(block: GuardBlock): void {
     const slot = this.#slots[this.#head];
     if (slot === undefined) {
@@ -86,12 +86,12 @@ export class CommandQueue {
     if (isLast) this.#retire(slot);
     if (block.overflowed) {
       settleOnce(slot, {
-        error: new AppError("RESOURCE_LIMIT", `tmux's reply is longer than ${MAX_REPLY_BYTES} bytes; ask for less`),
+        error: new AppError("RESOURCE_LIMIT", `tmux's reply is larger than ${MAX_REPLY_BYTES} bytes; request less`),
       });
     } else if (isLast) settleOnce(slot, { replies: slot.replies });
   }
 
-  /** Settles everything that waits. */
+  /** Settles every waiting command. */
   failAll(error: AppError): void {
     const slots = this.#slots.slice(this.#head);
     this.#slots = [];
@@ -102,7 +102,7 @@ export class CommandQueue {
     }
   }
 
-  /** Settles every caller but keeps the slots: tmux is silent, and may still reply. Commands added meanwhile stay. */
+  /** Settles every caller but keeps the slots, because a silent tmux may still reply. Commands added meanwhile stay. */
   abandonAll(error: AppError): void {
     for (const slot of this.#slots.slice(this.#head)) {
       if (slot !== undefined) settleOnce(slot, { error });

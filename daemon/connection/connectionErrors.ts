@@ -1,10 +1,10 @@
-/** Why there is no connection to tmux, or not any more. */
+/** The errors for a missing or lost connection to tmux. */
 import { AppError } from "../../protocol/errors.ts";
 
 /** client.c `client_exit_message`. */
 const SERVER_ENDED = "server exited";
 
-/** We closed a connection of ours. */
+/** For a connection that we closed because of a fault. */
 export const faulty = (fault: string): AppError =>
   new AppError("CONNECTION_LOST", `the connection to tmux was dropped (${fault}); reconnecting`, {
     details: { reason: fault },
@@ -14,7 +14,7 @@ export const faulty = (fault: string): AppError =>
 export const meansServerEnded = (error: AppError): boolean => error.details?.["reason"] === SERVER_ENDED;
 
 export const noConnection = (): AppError =>
-  new AppError("CONNECTION_LOST", "there is no connection to tmux at the moment; try again shortly");
+  new AppError("CONNECTION_LOST", "tmux is not connected; reconnecting, try again shortly");
 
 export const notResponding = (code: "CONNECTION_LOST" | "TMUX_UNAVAILABLE" = "CONNECTION_LOST"): AppError =>
-  new AppError(code, "tmux does not respond; is its process stopped? (pgrep tmux)");
+  new AppError(code, "tmux does not respond; check with `pgrep tmux` whether its process is stopped");

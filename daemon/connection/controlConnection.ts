@@ -1,6 +1,7 @@
 /**
- * One control client: commands out, blocks paired in, output and notifications passed on in the order tmux wrote them.
- * Everything from a chunk to its handlers is synchronous. A connection is used once; the supervisor opens the next one.
+ * One control client: sends commands, pairs guard blocks with them, and passes on output and notifications in the order tmux
+ * wrote them. Everything from a chunk to its handlers is synchronous. A connection is used once; the supervisor opens the
+ * next one.
  */
 import { joinGroup } from "../../protocol/command/build.ts";
 import type { ForeignRowFormat, RowFormat } from "../../protocol/command/rowFormat.ts";
@@ -25,9 +26,9 @@ interface ControlConnectionOptions {
   /** Escaped pane output, `line[from, to)`, a view valid during the call. */
   readonly onOutput: (paneNumber: number, line: Uint8Array, from: number, to: number) => void;
   readonly onNotification: (notification: Notification) => void;
-  /** After each chunk: everything in it has been passed on. */
+  /** Called after each chunk, when everything in it has been passed on. */
   readonly onChunkEnd: () => void;
-  /** Once. Every caller has been settled with this error. */
+  /** Called once, after every caller has been settled with this error. */
   readonly onClosed: (error: AppError) => void;
 }
 
@@ -35,7 +36,7 @@ interface ControlConnectionOptions {
 const READ_ONLY = "client is read-only";
 
 export class ControlConnection {
-  /** Of the server; known from `introduce` on. */
+  /** The server's features; known after `introduce`. */
   features: TmuxFeatures = USUAL_TMUX;
   readonly #options: ControlConnectionOptions;
   readonly #queue = new CommandQueue();
@@ -44,8 +45,8 @@ export class ControlConnection {
   #outgoing: string[] = [];
   #flushScheduled = false;
   /**
-   * tmux has queued the command that attaches: its block has been seen. The wrapper alone is too early, because a
-   * command written then can be executed before the attach, for whichever session tmux picks (2 in 60).
+   * True once the block of the attach command has been seen. The start of control mode alone is too early: a command written
+   * then can be executed before the attach, in whichever session tmux picks (2 in 60).
    */
   #attaching = false;
   #heard = false;
@@ -67,8 +68,8 @@ export class ControlConnection {
         }
         this.#replies += 1;
         this.#queue.reply(block);
-        // Somebody made our client read-only. The next beat would notice; until then every command would fail.
-        if (!block.ok && utf8.decode(block.body).trim() === READ_ONLY) this.close(faulty("somebody made it read-only"));
+        // Our client was made read-only. The next heartbeat would notice, but until then every command would fail.
+        if (!block.ok && utf8.decode(block.body).trim() === READ_ONLY) this.close(faulty("it was made read-only"));
       },
       notification: (notification) => {
         if (notification.kind === "exit") {
@@ -95,7 +96,7 @@ export class ControlConnection {
     return this.#closed !== undefined;
   }
 
-  /** Blocks received in reply to commands: a change means that tmux is alive. */
+  /** The number of replies received; a change means that tmux is alive. */
   get replies(): number {
     return this.#replies;
   }
@@ -141,7 +142,7 @@ export class ControlConnection {
     return reply ?? { body: new Uint8Array(0), trailer: "" };
   }
 
-  /** The rows that a command prints in this format. */
+  /** Sends a command and decodes the rows that it prints in this format. */
   async rows<Row>(
     rows: Pick<RowFormat<Row, never>, "format" | "decode">,
     build: (format: string) => string,
@@ -153,13 +154,13 @@ export class ControlConnection {
     return settled((settle) => this.sendGroup(commands, settle));
   }
 
-  /** The same for rows that hold foreign text. */
+  /** The same, for rows that hold foreign text. */
   async foreignRows<Row>(rows: ForeignRowFormat<Row>, build: (format: string) => string): Promise<Row[]> {
     const { body, nonce } = await this.foreign((fresh) => build(rows.format(fresh)));
     return rows.decode(body, nonce);
   }
 
-  /** `sendForeign` as a promise, for formats and not for captures. */
+  /** `sendForeign` as a promise; for formats, not for captures. */
   async foreign(build: (nonce: string) => string): Promise<{ readonly body: Uint8Array; readonly nonce: string }> {
     let used = "";
     const [reply] = await settled((settle) =>
@@ -212,7 +213,7 @@ export class ControlConnection {
     try {
       this.#parser.push(chunk);
     } catch (error) {
-      // A limit was broken or pairing was lost: nothing after this can be trusted.
+      // A limit was exceeded or pairing was lost, so nothing after this can be trusted.
       this.close(toAppError(error));
       return;
     }
@@ -225,7 +226,7 @@ export class ControlConnection {
     }
   }
 
-  /** What tmux says before its first reply is why it cannot start. Later text may come from anyone and is not kept. */
+  /** Text before tmux's first reply says why it cannot start. Later text may come from anyone and is not kept. */
   #complaint(text: string): void {
     if (this.#replies === 0 && !text.startsWith("%")) this.#exitReason ??= text.trim().slice(0, MAX_REASON_CHARS);
   }

@@ -23,13 +23,13 @@ export function createNonce(): string {
       pool = randomFillSync(new Uint8Array(POOL_BYTES));
       used = 0;
     }
-    // 232 = 4 × 58: no character is likelier than another.
+    // 232 = 4 × 58, so all characters are equally likely.
     const byte = pool[used++]!;
     if (byte < 232) nonce += ALPHABET[byte % 58]!;
   }
   return nonce;
 }
 
-/** The command that follows a foreign one in the same write: its closing word, a blank, `trailerFormat` expanded. */
+/** The command that follows a foreign one in the same write: prints the nonce, a space and the expanded `trailerFormat`. */
 export const nonceCommand = (nonce: string, trailerFormat: string, target?: PaneId): string =>
   displayMessage(`${closingWord(nonce)} ${trailerFormat}`, target);

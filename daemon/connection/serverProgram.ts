@@ -1,7 +1,7 @@
 /**
- * Which tmux the server at a socket is, without talking to it: versions before 3.6 and from 3.6 on cannot talk to each
- * other, and do not say so (docs/tmuxFacts.md, Versions). Where the host knows which process listens, its program
- * reports its version, even if an upgrade has replaced the file. Elsewhere the version is unknown.
+ * Finds the version of the tmux server at a socket without talking to it, because versions before 3.6 and from 3.6 on cannot
+ * talk to each other, and do not say so (docs/tmuxFacts.md, Versions). If the host knows which process listens, that
+ * process's program is run with `-V`, even if an upgrade has replaced the file. Otherwise the version is unknown.
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { Host } from "../host/host.ts";
@@ -12,12 +12,12 @@ const SPEAKS_ANEW = 306;
 
 interface ProgramQuestion {
   readonly socketPath: string;
-  /** What `tmux -V` says of the program that our clients run. */
+  /** The version that `tmux -V` prints for the program that our clients run. */
   readonly ours: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Why our clients cannot talk to the server at this socket; undefined when they can, or nothing is known. */
+/** Why our clients cannot talk to the server at this socket; undefined if they can, or if nothing is known. */
 export class ServerProgram {
   readonly #host: Host;
   #asked: { readonly program: string; readonly version: string | undefined } | undefined;
@@ -34,13 +34,13 @@ export class ServerProgram {
     const executable = processes.executableNow(pid);
     if (path === undefined || executable === undefined) return undefined;
     const program = `${pid} ${executable}`;
-    // The same process of the same program has the same version: it is run once.
+    // Run only once for the same process and program.
     if (this.#asked?.program !== program) this.#asked = { program, version: await askVersion(path, env, clients.run) };
     const { version } = this.#asked;
     if (version === undefined || speech(version) === speech(ours)) return undefined;
     return new AppError(
       "TMUX_UNAVAILABLE",
-      `the tmux server at ${socketPath} (process ${pid}) is ${version}, and our ${ours} cannot talk to it: put the server's version first on PATH, or end that server, which ends the programs in it`,
+      `the tmux server at ${socketPath} (pid ${pid}) is ${version}, to which our ${ours} cannot connect: put the server's version first on PATH, or kill that server with the programs in it`,
       { details: { reason: "tmux_versions_differ", server: version, client: ours } },
     );
   }

@@ -1,7 +1,7 @@
 /**
- * Keeps one control connection alive and sound: heartbeat, states, reconnect with back-off. Nothing is ever sent twice:
- * a lost connection settles its callers, and the next one begins empty. A fault that a heartbeat finds in our client is
- * repaired the same way: that connection is closed (`checkup.ts`).
+ * Keeps one control connection alive and healthy: heartbeat, states, reconnecting with back-off. Nothing is ever sent twice:
+ * a lost connection settles its callers, and the next one begins empty. If a heartbeat finds our client faulty, the
+ * connection is closed as well (`checkup.ts`).
  *
  *   connecting → ready ⇄ degraded (tmux silent for 12 s, the connection kept) → connecting … → closed
  */
@@ -20,30 +20,30 @@ import { type Checkup, ConnectionChecker } from "./checkup.ts";
 import { noConnection, notResponding } from "./connectionErrors.ts";
 import type { ControlConnection } from "./controlConnection.ts";
 
-/** Between two probes of a tmux that is silent. */
+/** Interval of probes while tmux is silent. */
 const PROBE_AGAIN_MS = 250;
-/** Quick losses in a row after which reconnecting backs off; somebody may keep detaching us. */
+/** Quick losses in a row after which reconnecting backs off, because somebody may keep detaching us. */
 const MAX_QUICK_LOSSES = 5;
 
 interface SupervisorOptions {
   readonly clock: Clock;
-  /** Between two beats; tests have less. */
+  /** Interval of heartbeats; tests use less. */
   readonly heartbeatMs?: number | undefined;
   /**
-   * Opens a connection whose `onClosed` calls `lost` and whose `onChunkEnd` calls `heard`; a promise of one when
-   * something must be probed first. A failure is treated as one of `prepare`.
+   * Opens a connection whose `onClosed` calls `lost` and whose `onChunkEnd` calls `heard`; returns a promise if something
+   * must be probed first. A failure is treated like one of `prepare`.
    */
   readonly open: () => ControlConnection | Promise<ControlConnection>;
-  /** Makes a fresh connection usable. A failure closes it; the first one fails `start`, later ones are retried. */
+  /** Makes a new connection usable. A failure closes it; the first failure fails `start`, later ones are retried. */
   readonly prepare: (connection: ControlConnection) => Promise<void>;
   readonly onState: (state: ServerState) => void;
-  /** What the next beat asks. */
+  /** The query of the next heartbeat. */
   readonly checkup: () => Checkup;
-  /** Every few seconds while tmux responds. */
+  /** Called every few seconds while tmux responds. */
   readonly onBeat?: (() => void) | undefined;
-  /** Whether tmux is idle; absent where that cannot be known. */
+  /** Whether tmux is idle; absent if that cannot be known. */
   readonly isServerIdle?: (() => boolean) | undefined;
-  /** For the log: fixed names, no pane text. */
+  /** For the log: fixed event names, no pane text. */
   readonly onEvent: (event: "connection.lost" | "connection.retry" | "heartbeat.late", details: object) => void;
 }
 
@@ -60,7 +60,7 @@ export class Supervisor {
   #readyMs = 0;
   #quickLosses = 0;
   #retryMs = RECONNECT_MIN_MS;
-  /** The reply to a check under way may be older than the caller's event. */
+  /** Queues one more check, because the reply to a pending one may be older than the caller's event. */
   readonly #checking = new AskOnce(() => this.#checkNow());
   #timer: Timer | undefined;
   /** The timer is for the next attempt. */
@@ -74,7 +74,7 @@ export class Supervisor {
     return this.#state;
   }
 
-  /** The first connection. @throws AppError what `open` or `prepare` failed with; TMUX_UNAVAILABLE on silence. */
+  /** Makes the first connection. @throws AppError the error of `open` or `prepare`; TMUX_UNAVAILABLE if tmux is silent. */
   async start(): Promise<void> {
     try {
       const connected = this.#connect();
@@ -87,7 +87,7 @@ export class Supervisor {
     }
   }
 
-  /** Like `start`, for a server that may be absent: resolves after the first attempt, however it ended; more follow. */
+  /** Like `start`, for a server that may not exist: resolves after the first attempt, whatever its outcome; more follow. */
   async startOrWait(): Promise<void> {
     try {
       await this.#connect();
@@ -96,7 +96,7 @@ export class Supervisor {
     }
   }
 
-  /** An attempt is worthwhile now: a pending one is made at once, one under way is repeated soon if it fails. */
+  /** Call when an attempt is likely to succeed: a scheduled one is made at once, a running one is repeated soon if it fails. */
   retryNow(): void {
     this.#retryMs = RECONNECT_MIN_MS;
     if (!this.#isWaiting) return;
@@ -104,21 +104,21 @@ export class Supervisor {
     this.#retryAt(this.#options.clock.nowMs());
   }
 
-  /** The connection to send on. @throws AppError CONNECTION_LOST while there is none, or tmux does not respond. */
+  /** The connection to send on. @throws AppError CONNECTION_LOST while there is none or tmux does not respond. */
   connection(): ControlConnection {
     if (this.#connection !== undefined && this.#state === "ready") return this.#connection;
     throw this.#unavailable();
   }
 
   /**
-   * Asks now what the next beat would ask, so that `state` is current and not as of the last beat. Resolves when tmux
-   * has replied, or after a second. At most one check is under way and one more queued.
+   * Sends the query of the next heartbeat now, so that `state` is current. Resolves when tmux has replied, or after a second.
+   * At most one check is pending and one more queued.
    */
   check(): Promise<void> {
     return this.#checking.now();
   }
 
-  /** Something came from tmux. */
+  /** Call when tmux has sent something. */
   heard(): void {
     this.#heardMs = this.#options.clock.nowMs();
     this.#warned = false;
@@ -126,7 +126,7 @@ export class Supervisor {
     if (this.#state === "degraded") this.#setState("ready");
   }
 
-  /** The connection has ended; its callers are settled. */
+  /** Call when the connection has ended and its callers are settled. */
   lost(connection: ControlConnection, error: AppError): void {
     if (connection !== this.#connection) return;
     this.#connection = undefined;
@@ -154,7 +154,7 @@ export class Supervisor {
     const opened = this.#options.open();
     const connection = opened instanceof Promise ? await opened : opened;
     this.#preparing = connection;
-    // Closed while `open` was probing: `prepare` gets a closed connection.
+    // The supervisor was closed while `open` was probing: `prepare` gets a closed connection.
     if (this.#state === "closed") connection.close();
     try {
       await this.#options.prepare(connection);
@@ -185,7 +185,7 @@ export class Supervisor {
   }
 
   /**
-   * Callers wait for the start: a stopped tmux must not block it for ever. Later connections wait until tmux continues.
+   * Bounds the first start, because callers wait for it and tmux may be stopped. Later connections wait until it continues.
    */
   #expectStartBy(deadlineMs: number): void {
     this.#timer = this.#options.clock.callAt(deadlineMs, () => {
@@ -213,15 +213,15 @@ export class Supervisor {
 
   #beatAt(deadlineMs: number): void {
     this.#timer = this.#options.clock.callAt(deadlineMs, () => {
-      // We slept (a suspended machine, a stopped process): that silence was ours, and tmux's replies may be unread.
+      // This process slept (the machine was suspended, or we were stopped), and tmux's replies may be unread.
       const lateMs = this.#options.clock.nowMs() - deadlineMs;
       if (lateMs >= HEARTBEAT_INTERVAL_MS) this.#heardMs += lateMs;
-      this.#beat();
+      this.#heartbeat();
     });
   }
 
-  /** Asks at each beat; while tmux is silent, wakes at the next deadline. */
-  #beat(): void {
+  /** Sends the query at each heartbeat; while tmux is silent, wakes at the next deadline. */
+  #heartbeat(): void {
     const [connection, checker] = [this.#connection, this.#checker];
     if (connection === undefined || checker === undefined) return;
     const nowMs = this.#options.clock.nowMs();
@@ -274,7 +274,7 @@ export class Supervisor {
   }
 }
 
-/** At start nothing was lost: tmux did not come up, and its last words say why. */
+/** At the start no connection was lost; tmux did not start, and its last message says why. */
 function startError(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== "CONNECTION_LOST") return error;
   const reason = error.details?.["reason"];

@@ -1,7 +1,7 @@
 /**
- * How the server at the other end of a connection differs from other versions of tmux, asked of the server itself:
- * `tmux -V` is about the client, and a development build's version says little. Every connection asks once, in the
- * command that asks who the server is; nothing else in the daemon depends on a version.
+ * How the connected server differs from other versions of tmux. The server itself is asked, because `tmux -V` is about the
+ * client, and a development build's version says little. Every connection asks once, in the command that asks for the
+ * server's identity; nothing else in the daemon depends on a version.
  */
 import { displayMessage, listCommandUsage } from "../../protocol/command/build.ts";
 import { SERVER_IDENTITY, type ServerIdentity } from "../../protocol/command/formats.ts";
@@ -15,20 +15,19 @@ export interface TmuxFeatures {
    * flag and pastes every byte unchanged (docs/tmuxFacts.md, Versions).
    */
   readonly pasteNeedsRaw: boolean;
-  /** It reports which signal ended a pane's program (from 3.3). Earlier versions report nothing about that end. */
+  /** Reports which signal ended a pane's program (from 3.3). Earlier versions report nothing about such an end. */
   readonly reportsSignals: boolean;
   /**
-   * A pane can be kept after its program has ended (from 3.3). Earlier that can end the server, with every session on
-   * it.
+   * Can keep a pane after its program has ended (from 3.3). In earlier versions that can crash the server with every session.
    */
   readonly keepsPanes: boolean;
-  /** It reports swapped panes, and has a hook for titles (from 3.3). */
+  /** Reports swapped panes, and has a hook for titles (from 3.3). */
   readonly reportsPaneChanges: boolean;
   /** A window that leaves the client's own session has its own notification (up to 3.7). */
   readonly reportsOwnUnlink: boolean;
   /** A pane that is off for every client is not read: its program blocks in its next write (from 3.4). */
   readonly leavesOffUnread: boolean;
-  /** How it stores a given session name; not every character is kept (docs/tmuxFacts.md, Versions). */
+  /** How it stores a session name; it does not keep every character (docs/tmuxFacts.md, Versions). */
   readonly sessionName: (name: string) => string;
   /** Undoes the escaping of expanded formats: 3.4 alone writes `\\$` for each `$` before a letter, `_` or `{`. */
   readonly meant: (printed: Uint8Array) => Uint8Array;
@@ -36,13 +35,13 @@ export interface TmuxFeatures {
 
 const INTRODUCTION = [displayMessage(SERVER_IDENTITY.format), listCommandUsage("paste-buffer")];
 
-/** A connection that does not know yet whose it is. */
+/** A connection whose server is not identified yet. */
 interface NewConnection {
   features: TmuxFeatures;
   group(commands: readonly string[]): Promise<readonly Reply[]>;
 }
 
-/** The first commands on a connection: who the server is and where this client is; undefined when it does not say. */
+/** Sends the first commands on a connection: the server's identity and this client's session; undefined if it does not say. */
 export async function introduce(connection: NewConnection): Promise<ServerIdentity | undefined> {
   const [identity, usage] = await connection.group(INTRODUCTION);
   const here = SERVER_IDENTITY.decodeOne(identity?.body ?? new Uint8Array(0));
@@ -52,7 +51,7 @@ export async function introduce(connection: NewConnection): Promise<ServerIdenti
 
 /**
  * A version that names no release counts as the newest.
- * @param pasteUsage the flags that tmux says `paste-buffer` has, such as `[-dprS]`
+ * @param pasteUsage the flags of `paste-buffer` as tmux lists them, such as `[-dprS]`
  */
 export function featuresOf(version: string, pasteUsage: Uint8Array = new Uint8Array(0)): TmuxFeatures {
   const release = releaseOf(version) ?? Infinity;
@@ -73,7 +72,7 @@ export function featuresOf(version: string, pasteUsage: Uint8Array = new Uint8Ar
 
 const asItIs = (printed: Uint8Array): Uint8Array => printed;
 
-/** Every such `$` has a backslash and no other character does, so this is unambiguous. */
+/** Unambiguous, because every such `$` has a backslash and no other character does. */
 const withoutEscapedDollars = (printed: Uint8Array): Uint8Array =>
   Buffer.from(
     Buffer.from(printed)
@@ -82,5 +81,5 @@ const withoutEscapedDollars = (printed: Uint8Array): Uint8Array =>
     "latin1",
   );
 
-/** Before anything was asked: the tmux that most people have. */
+/** Assumed before the server was asked: the version that most people have. */
 export const USUAL_TMUX: TmuxFeatures = { ...featuresOf("3.4"), meant: asItIs };

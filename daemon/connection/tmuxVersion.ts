@@ -1,6 +1,6 @@
 /**
- * Which tmux this is, asked once at start-up: `tmux -V`. Everything
- * older than 3.2 lacks attach flags, pausing and `run-shell -C` (docs/tmuxFacts.md, Versions).
+ * The version of the installed tmux, asked once at start-up with `tmux -V`. Versions before 3.2 lack attach flags, pausing
+ * and `run-shell -C` (docs/tmuxFacts.md, Versions).
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { RunProgram } from "../host/runProgram.ts";
@@ -12,12 +12,12 @@ const MIN_RELEASE = numbered(3, 2);
 /** OpenBSD names its own tmux after the system; 6.9 came with 3.2, a month after it. */
 const MIN_OPENBSD = numbered(6, 9);
 const REPLY_WITHIN_MS = 5_000;
-/** How much of a foreign program's reply a message keeps. */
+/** How much of a foreign program's output goes into a message. */
 const MAX_REPLY_CHARS = 100;
 
 /**
- * The whole reply, for instance `tmux 3.3a`.
- * @throws AppError TMUX_UNAVAILABLE when there is no tmux, or it is too old.
+ * The whole output, for instance `tmux 3.3a`.
+ * @throws AppError TMUX_UNAVAILABLE if tmux is missing or too old.
  */
 export async function probeTmuxVersion(
   tmux: string,
@@ -30,7 +30,7 @@ export async function probeTmuxVersion(
     throw new AppError(
       "TMUX_UNAVAILABLE",
       missing
-        ? `${tmux} was not found: install tmux ${MIN_NAME} or newer (Debian: apt-get install tmux, macOS: brew install tmux)`
+        ? `${tmux} is not installed; install tmux ${MIN_NAME} or newer (Debian: \`apt-get install tmux\`, macOS: \`brew install tmux\`)`
         : `${tmux} -V failed: ${failure.message.split("\n")[0]}`,
       { cause: failure, details: { reason: missing ? "tmux_not_installed" : "tmux_fails" } },
     );
@@ -41,14 +41,14 @@ export async function probeTmuxVersion(
   throw verdict === "too_old" ? tooOld(version) : unknown(tmux, version);
 }
 
-/** The version of a program that is known to be tmux; undefined when it reports none. */
+/** The version of a program that is known to be tmux; undefined if it reports none. */
 export async function askVersion(
   program: string,
   env: Readonly<Record<string, string>>,
   run: RunProgram,
 ): Promise<string | undefined> {
   const { failure, stdout } = await run(program, ["-V"], env, { timeoutMs: REPLY_WITHIN_MS });
-  // Up to 3.3a it begins with the name it was started as: `exe 3.3a` for a path that ends so.
+  // Up to 3.3a the output begins with the name it was started as, such as `exe 3.3a`.
   const version = stdout.trim().replace(/^\S+ /, "tmux ");
   return failure === undefined && judgeVersion(version) !== "unknown" ? version : undefined;
 }
@@ -56,18 +56,18 @@ export async function askVersion(
 const tooOld = (version: string): AppError =>
   new AppError(
     "TMUX_UNAVAILABLE",
-    `${version} is too old: tmuxwire needs tmux ${MIN_NAME} or newer; upgrade it, or put a newer one first on PATH`,
+    `${version} is too old; install tmux ${MIN_NAME} or newer, or put it first on PATH`,
     { details: { reason: "tmux_too_old" } },
   );
 
 const unknown = (tmux: string, reply: string): AppError =>
   new AppError(
     "TMUX_UNAVAILABLE",
-    `${tmux} -V printed ${JSON.stringify(reply.slice(0, MAX_REPLY_CHARS))}, which is not a version of tmux; put tmux first on PATH`,
+    `\`${tmux} -V\` printed ${JSON.stringify(reply.slice(0, MAX_REPLY_CHARS))}, which is not a tmux version; put tmux first on PATH`,
     { details: { reason: "tmux_unknown" } },
   );
 
-/** For what `tmux -V` says, or `#{version}` after `tmux `. */
+/** For the output of `tmux -V`, or `tmux ` followed by `#{version}`. */
 type VersionVerdict = "supported" | "too_old" | "unknown";
 
 /**
@@ -83,7 +83,7 @@ export function judgeVersion(reply: string): VersionVerdict {
   return release >= MIN_RELEASE ? "supported" : "too_old";
 }
 
-/** `3.3a` and `next-3.3` as 303; undefined for what names no release, such as `master`. */
+/** `3.3a` and `next-3.3` as 303; undefined for a version that names no release, such as `master`. */
 export function releaseOf(version: string): number | undefined {
   const match = /^(?:next-)?(\d+)\.(\d+)(?:[a-z]|-rc\d*)?$/.exec(version);
   return match === null ? undefined : numbered(Number(match[1]), Number(match[2]));

@@ -1,4 +1,4 @@
-/** What a probe of the system found; undefined when it threw: what it looked for is gone, or not readable for us. */
+/** The result of a probe of the system; undefined if it threw, because its object is gone or not readable for us. */
 export function attempt<T>(probe: () => T): T | undefined {
   try {
     return probe();

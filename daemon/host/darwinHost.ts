@@ -1,7 +1,7 @@
 /**
- * macOS: no `/proc` and no `/dev/pts`. What Node can do on every Unix it can do here. Only whether a process is alive
- * is known at any moment; the rest takes one `ps`, for questions that are worth it (`HostProcesses.probe`). Who listens
- * on a socket, and when a terminal comes or goes, is unknown: tmux's notifications, hooks and listings have to do.
+ * macOS has no `/proc` and no `/dev/pts`. Node's own functions for Unix work. Only whether a process is alive is known at
+ * any moment; the rest takes one run of `ps`, when it is worth that (`HostProcesses.probe`). Who listens on a socket, and
+ * when a terminal comes or goes, is unknown; the daemon relies on tmux's notifications, hooks and listings instead.
  */
 import { AskOnce } from "../time/askOnce.ts";
 import type { Host, HostClients } from "./host.ts";
@@ -15,7 +15,7 @@ import { unknownProcesses } from "./unknownProcesses.ts";
 const PS = "/bin/ps";
 /** Enough for an overloaded machine with thousands of processes. */
 const PS_LIMITS = { timeoutMs: 5_000, maxBytes: 8_388_608 };
-/** Dates in English, and no user's settings for other columns. */
+/** For dates in English, and without the user's settings for other columns. */
 const PS_ENV = { PATH: "/bin:/usr/bin", LC_ALL: "C" };
 
 export function darwinHost(clients: HostClients = localClients): Host {

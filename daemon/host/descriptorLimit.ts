@@ -1,5 +1,5 @@
 /**
- * The soft limit on open files of this process; undefined where the system does not report it (Linux does, in `/proc`).
+ * The soft limit on open files of this process; undefined if the system does not report it (Linux does, in `/proc`).
  */
 import { readFileSync } from "node:fs";
 import { attempt } from "./attempt.ts";

@@ -1,10 +1,11 @@
 /**
- * A control client without a program: the daemon itself says to tmux what tmux's own client says (client.c
- * `client_send_identify`), in another order. Up to 3.6 a client that has said that it is a control client, and not yet
- * that this is all, ends the server with everything in it when anything is told to all control clients (docs/tmuxFacts.md
- * 50). tmux's own client says it first, and the two descriptors that follow cost the server a turn of its loop each. Here
- * it comes last, in one write with the end: the server takes both in one turn, so there is no such moment, whatever
- * happens to us and to the server. Nothing of ours outlives the daemon, because the kernel closes its sockets.
+ * A control client without a process: the daemon itself sends the messages with which tmux's own client identifies itself
+ * (client.c `client_send_identify`), in another order. Up to 3.6, a server crashes with everything in it if it notifies all
+ * control clients while one has announced that it is a control client but has not finished identifying itself
+ * (docs/tmuxFacts.md 50). tmux's own client announces that first, and each of the two descriptors that follow takes the
+ * server a turn of its loop. Here the announcement comes last, in one write with the end of the identification: the server
+ * handles both in one turn, so that state never exists, whatever happens to us and to the server. Nothing of ours outlives
+ * the daemon, because the kernel closes its sockets.
  */
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -16,7 +17,7 @@ import type { Transport, TransportOptions } from "./transport.ts";
 
 interface DirectOptions extends Pick<TransportOptions, "env" | "cwd" | "onData" | "onClose"> {
   readonly socketPath: string;
-  /** What to run first, such as `attach-session`. */
+  /** The first command, such as `attach-session`. */
   readonly command: readonly string[];
   /** How the server's messages mark a descriptor: `new` from 3.6 on (compat/imsg.h). */
   readonly messages: "old" | "new";
@@ -52,7 +53,7 @@ const HEADER_BYTES = 16;
 const MAX_MESSAGE_BYTES = 16_384;
 const OLD_HAS_DESCRIPTOR = 1;
 const NEW_HAS_DESCRIPTOR = 0x8000_0000;
-/** After these the server expects nothing more of a client than to go. */
+/** After one of these, the server only expects the client to disconnect. */
 const ENDINGS: ReadonlySet<number> = new Set([
   MSG.version,
   MSG.detach,
@@ -62,7 +63,7 @@ const ENDINGS: ReadonlySet<number> = new Set([
   MSG.shutdown,
 ]);
 
-/** What a socket has beyond its typings. */
+/** A socket's members that its typings lack. */
 interface SocketInternals {
   readonly _handle: object;
 }
@@ -73,7 +74,7 @@ interface PipeHandle {
   close(): void;
 }
 
-/** How Node's own `child_process` passes descriptors; there is no public interface to it. */
+/** Node's own `child_process` passes descriptors with these; there is no public interface. */
 interface Bindings {
   readonly Pipe: { new (type: number): PipeHandle; readonly prototype: object };
   readonly constants: { readonly IPC: number };
@@ -97,9 +98,9 @@ function bindings(): Bindings | undefined {
   }
 }
 
-/** Undefined where this Node cannot pass a descriptor to tmux. */
+/** Undefined if this Node cannot pass a descriptor to tmux. */
 export function directClients(): OpenDirect | undefined {
-  // Elsewhere the messages may be the system's own (libutil).
+  // On other systems the message format may be the system's own (libutil).
   const isKnown = endianness() === "LE" && (process.platform === "linux" || process.platform === "darwin");
   const found = isKnown ? bindings() : undefined;
   return found === undefined ? undefined : (options) => new DirectClient(found, options);
@@ -110,11 +111,11 @@ class DirectClient implements Transport {
   readonly pid = process.pid;
   readonly #bindings: Bindings;
   readonly #options: DirectOptions;
-  /** Our end of what tmux reads commands from and writes to. */
+  /** Our end of the socket that tmux reads commands from and writes to. */
   #near: Socket | undefined;
-  /** The connection to tmux's socket: it says who we are, and when it is over. */
+  /** The connection to tmux's socket, for identification and for the end. */
   #peer: Socket | undefined;
-  /** What tmux's own client would print at the end. */
+  /** The line that tmux's own client would print at the end. */
   #lastLine = "%exit server exited unexpectedly\n";
   #unread: Buffer = NOTHING;
   #isClosing = false;
@@ -143,7 +144,7 @@ class DirectClient implements Transport {
   async #begin(): Promise<void> {
     const { command, cwd, env } = this.#options;
     const [near, far] = await socketPair();
-    // A socket that is gone is reported by `close`.
+    // A closed socket is reported by `close`.
     near.on("error", () => undefined);
     near.on("data", (chunk: Uint8Array) => this.#options.onData(chunk));
     near.on("close", () => this.#end());
@@ -162,7 +163,7 @@ class DirectClient implements Transport {
       const identity = [
         this.#message(MSG.term, text("dumb")),
         this.#message(MSG.features, int32(0)),
-        // Its name, in the place of a terminal: else all clients of one process have the same (server-client.c).
+        // A name in place of a terminal's, or all clients of one process would have the same name (server-client.c).
         this.#message(MSG.ttyName, text(`tmuxwire-${process.pid}-${randomBytes(4).toString("hex")}`)),
         this.#message(MSG.cwd, text(cwd)),
         this.#message(MSG.clientPid, int32(process.pid)),
@@ -172,7 +173,7 @@ class DirectClient implements Transport {
       const first = this.#message(MSG.command, Buffer.concat([int32(command.length), ...command.map(text)]));
       if (first.length > MAX_MESSAGE_BYTES) throw new Error("command too long");
       await this.#say(pipe, Buffer.concat(identity), descriptor);
-      // The last two belong together: see above. The descriptor before them makes no turn of its own.
+      // The last two must be sent together: see above. The descriptor before them takes no turn of its own.
       const isControl = int64(CLIENT_CONTROL | CLIENT_UTF8);
       const last = [
         this.#message(MSG.stdout, NOTHING, true),
@@ -231,7 +232,7 @@ class DirectClient implements Transport {
     return Buffer.concat([header, data]);
   }
 
-  /** tmux is done with us: all that it had to write it has written, and it closes both sockets once we close this one. */
+  /** tmux is done with us: it has written everything, and closes both sockets once we close this one. */
   #heard(chunk: Buffer): void {
     this.#unread = Buffer.concat([this.#unread, chunk]);
     while (this.#unread.length >= HEADER_BYTES) {
@@ -277,7 +278,7 @@ function int64(value: bigint): Buffer {
   return bytes;
 }
 
-/** Two ends of a socket of our own. Nobody else's process can get in between: only we can enter the directory. */
+/** A pair of connected sockets. No other user's process can interfere, because only we can enter the directory. */
 function socketPair(): Promise<readonly [near: Socket, far: Socket]> {
   const directory = mkdtempSync(join(tmpdir(), "tmuxwire-client-"));
   const path = join(directory, "s");
@@ -308,7 +309,7 @@ const systemError = (status: number): NodeJS.ErrnoException => {
   return Object.assign(new Error(code), { code });
 };
 
-/** As tmux's own client says it. */
+/** The error as tmux's own client prints it. */
 function complaint(socketPath: string, error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === "ECONNREFUSED") return `no server running on ${socketPath}\n`;

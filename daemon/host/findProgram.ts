@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
-/** @param cwd where it would be started: what a relative path, and an empty part of PATH, is relative to. */
+/** @param cwd where it would be started; a relative path, or an empty part of PATH, is relative to it. */
 export async function findProgram(name: string, path: string, cwd: string): Promise<string | undefined> {
   const places = name.includes("/")
     ? [resolve(cwd, name)]

@@ -1,7 +1,7 @@
 /**
- * A program on pipes, in its own process group. The group ends with this process, however that ends: it contains a
- * guard, a shell that holds one end of a pipe whose other end is here. When the pipe closes, the guard ends the group
- * as we would, and while it lives no other group can get the group's number.
+ * A program on pipes, in its own process group. The group ends with this process, however this process ends: the group
+ * contains a guard, a shell that holds one end of a pipe whose other end is here. When the pipe closes, the guard ends the
+ * group as we would, and while it lives no other group can get the group's number.
  */
 import { spawn as spawnChild } from "node:child_process";
 import type { Duplex } from "node:stream";
@@ -18,38 +18,38 @@ interface GroupedProgramOptions {
   readonly cwd: string;
   /** The whole environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** Otherwise it reads end of file. */
+  /** If false, its input is at end of file. */
   readonly hasInput: boolean;
   readonly onOutput: (chunk: Uint8Array) => void;
   readonly onErrors: (chunk: Uint8Array) => void;
-  /** The process is gone; output from others of its group may still follow. */
+  /** Called when the process is gone; output from others of its group may still follow. */
   readonly onExit: (end: ProgramEnd) => void;
-  /** Nothing more comes. */
+  /** Called when no more output will come. */
   readonly onClosed: () => void;
 }
 
 export interface GroupedProgram {
-  /** Of the program; undefined when nothing could be started. */
+  /** The program's pid; undefined if it could not be started. */
   readonly pid: number | undefined;
   /** Bytes that the program has not taken yet. */
   readonly unwrittenBytes: number;
-  /** `taken` is called once the system has all of it, or with the reason why it never will. */
+  /** `taken` is called once the system has accepted all bytes, or with the reason why it never will. */
   write(bytes: Uint8Array, taken: (error: Error | null | undefined) => void): void;
-  /** To every remaining process of the group. */
+  /** Signals every remaining process of the group. */
   signal(name: "SIGINT" | "SIGTERM" | "SIGKILL"): void;
-  /** Discards what has not been read. */
+  /** Discards output that has not been read. */
   stopReading(): void;
-  /** The guard ends what is left of the group. Safe to call twice. */
+  /** Lets the guard end what is left of the group. Safe to call twice. */
   letGo(): void;
 }
 
-/** How long a group has between SIGTERM and SIGKILL. */
+/** Time between SIGTERM and SIGKILL. */
 export const GROUP_ENDS_WITHIN_MS = 5_000;
 
 /**
- * The guard is not a child of the program, which may count its children. It keeps only its own pipe open, so that
- * readers of the program's output see it end. It is made by a shell that already ignores the signals: the program starts
- * after that, and one that ends at once cannot have the guard ended with its group.
+ * The guard is not a child of the program, which may count its children. It keeps only its own pipe open, so that readers of
+ * the program's output see its end. The shell that starts it already ignores the signals, and starts the program afterwards,
+ * so that a program that exits immediately cannot take the guard down with its group.
  */
 const GUARDED = `(trap '' INT TERM HUP
 (exec </dev/null >/dev/null 2>&1
@@ -72,12 +72,12 @@ export function startGroupedProgram(options: GroupedProgramOptions): GroupedProg
   const guard = child.stdio[3] as Duplex | null | undefined;
   let isGuarded = pid !== undefined;
   guard?.once("close", () => (isGuarded = false));
-  // It never writes; its end is noticed only while reading.
+  // It never writes, but its end is noticed only while reading.
   guard?.resume();
   for (const pipe of [stdin, stdout, stderr, guard]) pipe?.on("error", () => undefined);
   stdout?.on("data", options.onOutput);
   stderr?.on("data", options.onErrors);
-  // Its exit and the ends of what it prints, in any order. Its own `close` would wait for the guard.
+  // The exit and the ends of stdout and stderr, in any order. The child's own `close` would wait for the guard.
   let left = 3;
   const ended = (): void => {
     left -= 1;
@@ -106,7 +106,7 @@ export function startGroupedProgram(options: GroupedProgramOptions): GroupedProg
       try {
         process.kill(-pid, name);
       } catch {
-        // Nobody is left.
+        // No process is left.
       }
     },
     stopReading: () => {

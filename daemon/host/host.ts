@@ -1,7 +1,6 @@
 /**
- * What the daemon asks of the machine that tmux runs on, besides tmux itself. Types only: another machine, reached over
- * ssh, could be asked the same. `undefined` always means that the host cannot tell; it is never a result, and the
- * caller continues without one.
+ * What the daemon asks of the machine that tmux runs on, besides tmux itself. Types only, so that another machine, reached
+ * over ssh, could implement them too. `undefined` always means that the host cannot tell, and the caller continues without.
  */
 import type { HostProcesses } from "./hostProcesses.ts";
 import type { RunProgram } from "./runProgram.ts";
@@ -18,15 +17,15 @@ export interface Host {
   readonly terminals: HostTerminals;
 }
 
-/** How tmux is started there. */
+/** How tmux is started on the host. */
 export interface HostClients {
-  /** A control client that stays. */
+  /** Opens a control client that stays. */
   readonly open: OpenTransport;
-  /** A control client that ends by itself, to the last byte of its output. */
+  /** Opens a control client that ends by itself, and reads its output completely. */
   readonly openShort: OpenTransport;
-  /** A control client that stays and is no process, on a running server of a release from 3.2 to 3.6. */
+  /** Opens a control client that stays, without a process, on a running server of a release from 3.2 to 3.6. */
   readonly openDirect: OpenDirect | undefined;
-  /** A program that ends by itself. */
+  /** Runs a program that ends by itself. */
   readonly run: RunProgram;
 }
 
@@ -35,28 +34,28 @@ export interface Closable {
   close(): void;
 }
 
-/** The outcome of connecting to a socket: accepted, or the system's error name. */
+/** The outcome of connecting to a socket. */
 type ConnectResult = { readonly accepts: true } | { readonly accepts: false; readonly errno: string | undefined };
 
 /** Unix sockets by their paths, and their directories. */
 export interface HostSockets {
   /** Whether the path exists, as a socket or a directory. */
   exists(path: string): boolean | undefined;
-  /** Undefined: it cannot be tried. */
+  /** Undefined if connecting is not possible here. */
   connect(path: string): Promise<ConnectResult | undefined>;
-  /** Reports names that appear in a directory or leave it, `null` when it is not known which. */
+  /** Reports names that appear in a directory or leave it; `null` if it is unknown which. */
   watch(directory: string, listener: (name: string | null) => void): Closable | undefined;
   /**
    * Our user's process that listens on a socket bound to this path, whether or not its file still exists.
-   * @param called considers only processes whose name begins so
+   * @param called only processes whose name begins with this are considered
    */
   listenerOf(path: string, called?: string): number | undefined;
 }
 
 export interface HostTerminals {
-  /** Reports every terminal that comes or goes. */
+  /** Reports every terminal that appears or disappears. */
   watch(listener: (what: "came" | "gone") => void): Closable | undefined;
-  /** Whether this is the process's standard input. */
+  /** Whether the terminal is the process's standard input. */
   isInputOf(terminal: string, pid: number): boolean | undefined;
   /** Whether the process holds the other end of the terminal. */
   isHeldBy(terminal: string, pid: number): boolean | undefined;

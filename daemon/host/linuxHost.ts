@@ -1,4 +1,4 @@
-/** Linux: `/proc` describes processes and sockets, `/dev/pts` terminals. No process is started to find out. */
+/** Linux: `/proc` describes processes and sockets, `/dev/pts` terminals. Nothing has to be started. */
 import { existsSync, readFileSync } from "node:fs";
 import { attempt } from "./attempt.ts";
 import type { Host } from "./host.ts";
@@ -11,7 +11,7 @@ import { procfs } from "./procfs.ts";
 
 interface LinuxPlaces {
   readonly proc?: string | undefined;
-  /** Where terminals come and go. */
+  /** The directory in which terminals appear and disappear. */
   readonly terminals?: string | undefined;
 }
 

@@ -1,11 +1,11 @@
 /**
- * Which process listens on a unix socket: `/proc/net/unix` has the socket, `/proc/PID/fd` its owner (proc(5)). Every
- * probe may come too late; a process that is gone or not readable is skipped.
+ * Finds the process that listens on a unix socket: `/proc/net/unix` has the socket, `/proc/PID/fd` its owner (proc(5)). A
+ * process that is gone meanwhile or not readable is skipped.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { attempt } from "./attempt.ts";
 
-/** Finds it among the processes that we may read: those of our user. */
+/** Searches the processes that we may read, which are those of our user. */
 export function listenerOf(proc: string, socketPath: string, called = ""): number | undefined {
   const inodes = listeningInodes(proc, socketPath);
   if (inodes.length === 0) return undefined;
@@ -26,7 +26,7 @@ function listeningInodes(proc: string, socketPath: string): readonly string[] {
   });
 }
 
-/** What a descriptor is open on: a path, `socket:[INODE]`. */
+/** What a descriptor refers to: a path, or `socket:[INODE]`. */
 export const openOn = (proc: string, pid: number, fd: number | string): string | undefined =>
   attempt(() => readlinkSync(`${proc}/${pid}/fd/${fd}`));
 

@@ -1,4 +1,4 @@
-/** Terminals of Linux: names in `/dev/pts` that come and go, and who has either end of one (proc(5), fdinfo). */
+/** Terminals on Linux: names that appear in `/dev/pts` and disappear, and who has either end open (proc(5), fdinfo). */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HostTerminals } from "./host.ts";
@@ -9,7 +9,7 @@ import { watchNames } from "./nodeSystem.ts";
 export const linuxTerminals = (proc: string, directory: string): HostTerminals => ({
   watch: (listener) =>
     watchNames(directory, (kind, name) => {
-      // "change" is what a program writes; "rename" is a terminal that came or went.
+      // "change" means that a program wrote; "rename" that a terminal appeared or disappeared.
       if (kind !== "rename") return;
       listener(name !== null && existsSync(join(directory, name)) ? "came" : "gone");
     }),

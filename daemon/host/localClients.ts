@@ -1,4 +1,4 @@
-/** tmux on the machine that we run on. */
+/** Starts tmux clients on this machine. */
 import { directClients } from "./directTransport.ts";
 import type { HostClients } from "./host.ts";
 import { openPipeTransport, openShortTransport } from "./pipeTransport.ts";
@@ -7,7 +7,7 @@ import { runProgram } from "./runProgram.ts";
 
 export const localClients: HostClients = {
   open: (options) => (ptyProblem() === undefined ? openPtyTransport(options) : openPipeTransport(options)),
-  // A pty can lose the last output of a client that ends at once (a hang-up after a short read is taken for the end).
+  // A pty can lose the last output of a client that ends immediately (a hang-up after a short read is taken for the end).
   openShort: openShortTransport,
   openDirect: directClients(),
   run: runProgram,

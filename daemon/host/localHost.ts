@@ -1,4 +1,4 @@
-/** The machine that we run on. */
+/** This machine as a `Host`. */
 import { darwinHost } from "./darwinHost.ts";
 import type { Host } from "./host.ts";
 import { linuxHost } from "./linuxHost.ts";

@@ -1,4 +1,4 @@
-/** What Node can do on every Unix: sockets, directories and signals of the local machine. */
+/** What Node offers on every Unix: sockets, directories and signals of the local machine. */
 import { existsSync, watch as watchPath } from "node:fs";
 import { connect } from "node:net";
 import { attempt } from "./attempt.ts";
@@ -25,7 +25,7 @@ export const nodeProcesses: Pick<HostProcesses, "isAlive" | "signal"> = {
       process.kill(pid, 0);
       return true;
     } catch (error) {
-      // Anything else is another user's process.
+      // Any other error means that the process is another user's.
       return (error as NodeJS.ErrnoException).code !== "ESRCH";
     }
   },
@@ -38,7 +38,7 @@ export const nodeProcesses: Pick<HostProcesses, "isAlive" | "signal"> = {
   },
 };
 
-/** Undefined when there is no such directory, or no watch is left on the machine. */
+/** Undefined if the directory does not exist, or the system has no watch left. */
 export function watchNames(
   directory: string,
   listener: (kind: "rename" | "change", name: string | null) => void,

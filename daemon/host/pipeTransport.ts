@@ -1,6 +1,6 @@
 /**
- * `tmux -C` on pipes: for clients that leave at once, and for all of them where the pty module did not install. A client on
- * pipes stays attached when its daemon is killed (docs/tmuxFacts.md 3): the next start ends it (`orphanedClients.ts`).
+ * `tmux -C` on pipes: for clients that end at once, and for all clients if the pty module is not installed. A client on
+ * pipes stays attached when its daemon is killed (docs/tmuxFacts.md 3); the next start ends it (`orphanedClients.ts`).
  */
 import { spawn as spawnChild } from "node:child_process";
 import { countSpawn } from "./spawnCount.ts";
@@ -9,7 +9,7 @@ import { commandLine, type OpenTransport, type Transport, type TransportOptions 
 /** `tmux -C` on pipes. */
 export const openPipeTransport: OpenTransport = (options) => openPipes(options, "used");
 
-/** All that the client does is on its command line: nothing may be written to it. It does not outlive us on any tmux. */
+/** For a client whose commands are all on its command line; nothing may be written to it. It never outlives us. */
 export const openShortTransport: OpenTransport = (options) => openPipes(options, "unused");
 
 function openPipes(options: TransportOptions, input: "used" | "unused"): Transport {
@@ -29,7 +29,7 @@ function openPipes(options: TransportOptions, input: "used" | "unused"): Transpo
   child.stdout.on("data", (chunk: Uint8Array) => options.onData(chunk));
   child.once("close", close);
   child.once("error", close);
-  // A write after the client has gone is reported by `close`, not here.
+  // A write after the client is gone is reported by `close`, not here.
   child.stdin.on("error", () => undefined);
   return {
     pid: child.pid ?? -1,

@@ -1,6 +1,6 @@
 /**
- * A `ps` listing as processes at one moment. The command line comes last, without word boundaries: a word that contains
- * a blank becomes several. What does not look like a row is skipped.
+ * Parses a `ps` listing: the processes at one moment. The command line comes last, without word boundaries, so a word that
+ * contains a space becomes several. Lines that are not rows are skipped.
  */
 import { basename } from "node:path";
 import type { HostProcesses } from "./hostProcesses.ts";
@@ -15,7 +15,7 @@ const NUMBER = String.raw`\s*(-?\d+)`;
 const ROW = new RegExp(
   `^${NUMBER.repeat(5)}${String.raw`\s+(\S+)\s+(\S)\S*\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]{8}\s+\d{4})\s+(.*)$`}`,
 );
-/** As much of a command line as is read from the kernel. */
+/** The same limit as for command lines read from the kernel. */
 const MAX_COMMAND_LINE = 4_096;
 
 interface Listed extends ProcessStat {
@@ -58,11 +58,11 @@ function rowOf(line: string): readonly (readonly [number, Listed])[] {
     state,
     parent,
     group,
-    // Only whether there is one matters: `?` and `??` are none.
+    // Only whether there is one matters; `?` and `??` mean none.
     terminal: tty.startsWith("?") ? 0 : 1,
-    // Without a terminal 0 here, -1 elsewhere.
+    // Without a terminal, `ps` prints 0 or -1.
     foregroundGroup: foregroundGroup <= 0 ? -1 : foregroundGroup,
-    // No number: it names a process together with its pid, and compares with no other time.
+    // Not a number: with the pid it identifies a process, but it cannot be compared with other times.
     start: start.replaceAll(/\s+/g, " "),
     owner,
     words,

@@ -1,17 +1,17 @@
 /**
- * What `/proc` says of a process (proc(5)): its name, start, process group and the foreground group of its terminal,
- * its command line, its children. Reads at the moment of asking and starts no process. Everything is `undefined` where
- * the system reports nothing: no `/proc`, another user's process, a process that has just ended.
+ * What `/proc` reports about a process (proc(5)): its name, start, process group and the foreground group of its terminal,
+ * its command line, its children. Reads on demand and starts no process. Everything is `undefined` if the system reports
+ * nothing: no `/proc`, another user's process, a process that has just ended.
  */
 import { closeSync, existsSync, openSync, readdirSync, readlinkSync, readSync, statSync } from "node:fs";
 import { access, open, readdir } from "node:fs/promises";
 import { attempt } from "./attempt.ts";
 
-/** Threads of one process whose children are asked for; one with more is a server, not a shell. */
+/** Read the children of at most this many threads; a process with more is a server, not a shell. */
 const MAX_THREADS = 256;
-/** How much of a command line is read: enough for an interpreter's options and its script. */
+/** Read at most this much of a command line: enough for an interpreter's options and its script. */
 const MAX_COMMAND_LINE_BYTES = 4_096;
-/** The pids that one thread can list. */
+/** Read at most this much of a thread's list of children. */
 const MAX_CHILDREN_BYTES = 8_192;
 /** `stat` is one line of some fifty numbers and a name of at most 64 bytes. */
 const MAX_STAT_BYTES = 1_024;
@@ -33,40 +33,40 @@ export interface ProcessStat {
   /** The foreground process group of that terminal; -1 for none. */
   readonly foregroundGroup: number;
   /**
-   * With the pid it names one process for as long as the machine runs. Clock ticks since boot; where the system does
-   * not count these, another text, which is no number and cannot be compared with other times.
+   * With the pid it identifies one process until the next boot. Clock ticks since boot; on systems that do not report
+   * these, another text, which is not a number and cannot be compared with other times.
    */
   readonly start: string;
 }
 
 /** Sets of signals, signal 1 in the lowest bit. */
 interface ProcessSignals {
-  /** Sent, and not yet delivered to it. */
+  /** Sent but not yet delivered. */
   readonly pending: bigint;
-  /** It has handlers for these. */
+  /** Signals that it handles. */
   readonly caught: bigint;
 }
 
 export interface Procfs {
-  /** Whether this system has it at all. */
+  /** Whether this system has `/proc`. */
   isThere(): Promise<boolean>;
   stat(pid: number): Promise<ProcessStat | undefined>;
-  /** The same without waiting, for the turn in which something is written. */
+  /** The same synchronously, for use in the turn in which something is written. */
   statNow(pid: number): ProcessStat | undefined;
   /** Whether any of its threads is on a CPU, or waits for one or for the disk. */
   isRunningNow(pid: number): boolean | undefined;
-  /** Bytes it has read from anything since it began; undefined also where the kernel does not count them (CONFIG_TASK_XACCT). */
+  /** Bytes it has read from any source since its start; also undefined if the kernel does not count them (CONFIG_TASK_XACCT). */
   bytesReadNow(pid: number): number | undefined;
-  /** What it has been sent, and which signals it handles, at this moment. */
+  /** Its pending signals, and those it handles. */
   signalsNow(pid: number): ProcessSignals | undefined;
-  /** Which file it runs, by device and inode: an update that replaces the file changes nothing, execve(2) does. */
+  /** The file it runs, by device and inode; replacing the file does not change it, execve(2) does. */
   executableNow(pid: number): string | undefined;
-  /** Whether what it reads on its standard input is a terminal; undefined for another user's process. */
+  /** Whether its standard input is a terminal; undefined for another user's process. */
   hasTerminalInputNow(pid: number): boolean | undefined;
-  /** Its arguments, the program's name first; empty for a process that has none. */
+  /** Its arguments, the program's name first; empty if it has none. */
   words(pid: number): Promise<readonly string[] | undefined>;
   wordsNow(pid: number): readonly string[] | undefined;
-  /** Undefined when the kernel does not list children (CONFIG_PROC_CHILDREN), or lists too many. */
+  /** Undefined if the kernel does not list children (CONFIG_PROC_CHILDREN), or lists too many. */
   children(pid: number): Promise<readonly number[] | undefined>;
   childrenNow(pid: number): readonly number[] | undefined;
 }
@@ -98,10 +98,10 @@ export function procfs(directory = "/proc"): Procfs {
   };
 }
 
-/** Ended, though its parent has not asked how. */
+/** Whether it has ended, even if its parent has not reaped it. */
 export const hasEnded = ({ state }: ProcessStat): boolean => state === "Z" || state === "X";
 
-/** `pid (name) state ppid pgrp session tty_nr tpgid …`, and the name may hold anything. */
+/** `pid (name) state ppid pgrp session tty_nr tpgid …`; the name may contain anything. */
 function parseStat(text: string | undefined): ProcessStat | undefined {
   const [, pid, name, rest] = /^(\d+) \((.*)\) (.*)/s.exec(text ?? "") ?? [];
   if (pid === undefined || name === undefined || rest === undefined) return undefined;
@@ -130,8 +130,8 @@ function parseSignals(text: string | undefined): ProcessSignals | undefined {
 }
 
 /**
- * The main thread sleeps for moments in the middle of its work, until a garbage-collecting thread gets a CPU. All
- * threads are read one after the other; if the main thread has run meanwhile, the process counts as running.
+ * The main thread may sleep briefly in the middle of its work until a garbage-collecting thread gets a CPU. All threads are
+ * read one after another; if the main thread has run meanwhile, the process counts as running.
  */
 function isRunningNow(directory: string): boolean | undefined {
   const stateOf = (path: string): string | undefined => parseStat(readStartNow(path, MAX_STAT_BYTES))?.state;
@@ -152,7 +152,7 @@ const isAtIt = (state: string | undefined): boolean => state === "R" || state ==
 
 const wordsIn = (line: string | undefined): readonly string[] | undefined => line?.replace(/\0$/, "").split("\0");
 
-/** Children are listed per thread, so every thread is read. A process that is gone has none. */
+/** Children are listed per thread, so every thread is read. A dead process has none. */
 async function childrenOf(directory: string): Promise<readonly number[] | undefined> {
   const threads = await readdir(`${directory}/task`).catch(() => []);
   if (threads.length > MAX_THREADS) return undefined;
@@ -189,14 +189,14 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** At most so many bytes of a file that has no size; undefined when it cannot be read. */
+/** At most `maxBytes` of a file that has no size; undefined if it cannot be read. */
 async function readStart(path: string, maxBytes: number): Promise<string | undefined> {
   const file = await open(path).catch(() => undefined);
   if (file === undefined) return undefined;
   try {
     const buffer = Buffer.allocUnsafe(maxBytes);
     let length = 0;
-    // The kernel hands such files out in pieces.
+    // The kernel returns such files in pieces.
     while (length < maxBytes) {
       const { bytesRead } = await file.read(buffer, length, maxBytes - length);
       if (bytesRead === 0) break;
@@ -204,14 +204,14 @@ async function readStart(path: string, maxBytes: number): Promise<string | undef
     }
     return buffer.toString("utf8", 0, length);
   } catch {
-    // It ended while it was read (ESRCH).
+    // The process ended while it was read (ESRCH).
     return undefined;
   } finally {
     await file.close();
   }
 }
 
-/** One read: what is asked for at once comes whole, or as much of it as is wanted. */
+/** A single read, which returns the whole file or its first `maxBytes`. */
 function readStartNow(path: string, maxBytes: number): string | undefined {
   return attempt(() => {
     const file = openSync(path, "r");

@@ -4,10 +4,10 @@ import { basename } from "node:path";
 /** The kernel keeps this much of a process's name (TASK_COMM_LEN less its NUL). */
 const COMM_BYTES = 15;
 const INTERPRETER = /^(?:node|nodejs|bun|deno|python[\d.]*|ruby|perl|sh|bash|dash|zsh|fish|ksh)$/;
-/** After one of these an interpreter takes its program from the command line. */
+/** After one of these, an interpreter's program is on its command line. */
 const INLINE_PROGRAM = new Set(["-c", "-e", "--eval", "-p", "--print", "eval"]);
 
-/** A name proves nothing: any program can take one. @param words its command line */
+/** Names prove nothing, because a program can choose its own. @param words its command line */
 export function namesOf(comm: string, words: readonly string[]): readonly string[] {
   // A login shell's name begins with a dash.
   const program = basename(words[0] ?? "").replace(/^-/, "");
@@ -16,14 +16,14 @@ export function namesOf(comm: string, words: readonly string[]): readonly string
   return [comm, program, ...ofScript].filter((name) => name !== "");
 }
 
-/** Whether one of its names is one of these; the kernel's may be truncated. */
+/** Whether one of its names is among `wanted`; the kernel's may be truncated. */
 export function isCalled(names: readonly string[], wanted: ReadonlySet<string>): boolean {
   if (names.some((name) => wanted.has(name))) return true;
   const [comm = ""] = names;
   return comm.length === COMM_BYTES && [...wanted].some((name) => name.startsWith(comm));
 }
 
-/** The name of an npm package: its files are just called `cli.js` or `index.js`. */
+/** The name of an npm package, because its files are called `cli.js` or `index.js`. */
 function packageOf(script: string): readonly string[] {
   const [, name] = /^.*\/node_modules\/((?:@[^/]+\/)?[^@./][^/]*)\//.exec(script) ?? [];
   return name === undefined ? [] : [name];
@@ -42,7 +42,7 @@ export function readsCommands(words: readonly string[]): boolean {
   return true;
 }
 
-/** The first word that is not an option; an option's value cannot be told from it. */
+/** The first word that is not an option; it may be an option's value. */
 function scriptOf(words: readonly string[]): string | undefined {
   const script = words.findIndex((word) => !word.startsWith("-") || INLINE_PROGRAM.has(word));
   const word = words[script];

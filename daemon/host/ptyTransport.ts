@@ -1,6 +1,6 @@
 /**
- * `tmux -CC` on a pty: the kernel tells tmux when we die (docs/tmuxFacts.md 3). The only file that imports node-pty,
- * and only when a pty is first needed: a machine on which that native module did not install uses pipes instead.
+ * `tmux -CC` on a pty, so that the kernel tells tmux when we die (docs/tmuxFacts.md 3). The only file that imports node-pty,
+ * and only when a pty is first needed: if that native module is not installed, pipes are used instead.
  */
 import { writeSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,7 +10,7 @@ import { PtyWriter } from "./ptyWriter.ts";
 import { countSpawn } from "./spawnCount.ts";
 import { commandLine, type OpenTransport } from "./transport.ts";
 
-/** What a person reinstalls when it is missing. */
+/** The package to reinstall if the module is missing. */
 export const PTY_PACKAGE = "@homebridge/node-pty-prebuilt-multiarch";
 
 const require = createRequire(import.meta.url);
@@ -23,7 +23,7 @@ let loaded: PtyModule | Error | undefined;
 
 function ptyModule(): PtyModule | Error {
   if (loaded !== undefined) return loaded;
-  // It prints why it cannot be loaded; `doctor` and the log report that themselves.
+  // The module prints why it cannot be loaded; `doctor` and the log report that themselves.
   const print = console.error;
   console.error = () => undefined;
   try {
@@ -36,13 +36,13 @@ function ptyModule(): PtyModule | Error {
   return loaded;
 }
 
-/** Why there are no ptys here; undefined when there are. */
+/** Why ptys are not available; undefined if they are. */
 export function ptyProblem(): string | undefined {
   const found = ptyModule();
   return found instanceof Error ? (found.message.split("\n")[0] ?? "") : undefined;
 }
 
-/** What the pty module has beyond its typings. */
+/** The pty module's members that its typings lack. */
 interface PtyInternals {
   readonly fd: number;
   /** Closes our end at once; SIGHUP for the client follows. */
@@ -50,10 +50,10 @@ interface PtyInternals {
   readonly _socket: { readonly destroyed: boolean };
 }
 
-/** Writes what fits into the pty and returns how much that was; a pty that is gone accepts everything. */
+/** Writes what fits into the pty and returns how much; a closed pty accepts everything. */
 function writeWhatFits(pty: IPty, bytes: Uint8Array): number {
   const { fd, _socket } = pty as unknown as PtyInternals;
-  // The descriptor is closed with the stream, before `onExit`: its number may belong to another file by now.
+  // The descriptor is closed with the stream, before `onExit`, so its number may already belong to another file.
   if (_socket.destroyed) return bytes.length;
   try {
     return writeSync(fd, bytes);
@@ -70,11 +70,11 @@ export const openPtyTransport: OpenTransport = (options) => {
   const { spawn: spawnPty } = found;
   const { file, args } = commandLine(options, "-CC");
   const pty = spawnPty(file, args, {
-    // null gives Buffers; the typings know strings only.
+    // null makes it pass Buffers; the typings only allow strings.
     encoding: null,
     env: { ...options.env },
     cwd: options.cwd,
-    // tmux sends the server a message for each capability, and a control client uses none.
+    // tmux sends the server a message per terminal capability, and a control client uses none.
     name: "dumb",
     cols: 80,
     rows: 24,
@@ -96,8 +96,8 @@ export const openPtyTransport: OpenTransport = (options) => {
     write: (text) => writer.push(Buffer.from(text, "latin1")),
     close: () => {
       writer.close();
-      // A signal alone is not enough: a client that leaves makes its terminal blocking while the server still reads
-      // from it (client.c), and the server then hangs in that read until our end is closed.
+      // A signal alone is not enough: an exiting client sets its terminal to blocking while the server still reads
+      // from that (client.c), and the server then hangs in the read until our end is closed.
       if (!closed) (pty as unknown as PtyInternals).destroy();
       closed = true;
     },

@@ -1,18 +1,18 @@
 /**
- * Writes to a pty without ever blocking the process. The pty module's own stream is a libuv terminal, whose writes spin
- * until the other side has read: a tmux that is stopped or dead would stop the daemon with it. Here a write that does
- * not fit waits, and is retried when tmux has sent something (so it is reading) and after a short while.
+ * Writes to a pty without ever blocking the process. The pty module's own stream is a libuv terminal, whose writes spin until
+ * the other side has read, so a stopped or dead tmux would stop the daemon too. Here a write that does not fit waits, and is
+ * retried when tmux has sent something (so it is also reading) and after a short while.
  */
 import type { Clock, Timer } from "../time/clock.ts";
 
-/** tmux reads 4 KiB at a time and is usually back at once. */
+/** tmux reads 4 KiB at a time and usually reads again at once. */
 const RETRY_MIN_MS = 1;
-/** That a stopped tmux continues is noticed at most this late. */
+/** How late we notice, at most, that a stopped tmux continues. */
 const RETRY_MAX_MS = 20;
 
 interface PtyWriterOptions {
   readonly clock: Clock;
-  /** Writes what fits and returns how much that was. */
+  /** Writes what fits and returns how much. */
   readonly write: (bytes: Uint8Array) => number;
 }
 

@@ -1,9 +1,9 @@
-/** Runs a program to its end and returns what it printed; within bounds of time and size, and counted. */
+/** Runs a program to its end and returns its output, bounded in time and size. */
 import { execFile } from "node:child_process";
 import { countSpawn } from "./spawnCount.ts";
 
 interface ProgramEnd {
-  /** Why it did not start or did not succeed; the first line is for people. */
+  /** Why it did not start or succeed; the first line is for people. */
   readonly failure?: { readonly code: string | number | null | undefined; readonly message: string } | undefined;
   readonly stdout: string;
 }

@@ -1,10 +1,10 @@
 /**
- * How many processes this one has started: for the metric that shows that after start-up only a lost connection's
- * successor is started. One count for the whole process; whoever starts one reports it here.
+ * Counts the processes that this one has started, for the metric that shows that after start-up only reconnecting starts
+ * one. There is one count for the whole process; code that starts a process reports it here.
  */
 let started = 0;
 
-/** @param pid undefined when nothing could be started */
+/** @param pid undefined if the process could not be started */
 export function countSpawn(pid: number | undefined): void {
   if (pid !== undefined) started += 1;
 }

@@ -9,20 +9,20 @@ export interface TransportOptions {
   readonly tmux: string;
   /** Arguments after `-CC`/`-C`: socket, configuration, and the command to attach with. */
   readonly args: readonly string[];
-  /** What `tmux -V` says, where that is known. */
+  /** The output of `tmux -V`, if known. */
   readonly tmuxVersion?: string | undefined;
   /** The whole environment of the process; nothing else is inherited. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** A chunk that belongs to the receiver until the next call. */
+  /** Called with a chunk, which is valid until the next call. */
   readonly onData: (chunk: Uint8Array) => void;
-  /** Once, when nothing more will come. */
+  /** Called once, when nothing more will come. */
   readonly onClose: () => void;
 }
 
 export interface Transport {
   readonly pid: number;
-  /** ASCII only, which the command encoder ensures. Kept in order; never blocks. */
+  /** ASCII only, which the command encoder ensures. Keeps the order; never blocks. */
   write(text: string): void;
   /** Ends the control client. `onClose` follows. Safe to call twice. */
   close(): void;

@@ -1,4 +1,4 @@
-/** A host that can start tmux and knows nothing else; every part of the daemon must cope with it. */
+/** A host that can only start tmux and knows nothing else; every part of the daemon must work with it. */
 import type { Host, HostClients } from "./host.ts";
 import { localClients } from "./localClients.ts";
 import { nothing, nothingLater, unknownProcesses } from "./unknownProcesses.ts";

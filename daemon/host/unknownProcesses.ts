@@ -1,4 +1,4 @@
-/** Processes of which nothing is known. */
+/** The processes of a host that reports nothing about them. */
 import type { HostProcesses } from "./hostProcesses.ts";
 
 export const nothing = (): undefined => undefined;

@@ -1,18 +1,18 @@
 /**
- * Bytes that are held for somebody: bounded for each holder and for all together, and counted before they are held. What
- * large ones may not use lets little ones through.
+ * Bounds the bytes held, per holder and in total; bytes are counted before they are held. A part is reserved for small
+ * amounts, so that they get through beside large ones.
  */
 
 interface ByteBudgetOptions {
   readonly maxBytes: number;
   readonly maxBytesEach: number;
-  /** What one may hold while it is the only one; default `maxBytesEach`. */
+  /** The bound of a holder while it is the only one; default `maxBytesEach`. */
   readonly maxBytesAlone?: number | undefined;
-  /** Only what is at most `LITTLE_BYTES` may use the last of `maxBytes`; default 0. */
+  /** The last part of `maxBytes`, reserved for amounts of at most `LITTLE_BYTES`; default 0. */
   readonly forLittleBytes?: number | undefined;
 }
 
-/** A keystroke, a hook, a question: not text by the page. */
+/** Enough for a keystroke, a hook or a query. */
 const LITTLE_BYTES = 16_384;
 
 export class ByteBudget {
@@ -29,7 +29,7 @@ export class ByteBudget {
     return this.#held;
   }
 
-  /** False: there is no room, and nothing was counted. */
+  /** Returns false if there is no room; nothing is counted then. */
   hold(holder: unknown, bytes: number): boolean {
     if (bytes === 0) return true;
     const { maxBytes, maxBytesEach, maxBytesAlone = maxBytesEach, forLittleBytes = 0 } = this.#options;
@@ -53,7 +53,7 @@ export class ByteBudget {
     for (const tell of waiting) tell();
   }
 
-  /** Calls once, when something is released; returns what withdraws that. */
+  /** Calls `tell` once, when something is released; returns a function that cancels this. */
   onRelease(tell: () => void): () => void {
     this.#waiting.add(tell);
     return () => void this.#waiting.delete(tell);

@@ -1,7 +1,7 @@
 /**
- * The settings of the daemon itself: guest servers, whom listeners without a token obey, how much output it keeps, what
- * it logs. Each client's settings belong to its adapter. A pure function of its inputs: nothing here reads the
- * process's environment or the disk.
+ * The settings of the daemon itself: guest servers, which users may use listeners without a token, how much output it keeps,
+ * what it logs. Each client's settings belong to its adapter. A pure function of its inputs: nothing here reads the process's
+ * environment or the disk.
  */
 import * as v from "valibot";
 import { DEFAULT_RING_BYTES } from "../../protocol/limits.ts";
@@ -15,13 +15,13 @@ export interface ConfigInputs extends SettingInputs {
   readonly homeDir: string;
   readonly tmpDir: string;
   readonly platform: NodeJS.Platform;
-  /** Names the directory of tmux's default socket; where there are no user ids, `default` is refused. */
+  /** Part of the path of tmux's default socket; on systems without uids, `default` is refused. */
   readonly uid?: number | undefined;
   /** `service` for the installed commands; `raw` for an adapter's bare script with development defaults. */
   readonly defaults: "service" | "raw";
 }
 
-/** A tmux server of the user's own. */
+/** One of the user's own tmux servers. */
 export interface GuestConfig {
   /** Its name in the API's paths. */
   readonly name: string;
@@ -35,7 +35,7 @@ export interface DaemonConfig {
   readonly guests: readonly GuestConfig[];
   /** For the listeners that have no token. */
   readonly allowUids: AllowedUids;
-  /** Adapters that start only when named, by `--with` and `--only`. */
+  /** Adapters named by `--with` or `--only`, for those that start only then. */
   readonly wanted: ReadonlySet<string>;
   /** Output kept per pane. */
   readonly ringBytes: number;
@@ -52,14 +52,15 @@ const SERVER_FLAG: FlagSpec = {
   name: "server",
   type: "list",
   value: "NAME=PATH",
-  description: "a tmux server of yours to offer under this name, by its socket's path, or `default` for tmux's own",
+  description:
+    "offer one of your tmux servers under this name: the path of its socket, or `default` for tmux's default socket",
   default: "TMUXWIRE_SERVERS, else none",
 };
 const ALLOW_UIDS_FLAG: FlagSpec = {
   name: "allow-uids",
   type: "text",
   value: "UIDS",
-  description: "users besides you and root whom listeners without a token obey, by number with commas, or `any`",
+  description: "users besides you and root who may use listeners without a token: comma-separated uids, or `any`",
   default: "TMUXWIRE_ALLOW_UIDS, else none",
   complete: ["any"],
 };
@@ -74,22 +75,22 @@ const LOG_LEVEL_FLAG: FlagSpec = {
   name: "log-level",
   type: "text",
   value: "LEVEL",
-  description: "least level logged: trace, debug, info, warn or error",
+  description: "lowest level logged: trace, debug, info, warn or error",
   default: "TMUXWIRE_LOG_LEVEL, else info",
   complete: LOG_LEVELS,
 };
-/** What `tmuxwire enable` writes; `--with` is added to it. */
+/** The setting that `tmuxwire enable` writes; `--with` adds to it. */
 export const ENABLED_KEY = "serve.enabled";
 const WITH_FLAG: FlagSpec = {
   name: "with",
   type: "list",
   value: "NAMES",
-  description: "serve these as well, which start only when they are named: addin, team (commas between)",
-  default: "TMUXWIRE_WITH, and what `tmuxwire enable` has named",
+  description: "also serve these optional parts: addin, team (comma-separated)",
+  default: "TMUXWIRE_WITH, and those enabled with `tmuxwire enable`",
 };
-/** For a daemon with any client. */
+/** For every daemon, whatever it serves. */
 export const DAEMON_FLAGS = [WITH_FLAG, ALLOW_UIDS_FLAG, RING_BYTES_FLAG, LOG_LEVEL_FLAG];
-/** For one that offers servers by name. */
+/** For a daemon that offers servers by name. */
 export const SERVER_FLAGS = [SERVER_FLAG];
 
 /** @throws AppError CONFIGURATION_INVALID with one line that names the setting and says what it must be. */
@@ -99,7 +100,7 @@ export function readDaemon(settings: SettingReader, inputs: ConfigInputs): Daemo
     flags: [ALLOW_UIDS_FLAG],
     variable: "TMUXWIRE_ALLOW_UIDS",
     schema: v.union([anybody, v.pipe(v.array(v.number()), v.everyItem(isUid)), writtenUids]),
-    expected: 'numbers of users with commas between, as `id -u` prints them, or "any" for whoever is on this machine',
+    expected: 'comma-separated uids, as `id -u` prints them, or "any" for every user of this machine',
     fallback: [],
   });
   const namesOf = (key: string, more: { readonly flags?: readonly FlagSpec[]; readonly variable?: string }) =>
@@ -107,7 +108,7 @@ export function readDaemon(settings: SettingReader, inputs: ConfigInputs): Daemo
       key,
       ...more,
       schema: names,
-      expected: "names with commas between, such as addin,team",
+      expected: "comma-separated names, such as addin,team",
       fallback: [],
     });
   const named = [
@@ -124,8 +125,8 @@ export function readDaemon(settings: SettingReader, inputs: ConfigInputs): Daemo
       variable: "TMUXWIRE_SERVERS",
       schema: guests(inputs),
       expected:
-        "NAME=SOCKET_PATH or NAME=default, a comma between several; a name is up to 32 of a-z, 0-9, - and _, " +
-        `used once, and not ${OWN_SERVER_NAME}`,
+        "NAME=SOCKET_PATH or NAME=default, comma-separated; a name is up to 32 characters of a-z, 0-9, - and _, " +
+        `used only once, and not ${OWN_SERVER_NAME}`,
       fallback: [],
     }),
     ringBytes: settings.read({
@@ -154,7 +155,7 @@ const isUid = (uid: number): boolean => Number.isInteger(uid) && uid >= 0 && uid
 
 const names = v.pipe(
   textList,
-  // A flag that is given twice is a list of lists.
+  // A flag given twice is a list of lists.
   v.transform((list) => list.flatMap((text) => text.split(",").map((name) => name.trim()))),
   v.everyItem((name) => /^[a-z]+$/.test(name)),
 );

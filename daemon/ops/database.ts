@@ -1,5 +1,5 @@
 /**
- * A SQLite file of ours: WAL, a bounded wait for a lock, migrations by `user_version`. A file that is not a database is
+ * Opens our SQLite files: WAL, a bounded wait for locks, migrations by `user_version`. A file that is not a database is
  * moved aside, never deleted, and the caller gets its new name.
  */
 import { chmodSync, existsSync, renameSync, statfsSync } from "node:fs";
@@ -20,21 +20,21 @@ import {
 } from "./sqlite.ts";
 
 interface DatabaseOptions {
-  /** Absolute; `:memory:` for none. Its directory is created with mode 0700, and must be ours alone to write. */
+  /** Absolute; `:memory:` for no file. Its directory is created with mode 0700, and only we may be able to write to it. */
   readonly path: string;
-  /** That chooses another path, for messages. */
+  /** The setting that chooses another path, for messages. */
   readonly setting: string;
-  /** SQL scripts in order; those applied before are skipped. Additive only: an older daemon may open the file again. */
+  /** SQL scripts in order; those already applied are skipped. Additive only, because an older daemon may open the file again. */
   readonly migrations: readonly string[];
   readonly nowUnixMs: () => number;
   /** Called when the file was unreadable and a new one was created. */
   readonly onMovedAside: (movedTo: string, error: unknown) => void;
 }
 
-/** A statement that meets another process's lock waits this long before it fails. */
+/** How long a statement waits for another process's lock before it fails. */
 const BUSY_TIMEOUT_MS = 2_000;
 
-/** @throws AppError CONFIGURATION_INVALID when the place cannot be used, RESOURCE_LIMIT when it is locked or the disk is full. */
+/** @throws AppError CONFIGURATION_INVALID if the path is not usable, RESOURCE_LIMIT if it is locked or the disk is full. */
 export function openDatabase(options: DatabaseOptions): Database {
   try {
     return open(options);
@@ -50,7 +50,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 }
 
-/** What a start would find; the content stays unchanged. @throws AppError as `openDatabase` */
+/** The file's state, without changing its content. @throws AppError as `openDatabase` */
 export function examineDatabase(path: string, setting: string): "absent" | "damaged" | "usable" {
   if (!existsSync(path)) return "absent";
   try {
@@ -71,7 +71,7 @@ export function examineDatabase(path: string, setting: string): "absent" | "dama
   }
 }
 
-/** Makes its directory when it is missing. @throws AppError CONFIGURATION_INVALID, RESOURCE_LIMIT: as `openDatabase` */
+/** Makes its directory if it is missing. @throws AppError CONFIGURATION_INVALID, RESOURCE_LIMIT: as `openDatabase` */
 export function preparePlace(path: string, setting: string): void {
   if (path === ":memory:") return;
   try {
@@ -82,7 +82,7 @@ export function preparePlace(path: string, setting: string): void {
   }
 }
 
-/** The file, what SQLite keeps beside it, and our lock. */
+/** The file, SQLite's files beside it, and our lock. */
 const OF_A_DATABASE = ["", "-wal", "-shm", "-journal", ".lock", ".lock-journal"] as const;
 
 function open({ path, setting, migrations }: DatabaseOptions): Database {
@@ -106,7 +106,7 @@ function migrate(database: Database, migrations: readonly string[]): void {
   if (applied < migrations.length) database.exec(`PRAGMA user_version = ${migrations.length}`);
 }
 
-/** With its log and index, which belong to the old file and would be applied to the new one. */
+/** Also moves its log and index, which would otherwise be applied to the new file. */
 function moveAside(path: string, nowUnixMs: number): string {
   const movedTo = `${path}.damaged-${nowUnixMs}`;
   for (const suffix of ["", "-wal", "-shm"]) {
@@ -115,15 +115,15 @@ function moveAside(path: string, nowUnixMs: number): string {
   return movedTo;
 }
 
-/** What a person can do about it. */
+/** An error that says what to do. */
 export function explainDatabaseError(path: string, error: unknown): AppError {
   if (error instanceof AppError) return error;
   const options = { cause: error };
   if (isLocked(error)) {
-    return new AppError("RESOURCE_LIMIT", `${path} is locked by another process; end it and try again`, options);
+    return new AppError("RESOURCE_LIMIT", `another process has locked ${path}; end it and try again`, options);
   }
   if (isDiskFull(path, error)) {
-    return new AppError("RESOURCE_LIMIT", `the disk that holds ${path} is full; make room on it and try again`, {
+    return new AppError("RESOURCE_LIMIT", `the disk that holds ${path} is full; free some space and try again`, {
       ...options,
       details: { reason: "disk_full" },
     });
@@ -132,7 +132,7 @@ export function explainDatabaseError(path: string, error: unknown): AppError {
   return new AppError("CONFIGURATION_INVALID", `cannot use the database ${path}: ${reason}`, options);
 }
 
-/** Space, files or quota. SQLite's error depends on which of its files could not grow. */
+/** Out of space, inodes or quota. SQLite's error depends on which of its files could not grow. */
 export function isDiskFull(path: string, error: unknown): boolean {
   if (isFull(error)) return true;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -140,13 +140,13 @@ export function isDiskFull(path: string, error: unknown): boolean {
   return cannotWrite(error) && path !== ":memory:" && hasNoRoom(dirname(path));
 }
 
-/** Less is too little for a page of its log. */
+/** With less free space, a page of its log does not fit. */
 const ROOM_BYTES = 65_536;
 
 function hasNoRoom(directory: string): boolean {
   try {
     const { bavail, bsize, files, ffree } = statfsSync(directory);
-    // Some file systems have no fixed number of files and say 0 of 0.
+    // File systems without a fixed number of inodes report 0 of 0.
     return bavail * bsize < ROOM_BYTES || (files > 0 && ffree === 0);
   } catch {
     return false;

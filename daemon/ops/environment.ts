@@ -1,6 +1,6 @@
 /**
- * What a pane may inherit. A new tmux server copies its creator's environment into every pane (docs/tmuxFacts.md 35),
- * so an owned server is started from an allow-list: what a login shell needs, and no secret.
+ * The variables that a pane may inherit. A new tmux server copies its creator's environment into every pane
+ * (docs/tmuxFacts.md 35), so an owned server is started with an allow-list: what a login shell needs, and no secrets.
  */
 const ALLOWED = new Set([
   "PATH",
@@ -30,8 +30,8 @@ export function paneEnvironment(
 }
 
 /**
- * Tokens of ours and of the programs whose servers we take over. Such a server (an earlier bridge started one) may pass
- * them to every new pane, where any program can read them.
+ * Variables that hold our tokens, or those of programs whose tmux servers we take over. Such a server (an earlier bridge
+ * started one) may pass them to every new pane, where any program can read them.
  */
 export const SECRET_VARIABLES = [
   "AUTH_TOKEN",
@@ -42,12 +42,12 @@ export const SECRET_VARIABLES = [
   "PI_TEAMD_TOKEN",
 ] as const;
 
-/** Set by an agent that started us, or by its pane: a program that inherits them believes it runs inside. */
+/** Set by an agent that started us, or by its pane; a program that inherits them believes it runs inside that agent or pane. */
 const OF_AN_OUTER_AGENT: ReadonlySet<string> = new Set(["CLAUDECODE", "TMUX", "TMUX_PANE"]);
 
 /**
- * What the program of an agent's session gets: all of the environment, which has its keys and settings, but no secret
- * of ours.
+ * The environment of an agent session's program: all of ours, which has the agent's keys and settings, without our own
+ * secrets.
  */
 export function agentEnvironment(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const isOurs = (name: string): boolean =>

@@ -1,4 +1,4 @@
-/** Counts of values by bucket: what `/metrics` shows of durations. */
+/** Counts of values by bucket, for durations in `/metrics`. */
 export interface HistogramSnapshot {
   /** Observations above the previous `le` and up to this one, not cumulative; the last `le` is Infinity. */
   readonly buckets: readonly { readonly le: number; readonly count: number }[];
@@ -12,7 +12,7 @@ export class Histogram {
   #count = 0;
   #sum = 0;
 
-  /** @param bounds upper bounds, ascending; what is above the last is counted, too */
+  /** @param bounds upper bounds, ascending; values above the last are counted too */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
     this.#counts = Array.from({ length: bounds.length + 1 }, () => 0);

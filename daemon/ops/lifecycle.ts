@@ -1,5 +1,5 @@
 /**
- * Shutdown: the first signal stops the daemon in order and within a bound, a second one at once. Exit and signals are
+ * Shutdown: the first signal stops the daemon in order and within a time limit, a second one at once. Exit and signals are
  * parameters, so that the rules can be tested without a process.
  */
 import type { Clock } from "../time/clock.ts";
@@ -8,12 +8,12 @@ import type { Log } from "./log.ts";
 export const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 export type StopSignal = (typeof STOP_SIGNALS)[number];
 
-/** The sender of SIGTERM was promised that we exit within 2 s; exiting itself takes a moment. */
+/** We promise to exit within 2 s of SIGTERM; exiting itself takes a moment. */
 export const STOP_WITHIN_MS = 1_700;
 
 /**
- * One Ctrl-C may come twice: from the terminal, and from the program that started us and forwards its signals, as npm
- * does. A person who presses again takes longer than this.
+ * One Ctrl-C may arrive twice: from the terminal, and from the program that started us, if it forwards signals as npm does.
+ * A person who presses Ctrl-C again takes longer than this.
  */
 export const SAME_SIGNAL_MS = 300;
 
@@ -23,9 +23,9 @@ const SIGNAL_EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGHUP: 129, S
 interface LifecycleOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Ends everything in order. */
+  /** Stops everything in order. */
   readonly stop: () => Promise<void>;
-  /** Calls the handler for each signal; returns the function that stops this. */
+  /** Calls the handler for each signal; returns the unsubscribe function. */
   readonly onSignal: (handler: (signal: StopSignal) => void) => () => void;
 }
 

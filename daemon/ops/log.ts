@@ -1,7 +1,7 @@
 /**
- * The log: one JSON object per line, `{ t, level, event, … }`. `event` is a fixed dotted name (`connection.lost`), what
- * varies goes into fields. Neither a pane's content nor a token belongs in it at any level; errors are reduced to code,
- * message and cause; nothing else attached to them is logged. Only a bug has a stack: it says nothing to a user whose port
+ * The log: one JSON object per line, `{ t, level, event, … }`. `event` is a fixed dotted name (`connection.lost`); variable
+ * data goes into fields. Pane content and tokens are never logged, at any level. Errors are reduced to code, message and
+ * cause; nothing else attached to them is logged. Only internal errors have a stack, which would not help a user whose port
  * is in use.
  */
 import { AppError } from "../../protocol/errors.ts";
@@ -19,16 +19,16 @@ export interface Log {
   info(event: LogEvent, fields?: LogFields): void;
   warn(event: LogEvent, fields?: LogFields): void;
   error(event: LogEvent, fields?: LogFields): void;
-  /** Whether lines of this level are written, so that fields nobody reads need not be built. */
+  /** Whether lines of this level are written, so that unused fields need not be built. */
   writes(level: LogLevel): boolean;
-  /** The same log with these fields on every line. */
+  /** The same log, with these fields added to every line. */
   with(fields: LogFields): Log;
 }
 
 interface LogOptions {
   /** The lowest level written. */
   readonly level: LogLevel;
-  /** Gets one line with its newline; what it throws is dropped, because a full disk must not end the daemon. */
+  /** Gets one line with its newline; errors are ignored, because a full disk must not end the daemon. */
   readonly write: (line: string) => void;
   /** Wall-clock milliseconds since 1970, for `t`. */
   readonly nowUnixMs: () => number;
@@ -48,7 +48,7 @@ function logWith(options: LogOptions, base: LogFields): Log {
       try {
         options.write(`${JSON.stringify({ ...head, ...base, ...fields, ...head }, plain)}\n`);
       } catch {
-        // There is nowhere left to report it.
+        // There is nowhere left to report the error.
       }
     };
   };
@@ -62,7 +62,7 @@ function logWith(options: LogOptions, base: LogFields): Log {
   };
 }
 
-/** How values that JSON cannot carry are written. */
+/** Replaces values that JSON cannot represent. */
 function plain(_key: string, value: unknown): unknown {
   if (typeof value === "bigint") return value.toString();
   if (value instanceof Error) {

@@ -1,6 +1,6 @@
 /**
- * What the daemon counts, in the text format Prometheus reads (exposition format 0.0.4). Values are either pushed (a
- * counter or a histogram that its owner holds) or read on request (a gauge of what exists anyway).
+ * The daemon's metrics, in Prometheus' text format (exposition format 0.0.4). Values are either pushed (a counter or a
+ * histogram that its owner holds) or read on request (a value that exists anyway).
  */
 import { Histogram, type HistogramSnapshot } from "./histogram.ts";
 
@@ -23,7 +23,7 @@ interface DurationHistogram {
   observe(value: number, labels?: Labels): void;
 }
 
-/** Seconds, from a command served from memory to a request that its caller gave up. */
+/** In seconds: from a command served from memory to a request whose caller has given up. */
 const SECONDS_BUCKETS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30,
 ] as const;
@@ -94,7 +94,7 @@ export class Metrics {
     this.#add({ name, kind: "histogram", help, lines: () => read().flatMap((each) => histogramLines(name, each)) });
   }
 
-  /** The whole text, families in the order in which they were added. */
+  /** The whole text; families are in the order in which they were added. */
   render(): string {
     let out = "";
     for (const { name, kind, help, lines } of this.#families.values()) {

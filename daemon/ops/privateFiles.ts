@@ -1,8 +1,7 @@
 /**
- * Files that nobody else may change, and files that appear whole. The directory is ours and only we write in it: whoever
- * could put a link or a file of their own there would have us write elsewhere, or read what they wrote. A file is written
- * under another name beside it and then put in its place, so that a reader meanwhile, or after a crash, sees the old one or
- * the new one.
+ * Private files and atomic writes. Only we may write to the directory of a private file: another user who could put a link or
+ * a file there could make us write elsewhere, or read their data. An atomic write goes to a temporary file beside the target
+ * and renames it, so that a reader, also after a crash, sees either the old content or the new.
  */
 import {
   chmodSync,
@@ -31,51 +30,52 @@ const OTHERS = 0o077;
 
 export const isOwn = (uid: number): boolean => process.getuid === undefined || process.getuid() === uid;
 
-/** @param setting that chooses another place @throws AppError CONFIGURATION_INVALID; the system's Error when it cannot be made */
+/** @param setting that chooses another path @throws AppError CONFIGURATION_INVALID; the system's Error if it cannot be created */
 export function makeOwnDirectory(directory: string, setting: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const stats = lstatSync(directory);
-  if (stats.isSymbolicLink()) throw refused(`${directory} is a symbolic link; use the directory it leads to`);
+  if (stats.isSymbolicLink()) throw refused(`${directory} is a symbolic link; use the directory it points to`);
   requireOurs(directory, stats.uid, setting);
-  if ((stats.mode & OTHERS_WRITE) !== 0) throw refused(`others may write in ${directory}; run chmod 700 ${directory}`);
+  if ((stats.mode & OTHERS_WRITE) !== 0)
+    throw refused(`${directory} is writable by others; run \`chmod 700 ${directory}\``);
 }
 
-/** If it is there. @throws AppError CONFIGURATION_INVALID */
+/** Checks the file if it exists. @throws AppError CONFIGURATION_INVALID */
 export function requireOwnFile(path: string, setting: string): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
   if (stats.isSymbolicLink()) throw refused(`${path} is a symbolic link; give the file itself with ${setting}`);
-  if (!stats.isFile()) throw refused(`${path} is not a file; choose another with ${setting}`);
+  if (!stats.isFile()) throw refused(`${path} is not a regular file; choose another with ${setting}`);
   requireOurs(path, stats.uid, setting);
   if ((stats.mode & OTHERS_WRITE) === 0) return;
   throw refused(
-    `others may write in ${path}, and may have done so; move it away, or run chmod 600 ${path} to trust it`,
+    `${path} is writable by others and may have been changed; move it away, or run \`chmod 600 ${path}\` to trust it`,
   );
 }
 
 function requireOurs(path: string, uid: number, setting: string): void {
-  if (!isOwn(uid)) throw refused(`${path} belongs to user ${uid}, not to you; choose another place with ${setting}`);
+  if (!isOwn(uid)) throw refused(`${path} belongs to user ${uid}, not to you; choose another path with ${setting}`);
 }
 
 const refused = (message: string): AppError => new AppError("CONFIGURATION_INVALID", message);
 
 interface FoundFile {
-  /** Undefined: not a regular file, or longer than asked. */
+  /** Undefined if it is not a regular file, or larger than allowed. */
   readonly text: string | undefined;
   readonly isFile: boolean;
   readonly uid: number;
-  /** Its mode, such as 0644, when others may do anything with it. */
+  /** Its mode, such as 0644, if others have any access to it. */
   readonly openMode: string | undefined;
 }
 
-/** Checks and reads the same open file; the caller refuses. Undefined when there is none. @throws the system's Error; ELOOP for a link */
+/** Reads a file, with what the caller needs to refuse it. Undefined if it does not exist. @throws the system's Error; ELOOP for a link */
 export function readPrivate(
   path: string,
   { maxBytes = Infinity, followsLinks = false }: { readonly maxBytes?: number; readonly followsLinks?: boolean } = {},
 ): FoundFile | undefined {
   let fd: number;
   try {
-    // Without O_NONBLOCK opening a FIFO would wait for its other end.
+    // Without O_NONBLOCK, opening a FIFO would wait for its other end.
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | (followsLinks ? 0 : constants.O_NOFOLLOW));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -96,14 +96,14 @@ export function readPrivate(
   }
 }
 
-/** For its owner alone. A link is replaced. @throws the system's Error */
+/** Atomically writes a file that only its owner can access. A link is replaced. @throws the system's Error */
 export function replacePrivate(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   throughTemporary(path, text, 0o600, (temporary) => renameSync(temporary, path));
   syncDirectory(dirname(path));
 }
 
-/** As `replacePrivate`. Of several processes that create it at once, one succeeds, and all find its file. Returns whether it was us. */
+/** Like `replacePrivate`, but if several processes create the file at once, only one succeeds. Returns whether it was this one. */
 export function createPrivate(path: string, text: string): boolean {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
@@ -115,7 +115,7 @@ export function createPrivate(path: string, text: string): boolean {
   }
 }
 
-/** As `createPrivate`, for a directory of files by name, each with its mode. */
+/** Like `createPrivate`, for a directory of files by name, each with its mode. */
 export function createDirectory(
   path: string,
   files: Readonly<Record<string, readonly [text: string, mode: number]>>,
@@ -138,14 +138,14 @@ export function createDirectory(
 }
 
 /**
- * For files that a person or another program also has: mode and owner stay, and a symbolic link's target is replaced, not the
+ * For files that a person or another program also uses: keeps mode and owner, and replaces a symbolic link's target, not the
  * link. @param mode of a new file @throws the system's Error
  */
 export function replaceKeeping(path: string, data: string | Uint8Array, mode: number): void {
   mkdirSync(dirname(path), { recursive: true });
   const target = lstatSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync(path);
   const old = statSync(target, { throwIfNoEntry: false });
-  // A link may lead to /dev/null, which root could replace.
+  // A link may point to /dev/null, which root could replace.
   if (old?.isFile() === false) throw new Error("it is not a regular file");
   throughTemporary(target, data, mode, (temporary, fd) => {
     if (old !== undefined) {
@@ -157,12 +157,12 @@ export function replaceKeeping(path: string, data: string | Uint8Array, mode: nu
   syncDirectory(dirname(target));
 }
 
-/** Only root can change a file's owner, and only as root is another owner expected. */
+/** Only root can change a file's owner; another owner is expected only when we run as root. */
 function keepOwner(fd: number, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
   try {
     fchownSync(fd, uid, gid);
   } catch {
-    // The new file is ours, as with every editor.
+    // The new file belongs to us, as with any editor.
   }
 }
 
@@ -185,8 +185,8 @@ function throughTemporary(
 }
 
 /**
- * While the daemon serves: nobody waits for the disk. The directory is there. @param options.creates fails with EEXIST when
- * there is one; otherwise it is replaced, and has `mode` exactly @throws the system's Error
+ * Atomically writes a file without blocking the event loop. The directory must exist. @param options.creates fails with
+ * EEXIST if the file exists; otherwise the file is replaced and gets exactly `mode` @throws the system's Error
  */
 export async function putFile(
   path: string,
@@ -209,13 +209,13 @@ export async function putFile(
   }
 }
 
-/** Short, whatever the file's own name. "wx" refuses one that is there. */
+/** A short name for a temporary file; "wx" refuses an existing one. */
 const beside = (path: string): string => join(dirname(path), `.${unique()}.tmp`);
 
-/** Without `node:crypto`, which every command would load. */
+/** Without `node:crypto`, which every command would have to load. */
 const unique = (): string => `${process.pid}-${Math.random().toString(36).slice(2)}`;
 
-/** So that the new name survives a power loss. Some file systems cannot. */
+/** Makes the new name survive a power loss. Not all file systems support it. */
 function syncDirectory(directory: string): void {
   try {
     const fd = openSync(directory, "r");
@@ -225,6 +225,6 @@ function syncDirectory(directory: string): void {
       closeSync(fd);
     }
   } catch {
-    // The file's content is synced anyway.
+    // The file's content is synced in any case.
   }
 }

@@ -1,14 +1,13 @@
 /**
- * Where the daemon keeps what it needs between starts and while it runs, by the rules of the XDG base directory
- * specification: sockets in the runtime directory, which the system empties, the token in the state directory. Pure:
- * nothing is read or created here.
+ * The daemon's paths, following the XDG base directory specification: sockets in the runtime directory, which the system
+ * empties, the token and other lasting files in the state directory. Pure: nothing is read or created here.
  */
 import { dirname, isAbsolute, join } from "node:path";
 
 interface RuntimePaths {
   /** Sockets; created with mode 0700. */
   readonly runtimeDir: string;
-  /** What outlives a restart; created with mode 0700. */
+  /** Files that outlive a restart; created with mode 0700. */
   readonly stateDir: string;
   /** The native API's unix socket. */
   readonly socketPath: string;
@@ -19,7 +18,7 @@ interface RuntimePaths {
   readonly deliveriesPath: string;
   /** Recordings of panes. */
   readonly recordingsPath: string;
-  /** The user's own profiles of programs, and the recordings for them. */
+  /** The user's own profiles of programs, and the screens recorded for them. */
   readonly profilesPath: string;
 }
 
@@ -46,11 +45,11 @@ export function defaultTmuxSocket(env: Environment, uid: number): string {
   return join(base === undefined || base === "" ? "/tmp" : base, `tmux-${uid}`, "default");
 }
 
-/** The server we run inside, if any; otherwise the one that `tmux` without `-L` and `-S` reaches. */
+/** The tmux server we run inside, if any; otherwise the one that `tmux` without `-L` and `-S` uses. */
 export function reachedTmuxSocket(env: Environment, uid: number): string {
   return /^(.+),\d+,\d+$/.exec(env["TMUX"] ?? "")?.[1] ?? defaultTmuxSocket(env, uid);
 }
 
-/** An XDG base directory; relative ones are ignored, as its specification says. */
+/** An XDG base directory; relative ones are ignored, as the specification requires. */
 export const baseDir = (given: string | undefined, fallback: string): string =>
   given !== undefined && isAbsolute(given) ? given : fallback;

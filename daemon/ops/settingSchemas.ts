@@ -1,4 +1,4 @@
-/** Schemas of settings that more than one part of the configuration uses: text as it comes from shells and files. */
+/** Schemas of settings that several parts of the configuration use; they take text, as it comes from shells and files. */
 import { join, resolve } from "node:path";
 import * as v from "valibot";
 
@@ -32,19 +32,19 @@ export const textList = v.pipe(
   v.transform((list) => list.map((text) => text.trim()).filter((text) => text !== "")),
 );
 
-/** As a browser sends it. */
+/** Whether it is an origin as a browser sends it. */
 const isOrigin = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#A-Z]+$/.test(text);
 
-/** A schema with its words, for settings that several listeners have. */
-export const HOST = { schema: hostName, expected: "a host name or address, without scheme, port or brackets" };
+/** Schemas with their descriptions, for settings that several listeners have. */
+export const HOST = { schema: hostName, expected: "a host name or address without scheme, port or brackets" };
 export const PORT = {
   schema: v.pipe(wholeNumber, v.minValue(0), v.maxValue(65_535)),
-  expected: "a whole number from 0 to 65535",
+  expected: "an integer from 0 to 65535",
 };
 export const YES_OR_NO = { schema: yesOrNo, expected: "1, true, 0 or false" };
 export const ORIGINS = {
   schema: v.pipe(textList, v.everyItem(isOrigin)),
-  expected: "origins as a browser sends them, scheme://host[:port] in lower case without a path, comma between",
+  expected: "comma-separated origins as browsers send them: scheme://host[:port] in lower case, without a path",
 };
 
 interface PathBase {
@@ -52,7 +52,7 @@ interface PathBase {
   readonly homeDir: string;
 }
 
-/** A path made absolute; a leading `~/`, which no shell expands inside a file, is the home directory. */
+/** Makes a path absolute; a leading `~/`, which no shell expands inside a file, means the home directory. */
 export const absolutePath = ({ cwd, homeDir }: PathBase, path: string): string =>
   path.startsWith("~/") ? join(homeDir, path.slice(2)) : resolve(cwd, path);
 

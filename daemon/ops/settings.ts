@@ -1,7 +1,7 @@
 /**
- * One setting at a time: where its value may come from, in which order, and the one line a person reads when it cannot
- * be used. Flags take precedence over the environment, the environment over the configuration file, the file over the
- * default; each value used is reported with its source, secrets without their value.
+ * Reads one setting at a time: where its value may come from, in which order, and the one-line message if it is not usable.
+ * Flags take precedence over the environment, the environment over the configuration file, the file over the default. Each
+ * value is reported with its source, secrets without their value.
  */
 import type * as v from "valibot";
 import { tryParse } from "../../protocol/api/parse.ts";
@@ -12,12 +12,12 @@ type SettingSource = "flag" | "environment" | "file" | "default";
 /** One row of `tmuxwire config`. */
 export interface SettingReport {
   readonly key: string;
-  /** As JSON would carry it; `"(set)"` for a secret that is set. */
+  /** As in JSON; `"(set)"` for a secret that is set. */
   readonly value: unknown;
   readonly source: SettingSource;
-  /** The flag, variable or file that gave it. */
+  /** The flag, variable or file that it came from. */
   readonly from: string | undefined;
-  /** Why what was given cannot be used; `value` is the default then. */
+  /** Why the given value is not usable; `value` is the default then. */
   readonly problem?: string | undefined;
 }
 
@@ -27,32 +27,32 @@ export interface FlagSpec {
   readonly name: string;
   /** `flag` takes no value, `list` may be given more than once. */
   readonly type: "flag" | "text" | "list";
-  /** What the value is called in help; for every type but `flag`. */
+  /** The value's name in help; for every type but `flag`. */
   readonly value?: string | undefined;
   /** One sentence in lower case, without a period. */
   readonly description: string;
-  /** The default, as help shows it. */
+  /** The default, for the help text. */
   readonly default?: string | undefined;
-  /** For shells: paths, or likely words. */
+  /** What shells complete: paths, or likely words. */
   readonly complete?: "file" | "directory" | readonly string[] | undefined;
-  /** Of two flags for one setting, the one that means no. */
+  /** Of two flags for one setting, the one that means false. */
   readonly negates?: boolean | undefined;
 }
 
 interface Setting<T> {
-  /** Its path in the configuration file, such as `addin.port`. */
+  /** The setting's path in the configuration file, such as `addin.port`. */
   readonly key: string;
-  /** Mutually exclusive when there are several. */
+  /** If there are several, they are mutually exclusive. */
   readonly flags?: readonly FlagSpec[] | undefined;
   readonly variable?: string | undefined;
   readonly schema: v.GenericSchema<unknown, T>;
-  /** Completes "must be …". */
+  /** Completes the message "X must be …". */
   readonly expected: string;
   readonly fallback: T;
   readonly secret?: boolean | undefined;
 }
 
-/** What the values of settings depend on. */
+/** The inputs that settings are read from. */
 export interface SettingInputs {
   /** Command-line options by name, without dashes. */
   readonly options: Readonly<Record<string, unknown>>;
@@ -66,12 +66,12 @@ interface Candidate {
   readonly from: string;
 }
 
-/** Reads settings and remembers where each came from. */
+/** Reads settings and records where each came from. */
 export class SettingReader {
   readonly #inputs: SettingInputs;
   readonly #fileValues: ReadonlyMap<string, unknown>;
   readonly #reports: SettingReport[] = [];
-  /** Of the part that is being read; undefined outside a part. */
+  /** The problems of the part that is being read; undefined outside a part. */
   #problems: AppError[] | undefined;
 
   /** @throws AppError CONFIGURATION_INVALID when the file is not a JSON object. */
@@ -85,8 +85,8 @@ export class SettingReader {
   }
 
   /**
-   * The settings of one part. What is invalid in the environment or the file does not throw: it has its default, and the
-   * problem is returned for whoever needs the part. @throws AppError CONFIGURATION_INVALID: a flag is
+   * Reads the settings of one part. An invalid value from the environment or the file does not throw: the default is used,
+   * and the problem is returned for code that needs the part. @throws AppError CONFIGURATION_INVALID if a flag is invalid
    */
   part<Values>(read: () => Values): { readonly values: Values; readonly problem: AppError | undefined } {
     const problems: AppError[] = [];
@@ -98,7 +98,7 @@ export class SettingReader {
     }
   }
 
-  /** For settings that do not go together. @throws AppError CONFIGURATION_INVALID outside a part */
+  /** Reports settings that cannot be combined. @throws AppError CONFIGURATION_INVALID outside a part */
   refuse(message: string): void {
     const error = new AppError("CONFIGURATION_INVALID", message);
     if (this.#problems === undefined) throw error;
@@ -119,7 +119,7 @@ export class SettingReader {
     }
     const shown = setting.secret === true ? "" : ` (it is ${JSON.stringify(candidate.raw)})`;
     const problem = `${candidate.from} must be ${setting.expected}${shown}`;
-    // Whoever types a flag means it.
+    // An invalid flag is always an error, because the user has just typed it.
     if (candidate.source === "flag") throw new AppError("CONFIGURATION_INVALID", problem);
     this.refuse(problem);
     this.#report(setting, setting.fallback, { ...candidate, problem });
@@ -127,15 +127,15 @@ export class SettingReader {
   }
 
   /**
-   * The variable of an adapter's setting: its own name, or the contract's, which adapters share, when only this one is
-   * served and its own is not set.
+   * The variable of an adapter's setting: its own name, or the contract's name, which several adapters share, if only this
+   * adapter is served and its own variable is not set.
    */
   variableOf(adapter: string, own: string, shared: string): string {
     const { options, env } = this.#inputs;
     return options["only"] === adapter && isBlank(env[own]) && !isBlank(env[shared]) ? shared : own;
   }
 
-  /** Whether one of the settings read so far was set on purpose: by a flag, in the file, or by a variable of its own. */
+  /** Whether one of the settings read so far was set explicitly: by a flag, in the file, or by its own variable. */
   isConfigured(prefix: string, ownVariable: RegExp): boolean {
     return this.#reports.some(
       ({ key, source, from = "" }) =>
@@ -144,16 +144,16 @@ export class SettingReader {
     );
   }
 
-  /** Refuses settings in the file that nobody has read: a misspelt one would be ignored otherwise. */
+  /** Refuses unknown settings in the file, because a misspelt one would otherwise be ignored. */
   requireFileUnderstood(): void {
     const known = new Set(this.#reports.map((report) => report.key));
     const unknown = [...this.#fileValues.keys()].find((key) => !known.has(key));
     if (unknown === undefined) return;
     const path = this.#inputs.file?.path ?? "the configuration file";
-    throw new AppError("CONFIGURATION_INVALID", `${path} has no setting "${unknown}": remove it or correct its name`);
+    throw new AppError("CONFIGURATION_INVALID", `${path}: unknown setting "${unknown}"; remove it or correct its name`);
   }
 
-  /** An empty flag or variable counts as absent, as shells leave them. @throws AppError CONFIGURATION_INVALID */
+  /** An empty flag or variable counts as absent. @throws AppError CONFIGURATION_INVALID */
   #candidateFor<T>({ key, flags = [], variable }: Setting<T>): Candidate | undefined {
     const { options, env, file } = this.#inputs;
     const given = flags.filter(
@@ -161,7 +161,7 @@ export class SettingReader {
     );
     const [flag, other] = given;
     if (flag !== undefined && other !== undefined) {
-      const message = `--${flag.name} and --${other.name} contradict each other: give one of them`;
+      const message = `give --${flag.name} or --${other.name}, not both`;
       throw new AppError("CONFIGURATION_INVALID", message);
     }
     if (flag !== undefined) {
@@ -183,7 +183,7 @@ export class SettingReader {
 
 const isBlank = (value: string | undefined): boolean => value === undefined || value.trim() === "";
 
-/** The leaves of the file's object by their dotted path. */
+/** The leaves of the file's object, by their dotted paths. */
 function parseFile(file: { readonly path: string; readonly text: string }): Map<string, unknown> {
   let root: unknown;
   try {
@@ -194,7 +194,7 @@ function parseFile(file: { readonly path: string; readonly text: string }): Map<
       cause: error,
     });
   }
-  if (!isObject(root)) throw new AppError("CONFIGURATION_INVALID", `${file.path} must hold one JSON object`);
+  if (!isObject(root)) throw new AppError("CONFIGURATION_INVALID", `${file.path} must contain one JSON object`);
   const leaves = new Map<string, unknown>();
   const visit = (object: Record<string, unknown>, prefix: string): void => {
     for (const [name, value] of Object.entries(object)) {

@@ -1,6 +1,6 @@
 /**
- * SQLite with the API of `node:sqlite`, from a package that also supports Node 20 and ships its binary. Only what both
- * have is used, so that changing this import, the only one, switches to Node's own.
+ * SQLite with the API of `node:sqlite`, from a package that also supports Node 20 and ships its binary. Only functions that
+ * both have are used, so that changing this one import switches to Node's own.
  */
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import { DatabaseSync } from "@photostructure/sqlite";
@@ -19,22 +19,22 @@ const FULL = 13;
 const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 
-/** All or nothing, with the write lock from the start. */
+/** Runs `work` in a transaction that takes the write lock at its start. */
 export function inTransaction(database: Database, work: () => void): void {
   database.exec("BEGIN IMMEDIATE");
   try {
     work();
     database.exec("COMMIT");
   } catch (error) {
-    // Some errors, such as a full disk, have ended it already.
+    // Some errors, such as a full disk, have already ended it.
     if (database.isTransaction) database.exec("ROLLBACK");
     throw error;
   }
 }
 
 /**
- * The first value that a pragma returns. Without a prepared statement: one that is not yet garbage-collected keeps the
- * files open after `close`, and leaves a log beside the database.
+ * The first value that a pragma returns. Uses no prepared statement, because one that is not garbage-collected yet keeps the
+ * files open after `close` and leaves a log beside the database.
  */
 export function pragma(database: Database, name: string): unknown {
   const values: unknown[] = [];
@@ -44,9 +44,9 @@ export function pragma(database: Database, name: string): unknown {
 }
 
 /**
- * Moves everything from the log into the one file, and removes the log and its index, unless another process is reading,
- * the disk is full or the file is ours to write no more (somebody removed it): then they stay for the next start. Closing alone removes neither: statements that are not yet
- * garbage-collected keep the files open.
+ * Moves everything from the log into the database file, and removes the log and its index. If another process is reading,
+ * the disk is full or the file is no longer writable (somebody removed it), they stay for the next start. Closing alone
+ * removes neither, because statements that are not garbage-collected yet keep the files open.
  */
 export function closeDatabase(database: Database): void {
   try {
@@ -58,19 +58,19 @@ export function closeDatabase(database: Database): void {
   }
 }
 
-/** Another connection holds the lock. */
+/** Whether another connection holds the lock. */
 export const isLocked = (error: unknown): boolean => [BUSY, LOCKED].includes(resultCode(error));
 
-/** The disk is full. */
+/** Whether the disk is full. */
 export const isFull = (error: unknown): boolean => resultCode(error) === FULL;
 
-/** One of its files could not be written or created, for whatever reason. */
+/** Whether one of its files could not be written or created, for whatever reason. */
 export const cannotWrite = (error: unknown): boolean => [IO_ERROR, CANNOT_OPEN].includes(resultCode(error));
 
-/** The file is not a database, or no longer one. */
+/** Whether the file is not a database, or a damaged one. */
 export const isDamaged = (error: unknown): boolean => [CORRUPT, NOT_A_DATABASE].includes(resultCode(error));
 
-/** As SQLite would throw it, for damage that only a check finds. */
+/** An error like SQLite's own, for damage that only a check finds. */
 export const damageError = (message: string): Error => Object.assign(new Error(message), { errcode: CORRUPT });
 
 const resultCode = (error: unknown): number =>

@@ -1,17 +1,17 @@
 /**
- * The recording of one pane: the events of its stream become lines, until the pane ends, somebody stops it or a bound
- * is reached. Each line is passed on whole, so what has been written is a valid recording at any moment. A gap in the
- * output is a marker before the screen from which it continues.
+ * Encodes the recording of one pane: turns the events of its stream into lines until the pane ends, the recording is stopped
+ * or a limit is reached. Lines are passed on whole, so the written part is a valid recording at any time. A gap in the output
+ * becomes a marker before the screen from which the output continues.
  */
 import { CastEncoder, type CastVersion } from "../../protocol/text/asciicast.ts";
 import type { ExitStatus } from "../tmux/outputSource.ts";
 
 /** Why a recording ended. */
 export const CAST_ENDS = {
-  pane: "the pane is gone",
+  pane: "the pane closed",
   stopped: "it was stopped",
-  size: "it has reached its bound of bytes",
-  age: "it has reached its bound of time",
+  size: "it reached its size limit",
+  age: "it reached its time limit",
   daemon: "the daemon stopped",
   connection: "the connection was lost",
   failed: "it could not be written",
@@ -25,10 +25,10 @@ interface CastTapeOptions {
   readonly nowMs: () => number;
   readonly startedUnixMs: number;
   readonly title?: string | undefined;
-  /** Typed input is recorded, too: the first line says so. */
+  /** Whether typed input is recorded too; the first line says so. */
   readonly input: boolean;
   readonly write: (line: string) => void;
-  /** Once, after the last line. */
+  /** Called once, after the last line. */
   readonly onEnd: (end: CastEnd) => void;
 }
 
@@ -42,7 +42,7 @@ interface Size {
   readonly rows: number;
 }
 
-/** For the markers at the end, which are written even past the bound. */
+/** Reserved for the markers at the end, which are written even past the limit. */
 const END_BYTES = 512;
 
 export class CastTape {
@@ -60,7 +60,7 @@ export class CastTape {
     this.#encoder = new CastEncoder(options.version);
   }
 
-  /** Passed on so far. */
+  /** Bytes passed on so far. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -77,12 +77,12 @@ export class CastTape {
     return this.#startMs !== undefined;
   }
 
-  /** Since it was opened. */
+  /** Milliseconds since it was opened. */
   get elapsedMs(): number {
     return this.#startMs === undefined ? 0 : this.#options.nowMs() - this.#startMs;
   }
 
-  /** Called first, with the size of the screen. */
+  /** Call first, with the size of the screen. */
   open({ server, pane }: Source, { cols, rows }: Size): void {
     const { nowMs, startedUnixMs, title, input } = this.#options;
     const source = { server, pane, ...(input ? ({ input } as const) : {}) };
@@ -112,7 +112,7 @@ export class CastTape {
     this.#put(this.#encoder.resize(this.elapsedMs, cols, rows));
   }
 
-  /** Positions as readers see them. */
+  /** Takes positions in their text form. */
   gap({ from, to, reason }: { readonly from: string; readonly to: string; readonly reason: string }): void {
     this.#gaps += 1;
     this.#put(this.#encoder.marker(this.elapsedMs, `gap: output from ${from} to ${to} is missing (${reason})`));
@@ -123,7 +123,7 @@ export class CastTape {
     this.#put(this.#encoder.marker(this.elapsedMs, `exit: ${exitWords(exit)}`));
   }
 
-  /** Safe to call twice: the first one counts. */
+  /** Safe to call twice; the first call counts. */
   end(end: CastEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
@@ -152,6 +152,6 @@ export class CastTape {
 const exitWords = ({ exitCode, signal }: ExitStatus): string =>
   signal !== undefined ? `signal ${signal}` : exitCode !== undefined ? `status ${exitCode}` : "status not known";
 
-/** As shells report it. */
+/** The exit status as shells report it. */
 const exitStatus = ({ exitCode, signal }: ExitStatus): number | undefined =>
   signal === undefined ? exitCode : 128 + signal;

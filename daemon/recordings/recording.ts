@@ -1,7 +1,7 @@
 /**
- * One recording under way: a subscriber of its pane on one side, a file on the other. Lines are written whole and in
- * order, one write at a time; a slow disk makes the subscriber wait, and what leaves the pane's ring meanwhile is a
- * gap. However it ends, the file holds whole lines only.
+ * One active recording: it subscribes to its pane and writes to a file. Lines are written whole and in order, one write at a
+ * time. If the disk is slow, the subscriber waits, and output that leaves the pane's ring meanwhile is a gap. However the
+ * recording ends, the file holds whole lines only.
  */
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { type AppError, toAppError } from "../../protocol/errors.ts";
@@ -18,7 +18,7 @@ export interface RecordingRequest {
   readonly version: CastVersion;
   readonly maxBytes: number;
   readonly maxSec: number;
-  /** Record what is typed through us as well. */
+  /** Also record input typed through the daemon. */
   readonly input: boolean;
 }
 
@@ -28,7 +28,7 @@ interface RecordingOptions extends RecordingRequest {
   readonly feeds: Feeds;
   readonly clock: Clock;
   readonly startedUnixMs: number;
-  /** The file could not be written. */
+  /** Called when the file could not be written. */
   readonly failed: (error: unknown) => void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The daemon's recordings, under way and finished, in a folder of its own under generated names. The folder is bounded:
- * a recording under way counts with its bound, and the oldest finished ones make room.
+ * The registry of the daemon's recordings, active and finished, in their own folder under generated names. The folder's size
+ * is bounded: an active recording counts with its size limit, and the oldest finished ones are removed to make room.
  */
 import { randomBytes } from "node:crypto";
 import { mkdir, rm, stat } from "node:fs/promises";
@@ -26,7 +26,7 @@ interface RecordingBookOptions {
 
 export interface RecordingInfo extends KeptRecording {
   readonly isRecording: boolean;
-  /** Undefined for one that ended before this daemon started. */
+  /** Undefined for a recording that ended before this daemon started. */
   readonly durationMs: number | undefined;
   readonly gaps: number | undefined;
   readonly end: CastEnd | undefined;
@@ -38,7 +38,7 @@ interface StartOptions extends RecordingRequest {
   readonly pane: PaneId;
 }
 
-/** A recording made by this daemon. */
+/** A recording that this daemon started. */
 interface Made {
   readonly kept: Omit<KeptRecording, "bytes">;
   readonly maxBytes: number;
@@ -50,7 +50,7 @@ export class RecordingBook {
   readonly #feeds = new WeakMap<TmuxServer, Feeds>();
   readonly #made = new Map<string, Made>();
   readonly #kept = new Map<string, KeptRecording>();
-  /** Starting, and in no map yet. */
+  /** Recordings that are starting and are in no map yet. */
   readonly #beginning = new Set<RecordingRequest>();
   #closed = false;
 
@@ -58,7 +58,7 @@ export class RecordingBook {
     this.#options = options;
   }
 
-  /** Tidies up what an earlier daemon left. */
+  /** Opens the folder and repairs what an earlier daemon left. */
   static async open(options: RecordingBookOptions): Promise<RecordingBook> {
     const book = new RecordingBook(options);
     for (const kept of await readRecordings(options.folder)) book.#kept.set(kept.id, kept);
@@ -71,7 +71,7 @@ export class RecordingBook {
     const { folder, clock, nowUnixMs, log } = this.#options;
     if (this.#closed) throw shuttingDown();
     if (this.#underWay().length + this.#beginning.size >= MAX_RECORDINGS_UNDER_WAY) {
-      throw new AppError("RESOURCE_LIMIT", `at most ${MAX_RECORDINGS_UNDER_WAY} recordings are under way; stop one`);
+      throw new AppError("RESOURCE_LIMIT", `${MAX_RECORDINGS_UNDER_WAY} recordings are already active; stop one`);
     }
     this.#beginning.add(request);
     try {
@@ -112,7 +112,7 @@ export class RecordingBook {
     return [...kept, ...[...this.#made.values()].map(infoOf)];
   }
 
-  /** Resolves once it is written. @throws AppError NOT_FOUND */
+  /** Resolves once its file is complete. @throws AppError NOT_FOUND */
   async stop(id: string): Promise<RecordingInfo> {
     const made = this.#made.get(id);
     if (made === undefined) return keptInfo(this.#requireKept(id));
@@ -120,7 +120,7 @@ export class RecordingBook {
     return infoOf(made);
   }
 
-  /** One under way is stopped first. @throws AppError NOT_FOUND */
+  /** Stops the recording first if it is active. @throws AppError NOT_FOUND */
   async remove(id: string): Promise<void> {
     const { path } = await this.stop(id);
     await rm(path, { force: true });
@@ -134,7 +134,7 @@ export class RecordingBook {
     return made === undefined ? keptInfo(this.#requireKept(id)) : infoOf(made);
   }
 
-  /** Everything under way ends and is written. Safe to call twice. */
+  /** Ends all active recordings and completes their files. Safe to call twice. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all(this.#underWay().map(({ recording }) => recording.stop("daemon")));
@@ -147,7 +147,7 @@ export class RecordingBook {
   #requireKept(id: string): KeptRecording {
     const kept = this.#kept.get(id);
     if (kept !== undefined) return kept;
-    throw new AppError("NOT_FOUND", `there is no recording ${JSON.stringify(id)}; list the recordings`);
+    throw new AppError("NOT_FOUND", `there is no recording ${JSON.stringify(id)}; run \`tmuxwire recordings\``);
   }
 
   #feedsOf(server: TmuxServer): Feeds {
@@ -158,12 +158,12 @@ export class RecordingBook {
     return known;
   }
 
-  /** @throws AppError RESOURCE_LIMIT when what is under way leaves none */
+  /** @throws AppError RESOURCE_LIMIT if the active recordings leave no room */
   async #makeRoom(): Promise<void> {
     const { nowUnixMs, log, maxFolderBytes = MAX_FOLDER_BYTES } = this.#options;
     const promised = [...this.#underWay(), ...this.#beginning].reduce((sum, { maxBytes }) => sum + maxBytes, 0);
     if (promised > maxFolderBytes) {
-      const message = `recordings under way may fill the folder's ${maxFolderBytes} bytes; stop one, or give maxBytes`;
+      const message = `active recordings already reserve the folder's ${maxFolderBytes} bytes; stop one, or give a smaller maxBytes`;
       throw new AppError("RESOURCE_LIMIT", message);
     }
     const ended = this.list().filter(({ isRecording }) => !isRecording);

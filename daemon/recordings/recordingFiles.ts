@@ -1,6 +1,6 @@
 /**
- * The folder of recordings as an earlier daemon left it: which files are ours, what their first lines say, and a last
- * line that was cut off, which is removed, so that only whole lines are left.
+ * Reads the folder of recordings as an earlier daemon left it: finds our files, reads their first lines, and removes a
+ * truncated last line, so that only whole lines are left.
  */
 import { constants, type FileHandle, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ export interface KeptRecording {
   readonly server: string;
   readonly pane: string;
   readonly version: CastVersion;
-  /** It contains typed input as well. */
+  /** Whether it contains typed input as well. */
   readonly input: boolean;
   readonly startedUnixMs: number;
   readonly bytes: number;
@@ -39,7 +39,7 @@ const headerSchema = v.object({
   tmuxwire: v.object({ server: v.string(), pane: v.string(), input: v.optional(v.boolean(), false) }),
 });
 
-/** Oldest first. Whatever is not ours is left alone. */
+/** Oldest first. Other files are left alone. */
 export async function readRecordings(folder: string): Promise<readonly KeptRecording[]> {
   const names = await readdir(folder).catch(() => [] as string[]);
   const ids = names.filter((name) => name.endsWith(SUFFIX)).map((name) => name.slice(0, -SUFFIX.length));
@@ -64,7 +64,7 @@ async function readRecording(folder: string, id: string): Promise<KeptRecording 
       const { version, timestamp, tmuxwire } = header;
       return { id, path, ...tmuxwire, version, startedUnixMs: timestamp * 1_000, bytes };
     }
-    // It ended before its first line was written.
+    // The daemon ended before the first line was written.
     if (bytes === 0) await rm(path, { force: true });
     return undefined;
   } finally {
@@ -72,18 +72,18 @@ async function readRecording(folder: string, id: string): Promise<KeptRecording 
   }
 }
 
-/** Never through a link: it could lead to a file that is not a recording. @throws the system's Error */
+/** Does not follow a link, which could point to another file. @throws the system's Error */
 export const openRecording = (path: string, access = constants.O_RDONLY): Promise<FileHandle> =>
   open(path, access | constants.O_NOFOLLOW | constants.O_NONBLOCK);
 
-/** Cuts off an unfinished last line. Returns how much is left. */
+/** Removes an incomplete last line. Returns how many bytes are left. */
 async function wholeLines(file: FileHandle): Promise<number> {
   const { size } = await file.stat();
   const length = Math.min(size, MAX_LINE_BYTES);
   const tail = Buffer.alloc(length);
   await file.read(tail, 0, length, size - length);
   const whole = tail.lastIndexOf(10) + 1;
-  // A last line that long is not ours.
+  // We never write a line this long.
   if (whole === 0 && size > length) return size;
   const left = size - length + whole;
   if (left < size) await file.truncate(left);

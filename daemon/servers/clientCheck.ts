@@ -1,6 +1,6 @@
 /**
- * What is wrong with a control client of ours, as tmux itself describes it: where it is and which flags it has. It must
- * get output, count for no window's size, be told when it is late, and be allowed to send commands.
+ * Checks one of our control clients, by the session and flags that tmux reports for it. It must get output, must not affect
+ * any window's size, must be paused when it falls behind, and must be allowed to send commands.
  */
 import { displayMessage } from "../../protocol/command/build.ts";
 import { CLIENT_STATE } from "../../protocol/command/formats.ts";
@@ -8,22 +8,22 @@ import type { SessionId } from "../../protocol/ids.ts";
 import { PAUSE_AFTER_SEC } from "../../protocol/limits.ts";
 import type { Checkup } from "../connection/checkup.ts";
 
-/** Required, or the client is not the one that we started. */
+/** Flags that the client we started has. */
 const NEEDED = ["control-mode", "ignore-size", `pause-after=${PAUSE_AFTER_SEC}`];
-/** Each of them stops output or input silently. */
+/** Flags that silently stop output or input. */
 const HARMFUL = ["suspended", "read-only"];
 
-/** @param withOutput output is expected over it; otherwise that does not matter */
+/** @param withOutput whether output is expected on this client */
 export function clientFault(reply: Uint8Array, session: SessionId, withOutput: boolean): string | undefined {
   const state = CLIENT_STATE.decodeOne(reply);
   if (state?.session !== session) return "it is attached to another session";
   const missing = NEEDED.find((flag) => !state.flags.has(flag));
   if (missing !== undefined) return `it has lost its flag ${missing}`;
   const harmful = [...HARMFUL, ...(withOutput ? ["no-output"] : [])].find((flag) => state.flags.has(flag));
-  return harmful === undefined ? undefined : `somebody made it ${harmful}`;
+  return harmful === undefined ? undefined : `it was made ${harmful}`;
 }
 
-/** @param places where it may be when tmux replies; more than one while it moves */
+/** @param places the sessions it may be in when tmux replies; more than one while it moves */
 export const clientCheckup = (places: () => readonly (SessionId | undefined)[], withOutput: boolean): Checkup => ({
   command: displayMessage(CLIENT_STATE.format),
   fault: (reply) => {

@@ -1,7 +1,6 @@
 /**
- * Why there is nothing to show of what was just made: the program that was started has ended at once. Where none was named
- * it was tmux's default shell, which tmux took from SHELL when its server started; an account that may not log in has one
- * that ends.
+ * Explains why a new pane or session is already gone: its program exited immediately. If no program was named, it was tmux's
+ * default shell, which tmux takes from SHELL when its server starts; an account that may not log in has a shell that exits.
  */
 import { displayMessage } from "../../protocol/command/build.ts";
 import { SHELL_TRIED } from "../../protocol/command/formats.ts";
@@ -14,27 +13,28 @@ export async function endedAtOnce(
   what: string,
   command: readonly string[] | undefined,
 ): Promise<AppError> {
-  return new AppError("TMUX_COMMAND_FAILED", `${what} ended at once; ${await triedWords(connection, command)}`);
+  return new AppError("TMUX_COMMAND_FAILED", `${what} closed at once: ${await triedWords(connection, command)}`);
 }
 
 async function triedWords(connection: ControlConnection, command: readonly string[] | undefined): Promise<string> {
-  if (command !== undefined) return `${quoted(command[0])} was started: check that it exists and keeps running`;
+  if (command !== undefined) return `${quoted(command[0])} exited immediately; check that it exists and keeps running`;
   try {
     const [row] = await connection.foreignRows(SHELL_TRIED, displayMessage);
     if (row !== undefined) return shellWords(row);
   } catch {
-    // Without the words of a server that has gone meanwhile.
+    // The server is gone meanwhile, so nothing more is known.
   }
-  return "check that its program exists and keeps running";
+  return "its program exited immediately; check that it exists and keeps running";
 }
 
 function shellWords({ shell, environment, defaultCommand }: Readonly<Record<string, unknown>>): string {
-  const fromShell = environment === "" ? "SHELL is not set there" : `SHELL is ${quoted(environment)} there`;
+  const fromShell =
+    environment === "" ? "SHELL is not set in the tmux server" : `SHELL is ${quoted(environment)} in the tmux server`;
   const ran =
     defaultCommand === ""
-      ? `the shell ${quoted(shell)} was started`
-      : `tmux's default-command ${quoted(defaultCommand)} was started by ${quoted(shell)}`;
-  return `${ran} (${fromShell}): give a program, or end the tmux server and set SHELL to a shell that stays`;
+      ? `the shell ${quoted(shell)} exited immediately`
+      : `tmux's default-command ${quoted(defaultCommand)}, run by ${quoted(shell)}, exited immediately`;
+  return `${ran} (${fromShell}); give a program, or kill the tmux server and set SHELL to a working shell`;
 }
 
 const quoted = (text: unknown): string => JSON.stringify(text ?? "");

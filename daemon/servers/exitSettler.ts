@@ -1,23 +1,22 @@
 /**
- * A pane is dead when its terminal is closed; tmux learns how its program ended from a signal, mostly a moment later. Now
- * and then tmux 3.3a misses that signal, and the program stays a zombie until another one ends (docs/tmuxFacts.md
- * 39). The same signal from us makes it check, and has no other effect; where we cannot send one, it gets it from
- * a program that it starts and that ends. Then we list again, at once and then less and less often, and after that with
- * every heartbeat.
+ * A pane is dead when its terminal is closed; tmux learns from SIGCHLD, mostly a moment later, how its program ended.
+ * Sometimes tmux 3.3a misses that signal, and the program stays a zombie until another one ends (docs/tmuxFacts.md 39).
+ * Sending tmux SIGCHLD makes it check, and has no other effect; if we cannot send it, we make tmux start a program that ends
+ * at once. Then we list again, at once, then less and less often, and after that with every heartbeat.
  */
 import type { HostProcesses } from "../host/hostProcesses.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 
 const PROBE_AFTER_MS = [1, 5, 25, 125, 625];
-/** A program is started for it when tmux has not learned of the end by itself after so many probes. */
+/** After this many probes without result, tmux is made to start a program. */
 const PROBES_BEFORE_PROGRAM = 3;
 
 interface ExitSettlerOptions {
   readonly clock: Clock;
   readonly processes: HostProcesses;
-  /** The tmux server's process; undefined while it is not known or does not respond. */
+  /** The tmux server's pid; undefined while it is unknown or does not respond. */
   readonly serverPid: () => number | undefined;
-  /** Has tmux start a program that ends at once. */
+  /** Makes tmux start a program that ends at once. */
   readonly startProgram: () => void;
   /** Asks tmux which panes are dead, and calls `found` with the reply. */
   readonly probe: () => void;
@@ -33,18 +32,18 @@ export class ExitSettler {
     this.#options = options;
   }
 
-  /** Something has ended. */
+  /** Call when a program has ended. */
   probe(): void {
     this.#tries = 0;
     this.#options.probe();
   }
 
-  /** Some time has passed. */
+  /** Call with each heartbeat. */
   beat(): void {
     if (this.#unsettled > 0) this.#options.probe();
   }
 
-  /** The number of dead panes whose programs' ends tmux does not know yet. */
+  /** @param unsettled the number of dead panes for which tmux does not know yet how the program ended */
   found(unsettled: number): void {
     this.#unsettled = unsettled;
     if (unsettled === 0) return;
@@ -57,17 +56,17 @@ export class ExitSettler {
     this.#timer = clock.callAt(clock.nowMs() + delayMs, probe);
   }
 
-  /** Has tmux ask the kernel which programs have ended. */
+  /** Makes tmux ask the kernel which programs have ended. */
   #remind(): void {
     const { serverPid, processes, startProgram } = this.#options;
     const pid = serverPid();
     if (pid === undefined) return;
-    // A process that has just gone, or is another user's or another machine's, cannot be reached.
+    // False if the process has just gone, or belongs to another user or machine.
     const isSent = processes.signal(pid, "SIGCHLD") === true;
     if (!isSent && this.#tries === PROBES_BEFORE_PROGRAM) startProgram();
   }
 
-  /** What was asked about no longer exists. Safe to call twice. */
+  /** Call when the panes no longer exist. Safe to call twice. */
   clear(): void {
     this.#timer?.cancel();
     this.#unsettled = 0;

@@ -1,6 +1,6 @@
 /**
- * Asks tmux what exists, when a notification says that something changed: at most one listing at a time, and one more
- * when something changed meanwhile. No timer: without a notification nothing is asked.
+ * Lists what exists in tmux when a notification says that something changed: at most one listing at a time, and one more if
+ * something changed meanwhile. There is no timer; without a notification nothing is listed.
  */
 import {
   displayMessage,
@@ -23,25 +23,25 @@ import type { PaneId, WindowId } from "../../protocol/ids.ts";
 import { isRefusal } from "../connection/commandQueue.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 
-/** More changed windows than this are cheaper to list all at once. */
+/** If more windows than this changed, listing all of them is cheaper. */
 const MAX_SINGLE_WINDOWS = 8;
-/** The same for panes whose window is looked up. */
+/** The same, for panes whose window is looked up. */
 const MAX_SINGLE_PANES = 64;
 
 interface RefresherOptions {
   readonly connection: () => ControlConnection;
-  /** Takes a complete listing; returns the windows whose panes are to be listed besides the changed ones. */
+  /** Takes a complete listing; returns the windows whose panes must be listed in addition to the changed ones. */
   readonly onTopology: (rows: readonly SessionRow[], links: readonly WindowLink[]) => readonly WindowId[];
   readonly onPanes: (rows: readonly PaneRow[]) => void;
-  /** Panes that are in no window that was listed: they moved or are gone. */
+  /** Panes that were in none of the listed windows: they moved or are gone. */
   readonly strays: () => readonly PaneId[];
-  /** Takes where they are; returns the windows to list for those that moved. */
+  /** Takes their windows; returns the windows to list for panes that moved. */
   readonly onPlaces: (asked: readonly PaneId[], places: ReadonlyMap<PaneId, WindowId>) => readonly WindowId[];
-  /** A listing is complete: nothing is half known until the next one begins. */
+  /** Called when a listing is complete; the inventory is consistent until the next one begins. */
   readonly onComplete: () => void;
-  /** What else is to be asked, before any listing and never beside one. */
+  /** Further queries, made before a listing and never during one. */
   readonly onProbe?: (() => Promise<void>) | undefined;
-  /** A listing failed; the next change, `refresh` or `resume` asks for the same again. */
+  /** Called when a listing failed; the next change, `refresh` or `resume` repeats it. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -59,7 +59,7 @@ export class InventoryRefresher {
     this.#options = options;
   }
 
-  /** Has `onProbe` called, after the listing that is under way. */
+  /** Calls `onProbe` after the current listing. */
   probe(): void {
     this.#probe = true;
     this.#start();
@@ -75,25 +75,25 @@ export class InventoryRefresher {
     this.#start();
   }
 
-  /** Lists these windows, and what is where; resolves after a listing that was requested after this call. */
+  /** Lists these windows and all places; resolves after a listing that was requested after this call. */
   list(windows: readonly WindowId[]): Promise<void> {
     for (const window of windows) this.#windows.add(window);
     return this.refresh();
   }
 
-  /** Anything may have changed, and nothing says what. */
+  /** Call when anything may have changed and it is unknown what. */
   everythingChanged(): void {
     this.#all = true;
     this.topologyChanged();
   }
 
-  /** A pane that no listing has had yet: the listing under way may be older than it. */
+  /** Call for a pane that is in no listing yet; the current listing may be older than the pane. */
   unknownPaneChanged(pane: PaneId): void {
     this.#unknownPanes.add(pane);
     this.topologyChanged();
   }
 
-  /** What a notification says is listed again. */
+  /** Lists again what a notification says has changed. */
   notified(notification: Notification): void {
     switch (notification.kind) {
       case "sessions-changed":
@@ -123,12 +123,12 @@ export class InventoryRefresher {
     }
   }
 
-  /** Asks again for what failed while tmux did not respond. */
+  /** Repeats listings that failed while tmux did not respond. */
   resume(): void {
     if (this.#probe || this.#topology || this.#all || this.#windows.size > 0) this.#start();
   }
 
-  /** Lists every pane of every window again, besides what `refresh` does: anything may have changed unseen. */
+  /** Like `refresh`, but lists every pane of every window, because anything may have changed unnoticed. */
   refreshAll(): Promise<void> {
     this.#all = true;
     return this.refresh();
@@ -155,7 +155,7 @@ export class InventoryRefresher {
 
   #start(): void {
     if (this.#running !== undefined) return;
-    // One turn later: the notifications of one change come together.
+    // One turn later, because the notifications of one change come together.
     this.#running = Promise.resolve().then(() => this.#run());
     this.#running.catch(this.#options.onError);
   }
@@ -167,14 +167,14 @@ export class InventoryRefresher {
     let windows: readonly WindowId[] = [];
     try {
       if (probe) await this.#options.onProbe?.();
-      // What the probe has found is listed at once: until then some panes are known to be gone and others not to be there.
+      // Changes found by the probe are listed at once; until then the inventory is inconsistent.
       [topology, all, windows] = [this.#topology, this.#all, [...this.#windows]];
       this.#topology = false;
       this.#all = false;
       this.#windows.clear();
       await this.#list(topology, all, windows);
     } catch (error) {
-      // What was asked for is still to be asked; a failed listing is not repeated by itself.
+      // The requests stay pending; a failed listing is not repeated on its own.
       this.#running = undefined;
       this.#probe ||= probe;
       this.#topology ||= topology;
@@ -217,7 +217,7 @@ export class InventoryRefresher {
         try {
           return await connection.foreignRows(PANES, (format) => listWindowPanes(window, format));
         } catch (error) {
-          // The window went in between; its own notification follows.
+          // The window closed meanwhile; its own notification follows.
           if (isRefusal(error)) return [];
           throw error;
         }

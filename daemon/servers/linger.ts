@@ -1,17 +1,17 @@
 /**
- * When a program ends, tmux closes its terminal at once: half of the time its last output is lost to every control
- * client, and now and then to the screen (docs/tmuxFacts.md 15). A shell that outlives the program for a moment saves
- * both. It then closes the terminal, and only later ends as the program did, with its exit code or by its signal: tmux
- * 3.3a with utempter misses the end of a program while it handles the end of its terminal. An exit code of 128 + N reads
- * as signal N.
+ * When a program ends, tmux closes its terminal at once: half of the time its last output is lost to every control client,
+ * and sometimes to the screen (docs/tmuxFacts.md 15). A shell that outlives the program for a moment (a grace period)
+ * preserves both. It then closes the terminal, and only later ends as the program did, with its exit code or by its signal,
+ * because tmux 3.3a with utempter misses the end of a program while it handles the end of its terminal. An exit code of
+ * 128 + N is read as signal N.
  */
 import type { HostProcesses } from "../host/hostProcesses.ts";
 import type { ProcessMark } from "../tmux/processes.ts";
 
 const SCRIPT = [
-  // What the shell itself has to say ("Killed") is not the program's output.
+  // The shell's own messages ("Killed") are not the program's output.
   "exec 3>&2 2>/dev/null",
-  // Keys that interrupt the program do not end the shell that waits for it; the program gets these signals as usual.
+  // Keys that interrupt the program must not end the shell that waits for it; the program gets these signals as usual.
   "trap : INT QUIT",
   '(exec "$@" 2>&3 3>&-)',
   "s=$?",
@@ -27,12 +27,12 @@ const SCRIPT = [
 
 const WORDS = ["sh", "-c", SCRIPT] as const;
 
-/** argv of a program that ends like `command`, once tmux has read its output. */
+/** The argv of a program that ends like `command` does, but only after tmux has read its output. */
 export const lingering = (command: readonly string[]): readonly string[] => [...WORDS, "sh", ...command];
 
 /**
- * The program behind that shell; where there is no such shell, the pane's own process. Undefined while it has not begun, once
- * it is gone, and where the host does not know.
+ * The program behind that shell; if there is no such shell, the pane's own process. Undefined before it has started, once it
+ * is gone, and if the host does not know.
  */
 export async function programBehind(panePid: number, host: HostProcesses): Promise<ProcessMark | undefined> {
   const processes = await host.probe();
@@ -42,7 +42,7 @@ export async function programBehind(panePid: number, host: HostProcesses): Promi
   };
   const pane = await processes.stat(panePid);
   if (pane === undefined) return undefined;
-  // Joined: `ps` does not tell where a word ends.
+  // Joined, because `ps` does not show where a word ends.
   const wordsOf = async (pid: number): Promise<string | undefined> => (await processes.words(pid))?.join(" ");
   const words = await wordsOf(panePid);
   // tmux's own fork, which has not become the program yet.

@@ -1,7 +1,7 @@
-/** Listeners, in the order in which they came. One that throws affects no other: its failure goes to the log. */
+/** Listeners, in the order in which they subscribed. An error in one affects no other and is logged. */
 export class Listeners<Event> {
   readonly #onError: (error: unknown) => void;
-  /** Replaced and never changed: an event goes to those who listened when it was emitted. */
+  /** Replaced, never mutated, so that an event goes to those subscribed when it was emitted. */
   #listeners: readonly ((event: Event) => void)[] = [];
 
   constructor(onError: (error: unknown) => void) {
@@ -36,7 +36,7 @@ export class Listeners<Event> {
   }
 }
 
-/** Writes a listener's failure, whether it listened to events or to output, into the log. */
+/** Logs a listener's failure. */
 export const listenerFailure =
   (log: ((event: string, fields: object) => void) | undefined) =>
   (error: unknown): void =>

@@ -1,10 +1,10 @@
 /**
- * Control clients of ours whose daemon has gone. The kernel ends them, unless they are on pipes (docs/tmuxFacts.md 3),
- * somebody else has their terminal as well (38) or they ignore it (3a), and a daemon that starts must not take them for
- * another daemon. A client is ours by how it was started. It is an orphan when nobody who may have started it reads its
- * terminal, or, where it has none or the host reports none, when the daemon that its flags name is not its ancestor: what
- * cannot be seen is left alone. Its process is ended, by SIGKILL: one that leaves in an orderly way makes a terminal
- * blocking that the server reads from (client.c), and one that tmux has told to leave may never do so.
+ * Control clients of ours whose daemon is gone. The kernel ends them, unless they are on pipes (docs/tmuxFacts.md 3), another
+ * process also has their terminal open (38) or they ignore the hang-up (3a), and a starting daemon must not mistake them for
+ * another daemon's. A client is ours by how it was started. It is an orphan if no process that may have started it reads its
+ * terminal, or, if it has none or the host reports none, if the daemon that its flags name is not its ancestor. Clients about
+ * which too little is known are left alone. An orphan is killed with SIGKILL: one that exits normally sets a terminal that
+ * the server reads from to blocking (client.c), and one that tmux has told to exit may never do so.
  */
 import { listClients } from "../../protocol/command/build.ts";
 import { flag, number, rowFormat, sessionId, word } from "../../protocol/command/rowFormat.ts";
@@ -20,10 +20,10 @@ const OUR_CLIENTS = rowFormat({
   session: sessionId,
   tty: word("#{client_tty}"),
 });
-/** A client, its guard (`launcher.ts`), the daemon. */
+/** From a client over its guard (`launcher.ts`) to the daemon. */
 const MAX_GENERATIONS = 2;
 
-/** What each of our lasting clients is attached with. tmux ignores a flag that it does not know, but `ps` shows it. */
+/** The flags of our lasting clients. tmux ignores a flag that it does not know, but `ps` shows it. */
 export const ourFlags = (): string => `ignore-size,pause-after=${PAUSE_AFTER_SEC},daemon=${process.pid}`;
 
 const OUR_FLAGS = /^ignore-size,pause-after=\d+(?:,daemon=(\d{1,9}))?/;
@@ -31,17 +31,17 @@ const OUR_FLAGS = /^ignore-size,pause-after=\d+(?:,daemon=(\d{1,9}))?/;
 export interface OurClient {
   readonly pid: number;
   readonly session: SessionId;
-  /** The daemon that reads what it prints. */
+  /** The daemon that reads its output. */
   readonly daemon: number | "none" | "unknown";
 }
 
-/** Clients of any daemon of ours on this server, as far as can be seen; where nothing can, all control clients. @throws AppError CONNECTION_LOST */
+/** Clients of any tmuxwire daemon on this server, as far as known; all control clients if nothing is known. @throws AppError CONNECTION_LOST */
 export async function ourClients(connection: ControlConnection, host: Host): Promise<readonly OurClient[]> {
   const clients = await connection.rows(OUR_CLIENTS, listClients);
   const rows = clients.filter(({ pid, isControl }) => isControl && pid !== connection.pid);
   if (rows.length === 0) return [];
   const processes = await host.processes.probe();
-  // All that is known of them: what they are attached to.
+  // Only their sessions are known.
   if (!(await processes.isThere())) return rows.map(({ pid, session }) => ({ pid, session, daemon: "unknown" }));
   const found: OurClient[] = [];
   for (const { pid, session, tty } of rows) {
@@ -60,7 +60,7 @@ export async function ourClients(connection: ControlConnection, host: Host): Pro
 
 export const isOrphan = ({ daemon }: OurClient): boolean => daemon === "none";
 
-/** It may have gone by itself meanwhile. */
+/** The client may already be gone. */
 export const endClient = ({ pid }: OurClient, { processes }: Host): void => void processes.signal(pid, "SIGKILL");
 
 /** @throws AppError CONNECTION_LOST */
@@ -86,7 +86,7 @@ async function readerOf(
   return "none";
 }
 
-/** A process that has lost its parent gets another one, which is no daemon of ours. */
+/** A process that has lost its parent gets another one, which is not a daemon of ours. */
 async function starterOf(processes: HostProcesses, client: number, daemon: number): Promise<OurClient["daemon"]> {
   let pid = client;
   for (let generation = 0; generation < MAX_GENERATIONS; generation += 1) {
@@ -98,6 +98,6 @@ async function starterOf(processes: HostProcesses, client: number, daemon: numbe
   return "none";
 }
 
-/** Of a process whose descriptors are not shown: those of other users, and the one that systemd gives orphans to, are none. */
+/** For a process whose descriptors are not readable: other users' processes, and the one that adopts orphans, are not daemons. */
 const mayBeDaemon = async (processes: HostProcesses, pid: number): Promise<boolean> =>
   (await processes.owner(pid)) === process.getuid?.() && (await processes.stat(pid))?.name !== "systemd";

@@ -1,18 +1,19 @@
 /**
- * Finds panes whose output somebody has turned off for our client (`refresh-client -A %N:off`): tmux tells nobody and has
- * no format for it. What it has is the second in which each window was last written to; a window that was written to
- * later than output of any of its panes last reached us is silenced. It is turned on again, and the hole is declared in
- * the turn of tmux's reply: what it sent before that is before the hole.
+ * Finds panes whose output somebody has turned off for our client (`refresh-client -A %N:off`), which tmux neither reports
+ * nor has a format for. tmux does report the second in which each window was last written to; a window written to later than
+ * we last received output of any of its panes is silenced. Its panes are turned on again, and a gap is declared in the turn
+ * of tmux's reply: what tmux sent earlier is before the gap.
  *
  * From tmux 3.4 on, a pane that is off for every client is not even read (server-client.c
- * `server_client_check_pane_buffer`), so that this time stands still. Panes to which that may have happened are turned on
- * with each beat, which does nothing to those that are on. It is done for another client of ours where there is one: tmux
- * reads again, and the time tells. Else for the one that carries the output: what had to wait in the terminal comes at once
- * then, and a hole before it, because what tmux held for us when the pane was turned off is gone.
+ * `server_client_check_pane_buffer`), so that this time does not advance. Panes to which that may have happened are turned on
+ * with each heartbeat, which has no effect on those that are on. This is done for another client of ours if there is one:
+ * tmux then reads again, and the time advances. Otherwise it is done for the client that carries the output: output that
+ * waited in the terminal then comes at once, with a gap before it, because what tmux held for us when the pane was turned off
+ * is lost.
  *
- * A window may also have been written to by a pane that is gone or has died, heard or not (fact 15), or that the inventory
- * does not know to be there yet. The first is reported as a change of the window's layout; for the others tmux is
- * asked which panes are there and dead, before anything is called silent.
+ * A window may also have been written to by a pane that is gone, has died (fact 15) or is not in the inventory yet. The first
+ * is reported as a change of the window's layout; for the others, tmux is asked which panes exist and which are dead before a
+ * window counts as silenced.
  */
 import { listAllPanes, listPanesWhere, listWindowsWrittenTo, turnPanesOn } from "../../protocol/command/build.ts";
 import { decodePaneIds, PANE_PLACES, WINDOW_TIMES, type WindowTime } from "../../protocol/command/formats.ts";
@@ -20,13 +21,13 @@ import type { Notification } from "../../protocol/control/notifications.ts";
 import { type PaneId, paneIdOf, paneNumberOf, type SessionId, type WindowId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 
-/** Silent for this long, and for longer than lately between two outputs: it may have been turned off. */
+/** A pane silent for this long, and for longer than its recent pauses, may have been turned off. */
 const QUIET_MS = 100;
 const MORE_THAN_USUAL = 1.25;
-/** Longest pause that is waited for. */
+/** The longest pause that is taken into account. */
 const MAX_PAUSE_MS = 4_000;
 
-/** Windows that have been written to after a moment. */
+/** Windows that were written to after a point in time. */
 export interface WrittenWindows {
   readonly sinceSec: number;
   readonly askedSec: number;
@@ -45,40 +46,40 @@ export async function askWritten(
 
 interface Heard {
   lastMs: number;
-  /** The longest time between two outputs lately. */
+  /** The longest recent pause between two outputs. */
   pauseMs: number;
 }
 
 export interface OutputWatchOptions {
-  /** tmux's clock is the machine's. */
+  /** The wall clock, which tmux uses too. */
   readonly nowUnixMs?: (() => number) | undefined;
   readonly windows: () => readonly WindowId[];
   readonly panesOf: (window: WindowId) => readonly PaneId[];
-  /** Whether it is known that the window is in this session; true for unknown sessions. */
+  /** Whether the window is in this session; true for unknown sessions. */
   readonly isThere: (session: SessionId, window: WindowId) => boolean;
-  /** A window is elsewhere than known: `swap-window` tells nobody. */
+  /** Called when a window is not where the inventory has it, because `swap-window` is not reported. */
   readonly onMoved: () => void;
-  /** Panes that nobody would read if they were off for all our clients. */
+  /** Panes that tmux would not read if they were off for all our clients. */
   readonly mayBeUnread: () => readonly PaneId[];
-  /** A client of ours that makes tmux read these panes, and gets no output of them. */
+  /** Another client of ours, which makes tmux read these panes but does not receive their output. */
   readonly otherReader?: (() => ControlConnection | undefined) | undefined;
-  /** What these panes wrote for some time is missing; what follows arrives. */
+  /** Called when output of these panes was lost; later output arrives. */
   readonly onHole: (panes: readonly PaneId[]) => void;
 }
 
 export class OutputWatch {
   readonly #options: OutputWatchOptions;
   readonly #nowUnixMs: () => number;
-  /** By pane number; what is older than `#sinceSec` is dropped. */
+  /** By pane number; older entries than `#sinceSec` are dropped. */
   readonly #heard = new Map<number, Heard>();
-  /** Windows that tmux counts as written to for another reason. */
+  /** When tmux counted windows as written to for another reason. */
   readonly #excusedSec = new Map<WindowId, number>();
   #sinceSec: number;
-  /** Known at the last probe: one that is new counts as written to since it was made. */
+  /** The windows known at the last probe; a new one counts as written to since it was created. */
   #known: ReadonlySet<WindowId> = new Set();
   #dead: ReadonlySet<PaneId> = new Set();
   #isProbing = false;
-  /** Panes that have just been turned on: what comes from them now was held up. */
+  /** Panes that have just been turned on; their next output had been held back. */
   readonly #woken = new Set<number>();
 
   constructor(options: OutputWatchOptions) {
@@ -87,7 +88,7 @@ export class OutputWatch {
     this.#sinceSec = this.#nowSec();
   }
 
-  /** Another connection begins: what was written before it does not count. */
+  /** Call when another connection begins; earlier writes do not count. */
   begin(): void {
     this.#heard.clear();
     this.#woken.clear();
@@ -96,7 +97,7 @@ export class OutputWatch {
     this.#sinceSec = this.#nowSec();
   }
 
-  /** Output of a pane has arrived and is not taken in yet. On the hot path. */
+  /** Call when output of a pane has arrived, before it is processed. On the hot path. */
   heard(paneNumber: number): void {
     const nowMs = this.#nowUnixMs();
     const heard = this.#heard.get(paneNumber);
@@ -109,21 +110,21 @@ export class OutputWatch {
     if (this.#woken.delete(paneNumber)) this.#options.onHole([paneIdOf(paneNumber)]);
   }
 
-  /** tmux counts the choice of a window as activity in it; a pane that leaves a window may have written before. */
+  /** tmux counts selecting a window as activity in it, and a pane that leaves a window may have written before. */
   noticed(notification: Notification): void {
     const { kind } = notification;
     if (kind !== "session-window-changed" && kind !== "layout-change") return;
     this.#excusedSec.set(notification.window, this.#nowSec());
   }
 
-  /** What was written up to then has arrived. */
+  /** Everything written up to this time has arrived. */
   get sinceSec(): number {
     return this.#sinceSec;
   }
 
   /**
-   * Asks over the connection that carries the output.
-   * @param written what is known of the windows already; asked again only if one of them seems silent
+   * Queries tmux over the connection that carries the output.
+   * @param written windows already known to be written to; asked again only if one of them seems silenced
    */
   probe(connection: ControlConnection, session: SessionId, written?: WrittenWindows): void {
     if (this.#isProbing || connection.closed) return;
@@ -135,7 +136,7 @@ export class OutputWatch {
     }
     this.#isProbing = true;
     this.#turnOnSilent(connection, session)
-      // The connection is lost, or the session: that has its own consequences.
+      // The connection or the session is lost, which is handled elsewhere.
       .catch(() => undefined)
       .finally(() => {
         this.#isProbing = false;
@@ -146,7 +147,7 @@ export class OutputWatch {
     const ask = (): Promise<WrittenWindows> => askWritten(connection, this.#sinceSec, this.#nowUnixMs);
     const { rows, askedSec } = await ask();
     const seeming = this.#silentOf(rows, session, this.#options.panesOf);
-    // What made a window seem silent may have been reported meanwhile.
+    // The reason why a window seemed silenced may have been reported meanwhile.
     if (seeming.length > 0) {
       const places = await connection.rows(PANE_PLACES, listAllPanes);
       const listedIn = (window: WindowId): PaneId[] =>
@@ -179,7 +180,7 @@ export class OutputWatch {
       .map(({ window }) => window);
   }
 
-  /** Panes that are dead and were not when this was last asked. What they wrote last may be lost; it is in their window. */
+  /** Panes that have died since the last query. Their last output may be lost, but counts as activity of their window. */
   async #askDying(connection: ControlConnection): Promise<ReadonlySet<PaneId>> {
     const dead = decodePaneIds((await connection.command(listPanesWhere("#{pane_dead}"))).body);
     const dying = new Set(dead.filter((pane) => !this.#dead.has(pane)));
@@ -202,8 +203,8 @@ export class OutputWatch {
   }
 
   /**
-   * Between two commands that come one after the other tmux has read all its terminals (`server_loop`): what comes after the
-   * reply to the first and before that to the second had to wait.
+   * Between two consecutive commands, tmux reads all its terminals (`server_loop`), so output between the replies to the first
+   * and the second had been held back.
    */
   #wake(connection: ControlConnection): void {
     if (!connection.features.leavesOffUnread) return;
@@ -219,7 +220,7 @@ export class OutputWatch {
       this.#woken.clear();
       if ("error" in outcome || connection.closed) return;
       const atMs = this.#nowUnixMs();
-      // Those that were heard meanwhile were on.
+      // Panes with output meanwhile were on.
       const numbers = quiet.map(paneNumberOf).filter((number) => this.#isQuiet(number, atMs));
       for (const number of numbers) this.#woken.add(number);
       connection.sendGroup(turnPanesOn(quiet.slice(0, 1)), () => this.#woken.clear());
@@ -232,7 +233,7 @@ export class OutputWatch {
   }
 
   #probed(nowSec: number): void {
-    // A second that has not passed yet is checked again.
+    // The current second is not over, so it is checked again.
     this.#sinceSec = Math.max(this.#sinceSec, nowSec - 1);
     this.#known = new Set(this.#options.windows());
     for (const [window, sec] of this.#excusedSec) if (sec < this.#sinceSec) this.#excusedSec.delete(window);

@@ -1,4 +1,4 @@
-/** Probes after changes: after the first one at once, after those that follow within an interval once for all of them. */
+/** Rate-limits probes after changes: the first one runs at once, further changes within an interval share one. */
 import type { Clock, Timer } from "../time/clock.ts";
 
 interface PacedProbeOptions {

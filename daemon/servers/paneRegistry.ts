@@ -1,6 +1,6 @@
 /**
- * The streams and input queues of one server's panes. A stream begins with the pane's first byte or when somebody
- * first asks for it; all of them belong to one epoch and end with it.
+ * The streams and input queues of one server's panes. A stream is created with the pane's first byte or on the first request;
+ * all streams belong to one epoch and end with it.
  */
 import type { AppError } from "../../protocol/errors.ts";
 import { paneNumberOf, type PaneId, paneIdOf } from "../../protocol/ids.ts";
@@ -20,12 +20,12 @@ export interface PaneRegistryOptions {
   readonly connection: () => ControlConnection;
   readonly bufferName: () => string;
   readonly onListenerError: (error: unknown) => void;
-  /** A pane whose program had ended has produced output: it was restarted (respawn-pane tells nobody). */
+  /** Called when a dead pane has produced output, so it was respawned (tmux does not report that). */
   readonly onRevived: (pane: PaneId) => void;
 }
 
 export class PaneRegistry {
-  /** Output bytes of other panes on the same connection, which are ignored. */
+  /** Bytes of ignored output of other panes on the same connection. */
   otherBytes = 0;
   readonly #options: PaneRegistryOptions;
   #epoch = "";
@@ -34,7 +34,7 @@ export class PaneRegistry {
   readonly #inputBudget = new ByteBudget({ maxBytes: MAX_INPUT_BYTES_WAITING, maxBytesEach: MAX_INPUT_BYTES_PER_PANE });
   #advanced = new Set<PaneStream>();
   #totalBytes = 0;
-  /** Of the epochs before this one. */
+  /** Bytes of earlier epochs. */
   #earlierBytes = 0;
   #pauses = 0;
 
@@ -46,12 +46,12 @@ export class PaneRegistry {
     return this.#epoch;
   }
 
-  /** Over all epochs. */
+  /** Totals over all epochs. */
   counters(): ServerCounters {
     return { outputBytes: this.#earlierBytes + this.#totalBytes, pauses: this.#pauses };
   }
 
-  /** Ends every stream and waiting input of the last epoch. */
+  /** Ends every stream and pending input of the previous epoch. */
   beginEpoch(epoch: string, error: AppError): void {
     const streams = this.#streams;
     const inputs = this.#inputs;
@@ -71,7 +71,7 @@ export class PaneRegistry {
     this.#advanced.add(stream);
   }
 
-  /** Tells every listener of every pane that received bytes in this chunk. */
+  /** Notifies the listeners of all panes that received bytes in this chunk. */
   announce(): void {
     if (this.#advanced.size === 0) return;
     for (const stream of this.#advanced) {
@@ -86,7 +86,7 @@ export class PaneRegistry {
     return Array.from(this.#streams.keys(), paneIdOf);
   }
 
-  /** The pane's program runs, whatever was reported of the one before it. */
+  /** Call when a new program runs in the pane after the previous one was reported as ended. */
   declareAlive(pane: PaneId): void {
     this.#streams.get(paneNumberOf(pane))?.declareAlive();
   }
@@ -95,7 +95,7 @@ export class PaneRegistry {
     return this.#streamOf(paneNumberOf(pane));
   }
 
-  /** What a capture of the pane needs. @throws AppError CONNECTION_LOST */
+  /** The context for a capture of the pane. @throws AppError CONNECTION_LOST */
   captureContext(pane: PaneId, connection = this.#options.connection()): CaptureContext {
     return {
       pane,

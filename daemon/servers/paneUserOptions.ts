@@ -1,8 +1,7 @@
 /**
- * What we store on panes themselves, so that it outlives the daemon and goes with the pane: user options of the pane,
- * `@tmuxwire_NAME`, the only thing a guest ever sets. A value is written in percent-encoding, so that any text comes back
- * exactly and none of it means anything to tmux; whoever may use the socket can set such options too, so what is read
- * deserves no more trust than they do.
+ * Values stored on panes themselves, so that they outlive the daemon and end with the pane: user options `@tmuxwire_NAME`,
+ * the only options we set on a guest. Values are percent-encoded, so that any text is preserved exactly and tmux interprets
+ * none of it. Anyone who may use the socket can set such options too, so the values are not trusted.
  */
 import { listPanesWhere, setPaneOption, unsetPaneOption } from "../../protocol/command/build.ts";
 import { paneOptionRows } from "../../protocol/command/formats.ts";
@@ -14,7 +13,7 @@ import type { ControlConnection } from "../connection/controlConnection.ts";
 import { paneGone } from "../panes/paneGone.ts";
 import { TITLE_OPTION } from "./owned/hub.ts";
 
-/** The option and what it is to be set to, undefined to unset it. @throws AppError INVALID_ARGUMENT */
+/** The option's name and encoded value; undefined unsets it. @throws AppError INVALID_ARGUMENT */
 export function userOptionOf(
   name: string,
   value: string | undefined,
@@ -25,7 +24,7 @@ export function userOptionOf(
   if (text === undefined || text === "" || text.length > MAX_USER_OPTION_CHARS) {
     throw new AppError(
       "INVALID_ARGUMENT",
-      `a pane's user option is 1 to ${MAX_USER_OPTION_CHARS} characters in percent-encoding; undefined removes it`,
+      `a pane's user option must have 1 to ${MAX_USER_OPTION_CHARS} percent-encoded characters; undefined removes it`,
     );
   }
   return { option, text };
@@ -47,7 +46,7 @@ export async function writePaneUserOption(
   }
 }
 
-/** Every pane that has this option. @throws AppError INVALID_ARGUMENT, CONNECTION_LOST */
+/** All panes that have this option. @throws AppError INVALID_ARGUMENT, CONNECTION_LOST */
 export async function readPaneUserOptions(
   connection: ControlConnection,
   name: string,
@@ -59,7 +58,7 @@ export async function readPaneUserOptions(
   const userOptions = new Map<PaneId, string>();
   for (const { pane, text } of rows) {
     const value = decoded(text);
-    // Set by somebody else: no option of ours.
+    // Not a value that we have written.
     if (value !== undefined) userOptions.set(pane, value);
   }
   return userOptions;
@@ -70,11 +69,11 @@ function optionName(name: string): string {
   if (/^[a-z][a-z0-9_]{0,31}$/.test(name) && option !== TITLE_OPTION) return option;
   throw new AppError(
     "INVALID_ARGUMENT",
-    "the name of a user option is a lower-case word of up to 32 letters, digits and _",
+    "the name of a user option must be a lower-case word of up to 32 letters, digits and _",
   );
 }
 
-/** Undefined for half a surrogate pair, which no bytes encode. */
+/** Undefined for a lone surrogate, which cannot be encoded. */
 function encoded(value: string): string | undefined {
   try {
     return encodeURIComponent(value);
@@ -83,7 +82,7 @@ function encoded(value: string): string | undefined {
   }
 }
 
-/** Undefined for what `encoded` does not produce. */
+/** Undefined for text that `encoded` does not produce. */
 function decoded(text: string): string | undefined {
   try {
     const value = decodeURIComponent(text);

@@ -1,4 +1,4 @@
-/** Whether a process waits for something to happen. Where the host cannot tell, no process counts as idle. */
+/** Whether a process is waiting for an event. If the host cannot tell, it does not count as idle. */
 import type { HostProcesses } from "../host/hostProcesses.ts";
 
 export const isWaiting = (processes: HostProcesses, pid: number | undefined): boolean =>

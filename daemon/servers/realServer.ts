@@ -1,7 +1,7 @@
 /**
- * A real tmux behind the `TmuxServer` interface: what an owned server and a guest do alike. Lists are served
- * from the inventory, a pane is named by an id that must be in it, and everything else is asked of tmux over the
- * connection or the stream that the kind of server hands out. What is abstract they do differently.
+ * A real tmux behind the `TmuxServer` interface: the common part of owned servers and guests. Lists are served from the
+ * inventory, panes are named by ids that must be in it, and everything else is asked of tmux over the connection or stream
+ * that the subclass provides. The abstract members are what differs.
  */
 import { listClients } from "../../protocol/command/build.ts";
 import { CLIENTS } from "../../protocol/command/formats.ts";
@@ -59,11 +59,11 @@ export interface ServerOptions {
   readonly tmux?: string | undefined;
   /** Default: this machine. */
   readonly host?: Host | undefined;
-  /** Instead of how the host starts control clients. */
+  /** Replaces the host's way to start control clients. */
   readonly transport?: OpenTransport | undefined;
-  /** Output kept per pane in use. */
+  /** Bytes of output kept per pane in use. */
   readonly ringBytes?: number | undefined;
-  /** Between two probes of each connection; tests use less. */
+  /** Interval of heartbeats of each connection; tests use less. */
   readonly heartbeatMs?: number | undefined;
 }
 
@@ -88,7 +88,7 @@ export abstract class RealServer implements TmuxServer, LayoutHost {
   abstract get inventory(): Inventory;
   abstract status(): ServerStatus;
   abstract check(): Promise<ServerStatus>;
-  /** For a command. @throws AppError CONNECTION_LOST */
+  /** The connection for a command. @throws AppError CONNECTION_LOST */
   abstract connection(): ControlConnection;
   abstract requireKnown(): void;
   abstract list(windows: readonly WindowId[]): Promise<void>;
@@ -97,21 +97,21 @@ export abstract class RealServer implements TmuxServer, LayoutHost {
   abstract resize(pane: PaneId, cols: number, rows: number): Promise<void>;
   abstract output(pane: PaneId): OutputSource;
   abstract counters(): ServerCounters;
-  /** Somebody follows the tree of windows and panes, or nobody does any more. */
+  /** Called when the first listener follows the tree of windows and panes, and when the last one stops. */
   protected abstract follow(isFollowed: boolean): void;
-  /** Does `work` once the pane's output flows, and keeps it flowing meanwhile. @throws AppError CONNECTION_LOST */
+  /** Runs `work` while the pane's output is being received. @throws AppError CONNECTION_LOST */
   protected abstract use<T>(
     pane: PaneInfo,
     work: (panes: PaneRegistry) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T>;
-  /** As `use`, for work that only asks what the pane shows. @throws AppError CONNECTION_LOST */
+  /** Like `use`, for work that only captures the pane. @throws AppError CONNECTION_LOST */
   protected look<T>(pane: PaneInfo, work: (context: CaptureContext) => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.use(pane, (panes) => work(panes.captureContext(pane.id)), signal);
   }
-  /** @param keep the pane stays when its program has ended */
+  /** @param keep whether the pane stays after its program has ended */
   protected abstract sessionToMake(request: CreateSession, keep: boolean): SessionToMake;
-  /** Ends every connection of ours; what runs in the panes goes on. */
+  /** Closes all our connections; programs in panes keep running. */
   protected abstract leave(): void;
 
   get processes(): HostProcesses {

@@ -1,6 +1,6 @@
 /**
- * Whether a lost connection was lost with its server. tmux tells a client no more than `%exit` when somebody kills the
- * server, and its socket takes connections until the process is gone; so that is checked a few times, soon after.
+ * Checks whether a connection was lost because its server ended. When somebody kills the server, tmux sends a client only
+ * `%exit`, and its socket accepts connections until the process is gone; so the process is checked a few times soon after.
  */
 import { meansServerEnded } from "../connection/connectionErrors.ts";
 import type { AppError } from "../../protocol/errors.ts";
@@ -8,7 +8,7 @@ import type { Host } from "../host/host.ts";
 import type { Clock } from "../time/clock.ts";
 import { meansGone, trySocket } from "./guest/guestSocket.ts";
 
-/** A server that is told to end takes some milliseconds; later whoever connects again finds out. */
+/** A killed server needs some milliseconds to end; if it takes longer, the next attempt to connect finds out. */
 const PROBE_AFTER_MS = [1, 2, 4, 8, 16, 32];
 
 interface LostServer {
@@ -16,9 +16,9 @@ interface LostServer {
   readonly clock: Clock;
   readonly lost: AppError;
   readonly socketPath: string;
-  /** Its process, when that is known to be on the host. */
+  /** The server's pid, if it is known to be on the host. */
   readonly pid?: number | undefined;
-  /** Called once, if it is known to have ended. */
+  /** Called once if the server is known to have ended. */
   readonly onEnded: () => void;
 }
 

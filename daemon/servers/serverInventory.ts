@@ -1,9 +1,9 @@
 /**
- * What exists on a server: sessions, windows, panes, folded from listings that notifications ask for. Two kinds of
- * listing are enough: which window is in which session (ids), and the panes of a window that is new or has changed. A
- * pane that its window no longer holds may have moved to another (join-pane, break-pane, swap-pane), so it is a stray
- * and not gone until tmux has said where it is. The hub and its placeholder are left out before anything gets here.
- * Fields a program can set are only ever shown.
+ * The sessions, windows and panes of a server, folded from listings that notifications trigger. Two kinds of listing are
+ * enough: which window is in which session (ids), and the panes of a window that is new or has changed. A pane that its
+ * window no longer holds may have moved to another (join-pane, break-pane, swap-pane), so it is a stray, and not gone, until
+ * tmux has reported where it is. The hub and its placeholder are removed before listings get here. Fields that a program can
+ * set are only displayed.
  */
 import type { PaneEnd, PaneRow, SessionRow, WindowLink } from "../../protocol/command/formats.ts";
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
@@ -24,13 +24,13 @@ interface Session {
 
 export class Inventory {
   readonly #processes: HostProcesses;
-  /** Of the server that is listed; whoever lists another one says so. */
+  /** The features of the listed server; must be set when another server is listed. */
   features: TmuxFeatures = USUAL_TMUX;
   readonly #sessions = new Map<SessionId, Session>();
   readonly #windows = new Map<WindowId, WindowInfo>();
   readonly #panes = new Map<PaneId, PaneInfo>();
   readonly #strays = new Set<PaneId>();
-  /** Made when it is asked for and kept until something changes: whatever tells of a pane names its sessions. */
+  /** Cached until something changes, because everything about a pane names its sessions. */
   #sorted: readonly SessionInfo[] | undefined;
 
   constructor(processes: HostProcesses) {
@@ -44,7 +44,7 @@ export class Inventory {
 
   findSession(name: string): SessionInfo | undefined {
     const sessions = [...this.#sessions.values()];
-    // tmux changes some names; whoever asked for `a.b` finds what tmux made of it.
+    // tmux changes some names; a caller that asked for `a.b` finds the changed name.
     const tmuxName = this.features.sessionName(name);
     const found = sessions.find((other) => other.name === name) ?? sessions.find((other) => other.name === tmuxName);
     return found === undefined ? undefined : this.#info(found);
@@ -86,7 +86,7 @@ export class Inventory {
     return windowsOf(this.#sessions.get(id)).filter((window) => !others.has(window));
   }
 
-  /** A complete listing. Returns the events, and the windows whose panes are not known yet. */
+  /** Applies a complete listing. Returns the events, and the windows whose panes are not known yet. */
   applyTopology(
     rows: readonly SessionRow[],
     links: readonly WindowLink[],
@@ -133,7 +133,7 @@ export class Inventory {
     return { events, unknownWindows: [...windows].filter((window) => !this.#windows.has(window)) };
   }
 
-  /** The panes of windows, each window complete. Rows of windows that are in no session are skipped. */
+  /** Applies the panes of windows, each window complete. Rows of windows that are in no session are skipped. */
   applyPanes(rows: readonly PaneRow[]): readonly ServerEvent[] {
     this.#sorted = undefined;
     const events: ServerEvent[] = [];
@@ -143,7 +143,7 @@ export class Inventory {
     for (const row of rows) {
       if (!inSession.has(row.window)) continue;
       const panes = byWindow.get(row.window);
-      // A window that is linked into several sessions is listed as often.
+      // A window linked into several sessions is listed once for each.
       if (listed.has(row.pane)) continue;
       listed.add(row.pane);
       if (panes === undefined) byWindow.set(row.window, [row]);
@@ -156,7 +156,7 @@ export class Inventory {
       for (const pane of before) if (!listed.has(pane)) this.#strays.add(pane);
       for (const row of panes) {
         const known = this.#panes.get(row.pane);
-        // Another program has another end. From 3.8 on tmux forgets the process of a dead pane.
+        // Not if another program runs now. From 3.8 on, tmux forgets the pid of a dead pane.
         const knownExit = row.pid === 0 || row.pid === known?.pid ? known?.exit : undefined;
         const exit = row.dead ? (knownExit ?? this.exitOf(row)) : undefined;
         const { cols = row.cols, rows: oldRows = row.rows } = known ?? {};
@@ -180,12 +180,12 @@ export class Inventory {
     return events;
   }
 
-  /** Panes that the window they were in no longer holds: to be asked for one by one. */
+  /** Panes that are no longer in their window and must be looked up one by one. */
   strays(): readonly PaneId[] {
     return [...this.#strays];
   }
 
-  /** Where the strays are: those that are nowhere are gone. Returns the windows that must be listed for the others. */
+  /** Applies the strays' windows: those without one are gone. Returns the windows that must be listed for the others. */
   applyPlaces(
     asked: readonly PaneId[],
     places: ReadonlyMap<PaneId, WindowId>,
@@ -202,7 +202,7 @@ export class Inventory {
     return { events, windows: [...windows] };
   }
 
-  /** tmux has said that these are nowhere. */
+  /** Removes panes that tmux has reported as gone. */
   removePanes(panes: readonly PaneId[]): readonly ServerEvent[] {
     this.#sorted = undefined;
     return panes.flatMap((pane) => {
@@ -216,17 +216,17 @@ export class Inventory {
   }
 
   /**
-   * How the program of a dead pane ended; undefined while tmux does not know. A pane is dead when its terminal is closed,
-   * and tmux learns a moment later how its program ended.
+   * How the program of a dead pane ended; undefined while tmux does not know. A pane is dead when its terminal is closed, and
+   * tmux learns a moment later how its program ended.
    */
   exitOf({ pid, deadStatus, deadSignal }: PaneEnd): ExitStatus | undefined {
     if (deadStatus !== undefined || deadSignal !== undefined) return { exitCode: deadStatus, signal: deadSignal };
-    // tmux has seen its end, or it would still be there as a zombie, and would say an exit code: a signal, who knows which.
+    // It is not a zombie, so tmux has reaped it, and would report an exit code; so it was ended by an unknown signal.
     const isUnknowable = !this.features.reportsSignals && this.#processes.isAlive(pid) === false;
     return isUnknowable ? { exitCode: undefined, signal: undefined } : undefined;
   }
 
-  /** tmux has said how the pane's program ended. */
+  /** Call when tmux has reported how the pane's program ended. */
   declareExit(pane: PaneId, status: ExitStatus): readonly ServerEvent[] {
     const info = this.#panes.get(pane);
     if (info === undefined || info.exit !== undefined) return [];
@@ -234,7 +234,7 @@ export class Inventory {
     return [{ kind: "pane-exited", pane, status }];
   }
 
-  /** Forgets everything: it is another server now. */
+  /** Forgets everything, because it is another server now. */
   clear(): readonly ServerEvent[] {
     const { events } = this.applyTopology([], []);
     return [...events, ...this.applyPlaces(this.strays(), new Map()).events];
@@ -259,7 +259,7 @@ export class Inventory {
   }
 }
 
-/** As large as its only pane, should none of them be the active one. */
+/** Falls back to the size of its only pane if none is the active one. */
 const windowInfo = ({ window, windowName, cols, rows }: PaneRow, panes: readonly PaneRow[]): WindowInfo => ({
   id: window,
   name: windowName,

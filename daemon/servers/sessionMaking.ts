@@ -1,8 +1,8 @@
 /**
- * Makes a session in one step with everything that must hold from its program's start (docs/tmuxFacts.md 34).
- * A command on the same line can name the session only by its name, and tmux writes some names in its own way, each
- * version in another (docs/tmuxFacts.md, Versions): such a session is made under a name of ours, and gets its own last.
- * From the next line on it is known by its id. What was made is removed when a later command of the step fails.
+ * Creates a session in one step with everything that must be set when its program starts (docs/tmuxFacts.md 34). A command on
+ * the same line can refer to the session only by its name, and tmux changes some names, differently in each version
+ * (docs/tmuxFacts.md, Versions). Such a session is created under a temporary name and renamed last. From the next line on it
+ * is known by its id. If a later command of the step fails, the session is removed.
  */
 import {
   type JustMade,
@@ -20,15 +20,15 @@ import type { ControlConnection } from "../connection/controlConnection.ts";
 import { createNonce } from "../connection/framing.ts";
 import { creationError } from "./sessionRules.ts";
 
-/** Every tmux keeps these as they are, and finds them by `=NAME:`. */
+/** Names that every tmux keeps unchanged and finds by `=NAME:`. */
 const KEPT_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]*$/;
 
 export interface SessionToMake extends Omit<NewSession, "format"> {
-  /** Commands about it, its window or its pane. */
+  /** Commands for the session, its window or its pane. */
   readonly setUp: readonly ((made: JustMade) => string)[];
 }
 
-/** Its id; undefined when it has ended at once. @throws AppError ALREADY_EXISTS, RESOURCE_LIMIT and others */
+/** Returns its id; undefined if it ended immediately. @throws AppError ALREADY_EXISTS, RESOURCE_LIMIT and others */
 export async function makeSession(
   connection: ControlConnection,
   session: SessionToMake,
@@ -58,8 +58,8 @@ export async function makeSession(
 }
 
 /**
- * `new-session -x -y` alone is not enough: while a person is attached to the server tmux makes new windows as large as
- * that terminal, and 3.2a as large as ours. The window follows its users' terminals afterwards, as any other.
+ * `new-session -x -y` alone is not enough: while a person is attached to the server, tmux makes new windows as large as that
+ * terminal, and 3.2a as large as ours. Afterwards the window follows its users' terminals, like any other.
  */
 const sizing = (cols: number | undefined, rows: number | undefined): SessionToMake["setUp"] => [
   (made) => resizeWindow(made, cols, rows),

@@ -1,4 +1,4 @@
-/** What a session may be called, how large a window may be, and what tmux's refusals mean for whoever asked. */
+/** Validates session names and window sizes, and translates tmux's refusals. */
 import { AppError } from "../../protocol/errors.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import { isRefusal } from "../connection/commandQueue.ts";
@@ -7,15 +7,15 @@ import { HUB_PREFIX } from "./owned/hub.ts";
 import type { CreateSession } from "../tmux/inventory.ts";
 
 const MAX_SESSION_NAME_CHARS = 256;
-/** Far beyond any screen, far below tmux's own 10,000, at which a grid costs gigabytes. */
+/** Far above any screen, and far below tmux's own limit of 10,000, at which a grid takes gigabytes. */
 const MAX_WINDOW_CELLS = 1_000;
 
-/** Names tmux takes as they are, but for `.` and `:` (session.c `session_check_name`). */
+/** tmux keeps these names unchanged except for `.` and `:` (session.c `session_check_name`). */
 export function requireSessionName(name: string): void {
   if (name === "" || name.length > MAX_SESSION_NAME_CHARS || /\p{C}|^\$/u.test(name) || name.startsWith(HUB_PREFIX)) {
     throw new AppError(
       "INVALID_ARGUMENT",
-      `a session name has 1 to ${MAX_SESSION_NAME_CHARS} characters, no control character, and does not begin with $ or ${HUB_PREFIX}`,
+      `a session name must have 1 to ${MAX_SESSION_NAME_CHARS} characters, without control characters, and must not begin with $ or ${HUB_PREFIX}`,
     );
   }
 }
@@ -24,21 +24,21 @@ export function requireSessionName(name: string): void {
 export function requireSize(cols = 1, rows = 1): void {
   for (const value of [cols, rows]) {
     if (Number.isInteger(value) && value >= 1 && value <= MAX_WINDOW_CELLS) continue;
-    throw new AppError("INVALID_ARGUMENT", `a size is 1 to ${MAX_WINDOW_CELLS} columns and rows`);
+    throw new AppError("INVALID_ARGUMENT", `a size must be 1 to ${MAX_WINDOW_CELLS} columns and rows`);
   }
 }
 
 /**
- * Whether the pane is to be kept when its program has ended.
- * @throws AppError INVALID_ARGUMENT where that can end the server (docs/tmuxFacts.md, Versions) and was asked for
+ * Whether to keep the pane after its program has ended.
+ * @throws AppError INVALID_ARGUMENT if that was requested and can crash this server (docs/tmuxFacts.md, Versions)
  */
 export function isKept({ remainOnExit = false }: Pick<CreateSession, "remainOnExit">, tmux: TmuxFeatures): boolean {
   if (tmux.keepsPanes || remainOnExit === false) return remainOnExit !== false;
   if (remainOnExit === "whereSafe") return false;
   throw new AppError(
     "INVALID_ARGUMENT",
-    "tmux before 3.3 can crash, with every session, when the program of a kept pane ends, so nothing was started; leave " +
-      "out --keep (remainOnExit), or install tmux 3.3 or newer and restart its server",
+    "tmux before 3.3 can crash, with every session, when the program of a kept pane ends, so nothing was started; omit " +
+      "--keep (remainOnExit), or install tmux 3.3 or newer and restart its server",
   );
 }
 
@@ -52,7 +52,7 @@ export function creationError(name: string, error: unknown): unknown {
   if (!isRefusal(error)) return error;
   if (/duplicate session/.test(error.message)) return duplicate(name, error);
   if (/fork failed|no more|too many|resource/i.test(error.message)) {
-    return new AppError("RESOURCE_LIMIT", `tmux cannot start another pane (${error.message}); end some first`, {
+    return new AppError("RESOURCE_LIMIT", `tmux cannot start another pane (${error.message}); close some first`, {
       cause: error,
     });
   }

@@ -1,24 +1,24 @@
 /**
- * What tmux tells nobody: windows that `swap-window` or a renumbering puts elsewhere, and on a server where we are attached
- * to one session only, layouts and titles of the others. While somebody follows the tree, tmux compares a format of them
- * with its last value once a second by itself (`refresh-client -B`) and says when it has changed. Only that it has changed is
- * taken from what it says: ids, numbers, and titles without control characters, which could end the line
- * (docs/tmuxFacts.md 20).
+ * Detects changes that tmux does not report: windows that `swap-window` or renumbering moves, and, on a server where we are
+ * attached to only one session, layouts and titles of the others. While somebody follows the tree, tmux itself compares a
+ * format with its last value once a second (`refresh-client -B`) and reports when it has changed. Only the fact of the change
+ * is used. The format holds ids, numbers, and titles without control characters, which could end the line (docs/tmuxFacts.md
+ * 20).
  */
 import { subscribeFormat, unsubscribeFormat } from "../../protocol/command/build.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 
 const PLACES = "#{window_index}#{window_id}#{?window_active,*,}";
-/** tmux refuses control characters in titles; a class by its name (`[:cntrl:]`) would end the modifier. */
+/** tmux refuses control characters in titles; a named class (`[:cntrl:]`) would end the modifier. */
 const PANES = "#{P:#{=64;s/[\u0001-\u001f\u007f]/_/:pane_title} }";
 
-/** Where every window stands. */
+/** The place of every window. */
 const PLACES_FORMAT = `#{S:#{session_id} #{W:${PLACES} }}`;
-/** And what it looks like. */
+/** The place and layout of every window. */
 const SHAPES_FORMAT = `#{S:#{session_id} #{W:${PLACES}#{window_visible_layout}#{window_layout}${PANES}}}`;
 
 const everywhere = (): string => SHAPES_FORMAT;
-/** Where every window is in the session that we are attached to. */
+/** For a connection that gets the notifications of every session: compares only places. */
 export const attachedToAll = ({ features }: ControlConnection): string =>
   features.reportsPaneChanges ? PLACES_FORMAT : SHAPES_FORMAT;
 
@@ -38,11 +38,11 @@ export class SilentChanges {
     try {
       this.#send(this.#connection());
     } catch {
-      // The next connection subscribes when it comes.
+      // The next connection will subscribe.
     }
   }
 
-  /** Another connection: it knows of nothing yet. */
+  /** Call for each new connection, which has no subscription yet. */
   attached(connection: ControlConnection): void {
     if (this.#isFollowed) this.#send(connection);
   }

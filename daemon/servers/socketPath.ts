@@ -1,7 +1,7 @@
 /**
- * The socket of an owned server: in a directory that is ours alone, or, for a tmux server, in one that everybody shares and
- * where nobody can remove another's file (sticky, such as the system's temporary directory). Whoever can reach the
- * socket can type into every pane, so a directory or socket that others can write, or that leads elsewhere, is refused.
+ * Checks the path of a unix socket: in a private directory, or, for a tmux server, in a shared one where nobody can remove
+ * another user's file (sticky, such as the system's temporary directory). Whoever can use the socket can type into every pane,
+ * so a directory or socket that others can write to, or that is a symbolic link, is refused.
  */
 import { lstatSync, mkdirSync, readdirSync, type Stats } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
@@ -11,21 +11,21 @@ import { MAX_SOCKET_PATH_BYTES } from "../../protocol/limits.ts";
 interface SocketPathOptions {
   /** The name of the setting that holds the path. */
   readonly setting?: string | undefined;
-  /** A sticky directory will do: whoever listens on the socket is checked (`requireOwnServer`). */
+  /** A sticky directory is allowed, because the listener on the socket is checked (`requireOwnServer`). */
   readonly isStickyWell?: boolean | undefined;
 }
 
 /**
- * Makes the directory when it is missing and checks both.
+ * Creates a missing directory, and checks directory and socket.
  * @throws AppError CONFIGURATION_INVALID, one line that says what to do.
  */
 export function prepareSocketPath(socketPath: string, options: SocketPathOptions = {}): void {
   const { setting } = options;
   const bytes = Buffer.byteLength(socketPath);
-  if (!isAbsolute(socketPath)) throw refused(`tmux socket path ${socketPath} is not absolute; give a full path`);
+  if (!isAbsolute(socketPath)) throw refused(`tmux socket path ${socketPath} is not absolute; give an absolute path`);
   if (bytes > MAX_SOCKET_PATH_BYTES) {
     throw refused(
-      `tmux socket path is ${bytes} bytes long and the system allows ${MAX_SOCKET_PATH_BYTES}: choose a shorter directory${withSetting(setting)}`,
+      `tmux socket path is ${bytes} bytes long, but the system allows ${MAX_SOCKET_PATH_BYTES}: choose a shorter path${withSetting(setting)}`,
     );
   }
   const directory = dirname(socketPath);
@@ -33,12 +33,12 @@ export function prepareSocketPath(socketPath: string, options: SocketPathOptions
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw refused(
-      `cannot make the tmux socket directory ${directory}: ${(error as Error).message}; choose another tmux socket path${withSetting(setting)}`,
+      `cannot create the tmux socket directory ${directory}: ${(error as Error).message}; choose another tmux socket path${withSetting(setting)}`,
       error,
     );
   }
   const stat = lstatSync(directory);
-  if (stat.isSymbolicLink()) throw refused(`${directory} is a symbolic link; use the directory it leads to`);
+  if (stat.isSymbolicLink()) throw refused(`${directory} is a symbolic link; use the directory it points to`);
   if (!stat.isDirectory()) throw refused(`${directory} is not a directory; choose another tmux socket path`);
   if (!(options.isStickyWell === true && isSticky(stat))) requirePrivate(directory, stat, setting);
   const socket = lstatSync(socketPath, { throwIfNoEntry: false });
@@ -48,8 +48,8 @@ export function prepareSocketPath(socketPath: string, options: SocketPathOptions
 }
 
 /**
- * Whoever listens there is ours: by its own word, and in a directory that others share by the kernel's, which says whose
- * the socket is; nobody else could have put a socket of ours there.
+ * Checks that the tmux server is ours, by the uid it reports and, in a shared directory, by the owner of the socket; no other
+ * user could have created a socket that we own.
  * @throws AppError CONFIGURATION_INVALID
  */
 export function requireOwnServer(socketPath: string, uid: number | undefined, setting?: string): void {
@@ -64,25 +64,25 @@ export function requireOwnServer(socketPath: string, uid: number | undefined, se
   requireOwn(socketPath, socket.uid, setting);
 }
 
-/** As the end of a message that says what to choose. */
+/** The end of a message, naming the setting to change. */
 export const withSetting = (setting: string | undefined): string => (setting === undefined ? "" : ` with ${setting}`);
 
-/** Its owner can remove anything in it, so that must be root or us. */
+/** A sticky directory's owner can remove any file in it, so the owner must be root or us. */
 const isSticky = ({ mode, uid }: Stats): boolean => (mode & 0o1000) !== 0 && (uid === 0 || uid === process.getuid?.());
 
 function requirePrivate(directory: string, { uid, mode }: Stats, setting: string | undefined): void {
   requireOwn(directory, uid, setting);
   if ((mode & 0o077) === 0) return;
   const shown = (mode & 0o777).toString(8).padStart(4, "0");
-  const problem = `${directory} can be read by others (mode ${shown})`;
-  // One that holds more than sockets and tmux's locks is not for us alone: closing it might lock others out.
+  const problem = `${directory} is accessible to others (mode ${shown})`;
+  // A directory that holds more than sockets and tmux's locks has other uses, so making it private might lock others out.
   const isOurs =
     (mode & 0o1000) === 0 &&
     readdirSync(directory, { withFileTypes: true }).every((entry) => entry.isSocket() || entry.name.endsWith(".lock"));
   throw refused(
     isOurs
-      ? `${problem}: run chmod 700 ${directory}`
-      : `${problem}: choose a directory for the socket alone, which is made when it is missing${withSetting(setting)}`,
+      ? `${problem}: run \`chmod 700 ${directory}\``
+      : `${problem}: choose a directory for the socket only, which will be created if missing${withSetting(setting)}`,
   );
 }
 

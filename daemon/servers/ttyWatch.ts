@@ -1,8 +1,8 @@
 /**
- * What tmux tells no control client of a guest: that a pane's program has ended while the pane stays (`remain-on-exit`), that one
- * was restarted, that a pane of a session we are not attached to came or went. Each of these makes or removes a
- * terminal, which some hosts tell. An event is only ever a reason to list, and bursts share one listing. Where the host
- * does not tell (`isReported`), tmux is asked with every heartbeat.
+ * Detects changes that tmux does not report to a guest's control client: a program ended while its pane stays
+ * (`remain-on-exit`), a program was restarted, or a pane of a session we are not attached to was opened or closed. Each of
+ * these creates or removes a terminal, which some hosts report. An event only triggers a listing, and bursts share one. If the
+ * host does not report terminals (`isReported`), tmux is asked with every heartbeat.
  */
 import { TTY_PROBE_INTERVAL_MS } from "../../protocol/limits.ts";
 import type { Closable, HostTerminals } from "../host/host.ts";
@@ -12,9 +12,9 @@ import { PacedProbe } from "./pacedProbe.ts";
 interface TtyWatchOptions {
   readonly clock: Clock;
   readonly terminals: HostTerminals;
-  /** Whether this is a reason to ask; default: always. */
+  /** Whether to query tmux after this event; default: always. */
   readonly isReason?: ((what: "came" | "gone") => boolean) | undefined;
-  /** Asks tmux. */
+  /** Queries tmux. */
   readonly probe: () => void;
 }
 
@@ -29,12 +29,12 @@ export class TtyWatch {
     });
   }
 
-  /** Whether the host tells. */
+  /** Whether the host reports terminals. */
   get isReported(): boolean {
     return this.#watcher !== undefined;
   }
 
-  /** The first change is probed now, those right after it together. */
+  /** Queries now for the first change, and once for those right after it. */
   changed(): void {
     this.#pace.changed();
   }

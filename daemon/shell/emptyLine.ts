@@ -1,10 +1,10 @@
 /**
- * Makes sure that a shell waits at its prompt and that nothing is typed there, before a command is. No shell says where
- * its prompt ends, so two things are trusted: a row that looks exactly as it did when the line was known to be empty,
- * and a probe. The probe is a blank, C-u and two blanks, which no shell executes in any mode: on an empty line it moves
- * the cursor by two columns and changes nothing else, and no part of it alone does. Anything else means that the line
- * was not empty, and what C-u killed is typed again. (A blank first: readline rings the bell when there is nothing to
- * kill.)
+ * Makes sure, before a command is typed, that a shell waits at its prompt and its line is empty. No shell reports where its
+ * prompt ends, so two things are trusted: a row that looks exactly as it did when the line was known to be empty, and a
+ * probe. The probe is a space, C-u and two spaces, which no shell executes in any mode. On an empty line it moves the cursor
+ * by two columns and changes nothing else, which no part of it does alone. Any other effect means that the line was not
+ * empty, and the text that C-u killed is typed again. (The space comes first because readline rings the bell when there is
+ * nothing to kill.)
  *
  * What cannot be known: what somebody types at the same moment (`docs/contracts/native.md` §5).
  */
@@ -21,26 +21,26 @@ import { isContinuation, shellKind, type ShellKind, shellName } from "./shellLin
 
 /** Enough for start-up files that use the network, on a busy machine. */
 const PROMPT_MS = 10_000;
-/** A pane that has shown nothing starts its program well within this. */
+/** A new pane starts its program well within this time. */
 const START_MS = 1_000;
-/** A prompt is drawn in one go; one that runs git in the background continues later. */
+/** A prompt is drawn at once; one that runs git in the background continues later. */
 const SETTLED_MS = 30;
-/** No sign that an editor reads: what looks like a prompt and stays this long is one. */
+/** If nothing shows that a line editor reads, a row that looks like a prompt for this long is one. */
 const SILENT_MS = 150;
-/** What does not look like one may be output of the start-up files, with more to come, or a custom prompt. */
+/** A row that does not look like a prompt may be output of the start-up files, with more to come, or a custom prompt. */
 const ODD_PROMPT_MS = 4_000;
-/** The foreground changes without any output. */
+/** The foreground program can change without any output. */
 const PROBE_AGAIN_MS = 200;
-/** Even on an overloaded machine a shell responds to a key within this. */
+/** Even on an overloaded machine, a shell responds to a key within this time. */
 const PROBE_MS = 2_000;
 
 const encoder = new TextEncoder();
 const BLANKS = "  ";
 const PROBE: InputPart = { kind: "text", bytes: encoder.encode(` \u0015${BLANKS}`) };
-/** Takes back the probe's blanks. */
+/** Deletes the probe's spaces. */
 export const UNPROBE: InputPart = { kind: "keys", keys: Array.from(BLANKS, () => "BSpace") };
 
-/** readline's search: its row is not the command's. */
+/** readline's history search, whose row is not the command line. */
 const SEARCH = /^\((?:failed )?(?:reverse-)?i-search\)/;
 
 export interface LineContext {
@@ -54,12 +54,12 @@ export interface LineContext {
 interface EmptyLine {
   readonly kind: ShellKind;
   readonly signs: PromptSigns;
-  /** The probe's blanks are on it: `UNPROBE` takes them back. */
+  /** The probe's spaces are on the line; `UNPROBE` deletes them. */
   readonly isProbed: boolean;
 }
 
 interface Row {
-  /** Up to the cursor, blanks included. */
+  /** The row up to the cursor, including spaces. */
   readonly before: string;
   readonly after: string;
 }
@@ -68,8 +68,8 @@ const SIGNS = new WeakMap<OutputSource, PromptSigns>();
 
 /**
  * Waits for the prompt until `deadlineMs`, at most `PROMPT_MS`.
- * @throws AppError INCONSISTENT_STATE when a program runs or the line is not empty (`details.line`, or `details.row` as
- * displayed); WRONG_STATE when no prompt comes; NOT_FOUND, CONNECTION_LOST. Nothing was executed.
+ * @throws AppError INCONSISTENT_STATE if a program runs or the line is not empty (`details.line`, or `details.row` as
+ * displayed); WRONG_STATE if no prompt comes; NOT_FOUND, CONNECTION_LOST. Nothing has been executed then.
  */
 export async function reachEmptyLine(context: LineContext, deadlineMs: number): Promise<EmptyLine> {
   const { clock, source } = context;
@@ -97,7 +97,7 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
     if (signs.isEditing !== false && isInk) {
       refuseScreen(context.pane, shellName(command), capture, row, signs);
       const isKnown = signs.emptyRow === textOf(row);
-      // In an editor's command mode a plain command would be keys; a line of ours is safe there.
+      // In an editor's command mode, a plain command would be read as keys; the line with our marks is safe there.
       if (isKnown && !signs.isAtMarkedPrompt) return { kind, signs, isProbed: false };
       const stillUntilMs = isKnown ? 0 : clock.nowMs() + stillMs(row, signs);
       if (stillUntilMs > untilMs) await outputWithin(context, untilMs);
@@ -107,7 +107,7 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
         return { kind, signs, isProbed: true };
       }
     } else if (source.outputSeq === seq) {
-      // A shell that has shown nothing may be about to `exec` the pane's program, which need not print.
+      // A shell that has printed nothing may be about to `exec` the pane's program, which need not print anything.
       await outputWithin(context, wasFresh ? Math.min(untilMs, clock.nowMs() + PROBE_AGAIN_MS) : untilMs);
     }
     if (clock.nowMs() >= untilMs) throw noPrompt(context.pane, Math.round(clock.nowMs() - startedMs));
@@ -120,7 +120,7 @@ function stillMs(row: Row, signs: PromptSigns): number {
   return SHELL_PROFILE.screen.cursor?.prompt.test(row.before) === true ? SILENT_MS : ODD_PROMPT_MS;
 }
 
-/** How long another program may be in the foreground of a pane that has not prompted yet: a shell's start-up runs some. */
+/** How long another program may be in the foreground before the first prompt, because a shell's start-up files run some. */
 async function startTime({ server, pane, source }: LineContext): Promise<number> {
   const pid = server.findPane(pane)?.pid;
   const name = pid === undefined ? undefined : (await server.processes.stat(pid))?.name;
@@ -142,20 +142,20 @@ export const rowOf = ({ lines, cursor }: Capture): Row => {
 
 export const textOf = ({ before, after }: Row): string => `${before}\n${after}`;
 
-/** Refuses what a capture alone rules out. */
+/** Refuses screens on which the line cannot be empty. */
 function refuseScreen(pane: PaneId, shell: string, { cols }: Capture, row: Row, signs: PromptSigns): void {
   if (SEARCH.test(row.before)) throw notEmpty(pane, { row: row.before + row.after });
-  // A right prompt ends at the screen's edge, away from the cursor.
+  // A right prompt ends at the screen's edge, apart from the cursor.
   const isRightPrompt = row.after.startsWith(" ") && columnsOf(row.before + row.after) >= cols - 2;
   if (row.after !== "" && !isRightPrompt) throw notEmpty(pane, { row: row.before + row.after });
   if (!isContinuation(shell, row.before) || signs.isFirstRow) return;
   throw new AppError(
     "INCONSISTENT_STATE",
-    `the shell in pane ${pane} waits for the rest of an unfinished command; finish it or press C-c, and run again`,
+    `the shell in pane ${pane} is waiting for the rest of an incomplete command; complete it or press C-c, then try again`,
   );
 }
 
-/** @param prompt as this shell last showed it on an empty line @throws AppError INCONSISTENT_STATE */
+/** @param prompt the shell's last prompt on an empty line @throws AppError INCONSISTENT_STATE */
 async function probe(
   context: LineContext,
   kind: ShellKind,
@@ -173,7 +173,7 @@ async function probe(
     const isSameRow = capture.cursor.row === before.cursor.row;
     if (isSameRow && now.before === row.before + BLANKS && now.after === row.after.slice(BLANKS.length)) return;
     if (source.outputSeq !== seq) continue;
-    // Without output the shell has not reacted yet; once it does, wait for its output to end.
+    // Without output the shell has not reacted yet; once it has, wait for its output to end.
     const quietMs = source.outputSeq === from ? untilMs : clock.nowMs() + SILENT_MS;
     if (
       (await outputWithin({ ...context, signal: undefined }, Math.min(quietMs, untilMs))) &&
@@ -189,7 +189,7 @@ async function probe(
   }
 }
 
-/** What was between the end of the prompt and the cursor; undefined when the screen does not show it. */
+/** The text that was between the end of the prompt and the cursor; undefined if the screen does not show it. */
 function killedText(before: Capture, after: Capture, prompt: string | undefined): string | undefined {
   const { row, col } = after.cursor;
   const now = rowOf(after).before;
@@ -201,12 +201,12 @@ function killedText(before: Capture, after: Capture, prompt: string | undefined)
   const text = rows.join("");
   const left = now.slice(0, -BLANKS.length);
   if (!text.startsWith(left) || text.length <= left.length) return undefined;
-  // A shell without an editor prompts after what was typed ahead; the terminal wipes as many columns.
+  // A shell without a line editor prompts after text that was typed ahead; the terminal erases as many columns.
   const isAhead = prompt !== undefined && left !== prompt && left.length === prompt.length && text.endsWith(prompt);
   return isAhead ? text.slice(0, -prompt.length) : text.slice(left.length);
 }
 
-/** True: something came, or the stream ended. */
+/** Resolves with true if output came or the stream ended. */
 function outputWithin({ clock, source, signal }: LineContext, untilMs: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void): void => {
@@ -231,25 +231,25 @@ function outputWithin({ clock, source, signal }: LineContext, untilMs: number): 
 const notAShell = (pane: PaneId): AppError =>
   new AppError(
     "INCONSISTENT_STATE",
-    `run needs a shell at its prompt; in pane ${pane} another program is in the foreground`,
+    `run needs a shell at its prompt, but another program is in the foreground of pane ${pane}; wait for it or end it`,
   );
 
 const notEmpty = (pane: PaneId, details: { line: string } | { row: string }): AppError =>
   new AppError(
     "INCONSISTENT_STATE",
-    `the line in pane ${pane} is not empty, so nothing was run; send it or clear it (C-c), and run again`,
+    `the command line in pane ${pane} is not empty, so nothing was run; send or clear it (C-c), then try again`,
     { details },
   );
 
 const takesNothing = (pane: PaneId): AppError =>
   new AppError(
     "INCONSISTENT_STATE",
-    `what is typed in pane ${pane} does not appear after the prompt (an editor's command mode, or a program that reads); leave it and run again`,
+    `typed text does not appear after the prompt in pane ${pane} (an editor's command mode, or a program that reads input); leave it, then try again`,
   );
 
 const noPrompt = (pane: PaneId, waitedMs: number): AppError =>
   new AppError(
     "WRONG_STATE",
-    `the shell in pane ${pane} has shown no prompt within ${waitedMs} ms, so nothing was typed; wait for it and run again`,
+    `the shell in pane ${pane} showed no prompt within ${waitedMs} ms, so nothing was typed; wait for it, then try again`,
     { details: { state: "busy" } },
   );

@@ -1,14 +1,14 @@
 /**
- * Cuts a command's output out of a stream: what is between a start and an end mark, however the stream is cut into
- * chunks. Keeps the newest output within a bound and reports what it dropped; marks are searched for in a tail that is
- * longer than any mark.
+ * Extracts a command's output from a stream: the bytes between a start and an end mark, however the stream is cut into
+ * chunks. Keeps the newest output up to a bound and reports what it dropped; marks are searched for in a tail that is longer
+ * than any mark.
  */
 import type { Gap } from "../../protocol/position.ts";
 import type { ShellMarks } from "./shellLine.ts";
 
-/** Longest mark: OSC 133 with parameters. What is longer is not one. */
+/** The longest mark: OSC 133 with parameters. A longer sequence is not a mark. */
 const MAX_MARK_BYTES = 256;
-/** Every mark begins with it. */
+/** The first character of every mark. */
 const MARK_BEGINS = "\u001b";
 
 export interface MarkedOutput {
@@ -25,7 +25,7 @@ export class MarkScanner {
   readonly #onOutput: ((bytes: Uint8Array) => void) | undefined;
   #end: RegExp | undefined;
   readonly #gaps: Gap[] = [];
-  /** Not yet searched to its end, as latin1: one character per byte. */
+  /** Bytes not yet searched completely, as latin1: one character per byte. */
   #tail = "";
   #tailSeq: number;
   #startSeq: number | undefined;
@@ -33,7 +33,7 @@ export class MarkScanner {
   #keptBytes = 0;
   #dropped: { readonly from: number; to: number } | undefined;
 
-  /** @param fromSeq where the stream is read from @param onOutput gets every byte of the output, as it comes */
+  /** @param fromSeq where the stream is read from @param onOutput gets every byte of the output as it comes */
   constructor(marks: ShellMarks, fromSeq: number, maxBytes: number, onOutput?: (bytes: Uint8Array) => void) {
     this.#onOutput = onOutput;
     this.#marks = marks;
@@ -63,7 +63,7 @@ export class MarkScanner {
     return undefined;
   }
 
-  /** How much of the tail cannot belong to an unfinished mark. */
+  /** How much of the tail cannot be part of an incomplete mark. */
   #doneBytes(): number {
     const mayBeMark = Math.max(0, this.#tail.length - MAX_MARK_BYTES);
     if (this.#startSeq === undefined) return mayBeMark;
@@ -71,7 +71,7 @@ export class MarkScanner {
     return begins < 0 ? this.#tail.length : begins;
   }
 
-  /** Bytes of the stream are missing here; a mark that was among them will not come. */
+  /** Bytes of the stream are missing here; a mark among them will not come. */
   gap(gap: Gap): void {
     this.#gaps.push(gap);
     if (this.#startSeq === undefined) {
@@ -82,7 +82,7 @@ export class MarkScanner {
     this.#tailSeq = gap.to;
   }
 
-  /** No end mark will come: the output as far as it is known, without its unfinished last row, which is the prompt. */
+  /** For when no end mark will come: the output as far as it is known, without its incomplete last row, which is the prompt. */
   giveUp(): MarkedOutput {
     this.#take(this.#tail.length);
     const all = Buffer.concat(this.#kept);
@@ -98,7 +98,7 @@ export class MarkScanner {
 
   #finish(end: RegExpExecArray): MarkedOutput {
     if (this.#startSeq === undefined) {
-      // No start mark: the first line is the echo of what was typed.
+      // Without a start mark, the first line is the echo of the typed line.
       const echo = this.#tail.lastIndexOf("\n", end.index) < 0 ? 0 : this.#tail.indexOf("\n") + 1;
       this.#begin(Math.min(echo, end.index));
       end.index -= Math.min(echo, end.index);
@@ -113,7 +113,7 @@ export class MarkScanner {
     return { bytes, from: this.#startSeq ?? to, to, status, gaps };
   }
 
-  /** Moves bytes from the tail to what is kept; before the start mark they are dropped. */
+  /** Moves bytes from the tail to the kept output; before the start mark they are dropped. */
   #take(length: number): void {
     const bytes = Buffer.from(this.#tail.slice(0, length), "latin1");
     this.#tail = this.#tail.slice(length);

@@ -1,7 +1,7 @@
 /**
- * Types a command into a shell's pane and returns what it printed and how it ended. A shell that marks its commands
- * (OSC 133) gets the command unchanged; any other gets it between our own marks (`shellLine.ts`). The output is read from
- * the stream as it comes, so it need not fit into the ring; what exceeds the bound is a reported gap.
+ * Types a command into a shell's pane and returns its output and exit status. A shell that marks its commands (OSC 133) gets
+ * the command unchanged; any other shell gets it between our own marks (`shellLine.ts`). The output is read from the stream
+ * as it comes, so it need not fit into the ring; output beyond the bound is a reported gap.
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
@@ -24,24 +24,24 @@ import {
   type ShellMarks,
 } from "./shellLine.ts";
 
-/** 58^10: not to be guessed while a command runs, and short enough not to disturb a reader. */
+/** 58^10 values: cannot be guessed while a command runs, and short enough not to disturb a reader. */
 const NONCE_CHARS = 10;
 
 interface RunRequest {
   readonly command: string;
-  /** Undefined: as long as it takes. */
+  /** Undefined means no timeout. */
   readonly timeoutMs: number | undefined;
   readonly maxOutputBytes: number;
   readonly signal?: AbortSignal | undefined;
-  /** Gets what the command prints, as it comes. */
+  /** Gets the command's output as it comes. */
   readonly onOutput?: ((bytes: Uint8Array) => void) | undefined;
-  /** Called when the command is typed: from then on it belongs to the pane. */
+  /** Called when the command has been typed; from then on it keeps running even if the request fails. */
   readonly onTyped?: (() => void) | undefined;
 }
 
 interface RunResult {
   readonly bytes: Uint8Array;
-  /** Undefined when the shell's own mark did not say, or the shell went back to its prompt without one. */
+  /** Undefined if the shell's own end mark has no status, or the shell returned to its prompt without an end mark. */
   readonly exitCode: number | undefined;
   readonly from: Position;
   readonly to: Position;
@@ -57,7 +57,7 @@ interface RunContext {
 }
 
 /**
- * The command is typed once, on an empty line of a shell, and continues when its caller leaves.
+ * Types the command once, on an empty line of a shell. It keeps running if the caller aborts.
  * @throws AppError INCONSISTENT_STATE, WRONG_STATE (`emptyLine.ts`), INVALID_ARGUMENT, NOT_FOUND, TIMEOUT, CONNECTION_LOST
  */
 export async function runCommand(context: RunContext, request: RunRequest): Promise<RunResult> {
@@ -98,7 +98,7 @@ const ENTER: InputPart = { kind: "keys", keys: ["Enter"] };
 
 const plainParts = (command: string): InputPart[] => [{ kind: "text", bytes: encoder.encode(command) }, ENTER];
 
-/** fish edits typed input as it comes (pairs, completions): a paste arrives unchanged. */
+/** fish edits typed input (pairs, completions), but takes a paste unchanged. */
 const markedParts = (kind: ShellKind, command: string, nonce: string): InputPart[] => [
   { kind: kind === "fish" ? "paste" : "text", bytes: encoder.encode(shellLine(kind, command, nonce)) },
   ENTER,
@@ -172,12 +172,12 @@ function typeAndRead(context: RunContext, source: OutputSource, reading: Reading
 }
 
 const shellEnded = (pane: PaneId): AppError =>
-  new AppError("NOT_FOUND", `the shell in pane ${pane} ended with the command`);
+  new AppError("NOT_FOUND", `the shell in pane ${pane} exited during the command`);
 
 const timedOut = (timeoutMs: number, hasStarted: boolean): AppError =>
   new AppError(
     "TIMEOUT",
     hasStarted
-      ? `the command has not ended within ${timeoutMs} ms; it goes on: read the pane, or send C-c to stop it`
-      : `the shell has not begun the command within ${timeoutMs} ms of being asked; read the pane before you type again`,
+      ? `timed out after ${timeoutMs} ms, but the command keeps running; read the pane, or send C-c to stop it`
+      : `timed out after ${timeoutMs} ms, and the shell has not started the command; read the pane before you type again`,
   );

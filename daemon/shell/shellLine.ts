@@ -1,16 +1,16 @@
 /**
- * What is typed into a shell so that a command's output and status can be told from everything else: one line that prints
- * a start mark, evaluates the command as one quoted word, and prints an end mark with the status. The marks are OSC
- * sequences with a nonce: a terminal shows nothing of them, and their typed form (`\033]…`) is not their bytes, so no echo
- * can be taken for one. Quoting the command keeps a syntax error, a comment or a trailing `&` from eating the end mark.
+ * The line typed into a shell so that a command's output and status can be told from everything else. It prints a start mark,
+ * evaluates the command as one quoted word, and prints an end mark with the status. The marks are OSC sequences with a nonce:
+ * a terminal does not show them, and their typed form (`\033]…`) differs from their bytes, so no echo can be mistaken for
+ * one. Quoting the command keeps a syntax error, a comment or a trailing `&` from swallowing the end mark.
  *
- * The nonce is on the screen, where the command itself can read it. So the shell makes a secret, which it keeps in a
- * variable that it does not export and prints in the start mark, which only the stream shows; an end mark without it
+ * The nonce is on the screen, where the command itself can read it. So the shell generates a secret, which it keeps in a
+ * variable that is not exported, and prints in the start mark, which only the stream contains; an end mark without the secret
  * does not count.
  */
 import { AppError } from "../../protocol/errors.ts";
 
-/** How a shell quotes: `ansi` knows `$'…'`, `plain` only `'…'`, `fish` has escapes of its own inside `'…'`. */
+/** How a shell quotes: `ansi` knows `$'…'`, `plain` only `'…'`, `fish` has its own escapes inside `'…'`. */
 export type ShellKind = "ansi" | "plain" | "fish";
 
 const SHELLS: ReadonlyMap<string, ShellKind> = new Map([
@@ -26,7 +26,7 @@ const SHELLS: ReadonlyMap<string, ShellKind> = new Map([
   ["fish", "fish"],
 ]);
 
-/** A terminal line in cooked mode holds 4,095 bytes (docs/tmuxFacts.md 27); shells without an editor read such lines. */
+/** A line in the terminal's cooked mode holds 4,095 bytes (docs/tmuxFacts.md 27); shells without an editor read such lines. */
 const MAX_COOKED_LINE_BYTES = 4_000;
 
 /** The private OSC number of the marks; terminals ignore it. */
@@ -35,10 +35,10 @@ const OSC = 5_151;
 /** `#{pane_current_command}` without its path and a login shell's dash. */
 export const shellName = (command: string): string => command.slice(command.lastIndexOf("/") + 1).replace(/^-/, "");
 
-/** The kind of the shell in `#{pane_current_command}`; undefined when it is not a shell we know. */
+/** The kind of the shell in `#{pane_current_command}`; undefined if it is not a known shell. */
 export const shellKind = (command: string): ShellKind | undefined => SHELLS.get(shellName(command));
 
-/** zsh's `%_` in its PS2: what the parser is in the middle of. */
+/** zsh's `%_` in its PS2: the construct that the parser is in. */
 const ZSH_PARSER =
   /^(?:(?:quote|dquote|bquote|math|mathsubst|braceparam|cmdsubst|cmdor|cmdand|pipe|errpipe|foreach|for|while|repeat|select|until|if|then|else|elif|elif-then|cond|case|function|subsh|cursh|array|heredoc|heredocd|always) ?)+> $/;
 
@@ -47,11 +47,11 @@ export const isContinuation = (shell: string, beforeCursor: string): boolean =>
   shell === "zsh" ? ZSH_PARSER.test(beforeCursor) : shell !== "fish" && /^> ?$/.test(beforeCursor);
 
 export interface ShellMarks {
-  /** Its first group is the secret of the end mark, where there is one. */
+  /** Its first group is the secret of the end mark, if there is one. */
   readonly start: RegExp;
   /** Its first group is the status. */
   readonly end: (secret: string | undefined) => RegExp;
-  /** An end without a start counts. */
+  /** Whether an end mark without a start mark counts. */
   readonly isStartOptional: boolean;
 }
 
@@ -75,36 +75,39 @@ export const SHELL_INTEGRATION_MARKS: ShellMarks = {
   isStartOptional: true,
 };
 
-/** Where a shell gets a secret from without starting a program: 30 bits of its own, or the kernel's. */
+/** How a shell gets a secret without starting a program: 30 bits of its own, or the kernel's. */
 const SECRETS: Readonly<Record<ShellKind, string>> = {
   ansi: "_tw=$RANDOM$RANDOM",
-  // dash has no $RANDOM. Without /proc, $RANDOM must do.
+  // dash has no $RANDOM; without /proc, $RANDOM is the fallback.
   plain: "{ read -r _tw </proc/sys/kernel/random/uuid; } 2>/dev/null || _tw=$RANDOM$RANDOM",
   fish: "set -g _tw (random)(random)",
 };
 
 /**
- * Refuses what no shell's line can hold: NUL ends a string there, and half a surrogate pair is no character.
+ * Refuses text that no shell's line can contain: NUL would end it, and a lone surrogate is not a character.
  * @throws AppError INVALID_ARGUMENT
  */
 export function requireTypable(command: string): void {
   if (command.includes("\0")) {
-    throw new AppError("INVALID_ARGUMENT", "a command cannot contain NUL: a shell would run only what comes before it");
+    throw new AppError(
+      "INVALID_ARGUMENT",
+      "a command cannot contain NUL, because a shell would run only the part before it",
+    );
   }
   if (/\p{Cs}/u.test(command)) {
-    throw new AppError("INVALID_ARGUMENT", "the command contains half a surrogate pair; send whole characters");
+    throw new AppError("INVALID_ARGUMENT", "the command contains a lone surrogate; send whole characters");
   }
 }
 
 /**
- * A command that does nothing. In vi's command mode, which cannot be seen, `i` begins to insert and the line becomes a
+ * A command that does nothing. In vi's command mode, which cannot be detected, `i` starts to insert and the line becomes a
  * comment, and zsh's `:` swallows it.
  */
 const COMMENT_IN_COMMAND_MODE = " : i#;";
 
 /**
- * The line, without its Enter; a leading blank keeps it out of the history of shells that are configured so. @throws
- * AppError
+ * The line, without its Enter; a leading space keeps it out of the history of shells that are configured so.
+ * @throws AppError INVALID_ARGUMENT
  */
 export function shellLine(kind: ShellKind, command: string, nonce: string): string {
   requireTypable(command);
@@ -113,7 +116,10 @@ export function shellLine(kind: ShellKind, command: string, nonce: string): stri
   const parts = [SECRETS[kind], mark("C", "$_tw"), `eval ${quoteFor(kind, command)}`, mark("D;%s", `${status} $_tw`)];
   const line = `${COMMENT_IN_COMMAND_MODE} ${parts.join("; ")}`;
   if (kind === "plain" && line.split("\n").some((part) => Buffer.byteLength(part) > MAX_COOKED_LINE_BYTES)) {
-    throw new AppError("INVALID_ARGUMENT", "this shell reads lines of about 4,000 bytes; put the command into a file");
+    throw new AppError(
+      "INVALID_ARGUMENT",
+      "the command is too long: this shell reads lines of about 4,000 bytes; put it into a script file",
+    );
   }
   return line;
 }
@@ -129,11 +135,11 @@ function quoteFor(kind: ShellKind, command: string): string {
     const quoted = command.replaceAll(/['\\]/g, (character) => `\\${character}`);
     return `'${quoted.replaceAll(/\p{Cc}/gu, (character) => `'${bytesOf(character, "\\x", 16)}'`)}'`;
   }
-  // Line ends are typed unchanged: inside quotes the shell reads on.
+  // Newlines are typed unchanged, because inside quotes the shell reads on.
   if (/[^\P{Cc}\n]/u.test(command)) {
     throw new AppError(
       "INVALID_ARGUMENT",
-      "for this shell a command cannot contain control characters except line ends; put it into a file",
+      "in this shell a command cannot contain control characters except newlines; put it into a script file",
     );
   }
   return `'${command.replaceAll("'", "'\\''")}'`;

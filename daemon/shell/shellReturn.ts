@@ -1,15 +1,14 @@
 /**
- * Detects that a shell has aborted a command and is back at its prompt: interrupted (C-c), or ended by an error that
- * discards the whole line (`set -u`), most shells print no end mark. Probes when output has paused, and requires three
- * things together: the shell itself is in the foreground, no line editor has said that it stopped reading, and the
- * cursor's row is the prompt as it was when the line was known to be empty (or `^C` was echoed and a line editor
- * reads).
+ * Detects that a shell has aborted a command and is back at its prompt. If a command is interrupted (C-c), or an error
+ * discards the whole line (`set -u`), most shells print no end mark. Checks when output has paused, and requires three things
+ * together: the shell itself is in the foreground, no line editor has reported that it stopped reading, and the cursor's row
+ * is the prompt as it was when the line was known to be empty (or `^C` was echoed and a line editor reads).
  */
 import type { PromptSigns } from "../panes/vt/promptSigns.ts";
 import type { Timer } from "../time/clock.ts";
 import { captureLine, type LineContext, rowOf, textOf } from "./emptyLine.ts";
 
-/** A prompt is drawn in one go, and a command's own pause costs one probe. */
+/** A prompt is drawn at once, and a command's own pause costs one check. */
 const PAUSE_MS = 150;
 
 export class ShellReturn {
@@ -22,12 +21,12 @@ export class ShellReturn {
     this.#context = context;
   }
 
-  /** What the command printed, and what the terminal echoed meanwhile. */
+  /** Takes the command's output, including what the terminal echoed. */
   read(bytes: Uint8Array): void {
     this.#isInterrupted ||= Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("^C");
   }
 
-  /** More output has come. Calls `end` if it was the prompt. */
+  /** Call when more output has come. Calls `end` if it was the prompt. */
   moved(end: () => void): void {
     if (this.#isClosed || this.#timer !== undefined) return;
     const { clock, source } = this.#context;
@@ -58,5 +57,5 @@ export class ShellReturn {
   }
 }
 
-/** Whatever ends the connection or the pane ends the run as well. */
+/** Errors are ignored, because whatever ends the connection or the pane also ends the run. */
 const ignore = (): void => undefined;

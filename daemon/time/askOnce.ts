@@ -1,6 +1,6 @@
 /**
- * One question at a time, and one more when another was asked meanwhile: the reply under way may be older than the
- * reason to ask. However often it is called, at most one question is under way and one queued.
+ * Single flight: at most one run of an asynchronous function is in progress and one more queued, however often it is called.
+ * The queued run is needed because the result of the current one may be older than the reason for the call.
  */
 export class AskOnce {
   readonly #ask: () => Promise<void>;
@@ -8,13 +8,13 @@ export class AskOnce {
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
-  /** @param onError for `soon`: called once for each question that fails; default: ignored */
+  /** @param onError for `soon`: called once for each run that fails; default: ignored */
   constructor(ask: () => Promise<void>, onError: (error: unknown) => void = () => undefined) {
     this.#ask = ask;
     this.#onError = onError;
   }
 
-  /** Asks in this turn when nothing is under way. Resolves, or rejects, with a question that began after this call. */
+  /** Runs in this turn if nothing is in progress. Settles with a run that began after this call. */
   now(): Promise<void> {
     if (this.#running === undefined) {
       this.#running = this.#run().finally(() => {
@@ -30,9 +30,9 @@ export class AskOnce {
     return this.#next;
   }
 
-  /** The same for a caller that does not wait. */
+  /** The same, for a caller that does not wait. */
   soon(): void {
-    // The queued question serves this call, too; its own caller gets any failure.
+    // A queued run serves this call too; its own caller gets any failure.
     if (this.#next === undefined) this.now().catch(this.#onError);
   }
 

@@ -1,16 +1,15 @@
 /**
- * Every deadline of the process in one binary heap behind one timer of the clock. Timeouts and quiet periods are
- * thousands of entries that mostly never fire, so adding and cancelling are O(log n), nothing runs while nothing is
- * due, and one turn fires a bounded number of entries: the rest follow in the next turn (seed 002 §8.3, timer
- * contract).
+ * Keeps every deadline of the process in one binary heap behind one timer of the clock. Timeouts and quiet periods are
+ * thousands of entries that mostly never fire, so adding and cancelling are O(log n), nothing runs while nothing is due, and
+ * one turn fires a bounded number of entries; the rest follow in the next turn (seed 002 §8.3, timer contract).
  */
 import type { Clock, Timer } from "./clock.ts";
 
 interface SchedulerOptions {
   readonly clock: Clock;
-  /** Most entries fired in one turn. 512 settled waits take about 1 ms, which nobody notices in the event loop. */
+  /** Most entries fired in one turn. 512 settled waits take about 1 ms, which the event loop can afford. */
   readonly maxPerTurn?: number | undefined;
-  /** Gets what an entry throws; no other entry is affected. */
+  /** Gets an entry's error; no other entry is affected. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -18,10 +17,10 @@ const DEFAULT_MAX_PER_TURN = 512;
 
 interface Entry extends Timer {
   readonly deadlineMs: number;
-  /** Breaks ties: equal deadlines fire in the order in which they were scheduled. */
+  /** Breaks ties, so that equal deadlines fire in the order in which they were scheduled. */
   readonly order: number;
   readonly run: () => void;
-  /** Place in the heap; -1 once it has fired or was cancelled. */
+  /** Index in the heap; -1 once it has fired or was cancelled. */
   place: number;
 }
 
@@ -111,8 +110,8 @@ export class Scheduler {
   #cancel(entry: Entry): void {
     if (entry.place < 0) return;
     this.#remove(entry);
-    // The timer stays armed when the first of many entries is cancelled: one early wake-up costs less than re-arming
-    // each time.
+    // The timer stays armed when the first of many entries is cancelled, because one early wake-up costs less than
+    // re-arming each time.
     if (this.#heap.length === 0 && !this.#firing) this.#disarm();
   }
 
@@ -145,7 +144,7 @@ export class Scheduler {
     }
   }
 
-  /** `lower` is the parent of `upper` and takes its place, and the other way round. */
+  /** Swaps `lower`, the parent, with `upper`, its child. */
   #swap(lower: Entry, upper: Entry): void {
     const place = lower.place;
     lower.place = upper.place;

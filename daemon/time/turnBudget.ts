@@ -1,7 +1,7 @@
 /**
- * Work that must never hold up the event loop. A task first runs in a microtask, which is after everything that this
- * turn fans out to its subscribers; once the budget is spent the rest waits for `setImmediate`, so that every turn of
- * the loop gives waits at most the budget and I/O the remainder (seed 002 §8.3: "overflow work is deferred").
+ * Runs work that must never block the event loop. A task first runs in a microtask, after everything that this turn fans out
+ * to its subscribers. Once the budget is spent, the rest waits for `setImmediate`, so that each turn of the loop spends at
+ * most the budget on tasks and the remainder on I/O (seed 002 §8.3: "overflow work is deferred").
  */
 import type { Clock } from "./clock.ts";
 
@@ -9,14 +9,14 @@ import type { Clock } from "./clock.ts";
 const DEFAULT_TURN_BUDGET_MS = 2;
 
 export interface BudgetedTask {
-  /** Works while `hasTimeLeft()`, which is asked between pieces of well under a millisecond. True: nothing is left. */
+  /** Works while `hasTimeLeft()`, which it calls between pieces of well under a millisecond. Returns true if nothing is left. */
   run(hasTimeLeft: () => boolean): boolean;
 }
 
 interface TurnBudgetOptions {
   readonly clock: Clock;
   readonly budgetMs?: number | undefined;
-  /** Gets the time that each turn worked. */
+  /** Gets the time that each turn spent working. */
   readonly onTurn?: ((elapsedMs: number) => void) | undefined;
   readonly onError?: ((error: unknown) => void) | undefined;
 }
@@ -26,9 +26,9 @@ export class TurnBudget {
   readonly #budgetMs: number;
   readonly #onTurn: ((elapsedMs: number) => void) | undefined;
   readonly #onError: (error: unknown) => void;
-  /** In order of arrival; a task is here once. */
+  /** In order of arrival; each task at most once. */
   readonly #tasks = new Set<BudgetedTask>();
-  /** A turn is already coming, by microtask or by `setImmediate`. */
+  /** Whether a run is already scheduled, as a microtask or by `setImmediate`. */
   #scheduled = false;
   #deadlineMs = 0;
   readonly #hasTimeLeft = (): boolean => this.#clock.nowMs() < this.#deadlineMs;
@@ -41,7 +41,7 @@ export class TurnBudget {
     this.#onError = options.onError ?? (() => undefined);
   }
 
-  /** Tasks that have work left. */
+  /** The number of tasks that have work left. */
   get backlog(): number {
     return this.#tasks.size;
   }
@@ -73,7 +73,7 @@ export class TurnBudget {
       } catch (error) {
         this.#onError(error);
       }
-      // A task that ran out of time goes to the back of the queue: one flooded pane must not starve the rest.
+      // A task that ran out of time goes to the back of the queue, so that one busy pane cannot starve the rest.
       if (!finished) this.#tasks.add(task);
       if (!this.#hasTimeLeft()) break;
     }

@@ -1,9 +1,9 @@
-/** Waiting for something, but not for ever. */
+/** Waits for something with a timeout. */
 import type { Clock } from "./clock.ts";
 
 /**
- * Resolves with what `start` passes to `done`, or with `late` after `ms`. What `start` returns is called then, so that no
- * timer and no subscription is left.
+ * Resolves with what `start` passes to `done`, or with `late` after `ms`. The function that `start` returns is called then,
+ * so that no timer and no subscription is left.
  */
 export function within<T>(
   clock: Clock,

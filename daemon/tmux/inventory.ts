@@ -1,5 +1,5 @@
 /**
- * What a tmux server has, and what changes in it: sessions, windows, panes. Served from memory unless stated otherwise.
+ * The sessions, windows and panes of a tmux server, and their changes. Served from memory unless stated otherwise.
  */
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { WindowPlace } from "./layout.ts";
@@ -34,7 +34,7 @@ export interface SessionInfo {
   /** The name tmux reports (`.` and `:` become `_`). */
   readonly name: string;
   readonly windows: readonly WindowId[];
-  /** The same windows with their indexes. */
+  /** The same windows, with their indexes. */
   readonly places: readonly WindowPlace[];
   readonly activeWindow: WindowId | undefined;
   /** The pane that input to the session reaches; undefined only while the session is being created or ended. */
@@ -49,29 +49,29 @@ export interface CreateSession {
   readonly name: string;
   /** Absolute path; taken literally, never as a tmux format (docs/tmuxFacts.md 23). */
   readonly cwd?: string | undefined;
-  /** argv of the program; the user's shell when absent. */
+  /** The program's argv; if absent, the user's shell. */
   readonly command?: readonly string[] | undefined;
   readonly cols?: number | undefined;
   readonly rows?: number | undefined;
   /**
-   * Keep the pane readable after its program has ended (tmux `remain-on-exit`). Default false: it goes, as in tmux.
-   * Refused before tmux 3.3, where it can crash the server; `whereSafe` is false there.
+   * Keep the pane readable after its program has ended (tmux `remain-on-exit`). Default false: the pane closes, as in tmux.
+   * Refused before tmux 3.3, where it can crash the server; `whereSafe` means false there.
    */
   readonly remainOnExit?: boolean | "whereSafe" | undefined;
   /**
-   * With `remainOnExit` on an owned server: the program is the pane's own process, without the shell that keeps the last
+   * With `remainOnExit` on an owned server: the program is the pane's own process, without the shell that preserves the end
    * of its output (docs/tmuxFacts.md 15). Default false.
    */
   readonly direct?: boolean | undefined;
-  /** Variables of the session besides the server's own; on an owned server. */
+  /** Variables of the session in addition to the server's; on an owned server. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** Default: tmux derives it from the command; on an owned server. */
   readonly windowName?: string | undefined;
-  /** User options that its pane has from its first moment (`setPaneUserOption`); on an owned server. */
+  /** User options that its pane has from the beginning (`setPaneUserOption`); on an owned server. */
   readonly userOptions?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What a server has counted since it was started. */
+/** A server's counters since it was started. */
 export interface ServerCounters {
   readonly outputBytes: number;
   /** Times tmux paused a pane and dropped output (docs/tmuxFacts.md 13). */
@@ -88,11 +88,12 @@ export interface ServerStatus {
   readonly socketPath: string | undefined;
   readonly epoch: string;
   /**
-   * Which tmux server the ids belong to: its process and start. Another value means that every id means another pane;
-   * the same value after a reconnect or a restart of ours means that the ids hold. Undefined while none is known.
+   * Identifies the tmux server that the ids belong to, by its process and start. A different value means that all ids are
+   * new; the same value after a reconnect or a restart of the daemon means that the ids are still valid. Undefined while
+   * unknown.
    */
   readonly identity: string | undefined;
-  /** What our control clients wait for: that nothing comes or goes on a tmux that attaching could end now. */
+  /** Set while our control clients wait for sessions and clients to stop changing, because attaching now could crash tmux. */
   readonly waiting?: { readonly for: "calm"; readonly sinceUnixMs: number } | undefined;
 }
 
@@ -105,13 +106,13 @@ export type ServerEvent =
   | { readonly kind: "pane-closed"; readonly pane: PaneId };
 
 export interface ServerInventory {
-  /** As of the last heartbeat, or of what tmux has reported since. */
+  /** The state as of the last heartbeat and later notifications. */
   status(): ServerStatus;
-  /** As it is now: asks tmux whether our client is where it should be. Takes a second at most. */
+  /** The current state: asks tmux whether our client is where it should be. Takes at most a second. */
   check(): Promise<ServerStatus>;
-  /** All sessions but the hub, sorted by name. */
+  /** All sessions except the hub, sorted by name. */
   sessions(): readonly SessionInfo[];
-  /** Exact: the name tmux reports, or the name requested when the session was created. */
+  /** Finds a session by the exact name that tmux reports, or that was requested when it was created. */
   findSession(name: string): SessionInfo | undefined;
   windows(): readonly WindowInfo[];
   panes(): readonly PaneInfo[];

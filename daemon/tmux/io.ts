@@ -1,4 +1,4 @@
-/** Input to a pane, and what can be read of it. */
+/** Input to a pane, and captures and details of it. */
 import type { Position } from "../../protocol/position.ts";
 
 export type InputPart =
@@ -9,38 +9,38 @@ export type InputPart =
   /** Text (`pasteText.ts`) that arrives byte for byte, bracketed when the program has enabled that (`?2004h`). */
   | { readonly kind: "paste"; readonly bytes: Uint8Array };
 
-/** What must hold for a pane when tmux types into it, as tmux itself evaluates it. */
+/** A condition on a pane that tmux itself evaluates when it types. */
 export interface PaneCondition {
-  /** It moves when the program draws something after the capture. */
+  /** The cursor's position, which changes if the program draws something after the capture. */
   readonly cursor?: { readonly col: number; readonly row: number } | undefined;
-  /** The pane's own process: another one since a respawn. */
+  /** The pane's own process, which a respawn changes. */
   readonly pid?: number | undefined;
   /**
-   * The program in the foreground, as tmux calls it (`pane_current_command`). A name that a format cannot contain is
-   * not compared.
+   * The name of the program in the foreground (`pane_current_command`). A name that a format cannot contain is not
+   * compared.
    */
   readonly command?: string | undefined;
 }
 
 export interface InputOptions {
   /**
-   * Checked by tmux in the step in which it types, for a long job (over 8 KiB) in each of its steps; where it does not hold,
-   * nothing is typed, or nothing more (`details.delivery`): INCONSISTENT_STATE.
+   * tmux checks it in the step in which it types; for a job over 8 KiB, in each step. If it does not hold, nothing (more) is
+   * typed: INCONSISTENT_STATE, with `details.delivery`.
    */
   readonly onlyIf?: PaneCondition | undefined;
   /** Called in the turn in which the job's first byte is written, before any of its output can arrive. */
   readonly beforeWrite?: (() => void) | undefined;
-  /** Gives up waiting. What was already written stays written. */
+  /** Ends the wait. Parts already written are not withdrawn. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface InputReceipt {
-  /** The pane's position when the job was written: its output is after this. */
+  /** The pane's position when the job was written; its output comes after this. */
   readonly position: Position;
 }
 
 export interface CaptureOptions {
-  /** Last lines of history and screen, 1–5000, after blank lines at the end are dropped. Default: the visible screen. */
+  /** The last lines of history and screen, 1–5000, without blank lines at the end. Default: the visible screen. */
   readonly lines?: number | undefined;
   /** Join lines that tmux wrapped (capture-pane -J). */
   readonly joinWrapped?: boolean | undefined;
@@ -60,10 +60,10 @@ export interface CaptureOptions {
 }
 
 export interface Capture {
-  /** One string per row, blanks at the end of each trimmed unless `ansi`. */
+  /** One string per row, without trailing spaces unless `ansi`. */
   readonly lines: readonly string[];
   readonly position: Position;
-  /** Whether `position` is exactly the place in the stream that the screen shows (docs/tmuxFacts.md 36). */
+  /** Whether the screen shows exactly the output up to `position` (docs/tmuxFacts.md 36). */
   readonly exact: boolean;
   readonly cols: number;
   readonly rows: number;
@@ -71,30 +71,30 @@ export interface Capture {
   readonly alternateScreen: boolean;
   /** Rows above the screen that tmux keeps. */
   readonly historyLines: number;
-  /** How many it keeps at most: past that tmux drops the oldest tenth. Undefined where there is no such limit. */
+  /** The limit of history rows, above which tmux drops the oldest tenth. Undefined if there is no such limit. */
   readonly historyLimit?: number | undefined;
 }
 
 /** Bytes that rebuild a pane's screen in a terminal emulator of the same size, and where the output continues. */
 export interface Snapshot {
   readonly position: Position;
-  /** As for a capture; when false, the output that follows may repeat or miss something. */
+  /** As for a capture; if false, the output that follows may repeat or miss something. */
   readonly exact: boolean;
   readonly cols: number;
   readonly rows: number;
   readonly alternateScreen: boolean;
   /** Begins with a full reset. */
   readonly data: Uint8Array;
-  /** Bytes at the end of `data` that the output which follows completes: an unfinished sequence or character. Default 0. */
+  /** Bytes at the end of `data` of an incomplete sequence or character, which the following output completes. Default 0. */
   readonly pendingBytes?: number | undefined;
 }
 
 export interface SnapshotOptions {
-  /** The newest lines of history as well, for an emulator to scroll back to. Default: none. */
+  /** How many of the newest history lines to include, for scrolling back in an emulator. Default: none. */
   readonly historyLines?: number | undefined;
 }
 
-/** What only tmux knows at the moment it is asked. */
+/** Details that tmux is asked for on each request. */
 export interface PaneDetails {
   /** Program in the foreground, working directory, title: foreign text. */
   readonly command: string;
@@ -103,11 +103,11 @@ export interface PaneDetails {
   readonly tty: string;
   readonly historyLines: number;
   readonly alternateScreen: boolean;
-  /** Copy mode or another of tmux's modes covers the screen. */
+  /** Whether copy mode or another mode of tmux covers the screen. */
   readonly inMode: boolean;
 }
 
 export interface ForegroundOptions {
-  /** Processes only as far as the host knows without starting a program; for repeated queries. */
+  /** Report processes only if the host knows them without starting a program; for repeated queries. */
   readonly atNoCost?: boolean | undefined;
 }

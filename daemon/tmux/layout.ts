@@ -1,6 +1,6 @@
 /**
- * Windows and panes as a tmux server has them, what changes in them, and what can be done to them: types only.
- * Everything is addressed by id. An operation is named after its tmux command, and does the same.
+ * The windows and panes of a tmux server, their changes, and the operations on them: types only. Everything is addressed by
+ * id. An operation is named after its tmux command and does the same.
  */
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { LayoutCell } from "../../protocol/windowLayout.ts";
@@ -22,15 +22,15 @@ export interface TreeSession {
   readonly activeWindow: WindowId | null;
 }
 
-/** What changes together when panes are moved, split, resized or zoomed. */
+/** The properties that change together when panes are moved, split, resized or zoomed. */
 export interface WindowShape {
   readonly cols: number;
   readonly rows: number;
-  /** As tmux writes it; empty where there is none (the stub). */
+  /** tmux's layout string; empty for the stub. */
   readonly layout: string;
-  /** The same as a tree; null for what we cannot parse, such as a later tmux's. */
+  /** The same as a tree; null if we cannot parse it, for instance from a later tmux. */
   readonly root: LayoutCell | null;
-  /** The active pane covers the window; the layout is the one behind it. */
+  /** Whether the active pane covers the window; `layout` is then the one behind it. */
   readonly zoomed: boolean;
   /** In tmux's order (`pane_index`). */
   readonly panes: readonly PaneId[];
@@ -54,7 +54,7 @@ export interface TreePane {
   readonly exit: ExitStatus | null;
 }
 
-/** All that is needed to draw a server. Sessions by name, windows and panes by id. */
+/** Everything needed to draw a server. Sessions are sorted by name, windows and panes by id. */
 export interface ServerTree {
   readonly sessions: readonly TreeSession[];
   readonly windows: readonly TreeWindow[];
@@ -62,8 +62,8 @@ export interface ServerTree {
 }
 
 /**
- * One difference between two trees. Those of one listing are ordered so that nothing is named before it is created or
- * after it is gone; applied to the old tree they give the new one (`applyTreeEvent`).
+ * One difference between two trees. The events of one listing are ordered so that nothing is named before it is created or
+ * after it is gone; applied to the old tree, they give the new one (`applyTreeEvent`).
  */
 export type TreeEvent =
   | { readonly type: "window-created"; readonly window: TreeWindow }
@@ -75,18 +75,18 @@ export type TreeEvent =
   | { readonly type: "pane-resized"; readonly pane: PaneId; readonly cols: number; readonly rows: number }
   | { readonly type: "pane-title-changed"; readonly pane: PaneId; readonly title: string }
   | { readonly type: "pane-exited"; readonly pane: PaneId; readonly exit: ExitStatus }
-  /** Another program runs in it. */
+  /** Another program now runs in the pane. */
   | { readonly type: "pane-respawned"; readonly pane: PaneId; readonly pid: number }
   | { readonly type: "session-created"; readonly session: TreeSession }
   | { readonly type: "session-renamed"; readonly session: SessionId; readonly name: string }
-  /** Windows came, went or changed their index. */
+  /** Windows were added, removed or got another index. */
   | { readonly type: "session-windows-changed"; readonly session: SessionId; readonly windows: readonly WindowPlace[] }
   | { readonly type: "session-window-changed"; readonly session: SessionId; readonly window: WindowId | null }
   | { readonly type: "session-closed"; readonly session: SessionId }
   | { readonly type: "pane-closed"; readonly pane: PaneId }
   | { readonly type: "window-closed"; readonly window: WindowId };
 
-/** What runs in a new pane: the user's shell when there is no command. */
+/** The program of a new pane; the user's shell if there is no command. */
 export interface PaneProgram {
   /** argv. */
   readonly command?: readonly string[] | undefined;
@@ -95,7 +95,7 @@ export interface PaneProgram {
   readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A share of the split space: cells, or a percentage such as `30%`. */
+/** A size in cells, or as a percentage of the split space such as `30%`. */
 export type PaneSize = number | `${number}%`;
 
 /** Where a new or moved pane goes. */
@@ -103,11 +103,11 @@ interface PanePlace {
   /** `vertical` (tmux's default) puts it below, `horizontal` beside. */
   readonly direction?: "vertical" | "horizontal" | undefined;
   readonly size?: PaneSize | undefined;
-  /** Above, or to the left. */
+  /** Put it above, or to the left. */
   readonly before?: boolean | undefined;
-  /** As wide or high as the window. */
+  /** Use the whole width or height of the window. */
   readonly full?: boolean | undefined;
-  /** The active pane or window stays active. */
+  /** Keep the active pane or window active. */
   readonly detached?: boolean | undefined;
 }
 
@@ -120,7 +120,7 @@ export type LayoutOperation =
       readonly kind: "new-window";
       readonly session: SessionId;
       readonly name?: string | undefined;
-      /** In the same session: the new one comes right after it. */
+      /** A window in the same session; the new one comes right after it. */
       readonly after?: WindowId | undefined;
       readonly detached?: boolean | undefined;
     } & PaneProgram)
@@ -129,9 +129,9 @@ export type LayoutOperation =
   | { readonly kind: "kill-window"; readonly window: WindowId }
   | { readonly kind: "rename-window"; readonly window: WindowId; readonly name: string }
   | { readonly kind: "rename-session"; readonly session: SessionId; readonly name: string }
-  /** With a direction: its neighbour. */
+  /** With a direction, selects its neighbour. */
   | { readonly kind: "select-pane"; readonly pane: PaneId; readonly direction?: Direction | undefined }
-  /** Without a session: in every one that has the window. */
+  /** Without a session, in every session that has the window. */
   | { readonly kind: "select-window"; readonly window: WindowId; readonly session?: SessionId | undefined }
   | {
       readonly kind: "swap-pane";
@@ -143,7 +143,7 @@ export type LayoutOperation =
   | {
       readonly kind: "break-pane";
       readonly pane: PaneId;
-      /** Default: the session that it is in. */
+      /** Default: the session that the pane is in. */
       readonly session?: SessionId | undefined;
       readonly name?: string | undefined;
       readonly detached?: boolean | undefined;
@@ -158,7 +158,7 @@ export type LayoutOperation =
       readonly cells?: number | undefined;
       readonly zoom?: boolean | undefined;
     }
-  /** The size stays (`window-size manual`) until `automatic` returns it to the terminals that show the window. */
+  /** The size is fixed (`window-size manual`) until `automatic` makes it follow the terminals that show the window again. */
   | {
       readonly kind: "resize-window";
       readonly window: WindowId;
@@ -166,9 +166,9 @@ export type LayoutOperation =
       readonly rows?: number | undefined;
       readonly automatic?: boolean | undefined;
     }
-  /** A name of `NAMED_LAYOUTS`, a layout as tmux writes it, or `spread`: the panes beside this one get the same size. */
+  /** A name of `NAMED_LAYOUTS`, a layout string of tmux, or `spread`: the panes beside this one get the same size. */
   | { readonly kind: "select-layout"; readonly window: WindowId; readonly layout: string }
-  /** A new pane in the old one's place. */
+  /** Replaces the pane with a new one. */
   | ({ readonly kind: "respawn-pane"; readonly pane: PaneId } & PaneProgram)
   | { readonly kind: "clear-history"; readonly pane: PaneId }
   /** An option of `layoutOptions.ts`; null unsets the window's or pane's own value. */
@@ -180,7 +180,7 @@ export type LayoutOperation =
     }
   | { readonly kind: "set-pane-option"; readonly pane: PaneId; readonly option: string; readonly value: string | null };
 
-/** Where the pane or window that the operation created, moved or changed is now. */
+/** The pane or window that the operation created, moved or changed. */
 export interface LayoutResult {
   readonly session?: SessionId | undefined;
   readonly window?: WindowId | undefined;
@@ -190,10 +190,10 @@ export interface LayoutResult {
 export interface WindowLayout {
   /** From memory. */
   tree(): ServerTree;
-  /** Called after each change that the inventory learns of, with the differences; never with none. */
+  /** Calls the listener with the differences after each change of the inventory, never with none. */
   watch(listener: (events: readonly TreeEvent[]) => void): () => void;
   /**
-   * Resolves when the tree shows what was done.
+   * Resolves when the tree shows the change.
    * @throws AppError NOT_FOUND, INVALID_ARGUMENT, ALREADY_EXISTS, INCONSISTENT_STATE (there is no room, a layout does not
    * fit), RESOURCE_LIMIT, TMUX_COMMAND_FAILED, CONNECTION_LOST
    */

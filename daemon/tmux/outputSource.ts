@@ -1,36 +1,36 @@
 /**
- * What a wait or a subscriber reads: sequenced bytes with reported gaps and an end. A pane's stream is one; any other
- * stream of text (an agent session's) can be another.
+ * The source that waits and subscribers read: sequenced bytes with reported gaps and an end. A pane's stream is one; any other
+ * stream of text, such as an agent session's, can be one too.
  */
 import type { AppError } from "../../protocol/errors.ts";
 import type { Gap, Position } from "../../protocol/position.ts";
 import type { InputPart } from "./io.ts";
 
-/** How a pane's program ended (tmux `pane_dead_status`, `pane_dead_signal`). Both absent when tmux does not know. */
+/** How a pane's program ended (tmux `pane_dead_status`, `pane_dead_signal`). Both are absent if tmux does not know. */
 export interface ExitStatus {
   readonly exitCode?: number | undefined;
   readonly signal?: number | undefined;
 }
 
 export type OutputSlice =
-  /** `bytes` is a view that is valid until the turn ends: copy what must outlive it. Never empty. */
+  /** `bytes` is a view that is valid until the end of the turn, and never empty; copy what must outlive the turn. */
   | { readonly kind: "bytes"; readonly from: number; readonly to: number; readonly bytes: Uint8Array }
-  /** Nothing readable from here until `to`: continue from there. */
+  /** Nothing is readable before the gap's end; continue from there. */
   | { readonly kind: "gap"; readonly gap: Gap }
   /** Everything up to `at` has been read. */
   | { readonly kind: "end"; readonly at: number };
 
-/** Synchronous callbacks; whatever one throws is logged and counted, and affects no other listener. */
+/** Synchronous callbacks; an error in one is logged and affects no other listener. */
 export interface OutputListener {
   /** Bytes `[from, to)` have arrived: once per source and turn. */
   advanced(from: number, to: number): void;
   /** A gap appeared at the head of the stream. */
   gap(gap: Gap): void;
-  /** Our input, once tmux has taken it. */
+  /** Called with our input, once tmux has taken it. */
   typed?(parts: readonly InputPart[]): void;
-  /** The program has ended; the source stays readable. */
+  /** Called when the program has ended; the source stays readable. */
   exited(status: ExitStatus): void;
-  /** The source is gone; nothing follows. `NOT_FOUND` when the pane went, `CONNECTION_LOST` when tmux did. */
+  /** Called when the source is gone; nothing follows. `NOT_FOUND` if the pane is gone, `CONNECTION_LOST` if tmux is. */
   closed(error: AppError): void;
 }
 
@@ -44,16 +44,16 @@ export interface OutputSource {
   readonly tailSeq: number;
   /** Set once the program has ended. */
   readonly exit: ExitStatus | undefined;
-  /** At most `maxBytes` from `from`; a position outside `[tailSeq, outputSeq]` gives a gap or the end, never throws. */
+  /** Reads at most `maxBytes` from `from`; a position outside `[tailSeq, outputSeq]` gives a gap or the end, and never throws. */
   read(from: number, maxBytes?: number): OutputSlice;
   /** Returns the unsubscribe function, safe to call twice. */
   subscribe(listener: OutputListener): () => void;
 }
 
-/** Where a source's head is now. */
+/** The current position of a source's head. */
 export const headOf = (source: OutputSource): Position => ({ epoch: source.epoch, outputSeq: source.outputSeq });
 
-/** What is retained between two positions, oldest first, gaps included. */
+/** The kept output between two positions, oldest first, including gaps. */
 export function* slicesOf(
   source: OutputSource,
   from: number,

@@ -1,6 +1,6 @@
-/** Who reads what is typed into a pane, according to tmux and the system. */
+/** The processes that can read a pane's input, according to tmux and the host. */
 
-/** One process, for as long as it runs the same program. */
+/** Identifies one process while it runs the same program. */
 export interface ProcessMark {
   readonly pid: number;
   readonly start: string;
@@ -11,24 +11,24 @@ export interface ProcessMark {
 export interface ForegroundProcess extends ProcessMark {
   /** Its names, see `namesOf`. */
   readonly names: readonly string[];
-  /** A shell that reads commands from its terminal, judging by its arguments. */
+  /** Whether it is a shell that, judging by its arguments, reads commands from its terminal. */
   readonly isInteractiveShell: boolean;
   readonly isShell: boolean;
-  /** Its standard input is a terminal; undefined where that is unknown. */
+  /** Whether its standard input is a terminal; undefined if unknown. */
   readonly hasTerminalInput?: boolean | undefined;
   /** How many processes lie between it and the leader. */
   readonly depth: number;
 }
 
-/** The leader first, then its descendants, nearest first: only those that can read from the terminal now. */
+/** The leader first, then its descendants, nearest first; only processes that can currently read from the terminal. */
 export type Foreground = readonly ForegroundProcess[];
 
-/** A pane's foreground at one moment, according to tmux and the system. */
+/** A pane's foreground at one moment, according to tmux and the host. */
 export interface PaneForeground {
-  /** The pane's own process; undefined when it has none or it is unknown. */
+  /** The pane's own process; undefined if it has none or it is unknown. */
   readonly pid: number | undefined;
   /** `pane_current_command`: foreign text. */
   readonly command: string;
-  /** Undefined where the system does not report them. */
+  /** Undefined if the host does not report processes. */
   readonly processes: Foreground | undefined;
 }

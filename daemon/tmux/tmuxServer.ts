@@ -1,8 +1,8 @@
 /**
- * The interface adapters program against, by capability: what there is (`inventory`), what goes in and out (`paneIo`),
- * windows and panes (`layout`), user options of panes (`userOptions`). A real tmux, ours or the user's (`RealServer`),
- * and the in-memory stub implement it and pass the same contract tests. Methods that reach tmux are promises;
- * everything else is served from memory. Targets are ids; names are resolved here, exactly (docs/tmuxFacts.md 24).
+ * The interface that adapters program against, by capability: `inventory`, input and captures (`io`), windows and panes
+ * (`layout`), user options of panes (`userOptions`). A real tmux, ours or the user's (`RealServer`), and the in-memory stub
+ * implement it and pass the same contract tests. Methods that call tmux return promises; everything else is served from
+ * memory. Targets are ids; only exact names are resolved here (docs/tmuxFacts.md 24).
  */
 import type { PaneId } from "../../protocol/ids.ts";
 import type { HostProcesses } from "../host/hostProcesses.ts";
@@ -24,14 +24,14 @@ import type { PaneForeground, ProcessMark } from "./processes.ts";
 import type { PaneUserOptions } from "./userOptions.ts";
 
 export interface TmuxServer extends ServerInventory, PaneIo, PaneUserOptions, AsyncDisposable {
-  /** Windows and panes as they are, what changes in them, and what can be done to them. */
+  /** Windows and panes, their changes, and the operations on them. */
   readonly layout: WindowLayout;
-  /** Of the host that tmux runs on. */
+  /** The processes of the host that tmux runs on. */
   readonly processes: HostProcesses;
   close(): Promise<void>;
 }
 
-/** What can be asked of one pane: to take input, and what it shows. */
+/** Input to one pane, and captures of it. */
 interface PaneIo {
   /**
    * One atomic job in the pane's FIFO.
@@ -43,11 +43,11 @@ interface PaneIo {
   snapshot(pane: PaneId, options?: SnapshotOptions): Promise<Snapshot>;
   /** @throws AppError NOT_FOUND, CONNECTION_LOST */
   describePane(pane: PaneId): Promise<PaneDetails>;
-  /** Who reads what is typed, asked of tmux and the host now. @throws AppError NOT_FOUND, CONNECTION_LOST */
+  /** The processes that currently read the pane's input, asked of tmux and the host. @throws AppError NOT_FOUND, CONNECTION_LOST */
   foreground(pane: PaneId, options?: ForegroundOptions): Promise<PaneForeground>;
   /**
-   * The program that was started in the pane: its own process, or the one behind the shell that keeps the last of its
-   * output (`CreateSession.direct`). Undefined while it has not begun, once it is gone, and where the host does not know.
+   * The program that was started in the pane: its own process, or the one behind the shell that preserves the end of its
+   * output (`CreateSession.direct`). Undefined before it has started, once it is gone, and if the host does not know.
    */
   programIn(pane: PaneId): Promise<ProcessMark | undefined>;
   /** Sets the size of the pane's window. @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST; INVALID_ARGUMENT on a guest */

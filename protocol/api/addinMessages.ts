@@ -1,8 +1,7 @@
 /**
- * The add-in's request and responses (docs/contracts/addin.md §2, §3). The entries are in the order in which the
- * contract validates, so the first issue of a request is the one to report; every message is the contract's, word for
- * word. Checks that need the machine (does `cwd` exist, does tmux know the key, does RE2 accept the pattern) are the
- * adapter's.
+ * The add-in's request and responses (docs/contracts/addin.md §2, §3). The entries are in the order in which the contract
+ * validates, so the first issue of a request is the one to report; the contract fixes every message word for word. The
+ * adapter makes the checks that need the machine (whether `cwd` exists, tmux knows the key, RE2 accepts the pattern).
  */
 import * as v from "valibot";
 import { AppError } from "../errors.ts";
@@ -17,7 +16,7 @@ const ADDIN_ACTIONS = [
 ] as const;
 type AddinAction = (typeof ADDIN_ACTIONS)[number];
 
-/** Bounds of the contract (docs/contracts/addin.md §1, §2): clients rely on each. */
+/** Bounds of the contract (docs/contracts/addin.md §1, §2); clients rely on each. */
 export const ADDIN_MAX_BODY_BYTES = 262_144;
 const ADDIN_MAX_TEXT_CHARS = 8_000;
 const ADDIN_MAX_WAIT_FOR_CHARS = 256;
@@ -30,7 +29,7 @@ const ADDIN_MAX_WAIT_MS = 120_000;
 
 const SESSION_NAME = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
 const KEY_TOKEN = /^[A-Za-z0-9._:+-]{1,48}$/;
-/** Under the `u` flag this matches lone halves only: text that no byte sequence can carry. */
+/** With the `u` flag this matches only lone surrogates, which UTF-8 cannot encode. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 const trimmed = v.pipe(
@@ -150,7 +149,7 @@ export interface AddinWait {
   readonly timeoutMs: number;
 }
 
-/** A request whose every field has been checked, with what its action needs and nothing else. */
+/** A validated request, with only the fields that its action needs. */
 export type AddinRequest =
   | { readonly action: "list_sessions" }
   | { readonly action: "create_session"; readonly session: string | undefined; readonly cwd: string | undefined }
@@ -208,15 +207,15 @@ const captureOf = (fields: AddinFields): AddinCapture => ({
   waitMs: fields.wait_ms,
 });
 
-/** Ours, additive: where in the pane's output the response is (docs/contracts/addin.md §3). */
+/** Our addition: where in the pane's output the response is (docs/contracts/addin.md §3). */
 export interface AddinMetadata {
   readonly outputSeq: number;
   readonly epoch: string;
   readonly elapsedMs: number;
   readonly matchedText?: string;
-  /** `wait_for` matched only the echo of what was typed until its timeout. */
+  /** Until the timeout, `wait_for` matched only the echo of the typed text. */
   readonly matchedEcho?: true;
-  /** The last capture, on a 408. */
+  /** The last capture; only with status 408. */
   readonly output?: string;
 }
 
@@ -245,7 +244,7 @@ export type AddinHealth =
       readonly sessions: number;
     }
   | { readonly ok: true; readonly mode: "stub"; readonly backend: "stub"; readonly sessions: number }
-  /** With status 503: why no action can work now. */
+  /** With status 503: why no action can succeed now. */
   | {
       readonly ok: false;
       readonly error: string;

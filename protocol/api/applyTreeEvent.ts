@@ -1,7 +1,7 @@
 /** Keeps a server's tree current from its events alone. Runs in browsers too: no schema, only types. */
 import type { NativeServerEvent, NativeTree, NativeTreeSession } from "./nativeTree.ts";
 
-/** The tree after an event; events come once and in order. One that is not about the tree changes nothing. */
+/** The tree after an event; apply each event once and in order. Events that are not about the tree change nothing. */
 export function applyTreeEvent(tree: NativeTree, event: NativeServerEvent): NativeTree {
   const { sessions, windows, panes } = tree;
   switch (event.type) {

@@ -1,4 +1,4 @@
-/** Schemas with the sentence that descriptions and help show for them, and those that several contracts use. */
+/** Schemas with a description for OpenAPI and help, and schemas that several contracts use. */
 import * as v from "valibot";
 
 export const described = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
@@ -8,10 +8,10 @@ export const described = <const Schema extends v.GenericSchema>(schema: Schema, 
 export const optional = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
   v.optional(described(schema, text));
 
-/** A whole number within bounds. */
+/** An integer within bounds. */
 export const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 
-/** A whole number from 0. */
+/** An integer from 0. */
 export const count = (text: string) => described(v.pipe(v.number(), v.integer(), v.minValue(0)), text);
 
 /** Text of 1 to `maxChars` characters. */

@@ -9,38 +9,38 @@ export const NATIVE_MAX_DELIVERY_MS = 600_000;
 const NATIVE_MAX_GAP_MS = 10_000;
 const NATIVE_MAX_ANSWERS = 16;
 const NATIVE_MAX_OPTIONS = 64;
-/** The header that makes a request happen once. */
+/** The header with a request's idempotency key. */
 export const IDEMPOTENCY_KEY_HEADER = "idempotency-key";
 
-const option = described(whole(0, NATIVE_MAX_OPTIONS - 1), "Which option, from 0.");
+const option = described(whole(0, NATIVE_MAX_OPTIONS - 1), "The option's index, from 0.");
 const timeoutMs = optional(whole(1, NATIVE_MAX_DELIVERY_MS), "Give up after this many milliseconds; default 10000.");
 
 export const submitRequestSchema = v.strictObject({
-  text: described(v.string(), "The prompt; line ends stay inside it."),
+  text: described(v.string(), "The prompt; line breaks stay inside it."),
   profile: optional(
     filled(64),
-    "The program's profile, for when the daemon guesses wrong: a name from `tmuxwire profiles`.",
+    "The program's profile, in case the daemon detects the wrong one: a name from `tmuxwire profiles`.",
   ),
   whileBusy: optional(
     v.picklist(["refuse", "queue"]),
-    "While it is busy: refuse (default), or queue where the program keeps prompts for later.",
+    "While the program is busy: refuse (default), or queue, if the program queues prompts.",
   ),
   whileTyping: optional(
     v.picklist(["refuse", "wait"]),
-    "While somebody's text is in the prompt box: refuse (default), or wait until it is empty.",
+    "While the prompt box holds text: refuse (default), or wait until it is empty.",
   ),
   whileUnknown: optional(
     v.picklist(["refuse", "type"]),
-    "While an agent's screen shows nothing known: refuse (default), or type anyway.",
+    "While an agent's state is unknown: refuse (default), or type anyway.",
   ),
   clearFirst: optional(v.boolean(), "Empty the prompt box first."),
   literal: optional(
     v.boolean(),
-    "Keep the program from reading the text as one of its own commands; refuse what cannot be kept from it.",
+    "Keep the program from interpreting the text as one of its own commands; refuse text for which that is impossible.",
   ),
   gapMs: optional(
     whole(0, NATIVE_MAX_GAP_MS),
-    "The minimum number of milliseconds between the text and Enter, instead of the profile's.",
+    "The minimum time between the text and Enter in milliseconds, instead of the profile's.",
   ),
   timeoutMs,
 });
@@ -51,7 +51,7 @@ export const chooseRequestSchema = v.strictObject({
     v.variant("kind", [
       v.strictObject({ kind: described(v.literal("option"), "One option."), index: option }),
       v.strictObject({
-        kind: described(v.literal("other"), "Free text, in the dialog's own way for it."),
+        kind: described(v.literal("other"), "Free text, through the dialog's own option for it."),
         text: described(v.string(), "The text."),
       }),
       v.strictObject({
@@ -62,13 +62,13 @@ export const chooseRequestSchema = v.strictObject({
             v.minLength(1),
             v.maxLength(NATIVE_MAX_ANSWERS),
           ),
-          "For each question in turn, its options.",
+          "The chosen options of each question, in order.",
         ),
       }),
     ]),
-    "What to answer.",
+    "The answer.",
   ),
-  dialogId: optional(filled(64), "The id of the dialog that is meant; another one is not answered."),
+  dialogId: optional(filled(64), "Answer only the dialog with this id."),
   timeoutMs,
 });
 export type NativeChooseRequest = v.InferInput<typeof chooseRequestSchema>;
@@ -80,21 +80,24 @@ export const deliveryResponseSchema = v.object({
     v.picklist(["submitted", "queued", "echoed_unconfirmed", "not_echoed", "indeterminate"]),
     "The outcome.",
   ),
-  position: described(
-    v.nullable(v.string()),
-    "The output that it caused is after this position; null when nothing was typed.",
-  ),
+  position: described(v.nullable(v.string()), "The effect comes after this position; null if nothing was typed."),
   latencyMs: described(v.number(), "Milliseconds from the request to this response."),
-  firstByteMs: ms("Milliseconds from the request to the first byte typed; null when nothing was."),
-  enterMs: ms("Milliseconds from the request to Enter; null when it was not pressed."),
+  firstByteMs: ms("Milliseconds from the request to the first typed byte; null if nothing was typed."),
+  enterMs: ms("Milliseconds from the request to Enter; null if Enter was not pressed."),
   enterPresses: count("How often Enter was pressed."),
-  confirmedBy: optional(v.picklist(["readiness", "screen", "output"]), "What showed that the program took it."),
+  confirmedBy: optional(
+    v.picklist(["readiness", "screen", "output"]),
+    "How it was confirmed that the program took it.",
+  ),
   details: optional(
     v.object({
-      screenNote: optional(v.string(), "A line on the screen which suggests that the prompt failed. Foreign text."),
+      screenNote: optional(v.string(), "A line on the screen that suggests that the prompt failed. Foreign text."),
     }),
     "More about the outcome.",
   ),
-  repeated: optional(v.boolean(), "An earlier request with this key had this result; nothing was typed now."),
+  repeated: optional(
+    v.boolean(),
+    "True if this is the result of an earlier request with the same key, and nothing was typed now.",
+  ),
 });
 export type NativeDelivery = v.InferOutput<typeof deliveryResponseSchema>;

@@ -1,6 +1,6 @@
 /**
- * What both ends of a stream need at run time: names, bounds, the binary frame. The client loads it in
- * browsers, so neither `Buffer` nor the schema library here (docs/contracts/native.md, "Streams").
+ * Shared by both ends of a stream at run time: names, bounds, the binary frame (docs/contracts/native.md, "Streams"). The
+ * client loads it in browsers, so it uses neither `Buffer` nor the schema library.
  */
 
 /** The subprotocol to offer, and the prefix of the entry that carries the token: browsers cannot set headers. */
@@ -8,7 +8,7 @@ export const STREAM_PROTOCOL = "tmuxwire.v1";
 export const STREAM_BEARER_PREFIX = "tmuxwire.bearer.";
 /** Longest text message a client may send: an input of 1 MiB in base64. */
 export const STREAM_MAX_MESSAGE_BYTES = 2_097_152;
-/** Output bytes sent on a channel before its client has to give credit. */
+/** Output bytes sent on a channel before its client must grant credit. */
 export const STREAM_INITIAL_CREDIT_BYTES = 1_048_576;
 
 /**
@@ -36,7 +36,7 @@ export interface StreamFrame {
   readonly bytes: Uint8Array;
 }
 
-/** Undefined for a frame of a type this version does not know. */
+/** Undefined for a frame type unknown to this version. */
 export function decodeStreamFrame(frame: Uint8Array): StreamFrame | undefined {
   if (frame.length < STREAM_FRAME_HEADER_BYTES || frame[0] !== STREAM_FRAME_OUTPUT) return undefined;
   const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);

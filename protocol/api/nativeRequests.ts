@@ -1,7 +1,6 @@
 /**
- * What a client of the native API sends (docs/contracts/native.md): one schema per body and query, from which
- * validation, types, OpenAPI and the client's typings derive. Objects are strict: a misspelt field is an error, not a
- * surprise.
+ * The requests of the native API (docs/contracts/native.md): one schema per body and query, from which validation, types,
+ * OpenAPI and the client's typings derive. Objects are strict, so a misspelt field is an error.
  */
 import * as v from "valibot";
 import { wellFormedText } from "../text/wellFormed.ts";
@@ -26,17 +25,17 @@ export const timeoutMs = optional(
 );
 
 const given = {
-  text: optional(wellFormedText, "What to type; either this or base64."),
-  base64: optional(base64, "The bytes to type, in base64; either this or text."),
+  text: optional(wellFormedText, "The text to type; give either this or base64."),
+  base64: optional(base64, "The bytes to type, in base64; give either this or text."),
 };
 const inputPartSchema = v.variant("kind", [
-  v.strictObject({ kind: described(v.literal("text"), "Bytes that arrive as they are."), ...given }),
+  v.strictObject({ kind: described(v.literal("text"), "Text or bytes, typed unchanged."), ...given }),
   v.strictObject({
-    kind: described(v.literal("paste"), "A paste, bracketed when the program asked for that."),
+    kind: described(v.literal("paste"), "A paste, bracketed if the program has asked for it."),
     ...given,
   }),
   v.strictObject({
-    kind: described(v.literal("keys"), "Keys by tmux's names."),
+    kind: described(v.literal("keys"), "Keys, by tmux's names."),
     keys: described(
       v.pipe(v.array(filled(MAX_KEY_CHARS)), v.maxLength(MAX_INPUT_KEYS)),
       "Key names such as C-c, Up or Escape.",
@@ -53,7 +52,7 @@ const parts = described(
 
 const inputProfile = optional(
   filled(MAX_PROFILE_CHARS),
-  "Only for this program, a name from `tmuxwire profiles`: refused with WRONG_STATE when another reads from the pane.",
+  "Only for the program of this profile, a name from `tmuxwire profiles`; refused with WRONG_STATE if another reads the pane.",
 );
 
 export const inputRequestSchema = recognized(v.strictObject({ parts, profile: inputProfile }), isPlainInput);
@@ -62,11 +61,11 @@ export type NativeInputRequest = v.InferInput<typeof inputRequestSchema>;
 const cols = described(whole(1, NATIVE_MAX_SIZE), "Width in columns.");
 const rows = described(whole(1, NATIVE_MAX_SIZE), "Height in rows.");
 
-/** What a new pane runs. */
+/** The program of a new pane. */
 export const programEntries = {
   command: optional(
     v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(1_024)),
-    "The program and its arguments; the user's shell when absent.",
+    "The program and its arguments; if omitted, the user's shell.",
   ),
   cwd: optional(
     v.pipe(v.string(), v.startsWith("/", "cwd must be an absolute path"), v.maxLength(4_096)),
@@ -75,36 +74,39 @@ export const programEntries = {
 };
 
 export const createSessionSchema = v.strictObject({
-  name: optional(filled(256), "Its name; the daemon makes one up when absent."),
+  name: optional(filled(256), "Its name; if omitted, the daemon picks one."),
   ...programEntries,
   cols: v.optional(cols),
   rows: v.optional(rows),
-  remainOnExit: optional(v.boolean(), "Keep the pane readable when its program has ended."),
+  remainOnExit: optional(v.boolean(), "Keep the pane readable after its program has ended."),
 });
 export type NativeCreateSession = v.InferInput<typeof createSessionSchema>;
 
 export const sizeRequestSchema = v.strictObject({ cols, rows });
 export type NativeSize = v.InferInput<typeof sizeRequestSchema>;
 
-/** Where reading begins. Streams take all forms, waits all but `snapshot`. */
+/** Where reading starts. Streams take all forms, waits all but `snapshot`. */
 export const fromSchema = v.pipe(
   v.string(),
   v.regex(
     /^(?:now|snapshot|tail:\d{1,6}|[0-9A-Za-z]{1,32}:\d{1,16})$/,
-    "from is now, snapshot, tail:LINES or a position such as k3Jd9:1024",
+    "from must be now, snapshot, tail:LINES or a position such as k3Jd9:1024",
   ),
-  v.description("Where to begin: now, snapshot, tail:LINES, or a position such as k3Jd9:1024."),
+  v.description("Where to start: now, snapshot, tail:LINES, or a position such as k3Jd9:1024."),
 );
 
 export const runRequestSchema = v.strictObject({
-  command: described(v.pipe(wellFormedText, v.nonEmpty(), v.maxLength(NATIVE_MAX_RUN_BYTES)), "A line for the shell."),
+  command: described(
+    v.pipe(wellFormedText, v.nonEmpty(), v.maxLength(NATIVE_MAX_RUN_BYTES)),
+    "The command line for the shell.",
+  ),
   timeoutMs: optional(
     v.nullable(whole(1, NATIVE_MAX_TIMEOUT_MS)),
-    "Give up after this many milliseconds; default 30000, null for as long as it takes.",
+    "Give up after this many milliseconds; default 30000, null for no timeout.",
   ),
   maxOutputBytes: optional(
     whole(1, NATIVE_MAX_OUTPUT_BYTES),
-    "How much output to keep; what came before is reported as a gap. Default 1 MiB.",
+    "How many bytes of output to keep; older output is reported as a gap. Default 1 MiB.",
   ),
   format: optional(
     v.picklist(["text", "raw"]),
@@ -118,23 +120,23 @@ export const captureRequestSchema = v.strictObject({
     whole(1, NATIVE_MAX_LINES),
     "The last lines of history and screen, up to 5000; default: the visible screen.",
   ),
-  joined: optional(v.boolean(), "Join lines that tmux wrapped."),
+  joined: optional(v.boolean(), "Join wrapped lines."),
   ansi: optional(v.boolean(), "Keep colours and attributes."),
 });
 export type NativeCaptureRequest = v.InferInput<typeof captureRequestSchema>;
 
 export const streamQuerySchema = v.strictObject({
   from: v.optional(fromSchema),
-  readiness: optional(
-    v.boolean(),
-    "Report what the program is doing as well: the state at the beginning, then every change.",
-  ),
-  input: optional(v.boolean(), "Report what is typed through the daemon as well."),
+  readiness: optional(v.boolean(), "Also report what the program is doing: the current state, then every change."),
+  input: optional(v.boolean(), "Also report input typed through the daemon."),
 });
-export const eventIdSchema = v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,32}:\d{1,15}$/, "after is the id of an event"));
+export const eventIdSchema = v.pipe(
+  v.string(),
+  v.regex(/^[0-9A-Za-z]{1,32}:\d{1,15}$/, "after must be the id of an event"),
+);
 export const eventsQuerySchema = v.strictObject({
-  after: optional(eventIdSchema, "The id of the last event that is known, or of a tree: go on after it."),
-  readiness: optional(v.boolean(), "Report what the programs are doing as well."),
+  after: optional(eventIdSchema, "The id of the last received event, or of a tree; the stream resumes after it."),
+  readiness: optional(v.boolean(), "Also report what the programs are doing."),
 });
-/** For operations without input besides their target. */
+/** For operations that take only a target. */
 export const emptyRequestSchema = v.strictObject({});

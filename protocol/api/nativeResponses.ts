@@ -1,6 +1,6 @@
 /**
- * What the native API returns (docs/contracts/native.md): schemas for OpenAPI and for tests, types for everyone. Positions
- * are `epoch:outputSeq` texts; ids are tmux's own. Titles, names, paths and screen text are foreign text.
+ * The responses of the native API (docs/contracts/native.md): schemas for OpenAPI and tests, and types. Positions are
+ * `epoch:outputSeq` strings; ids are tmux's own. Titles, names, paths and screen text are foreign text.
  */
 import * as v from "valibot";
 import { ERROR_SURFACES, type ErrorCode } from "../errors.ts";
@@ -14,11 +14,11 @@ const ERROR_CODES = Object.keys(ERROR_SURFACES) as [ErrorCode, ...ErrorCode[]];
 export const errorResponseSchema = v.object({
   error: described(
     v.object({
-      code: described(v.picklist(ERROR_CODES), "What went wrong: decide by this."),
-      message: described(v.string(), "One line for a person that says what to do next."),
+      code: described(v.picklist(ERROR_CODES), "The error's code; decide by this."),
+      message: described(v.string(), "One line for people: what is wrong, and what to do."),
       details: optional(v.record(v.string(), v.unknown()), "Details: ids, limits, progress."),
     }),
-    "What went wrong.",
+    "The error.",
   ),
 });
 export type NativeErrorResponse = v.InferOutput<typeof errorResponseSchema>;
@@ -27,17 +27,17 @@ const position = (text: string) => described(v.string(), text);
 const ids = (text: string) => described(v.array(v.string()), text);
 
 export const exitSchema = v.object({
-  exitCode: optional(v.number(), "Its exit status, when it ended by itself."),
+  exitCode: optional(v.number(), "Its exit status, if it exited by itself."),
   signal: optional(v.number(), "The number of the signal that ended it."),
 });
 export type NativeExit = v.InferOutput<typeof exitSchema>;
 
 const gapSchema = v.object({
-  from: position("Where the missing output begins."),
+  from: position("Where the missing output starts."),
   to: position("Where it ends."),
   reason: described(
     v.picklist(["evicted", "paused", "epoch"]),
-    "Why: evicted from the daemon's memory, dropped by tmux, or printed between two connections to tmux.",
+    "Why it is missing: evicted from the daemon's memory, dropped by tmux, or printed between two connections to tmux.",
   ),
 });
 export type NativeGap = v.InferOutput<typeof gapSchema>;
@@ -47,20 +47,23 @@ export const serverStateSchema = v.picklist(["connecting", "ready", "degraded", 
 
 const serverSchema = v.object({
   name: described(v.string(), "Its name in paths."),
-  kind: described(v.picklist(["owned", "guest", "stub"]), "The daemon's own, the user's, or one in memory for tests."),
+  kind: described(
+    v.picklist(["owned", "guest", "stub"]),
+    "The daemon's own server, the user's, or one in memory for tests.",
+  ),
   state: described(serverStateSchema, "Whether tmux responds."),
-  epoch: described(v.string(), "Identifies the connection to tmux: positions of another epoch are no longer valid."),
-  tmuxVersion: described(v.nullable(v.string()), "As tmux reports it; null when it is not known."),
-  socketPath: described(v.nullable(v.string()), "The socket of the tmux server; null when there is none."),
-  sessions: count("How many sessions it has."),
-  panes: count("How many panes it has."),
+  epoch: described(v.string(), "Identifies the connection to tmux; positions of another epoch are not valid."),
+  tmuxVersion: described(v.nullable(v.string()), "The version that tmux reports; null if unknown."),
+  socketPath: described(v.nullable(v.string()), "The socket of the tmux server; null if there is none."),
+  sessions: count("Number of sessions."),
+  panes: count("Number of panes."),
   waiting: v.optional(
     described(
       v.object({
-        for: described(v.literal("calm"), "For what."),
+        for: described(v.literal("calm"), "What the clients wait for."),
         sinceUnixMs: described(v.number(), "Since when: Unix time in milliseconds."),
       }),
-      "There while clients of the daemon wait until the server is calm: streams begin then, with a gap.",
+      "Present while the daemon's clients wait for sessions and clients to stop changing; streams then start with a gap.",
     ),
   ),
 });
@@ -69,13 +72,13 @@ export const serversSchema = v.object({ servers: described(v.array(serverSchema)
 
 export const sessionSchema = v.object({
   id: described(v.string(), "Such as $0."),
-  name: described(v.string(), "As tmux has it. Foreign text."),
-  windows: ids("Ids of its windows, in their order."),
+  name: described(v.string(), "Its name in tmux. Foreign text."),
+  windows: ids("Ids of its windows, in order."),
   activePane: described(
     v.nullable(v.string()),
-    "The pane that input to the session reaches; null while it is being made or ended.",
+    "The pane that gets input sent to the session; null while it is being created or killed.",
   ),
-  createdSec: described(v.number(), "When it was made: Unix time in seconds."),
+  createdSec: described(v.number(), "When it was created: Unix time in seconds."),
 });
 export type NativeSession = v.InferOutput<typeof sessionSchema>;
 export const sessionsSchema = v.object({ sessions: described(v.array(sessionSchema), "All of them, by name.") });
@@ -93,11 +96,11 @@ const paneEntries = {
   exit: described(v.nullable(exitSchema), "How its program ended; null while it runs."),
   position: described(
     v.nullable(v.string()),
-    "Its output so far ends here. Null on a guest server, where asking would mean attaching to the session.",
+    "Where its output currently ends. Null on a guest server, where this would require attaching to the session.",
   ),
   readiness: described(
     v.nullable(readinessSchema),
-    "What its program is doing. Null in a list when the pane is not watched.",
+    "What its program is doing. Null in lists if the pane is not being watched.",
   ),
 };
 const paneSchema = v.object(paneEntries);
@@ -106,21 +109,24 @@ export const panesSchema = v.object({ panes: described(v.array(paneSchema), "All
 
 export const paneDetailsSchema = v.object({
   ...paneEntries,
-  command: described(v.string(), "The program in its foreground, as tmux calls it. Foreign text."),
-  cwd: described(v.string(), "The directory that program is in. Foreign text."),
+  command: described(v.string(), "The name of the foreground program, from tmux. Foreign text."),
+  cwd: described(v.string(), "That program's working directory. Foreign text."),
   tty: described(v.string(), "Its terminal device."),
-  historyLines: count("Rows above the screen that tmux keeps."),
+  historyLines: count("Rows of history above the screen."),
   alternateScreen: described(v.boolean(), "Whether a full-screen program shows its own screen."),
   inMode: described(v.boolean(), "Whether it is in one of tmux's modes, such as copy mode."),
 });
 export type NativePaneDetails = v.InferOutput<typeof paneDetailsSchema>;
 
-export const receiptSchema = v.object({ position: position("The output that it causes is after this.") });
+export const receiptSchema = v.object({ position: position("The effect of the input comes after this.") });
 export type NativeReceipt = v.InferOutput<typeof receiptSchema>;
 
 const screenEntries = {
-  position: position("The place in the pane's output that the screen shows."),
-  exact: described(v.boolean(), "Whether that is exactly the place; else what follows may repeat or miss something."),
+  position: position("The position in the pane's output that the screen shows."),
+  exact: described(
+    v.boolean(),
+    "Whether the position is exact; if not, the output that follows may repeat or miss something.",
+  ),
   cols: count("Width in columns."),
   rows: count("Height in rows."),
   alternateScreen: described(v.boolean(), "Whether a full-screen program shows its own screen."),
@@ -128,17 +134,17 @@ const screenEntries = {
 
 export const captureSchema = v.object({
   ...screenEntries,
-  lines: described(v.array(v.string()), "One text per row, blanks at its end trimmed. Foreign text."),
+  lines: described(v.array(v.string()), "One string per row, without trailing spaces. Foreign text."),
   cursor: described(
     v.object({ col: count("Column, from 0."), row: count("Row of the screen, from 0.") }),
-    "Where the cursor is.",
+    "The cursor's position.",
   ),
 });
 export type NativeCapture = v.InferOutput<typeof captureSchema>;
 
 export const snapshotSchema = v.object({
   ...screenEntries,
-  data: described(v.string(), "The bytes, in base64, from a full reset on."),
+  data: described(v.string(), "The bytes in base64, beginning with a full reset."),
 });
 export type NativeSnapshot = v.InferOutput<typeof snapshotSchema>;
 
@@ -148,26 +154,26 @@ export const waitResponseSchema = v.object({
   matched: described(
     v.array(
       v.object({
-        predicate: described(v.string(), "The name of the predicate that holds."),
+        predicate: described(v.string(), "The name of the predicate."),
         text: optional(v.string(), "The text that matched. Foreign text."),
-        on: optional(v.literal("screen"), "It was found on the screen and not in the output, so it has no positions."),
-        from: v.optional(position("Where the match begins.")),
+        on: optional(v.literal("screen"), "Found on the screen, not in the output, so there are no positions."),
+        from: v.optional(position("Where the match starts.")),
         to: v.optional(position("Where the match ends.")),
       }),
     ),
-    "What holds.",
+    "The predicates that hold.",
   ),
-  position: position("The output that was looked at ends here: go on from it."),
-  exit: optional(exitSchema, "How the program ended, when it has."),
+  position: position("Where the examined output ends; continue from here."),
+  exit: optional(exitSchema, "How the program ended, if it has."),
   elapsedMs,
   gaps,
 });
 export type NativeWaitResponse = v.InferOutput<typeof waitResponseSchema>;
 
 export const runResponseSchema = v.object({
-  output: described(v.string(), "What the command printed: plain text, or base64 with the raw format. Foreign text."),
-  exitCode: described(v.nullable(v.number()), "Its exit status; null when the shell did not report one."),
-  from: position("Where its output begins."),
+  output: described(v.string(), "The command's output: plain text, or base64 in raw format. Foreign text."),
+  exitCode: described(v.nullable(v.number()), "Its exit status; null if the shell did not report one."),
+  from: position("Where its output starts."),
   to: position("Where its output ends."),
   gaps,
   method: described(

@@ -9,7 +9,7 @@ import { recognized } from "./parse.ts";
 import { isPlainInputMessage } from "./plainInput.ts";
 import type { NativeServerEvent } from "./nativeTree.ts";
 
-/** First event of a subscription; reading begins at its position. */
+/** The first event of a subscription; reading starts at its position. */
 export interface StreamOpen {
   readonly server: string;
   readonly pane: string;
@@ -18,11 +18,11 @@ export interface StreamOpen {
   readonly rows: number;
 }
 
-/** Base64 of what was typed through the daemon when the output had reached `position`. */
+/** Base64 of input typed through the daemon when the output had reached `position`. */
 export interface StreamInput {
   readonly position: string;
   readonly data: string;
-  /** Bytes before it that this reader was too slow for. */
+  /** Bytes of input before it that this reader missed because it was too slow. */
   readonly missedBytes?: number | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface StreamClosed {
   readonly message: string;
 }
 
-/** SSE: `event` names and what `data` holds as JSON, except `output`, whose data is base64 and whose id is its end. */
+/** SSE: the `event` names, and their `data` as JSON, except `output`, whose data is base64 and whose id is its end. */
 export interface StreamEventData {
   readonly open: StreamOpen;
   readonly gap: NativeGap;
@@ -39,9 +39,9 @@ export interface StreamEventData {
   readonly snapshot: NativeSnapshot;
   readonly resize: NativeSize;
   readonly exit: NativeExit;
-  /** Only for those who ask. */
+  /** Only on request. */
   readonly input: StreamInput;
-  /** Only on request: the state at the beginning, then every change. */
+  /** Only on request: the current state, then every change. */
   readonly readiness: NativeReadiness;
   readonly closed: StreamClosed;
 }
@@ -82,22 +82,22 @@ const streamRequest = v.variant("type", [
     session: v.optional(v.string()),
     pane: v.optional(v.string()),
     recording: v.optional(v.string()),
-    /** Checked by the operation. */
+    /** Validated by the operation. */
     input: v.optional(v.unknown()),
     idempotencyKey: v.optional(v.string()),
   }),
   /** Cancels the call of this id; its response follows. */
   v.strictObject({ type: v.literal("cancel"), id }),
 ]);
-/** What a client sends. `id` comes back in the response; `channel` is given by `subscribed`. */
+/** The messages of a client. The response repeats `id`; `channel` comes from `subscribed`. */
 export const streamRequestSchema = recognized(streamRequest, isPlainInputMessage);
 export type StreamRequest = v.InferInput<typeof streamRequestSchema>;
 export type StreamRequestOf<Type extends StreamRequest["type"]> = Extract<StreamRequest, { type: Type }>;
 
-/** What the daemon sends as text. `ack`, `result` and `error` with an `id` respond to the request of that id. */
+/** The daemon's text messages. `ack`, `result` and `error` with an `id` respond to the request with that id. */
 export type StreamMessage =
   | ({ readonly type: "subscribed"; readonly id: number; readonly channel: number } & StreamOpen)
-  /** For a call. */
+  /** The response to a call. */
   | { readonly type: "result"; readonly id: number; readonly output: object }
   | { readonly type: "ack"; readonly id: number; readonly position?: string | undefined }
   | {
@@ -116,11 +116,11 @@ export type StreamMessage =
   | ({ readonly type: "closed"; readonly channel: number } & StreamClosed)
   | ServerEventMessage;
 
-/** An event of a server, for those who follow them; the last one is `closed`. */
+/** An event of a followed server; the last one is `closed`. */
 interface ServerEventMessage {
   readonly type: "server-event";
   readonly server: string;
-  /** Where to continue after it. */
+  /** Resume after this. */
   readonly eventId: string;
   readonly event: NativeServerEvent;
 }

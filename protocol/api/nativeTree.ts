@@ -1,6 +1,6 @@
 /**
- * What a tmux server holds, and what changes in it, as the native API reports it (docs/contracts/native.md, "Windows and
- * panes"). Names and titles are foreign text.
+ * The tree of a tmux server and its changes in the native API (docs/contracts/native.md, "Windows and panes"). Names and
+ * titles are foreign text.
  */
 import * as v from "valibot";
 import type { LayoutCell } from "../windowLayout.ts";
@@ -25,28 +25,28 @@ const title = described(v.string(), "Set by its program. Foreign text.");
 const pid = described(v.number(), "The process id of its first program.");
 const activePane = described(
   v.nullable(v.string()),
-  "The id of its active pane; null while it is being made or ended.",
+  "The id of its active pane; null while it is being created or killed.",
 );
 const activeWindow = described(
   v.nullable(v.string()),
-  "The id of its active window; null while it is being made or ended.",
+  "The id of its active window; null while it is being created or killed.",
 );
-const createdSec = described(v.number(), "When it was made: Unix time in seconds.");
-const placeSchema = v.object({ index: count("The window's number in the session."), window });
-const places = described(v.array(placeSchema), "Its windows, by their number.");
+const createdSec = described(v.number(), "When it was created: Unix time in seconds.");
+const placeSchema = v.object({ index: count("The window's index in the session."), window });
+const places = described(v.array(placeSchema), "Its windows, by index.");
 const state = described(serverStateSchema, "Whether tmux responds.");
 
 const CELL_KIND = described(
   v.picklist(["pane", "row", "column"]),
-  "A pane, cells side by side (row), or cells one below the other (column).",
+  "A pane, cells side by side (row), or cells one below another (column).",
 );
-/** Its `cells` are layout cells, too. */
+/** Its `cells` are layout cells as well. */
 const layoutCellSchema = v.looseObject({
   kind: CELL_KIND,
   cols,
   rows,
-  left: count("Column of its left edge in the window, from 0."),
-  top: count("Row of its top edge in the window, from 0."),
+  left: count("The column of its left edge in the window, from 0."),
+  top: count("The row of its top edge in the window, from 0."),
   pane: optional(v.nullable(v.string()), "For a pane: its id."),
   cells: optional(v.array(v.looseObject({ kind: CELL_KIND })), "For a row or column: its cells, in the same form."),
 }) as unknown as v.GenericSchema<LayoutCell>;
@@ -54,9 +54,9 @@ const layoutCellSchema = v.looseObject({
 const shape = {
   cols,
   rows,
-  layout: described(v.string(), "Its layout as tmux writes it."),
-  root: described(v.nullable(layoutCellSchema), "The same as a tree; null when it cannot be read."),
-  zoomed: described(v.boolean(), "Whether one pane covers the window; the layout is the one it goes back to."),
+  layout: described(v.string(), "Its layout string from tmux."),
+  root: described(v.nullable(layoutCellSchema), "The same as a tree; null if it cannot be parsed."),
+  zoomed: described(v.boolean(), "Whether one pane fills the window; `layout` is the one that unzooming restores."),
   panes: described(v.array(v.string()), "Ids of its panes, in tmux's order."),
 };
 
@@ -79,7 +79,10 @@ const treeEntries = {
 };
 
 export const treeSchema = v.object({
-  id: described(v.string(), "The event that this tree is after: `Last-Event-ID` for what follows it."),
+  id: described(
+    v.string(),
+    "The id of the last event that the tree includes; use it as `Last-Event-ID` for later events.",
+  ),
   state,
   ...treeEntries,
 });
@@ -93,7 +96,7 @@ export const windowsSchema = v.object({
     v.array(
       v.object({
         ...treeWindowSchema.entries,
-        sessions: described(v.array(v.string()), "Ids of the sessions that have it."),
+        sessions: described(v.array(v.string()), "Ids of the sessions that contain it."),
       }),
     ),
     "All of them.",
@@ -111,7 +114,7 @@ export const serverEventSchema = v.variant("type", [
     reason: v.picklist(RESET_REASONS),
     state,
     ...treeEntries,
-    /** With `readiness`: for every pane where it is known. */
+    /** With `readiness`: that of every pane for which it is known. */
     readiness: v.optional(v.record(v.string(), readinessSchema)),
   }),
   v.object({ type: v.literal("server-state"), state }),

@@ -1,11 +1,11 @@
 /**
- * The HTTP route of each operation of the native API (docs/contracts/native.md §3), and so the list of all of them: the
- * compiler checks the daemon's routes, the client's requests and the table of operations against it. The client loads
- * it in browsers, so no schema library here.
+ * The HTTP route of each operation of the native API (docs/contracts/native.md §3). This is the list of all operations: the
+ * compiler checks the daemon's routes, the client's requests and the table of operations against it. The client loads it in
+ * browsers, so it does not use the schema library.
  */
 export interface OperationRoute {
   readonly method: "GET" | "POST" | "DELETE";
-  /** `:server`, `:session`, `:pane` and `:recording` stand for the names of its target. */
+  /** `:server`, `:session`, `:pane` and `:recording` are the names of the target. */
   readonly path: string;
   /** The status of a success; default 200. */
   readonly status?: 201 | undefined;
@@ -35,7 +35,7 @@ export const LAYOUT_OPERATION_NAMES = [
 ] as const;
 export type LayoutOperationName = (typeof LAYOUT_OPERATION_NAMES)[number];
 
-/** The target of an operation, as the caller names it. */
+/** The target of an operation, by the caller's names. */
 export interface OperationNames {
   readonly server?: string | undefined;
   readonly session?: string | undefined;

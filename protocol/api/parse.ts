@@ -1,14 +1,14 @@
-/** The one way from an outside value to a schema's type: nothing else calls the library's parsers. */
+/** The only code that calls the schema library's parsers. */
 import * as v from "valibot";
 import { AppError } from "../errors.ts";
 
-/** Makes the error for the first fault; `path` is the field's, undefined for the value itself. */
+/** Makes the error for the first issue; `path` is the field's, undefined for the value itself. */
 export type Refuse = (issue: v.BaseIssue<unknown>, path: string | undefined) => Error;
 
-/** Recognise values that a schema would return unchanged, without running it. */
+/** Functions that recognise values a schema would return unchanged, so that it need not run. */
 const recognizers = new WeakMap<v.GenericSchema, (value: unknown) => boolean>();
 
-/** @param isPlain true only for what the schema would return unchanged: `parse` then skips the schema */
+/** @param isPlain true only for values that the schema would return unchanged; `parse` then skips the schema */
 export function recognized<Schema extends v.GenericSchema>(
   schema: Schema,
   isPlain: (value: unknown) => boolean,
@@ -17,7 +17,7 @@ export function recognized<Schema extends v.GenericSchema>(
   return schema;
 }
 
-/** A schema's type, or the first fault; of a faulty object `output` has the members that come before it. */
+/** A schema's type, or the first issue; `output` then has the members before the invalid one. */
 type Tried<Schema extends v.GenericSchema> =
   | { readonly success: true; readonly output: v.InferOutput<Schema> }
   | {
@@ -28,27 +28,27 @@ type Tried<Schema extends v.GenericSchema> =
     };
 
 interface ParseOptions {
-  /** The schema is for arrays as well. */
+  /** Whether the schema accepts arrays. */
   readonly mayBeArray?: boolean | undefined;
 }
 
-/** Like `parse`, and returns what is wrong instead of throwing it. */
+/** Like `parse`, but returns the issue instead of throwing. */
 export function tryParse<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
   { mayBeArray = false }: ParseOptions = {},
 ): Tried<Schema> {
   if (recognizers.get(schema)?.(value) === true) return { success: true, output: value };
-  // The library takes an array for an object without members.
+  // The library treats an array as an object without members.
   const given = Array.isArray(value) && !mayBeArray ? undefined : value;
-  // One fault is told: of a list of a million there may be as many.
+  // Only one issue is reported, because a list of a million items may have as many.
   const parsed = v.safeParse(schema, given, { abortEarly: true });
   if (parsed.success) return parsed;
   const [issue] = parsed.issues;
   return { success: false, output: parsed.output, issue, path: v.getDotPath(issue) ?? undefined };
 }
 
-/** @throws what `refuse` returns for the first fault; default AppError INVALID_ARGUMENT that names the field */
+/** @throws the error that `refuse` makes for the first issue; default: AppError INVALID_ARGUMENT that names the field */
 export function parse<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
@@ -59,7 +59,7 @@ export function parse<Schema extends v.GenericSchema>(
   throw refuse(parsed.issue, parsed.path);
 }
 
-/** Whether a schema takes a value; for those that change nothing in it. */
+/** Whether a schema accepts a value; for schemas that do not transform. */
 export const matches = <Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,

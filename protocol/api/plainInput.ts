@@ -1,7 +1,7 @@
 /**
- * The usual inputs, recognised without the schema: a person typing waits for it, and a schema that runs once in 100 ms
- * is cold each time. Anything else goes to the schema, which alone reports errors; what is accepted here the schema
- * would return unchanged (`test/property/plainInput.test.ts`).
+ * Recognises the most common inputs without the schema, because a typing person waits for it, and a schema that runs once in
+ * 100 ms is cold each time. Anything else goes to the schema, which alone reports errors; it would return everything
+ * accepted here unchanged (`test/property/plainInput.test.ts`).
  */
 import { isWellFormed } from "../text/wellFormed.ts";
 
@@ -66,5 +66,5 @@ function arePlainKeys(keys: unknown): boolean {
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
-/** If the number is right and every expected member is there, no other is. */
+/** If the number of members is right and every expected member exists, there is no other. */
 const countMembers = (value: Record<string, unknown>): number => Object.keys(value).length;

@@ -1,6 +1,6 @@
 /**
- * The team contract's requests and responses (docs/contracts/team.md §2). Objects are strict: a misspelt field is an error,
- * not a surprise. A schema message that begins with an error's name selects that error instead of `invalid_argument`.
+ * The team contract's requests and responses (docs/contracts/team.md §2). Objects are strict, so a misspelt field is an
+ * error. A schema message that begins with an error's name selects that error instead of `invalid_argument`.
  */
 import * as v from "valibot";
 
@@ -28,7 +28,7 @@ const identifier = v.pipe(
   ),
 );
 
-/** As tmux reports it, so it may be one that we would not create. */
+/** A name that tmux reports, so it may be one that we would not create. */
 const sessionName = v.pipe(
   v.string(),
   v.check(
@@ -37,7 +37,7 @@ const sessionName = v.pipe(
   ),
 );
 
-/** As teamd accepts it: pi-team derives it from the user's name, which may be long. */
+/** An id that teamd accepts; pi-team derives it from the user's name, which may be long. */
 const agentId = v.pipe(
   v.string(),
   v.check(
@@ -64,11 +64,11 @@ const text = (maxBytes: number) =>
     ),
   );
 
-const WHOLE = "must be a whole number from 1";
-/** Above the bound it is cut to the bound, and the response says so. */
+const WHOLE = "must be an integer from 1";
+/** Larger values are reduced to the bound, and the response says so. */
 const lines = v.pipe(v.number(WHOLE), v.integer(WHOLE), v.minValue(1, WHOLE));
 
-/** Where the team's daemon is, if the caller knows; otherwise it is found as the contract says. */
+/** The team's teamd, if the caller knows it; otherwise it is found as the contract says. */
 const teamd = v.strictObject({
   url: short(512),
   token: filled(4_096),
@@ -88,7 +88,7 @@ export const teamStartSchema = v.strictObject({
   ),
   threadId: v.optional(identifier),
   sessionPrefix: v.optional(identifier),
-  /** Exactly this session instead of the next of a prefix; if it exists, nothing is done. */
+  /** Exactly this session, instead of the next one with a prefix; if it exists, nothing is done. */
   sessionName: v.optional(identifier),
   lines: v.optional(lines),
   title: v.optional(v.pipe(text(1_024), v.nonEmpty("must not be empty"))),
@@ -121,7 +121,7 @@ export interface TeamCapture {
   /** Rows with line feeds between them, as `tmux capture-pane -p -S -LINES -E -` prints them. Foreign text. */
   readonly text: string;
   readonly truncated: boolean;
-  /** With `threadId`: it was posted there. */
+  /** With `threadId`: whether it was posted there. */
   readonly posted?: boolean | undefined;
 }
 
@@ -137,16 +137,16 @@ export const TEAM_START_OUTCOMES = [
   "unfinished",
 ] as const;
 /**
- * What became of the prompt. The first five are delivery's (docs/contracts/native.md). `refused`: the worker was in no
- * state to take it, and nothing was typed. `not_ready`: it was not ready in time. `ended`: its program ended before it
- * was. `unfinished`: an earlier start did not finish, and this request is not the one that could finish it.
+ * The outcome of the prompt. The first five are those of a delivery (docs/contracts/native.md). `refused`: the worker could
+ * not take it in its state, and nothing was typed. `not_ready`: the worker was not ready in time. `ended`: its program ended
+ * before it was ready. `unfinished`: an earlier start did not finish, and this request cannot finish it.
  */
 export type TeamStartOutcome = (typeof TEAM_START_OUTCOMES)[number];
 
 export interface TeamStart {
   /** As tmux reports it (`.` becomes `_`). */
   readonly sessionName: string;
-  /** False: it existed, and nothing was done now. */
+  /** False if it already existed and nothing was done. */
   readonly created: boolean;
   readonly windowName: string;
   readonly paneId: string;
@@ -155,19 +155,19 @@ export interface TeamStart {
   readonly captureHint: string;
   readonly threadId: string | null;
   readonly threadCreated: boolean;
-  /** `outcome` is `submitted` or `queued`. False: check the session before relying on it. */
+  /** Whether `outcome` is `submitted` or `queued`; if not, check the session before relying on it. */
   readonly promptSubmitted: boolean;
   readonly outcome: TeamStartOutcome;
   /**
-   * Why the worker is not at work on the prompt and what to do, including its last words: foreign text. Null when it
-   * is.
+   * Why the worker is not working on the prompt and what to do, including its last output, which is foreign text. Null if it
+   * is working on it.
    */
   readonly reason: string | null;
-  /** Its program has ended; the session is kept. */
+  /** Whether its program has ended; the session is kept. */
   readonly dead: boolean;
   /** As in `TeamSession`. */
   readonly exitStatus: number | null;
-  /** From the session's creation until it was ready for a prompt; null when it was not in time. */
+  /** Milliseconds from the session's creation until it was ready for a prompt; null if it was not ready in time. */
   readonly readyMs: number | null;
   readonly capture?: TeamCapture | undefined;
 }
@@ -177,7 +177,7 @@ export interface TeamSession {
   readonly windows: number;
   /** ISO 8601. */
   readonly createdAt: string;
-  /** Every program in it has ended. */
+  /** Whether every program in it has ended. */
   readonly dead: boolean;
   /** The exit status of its active pane; 128 + N after signal N. */
   readonly exitStatus: number | null;
@@ -189,7 +189,7 @@ export interface TeamAttach {
   readonly sessionName: string;
   readonly socketPath: string;
   readonly argv: readonly string[];
-  /** The same for a shell. */
+  /** The same as a shell command line. */
   readonly command: string;
 }
 

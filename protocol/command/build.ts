@@ -1,49 +1,49 @@
 /**
- * One typed builder per tmux command we send; each returns one command without a line end. Targets are ids, names only
- * in the `=NAME:` form inside a group that creates the name. Nothing else in the project writes tmux syntax.
+ * One typed builder per tmux command that we send; each returns one command without a newline. Targets are ids; names only
+ * occur as `=NAME:` inside a group that creates the name. No other code writes tmux syntax.
  *
- * A command's name is written without its last letter: tmux completes it, and so bypasses a `command-alias` of the full
- * name, with which anybody can redefine a command for the whole server (docs/tmuxFacts.md 52).
+ * Command names are written without their last letter. tmux completes them, which bypasses a `command-alias` for the full
+ * name, with which anyone could redefine a command for the whole server (docs/tmuxFacts.md 52).
  */
 import { PANE_IDS } from "./formats.ts";
 import { type PaneId, paneNumberOf, type SessionId, type WindowId } from "../ids.ts";
 import { type NewPaneProgram, program, quote, quoteLiteralFormat } from "./encode.ts";
 
 /**
- * Several commands on one line: executed as one step, one guard block each; a failing one drops the rest. An empty one
- * stands for a block of a command that another one runs.
+ * Several commands on one line, executed as one step, with one guard block each; if one fails, the rest is dropped. An empty
+ * string stands for the block of a command that another command runs.
  */
 export const joinGroup = (commands: readonly string[]): string =>
   commands.filter((command) => command !== "").join(" ; ");
 
-/** Prints `format` expanded for `target`; an unknown target expands to empty fields and is no error. */
+/** Prints `format` expanded for `target`; an unknown target is not an error and expands to empty fields. */
 export const displayMessage = (format: string, target?: PaneId): string =>
   `display-messag -p ${target === undefined ? "" : `-t ${target} `}${quote(format)}`;
 
-/** tmux starts a program that ends at once, and waits for nothing. */
+/** Makes tmux start a program that ends at once, without waiting for it. */
 export const startProgram = (): string => "run-shel -b true";
 
 /** Leaves copy mode and any other mode; does nothing outside one (docs/tmuxFacts.md 26). */
 export const leaveModes = (pane: PaneId): string => `copy-mod -q -t ${pane}`;
 
-/** Prints 1 if somebody has turned the pane's input off (`select-pane -d`): tmux drops what is typed then. */
+/** Prints 1 if the pane's input is turned off (`select-pane -d`), in which case tmux drops typed input. */
 export const askInputOff = (pane: PaneId): string => displayMessage("#{pane_input_off}", pane);
 
 /** Types printable UTF-8 text unchanged. */
 export const sendLiteral = (pane: PaneId, text: Uint8Array): string => `send-key -l -t ${pane} -- ${quote(text)}`;
 
-/** Any bytes, NUL and 0xFF included, one argument each (docs/tmuxFacts.md 25). */
+/** Types any bytes, including NUL and 0xFF, one argument each (docs/tmuxFacts.md 25). */
 export function sendBytes(pane: PaneId, bytes: Uint8Array): string {
   let hex = "";
   for (const byte of bytes) hex += byte < 16 ? ` 0${byte.toString(16)}` : ` ${byte.toString(16)}`;
   return `send-key -H -t ${pane}${hex}`;
 }
 
-/** Key names as tmux knows them, checked by the caller. */
+/** Presses keys by tmux's names, which the caller has validated. */
 export const sendKeys = (pane: PaneId, keys: readonly string[]): string =>
   `send-key -t ${pane} -- ${keys.map((key) => quote(key)).join(" ")}`;
 
-/** What must hold for a pane when tmux executes a command (`PaneCondition`). */
+/** A condition on a pane that tmux evaluates when it executes a command (`PaneCondition`). */
 interface CommandCondition {
   readonly cursor?: { readonly col: number; readonly row: number } | undefined;
   readonly pid?: number | undefined;
@@ -51,8 +51,9 @@ interface CommandCondition {
 }
 
 /**
- * Commands, if the condition holds when tmux executes them; otherwise a failure that names `otherwise`, which must not be a
- * session's name. They come last in their group, with a guard block each behind that of the condition (docs/tmuxFacts.md 45).
+ * Runs commands if the condition holds when tmux executes them; otherwise fails with an error that names `otherwise`, which
+ * must not be a session's name. They come last in their group, each with a guard block after the condition's
+ * (docs/tmuxFacts.md 45).
  */
 export const onlyIf = (
   pane: PaneId,
@@ -81,28 +82,28 @@ export const setBuffer = (name: string, bytes: Uint8Array, append: boolean): str
   `set-buffe ${append ? "-a " : ""}-b ${name} -- ${quote(bytes)}`;
 
 interface PasteBuffer {
-  /** Only takes effect under `?2004h`. */
+  /** Takes effect only under `?2004h`. */
   readonly bracketed: boolean;
-  /** `-S`: control bytes stay unchanged. A tmux that lacks the flag never changes them (`TmuxFeatures`). */
+  /** `-S`: keep control bytes unchanged. A tmux that lacks the flag never changes them (`TmuxFeatures`). */
   readonly raw: boolean;
 }
 
-/** Pastes byte for byte (`-r`: LF stays LF) and deletes the buffer. */
+/** Pastes the buffer byte for byte (`-r`: LF stays LF) and deletes it. */
 export const pasteBuffer = (pane: PaneId, name: string, { bracketed, raw }: PasteBuffer): string =>
   `paste-buffe -d -r ${raw ? "-S " : ""}${bracketed ? "-p " : ""}-b ${name} -t ${pane}`;
 
-/** The flags and arguments that this server's own tmux has for a command. */
+/** Prints a command's flags and arguments in this server's version of tmux. */
 export const listCommandUsage = (command: string): string =>
   `list-command -F ${quote("#{command_list_usage}")} ${command}`;
 
 export const deleteBuffer = (name: string): string => `delete-buffe -b ${name}`;
 
-/** The names of buffers that match a tmux pattern. */
+/** Prints the names of buffers that match a tmux pattern. */
 export const listBufferNames = (pattern: string): string =>
   `list-buffer -F ${quote("#{buffer_name}")} -f ${quote(`#{m:${pattern},#{buffer_name}}`)}`;
 
 interface CapturePane {
-  /** First line: 0 is the top of the screen, negative is history; undefined is the top of the screen. */
+  /** The first line: 0 is the top of the screen (default), negative numbers are history. */
   readonly startLine?: number | "oldest" | undefined;
   readonly joinWrapped?: boolean | undefined;
   readonly escapes?: boolean | undefined;
@@ -112,11 +113,11 @@ export const capturePane = (pane: PaneId, options: CapturePane): string =>
   `capture-pan -p -t ${pane}${startOf(options.startLine)}` +
   `${options.joinWrapped === true ? " -J" : ""}${options.escapes === true ? " -e" : ""}`;
 
-/** tmux's `-` is the oldest line that it keeps. */
+/** In tmux, `-` is the oldest kept line. */
 const startOf = (line: CapturePane["startLine"]): string =>
   line === undefined ? "" : ` -S ${line === "oldest" ? "-" : line}`;
 
-/** The newest lines of history with their attributes, rows that tmux wrapped joined; without any, the screen's first row. */
+/** The newest lines of history with attributes, wrapped rows joined; the screen's first row if there is no history. */
 export const captureHistory = (pane: PaneId, lines: number): string =>
   `capture-pan -p -e -J -S ${-lines} -E -1 -t ${pane}`;
 
@@ -124,27 +125,27 @@ export const captureHistory = (pane: PaneId, lines: number): string =>
 export const captureLot = (pane: PaneId, begin: number, end: number): string =>
   `capture-pan -p -e -J -S ${begin} -E ${end - 1} -t ${pane}`;
 
-/** The row before `row`, and `row` itself: one line when the first continues in the second. */
+/** The row before `row`, and `row` itself; one line if the first continues in the second. */
 export const captureSeam = (pane: PaneId, row: number): string =>
   `capture-pan -p -J -S ${row - 1} -E ${row} -t ${pane}`;
 
-/** Which of a pane's two screens: the one that is shown, or the normal one kept behind the alternate one. */
+/** One of a pane's two screens: the displayed one, or the normal one saved behind the alternate one. */
 type PaneScreen = "shown" | "saved";
 
 const ofScreen = (screen: PaneScreen): string => (screen === "saved" ? " -a -q" : "");
 
-/** Every cell of a screen with its attributes, blanks at the end included; nothing when there is no saved screen. */
+/** Every cell of a screen with its attributes, including trailing spaces; nothing if there is no saved screen. */
 export const captureCells = (pane: PaneId, screen: PaneScreen): string =>
   `capture-pan -p -e -N${ofScreen(screen)} -t ${pane}`;
 
-/** The same cells without attributes, rows that tmux wrapped joined: tells which rows those are. */
+/** The same cells without attributes, wrapped rows joined, to find out which rows are wrapped. */
 export const captureJoined = (pane: PaneId, screen: PaneScreen): string =>
   `capture-pan -p -J${ofScreen(screen)} -t ${pane}`;
 
-/** The unfinished escape sequence at the end of the pane's output, control bytes and backslashes as octal escapes. */
+/** The incomplete escape sequence at the end of the pane's output, with control bytes and backslashes as octal escapes. */
 export const capturePending = (pane: PaneId): string => `capture-pan -p -P -C -t ${pane}`;
 
-/** A session by the exact name that the same line has just given it; also its only window or pane. */
+/** A session by the exact name that the same line has given it; also means its only window or pane. */
 export type JustMade = `=${string}:`;
 
 /** Sets the size of a window and keeps it (`window-size manual`). */
@@ -161,11 +162,11 @@ export interface NewSession extends NewPaneProgram {
   /** Default: tmux's own options. */
   readonly cols?: number | undefined;
   readonly rows?: number | undefined;
-  /** `-P -F`: what to print of the new session. */
+  /** `-P -F`: the format to print for the new session. */
   readonly format: string;
   /** Default: derived by tmux from the command. */
   readonly windowName?: string | undefined;
-  /** Default true. False (`-E`): nothing of this client's environment reaches the session. */
+  /** Default true. False (`-E`): the session gets nothing from this client's environment. */
   readonly updateEnvironment?: boolean | undefined;
 }
 
@@ -174,14 +175,14 @@ export const newSession = ({ name, format, cols, rows, windowName, updateEnviron
   (windowName === undefined ? "" : ` -n ${quoteLiteralFormat(windowName)}`) +
   ` -s ${quoteLiteralFormat(name)}${program(rest)}`;
 
-/** Removes a variable from the environment of new panes: the server's, or one session's. No error if it is not set. */
+/** Removes a variable from the environment of new panes of the server or one session. Not an error if it is not set. */
 export const unsetEnvironment = (name: string, session?: SessionId): string =>
   session === undefined ? `set-environmen -gu ${quote(name)}` : `set-environmen -t ${quote(session)} -u ${quote(name)}`;
 
 export const linkWindow = (window: WindowId, session: SessionId): string =>
   `link-windo -d -s ${quote(window)} -t ${quote(`${session}:`)}`;
 
-/** Takes the window out of `session` and ends it when that was its last place. */
+/** Unlinks the window from `session`, and kills it if that was its last place. */
 export const unlinkWindow = (window: WindowId, session: SessionId): string =>
   `unlink-windo -k -t ${quote(`${session}:${window}`)}`;
 
@@ -191,7 +192,7 @@ export const killSession = (session: SessionId): string => `kill-sessio -t ${quo
 export const renameSession = (session: SessionId | JustMade, name: string): string =>
   `rename-sessio -t ${quote(session)} -- ${quoteLiteralFormat(name)}`;
 
-/** A window's own option. */
+/** Sets a window's own option. */
 export const setWindowOption = (target: JustMade, option: string, value: string): string =>
   `set-optio -w -t ${quote(target)} ${option} ${quote(value)}`;
 
@@ -200,14 +201,13 @@ export const unsetWindowOption = (target: WindowId | JustMade, option: string): 
   `set-optio -w -u -t ${quote(target)} ${option}`;
 
 /**
- * Suppresses tmux's line below the output of a program that has ended (`Pane is dead …`), which scrolls the screen by a
- * row and so loses the first row of a short output. The quiet form, because tmux 3.2 lacks the option and always
- * writes.
+ * Suppresses tmux's line below the output of a program that has ended (`Pane is dead …`), which scrolls the screen by a row
+ * and loses the first row. `-q`, because tmux 3.2 lacks the option and always writes the line.
  */
 export const writeNothingAtExit = (target: JustMade): string =>
   `set-optio -wq -t ${quote(target)} remain-on-exit-format ${quote("")}`;
 
-/** A pane's own value of an option. */
+/** Sets a pane's own value of an option. */
 export const setPaneOption = (pane: PaneId | JustMade, option: string, value: string): string =>
   `set-optio -p -t ${targetOf(pane)} ${option} ${quote(value)}`;
 
@@ -224,7 +224,7 @@ export const continuePane = (pane: PaneId): string => `refresh-clien -A ${quote(
 
 const PANES_AT_ONCE = 200;
 
-/** Does nothing to panes that are on or do not exist. At least one. */
+/** Has no effect on panes that are on or do not exist. Takes at least one. */
 export const turnPanesOn = (panes: readonly PaneId[]): readonly string[] =>
   Array.from({ length: Math.ceil(panes.length / PANES_AT_ONCE) }, (_, lot) => {
     const each = panes.slice(lot * PANES_AT_ONCE, (lot + 1) * PANES_AT_ONCE);
@@ -232,19 +232,19 @@ export const turnPanesOn = (panes: readonly PaneId[]): readonly string[] =>
   });
 
 /**
- * For good: the pane is about to go. Written with a leading zero, which tmux ignores (`sscanf`), so that
+ * Permanently, for a pane that is about to close. Written with a leading zero, which tmux ignores (`sscanf`), so that
  * `OFF_BY_OTHERS` does not match it.
  */
 export const turnPaneOff = (pane: PaneId): string => `refresh-clien -A ${quote(`%0${paneNumberOf(pane)}:off`)}`;
 
-/** A format, true in a hook after `refresh-client` when it turned panes off. */
+/** A format that, in a hook after `refresh-client`, is true if the command turned panes off. */
 export const OFF_BY_OTHERS = "#{m/r:[^0-9](0|[1-9][0-9]*):off,#{hook_arguments}}";
 
 /** Sets flags of this client; a leading `!` clears one (tmux(1) attach-session `-f`). */
 export const setClientFlags = (flags: string): string => `refresh-clien -f ${quote(flags)}`;
 
 /**
- * tmux reports to this client, at most once a second, when a format of its session has changed
+ * Makes tmux report to this client, at most once a second, when a format of its session has changed
  * (`%subscription-changed`).
  */
 export const subscribeFormat = (name: string, format: string): string =>
@@ -257,7 +257,7 @@ export const switchClient = (session: SessionId): string => `switch-clien -E -t 
 export const listClients = (format: string): string => `list-client -F ${quote(format)}`;
 export const listSessions = (format: string): string => `list-session -F ${quote(format)}`;
 export const listAllWindows = (format: string): string => `list-window -a -F ${quote(format)}`;
-/** The windows with output after a second of Unix time, once for each session that has them. */
+/** The windows with output after `afterSec` (Unix time), once for each session that has them. */
 export const listWindowsWrittenTo = (afterSec: number, format: string): string =>
   `list-window -a -f ${quote(`#{>:#{window_activity},${afterSec}}`)} -F ${quote(format)}`;
 export const listAllPanes = (format: string): string => `list-pane -a -F ${quote(format)}`;

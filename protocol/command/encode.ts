@@ -1,13 +1,13 @@
 /**
- * The one encoder of tmux command lines. Every argument is ASCII in double quotes, with `\ooo` for each byte outside a
- * safe set: a raw newline would start a second command even inside quotes (docs/tmuxFacts.md 22), `$`, `~` and `#`
- * would expand. A line never holds a line end, is never empty and never begins a comment.
+ * The only encoder of tmux command lines. Every argument is ASCII in double quotes, with `\ooo` for each byte outside a safe
+ * set: a raw newline would start a second command even inside quotes (docs/tmuxFacts.md 22), and `$`, `~` and `#` would
+ * expand. A line never contains a newline, is never empty and never begins a comment.
  */
 import { AppError } from "../errors.ts";
 
 const utf8 = new TextEncoder();
 
-/** Bytes that stand for themselves inside double quotes. */
+/** Bytes that are literal inside double quotes. */
 const SAFE = new Uint8Array(256);
 for (const byte of utf8.encode(
   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 %&()*+,-./:<=>?@[]^_{|}!",
@@ -19,21 +19,21 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const ZERO = 0x30;
 
-/** Whether tmux's parser can carry every byte: NUL is a parse error, 0xFF is lost (docs/tmuxFacts.md 22). */
+/** Whether tmux's parser can represent every byte: NUL is a parse error, 0xFF is lost (docs/tmuxFacts.md 22). */
 export function isQuotable(bytes: Uint8Array): boolean {
   return !bytes.includes(0) && !bytes.includes(0xff);
 }
 
 /**
- * One argument.
- * @throws AppError INVALID_ARGUMENT when tmux's parser cannot carry it.
+ * Encodes one argument.
+ * @throws AppError INVALID_ARGUMENT if tmux's parser cannot represent it.
  */
 export function quote(argument: string | Uint8Array): string {
   const bytes = typeof argument === "string" ? utf8.encode(argument) : argument;
   if (!isQuotable(bytes)) {
-    throw new AppError("INVALID_ARGUMENT", "a tmux argument cannot hold a NUL or 0xFF byte; send it as keys");
+    throw new AppError("INVALID_ARGUMENT", "a tmux argument cannot contain a NUL or 0xFF byte; send it as keys");
   }
-  // Into bytes first: a string that grows by one character at a time costs 32 bytes for each.
+  // Written into bytes first, because appending to a string costs 32 bytes per character.
   const out = new Uint8Array(bytes.length * 4 + 2);
   let at = 0;
   out[at++] = QUOTE;
@@ -59,25 +59,25 @@ export function quotedBytes(bytes: Uint8Array): number {
 }
 
 /**
- * Text that tmux expands as a format, made literal (docs/tmuxFacts.md 23), then quoted: each `#` doubled, except a run
- * of them before `[`, which tmux keeps unchanged (format.c `format_expand1`).
+ * Escapes text that tmux expands as a format (docs/tmuxFacts.md 23), then quotes it: each `#` is doubled, except a run of
+ * them before `[`, which tmux keeps unchanged (format.c `format_expand1`).
  */
 export function quoteLiteralFormat(text: string): string {
   return quote(text.replaceAll(/#+(?!#|\[)/g, "$&$&"));
 }
 
-/** What a new pane runs. */
+/** The program of a new pane. */
 export interface NewPaneProgram {
   /** Default: the user's shell. */
   readonly command?: readonly string[] | undefined;
   readonly cwd?: string | undefined;
-  /** Variables of the program, besides the server's; of a session's first one, also of the session. */
+  /** Variables in addition to the server's; for a session's first program, they also become the session's. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * The end of a command that makes a pane. tmux passes a single word to a shell as a script; a program without arguments
- * must run literally.
+ * The end of a command that creates a pane. tmux passes a single word to a shell as a script, so a program without arguments
+ * needs special care to run literally.
  */
 export function program({ command = [], cwd, environment = {} }: NewPaneProgram): string {
   const words = command.length === 1 ? ["sh", "-c", 'exec "$0"', ...command] : command;

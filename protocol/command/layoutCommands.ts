@@ -1,6 +1,6 @@
 /**
- * Builders of the commands on windows and panes, by the rules of build.ts. A target names its session as well: for a
- * window in several sessions tmux would pick the one used last, which can be the hub.
+ * Builders of the commands on windows and panes, following the rules of build.ts. A target also names its session, because
+ * for a window in several sessions tmux would pick the most recently used one, which can be the hub.
  */
 import { MADE_PANE } from "./formats.ts";
 import type { PaneId, SessionId, WindowId } from "../ids.ts";
@@ -55,15 +55,15 @@ export const joinPane = (pane: PaneTarget, to: PaneTarget, options: SplitPlace):
 export const swapPane = (pane: PaneTarget, other: PaneTarget, detached: boolean | undefined): string =>
   `swap-pan${flag("d", detached)} -s ${ofPane(pane)} -t ${ofPane(other)}`;
 
-/** The window's name is given afterwards (`renameWindow`): some versions expand it here and some do not. */
+/** The window is named afterwards (`renameWindow`), because only some versions expand a name given here. */
 export const breakPane = (pane: PaneTarget, session: SessionId, detached: boolean | undefined): string =>
   `break-pan${flag("d", detached)} -s ${ofPane(pane)} -t ${quote(`${session}:`)}`;
 
 export const killPane = (pane: PaneId): string => `kill-pan -t ${pane}`;
-/** Out of every session that has it. */
+/** Removes it from every session that has it. */
 export const killWindow = (window: WindowTarget): string => `kill-windo -t ${ofWindow(window)}`;
 
-/** @param window a pane means the window that it is in */
+/** @param window a pane means its window */
 export const renameWindow = (window: WindowTarget | PaneId, name: string): string =>
   `rename-windo -t ${typeof window === "string" ? window : ofWindow(window)} -- ${quoteLiteralFormat(name)}`;
 
@@ -83,12 +83,12 @@ export const moveBorder = (pane: PaneTarget, side: Side, cells: number): string 
 /** Zooms or unzooms. */
 export const toggleZoom = (pane: PaneTarget): string => `resize-pan -Z -t ${ofPane(pane)}`;
 
-/** @param layout a name, or a layout as tmux writes it */
+/** @param layout a name, or a layout string of tmux */
 export const selectLayout = (window: WindowTarget, layout: string): string =>
   `select-layou -t ${ofWindow(window)} ${quote(layout)}`;
 export const spreadLayout = (window: WindowTarget): string => `select-layou -E -t ${ofWindow(window)}`;
 
-/** As large as the largest terminal that shows it. */
+/** Makes it as large as the largest terminal that shows it. */
 export const fitWindow = (window: WindowTarget): string => `resize-windo -A -t ${ofWindow(window)}`;
 
 export const clearHistory = (pane: PaneId): string => `clear-histor -t ${pane}`;

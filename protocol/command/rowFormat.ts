@@ -1,17 +1,16 @@
 /**
- * A row that tmux prints for us, declared once: each field with its tmux format and the decoder of its text. The format
- * string and the row decoder both derive from that, so that neither can change without the other. A row with an invalid
- * id is left out.
+ * A row that tmux prints for us, declared once: each field with its tmux format and a decoder. The format string and the row
+ * decoder both derive from that, so that neither can change without the other. A row with an invalid id is skipped.
  */
 import { isPaneId, isSessionId, isWindowId, type PaneId, type SessionId, type WindowId } from "../ids.ts";
 
-/** What a decoder returns for text that its field cannot have. */
+/** A decoder's result for text that its field cannot have. */
 const NOT_A_ROW = Symbol("not a row");
 
 interface Field<Value> {
   readonly format: string;
   readonly read: (text: string) => Value | typeof NOT_A_ROW;
-  /** It takes the rest of the row, blanks included, so it must be last. */
+  /** Takes the rest of the row, including spaces, so it must be last. */
   readonly isRest?: boolean;
 }
 
@@ -20,7 +19,7 @@ type Values<All extends Fields> = {
   readonly [Name in keyof All]: All[Name] extends Field<infer Value> ? Value : never;
 };
 
-/** Anything else, such as a list in one word. */
+/** Any other field, such as a list in one word. */
 export const field = <Value>(format: string, read: (text: string) => Value): Field<Value> => ({ format, read });
 
 const id = <Id extends string>(format: string, isId: (text: string) => text is Id): Field<Id> => ({
@@ -32,15 +31,15 @@ export const paneId: Field<PaneId> = id("#{pane_id}", isPaneId);
 export const windowId: Field<WindowId> = id("#{window_id}", isWindowId);
 export const sessionId: Field<SessionId> = id("#{session_id}", isSessionId);
 export const number = (format: string): Field<number> => field(format, Number);
-/** 1 when it holds. */
+/** True if the text is 1. */
 export const flag = (format: string): Field<boolean> => field(format, (text) => text === "1");
-/** One word, or nothing: a row's fields are separated by blanks. */
+/** One word, or nothing; a row's fields are separated by spaces. */
 export const word = (format: string): Field<string> => field(format, (text) => text);
-/** A number that tmux leaves empty when it does not apply or is unknown. */
+/** A number, which is empty if it does not apply or is unknown. */
 export const optionalNumber = (format: string): Field<number | undefined> =>
   field(format, (text) => (text === "" ? undefined : Number(text)));
 
-/** Fields that are only there when `condition`, a format, is true: the last of their row. */
+/** Fields that are present only if `condition`, a format, is true; they must be the last of their row. */
 export function when<All extends Fields>(condition: string, fields: All): Field<Values<All> | undefined> {
   const inner = rowFormat(fields);
   return {
@@ -60,7 +59,7 @@ export interface RowFormat<Row, All extends Fields> {
   decodeLine(line: string): Row | undefined;
 }
 
-/** Ids and numbers only, between blanks. What follows the last field in a line is ignored. */
+/** For ids and numbers only, separated by spaces. Text after the last field of a line is ignored. */
 export function rowFormat<All extends Fields>(fields: All): RowFormat<Values<All>, All> {
   const columns = Object.entries(fields);
   const decodeLine = (line: string): Values<All> | undefined => {
@@ -92,8 +91,8 @@ export interface ForeignRowFormat<Row> {
 }
 
 /**
- * Ids and numbers, then fields that a program can influence. The reply's nonce precedes the row and each of these, so
- * that no text can be mistaken for a field or a row (docs/tmuxFacts.md 19).
+ * For ids and numbers followed by fields that a program can influence. The reply's nonce precedes the row and each of these
+ * fields, so that no text can be mistaken for a field or a row (docs/tmuxFacts.md 19).
  */
 export function foreignRowFormat<All extends Fields, Foreign extends Readonly<Record<string, string>>>(
   fields: All,

@@ -1,4 +1,4 @@
-/** Compares and reads the protocol's few ASCII words in place, without making a string of the line. */
+/** Compares and reads the protocol's few ASCII words in place, without creating a string from the line. */
 const ZERO = 48;
 
 export function ascii(text: string): Uint8Array {
@@ -21,7 +21,7 @@ export function startsWithText(buffer: Uint8Array, from: number, to: number, pre
   return true;
 }
 
-/** A decimal number of at most ten digits at `from`; `end` is -1 when there is none. */
+/** A decimal number of at most ten digits at `from`; `end` is -1 if there is none. */
 export function decimal(
   buffer: Uint8Array,
   from: number,

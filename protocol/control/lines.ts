@@ -1,13 +1,13 @@
 /**
- * Cuts a stream of bytes into lines at LF: control mode, and the JSON of programs. A line that lies inside one chunk is
- * passed on as a view of that chunk; only a line that spans chunks is copied. The carry is bounded: a longer line is
- * reported once and its bytes are dropped up to its LF, whether it came in one chunk or in many.
+ * Splits a stream of bytes into lines at LF, for control mode and for the JSON of programs. A line inside one chunk is passed
+ * on as a view of that chunk; only a line that spans chunks is copied. The carry is bounded: a longer line is reported once
+ * and its bytes are dropped up to its LF, however it was cut into chunks.
  */
 import { MAX_LINE_BYTES } from "../limits.ts";
 
 const LF = 10;
 
-/** Called with a view `[from, to)` of `buffer`, the LF excluded; valid during the call only. */
+/** Called with a view `[from, to)` of `buffer`, without the LF; valid only during the call. */
 type LineHandler = (buffer: Uint8Array, from: number, to: number) => void;
 
 export class LineSplitter {
@@ -16,7 +16,7 @@ export class LineSplitter {
   readonly #maxBytes: number;
   #carry = new Uint8Array(4_096);
   #carried = 0;
-  /** Inside a line that has been reported as too long. */
+  /** Whether it is inside a line that has been reported as too long. */
   #skipping = false;
 
   constructor(onLine: LineHandler, onTooLong: () => void, maxBytes = MAX_LINE_BYTES) {
@@ -25,7 +25,7 @@ export class LineSplitter {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes of the unfinished line. */
+  /** Bytes of the incomplete line. */
   get carriedBytes(): number {
     return this.#carried;
   }

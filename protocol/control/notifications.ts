@@ -1,6 +1,6 @@
 /**
  * Control-mode notifications (tmux(1) CONTROL MODE) except `%output`, which the parser handles as bytes. One table of
- * keywords; an unknown keyword, or a known one with arguments that do not parse, is the event `other` and not an error.
+ * keywords; an unknown keyword, or a known one with invalid arguments, is not an error but the event `other`.
  */
 import { isPaneId, isSessionId, isWindowId, type PaneId, type SessionId, type WindowId } from "../ids.ts";
 
@@ -20,9 +20,9 @@ export type Notification =
   | { readonly kind: "layout-change"; readonly window: WindowId }
   | { readonly kind: "client-session-changed"; readonly session: SessionId }
   | { readonly kind: "client-detached" }
-  /** Its value is not kept: a format may contain what a program wrote. */
+  /** Its value is dropped, because a format may contain a program's text. */
   | { readonly kind: "subscription-changed" }
-  /** `text` is the whole line, cut: tmux's own words when it cannot start, anything at all later. Never logged. */
+  /** `text` is the whole line, truncated: tmux's message if it cannot start, later possibly anything. Never logged. */
   | { readonly kind: "other"; readonly keyword: string; readonly text: string };
 
 /** How much of an unknown line is kept. */
@@ -79,7 +79,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ],
   [
     "%client-session-changed",
-    // The client's name comes first and may hold blanks; the session's name comes last and may hold anything.
+    // The client's name comes first and may contain spaces; the session's name comes last and may contain anything.
     (args) => {
       const session = args.find((word, index) => index > 0 && isSessionId(word));
       return session !== undefined && isSessionId(session) ? { kind: "client-session-changed", session } : undefined;
@@ -89,7 +89,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["%subscription-changed", () => ({ kind: "subscription-changed" })],
 ]);
 
-/** @param line one line without its line end, UTF-8 already decoded. A line that begins with no `%` is `other` too. */
+/** @param line one line without its newline, decoded from UTF-8. A line that does not begin with `%` is `other` too. */
 export function parseNotification(line: string): Notification {
   const space = line.indexOf(" ");
   const keyword = space === -1 ? line : line.slice(0, space);

@@ -1,6 +1,6 @@
 /**
- * Control-mode bytes to events (tmux(1) CONTROL MODE, control.c). Pure: bytes in, synchronous calls out, any chunking
- * gives the same calls. Three rules keep a pane from speaking for tmux (docs/tmuxFacts.md 14, 17, 18):
+ * Parses control-mode bytes into events (tmux(1) CONTROL MODE, control.c). Pure: bytes in, synchronous calls out; any
+ * chunking gives the same calls. Three rules keep a pane from forging tmux's messages (docs/tmuxFacts.md 14, 17, 18):
  *
  *  - inside a guard block nothing is a notification, except in a block whose command can have no body;
  *  - a block ends at the guard line that repeats its own time, number and flags;
@@ -14,7 +14,7 @@ import { ascii, decimal, startsWith, startsWithText } from "./bytes.ts";
 import { LineSplitter } from "./lines.ts";
 import { parseNotification, type Notification } from "./notifications.ts";
 
-/** What the body of a command's reply may hold; each command declares it. */
+/** What the body of a command's reply may contain; each command declares it. */
 export type ReplyShape =
   /** nothing: a line that begins with `%` is a notification (docs/tmuxFacts.md 14) */
   | { readonly kind: "none" }
@@ -24,21 +24,21 @@ export type ReplyShape =
   | { readonly kind: "foreign"; readonly nonce: string };
 
 /**
- * What ends a foreign reply: the nonce backwards. Rows of a reply begin with the nonce itself, and a path that ends in
- * guessed guard lines can come right before one, so the two must differ.
+ * The word that ends a foreign reply: the nonce reversed. Rows of a reply begin with the nonce itself, and a path that ends
+ * in guessed guard lines can come right before one, so the two must differ.
  */
 export const closingWord = (nonce: string): string => Array.from(nonce).toReversed().join("");
 
 export interface GuardBlock {
   readonly number: number;
-  /** True when the block replies to one of our commands (flags & 1); hooks and the attach itself have false. */
+  /** True if the block replies to one of our commands (flags & 1); false for hooks and the attach itself. */
   readonly client: boolean;
   readonly ok: boolean;
-  /** Every line followed by LF; a copy. Empty when there was no line, or when `overflowed`. */
+  /** A copy, with an LF after every line. Empty if there was no line, or if `overflowed`. */
   readonly body: Uint8Array;
   /** The reply was longer than `MAX_REPLY_BYTES` and was dropped. */
   readonly overflowed: boolean;
-  /** Foreign replies only: what `display-message` printed after the closing word and one space. */
+  /** Foreign replies only: the text that `display-message` printed after the closing word and one space. */
   readonly trailer: string;
 }
 
@@ -68,13 +68,13 @@ interface OpenBlock {
   readonly begin: Guard;
   readonly client: boolean;
   readonly shape: ReplyShape;
-  /** Foreign: where the body would end and what follows would begin, by the last guard line that fits. */
+  /** Foreign: where the body would end and the rest would begin, according to the last matching guard line. */
   candidate: { readonly bodyEnd: number; readonly next: number; readonly ok: boolean } | undefined;
-  /** Foreign: what the nonce's command prints first. */
+  /** Foreign: the first word that the nonce's command prints. */
   readonly closing: string;
   /** Foreign: the `%begin` line just seen, which the closing word must follow. */
   second: { readonly begin: Guard; readonly from: number } | undefined;
-  /** Foreign: the closing word has been seen; only its block's own end may follow. */
+  /** Foreign: set once the closing word has been seen; only its block's own end may follow. */
   trailer: string | undefined;
   overflowed: boolean;
 }
@@ -97,12 +97,12 @@ export class ControlParser {
     this.#handler = handler;
   }
 
-  /** Bytes held for an unfinished line or block. */
+  /** Bytes held for an incomplete line or block. */
   get heldBytes(): number {
     return this.#lines.carriedBytes + this.#bodyLength;
   }
 
-  /** @throws AppError PROTOCOL_ERROR when the stream is not tmux's; the parser is of no use afterwards. */
+  /** @throws AppError PROTOCOL_ERROR if the stream is not tmux's; the parser must not be used afterwards. */
   push(chunk: Uint8Array): void {
     this.#lines.push(chunk);
   }
@@ -118,7 +118,7 @@ export class ControlParser {
       }
     }
     if (this.#crlf) {
-      // The pty inserts a CR before every LF until its output processing is off; from then on a CR is tmux's own.
+      // The pty inserts a CR before every LF until its output processing is off; after that, a CR is tmux's own.
       if (to > from && buffer[to - 1] === CR) to -= 1;
       else this.#crlf = false;
     }
@@ -230,8 +230,8 @@ export class ControlParser {
   }
 
   /**
-   * Nothing of this reply will be passed on, so the body held so far can go. What follows a foreign body's last guard
-   * line stays while it fits: that line may be the true end, and what follows it notifications.
+   * The reply will not be passed on, so the body held so far can be dropped. The lines after a foreign body's last guard line
+   * are kept while they fit, because that line may be the true end, and the lines after it notifications.
    */
   #overflow(block: OpenBlock): void {
     block.overflowed = true;
@@ -244,8 +244,8 @@ export class ControlParser {
   }
 
   /**
-   * A row of a long reply may be one joined line: the reply is lost, not the connection. Anywhere else the stream is
-   * not tmux's.
+   * A row of a long reply may be one joined line, so only the reply is lost. Anywhere else, so long a line means that the
+   * stream is not tmux's.
    */
   #tooLong(): void {
     const block = this.#block;
@@ -273,7 +273,7 @@ export class ControlParser {
     this.#bodyLength = needed;
   }
 
-  /** Passes on `%output %N data` or `%extended-output %N age … : data`; false when the line is neither. */
+  /** Passes on `%output %N data` or `%extended-output %N age … : data`; false if the line is neither. */
   #output(buffer: Uint8Array, from: number, to: number): boolean {
     if (startsWith(buffer, from, to, OUTPUT)) {
       const { value, end } = decimal(buffer, from + OUTPUT.length, to);
@@ -321,7 +321,7 @@ interface Guard {
 const isSameBlock = (one: Guard, other: Guard): boolean =>
   one.number === other.number && one.timeSec === other.timeSec && one.flags === other.flags;
 
-/** The guard line in `buffer[from, to)`, or undefined when it is any other line. Four per command: no string is made. */
+/** The guard line in `buffer[from, to)`; undefined for any other line. Creates no string, as there are four per command. */
 export function readGuard(buffer: Uint8Array, from: number, to: number): Guard | undefined {
   if (buffer[from] !== PERCENT || to - from < MIN_GUARD_BYTES || to - from > MAX_GUARD_BYTES) return undefined;
   for (const { keyword, text } of KEYWORDS) {
@@ -339,6 +339,6 @@ export function readGuard(buffer: Uint8Array, from: number, to: number): Guard |
 
 const NO_NUMBER = { value: 0, end: -1 };
 
-/** A number as tmux prints it: `01` is not one, so equal numbers mean equal text. */
+/** A number as tmux prints it, so not `01`; equal numbers therefore mean equal text. */
 const canonical = (buffer: Uint8Array, from: number, to: number): { readonly value: number; readonly end: number } =>
   buffer[from] === ZERO && from + 1 < to && buffer[from + 1] !== SPACE ? NO_NUMBER : decimal(buffer, from, to);

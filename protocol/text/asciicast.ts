@@ -1,7 +1,7 @@
 /**
- * asciicast, the format that players of terminal recordings read, as lines: a header, then one JSON array per event, in
- * order. Version 2 counts seconds from the beginning, version 3 from the previous event. It holds text: output is
- * decoded as UTF-8 across pieces, and invalid bytes become U+FFFD. Nothing here knows where the lines go.
+ * Encodes asciicast, the format of terminal recordings, as lines: a header, then one JSON array per event, in order. Version
+ * 2 counts seconds from the beginning, version 3 from the previous event. The format holds text, so output is decoded as
+ * UTF-8 across pieces, and invalid bytes become U+FFFD.
  */
 
 export type CastVersion = 2 | 3;
@@ -11,7 +11,7 @@ interface CastHeader {
   readonly rows: number;
   readonly startedUnixMs: number;
   readonly title?: string | undefined;
-  /** What was recorded; players ignore it. */
+  /** The recorded pane; players ignore this. */
   readonly source: { readonly server: string; readonly pane: string; readonly input?: true };
 }
 
@@ -35,12 +35,12 @@ export class CastEncoder {
     return `${JSON.stringify({ version: this.#version, ...size, timestamp, ...named, tmuxwire: source })}\n`;
   }
 
-  /** Empty while a character is not complete. */
+  /** Empty while a character is incomplete. */
   output(atMs: number, bytes: Uint8Array): string {
     return this.#text(atMs, "o", this.#output.decode(bytes, { stream: true }));
   }
 
-  /** A whole screen; it includes any unfinished character from before. */
+  /** A whole screen, including any incomplete character before it. */
   screen(atMs: number, bytes: Uint8Array): string {
     this.#output = new TextDecoder();
     return this.output(atMs, bytes);
@@ -59,7 +59,7 @@ export class CastEncoder {
     return this.#event(atMs, "m", label);
   }
 
-  /** Nothing in version 2, which has no such event. */
+  /** Empty in version 2, which has no such event. */
   exit(atMs: number, status: number): string {
     return this.#version === 2 ? "" : this.#event(atMs, "x", String(status));
   }
@@ -69,7 +69,7 @@ export class CastEncoder {
   }
 
   #event(atMs: number, code: CastEventCode, data: string): string {
-    // Whole microseconds, so that intervals add up to the time that has passed.
+    // Whole microseconds, so that intervals add up to the elapsed time.
     const micros = Math.max(this.#lastMicros, Math.round(atMs * 1_000));
     const shown = this.#version === 2 ? micros : micros - this.#lastMicros;
     this.#lastMicros = micros;

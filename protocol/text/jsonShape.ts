@@ -1,13 +1,13 @@
 /**
- * How JSON from outside is built, read from its text before anything is made of it: Node parses any depth, but runs out of
- * stack when it writes such a value again; and a text of nothing but tiny values takes a hundred times its length.
+ * Measures untrusted JSON text before it is parsed: Node parses any depth, but overflows the stack when it serializes such a
+ * value again; and a text of only tiny values takes a hundred times its length in memory.
  */
 
-/** Requests of every contract need five; a tool's input that a hook or a program passes on may be a whole document. */
+/** Requests of every contract need five levels; a tool's input that a hook or a program passes on may be a whole document. */
 export const MAX_JSON_DEPTH = 256;
-/** Objects, lists and what objects hold in one request. With more, parsing and checking take longer than a turn may. */
+/** Objects, lists and fields in one request. With more, parsing and validating take too long for one turn. */
 export const MAX_JSON_MEMBERS = 65_536;
-/** The same with what lists hold: the 256 parts of 1,024 keys that one input may have, and what stands around them. */
+/** The same, including the items of lists: the 256 parts of 1,024 keys that one input may have, and their envelope. */
 export const MAX_JSON_VALUES = 266_240;
 
 interface JsonShape {
@@ -18,7 +18,7 @@ interface JsonShape {
   readonly values: number;
 }
 
-/** Of text that is no JSON, any. */
+/** The result is arbitrary for text that is not JSON. */
 export function jsonShape(text: string): JsonShape {
   let level = 0;
   let depth = 0;

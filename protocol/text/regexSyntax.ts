@@ -1,12 +1,12 @@
 /**
- * RE2's syntax as a tree, as far as the waits need it: what every match contains, whether it can cross a line, whether
- * it rests on the end of the text, and what it costs. RE2 itself decides what is valid; whatever this parser does not
- * know becomes `unknown`, which guarantees nothing (https://github.com/google/re2/wiki/Syntax).
+ * Parses RE2's syntax into a tree, as far as the waits need it: what every match contains, whether it can cross a line,
+ * whether it depends on the end of the text, and its cost. RE2 itself decides what is valid; anything that this parser does
+ * not know becomes `unknown`, which guarantees nothing (https://github.com/google/re2/wiki/Syntax).
  */
 
 export type RegexNode =
   | { readonly kind: "empty" }
-  /** One of a few characters, or any of many (`characters` undefined). `weight`: rough RE2 instructions. */
+  /** One of a few characters, or of many (`characters` undefined). `weight`: approximate number of RE2 instructions. */
   | {
       readonly kind: "character";
       readonly characters: readonly string[] | undefined;
@@ -16,7 +16,7 @@ export type RegexNode =
   | { readonly kind: "sequence"; readonly nodes: readonly RegexNode[] }
   | { readonly kind: "alternatives"; readonly nodes: readonly RegexNode[] }
   | { readonly kind: "repeat"; readonly node: RegexNode; readonly min: number; readonly max: number }
-  /** `$`, `\z`, `\b`, `\B`: what follows decides. */
+  /** `$`, `\z`, `\b`, `\B` depend on the text that follows. */
   | { readonly kind: "assertion"; readonly restsOnEnd: boolean }
   | { readonly kind: "unknown" };
 
@@ -31,14 +31,14 @@ interface Scope {
   readonly dotAll: boolean;
 }
 
-/** Parentheses deeper than this are refused by the caller: the parser and RE2 both recurse. */
+/** The caller refuses parentheses nested deeper than this, because the parser and RE2 both recurse. */
 const MAX_REGEX_DEPTH = 100;
 
-/** Most characters in a class that are still listed one by one. */
+/** Character classes of at most this size are listed one by one. */
 const MAX_LISTED = 4;
 type CharacterNode = RegexNode & { readonly kind: "character" };
 const ANY: CharacterNode = { kind: "character", characters: undefined, hasNewline: true, weight: 4 };
-/** A Unicode class is hundreds of byte ranges: it compiles as slowly as hundreds of ordinary classes. */
+/** A Unicode class has hundreds of byte ranges, so it compiles as slowly as hundreds of ordinary classes. */
 const UNICODE_CLASS_WEIGHT = 400;
 const UNKNOWN: RegexNode = { kind: "unknown" };
 const CONTROL_ESCAPES: Readonly<Record<string, string>> = { a: "\x07", f: "\f", t: "\t", n: "\n", r: "\r", v: "\v" };
@@ -53,7 +53,7 @@ export class RegexParser {
     this.#text = text;
   }
 
-  /** The tree; `unknown` when the text is not understood to its end. */
+  /** The tree; `unknown` if the text cannot be parsed completely. */
   parse(flags: RegexFlags): RegexNode {
     const node = this.#alternatives({ ignoreCase: flags.ignoreCase, dotAll: flags.dotAll });
     return this.#failed || this.#at < this.#text.length ? UNKNOWN : node;
@@ -82,7 +82,7 @@ export class RegexParser {
     return { kind: "alternatives", nodes: [...branches, sequence(nodes)] };
   }
 
-  /** `(?i)`: for the rest of the group. */
+  /** `(?i)` applies to the rest of the group. */
   #inlineFlags(scope: Scope): Scope | undefined {
     const match = /^\(\?([imsU]*)(?:-([imsU]+))?\)/.exec(this.#text.slice(this.#at, this.#at + 16));
     if (match === null) return undefined;
@@ -159,7 +159,7 @@ export class RegexParser {
     return sequence(Array.from(quoted).map((character) => literal(character, scope)));
   }
 
-  /** An escape for one character, after its backslash. */
+  /** An escape for one character, after the backslash. */
   #escapedCharacter(): string | undefined {
     const rest = this.#text.slice(this.#at, this.#at + 12);
     const hex = /^(?:x([0-9A-Fa-f]{2})|[xu]\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{1,4}))/.exec(rest);
@@ -276,11 +276,11 @@ const sequence = (nodes: readonly RegexNode[]): RegexNode => {
 
 function literal(character: string, scope: Scope): CharacterNode {
   const hasNewline = character === "\n";
-  // RE2 reads any invalid byte as U+FFFD; the text has U+FFFD for each already, so it is an ordinary character.
+  // RE2 reads any invalid byte as U+FFFD; the text already has U+FFFD for each, so it is an ordinary character.
   if (!scope.ignoreCase) return { kind: "character", characters: [character], hasNewline, weight: 1 };
   const folded = new Set([character, character.toLowerCase(), character.toUpperCase()]);
-  // k and s fold to the Kelvin sign and the long s as well, and beyond ASCII folding has its own rules: no guarantee
-  // there.
+  // k and s also fold to the Kelvin sign and the long s, and beyond ASCII folding has its own rules, so there is no
+  // guarantee.
   const isSure = character < "\x80" && !/[kKsS]/.test(character);
   return { kind: "character", characters: isSure ? [...folded] : undefined, hasNewline, weight: 2 };
 }

@@ -1,18 +1,18 @@
 /**
- * Server-sent events from the bytes of a body, in chunks cut anywhere (WHATWG HTML §9.2.6, as much of it as the daemon
- * uses: lines end in LF, no `retry`). Browsers load this: no Node APIs here.
+ * Parses server-sent events from the bytes of a body, in chunks cut anywhere (WHATWG HTML §9.2.6, the subset that the daemon
+ * uses: lines end in LF, no `retry`). Browsers load this, so it uses no Node APIs.
  */
 
 export interface SseEvent {
-  /** `message` when the event has none. */
+  /** `message` if the event has no name. */
   readonly event: string;
   readonly data: string;
-  /** Empty when the event has none. */
+  /** Empty if the event has no id. */
   readonly id: string;
 }
 
 interface SseParserOptions {
-  /** A longer event is an error; without a bound, any length is accepted. */
+  /** A longer event is an error; default: no bound. */
   readonly maxEventChars?: number | undefined;
 }
 
@@ -25,7 +25,7 @@ export class SseParser {
     this.#maxEventChars = maxEventChars;
   }
 
-  /** The events these bytes complete. An event that was cut off is never returned. @throws Error */
+  /** The events that these bytes complete. An incomplete event is never returned. @throws Error */
   push(bytes: Uint8Array): SseEvent[] {
     this.#rest += this.#decoder.decode(bytes, { stream: true });
     const events: SseEvent[] = [];
@@ -36,12 +36,12 @@ export class SseParser {
       if (event !== undefined) events.push(event);
     }
     this.#rest = this.#rest.slice(from);
-    if (this.#rest.length > this.#maxEventChars) throw new Error("an event of the stream has no end");
+    if (this.#rest.length > this.#maxEventChars) throw new Error("an event of the stream is too long");
     return events;
   }
 }
 
-/** Undefined for a comment, which is only a keep-alive. */
+/** Undefined for a comment, which is a keep-alive. */
 function parseEvent(block: string): SseEvent | undefined {
   let event = "message";
   let id = "";
@@ -60,7 +60,7 @@ function parseEvent(block: string): SseEvent | undefined {
       case "data":
         data = data === undefined ? value : `${data}\n${value}`;
         break;
-      // From outside: a field that is not used here.
+      // A field that is not used here.
       default:
     }
   }

@@ -1,11 +1,11 @@
 /**
- * UTF-8 by hand where a stream needs it: how long a character is, whether its bytes are valid, where one begins.
+ * UTF-8 helpers for streams: how long a character is, whether its bytes are valid, where one begins.
  */
 
 /** U+FFFD in UTF-8. */
 export const REPLACEMENT_BYTES: readonly [number, number, number] = [0xef, 0xbf, 0xbd];
 
-/** Bytes of the character that this byte begins; 0 when no character begins with it. */
+/** The length in bytes of a character that begins with this byte; 0 if none does. */
 export function sequenceLength(lead: number): 0 | 1 | 2 | 3 | 4 {
   if (lead < 0x80) return 1;
   if (lead < 0xc2) return 0;
@@ -25,15 +25,15 @@ export function isSecondByte(lead: number, byte: number): boolean {
 
 export const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
 
-/** The first place at or after `index` where a character of valid UTF-8 begins. */
+/** The first index at or after `index` at which a character of valid UTF-8 begins. */
 export function nextBoundary(bytes: Uint8Array, index: number): number {
   let at = index;
   while (at < bytes.length && isContinuation(bytes[at] ?? 0)) at++;
   return at;
 }
 
-/** Valid UTF-8 of any string; a lone surrogate becomes U+FFFD. */
+/** Encodes any string as valid UTF-8; a lone surrogate becomes U+FFFD. */
 export const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** A string from bytes of any kind. A byte order mark is text like any other. */
+/** Decodes any bytes to a string. A byte order mark is kept as text. */
 export const decodeUtf8 = (bytes: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);

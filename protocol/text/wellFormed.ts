@@ -1,4 +1,4 @@
-/** Text without half of a surrogate pair, which no encoding can carry. */
+/** Text without lone surrogates, which no encoding can represent. */
 import * as v from "valibot";
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -7,5 +7,5 @@ export const isWellFormed = (text: string): boolean => !LONE_SURROGATE.test(text
 
 export const wellFormedText = v.pipe(
   v.string(),
-  v.check(isWellFormed, "text must be well-formed Unicode: it has half of a surrogate pair"),
+  v.check(isWellFormed, "text must be well-formed Unicode, without lone surrogates"),
 );

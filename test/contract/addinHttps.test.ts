@@ -74,7 +74,7 @@ describe("https, as the add-in uses it", () => {
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
   afterEach(() => client?.[Symbol.dispose]());
 
-  test("gate within 900 ms, then every action, with a verified certificate", async () => {
+  test("health responds within 900 ms and every action works, with a verified certificate", async () => {
     const { url } = await start(pair);
     client = overSocket(url, { ca });
     const startedMs = performance.now();
@@ -107,18 +107,18 @@ describe("https, as the add-in uses it", () => {
     }
   });
 
-  test.each(["127.0.0.1", ...(TAKES_IPV6 ? ["[::1]"] : [])])("the certificate is good for %s too", async (host) => {
+  test.each(["127.0.0.1", ...(TAKES_IPV6 ? ["[::1]"] : [])])("the certificate is valid for %s too", async (host) => {
     const { port } = await start(pair);
     client = overSocket(`https://${host}:${port}`, { ca });
     expect((await client.health()).status).toBe(200);
   });
 
-  test("a client that does not trust the authority refuses us", async () => {
+  test("a client that does not trust the authority refuses the connection", async () => {
     client = overSocket((await start(pair)).url);
     await expect(client.health()).rejects.toMatchObject({ code: "UNABLE_TO_VERIFY_LEAF_SIGNATURE" });
   });
 
-  test("the authority is good for no other name", async () => {
+  test("the authority cannot sign for any other name", async () => {
     const forged = await forgeLeaf(readFileSync(join(directory, "s/authority/rootCA-key.pem"), "utf8"), ca);
     const { port } = await start(forged);
     const error = await new Promise((resolve) => {
@@ -128,7 +128,7 @@ describe("https, as the add-in uses it", () => {
     expect(error).toMatchObject({ message: "permitted subtree violation" });
   });
 
-  test.each(["TLSv1.2", "TLSv1.3"] as const)("%s is spoken", async (version) => {
+  test.each(["TLSv1.2", "TLSv1.3"] as const)("the listener supports %s", async (version) => {
     const { port } = await start(pair);
     const spoken = await new Promise((resolve, reject) => {
       const limits = { minVersion: version, maxVersion: version };
@@ -141,7 +141,7 @@ describe("https, as the add-in uses it", () => {
     expect(spoken).toBe(version);
   });
 
-  test("a connection that never shakes hands does not hold up closing", async () => {
+  test("closing does not wait for a connection without a TLS handshake", async () => {
     const { port } = await start(pair);
     const socket = connect(port, "127.0.0.1");
     await once(socket, "connect");

@@ -92,7 +92,7 @@ describe("connections", () => {
     }
   });
 
-  test("a client that announces far too much gets its 413 and loses the connection", async () => {
+  test("a client that announces far too large a body gets a 413 and is disconnected", async () => {
     const { socket, received, closed } = bareConnection((await start()).port);
     socket.write(`POST /v1/tmux HTTP/1.1\r\n${HEAD}Content-Length: 999999999\r\n\r\n`);
     await closed;
@@ -100,7 +100,7 @@ describe("connections", () => {
     expect(received()).toMatch(/\r\nconnection: close\r\n/i);
   });
 
-  test("a client that keeps pouring is cut off after a bounded amount", async () => {
+  test("a client that keeps sending is disconnected after a bounded amount", async () => {
     const { socket, received, closed } = bareConnection((await start()).port);
     socket.write(`POST /v1/tmux HTTP/1.1\r\n${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
     const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`;
@@ -116,7 +116,7 @@ describe("connections", () => {
   });
 });
 
-describe("A9: a client that goes away frees its wait at once", () => {
+describe("A9: a wait ends at once when its client disconnects", () => {
   test("send_and_capture", async () => {
     using client = overSocket((await start()).url);
     await client.tmux({ action: "create_session", session: "a" });
@@ -132,7 +132,7 @@ describe("A9: a client that goes away frees its wait at once", () => {
 });
 
 describe("closing", () => {
-  test("a request under way is ended within the bound, and the port is free", async () => {
+  test("closing ends an active request within the bound and frees the port", async () => {
     const { port, url } = await start();
     using client = overSocket(url);
     await client.tmux({ action: "create_session", session: "a" });
@@ -146,7 +146,7 @@ describe("closing", () => {
     expect((await start({ port })).port).toBe(port);
   });
 
-  test("a request that ends within the bound gets its response, and then nothing holds it up", async () => {
+  test("closing waits for a request that ends within the bound, and for nothing else", async () => {
     using client = overSocket((await start()).url);
     await client.tmux({ action: "create_session", session: "a" });
     const request = { action: "send_and_capture", session: "a", text: "x", wait_for: "later", timeout_ms: 20_000 };
@@ -162,7 +162,7 @@ describe("closing", () => {
     expect(performance.now() - startedMs).toBeLessThan(CLOSE_GRACE_MS);
   });
 
-  test("idle connections do not hold it up", async () => {
+  test("closing does not wait for idle connections", async () => {
     using client = overSocket((await start()).url);
     await client.health();
     const startedMs = performance.now();
@@ -182,7 +182,7 @@ async function listenOnQuietPort(server: Server, host: string): Promise<number> 
   }
 }
 
-describe("what cannot be listened on is one line that says what to do", () => {
+describe("a listener that cannot start fails with one line that says what to do", () => {
   test("a port in use, on either loopback address", async () => {
     for (const host of ["127.0.0.1", "::1"]) {
       const other = createServer();
@@ -190,23 +190,23 @@ describe("what cannot be listened on is one line that says what to do", () => {
       const { port } = other.address() as AddressInfo;
       await expect(start({ host: "localhost", port })).rejects.toMatchObject({
         code: "CONFIGURATION_INVALID",
-        message: `port ${port} on localhost is in use: stop what listens there, or choose another port with PORT`,
+        message: `port ${port} on localhost is in use: stop the program that listens there, or choose another port with PORT`,
       });
       await new Promise((resolve) => void other.close(resolve));
     }
   });
 
-  test("a host that is not of this machine", async () => {
+  test("a host that is not on this machine", async () => {
     await expect(start({ host: "192.0.2.1" })).rejects.toMatchObject({
       code: "CONFIGURATION_INVALID",
-      message: expect.stringMatching(/^192\.0\.2\.1 can be reached from other machines.*HOST/) as string,
+      message: expect.stringMatching(/^192\.0\.2\.1 is not a loopback address.*HOST/) as string,
     });
   });
 
-  test("a key and a certificate that do not belong together", async () => {
+  test("a key and a certificate that do not match", async () => {
     const [one, other] = [await makeAuthority(Date.now(), "one"), await makeAuthority(Date.now(), "other")];
     await expect(start({ tls: { key: one.key, cert: other.cert } })).rejects.toThrow(
-      /^the key and certificate cannot be used together/,
+      /^the key and certificate do not match/,
     );
   });
 

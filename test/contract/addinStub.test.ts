@@ -59,7 +59,7 @@ describe("stub mode", () => {
     expect(await outputOf()).toBe("");
   });
 
-  test("wait_for sees the line that was sent, which is output here", async () => {
+  test("wait_for matches the sent line, which counts as output in the stub", async () => {
     const request = { action: "send_and_capture", session, text: "needle", wait_for: "needle", timeout_ms: 100 };
     expect((await client.tmux(request)).status).toBe(200);
   });

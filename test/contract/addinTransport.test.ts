@@ -26,7 +26,7 @@ const LIST = '{"action":"list_sessions"}';
 const failure = (error: string): object => ({ ok: false, error });
 
 describe("peer", () => {
-  test.each(["127.0.0.1", "127.0.0.53", "::1", "::ffff:127.0.0.1"])("%s is let in", async (peer) => {
+  test.each(["127.0.0.1", "127.0.0.53", "::1", "::ffff:127.0.0.1"])("%s is allowed", async (peer) => {
     expect((await open.send({ method: "GET", path: "/health", peer })).status).toBe(200);
   });
   test.each(["192.168.1.4", "::ffff:192.168.1.4", "fe80::1", undefined])("%s → 403 forbidden", async (peer) => {
@@ -38,13 +38,13 @@ describe("peer", () => {
 });
 
 describe("Host", () => {
-  test.each(["localhost:3341", "127.0.0.1:3341", "[::1]:3341", "LocalHost"])("%s is let in", async (host) => {
+  test.each(["localhost:3341", "127.0.0.1:3341", "[::1]:3341", "LocalHost"])("%s is allowed", async (host) => {
     expect((await open.health({ host })).status).toBe(200);
   });
   test.each(["evil.example:3341", "localhost.evil.example", undefined])("%s → 403 forbidden", async (host) => {
     expect(await open.health({ host })).toMatchObject({ status: 403, text: "forbidden" });
   });
-  test("the configured host is let in", async () => {
+  test("the configured host is allowed", async () => {
     const named = inProcess(addinApp(backend.server, { host: "Box.Test" }));
     expect((await named.health({ host: "box.test:3341" })).status).toBe(200);
   });
@@ -52,7 +52,7 @@ describe("Host", () => {
 
 describe("Origin", () => {
   test.each(["https://localhost:3141", "https://localhost:3000", "https://pi-for-excel.vercel.app"])(
-    "%s is let in",
+    "%s is allowed",
     async (origin) => {
       expect((await open.health({ origin })).headers["access-control-allow-origin"]).toBe(origin);
     },
@@ -151,17 +151,17 @@ describe("paths and methods", () => {
 
 describe("auth", () => {
   test.each([undefined, "Bearer wrong", "bearer s3cret", "s3cret", "Bearer ", "Basic s3cret"])(
-    "%s → 401, before the body is looked at",
+    "%s → 401, before the body is read",
     async (authorization) => {
       const refused = await closed.send({ body: "not json", headers: { authorization, "content-type": "text/plain" } });
       expect(refused).toMatchObject({ status: 401, json: failure("Unauthorized.") });
     },
   );
-  test("the token is let in, blanks around it or not", async () => {
+  test("the token is accepted, with or without spaces around it", async () => {
     expect((await closed.tmux({ action: "list_sessions" }, AUTHORIZED)).status).toBe(200);
     expect((await closed.tmux({ action: "list_sessions" }, { authorization: `Bearer  ${TOKEN} ` })).status).toBe(200);
   });
-  test("health needs none", async () => {
+  test("health needs no token", async () => {
     expect((await closed.health()).status).toBe(200);
   });
 });
@@ -173,7 +173,7 @@ describe("content type", () => {
     ["a 400", { body: "{" }],
     ["a 404", { method: "GET", path: "/nowhere" }],
   ];
-  test.each(rows)("%s is named as the present bridge names it", async (_name, call) => {
+  test.each(rows)("%s has the original bridge's message", async (_name, call) => {
     expect((await open.send(call)).headers["content-type"]).toBe("application/json; charset=utf-8");
   });
 });

@@ -18,7 +18,7 @@ const FIELDS = (
   "last_delivery timestamp"
 ).split(" ");
 
-test("has every field, and no other", async () => {
+test("a card has every field of the contract and no other", async () => {
   const agentId = await scene.register();
   const idle = await scene.card(agentId);
   expect(Object.keys(idle ?? {}).sort()).toEqual(FIELDS.sort());
@@ -66,7 +66,7 @@ test("through a task", async () => {
   expect(await scene.card(agentId)).toMatchObject({ turn_count: 1, task_completion_summary: null });
 });
 
-test("a stop: what the agent said last is a turn, before the card and the state; without it there is none", async () => {
+test("a stop records the agent's last message as a turn before the card and the state; without a message there is no turn", async () => {
   const agentId = await scene.register();
   await scene.prompt("one");
   const events = await scene.dashboard.events();
@@ -123,7 +123,7 @@ describe("the context", () => {
     [[], undefined],
   ])("%j", (lines, found) => expect(contextIn(lines)).toEqual(found));
 
-  test("comes into the card behind a hook", async () => {
+  test("is added to the card after a hook", async () => {
     const events = await scene.dashboard.events();
     const capture = scene.server.capture.bind(scene.server);
     scene.server.capture = async (...request) => ({

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene[Symbol.asyncDispose]());
 
-describe("which agent it is of", () => {
+describe("a hook is assigned to its agent", () => {
   const methodOf = async (body: object, headers?: Record<string, string>) => {
     const { status, json } = await scene.hook("session-start", body, headers);
     return [status, json["correlation_method"], json["is_new_agent"], json["agent_id"]];
@@ -80,7 +80,7 @@ describe("which agent it is of", () => {
     });
   });
 
-  test("a pane of another session or server is not taken for ours", async () => {
+  test("a pane of another session or server is not assigned", async () => {
     const agentId = await scene.register({ pane: undefined });
     await scene.hook("stop", { tmux_pane: scene.pane, tmux_session: "somebody-else" });
     expect(await scene.card(agentId)).toMatchObject({ tmux_pane_id: null });
@@ -88,7 +88,7 @@ describe("which agent it is of", () => {
     expect(await scene.card(agentId)).toMatchObject({ tmux_pane_id: scene.pane, tmux_session: "agent" });
   });
 
-  test("the agent that has moved into a pane is the one that is there", async () => {
+  test("a pane belongs to the agent that moved into it last", async () => {
     const first = await scene.register();
     const second = await scene.server.createSession({ name: "second" });
     const other = await scene.hook("session-start", { session_id: "s2", cwd: "/tmp", tmux_pane: second.activePane });
@@ -98,7 +98,7 @@ describe("which agent it is of", () => {
     expect(await scene.card(first)).toMatchObject({ tmux_pane_id: null, is_bridge_connected: false });
   });
 
-  test("an agent that had ended is back with its next hook", async () => {
+  test("an ended agent is active again after its next hook", async () => {
     const agentId = await scene.register();
     expect((await scene.hook("session-end")).json).toEqual({ status: "ok", agent_id: agentId, state: "complete" });
     expect(await scene.card(agentId)).toBeUndefined();

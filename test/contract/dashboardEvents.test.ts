@@ -18,7 +18,7 @@ async function heard(events: EventReader, last: string, from = 0): Promise<reado
   return events.names(from);
 }
 
-test("begins with a heartbeat and its headers, and every frame carries its id twice", async () => {
+test("the stream begins with its headers and a heartbeat, and every frame has its id twice", async () => {
   const events = await scene.dashboard.events();
   expect([events.status, events.headers.get("content-type"), events.headers.get("cache-control")]).toEqual([
     200,
@@ -34,7 +34,7 @@ test("begins with a heartbeat and its headers, and every frame carries its id tw
   expect(ids).toEqual([...ids].sort((a, b) => a - b));
 });
 
-test("a heartbeat every 30 s", async () => {
+test("a heartbeat is sent every 30 s", async () => {
   const clock = new FakeClock();
   await using quiet = await dashboardFixture(scene.server, { clock });
   const events = await quiet.events();
@@ -169,7 +169,7 @@ describe("shapes and order", () => {
     expect(turn?.data).toMatchObject({ text: "yes", actor: "user", intent: "answer" });
   });
 
-  test("availability only when it changes", async () => {
+  test("availability is sent only when it changes", async () => {
     const agentId = await scene.register();
     const events = await scene.dashboard.events("?types=commander_availability,session_ended");
     await scene.prompt("one");
@@ -205,8 +205,8 @@ describe("filters", () => {
   });
 });
 
-describe("whoever comes back", () => {
-  test.each(["header", "query"])("gets what was missed, by its %s", async (how) => {
+describe("a reader that reconnects", () => {
+  test.each(["header", "query"])("gets the missed events, by its %s", async (how) => {
     await scene.register();
     const events = await scene.dashboard.events();
     await scene.prompt("one");
@@ -222,7 +222,7 @@ describe("whoever comes back", () => {
     expect(back.events.map((event) => event.id)).toEqual([last.id + 1, last.id + 2, last.id + 3]);
   });
 
-  test("later than 500 events gets a gap and goes on from there", async () => {
+  test("after more than 500 events gets a gap and continues from there", async () => {
     await scene.register();
     const events = await scene.dashboard.events();
     await scene.prompt("first");
@@ -237,7 +237,7 @@ describe("whoever comes back", () => {
     expect([gap?.id, next?.id, back.events.length]).toEqual([newest - 500, newest - 499, 501]);
   });
 
-  test("after a restart is told of it, and ids go on", async () => {
+  test("is told about a restart, and ids continue", async () => {
     using directory = databaseDirectory();
     const databasePath = `${directory.path}/d.db`;
     let last = 0;
@@ -255,14 +255,14 @@ describe("whoever comes back", () => {
     expect((await back.next("session_ended")).id).toBeGreaterThan(gap.id);
   });
 
-  test("with an id from elsewhere is told so", async () => {
+  test("with an unknown id is told so", async () => {
     const back = await scene.dashboard.events("", { "last-event-id": "999999999" });
     const gap = await back.next("gap");
     expect(gap.data).toMatchObject({ from: null, reason: "unknown_id" });
   });
 });
 
-test("a reader that does not read loses events, is told, and holds up nobody", async () => {
+test("a reader that does not read loses events, is told so, and delays no other reader", async () => {
   await using small = await scene.another({ streamBounds: { bufferBytes: 20_000 } });
   await small.call("POST", "/api/sessions", { session_uuid: UUID, project_path: "/p" });
   await small.hook("session-start", { session_id: "s1", headspace_session_id: UUID });
@@ -288,7 +288,7 @@ test("a reader that does not read loses events, is told, and holds up nobody", a
   slow.destroy();
 });
 
-test("100 may listen, the next one is told when to come back", async () => {
+test("100 readers are accepted, and the next one is told when to retry", async () => {
   const readers = await Promise.all(Array.from({ length: 100 }, () => scene.dashboard.events()));
   expect(readers.every(({ status }) => status === 200)).toBe(true);
   const refused = await fetch(`${scene.dashboard.url}/api/events/stream`);

@@ -58,7 +58,7 @@ test("a session that a launcher registers, and its first hook", async () => {
   expect(await told()).toEqual(["card_refresh session_start"]);
 });
 
-test("a session that its first hook makes known is created before anything else is told of it", async () => {
+test("a session known from its first hook is created before any other event about it", async () => {
   heard = 0;
   await hook("session-start", { cwd: "/work/other", tmux_pane: scene.pane });
   await events.next(({ data }) => data["reason"] === "availability");
@@ -111,7 +111,7 @@ test("a notification while it works asks; a prompt by hand answers", async () =>
   ]);
 });
 
-test.each(["hook", "request"])("the end of a session by a %s: nothing is told after it", async (how) => {
+test.each(["hook", "request"])("no event follows the end of a session by a %s", async (how) => {
   await registered();
   await hook("session-start", { headspace_session_id: UUID });
   await hook("user-prompt-submit", { prompt: "go" });
@@ -125,7 +125,7 @@ test.each(["hook", "request"])("the end of a session by a %s: nothing is told af
   expect(availability.json).toMatchObject({ commander_available: false });
 });
 
-test("the first event ids: 0 asks for everything, with a filter or without, and no gap is told", async () => {
+test("event id 0 requests everything, with or without a filter, and reports no gap", async () => {
   await registered();
   await hook("session-start", { headspace_session_id: UUID });
   const all = await dashboard.events("", { "last-event-id": "0" });

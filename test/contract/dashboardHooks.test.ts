@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => scene[Symbol.asyncDispose]());
 
 describe("refusals", () => {
-  test.each(HOOKS)("%s: every fault in the contract's words", async (name) => {
+  test.each(HOOKS)("%s: every error has the contract's message", async (name) => {
     const post = (body: string, headers: Record<string, string>) =>
       scene.dashboard.call("POST", `/hook/${name}`, body, headers);
     const json = { "content-type": "application/json" };
@@ -37,7 +37,7 @@ describe("refusals", () => {
     expect([dropped.status, dropped.json]).toEqual([404, { status: "dropped", message: "Session correlation failed" }]);
   });
 
-  test("a name that is none, a directory that is none", async () => {
+  test("an invalid name and an invalid directory are refused", async () => {
     expect((await scene.hook("zap")).status).toBe(404);
     const { status, json } = await scene.hook("session-start", { working_directory: "/no/such/directory" });
     expect([status, json]).toEqual([400, { status: "error", message: "working_directory is not a valid directory" }]);
@@ -45,7 +45,7 @@ describe("refusals", () => {
     expect(asCwd.status).toBe(404);
   });
 
-  test("switched off they are ignored, whatever they say", async () => {
+  test("disabled hooks are ignored, whatever they contain", async () => {
     await using off = await scene.another({ settings: { ...DASHBOARD_SETTINGS, hooksEnabled: false } });
     for (const name of HOOKS) {
       const { status, json } = await off.call("POST", `/hook/${name}`, "{", { "content-type": "text/plain" });
@@ -55,7 +55,7 @@ describe("refusals", () => {
   });
 });
 
-test("status tells what was heard", async () => {
+test("status reports the received hooks", async () => {
   const before = await scene.dashboard.call("GET", "/hook/status");
   expect(before.json).toEqual({
     enabled: true,
@@ -120,7 +120,7 @@ describe("effects", () => {
   test.each([
     ["AskUserQuestion", { questions: [{ question: "Which?", options: [{ label: "A" }, { label: "B" }] }] }, "Which?"],
     ["ExitPlanMode", { plan: "…" }, "Approve plan and proceed?"],
-  ])("%s asks, and only its own end is an answer", async (tool_name, tool_input, text) => {
+  ])("%s opens a question, which only its own end answers", async (tool_name, tool_input, text) => {
     const agent_id = await scene.register();
     await scene.prompt("go");
     const asked = await scene.hook("pre-tool-use", { tool_name, tool_input });
@@ -151,7 +151,7 @@ describe("effects", () => {
     expect(after.json).toEqual({ status: "ok", agent_id, state_changed: false, new_state: "processing" });
   });
 
-  test("a permission request asks in words a person decides by", async () => {
+  test("a permission request asks a question that a person can decide", async () => {
     const agent_id = await scene.register();
     await scene.prompt("go");
     const { json } = await scene.hook("permission-request", {
@@ -166,7 +166,7 @@ describe("effects", () => {
     expect(scene.reported.at(-1)).toBe("asking");
   });
 
-  test("a permission request that names no tool asks in its own words", async () => {
+  test("a permission request without a tool asks in its own words", async () => {
     const agent_id = await scene.register();
     await scene.prompt("go");
     // As Gemini CLI writes it.
@@ -245,7 +245,7 @@ describe("the hook that reports our own answer", () => {
     return (json["turns"] as Record<string, unknown>[]).filter((turn) => turn["intent"] === "answer").length;
   };
 
-  test("is known by its text, however late, and once", async () => {
+  test("is recognised by its text once, however late", async () => {
     const agentId = await scene.asking();
     await scene.dashboard.respond(agentId, { text: "go on" });
     expect((await scene.hook("user-prompt-submit", { prompt: "go on\n" })).json).toMatchObject(echo);
@@ -262,7 +262,7 @@ describe("the hook that reports our own answer", () => {
     });
   });
 
-  test("may come before the delivery knows", async () => {
+  test("may come before the delivery has its result", async () => {
     const agentId = await scene.asking();
     const release = scene.holdSubmit();
     const answer = scene.dashboard.respond(agentId, { text: "go on" });
@@ -277,7 +277,7 @@ describe("the hook that reports our own answer", () => {
     expect(await answers(agentId)).toBe(1);
   });
 
-  test("is no sign of success that the delivery misses", async () => {
+  test("does not count as success if the delivery failed", async () => {
     const agentId = await scene.asking();
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {

@@ -51,7 +51,7 @@ describe("sessions", () => {
     ]);
   });
 
-  test("are ended, and can be asked for", async () => {
+  test("can be ended and queried", async () => {
     await post({ session_uuid: UUID, project_path: "/p" });
     const asked = await scene.dashboard.call("GET", `/api/sessions/${UUID}`);
     expect(asked.json).toMatchObject({ agent_id: 1, project_name: "p", state: "idle" });
@@ -63,7 +63,7 @@ describe("sessions", () => {
   });
 });
 
-describe("who is let in", () => {
+describe("who may connect", () => {
   const ask = (headers: Record<string, string>, method = "GET", path = "/api/agents") =>
     sendRaw(scene.dashboard.port, { method, path, headers });
 
@@ -98,7 +98,7 @@ describe("who is let in", () => {
     [elsewhere("cross-site", "navigate", "iframe"), 403, 403],
     // A link may lead to the page, which holds nothing itself.
     [elsewhere("cross-site", "navigate", "document"), 403, 200],
-  ])("a GET that a page of elsewhere causes reaches no data: %j", async (headers, data, page) => {
+  ])("a GET caused by a page of another site gets no data: %j", async (headers, data, page) => {
     for (const path of ["/api/agents", "/api/events/stream?types=none", "/hook/status"])
       expect([path, (await ask(headers, "GET", path)).status]).toEqual([path, data]);
     // The page is not built here.
@@ -140,7 +140,7 @@ describe("who is let in", () => {
     expect((await other.call("GET", "/api/agents", undefined, asPage)).status).toBe(401);
   });
 
-  test("a token in an address is none", async () => {
+  test("a token in a URL does not count", async () => {
     await using guarded = await scene.another({ token: "s3cret" });
     const page = await guarded.call("GET", "/?token=s3cret");
     expect([page.text.includes("npm run build"), page.headers.get("set-cookie")]).toEqual([true, null]);
@@ -149,7 +149,7 @@ describe("who is let in", () => {
     expect((await guarded.call("GET", "/api/token")).status).toBe(405);
   });
 
-  test("without a token there is no cookie to be had", async () => {
+  test("without a token no cookie is issued", async () => {
     const { status, headers } = await scene.dashboard.call("POST", "/api/token", undefined, {
       authorization: "Bearer x",
     });
@@ -186,8 +186,8 @@ test("the page's files: a strict policy, no path but their names, and 304 for wh
   expect((await scene.dashboard.call("GET", "/")).text).toMatch(/npm run build/);
 });
 
-describe("a database that another program holds", () => {
-  test("refuses what could not be recorded, types nothing, and loses nothing", async () => {
+describe("a database locked by another program", () => {
+  test("refuses requests that cannot be recorded, types nothing, and loses nothing", async () => {
     using directory = databaseDirectory();
     const databasePath = `${directory.path}/d.db`;
     const names = { session_uuid: UUID, project_path: "/p", tmux_pane_id: scene.pane };

@@ -83,7 +83,7 @@ test("the turn of a new program in a pane does not end with the program before, 
   expect(ended.ends()).toBe(0);
 });
 
-test("a program that has told and is gone when its process is looked for has its turn ended", async () => {
+test("a program's turn ends if its process is gone when it is looked up after a hook", async () => {
   await using ended = await endedScene();
   ended.reads(Promise.resolve([]));
   await ended.scene.prompt("once more");
@@ -124,7 +124,7 @@ async function tellsFirst() {
   };
 }
 
-test("an agent that tells of its pane before tmux does is looked for once the pane is listed", async () => {
+test("an agent that reports its pane before tmux does is looked up once the pane is listed", async () => {
   await using told = await tellsFirst();
   const { scene, agentId, before } = told;
   told.isListed();
@@ -133,7 +133,7 @@ test("an agent that tells of its pane before tmux does is looked for once the pa
   expect(scene.submitted.at(-1)?.addressee?.process).toMatchObject({ pid: before.process.pid });
 });
 
-test("a program that came between an agent's word and its pane's listing is not that agent, which has ended", async () => {
+test("a program that started between an agent's hook and its pane's listing is not taken for the agent, which has ended", async () => {
   await using told = await tellsFirst();
   const { scene, agentId, before } = told;
   await before.end();
@@ -147,7 +147,7 @@ test("a program that came between an agent's word and its pane's listing is not 
   expect(scene.submitted).toEqual([]);
 });
 
-test("of several keys, those behind the program's end are not pressed", async () => {
+test("keys after the program's end are not pressed", async () => {
   await using agent = await program();
   await using scene = await DashboardScene.start();
   Object.assign(scene.server, { processes: localHost().processes });

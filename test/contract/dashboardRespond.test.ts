@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene[Symbol.asyncDispose]());
 
-describe("a body that is no answer", () => {
+describe("an invalid body", () => {
   test.each<[unknown, string, string | RegExp]>([
     [{}, "missing_text", "Response text is required."],
     ["", "missing_text", "Response text is required."],
@@ -52,7 +52,7 @@ describe("a body that is no answer", () => {
   });
 });
 
-describe("whom it is for", () => {
+describe("the agent an answer is for", () => {
   test("an unknown agent", async () => {
     const { status, json } = await scene.dashboard.respond(999, { text: "x" });
     expect([status, json]).toEqual([404, failed("agent_not_found", "Agent with ID 999 not found.")]);
@@ -95,7 +95,7 @@ describe("whom it is for", () => {
     ]);
   });
 
-  test("a pane that never was, before or after the tmux server was another", async () => {
+  test("a pane that never existed, on this tmux server or an earlier one", async () => {
     const agentId = await scene.register({ pane: "%77" });
     await scene.prompt("go");
     await scene.notify();
@@ -130,7 +130,7 @@ describe("text in the prompt box", () => {
     });
   });
 
-  test("as it is set: the box emptied first, and so long a gap before Enter", async () => {
+  test("uses the configured gap before Enter and empties the box first", async () => {
     await scene[Symbol.asyncDispose]();
     const settings = { ...DASHBOARD_SETTINGS, clearFirst: true, gapMs: 345 };
     scene = await DashboardScene.start({ settings });
@@ -138,7 +138,7 @@ describe("text in the prompt box", () => {
     expect(scene.submitted).toMatchObject([{ clearFirst: true, gapMs: 345 }]);
   });
 
-  test("the text is exact, blanks at its ends included", async () => {
+  test("the text is exact, including spaces at its ends", async () => {
     const agentId = await scene.asking();
     const text = "  -foo; \"q\" 'a' `x` $(y) 😀\n line two ;";
     await scene.dashboard.respond(agentId, { text });
@@ -191,7 +191,7 @@ describe("text in the prompt box", () => {
     expect(await scene.card(agentId)).toMatchObject({ state: "AWAITING_INPUT" });
   });
 
-  test("two at once: one is delivered, the other told", async () => {
+  test("of two answers at once, one is delivered and the other refused", async () => {
     const agentId = await scene.asking();
     const release = scene.holdSubmit();
     const first = scene.dashboard.respond(agentId, { text: "one" });
@@ -208,7 +208,7 @@ describe("text in the prompt box", () => {
 });
 
 describe("keys", () => {
-  test("go to the pane in any state, and change none", async () => {
+  test("are sent to the pane in any state, and change no state", async () => {
     const agentId = await scene.register();
     await scene.prompt("go");
     const { status, json } = await scene.dashboard.respond(agentId, { mode: "keys", keys: ["Escape"] });
@@ -221,7 +221,7 @@ describe("keys", () => {
 });
 
 describe("the same answer again", () => {
-  test("with its key gets the first one's, and types nothing", async () => {
+  test("with its key gets the first result and types nothing", async () => {
     const agentId = await scene.asking();
     const first = await scene.dashboard.respond(agentId, { text: "one" }, "k1");
     const again = await scene.dashboard.respond(agentId, { text: "one" }, "k1");
@@ -231,7 +231,7 @@ describe("the same answer again", () => {
     expect([other.status, other.json]).toMatchObject([409, failed("idempotency_conflict", /another answer/)]);
   });
 
-  test("while the first is under way joins it", async () => {
+  test("while the first is pending joins it", async () => {
     const agentId = await scene.asking();
     const release = scene.holdSubmit();
     const first = scene.dashboard.respond(agentId, { text: "one" }, "k1");
@@ -253,7 +253,7 @@ describe("the same answer again", () => {
     expect((await scene.dashboard.respond(agentId, { text: "another" })).status).toBe(200);
   });
 
-  test("after a failure that has typed nothing is carried out", async () => {
+  test("after a failure that typed nothing is performed", async () => {
     const agentId = await scene.asking();
     scene.submitsWith(() => Promise.reject(new AppError("CONNECTION_LOST", "x")));
     expect((await scene.dashboard.respond(agentId, { text: "one" }, "k1")).status).toBe(503);

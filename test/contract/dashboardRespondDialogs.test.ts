@@ -77,22 +77,25 @@ describe("while a dialog is open", () => {
     expect(scene.chosen).toEqual([]);
   });
 
-  test.each([{ text: "maybe" }, { mode: "other", text: "maybe" }])("no way for free text: %j", async (body) => {
-    const agentId = await scene.asking();
-    scene.shows("asking", { ...DIALOG, otherIndex: undefined });
-    const { status, json } = await scene.dashboard.respond(agentId, body);
-    expect([status, json]).toMatchObject([
-      409,
-      failed(
-        "wrong_state",
-        "A dialog is open that takes no free text; its options are 1. Yes / 2. Yes, and don't ask again / " +
-          "3. No, and tell Claude what to do differently.",
-      ),
-    ]);
-    expect([scene.chosen, scene.submitted]).toEqual([[], []]);
-  });
+  test.each([{ text: "maybe" }, { mode: "other", text: "maybe" }])(
+    "a dialog without free text refuses it: %j",
+    async (body) => {
+      const agentId = await scene.asking();
+      scene.shows("asking", { ...DIALOG, otherIndex: undefined });
+      const { status, json } = await scene.dashboard.respond(agentId, body);
+      expect([status, json]).toMatchObject([
+        409,
+        failed(
+          "wrong_state",
+          "A dialog is open that takes no free text; its options are 1. Yes / 2. Yes, and don't ask again / " +
+            "3. No, and tell Claude what to do differently.",
+        ),
+      ]);
+      expect([scene.chosen, scene.submitted]).toEqual([[], []]);
+    },
+  );
 
-  test("one that could not be read takes nothing", async () => {
+  test("a dialog that could not be read takes no answer", async () => {
     const agentId = await scene.asking();
     scene.shows("asking", undefined);
     const { status, json } = await scene.dashboard.respond(agentId, { text: "x" });
@@ -116,7 +119,7 @@ describe("while a dialog is open", () => {
     });
   }
 
-  test("a hook that tells what followed while the answer is under way: the answer is told behind it", async () => {
+  test("a hook during a pending answer is reported before the answer", async () => {
     const agentId = await scene.register();
     await scene.prompt("go");
     await scene.hook("permission-request", { tool_name: "Bash", tool_input: { command: "ls" } });
@@ -139,7 +142,7 @@ describe("while a dialog is open", () => {
     expect(json["turns"]).toMatchObject([{ intent: "answer", answers_turn_id: 2 }, { turn_id: 2 }, {}]);
   });
 
-  test("a turn that ends while the answer to its dialog is under way is over", async () => {
+  test("a turn that ends while its dialog is being answered stays ended", async () => {
     const agentId = await scene.register();
     await scene.prompt("go");
     await scene.hook("permission-request", { tool_name: "Bash", tool_input: { command: "ls" } });
@@ -154,7 +157,7 @@ describe("while a dialog is open", () => {
     expect(await scene.card(agentId)).toMatchObject({ state: "COMPLETE", question: null });
   });
 
-  test("an answer that fails leaves what the screen shows by then", async () => {
+  test("a failed answer leaves the state that the screen shows", async () => {
     const agentId = await scene.asking();
     scene.shows("asking", DIALOG);
     scene.submitsWith(async () => {
@@ -167,7 +170,7 @@ describe("while a dialog is open", () => {
     expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING", question: null });
   });
 
-  test("one that has gone is not answered", async () => {
+  test("a closed dialog is not answered", async () => {
     const agentId = await scene.asking();
     scene.shows("busy", undefined, "claude");
     const { status, json } = await scene.dashboard.respond(agentId, { mode: "select", option_index: 0 });
@@ -193,7 +196,7 @@ describe("a program that no profile knows gets the contract's keys", () => {
     expect(await answered(body)).toEqual({ ...DELIVERED, keys, texts });
   });
 
-  test("and so does one that is known to ask, when its question cannot be read", async () => {
+  test("so does a program that is known to ask if its question cannot be read", async () => {
     const answer = answered({ mode: "select", option_index: 1 }, () => scene.shows("asking", undefined));
     expect(await answer).toEqual({ ...DELIVERED, keys: "Down Enter", texts: [] });
   });

@@ -48,7 +48,7 @@ describe("a dialog on the screen", () => {
     expect(events.names()).toEqual(["card_refresh", "turn_created", "card_refresh"]);
   });
 
-  test("that was there before its hook is the same question", async () => {
+  test("a dialog shown before its hook is the same question", async () => {
     const agentId = await scene.register();
     await scene.prompt("go");
     scene.shows("busy");
@@ -59,7 +59,7 @@ describe("a dialog on the screen", () => {
     expect(await scene.card(agentId)).toMatchObject({ question: { text: "Edit: /a", dialog_id: "d1" } });
   });
 
-  test("no hook has told of is a question all the same", async () => {
+  test("a dialog without a hook is a question too", async () => {
     const agentId = await scene.register();
     scene.shows("asking", dialog("d1"));
     expect(await scene.card(agentId)).toMatchObject({
@@ -73,7 +73,7 @@ describe("a dialog on the screen", () => {
     expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING", question: null });
   });
 
-  test("whose mark has moved is chosen from by other keys", async () => {
+  test("a dialog whose selection has moved is answered with other keys", async () => {
     const agentId = await scene.register();
     scene.shows("asking", dialog("d1"));
     const moved = dialog("d1");
@@ -84,7 +84,7 @@ describe("a dialog on the screen", () => {
     expect(json["turns"]).toHaveLength(1);
   });
 
-  test("answered at the program itself: it works again, or rests", async () => {
+  test("a dialog answered in the terminal makes the agent working or idle again", async () => {
     const agentId = await scene.register();
     scene.shows("asking", dialog("d1"));
     scene.shows("idle");
@@ -178,7 +178,7 @@ describe("what a permission would let happen", () => {
 });
 
 describe("work and rest of an agent with hooks", () => {
-  test("Escape, of which no hook tells, ends its turn once it has rested", async () => {
+  test("Escape, which no hook reports, ends the turn once the agent is idle", async () => {
     const agentId = await scene.register();
     await scene.prompt("go");
     scene.shows("busy");
@@ -205,7 +205,7 @@ describe("work and rest of an agent with hooks", () => {
     expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING" });
   });
 
-  test("a question in the prompt box is not taken back by rest", async () => {
+  test("a question in the prompt box stays open while the agent is idle", async () => {
     const agentId = await scene.asking();
     scene.shows("idle");
     clock.advanceMs(60_000);
@@ -215,7 +215,7 @@ describe("work and rest of an agent with hooks", () => {
     expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING" });
   });
 
-  test("a question is not taken back by the work that a hook told of before it", async () => {
+  test("a question stays open after work that a hook reported before it", async () => {
     const agentId = await scene.register();
     await scene.prompt("go");
     scene.shows("busy", undefined, "generic", "hook");
@@ -226,7 +226,7 @@ describe("work and rest of an agent with hooks", () => {
     expect(await scene.card(agentId)).toMatchObject({ state: "AWAITING_INPUT" });
   });
 
-  test("a program that no profile knows says nothing", async () => {
+  test("a program without a profile reports nothing", async () => {
     const agentId = await scene.register();
     await scene.prompt("go");
     scene.shows("idle", undefined, "shell");
@@ -235,7 +235,7 @@ describe("work and rest of an agent with hooks", () => {
   });
 });
 
-test("an agent without hooks lives by its screen alone", async () => {
+test("an agent without hooks is tracked by its screen alone", async () => {
   const body = { session_uuid: UUID, project_path: "/p", tmux_pane_id: scene.pane };
   const { json } = await scene.dashboard.call("POST", "/api/sessions", body);
   const agentId = Number(json["agent_id"]);

@@ -56,7 +56,7 @@ afterEach(async () => {
 });
 
 describe("until the server is listed", () => {
-  test("agents are there and cannot be answered yet; then they can, without a hook", async () => {
+  test("agents exist but cannot be answered; once it is listed they can, without a hook", async () => {
     await using dashboard = await restarted();
     expect(await agentsOf(dashboard)).toMatchObject([
       { agent_id: 1, state: "AWAITING_INPUT", tmux_pane_id: pane, is_bridge_connected: false },
@@ -69,7 +69,7 @@ describe("until the server is listed", () => {
     expect((await dashboard.respond(1, { text: "yes" })).status).toBe(200);
   });
 
-  test("what needs the pane is told to come again, and not that the pane is gone", async () => {
+  test("requests that need the pane are told to retry, not that the pane is gone", async () => {
     await using dashboard = await restarted();
     const asked = await Promise.all([
       dashboard.respond(1, { text: "yes" }),
@@ -96,8 +96,8 @@ describe("until the server is listed", () => {
   });
 });
 
-describe("hooks meanwhile", () => {
-  test("of a known agent are answered at once", async () => {
+describe("hooks in the meantime", () => {
+  test("of a known agent get a response at once", async () => {
     await using dashboard = await restarted();
     const hook = await dashboard.hook("user-prompt-submit", { session_id: "s1", prompt: "next", tmux_pane: pane });
     expect([hook.status, hook.json["state"]]).toEqual([200, "processing"]);
@@ -122,7 +122,7 @@ describe("hooks meanwhile", () => {
     expect(events.events.filter(({ data }) => data["agent_id"] === 1)).toEqual([]);
   });
 
-  test("of an agent that nobody knows wait for the panes, and register it", async () => {
+  test("of an unknown agent wait for the panes and register it", async () => {
     const { activePane = "none" } = await server.createSession({ name: "new" });
     await using dashboard = await restarted();
     const fields = { session_id: "s2", cwd: directory.path, tmux_pane: activePane };
@@ -136,7 +136,7 @@ describe("hooks meanwhile", () => {
     expect((await agentsOf(dashboard))[1]).toMatchObject({ agent_id: 2, tmux_pane_id: activePane });
   });
 
-  test("but not for ever", async () => {
+  test("but not forever", async () => {
     await using dashboard = await restarted();
     const hook = await dashboard.hook("session-start", { session_id: "s2", cwd: directory.path, tmux_pane: "%9" });
     expect([hook.status, hook.json]).toEqual([404, { status: "dropped", message: "Session correlation failed" }]);
@@ -185,7 +185,7 @@ describe("hooks from a pane that is not listed yet", () => {
     expect((await agentsOf(dashboard))[1]).toMatchObject({ agent_id: 2, tmux_pane_id: hidden.pane });
   });
 
-  test("wait once for one that never comes, and not for a pane of nobody knows which server", async () => {
+  test("wait once for a pane that never comes, and not for a pane of an unknown server", async () => {
     const hidden = await unlisted();
     await using dashboard = await restarted();
     const fields = { session_id: "s2", cwd: directory.path, tmux_pane: hidden.pane };

@@ -52,7 +52,7 @@ test("the question stays open, and the history has the answer", async () => {
   expect(json["turns"]).toMatchObject([{ intent: "answer", text: "go on", answers_turn_id: 2 }]);
 });
 
-test("the hook of that prompt says that it was taken", async () => {
+test("the hook of that prompt confirms it", async () => {
   const agentId = await unconfirmed();
   const { json } = await scene.hook("user-prompt-submit", { prompt: "go on" });
   expect(json).toMatchObject({ state: "processing", state_changed: true });
@@ -100,7 +100,7 @@ test("text typed by the contract's keys and then reported is one turn", async ()
   expect(await intents(agentId)).toEqual(["answer", "question", "command"]);
 });
 
-test("and closes no other question", async () => {
+test("the hook closes no other question", async () => {
   const agentId = await unconfirmed();
   await scene.hook("permission-request", { tool_name: "Bash", tool_input: { command: "ls" } });
   const { json } = await scene.hook("user-prompt-submit", { prompt: "go on" });
@@ -108,7 +108,7 @@ test("and closes no other question", async () => {
   expect(await scene.card(agentId)).toMatchObject({ state: "AWAITING_INPUT", question: { text: "Bash: ls" } });
 });
 
-test("it may be answered again", async () => {
+test("the question may be answered again", async () => {
   const agentId = await unconfirmed();
   scene.submits("submitted");
   const { json } = await scene.dashboard.respond(agentId, { text: "go on" });
@@ -116,7 +116,7 @@ test("it may be answered again", async () => {
   expect(scene.submitted.length).toBe(2);
 });
 
-test("the hook that comes while it is under way counts more", async () => {
+test("a hook that comes while it is pending takes precedence", async () => {
   const agentId = await scene.asking();
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => {
@@ -131,7 +131,7 @@ test("the hook that comes while it is under way counts more", async () => {
   expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING" });
 });
 
-test("after a restart its hook still settles it", async () => {
+test("its hook still confirms it after a restart", async () => {
   using directory = databaseDirectory();
   await scene.dashboard[Symbol.asyncDispose]();
   const databasePath = `${directory.path}/d.db`;
@@ -190,7 +190,7 @@ const REFUSALS: readonly (readonly [string, string, Readonly<Record<string, unkn
   ["question_unreadable", "look at the pane and press keys with input", {}, /Answer it in its pane/],
 ];
 
-test.each(REFUSALS)("a refusal has its reason, and words for a person: %s", async (reason, message, more, words) => {
+test.each(REFUSALS)("a refusal has its reason and a message for people: %s", async (reason, message, more, words) => {
   const agentId = await scene.asking();
   const details = { reason, ...more };
   scene.submitsWith(() => Promise.reject(new AppError("WRONG_STATE", message, { details })));
@@ -203,7 +203,7 @@ test.each(REFUSALS)("a refusal has its reason, and words for a person: %s", asyn
   expect((await scene.card(agentId))?.["last_delivery"]).toEqual(left === null ? null : expect.objectContaining(left));
 });
 
-test("text that stands in the box because the screen never held still is not said to be late", async () => {
+test("text that stays in the box because the screen kept changing is not reported as late", async () => {
   const agentId = await scene.asking();
   const details = { textWritten: true, enterPresses: 0 };
   scene.submitsWith(() => Promise.reject(new AppError("TIMEOUT", "x", { details })));

@@ -54,7 +54,7 @@ const refusal = async (answer: ReturnType<typeof read>) => {
 const FORBIDDEN = [403, "UNAUTHORIZED", "outside"];
 
 describe("F244: files", () => {
-  test("one is read, written, and what it is remembered by changes with what it holds", async () => {
+  test("a file is read and written, and its etag changes with its content", async () => {
     const path = join(home, "notes.md");
     writeFileSync(path, "one\r\ntwo 🌊\n\ufeff");
     chmodSync(path, 0o640);
@@ -67,7 +67,7 @@ describe("F244: files", () => {
     expect(readdirSync(home)).toEqual(["notes.md"]);
   });
 
-  test("one that somebody has changed is not overwritten, nor one that has come into an empty place", async () => {
+  test("a file that was changed or created meanwhile is not overwritten", async () => {
     const path = join(home, "notes.md");
     writeFileSync(path, "one");
     const { etag } = (await read(path)).json as unknown as FileResponse;
@@ -81,7 +81,7 @@ describe("F244: files", () => {
     expect(readFileSync(path, "utf8")).toBe("mine");
   });
 
-  test("of many who write the same text at once, one does", async () => {
+  test("one of many concurrent writes of the same file succeeds", async () => {
     const path = join(home, "notes.md");
     writeFileSync(path, "one");
     const { etag } = (await read(path)).json as unknown as FileResponse;
@@ -108,7 +108,7 @@ describe("F244: files", () => {
     });
   });
 
-  test("what lies elsewhere is refused alike, whether it is there or not", async () => {
+  test("paths outside are refused alike, whether they exist or not", async () => {
     symlinkSync(elsewhere, join(home, "out"));
     symlinkSync(join(elsewhere, "secret"), join(home, "direct"));
     symlinkSync("loop", join(home, "loop"));
@@ -135,7 +135,7 @@ describe("F244: files", () => {
     expect(readFileSync(join(elsewhere, "secret"), "utf8")).toBe("secret");
   });
 
-  test("what is no plain text, too long, or not there says so at once", async () => {
+  test("a file that is not text, too long or missing is refused at once", async () => {
     expect(spawnSync("mkfifo", [join(home, "fifo")]).status).toBe(0);
     mkdirSync(join(home, "folder"));
     writeFileSync(join(home, "bytes"), Buffer.from([0x66, 0xff, 0x00]));
@@ -164,7 +164,7 @@ describe("F244: files", () => {
     expect((await refusal(list("~/fifo"))).slice(1)).toEqual(["INVALID_TARGET", "not_a_file"]);
   });
 
-  test("paths and bodies that are none", async () => {
+  test("invalid paths and bodies are refused", async () => {
     for (const path of ["", "notes.md", "./x", "~other/x", "a\0b", "/x\ny", `/${"x".repeat(5_000)}`]) {
       expect((await refusal(read(path))).slice(0, 2)).toEqual([400, "INVALID_ARGUMENT"]);
     }
@@ -185,7 +185,7 @@ describe("F244: files", () => {
 });
 
 describe("F244: the page's files", () => {
-  test("by their names alone, without a token, and nowhere in a frame", async () => {
+  test("the page's files are served by name, without a token, and not in a frame", async () => {
     for (const path of ["/device/", "/device", "/device/page.js"]) {
       const response = await fetch(`${freshell.url}${path}`);
       expect([path, response.status]).toEqual([path, 200]);
@@ -211,7 +211,7 @@ describe("F244: the page's files", () => {
     "/device/missing.js",
     "/device//index.html",
     "/device/index.html/x",
-  ])("%s is not there", async (path) => {
+  ])("%s is not found", async (path) => {
     const headers = { host: `127.0.0.1:${freshell.port}` };
     expect((await sendRaw(freshell.port, { method: "GET", path, headers })).status).toBe(404);
   });

@@ -82,7 +82,7 @@ describe("an owner whose result is invalid: INTERNAL_ERROR of the owner, at once
     expect((await ask(requestOf("read", "desk", {}))).status).toBe(200);
   });
 
-  test("a place without an id", async () => {
+  test("a reservation without an id", async () => {
     desk.answer = () => ({ ok: true, result: { reservationId: 7 } });
     expect((await ask(requestOf("new-tab", "desk", {}))).error).toMatchObject({
       code: "INTERNAL_ERROR",
@@ -118,7 +118,7 @@ describe("an owner whose result is invalid: INTERNAL_ERROR of the owner, at once
   });
 });
 
-describe("snapshots that are none: INVALID_MESSAGE, and what was known stays", () => {
+describe("invalid snapshots: INVALID_MESSAGE, and the known one stays", () => {
   test.each<[string, () => object]>([
     ["a tree of 17 levels", () => ({ snapshot: treeOf(deep(17)) })],
     ["sizes that are no numbers", () => ({ snapshot: treeOf(sized([null, null])) })],
@@ -147,7 +147,7 @@ describe("snapshots that are none: INVALID_MESSAGE, and what was known stays", (
   });
 });
 
-describe("a caller that asks wrongly: INVALID_ARGUMENT of the relay, and the owner hears nothing", () => {
+describe("an invalid request: INVALID_ARGUMENT of the relay, and the owner gets nothing", () => {
   test.each(wrongRequests("desk"))("%s", async (_what, request) => {
     const { status, error, json } = await ask(request);
     expect([status, json["ok"], error["code"], error["stage"]]).toEqual([400, false, "INVALID_ARGUMENT", "relay"]);

@@ -90,12 +90,12 @@ describe("F089 F090 F091 F092: a new pane with a terminal", () => {
     { deviceId: "d" },
     { deviceId: "a b", tabId: "t", paneId: "p" },
     { deviceId: "d", tabId: "t\n", paneId: "p" },
-  ])("a pane that is none is refused: %j", async (pane) => {
+  ])("an invalid pane is refused: %j", async (pane) => {
     const { status, json } = await freshell.call("POST", "/api/terminals", { pane });
     expect([status, json]).toMatchObject([400, { error: { code: "INVALID_ARGUMENT" } }]);
   });
 
-  test("F090: the owner refuses the place: nothing is made", async () => {
+  test("F090: nothing is made when the owner refuses to reserve", async () => {
     const { status, error } = await ask(split({ expectedRevision: 7 }));
     expect([status, error["code"], error["currentRevision"]]).toEqual([409, "REVISION_CONFLICT", 1]);
     expect([await entries(), desk.phases(), desk.revision]).toEqual([[], ["reserve"], 1]);
@@ -104,7 +104,7 @@ describe("F089 F090 F091 F092: a new pane with a terminal", () => {
   test.each([
     [{ shell: "/nonexistent" }, "INVALID_ARGUMENT"],
     [{ cwd: "/nonexistent" }, "INVALID_ARGUMENT"],
-  ])("F048 F091: %j: the place is given back, and the layout is as before", async (args, code) => {
+  ])("F048 F091: %j: the reservation is compensated, and the layout is as before", async (args, code) => {
     const before = JSON.stringify(desk.snapshot());
     const { error } = await ask(split({}, args));
     expect([error["code"], error["stage"]]).toEqual([code, "relay"]);
@@ -113,7 +113,7 @@ describe("F089 F090 F091 F092: a new pane with a terminal", () => {
     expect(await entries()).toEqual([]);
   });
 
-  test("F092: the owner goes after it gave the place: the terminal stays, with a way to be rid of it", async () => {
+  test("F092: the terminal stays, with a way to kill it, when the owner disconnects after reserving", async () => {
     desk.answer = (asked) => {
       desk.result(asked.requestId, desk.honest(asked));
       desk.client.socket.close();
@@ -147,7 +147,7 @@ describe("F089 F090 F091 F092: a new pane with a terminal", () => {
     expect(await entries()).toMatchObject([{ orphan: true }]);
   });
 
-  test("a caller that leaves stops nothing", async () => {
+  test("a request continues when its caller disconnects", async () => {
     const caller = await freshell.connect({
       device: { deviceId: "caller", deviceLabel: "c", deviceType: "cli", role: "caller" },
     });
@@ -181,7 +181,7 @@ describe("F160 F161 F162: idempotency", () => {
   test.each([
     ["a new pane with a terminal", () => split({ idempotencyKey: "k" }), ["reserve", "finalize"]],
     ["one without", () => split({ idempotencyKey: "k" }, { browser: "http://h/" }), ["apply"]],
-  ])("%s: again and two at once, it is done once", async (_what, request, phases) => {
+  ])("%s: a repeated or concurrent request is performed once", async (_what, request, phases) => {
     const [one, two] = await Promise.all([ask(request()), ask(request())]);
     expect(one.result).toEqual(two.result);
     const again = await ask({ ...request(), expectedRevision: 1 });
@@ -210,7 +210,7 @@ describe("F160 F161 F162: idempotency", () => {
     }
   });
 
-  test("what failed is not remembered: the same key with the right revision does it", async () => {
+  test("a failure is not remembered: the same key with the right revision succeeds", async () => {
     const request = split({ idempotencyKey: "k", expectedRevision: 5 });
     expect((await ask(request)).error["code"]).toBe("REVISION_CONFLICT");
     expect((await ask({ ...request, expectedRevision: 1 })).appliedRevision).toBe(2);
@@ -235,7 +235,7 @@ describe("F096 F097 F098 F099 F100: attach-terminal", () => {
     expect([status, error["code"], desk.asked]).toEqual([404, "NOT_FOUND", []]);
   });
 
-  test("one that is killed meanwhile: NOT_FOUND, the place is given back", async () => {
+  test("a terminal killed meanwhile: NOT_FOUND, and the reservation is compensated", async () => {
     const { terminalId } = await freshell.create();
     desk.answer = (asked) => {
       if (asked.phase !== "reserve") return desk.honest(asked);

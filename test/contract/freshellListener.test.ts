@@ -34,7 +34,7 @@ const fault = (code: string) => ({
 });
 
 describe("F188 F204 F227: tokens", () => {
-  test.each(ROUTES)("%s %s wants one", async (method, path) => {
+  test.each(ROUTES)("%s %s needs a token", async (method, path) => {
     const body = method === "POST" ? {} : undefined;
     for (const headers of [
       {},
@@ -49,7 +49,7 @@ describe("F188 F204 F227: tokens", () => {
     expect(status).not.toBe(401);
   });
 
-  test("health wants none", async () => {
+  test("health needs no token", async () => {
     const { status, json } = await freshell.call("GET", "/api/health", undefined, {});
     expect([status, json]).toEqual([200, { app: "freshell", ok: true, version: "0.0.0", ready: true }]);
     expect((await freshell.call("GET", "/api/lan-info")).json).toEqual({ ips: expect.any(Array) as unknown });
@@ -73,7 +73,7 @@ describe("F188 F189 F190 F203: device sessions", () => {
     expect([again.status, again.json]).toEqual([401, fault("UNAUTHORIZED")]);
   });
 
-  test("is rotated: the old pair is no good", async () => {
+  test("is rotated, and the old pair is invalid", async () => {
     const first = (await open()).json;
     const refresh = (token: unknown) =>
       freshell.call("POST", "/api/device-sessions/refresh", { refreshToken: token }, {});
@@ -137,7 +137,7 @@ async function withClock(
   }
 }
 
-describe("F205: who may ask at all", () => {
+describe("F205: which requests are accepted", () => {
   const ask = (headers: Record<string, string>, path = "/api/terminals") =>
     sendRaw(freshell.port, { method: "GET", path, headers: { "x-auth-token": FRESHELL_TOKEN, ...headers } });
   const host = (): string => `127.0.0.1:${freshell.port}`;
@@ -230,7 +230,7 @@ describe("paths, methods, bodies", () => {
     expect((await freshell.call("GET", "/api/terminals")).json).toEqual([]);
   });
 
-  test.each(["GET", "POST"])("%s: an id that is none is not found, and is not sent back", async (method) => {
+  test.each(["GET", "POST"])("%s: an invalid id is not found and not echoed", async (method) => {
     for (const id of ["..%2F..%2Fetc", "%00", "a".repeat(10_000), "<script>", UNKNOWN]) {
       const path = method === "GET" ? `/api/terminals/${id}` : `/api/terminals/${id}/kill`;
       const { status, json, text } = await freshell.call(method, path);

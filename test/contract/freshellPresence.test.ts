@@ -29,7 +29,7 @@ const ask = async (request: object, headers?: Record<string, string>) => {
 const device = (deviceId: string, role = "caller") => ({ deviceId, deviceLabel: "me", deviceType: "cli", role });
 
 describe("F021 F022 F023 F025 F026 F027 F028: presence", () => {
-  test("online with the connection, offline without it; everybody is told; the list has both", async () => {
+  test("a device is online while connected; everyone is told; the list shows both states", async () => {
     const observer = await freshell.connect();
     const desk = await FakeOwner.start(freshell, "desk");
     const message = { type: "device.presence", deviceId: "desk", deviceLabel: "label of desk", deviceType: "browser" };
@@ -51,7 +51,7 @@ describe("F021 F022 F023 F025 F026 F027 F028: presence", () => {
     expect((await freshell.call("GET", "/api/devices/desk")).json).toMatchObject({ online: false });
   });
 
-  test("what is said again in the same words holds again, whatever was said between", async () => {
+  test("a repeated frame takes effect again, whatever came in between", async () => {
     const desk = await FakeOwner.start(freshell, "desk");
     const say = async (workspaceRevision: number, allow: readonly string[]) => {
       desk.client.send({ type: "device.presence", deviceId: "desk", workspaceRevision, remoteControl: { allow } });
@@ -106,7 +106,7 @@ describe("F021 F022 F023 F025 F026 F027 F028: presence", () => {
     expect(await ready("caller")).toEqual({ deviceId: "cli1", role: "caller", online: true });
   });
 
-  test("flooding presence: 4008, and nobody else notices", async () => {
+  test("flooding presence: 4008, and others are not affected", async () => {
     const [flood, calm] = [await FakeOwner.start(freshell, "flood"), await FakeOwner.start(freshell, "calm")];
     for (let count = 0; count < 100; count += 1) flood.client.send({ type: "device.presence", deviceId: "flood" });
     expect((await flood.client.closed).code).toBe(4_008);
@@ -132,7 +132,7 @@ describe("F002 F041 F167 F168 F169 F170 F171 F172 F209: reads", () => {
     await eventually(async () => (await freshell.call("GET", "/api/devices/desk")).json["online"] === false);
   };
 
-  test("live is what the owner says now, stale what it published", async () => {
+  test("a live read is the owner's reply, a stale one what it published", async () => {
     const desk = await FakeOwner.start(freshell, "desk");
     desk.publish();
     await desk.settled();
@@ -163,7 +163,7 @@ describe("F002 F041 F167 F168 F169 F170 F171 F172 F209: reads", () => {
     expect(await layout("?allowStale=1")).toEqual(stale);
   });
 
-  test("none was published: NOT_FOUND", async () => {
+  test("without a published layout: NOT_FOUND", async () => {
     await leave(await FakeOwner.start(freshell, "desk"));
     expect(await layout("?allowStale=1")).toMatchObject({ status: 404, json: { error: { code: "NOT_FOUND" } } });
     expect((await layout("?allowStale=maybe")).status).toBe(400);

@@ -144,7 +144,7 @@ describe("F004 F005 F006 F024 F064 F078 F102 D12: an owner that is not there", (
 describe("F154 F155 F157 F158: silence", () => {
   beforeEach(() => startWith({ config: { rpcAckTimeoutMs: 60, ownerTimeoutMs: 120 } }));
 
-  test("no ack: RPC_TIMEOUT of the relay; the result that comes late is dropped, and noted", async () => {
+  test("no ack: RPC_TIMEOUT of the relay; a late result is dropped and recorded", async () => {
     const desk = await FakeOwner.start(freshell, "desk", { allow: ["*"] });
     desk.acks = false;
     desk.answer = () => undefined;
@@ -230,7 +230,7 @@ describe("F164 F165 F166 F191 F197 F198: who may do what", () => {
     expect(audit().filter(({ errorCode }) => errorCode === "UNAUTHORIZED")).toHaveLength(5);
   });
 
-  test("F197: tokens of another bootstrap token are strangers', for mutations and for reads", async () => {
+  test("F197: tokens of another bootstrap token have no access, for mutations and reads", async () => {
     const path = join(mkdtempSync(join(tmpdir(), "freshell-sessions-")), "sessions.json");
     const of = (token: string): FreshellFixtureOptions => ({
       token,
@@ -309,7 +309,7 @@ describe("F164 F165 F166 F191 F197 F198: who may do what", () => {
     expect((await ask(requestOf("kill-pane", "desk", { target: "pane:p1" }))).status).toBe(401);
   });
 
-  test("F166 F191: one that speaks for another is refused, over both, and noted as who it is", async () => {
+  test("F166 F191: a device that acts for another is refused over both transports and recorded under its own id", async () => {
     const desk = await FakeOwner.start(freshell, "desk", { allow: ["*"] });
     const phone = await login("phone");
     const request = requestOf("kill-pane", "desk", { target: "pane:p1" }, { callerDeviceId: "desk" });

@@ -22,7 +22,7 @@ const said = (): readonly unknown[] =>
   client.frames.filter(({ type }) => type === "sdk.assistant").map((frame) => frame["content"]);
 const text = (words: string) => [{ type: "text", text: words }];
 
-describe("programs that print what they should not", () => {
+describe("programs that print invalid output", () => {
   test("no JSON, JSON that is no object, JSON without an end to its depth: told once, and the rest is read", async () => {
     const id = await scene.sdk(client);
     say(id, "noise\ndeep\nnoise\necho still here");
@@ -82,7 +82,7 @@ describe("programs that end, or do not", () => {
   test.each([
     ["exit 3", 3],
     ["exit 137", 137],
-  ])("%s at once: what it said last is told", async (action, exitCode) => {
+  ])("%s at once: its last output is reported", async (action, exitCode) => {
     const events = await scene.coding(client, { prompt: `stderr the key is missing\n${action}` });
     expect(events.at(-1)).toMatchObject({
       type: "session.end",
@@ -105,7 +105,7 @@ describe("programs that end, or do not", () => {
     expect(await client.next("error")).toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
-  test("one that is not asked twice: its input's end, SIGTERM and what it has started go with SIGKILL", async () => {
+  test("a program that ignores the end of its input and SIGTERM is killed with its children", async () => {
     await restartWith({ FAKE_AGENT_STAYS: "1" });
     const id = await scene.sdk(client);
     say(id, "spin");
@@ -129,7 +129,7 @@ describe("programs that end, or do not", () => {
     expect(await scene.entry(id)).toMatchObject({ status: "exited", exitCode: 0 });
   });
 
-  test("one that refuses its words says why", async () => {
+  test("a program that refuses its arguments reports why", async () => {
     await restartWith({ CLAUDE_CMD: "/bin/sleep" });
     client.send({ type: "sdk.create", requestId: "r" });
     expect(await client.next("sdk.error")).toMatchObject({ message: expect.stringContaining("sleep") as unknown });
@@ -179,7 +179,7 @@ describe("bounds", () => {
     expect((await scene.entry(id)).status).not.toBe("exited");
   });
 
-  test("what it asks us and we do not know gets an error", async () => {
+  test("an unknown request from the program gets an error", async () => {
     const id = await scene.sdk(client);
     say(id, "asks");
     await client.next("sdk.assistant");

@@ -73,7 +73,7 @@ describe("F210 F211 F212 F213 F230: hello", () => {
     expect((await client.closed).code).toBe(4_010);
   });
 
-  test("a capability that is not true is missing; others are nobody's business", async () => {
+  test("a capability that is not true counts as missing; unknown ones are ignored", async () => {
     const refused = await freshell.connect(false);
     refused.send({ ...hello, capabilities: { ...CAPABILITIES, layoutRpcV1: "true" } });
     expect((await refused.closed).code).toBe(4_010);
@@ -91,7 +91,7 @@ describe("F210 F211 F212 F213 F230: hello", () => {
     expect((await (await freshell.connect(false)).closed).code).toBe(4_002);
   });
 
-  test("one too many: 4003, before hello; the others stay", async () => {
+  test("one connection too many: 4003, before hello; the others stay", async () => {
     await startWith({ config: { maxConnections: 2 } });
     const [first] = [await freshell.connect(), await freshell.connect()];
     const third = await freshell.connect(false);
@@ -385,7 +385,7 @@ describe("F233: large snapshots", () => {
 });
 
 describe("F237: a client that does not read", () => {
-  test("is sent away with 4008, and nobody else notices", async () => {
+  test("is disconnected with 4008, and others are not affected", async () => {
     const { terminalId } = await freshell.create();
     const [stalled, reading] = [await freshell.connect(), await freshell.connect()];
     for (const client of [stalled, reading]) {

@@ -43,7 +43,7 @@ test("the largest body that the contract allows is taken: 256 parts of 1,024 key
   expect(isPlainInput({ parts, profile: "shell" })).toBe(true);
 });
 
-test("text that is full of brackets and commas is text", async () => {
+test("brackets and commas inside text do not count", async () => {
   const server = stubServer();
   await server.createSession({ name: "work" });
   await using api = await nativeFixture(server);
@@ -51,7 +51,7 @@ test("text that is full of brackets and commas is text", async () => {
   expect(status).toBe(200);
 });
 
-test("of a list with a fault in each place one is looked at", () => {
+test("only the first error of a list with an error in each item is reported", () => {
   let looked = 0;
   const parts = Array.from({ length: 1_000 }, () => ({
     get kind() {

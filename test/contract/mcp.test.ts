@@ -32,7 +32,7 @@ describe.each(ERAS)("%s clients", (era) => {
     expect(mcp.client.getInstructions()).toContain("untrusted");
   });
 
-  test("are told what is wrong, with its code", async () => {
+  test("get errors with their code", async () => {
     await using api = await withSession();
     await using mcp = await mcpOverHttp(`${api.url}/mcp`, era);
     await expect(mcp.call("capture", { pane: "%77" })).rejects.toThrow(/^NOT_FOUND: there is no pane/);
@@ -42,7 +42,7 @@ describe.each(ERAS)("%s clients", (era) => {
 });
 
 describe.each(ERAS)("%s clients and screens", (era) => {
-  test("list them, read them, and are told when one has changed", async () => {
+  test("list and read screens, and are notified when one has changed", async () => {
     await using api = await withSession();
     await using mcp = await mcpOverHttp(`${api.url}/mcp`, era);
     const { resources } = await mcp.client.listResources();
@@ -115,11 +115,11 @@ describe.each(ERAS)("%s clients and screens", (era) => {
         .map(({ name }) => name)
         .toSorted(),
     ).toEqual(["mine-1", "work"]);
-    await expect(mcp.client.readResource({ uri: "tmuxwire://main/pane/0" })).rejects.toThrow(/outside/);
+    await expect(mcp.client.readResource({ uri: "tmuxwire://main/pane/0" })).rejects.toThrow(/may not use/);
     await mcp.call("create", { name: "mine-2" });
   });
 
-  test("free a wait at once when they give it up", async () => {
+  test("end a wait at once when they cancel it", async () => {
     await using api = await withSession();
     await using mcp = await mcpOverHttp(`${api.url}/mcp`, era);
     const gone = new AbortController();
@@ -137,7 +137,7 @@ describe.each(ERAS)("%s clients and screens", (era) => {
     await eventually(() => api.waits.metrics().wait_active === 0);
   });
 
-  test("read nothing that cannot be seen, and know where it begins and ends", async () => {
+  test("get text without invisible characters, between marks", async () => {
     await using api = await withSession();
     await using mcp = await mcpOverHttp(`${api.url}/mcp`, era);
     const hidden = "a\u202Eb\u200Bc\u{E0041}d\uFEFFe\u00ADf\u2066g\u180Eh\u3164i";
@@ -173,7 +173,7 @@ describe.each(ERAS)("%s clients and screens", (era) => {
   });
 });
 
-test("the listener's guard and token stand before it", async () => {
+test("the listener's guard and token protect it", async () => {
   await using api = await withSession({ token: "secret" });
   await expect(mcpOverHttp(`${api.url}/mcp`, "legacy")).rejects.toThrow(/401|[Uu]nauthorized/);
   await using mcp = await mcpOverHttp(`${api.url}/mcp`, "legacy", "secret");
@@ -187,7 +187,7 @@ test("the listener's guard and token stand before it", async () => {
   });
 });
 
-test("sessions are bounded: the one that was used least recently makes room", async () => {
+test("sessions are bounded: the least recently used one is evicted", async () => {
   await using api = await withSession();
   const hello = {
     jsonrpc: "2.0",

@@ -63,7 +63,7 @@ function valueOf(schema: Schema): fc.Arbitrary<unknown> {
   }
 }
 
-test("random calls get results, and no result is a fault of ours", async () => {
+test("random calls get results, and none is an internal error", async () => {
   const server = stubServer();
   await using api = await nativeFixture(server);
   await using mcp = await mcpOverHttp(`${api.url}/mcp`, "legacy");

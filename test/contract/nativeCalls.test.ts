@@ -18,7 +18,7 @@ const forever = (id: number, pane = "work") =>
   call(id, "wait", { server: "main", pane, input: { pattern: { literal: "never" } } });
 
 describe("calls", () => {
-  test("respond when they have come to an end, whatever the order", async () => {
+  test("respond when they end, in any order", async () => {
     await using api = await withSession();
     await using socket = await RawSocket.open(api.port);
     socket.send(call(1, "wait", { ...PANE, input: { pattern: { literal: "gone" } } }));
@@ -51,7 +51,7 @@ describe("calls", () => {
     expect(response["message"]).toContain(word);
   });
 
-  test("are given up one by one, and all with their connection", async () => {
+  test("are cancelled one by one, and all together when the connection closes", async () => {
     await using api = await withSession();
     const socket = await RawSocket.open(api.port);
     for (const id of [1, 2, 3]) socket.send(forever(id));
@@ -65,7 +65,7 @@ describe("calls", () => {
     await eventually(() => api.waits.metrics().wait_active === 0);
   });
 
-  test("are bounded, and an id is one call's", async () => {
+  test("are bounded in number, and ids are unique", async () => {
     await using api = await withSession();
     await using socket = await RawSocket.open(api.port);
     // One pane takes fewer waits.

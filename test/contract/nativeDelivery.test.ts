@@ -26,7 +26,7 @@ async function withPane() {
 }
 
 describe("submit", () => {
-  test("returns what became of the prompt", async () => {
+  test("returns the outcome of the prompt", async () => {
     await using api = await withPane();
     const { status, json } = await api.call("POST", `${PANE}/submit`, { text: "hello" });
     expect(status).toBe(200);
@@ -69,7 +69,7 @@ describe("submit", () => {
     expect(await api.lines()).toEqual([]);
   });
 
-  test("of an unknown pane, or with a key that is none", async () => {
+  test("of an unknown pane, or with an invalid key, is refused", async () => {
     await using api = await withPane();
     expect((await api.call("POST", "/v1/servers/main/panes/7/submit", { text: "a" })).status).toBe(404);
     const badKey = await api.call("POST", `${PANE}/submit`, { text: "a" }, { "idempotency-key": "a b" });
@@ -110,7 +110,7 @@ describe("choose, interrupt, clear", () => {
   });
 });
 
-test("the typed client has them", async () => {
+test("the typed client offers them", async () => {
   await using api = await withPane();
   const pane = createClient({ url: api.url }).server("main").pane("work");
   const options = { idempotencyKey: "k-1", timeoutMs: 5_000 };

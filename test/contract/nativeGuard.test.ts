@@ -198,7 +198,7 @@ describe("every Host, Origin and token", () => {
 });
 
 describe("preflights", () => {
-  test("are served for allowed origins and hosts, whatever the path, and without the token", async () => {
+  test("preflights are served for allowed origins and hosts, for any path, without the token", async () => {
     const cases: Case[] = [];
     for (const path of ["/v1/servers", "/v1/servers/main/panes/0/input", "/v1/stream", "/nowhere"]) {
       for (const named of HOSTS) {
@@ -215,7 +215,7 @@ describe("preflights", () => {
     expect(wrong(cases)).toEqual([]);
   });
 
-  test("an event stream tells its origin", async () => {
+  test("an event stream has CORS headers", async () => {
     const headers = { host: "localhost", origin: ORIGIN, authorization: `Bearer ${TOKEN}` };
     const response = await sendRaw(api.port, { method: "GET", path: "/v1/servers/main/panes/work/stream", headers });
     expect(response.headers).toMatchObject({ "access-control-allow-origin": ORIGIN, vary: "Origin" });

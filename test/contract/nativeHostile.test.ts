@@ -28,7 +28,7 @@ const post = (length: number | string): string =>
   `POST ${INPUT} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
 describe("hostile requests", () => {
-  test("a huge header is 431, and the connection goes", async () => {
+  test("a huge header is 431, and the connection is closed", async () => {
     await using api = await withPane();
     const response = await talk(api.port, (socket) => {
       socket.write(`GET /livez HTTP/1.1\r\nHost: localhost\r\nX: ${"x".repeat(100_000)}\r\n\r\n`);
@@ -87,7 +87,7 @@ describe("hostile requests", () => {
     ["an escaped NUL", "/v1/servers/%00/panes"],
     ["escaped dots", "/v1/servers/main/panes/%2e%2e"],
     ["a name of 10,000 characters", `/v1/servers/${"x".repeat(10_000)}/panes`],
-  ])("a path with %s is refused, not a fault", async (_with, path) => {
+  ])("a path with %s is refused and not an internal error", async (_with, path) => {
     await using api = await withPane();
     const { status } = await sendRaw(api.port, { method: "GET", path, headers: { host: "localhost" } });
     expect(status).toBeGreaterThanOrEqual(400);

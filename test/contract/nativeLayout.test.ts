@@ -47,7 +47,7 @@ function reading(events: (signal: AbortSignal) => AsyncGenerator<ServerEventWith
 }
 
 describe("lists", () => {
-  test("the tree and the windows are as their schemas say", async () => {
+  test("the tree and the windows match their schemas", async () => {
     await using api = await withSession();
     const tree = v.parse(treeSchema, (await api.call("GET", TREE)).json);
     expect(tree).toMatchObject({
@@ -63,7 +63,7 @@ describe("lists", () => {
 });
 
 describe("operations", () => {
-  test("every one refuses a target that is not there, a member it does not know, and none at all", async () => {
+  test("every operation refuses an unknown target, an unknown member and an empty body", async () => {
     await using api = await withSession();
     const before = await api.client.tree();
     const needed = { name: "x", layout: "tiled", option: "mode-keys", value: null, with: "0", to: "0" };
@@ -88,7 +88,7 @@ describe("operations", () => {
     expect(await api.client.tree()).toEqual(before);
   });
 
-  test("what a session of one pane can do is done and told", async () => {
+  test("operations on a session with one pane succeed and are reported", async () => {
     await using api = await withSession();
     const events = reading((signal) => api.client.events({ signal }));
     await eventually(() => events.come.length === 1);
@@ -107,7 +107,7 @@ describe("operations", () => {
     await layout.setWindowOption({ window: "play", option: "mode-keys", value: "vi" });
     await expect(layout.setWindowOption({ window: "play", option: "mode-keys", value: "nano" })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
-      message: 'mode-keys is one of vi, emacs, not "nano"',
+      message: 'mode-keys must be one of vi, emacs, not "nano"',
     });
     await expect(
       layout.setWindowOption({ window: "play", option: "default-command", value: "x" }),
@@ -134,7 +134,7 @@ describe("operations", () => {
 });
 
 describe("events", () => {
-  test("go on after a tree, or after any event of it, and nothing is told twice", async () => {
+  test("events resume after a tree or any of its events, and none is repeated", async () => {
     await using api = await withSession();
     const { id } = await api.client.tree();
     const first = reading((signal) => api.client.events({ after: id, signal }));
@@ -149,7 +149,7 @@ describe("events", () => {
     expect(again.come[0]).toEqual(first.come[2]);
   });
 
-  test("an id that is not known, or not any more, gets the whole tree once", async () => {
+  test("an unknown or expired id gets the whole tree once", async () => {
     await using api = await withSession({ eventBounds: { maxEvents: 2 } });
     const { id } = await api.client.tree();
     for (const name of ["b", "c", "d"]) await api.client.layout.renameSession({ session: "$0", name });
@@ -163,7 +163,7 @@ describe("events", () => {
     expect(bad.status).toBe(400);
   });
 
-  test("a daemon that stops says so on both transports, and a reader that does not come back is told", async () => {
+  test("a stopping daemon says so on both transports, also to a reader without a resume", async () => {
     await using api = await withSession();
     const socket = new WebSocket(`${api.url.replace("http", "ws")}/v1/stream`, STREAM_PROTOCOL);
     const told: { type: string; event?: { type: string } }[] = [];
@@ -184,7 +184,7 @@ describe("events", () => {
     await eventually(() => told.at(-1)?.event?.type === "closed");
   });
 
-  test("a reader that takes nothing has no queue: it is told the whole tree when it does", async () => {
+  test("a reader that does not read has no queue and gets the whole tree when it reads again", async () => {
     await using api = await withSession({ eventBounds: { maxEvents: 16 } });
     const socket = new WebSocket(`${api.url.replace("http", "ws")}/v1/stream`, STREAM_PROTOCOL);
     const told: { type: string; event?: { type: string; reason?: string } }[] = [];

@@ -48,7 +48,7 @@ async function until(events: AsyncGenerator<PaneEvent, void, void>, state: strin
   }
 }
 
-test("details look, a list tells what is known", async () => {
+test("pane details capture the screen; a list reports what is known", async () => {
   await using api = await withReadiness();
   await api.say(WORKING);
   const unwatched = v.parse(answers.panesSchema, (await api.call("GET", "/v1/servers/main/panes")).json);
@@ -78,7 +78,7 @@ test("a wait for a state ends with it, and one that holds ends at once", async (
   expect(api.engine.watchedCount).toBe(0);
 });
 
-test("after typing, a state that held before does not count, the same one again does", async () => {
+test("after typing, a state counts only if it began afterwards", async () => {
   await using api = await withReadiness();
   const pane = api.client.server("main").pane("work");
   await api.say(IDLE);
@@ -128,7 +128,7 @@ test("the socket does the same on each channel", async () => {
   await expect.poll(() => api.engine.watchedCount).toBe(0);
 });
 
-test("where nothing tells readiness, asking for it is refused", async () => {
+test("requests for readiness are refused if the daemon does not report it", async () => {
   const server = stubServer();
   await server.createSession({ name: "work" });
   await using api = await nativeFixture(server);

@@ -20,7 +20,7 @@ async function seen(level: "debug" | "info" = "debug", token: string | null = TO
 const PANES = "/v1/servers/main/panes";
 
 describe("requests", () => {
-  test("have a name in their response and a line in the log: operation, time, outcome", async () => {
+  test("have an id in the response and a log line with operation, time and outcome", async () => {
     await using it = await seen();
     const ok = await it.api.call("GET", PANES, undefined, AUTH);
     const failed = await it.api.call("GET", `${PANES}/nothing`, undefined, AUTH);
@@ -35,7 +35,7 @@ describe("requests", () => {
     for (const { ms } of done) expect(ms).toEqual(expect.any(Number));
   });
 
-  test("keep the name that their caller gave, when it is a plain one", async () => {
+  test("keep the caller's id if it has safe characters only", async () => {
     await using it = await seen();
     const named = await it.api.call("GET", PANES, undefined, { ...AUTH, "x-request-id": "trace-17.a_b" });
     expect(named.headers.get("x-request-id")).toBe("trace-17.a_b");
@@ -46,7 +46,7 @@ describe("requests", () => {
     }
   });
 
-  test("that are refused have one as well", async () => {
+  test("that are refused have an id as well", async () => {
     await using it = await seen();
     const { status, headers } = await it.api.call("GET", PANES);
     expect([status, headers.get("x-request-id")]).toEqual([401, expect.stringMatching(/^[0-9a-f]{8}-/)]);

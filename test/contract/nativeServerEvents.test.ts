@@ -29,7 +29,7 @@ async function follow(port: number, more: object): Promise<RawSocket> {
   return socket;
 }
 
-test("after a tree, and after any event: what came meanwhile, once, in order and as it was", async () => {
+test("after a tree or any event, missed events come once, in order and unchanged", async () => {
   await using api = await withSession();
   const { id } = await api.client.tree();
   await using first = await follow(api.port, { after: id });
@@ -45,7 +45,7 @@ test("after a tree, and after any event: what came meanwhile, once, in order and
   expect(told(again)).toEqual(told(first).slice(2));
 });
 
-test("the same connection that stopped following goes on where it was", async () => {
+test("a connection that stopped following resumes where it was", async () => {
   await using api = await withSession();
   await using socket = await follow(api.port, {});
   await eventually(() => told(socket).length === 1);
@@ -72,7 +72,7 @@ test("an id that is unknown, or not kept any more, gets the whole tree; one that
   expect(await socket.message("error")).toMatchObject({ id: 1, code: "INVALID_ARGUMENT" });
 });
 
-test("readiness is told only to who asks, and is not resumed over a time in which nobody asked", async () => {
+test("readiness is sent only on request, and is not resumed over a time without a request", async () => {
   const readiness = new ReadinessEngine({
     clock: systemClock,
     nowUnixMs: () => Date.now(),

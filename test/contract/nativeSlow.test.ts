@@ -90,7 +90,7 @@ describe("the WebSocket", () => {
     expect(position).toBe(`${api.server.status().epoch}:0`);
   });
 
-  test("one without credit falls out of the ring: a gap, a snapshot, and it goes on", async () => {
+  test("a channel without credit that falls behind the ring gets a gap and a snapshot and continues", async () => {
     await using api = await withPane();
     await using socket = await RawSocket.open(api.port);
     socket.send({ type: "subscribe", id: 1, server: "main", pane: "0", creditBytes: 1 });
@@ -111,7 +111,7 @@ describe("the WebSocket", () => {
     expect(decodeStreamFrame(socket.frames[1]!)).toMatchObject({ channel, outputSeq: 327_680 });
   });
 
-  test("types, resizes, follows a pane once, forgets it", async () => {
+  test("types, resizes, follows a pane once and unfollows it", async () => {
     await using api = await withPane();
     await using socket = await RawSocket.open(api.port);
     socket.send({ type: "input", id: 7, server: "main", pane: "work", parts: [{ kind: "text", text: "hi" }] });
@@ -137,7 +137,7 @@ describe("the WebSocket", () => {
     ["no server", { type: "subscribe", id: 5, server: "none", pane: "0" }, 5],
     ["a start that is none", { type: "subscribe", id: 6, server: "main", pane: "0", from: "tail:x" }, 6],
     ["a bad key", { type: "input", id: 2, server: "main", pane: "0", parts: [{ kind: "text" }] }, 2],
-  ])("answers %s with an error and lives on", async (_name, message, id) => {
+  ])("responds to %s with an error and stays open", async (_name, message, id) => {
     await using api = await withPane();
     await using socket = await RawSocket.open(api.port);
     socket.send(message);

@@ -29,7 +29,7 @@ describe.each(["sse", "websocket"] as const)("%s", (transport) => {
     return new Reader(socket.follow("main", "work", options), () => socket.close());
   };
 
-  test("begins with where it begins, then every byte in order", async () => {
+  test("begins with its position, then sends every byte in order", async () => {
     await using api = await withPane();
     await api.type("before");
     await using reader = follow(api);
@@ -60,7 +60,7 @@ describe.each(["sse", "websocket"] as const)("%s", (transport) => {
     expect(await reader.text(5)).toBe("more\n");
   });
 
-  test("tells what is typed to who asks for it, before what it makes the program print", async () => {
+  test("reports typed input on request, before the output it causes", async () => {
     await using api = await withPane();
     await using reader = follow(api, { input: true });
     await reader.next();
@@ -75,7 +75,7 @@ describe.each(["sse", "websocket"] as const)("%s", (transport) => {
     expect(await reader.next()).toMatchObject({ kind: "output" });
   });
 
-  test("goes on from any retained position, exactly", async () => {
+  test("resumes exactly from any kept position", async () => {
     await using api = await withPane();
     await api.type("0123456789");
     const { epoch } = api.server.status();
@@ -85,7 +85,7 @@ describe.each(["sse", "websocket"] as const)("%s", (transport) => {
     }
   });
 
-  test("what has left the ring is a gap and a snapshot, then the rest", async () => {
+  test("output that has left the ring becomes a gap and a snapshot, then the rest follows", async () => {
     await using api = await withPane({ retainBytes: 1_000 });
     const { epoch } = api.server.status();
     for (let line = 0; line < 40; line += 1) await api.type("x".repeat(99));
@@ -123,7 +123,7 @@ describe.each(["sse", "websocket"] as const)("%s", (transport) => {
     await expect(follow(api).next()).rejects.toBeInstanceOf(TmuxwireError);
   });
 
-  test("a pane that goes ends the stream after its last byte", async () => {
+  test("a pane that closes ends the stream after its last byte", async () => {
     await using api = await withPane();
     await using reader = follow(api);
     await reader.next();
@@ -145,7 +145,7 @@ describe.each(["sse", "websocket"] as const)("%s", (transport) => {
     expect(await reader.next()).toBeUndefined();
   });
 
-  test("a hole that is not declared yet when the daemon stops is declared before", async () => {
+  test("a pending gap is declared before the daemon's stop", async () => {
     await using api = await withPane({ retainBytes: 1_000 });
     const { epoch } = api.server.status();
     for (let line = 0; line < 40; line += 1) await api.type("x".repeat(99));
@@ -158,7 +158,7 @@ describe.each(["sse", "websocket"] as const)("%s", (transport) => {
     expect(await reader.next()).toMatchObject({ kind: "closed", code: "SHUTTING_DOWN" });
   });
 
-  test("a resize is told, with a snapshot", async () => {
+  test("a resize is reported with a snapshot", async () => {
     await using api = await withPane();
     await using reader = follow(api);
     await reader.next();
@@ -167,7 +167,7 @@ describe.each(["sse", "websocket"] as const)("%s", (transport) => {
     expect(await reader.next()).toMatchObject({ kind: "snapshot", cols: 90, rows: 20 });
   });
 
-  test("a reader that leaves is forgotten", async () => {
+  test("a subscription ends when its reader disconnects", async () => {
     await using api = await withPane();
     const subscribers = async () =>
       (await api.call("GET", "/metrics")).text.match(/subscribers\{server="main"\} (\d+)/)?.[1];

@@ -25,7 +25,7 @@ describe("servers and sessions", () => {
     ]);
   });
 
-  test("makes, lists and ends a session", async () => {
+  test("creates, lists and kills a session", async () => {
     await using api = await withSession();
     const made = await api.call("POST", "/v1/servers/main/sessions", { name: "b", cwd: "/" });
     expect(made.status).toBe(201);
@@ -40,7 +40,7 @@ describe("servers and sessions", () => {
     expect([twice.status, twice.json]).toMatchObject([404, { error: { code: "NOT_FOUND" } }]);
   });
 
-  test("gives a name when none is asked for", async () => {
+  test("picks a name if none is given", async () => {
     await using api = await withSession();
     const { json } = await api.call("POST", "/v1/servers/main/sessions", {});
     expect(json["name"]).toMatch(/^tw-[0-9a-f]{8}$/);
@@ -73,7 +73,7 @@ describe("panes", () => {
     expect(pane.position).toMatch(/^\w+:0$/);
   });
 
-  test.each(["1", "wor", "work%20", "%25", "-1"])("does not guess %s", async (name) => {
+  test.each(["1", "wor", "work%20", "%25", "-1"])("does not match %s", async (name) => {
     await using api = await withSession();
     const { status, json } = await api.call("GET", `/v1/servers/main/panes/${name}`);
     expect([status, json]).toMatchObject([404, { error: { code: "NOT_FOUND" } }]);
@@ -126,7 +126,7 @@ describe("panes", () => {
     expect(v.parse(responses.snapshotSchema, json)).toMatchObject({ cols: 100, rows: 30, exact: true });
   });
 
-  test("refuses run where no shell is", async () => {
+  test("refuses run without a shell", async () => {
     await using api = await withSession();
     const { status, json } = await api.call("POST", `${PANE}/run`, { command: "ls" });
     expect([status, json]).toMatchObject([409, { error: { code: "INCONSISTENT_STATE" } }]);
@@ -146,7 +146,7 @@ describe("waits", () => {
     expect(response.matched.map((match) => match.predicate)).toEqual(["pattern"]);
   });
 
-  test("a time-out says how far each predicate came", async () => {
+  test("a timeout reports the progress of each predicate", async () => {
     await using api = await withSession();
     const { status, json } = await api.call("POST", `${PANE}/wait`, { pattern: { literal: "never" }, timeoutMs: 20 });
     expect([status, json]).toMatchObject([
@@ -155,7 +155,7 @@ describe("waits", () => {
     ]);
   });
 
-  test("tells what lies between a position of an earlier epoch and what it sees, also when its time is over", async () => {
+  test("reports the gap after a position of an earlier epoch, also on a timeout", async () => {
     await using api = await withSession();
     await api.call("POST", `${PANE}/input`, { parts: [text("one")] });
     const body = { pattern: { literal: "one" }, from: "0ther:77" };
@@ -193,7 +193,7 @@ describe("waits", () => {
     expect([response.status, response.json]).toMatchObject([status, { error: { code: "INVALID_ARGUMENT" } }]);
   });
 
-  test("is freed when its client leaves", async () => {
+  test("ends when its client disconnects", async () => {
     await using api = await withSession();
     const abort = new AbortController();
     const gone = fetch(`${api.url}${PANE}/wait`, {
@@ -209,7 +209,7 @@ describe("waits", () => {
   });
 });
 
-describe("the rest", () => {
+describe("other endpoints", () => {
   test("health, readiness, metrics", async () => {
     await using api = await withSession();
     expect((await api.call("GET", "/livez")).json).toEqual({ ok: true });

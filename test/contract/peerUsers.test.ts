@@ -57,7 +57,7 @@ const request = (connection: "close" | "keep-alive", token?: string): string =>
   `Connection: ${connection}\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
 const sessions = (): string[] => backend.server.sessions().map(({ name }) => name);
 
-test.each(["localhost", "127.0.0.1", "::1"])("our own clients go on as before, on %s", async (host) => {
+test.each(["localhost", "127.0.0.1", "::1"])("our own user's clients are served on %s", async (host) => {
   const { port } = await start({ host });
   for (const address of host === "localhost" ? ["127.0.0.1", "[::1]"] : [host.includes(":") ? `[${host}]` : host]) {
     using client = overSocket(`http://${address}:${port}`);
@@ -86,7 +86,7 @@ describe.runIf(isRoot)("another user", () => {
     ["::1", "::1"],
     // A socket of IPv6 that speaks IPv4, as many runtimes make them.
     ["127.0.0.1", "::ffff:127.0.0.1"],
-  ])("is refused on %s from %s, told which setting it takes, and nothing has happened", async (host, from) => {
+  ])("is refused on %s from %s, is told the setting, and nothing was done", async (host, from) => {
     const { port } = await start({ host });
     // Kept alive by the client: the refusal ends the connection.
     const { uid, answer } = await asUser(OTHER_UID, { host: from, port, text: request("keep-alive") });
@@ -96,7 +96,7 @@ describe.runIf(isRoot)("another user", () => {
     expect(sessions()).not.toContain("theirs");
   });
 
-  test("is not let in by saying everything at once and leaving", async () => {
+  test("is refused even if it sends everything at once and disconnects", async () => {
     const { port } = await start();
     const many = request("keep-alive").repeat(20);
     for (let at = 0; at < 5; at++) {
@@ -110,7 +110,7 @@ describe.runIf(isRoot)("another user", () => {
     ["allowed by number", { allowUids: new Set([OTHER_UID]) }, undefined],
     ["allowed as anybody", { allowUids: "any" }, undefined],
     ["with the token", { token: "t0ken" }, "t0ken"],
-  ])("is let in when %s", async (_name, options, token) => {
+  ])("is allowed when %s", async (_name, options, token) => {
     const { port } = await start(options);
     const { answer } = await asUser(OTHER_UID, { port, text: request("close", token) });
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);

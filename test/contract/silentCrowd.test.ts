@@ -123,22 +123,26 @@ test.each<[what: string, scheme: string, text: string, uid: number | undefined]>
   }
 });
 
-test("a burst larger than all places leaves one that speaks its response", { timeout: 30_000 }, async () => {
-  const port = await start(false);
-  const mine = client(port, false);
-  try {
-    await using crowd = silentCrowd(port, MAX_CONNECTIONS + 200);
-    await crowd.until(MAX_CONNECTIONS + 200);
-    const startMs = performance.now();
-    // One that found every place taken tries again, as clients do.
-    await expect.poll(() => mine.health().catch(() => 0), { timeout: 10_000 }).toBe(200);
-    expect(performance.now() - startMs).toBeLessThan(FIRST_BYTE_WITHIN_MS + PROMPT_MS);
-  } finally {
-    mine.close();
-  }
-});
+test(
+  "a client that sends a request gets its response despite a burst larger than the limit",
+  { timeout: 30_000 },
+  async () => {
+    const port = await start(false);
+    const mine = client(port, false);
+    try {
+      await using crowd = silentCrowd(port, MAX_CONNECTIONS + 200);
+      await crowd.until(MAX_CONNECTIONS + 200);
+      const startMs = performance.now();
+      // One that found every place taken tries again, as clients do.
+      await expect.poll(() => mine.health().catch(() => 0), { timeout: 10_000 }).toBe(200);
+      expect(performance.now() - startMs).toBeLessThan(FIRST_BYTE_WITHIN_MS + PROMPT_MS);
+    } finally {
+      mine.close();
+    }
+  },
+);
 
-test.each(["http", "https"])("whoever says nothing over %s is not waited for", async (scheme) => {
+test.each(["http", "https"])("a silent connection over %s is closed", async (scheme) => {
   const port = await start(scheme === "https");
   const startMs = performance.now();
   const silent = connect(port, "127.0.0.1");

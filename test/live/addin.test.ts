@@ -148,7 +148,7 @@ describe("on a real pane", () => {
       "^typing-ahead$",
       true,
     ],
-  ])("A6 the echo of what was typed is no match, its output is: %s", async (_name, prepare, pattern, enter) => {
+  ])("A6 the echo of typed text does not match, its output does: %s", async (_name, prepare, pattern, enter) => {
     await run(prepare, pattern);
     const request = { action: "send_and_capture", session, text: ": needle", enter, timeout_ms: 2_000 };
     const startedMs = performance.now();
@@ -160,7 +160,7 @@ describe("on a real pane", () => {
     await run("echo needle", "needle");
   });
 
-  test("A7 output that appears and goes at once is matched", async () => {
+  test("A7 output that disappears at once is matched", async () => {
     const json = await run("printf 'fl%s\\033[2K\\r' ash", "flash");
     expect(json["metadata"]).toMatchObject({ matchedText: "flash" });
     await run("printf '%s-%s\\n' all done", "^all-done$");
@@ -219,7 +219,7 @@ describe("on a real pane", () => {
     expect(environment).not.toContain(BRIDGE_SECRET);
   });
 
-  test("A13 a text with a line end is typed, not run by tmux", async () => {
+  test("A13 text with a newline is typed, not executed by tmux", async () => {
     const reader = await intoFile("newline");
     await client.tmux({ action: "send_keys", session, text: "one\nkill-server\ntwo", enter: true });
     expect(await reader.end()).toBe("one\nkill-server\ntwo\n");

@@ -56,7 +56,7 @@ async function outcomeOf(text: string, pattern: string, timeoutMs: number): Prom
 const soon = (text: string, pattern: string): Promise<string> => outcomeOf(text, pattern, 15_000);
 const inVain = (text: string, pattern: string, timeoutMs = 700): Promise<string> => outcomeOf(text, pattern, timeoutMs);
 
-describe("what the screen shows after the send matches", () => {
+describe("a pattern matches what the screen shows after the send", () => {
   test.each([
     ["a prompt without its blank", "echo hello", "\\$$"],
     ["a prompt on a row of its own", "echo hello", "^\\$$"],
@@ -96,7 +96,7 @@ describe("what the screen shows after the send matches", () => {
   });
 });
 
-describe("what stood there before the send does not", () => {
+describe("a pattern does not match what the screen showed before the send", () => {
   test("output of an earlier command, wherever it stands", async () => {
     expect(await soon("printf '\\033[H\\033[2Jnee%s' dle; echo; printf '%s-%s\\n' all there", "^all-there$")).toMatch(
       /^matched/,
@@ -128,12 +128,12 @@ describe("what stood there before the send does not", () => {
     expect(await inVain("sleep 1.5", "^\\$$")).toBe("timeout");
   });
 
-  test("a row that is only cut anew by a wrap", async () => {
+  test("a row that is only rewrapped", async () => {
     expect(await inVain(`printf '%s\\n' ${"x".repeat(80)}'$'; sleep 1.5`, "^\\$$")).toBe("timeout");
   });
 });
 
-describe("what only the echo matches is told when the time is over", () => {
+describe("a pattern that only the echo matches is reported on timeout", () => {
   const echoOnly = { ok: true, action: "send_and_capture", metadata: { matchedEcho: true } };
 
   test.each([
@@ -149,7 +149,7 @@ describe("what only the echo matches is told when the time is over", () => {
     expect(json["output"]).toContain("needle");
   });
 
-  test("what stood before the echo is no echo", async () => {
+  test("text before the echo is not part of it", async () => {
     expect(await soon("PS1='host-name$ '", "host-name\\$")).toMatch(/^matched/);
     expect(await inVain("sleep 1.5", "host-name")).toBe("timeout");
   });

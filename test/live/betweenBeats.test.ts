@@ -63,7 +63,7 @@ const CASES = FAULTS.flatMap(([name, command]) => [
   ["guest", name, command] as const,
 ]);
 
-test.each(CASES)("%s, %s: it is not called ready, and is soon", async (_kind, _name, command) => {
+test.each(CASES)("%s, %s: the server is not reported as ready, and is ready soon", async (_kind, _name, command) => {
   await using it = await scene(_kind);
   expect(await it.ready()).toMatchObject({ status: 200, json: { ok: true, servers: { main: "ready" } } });
   const before = epochOf(it.server);
@@ -77,7 +77,7 @@ test.each(CASES)("%s, %s: it is not called ready, and is soon", async (_kind, _n
   expect(await it.listed()).toBe("ready");
 });
 
-test.each(["owned", "guest"] as const)("%s: the list of servers tells it too", async (kind) => {
+test.each(["owned", "guest"] as const)("%s: the list of servers reports it too", async (kind) => {
   await using it = await scene(kind);
   toAllClients(it.socket, "suspend-client", "-t");
   expect(await it.listed()).toBe("connecting");
@@ -89,7 +89,7 @@ test.each([
   ["guest", "suspend-client", ["suspend-client", "-t"]],
   ["owned", "switch-client", ["switch-client", "-t", "elsewhere", "-c"]],
   ["guest", "switch-client", ["switch-client", "-t", "elsewhere", "-c"]],
-] as const)("%s: a wait that %s took the output from ends, and goes on from there", async (kind, _name, command) => {
+] as const)("%s: a wait that lost its output by %s ends and can continue from there", async (kind, _name, command) => {
   await using it = await scene(kind);
   const waiting = it.wait({ pattern: { literal: "after" }, timeoutMs: 50_000 });
   it.type("before");

@@ -83,7 +83,7 @@ test("the last coloured lines carry the colour they began with", async () => {
   expect(lines.join("\n")).toMatch(/two[^]*three[^]*four/);
 });
 
-test("TABs are the blanks that they are on the screen", async () => {
+test("tabs become spaces as on the screen", async () => {
   const printed = [
     "a\tb",
     "漢\tb",
@@ -159,7 +159,7 @@ test.runIf(keepsPanes())("a dead pane can be read, a pane that is gone cannot", 
   await expect(capture(program)).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-test("while another pane floods, an exact capture still is the screen at its position", async () => {
+test("an exact capture matches its position while another pane prints fast", async () => {
   const { server } = fixture;
   const flood = await server.createSession({ name: "flood", command: ["sh", "-c", "while :; do echo flooding; done"] });
   const program = await shown("", { rows: 5 });

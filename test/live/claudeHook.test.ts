@@ -98,7 +98,7 @@ const EVENT = JSON.stringify({
 const quiet = { code: 0, output: "" };
 
 describe.each(shells)("in $name", ({ name }) => {
-  test("the event arrives as it was, with the pane it comes from", async () => {
+  test("the event arrives unchanged, with its pane", async () => {
     await using socket = privateSocket();
     const [eventFile, outFile] = [join(home, "event"), join(home, "out")];
     writeFileSync(eventFile, EVENT);
@@ -161,7 +161,7 @@ describe.each(shells)("in $name", ({ name }) => {
     expect(await run(command, long, env)).toMatchObject(quiet);
   });
 
-  test("a dashboard that does not respond is not waited for", async () => {
+  test("the hook does not wait for a dashboard that does not respond", async () => {
     const silent = createTcpServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => silent.once("listening", resolve));
     const command = await commandOf("Stop", `http://127.0.0.1:${(silent.address() as AddressInfo).port}`);

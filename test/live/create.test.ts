@@ -112,7 +112,7 @@ test.each(["a.b:c", "p$HOME", "x$", "${y}z", "back\\slash.dot"].map((name) => na
   },
 );
 
-test.each(["both", "both.at once"])("what cannot have its name leaves nothing behind: %s", async (name) => {
+test.each(["both", "both.at once"])("a session that cannot get its name leaves nothing behind: %s", async (name) => {
   const { server, socket } = fixture;
   const results = await Promise.allSettled(
     [1, 2, 3].map(() => server.createSession({ name, command: ["cat"], remainOnExit: IS_KEEPING })),
@@ -125,7 +125,7 @@ test.each(["both", "both.at once"])("what cannot have its name leaves nothing be
   expect(socket.tmux("list-sessions", "-F", "#{session_name}")).not.toMatch(/^(both|tmuxwire)/m);
 });
 
-test("a session is as large as asked while a person is attached, and follows whoever attaches to it", async () => {
+test("a session has the requested size while a person is attached elsewhere, and follows clients that attach to it", async () => {
   const { server, socket } = fixture;
   await server.createSession({ name: "theirs", command: ["cat"] });
   await using person = await userClients(socket, [["theirs", { cols: 133, rows: 44 }]]);
@@ -148,7 +148,7 @@ test("a name that exists is refused, also when tmux makes it so", async () => {
   expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
 });
 
-test("names are never prefixes: `work` is gone while `work-2` exists", async () => {
+test("names are not matched as prefixes: `work` is missing while `work-2` exists", async () => {
   const { server } = fixture;
   const work = await server.createSession({ name: "work", command: ["cat"] });
   const other = await startProgram(server, "work-2", ["sh", "-c", "stty raw -echo; printf 'ready;'; exec cat"]);

@@ -138,7 +138,7 @@ describe("text in a prompt box", () => {
     await eventually(async () => (await screen()) === 'ready"one""\\r"');
   });
 
-  test("two at once: one arrives, the other is refused, and they never mix", async () => {
+  test("of two answers at once, one arrives and the other is refused, and they never mix", async () => {
     await using agent = await guestAgent("inkPrompt", { options: { busyMs: 0 } });
     await using dashboard = await dashboardFixture(agent.server);
     await atWork(dashboard, agent.pane);
@@ -171,7 +171,7 @@ describe("what is gone", () => {
     ["the program has ended", (agent) => void agent.channel.tell("exit", { status: 3 })],
     ["the pane was killed", (agent) => agent.socket.tmux("kill-pane", "-t", agent.pane)],
     ["the session was killed", (agent) => agent.socket.tmux("kill-session", "-t", "agent")],
-  ])("%s: told at once, and an answer is refused", async (_name, end) => {
+  ])("%s: it is reported at once, and an answer is refused", async (_name, end) => {
     await using agent = await guestAgent("inkPrompt");
     userSession(agent.socket, "other");
     await using dashboard = await dashboardFixture(agent.server);

@@ -33,7 +33,7 @@ const ANSWERS: readonly (readonly [string, string, object, number | undefined])[
   ["free text for a dialog that comes before its hook", "permission", BRANCH, undefined],
 ];
 
-test.each(ANSWERS)("%s is told once, and the question too", async (_name, kind, body, hookBeforeMs) => {
+test.each(ANSWERS)("%s is reported once, and so is the question", async (_name, kind, body, hookBeforeMs) => {
   await using agent = await guestAgent("dialog", { options: { busyMs: 0 } });
   await using dashboard = await dashboardFixture(agent.server);
   const events = await atWork(dashboard, agent.pane);
@@ -72,7 +72,7 @@ test.each(ANSWERS)("%s is told once, and the question too", async (_name, kind, 
   expect([...told]).toEqual(turns.map((turn) => turn.turn_id).toReversed());
 });
 
-test("a question that comes behind the answer is one more", async () => {
+test("a question after the answer is a new one", async () => {
   await using agent = await guestAgent("dialog", { options: { busyMs: 0 } });
   await using dashboard = await dashboardFixture(agent.server);
   const events = await atWork(dashboard, agent.pane);

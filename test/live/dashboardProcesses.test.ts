@@ -69,7 +69,7 @@ test("after a restart of the daemon the question is answered, in the process tha
   expect(agent.channel.submits()).toEqual(["still there"]);
 });
 
-test("and by nobody else, when another program has its pane since", async () => {
+test("the question is not answered if another program has taken the pane since", async () => {
   await using agent = await agentUnderShell("inkPrompt", SHELL);
   const databasePath = await askedBefore(agent);
   const taken = await respawn(agent);

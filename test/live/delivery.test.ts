@@ -47,7 +47,7 @@ describe("a prompt is submitted once, exactly", () => {
     expect(on.errors).toEqual([]);
   });
 
-  test("100 KB behind a placeholder", async () => {
+  test("a prompt of 100 KB, shown as a placeholder, is submitted", async () => {
     await using agent = await ownedAgent("placeholder");
     using on = engines();
     const text = lines(6_000);
@@ -57,7 +57,7 @@ describe("a prompt is submitted once, exactly", () => {
     expect(await submits(agent)).toEqual([text]);
   });
 
-  test("the same text again and again, which stands on the screen already", async () => {
+  test("the same text is submitted again and again, although the screen already shows it", async () => {
     await using agent = await ownedAgent("inkPrompt", { options: { busyMs: 20 } });
     using on = engines();
     using watched = on.readiness.watch(agent.server, agent.pane, { profile: "claude" });
@@ -90,7 +90,7 @@ describe("a prompt is submitted once, exactly", () => {
     expect(await submits(agent)).toEqual(["abc"]);
   });
 
-  test("a program that gets no time to read Enter is not given another", async () => {
+  test("Enter is not repeated for a program that gets no CPU time to read it", async () => {
     const stallMs = 1_500;
     await using agent = await ownedAgent("inkPrompt", { options: { stallMs } });
     using on = engines();
@@ -103,7 +103,7 @@ describe("a prompt is submitted once, exactly", () => {
     expect(read.slice(read.indexOf("\u001b[201~"))).toBe("\u001b[201~\r");
   });
 
-  test("nor one that has read Enter and has not come to it", async () => {
+  test("Enter is not repeated for a program that has read it but not handled it", async () => {
     await using agent = await ownedAgent("inkPrompt", { options: { spinMs: 1_000 } });
     using on = engines();
     const result = await on.delivery.submit({ ...(await drawn(agent, on, "inkPrompt")), text: "slowly" });
@@ -121,7 +121,7 @@ describe("a prompt is submitted once, exactly", () => {
     expect(await submits(agent)).toEqual(["through copy mode"]);
   });
 
-  test("several at once come one after the other", async () => {
+  test("several prompts at once are submitted one after another", async () => {
     await using agent = await ownedAgent("queues", { options: { busyMs: 30 } });
     using on = engines();
     await drawn(agent, on, "queues");
@@ -294,7 +294,7 @@ describe("keys", () => {
   });
 });
 
-test("a connection that is lost in between leaves it undecided", async () => {
+test("a connection lost in between leaves the outcome indeterminate", async () => {
   await using agent = await ownedAgent("neverDraws");
   using on = engines();
   const delivered = on.delivery.submit({ ...unknownTo(agent), text: "lost" });

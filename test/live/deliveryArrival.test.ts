@@ -191,7 +191,7 @@ describe("an agent that was killed a moment before the request arrives", () => {
   test.each([
     ["whose pane is watched", true],
     ["whose pane somebody looked at a moment ago", false],
-  ])("%s: its shell is not taken for a program that was meant", async (_pane, isWatched) => {
+  ])("%s: the prompt is not given to its shell", async (_pane, isWatched) => {
     await using agent = await agentUnderShell("inkPrompt", BASH);
     using on = engines();
     const { server, pane } = agent;

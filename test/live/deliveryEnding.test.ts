@@ -72,7 +72,7 @@ async function toldWhileStalled(agent: AgentProgram): Promise<void> {
 test.each([
   ["the text", "paste"],
   ["Enter", "keys"],
-] as const)("told to end while it gets no time: %s waits until it comes to that", async (_what, kind) => {
+] as const)("%s waits for an agent that was told to end but gets no CPU time", async (_what, kind) => {
   await using agent = await underBash({ endsBy: "handler", lingerMs: 600 });
   using on = engines();
   let isReported = false;
@@ -88,7 +88,7 @@ test.each([
   expect(await promptsOfShell(agent)).toBe(2);
 });
 
-test("told to end while it gets no time, at work on its prompt: nobody knows what became of that", async () => {
+test("a prompt is indeterminate if its agent was told to end and gets no CPU time", async () => {
   await using agent = await underBash({ endsBy: "handler", lingerMs: 600, busyMs: 0 });
   using on = engines();
   const server = aroundInput(agent.server, "after", "keys", async () => {

@@ -102,7 +102,7 @@ describe.each(Object.entries(ENDS))("an agent that is %s", (_how, end) => {
 });
 
 describe.each(["paste", "keys"] as const)("of what is typed as %s", (kind) => {
-  test("tmux itself is told for whom it is", async () => {
+  test("tmux itself checks the target process", async () => {
     await using agent = await agentUnderShell("inkPrompt", BASH);
     using on = engines();
     const conditions: unknown[] = [];
@@ -141,22 +141,19 @@ describe.each(["paste", "keys"] as const)("of what is typed as %s", (kind) => {
   });
 });
 
-test.each(Object.entries(ENDS))(
-  "an agent that ends after its answer was typed, %s: nobody knows whether it was taken",
-  async (_, end) => {
-    await using agent = await agentUnderShell("dialog", BASH);
-    using on = engines();
-    using watched = on.readiness.watch(agent.server, agent.pane, { profile: "claude" });
-    await agent.channel.tell("ask", { kind: "select" });
-    const { dialog } = await untilState(watched, "asking");
-    const server = aroundInput(agent.server, "after", "keys", () => end(agent));
-    using other = on.readiness.watch(server, agent.pane, { profile: "claude" });
-    await untilState(other, "asking");
-    const answer = { kind: "option", index: 0 } as const;
-    const result = await on.delivery.choose({ ...to(agent, "dialog"), server, answer, dialogId: dialog?.id });
-    expect(result.outcome).toBe("echoed_unconfirmed");
-  },
-);
+test.each(Object.entries(ENDS))("an answer is unconfirmed if its agent ends after it was typed, %s", async (_, end) => {
+  await using agent = await agentUnderShell("dialog", BASH);
+  using on = engines();
+  using watched = on.readiness.watch(agent.server, agent.pane, { profile: "claude" });
+  await agent.channel.tell("ask", { kind: "select" });
+  const { dialog } = await untilState(watched, "asking");
+  const server = aroundInput(agent.server, "after", "keys", () => end(agent));
+  using other = on.readiness.watch(server, agent.pane, { profile: "claude" });
+  await untilState(other, "asking");
+  const answer = { kind: "option", index: 0 } as const;
+  const result = await on.delivery.choose({ ...to(agent, "dialog"), server, answer, dialogId: dialog?.id });
+  expect(result.outcome).toBe("echoed_unconfirmed");
+});
 
 test("a shell takes no agent's prompt, whatever profile is given", async () => {
   await using agent = await agentUnderShell("inkPrompt", BASH);

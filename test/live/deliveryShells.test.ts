@@ -42,7 +42,7 @@ describe("a shell", () => {
     expect(on.errors).toEqual([]);
   });
 
-  test("that goes with the command took it", async () => {
+  test("that ends with the command took it", async () => {
     await using fixture = await ownedFixture();
     using on = engines();
     const target = await paneWith(fixture.server, BASH);

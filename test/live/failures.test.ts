@@ -67,7 +67,7 @@ test.each(Object.entries(blows))("%s: calls settle, streams close, the server is
   expect(socket.tmux("list-sessions", "-F", "#{session_name}").match(/__tmuxwire-/g)).toHaveLength(1);
 });
 
-test("killed while stopped: every pending call is told CONNECTION_LOST, input that it is indeterminate", async () => {
+test("a server killed while stopped: every pending call gets CONNECTION_LOST, and input is indeterminate", async () => {
   await using fixture = await ownedFixture();
   const { server, socket } = fixture;
   const sink = await ByteSink.start(server, socket.directory, "sink");
@@ -86,7 +86,7 @@ test("killed while stopped: every pending call is told CONNECTION_LOST, input th
   await ready;
 });
 
-test("stopped for a while: calls complete when it goes on, once", async () => {
+test("a server stopped for a while: calls complete once when it continues", async () => {
   await using fixture = await ownedFixture();
   const { server, socket } = fixture;
   const sink = await ByteSink.start(server, socket.directory, "sink");

@@ -175,7 +175,7 @@ test("titles and OSC 7501 follow the state", async () => {
   expect(states.map(([, state]) => state)).toEqual(["working", "blocked:kind=permission", "done"]);
 });
 
-test("a program told to exit does, with its status, and says so before", async () => {
+test("a program told to exit announces it and exits with its status", async () => {
   await using agent = await guestAgent("geminiLike");
   agent.socket.tmux("set-option", "-g", "remain-on-exit", "on");
   expect(await agent.channel.tell("exit", { status: 7 })).toMatchObject({ event: "exit", status: 7 });
@@ -184,7 +184,7 @@ test("a program told to exit does, with its status, and says so before", async (
   );
 });
 
-test("a person types into it as well", async () => {
+test("a person can type into it as well", async () => {
   await using agent = await guestAgent("inkPrompt");
   agent.person.type("by hand");
   await shows(agent, "❯\u00a0by hand");
@@ -195,7 +195,7 @@ test("a person types into it as well", async () => {
   expect(written.map((line) => JSON.parse(line) as unknown)).toEqual(agent.channel.log);
 });
 
-test("bash with marks says when it runs and when it waits", async () => {
+test("bash with marks reports when it runs a command and when it waits", async () => {
   await using shell = await shellProgram("marks");
   const { server, pane } = shell;
   const source = server.output(pane);

@@ -130,7 +130,7 @@ describe("F080 F081 F082 F083 F084 F085: what is seen", () => {
     expect(all.some((line) => line.length > 200)).toBe(true);
   });
 
-  test("lines that tmux has dropped are not made up", async () => {
+  test("lines that tmux has dropped are missing", async () => {
     const id = await shell();
     await run(id, "seq 1 10500");
     const kept = (await capture(id, "?S=-")).lines;
@@ -141,7 +141,7 @@ describe("F080 F081 F082 F083 F084 F085: what is seen", () => {
     expect((await capture(id, "?S=-8000")).lines.length).toBe(8_024);
   });
 
-  test("a pane that somebody took away leaves its text, and nothing else", async () => {
+  test("a pane killed by somebody else leaves only its text", async () => {
     const id = await shell();
     await run(id, "printf 'kept \\033[1mtext\\033[0m\\n'");
     owned.socket.tmux("kill-pane", "-t", paneOf(id));
@@ -275,7 +275,7 @@ describe("F070: a kill ends the shell itself", () => {
     expect((await own.call("GET", path)).status).toBe(404);
   });
 
-  test("the program of a pane that somebody took away ends with its terminal", async () => {
+  test("the program of a pane killed by somebody else ends with its terminal", async () => {
     const file = join(directory, "deaf");
     writeFileSync(file, "#!/bin/sh\ntrap '' HUP TERM\necho deaf-$((40+2))\nwhile :; do sleep 0.1; done\n", {
       mode: 0o700,

@@ -95,7 +95,7 @@ test("no tmux though a server runs: `tmux_not_installed`", async () => {
   expect(await reasons(server)).toEqual(["TMUX_UNAVAILABLE tmux_not_installed"]);
 });
 
-test("a tmux that is too old fails the start: nothing would ever work", async () => {
+test("a tmux that is too old fails the start", async () => {
   await using socket = privateSocket();
   const tmux = join(socket.directory, "old");
   writeFileSync(tmux, "#!/bin/sh\necho tmux 2.9\n");
@@ -107,7 +107,7 @@ test("a tmux that is too old fails the start: nothing would ever work", async ()
 const isRoot = process.getuid?.() === 0;
 if (isRoot) process.stderr.write("root may use any socket: the test of one that we may not use is skipped\n");
 
-test.runIf(!isRoot)("a socket of somebody else's: `tmux_forbidden`", async () => {
+test.runIf(!isRoot)("a socket of another user: `tmux_forbidden`", async () => {
   await using socket = privateSocket();
   userSession(socket, "main");
   chmodSync(socket.socketPath, 0);

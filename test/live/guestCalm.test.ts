@@ -39,7 +39,7 @@ const twoSessions = (socket: PrivateSocket): void => {
 };
 const isMet = (events: readonly ServerEvent[]): boolean => events.some(({ kind }) => kind === "session-created");
 
-test("while the server is not calm its state says so and since when, and then no more", async () => {
+test("the state shows that clients wait and since when, while sessions or clients change", async () => {
   await using fixture = await guestFixture(twoSessions, { transport: openPtyTransport });
   const { server, socket, events } = fixture;
   if (!mustBeCalm(socket)) return;
@@ -60,7 +60,7 @@ test("while the server is not calm its state says so and since when, and then no
   expect(nativeServer("user", server)).not.toHaveProperty("waiting");
 });
 
-test("meanwhile panes are captured over the base connection, and streams begin with a declared hole", async () => {
+test("meanwhile panes are captured over the base connection, and streams begin with a declared gap", async () => {
   await using fixture = await guestFixture(twoSessions, { transport: openPtyTransport });
   const { server, socket, events } = fixture;
   if (!mustBeCalm(socket)) return;

@@ -36,7 +36,7 @@ test("what exists is listed, and names are resolved exactly", async () => {
   expect(server.findSession("worker-10")).toBeUndefined();
 });
 
-test("input arrives, output follows it, a capture knows its place", async () => {
+test("input arrives, its output follows, and a capture has its position", async () => {
   await using fixture = await guestFixture((socket) => void userSession(socket, "main", ECHOING_LINES));
   const { server } = fixture;
   const pane = paneOf(server, "main");
@@ -126,7 +126,7 @@ test("the session that the base connection is on can be ended, and the last one"
   await expect(server.createSession({ name: "c" })).rejects.toMatchObject({ code: "CONNECTION_LOST" });
 });
 
-test("what is not there, and what a guest does not do, is refused", async () => {
+test("unknown targets and operations that a guest does not support are refused", async () => {
   await using fixture = await guestFixture((socket) => void userSession(socket, "main"));
   const { server } = fixture;
   const pane = paneOf(server, "main");
@@ -146,7 +146,7 @@ test("what is not there, and what a guest does not do, is refused", async () => 
   await expect(server.capture(pane, { signal: aborted })).rejects.toThrow("enough");
 });
 
-test("closing settles what waits and says so", async () => {
+test("closing settles every waiting call with an error", async () => {
   await using fixture = await guestFixture((socket) => void userSession(socket, "main"));
   const { server, socket, events } = fixture;
   const pane = paneOf(server, "main");

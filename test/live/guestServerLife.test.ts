@@ -14,7 +14,7 @@ import { seen } from "../support/tmux/output.ts";
 import { privateSocket } from "../support/tmux/ownedFixture.ts";
 import { keys, text } from "../support/tmux/panePrograms.ts";
 
-test("absent at the start: nothing is started, it is noticed when it comes", async () => {
+test("a server absent at the start is not started, and is found when it starts", async () => {
   let spawned = 0;
   await using fixture = await guestFixture(() => undefined, {
     transport: (options) => {
@@ -35,7 +35,7 @@ test("absent at the start: nothing is started, it is noticed when it comes", asy
   await eventually(() => server.findSession("main") !== undefined);
 });
 
-test("absent with its directory: both are noticed", async () => {
+test("a server absent with its directory is found when both appear", async () => {
   const parent = mkdtempSync(join(tmpdir(), "tmuxwire-"));
   const socketPath = join(parent, "made", "later", "tmux.sock");
   await using server = await startGuestServer({ socketPath, env: process.env, clock: systemClock });
@@ -51,7 +51,7 @@ test("absent with its directory: both are noticed", async () => {
   rmSync(parent, { recursive: true });
 });
 
-test("the base's session ends: other clients of ours are asked meanwhile, and nobody hears of a loss", async () => {
+test("when the base's session ends, attach clients are asked meanwhile and no loss is reported", async () => {
   const homes: string[] = [];
   let mayReturn: () => void = () => undefined;
   const returning = new Promise<void>((resolve) => (mayReturn = resolve));
@@ -97,7 +97,7 @@ function openedAfter(started: Promise<void>, options: TransportOptions): Transpo
   return { pid: -1, write: (line) => transport?.write(line), close: () => transport?.close() };
 }
 
-test.each(["kill-server", "kill -9"])("%s and a new server: everything is new, nothing is mixed up", async (how) => {
+test.each(["kill-server", "kill -9"])("%s and a new server: all ids are new and none is mixed up", async (how) => {
   await using fixture = await guestFixture((socket) => {
     userSession(socket, "old", ECHOING_LINES);
     userSession(socket, "old-2", ECHOING_LINES);
@@ -134,7 +134,7 @@ test.each(["kill-server", "kill -9"])("%s and a new server: everything is new, n
   await seen(source, position.outputSeq, "<hello>");
 });
 
-test("a server that is stopped: callers are told, and it goes on", async () => {
+test("callers get an error while the server is stopped, and it works again afterwards", async () => {
   await using fixture = await guestFixture((socket) => void userSession(socket, "main", ECHOING_LINES));
   const { server, socket } = fixture;
   const pane = paneOf(server, "main");
@@ -155,40 +155,37 @@ test("a server that is stopped: callers are told, and it goes on", async () => {
   await seen(source, position.outputSeq, "<hello>");
 });
 
-test.each(["on", "off"])(
-  "a program ends with remain-on-exit %s: it is told, whichever session it is in",
-  async (keep) => {
-    await using fixture = await guestFixture((socket) => {
-      userSession(socket, "a");
-      userSession(socket, "b");
-      socket.tmux("set-option", "-g", "remain-on-exit", keep);
-      for (const name of ["a", "b"]) {
-        socket.tmux("split-window", "-d", "-t", `=${name}:`, "sh -c 'read x; exit 3'");
-        socket.tmux("new-window", "-d", "-t", `=${name}:`, "sh -c 'read x; exit 3'");
-      }
-    });
-    const { server, socket, events } = fixture;
-    const mortal = server.panes().filter(({ id }) => !server.sessions().some(({ activePane }) => activePane === id));
-    expect(mortal).toHaveLength(4);
-    // Half of them are watched, the others only known.
-    const watched = mortal.slice(0, 2).map(({ id }) => server.output(id));
-    const startMs = performance.now();
-    for (const { id } of mortal) socket.tmux("send-keys", "-t", id, "Enter");
-    const kind = keep === "on" ? "pane-exited" : "pane-closed";
-    await eventually(() => events.filter((event) => event.kind === kind).length === 4);
-    expect(performance.now() - startMs).toBeLessThan(3_000);
-    if (keep === "off") {
-      for (const { id } of mortal) expect(server.findPane(id)).toBeUndefined();
-      return;
+test.each(["on", "off"])("the end of a program is reported in any session, with remain-on-exit %s", async (keep) => {
+  await using fixture = await guestFixture((socket) => {
+    userSession(socket, "a");
+    userSession(socket, "b");
+    socket.tmux("set-option", "-g", "remain-on-exit", keep);
+    for (const name of ["a", "b"]) {
+      socket.tmux("split-window", "-d", "-t", `=${name}:`, "sh -c 'read x; exit 3'");
+      socket.tmux("new-window", "-d", "-t", `=${name}:`, "sh -c 'read x; exit 3'");
     }
-    for (const { id } of mortal) expect(server.findPane(id)?.exit).toEqual({ exitCode: 3, signal: undefined });
-    for (const source of watched) expect(source.exit).toEqual({ exitCode: 3, signal: undefined });
-    const [first] = mortal;
-    socket.tmux("respawn-pane", "-t", first!.id, "cat");
-    await eventually(() => server.findPane(first!.id)?.exit === undefined);
-    expect(watched[0]!.exit).toBeUndefined();
-  },
-);
+  });
+  const { server, socket, events } = fixture;
+  const mortal = server.panes().filter(({ id }) => !server.sessions().some(({ activePane }) => activePane === id));
+  expect(mortal).toHaveLength(4);
+  // Half of them are watched, the others only known.
+  const watched = mortal.slice(0, 2).map(({ id }) => server.output(id));
+  const startMs = performance.now();
+  for (const { id } of mortal) socket.tmux("send-keys", "-t", id, "Enter");
+  const kind = keep === "on" ? "pane-exited" : "pane-closed";
+  await eventually(() => events.filter((event) => event.kind === kind).length === 4);
+  expect(performance.now() - startMs).toBeLessThan(3_000);
+  if (keep === "off") {
+    for (const { id } of mortal) expect(server.findPane(id)).toBeUndefined();
+    return;
+  }
+  for (const { id } of mortal) expect(server.findPane(id)?.exit).toEqual({ exitCode: 3, signal: undefined });
+  for (const source of watched) expect(source.exit).toEqual({ exitCode: 3, signal: undefined });
+  const [first] = mortal;
+  socket.tmux("respawn-pane", "-t", first!.id, "cat");
+  await eventually(() => server.findPane(first!.id)?.exit === undefined);
+  expect(watched[0]!.exit).toBeUndefined();
+});
 
 test("panes that come and go where we are not attached are noticed", async () => {
   await using fixture = await guestFixture((socket) => {

@@ -145,7 +145,7 @@ test.each(["on", "off"])("a session dies with detach-on-destroy %s: the others a
   expect(server.sessions().map(({ name }) => name)).toEqual(["c"]);
 });
 
-test("a session that nobody uses is left, and found again when somebody does", async () => {
+test("the client of an unused session is detached, and attached again when it is used", async () => {
   await using fixture = await guestFixture(
     (socket) => {
       userSession(socket, "a", ECHOING);
@@ -166,7 +166,7 @@ test("a session that nobody uses is left, and found again when somebody does", a
   expect(ours(socket)).toEqual(["a", "b"]);
 });
 
-test("thrown out by the user, a watcher is told and can come again", async () => {
+test("a subscriber detached by the user is told and can subscribe again", async () => {
   await using fixture = await guestFixture((socket) => void userSession(socket, "main", ECHOING));
   const { server, socket } = fixture;
   const pane = paneOf(server, "main");

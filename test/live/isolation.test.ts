@@ -26,7 +26,7 @@ test("a listener that throws is logged, and the others hear everything", async (
   expect(new Set(log.map(({ event }) => event))).toEqual(new Set(["listener.failed"]));
 });
 
-test("a reader that comes late gets the exact gap, then the rest", async () => {
+test("a late reader gets the exact gap, then the rest", async () => {
   await using fixture = await ownedFixture({ ringBytes: 4_096 });
   const { server } = fixture;
   const program = await startProgram(
@@ -54,7 +54,7 @@ test("a reader that comes late gets the exact gap, then the rest", async () => {
   expect(rest.length).toBeGreaterThanOrEqual(4_096);
 });
 
-test("a pane that tmux pauses has a declared hole and goes on", async () => {
+test("a pane that tmux pauses has a declared gap and continues", async () => {
   await using fixture = await ownedFixture();
   const { server, socket } = fixture;
   const program = await startProgram(server, "paused", echo);

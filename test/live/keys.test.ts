@@ -38,7 +38,7 @@ function knownToTmux(names: readonly string[]): boolean[] {
 
 const ALL = PREFIXES.flatMap((prefix) => [...NAMED, ...SINGLE].map((base) => prefix + base));
 
-test("no name is a key to us that tmux would type as text", () => {
+test("a name that tmux would type as text is not a key", () => {
   const known = knownToTmux(ALL);
   expect(known).toHaveLength(ALL.length);
   expect(ALL.filter((name, index) => isKeyName(name) && known[index] !== true)).toEqual([]);

@@ -163,7 +163,7 @@ async function allSteps(call: Call): Promise<readonly Done[]> {
   return done;
 }
 
-test("every operation gives the same and leaves the same tree through every face", async () => {
+test("every operation has the same result and leaves the same tree on every surface", async () => {
   const expected = await allSteps(CALLS["HTTP"]!);
   expect(expected.map(({ name }) => name).toSorted()).toEqual(LAYOUT_OPERATION_NAMES.toSorted());
   for (const [at, { name, outcome, tree }] of expected.entries()) {

@@ -168,7 +168,7 @@ describe.each(["owned", "guest"] as const)("%s", (kind) => {
     await server.layout.run({ kind: "clear-history", pane: fresh! });
   });
 
-  test("what is not possible says so and changes nothing", async () => {
+  test("an impossible operation fails with a message and changes nothing", async () => {
     await using fixture = await fixtureOf(kind);
     const { server, window, pane } = fixture;
     const { layout } = server;
@@ -190,7 +190,7 @@ describe.each(["owned", "guest"] as const)("%s", (kind) => {
     expect(treeLines(layout.tree())).toEqual(before);
   });
 
-  test("what tmux tells nobody is told within two seconds of it: titles and places", async () => {
+  test("changes of titles and places that tmux does not report are reported within two seconds", async () => {
     await using fixture = await fixtureOf(kind);
     const { server, socket, pane, window, session } = fixture;
     const made = await server.layout.run({ kind: "new-window", session, detached: true });
@@ -207,7 +207,7 @@ describe.each(["owned", "guest"] as const)("%s", (kind) => {
     expect(types.filter((type) => type === "pane-title-changed")).toHaveLength(2);
   });
 
-  test("layouts are what list-panes says of them", async () => {
+  test("layouts match list-panes", async () => {
     await using fixture = await fixtureOf(kind);
     const { server, socket, window } = fixture;
     const random = randomFrom(5);

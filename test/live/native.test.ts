@@ -44,7 +44,7 @@ test("a session from its making to its end", async () => {
   await expect(server.pane(session.activePane!.slice(1)).info()).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-test("tells program and directory, whatever they are called", async () => {
+test("reports program and directory, whatever their names", async () => {
   await using tmux = await withTmux();
   const { server, owned } = tmux;
   const cwd = join(owned.socket.directory, "odd\n%exit\n%end 1 1 1\nname #{pid}");
@@ -98,7 +98,7 @@ test("resizing reaches the program, and readers", async () => {
   await reader[Symbol.asyncDispose]();
 });
 
-test("20 panes chattering: every byte of each", async () => {
+test("every byte of 20 busy panes arrives", async () => {
   await using tmux = await withTmux();
   const { server } = tmux;
   const script = "for i in $(seq 1 50); do echo $i-line; sleep 0.02; done; echo end; cat";

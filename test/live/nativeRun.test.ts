@@ -103,13 +103,13 @@ describe.each(SHELLS)("$name", ({ command }) => {
     expect(seq(to) - seq(from)).toBe(688_895);
   });
 
-  test("raw output is the bytes", async () => {
+  test("raw output is the exact bytes", async () => {
     await using shell = await withShell(command);
     const { output } = await shell.pane.run("printf '\\033[1m\\001\\377'", { format: "raw" });
     expect([...Buffer.from(output, "base64")]).toEqual([0x1b, 0x5b, 0x31, 0x6d, 1, 0xff]);
   });
 
-  test("a shell that ends is told", async () => {
+  test("the end of the shell is reported", async () => {
     await using shell = await withShell(command);
     await expect(shell.pane.run("exit 3")).rejects.toMatchObject({ code: "NOT_FOUND" });
   });

@@ -59,7 +59,7 @@ describe.concurrent.each(SHELLS)("$name: a half-typed line", ({ name, command })
     ["a command", "touch half", ["half"]],
     ["what looks like a prompt", "touch odd; cat </dev/null > ", ["odd"]],
     ["more than a row", `touch ${"a".repeat(60)} ${"b".repeat(60)}`, ["a".repeat(60)]],
-  ])("%s is refused, told and left as it was", async (_case, line, files) => {
+  ])("%s is refused, reported and left unchanged", async (_case, line, files) => {
     await using shell = await withShell(command);
     expect((await shell.pane.run("echo warm")).output).toBe("warm\n");
     await shell.type(line);
@@ -86,7 +86,7 @@ describe.concurrent.each(SHELLS)("$name: a half-typed line", ({ name, command })
     expect(shell.there("ours")).toBe(false);
   });
 
-  test("the rest of a command that was begun is not mixed with ours", async () => {
+  test("an incomplete command is not mixed with ours", async () => {
     await using shell = await withShell(command);
     expect((await shell.pane.run("echo warm")).output).toBe("warm\n");
     await shell.type("echo 'open\r", "open");
@@ -187,7 +187,7 @@ describe.concurrent.each(SLOW)("$name: a slow start", ({ file, command, variable
     rmSync(directory, { recursive: true });
   });
 
-  test("that does not end is an error of its own, and nothing is typed", async () => {
+  test("a start-up that does not end is a separate error, and nothing is typed", async () => {
     const { directory, started } = await starting("sleep 30\n");
     await using shell = started;
     expect(await refusal(shell.pane.run("echo blind", { timeoutMs: 1_500 }))).toMatchObject({
@@ -235,7 +235,7 @@ describe.concurrent("prompts of many kinds", () => {
   );
 });
 
-describe.concurrent("who else reads", () => {
+describe.concurrent("other programs that read the terminal", () => {
   test("bash: a read and a script", async () => {
     await using shell = await withShell(["bash", "--norc", "--noprofile"]);
     await shell.pane.run("true");

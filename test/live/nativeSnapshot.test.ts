@@ -55,7 +55,7 @@ test.each([
   expect(rebuilt.cursor).toEqual(whole.cursor);
 });
 
-test("modes come with it", async () => {
+test("a snapshot includes the modes", async () => {
   await using fixture = await ownedFixture();
   const echo = await echoPane(fixture.server, "modes", 40, 12);
   await echo.print(

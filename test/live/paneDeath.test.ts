@@ -22,7 +22,7 @@ describe.each(["guest", "owned"] as const)("%s", (kind) => {
   });
 });
 
-test("a pane that never had a program is dead without a status for ever: it is asked about less and less often", async () => {
+test("a pane that never had a program stays dead without a status, and is queried less and less often", async () => {
   await using directory = privateSocket();
   // No terminal of anybody else's is a reason to look.
   await using fixture = await ownedFixture({ host: linuxHost({ terminals: directory.directory }) });

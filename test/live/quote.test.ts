@@ -142,7 +142,7 @@ describe("quoteLiteralFormat", () => {
     }
   });
 
-  test("nothing of it was executed, though what is not made literal would have been", async () => {
+  test("none of the text was executed, although unescaped text would have been", async () => {
     const alive = join(directory, "alive");
     await connection.command(build.displayMessage(`#(touch ${alive}; tmux -S ${socket} wait-for -S ran)`));
     spawnSync("tmux", ["-S", socket, "wait-for", "ran"], { env: ENV, timeout: 10_000 });

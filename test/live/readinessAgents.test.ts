@@ -16,7 +16,7 @@ const is = (state: string) => (readiness: Readiness) => readiness.state === stat
 const PROGRAMS = ["dialog", "codexLike", "geminiLike", "opencodeLike", "piLike"] as const satisfies AgentName[];
 const HAS_DIALOGS = new Set<AgentName>(["dialog", "codexLike", "geminiLike", "opencodeLike"]);
 
-test.each(PROGRAMS)("%s: each state is told as the program changes", async (program) => {
+test.each(PROGRAMS)("%s: each state is reported as the program changes", async (program) => {
   await using agent = await ownedAgent(program, { options: { busyMs: 0 } });
   using watched = watchPane(agent.server, agent.pane);
   await watched.until(({ state, profile }) => state === "idle" && profile === AGENT_PROFILES[program]);

@@ -54,7 +54,7 @@ const refusals: Record<string, () => readonly [socketPath: string, message: RegE
   },
   "a directory that is a file": () => {
     writeFileSync(join(socket.directory, "file"), "");
-    return [join(socket.directory, "file", "s"), /cannot make the tmux socket directory|not a directory/];
+    return [join(socket.directory, "file", "s"), /cannot create the tmux socket directory|not a directory/];
   },
   "a socket that is a file": () => {
     const path = join(directory("plain"), "s");
@@ -68,12 +68,12 @@ test.each(Object.entries(refusals))("%s", async (_what, make) => {
   await expect(start(path)).rejects.toMatchObject({ code: "CONFIGURATION_INVALID", message: oneLine(message) });
 });
 
-test("a directory that holds other things is not to be closed to others", async () => {
+test("a directory with other files is not made private", async () => {
   const path = directory("home", 0o755);
   writeFileSync(join(path, "notes"), "");
   await expect(start(join(path, "s"))).rejects.toMatchObject({
     code: "CONFIGURATION_INVALID",
-    message: oneLine(/^(?!.*chmod).*choose a directory for the socket alone/),
+    message: oneLine(/^(?!.*chmod).*choose a directory for the socket only/),
   });
 });
 
@@ -163,7 +163,7 @@ test.each(Object.entries(unusable))("%s", async (_what, make) => {
   });
 });
 
-test("a missing directory is made, for us alone", async () => {
+test("a missing directory is created with access for our user only", async () => {
   await using fresh = privateSocket();
   const path = join(fresh.directory, "made", "here", "s");
   await using server = await start(path);

@@ -46,7 +46,7 @@ const NAMES = [
 ]);
 const BETWEEN = "\u0001|\u0001";
 
-test("keys are the bytes that tmux sends for them", async () => {
+test("keys are recorded as the bytes that tmux sends", async () => {
   await using fixture = await ownedFixture();
   const sink = await ByteSink.start(fixture.server, fixture.socket.directory, "keys");
   const parts = NAMES.map((name) => [keys(name), text(BETWEEN)]);

@@ -49,7 +49,7 @@ describe.each(KINDS)("%s", (_, make) => {
     // Another daemon is told who is there, as far as anybody can tell.
     const env = { PATH: process.env["PATH"] ?? "" };
     const [client] = attached(socket);
-    const who = ps === undefined ? `its tmux client is process ${client?.pid}` : `process ${process.pid}`;
+    const who = ps === undefined ? `its tmux client has pid ${client?.pid}` : `pid ${process.pid}`;
     await expect(
       startOwnedServer({ host, socketPath: socket.socketPath, env, clock: systemClock }),
     ).rejects.toMatchObject({ code: "INCONSISTENT_STATE", message: expect.stringContaining(`(${who})`) as string });
@@ -60,7 +60,7 @@ describe.each(KINDS)("%s", (_, make) => {
     expect(again.server.findSession("work")?.activePane).toBe(pane);
   });
 
-  test("the user's server: a program that ends in a pane that stays is told with the next heartbeat", async () => {
+  test("the user's server: the end of a program in a kept pane is reported with the next heartbeat", async () => {
     const { host } = make();
     const quick = { host, heartbeatMs: 100 };
     await using fixture = await guestFixture((user) => {

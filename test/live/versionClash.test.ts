@@ -25,7 +25,7 @@ function calling(socket: PrivateSocket, version: string): string {
 }
 
 const said = {
-  message: expect.stringContaining(`is ${theirs}, and our ${stranger} cannot talk to it`) as string,
+  message: expect.stringContaining(`is ${theirs}, to which our ${stranger} cannot connect`) as string,
   details: { reason: "tmux_versions_differ", server: theirs, client: stranger },
 };
 
@@ -33,7 +33,7 @@ const isLinux = process.platform === "linux";
 if (!isLinux)
   process.stderr.write("only Linux tells which program listens at a socket: clashes of versions are skipped\n");
 
-test.runIf(isLinux)("an owned server of another version is refused, and lives on", async () => {
+test.runIf(isLinux)("an owned server of another version is refused and keeps running", async () => {
   await using socket = privateSocket();
   userSession(socket, "kept");
   const options = { socketPath: socket.socketPath, env: paneEnvironment(process.env), clock: systemClock };
@@ -45,7 +45,7 @@ test.runIf(isLinux)("an owned server of another version is refused, and lives on
   expect(server.findSession("kept")).toBeDefined();
 });
 
-test.runIf(isLinux)("a guest says both versions, and no client goes to the server", async () => {
+test.runIf(isLinux)("a guest of another version reports both versions, and no client connects to it", async () => {
   await using socket = privateSocket();
   userSession(socket, "main");
   const options = { socketPath: socket.socketPath, env: process.env, clock: systemClock };

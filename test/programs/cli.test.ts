@@ -107,7 +107,7 @@ describe("send", () => {
     const pane = await shell("refuse");
     expect(await cli(["send", pane])).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/send needs something/) as string,
+      stderr: expect.stringMatching(/nothing to send/) as string,
     });
     expect((await cli(["send", pane, "--key", "NoSuchKey"])).code).toBe(2);
     expect((await cli(["send", pane, "-"], { input: Buffer.alloc(1_048_577) })).code).toBe(8);
@@ -151,7 +151,7 @@ describe("wait", () => {
     const pane = await shell("odd");
     expect(await cli(["wait", pane])).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/wait needs something/) as string,
+      stderr: expect.stringMatching(/nothing to wait for/) as string,
     });
     expect((await cli(["wait", pane, "--text", "a", "--regex", "b"])).code).toBe(2);
     expect((await cli(["wait", pane, "--regex", "(?=a)"])).code).toBe(2);
@@ -189,7 +189,7 @@ describe("run", () => {
     expect(await ok("run", pane, "echo", "--json", "-t", "'a  b'", "c  d")).toBe("--json -t a  b c d\n");
     const refused = await cli(["run", pane, "-t", "5", "true"]);
     expect(refused).toMatchObject({ code: 125, stdout: "" });
-    expect(refused.stderr).toMatch(/-t would be the COMMAND/);
+    expect(refused.stderr).toMatch(/-t is not a COMMAND/);
   });
 
   test.each([
@@ -216,7 +216,7 @@ describe("run", () => {
     await ok("wait", pane, "--from", "tail:1", "--prompt");
     const { code, stderr } = await cli(["run", pane, "if then"]);
     // dash abandons the whole line, and its end mark with it.
-    expect([code, stderr]).toEqual([125, "tmuxwire: the shell is back at its prompt and reported no status\n"]);
+    expect([code, stderr]).toEqual([125, "tmuxwire: the shell is back at its prompt but reported no exit status\n"]);
   });
 
   test("its own failures are kept apart from the command's", async () => {
@@ -317,7 +317,7 @@ describe("the way to the daemon", () => {
     const refused = await cli(["panes", "--url", url, "--token-file", other]);
     expect(refused).toMatchObject({
       code: 6,
-      stderr: expect.stringMatching(/does not know this token: .*--token-file/) as string,
+      stderr: expect.stringMatching(/refused the token: .*--token-file/) as string,
     });
     expect((await cli(["panes", "--token-file", other])).code).toBe(6);
   });
@@ -332,7 +332,7 @@ describe("the way to the daemon", () => {
     ]) {
       expect(await cli(["panes", "--url", bad])).toMatchObject({
         code: 2,
-        stderr: expect.stringMatching(/is no URL of a daemon/) as string,
+        stderr: expect.stringMatching(/is not a daemon URL/) as string,
       });
     }
   });

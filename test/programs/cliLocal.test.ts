@@ -85,7 +85,7 @@ describe("doctor", () => {
     expect((await doctor(sandbox)).of("tmux socket hubs")).toMatchObject({
       verdict: "warn",
       message: "left behind: __tmuxwire-stale0000000",
-      remedy: "start the daemon: it removes them",
+      remedy: "start the daemon, which removes them",
     });
   });
 
@@ -113,13 +113,13 @@ describe("doctor", () => {
       .filter(({ verdict }) => verdict === "fail")
       .map(({ check, message }) => [check, message]);
     expect(failed).toEqual([
-      ["tmux", expect.stringMatching(/tmux was not found: install/)],
+      ["tmux", expect.stringMatching(/tmux is not installed; install/)],
       ["add-in tmux", expect.stringMatching(/is a symbolic link/)],
       ["certificate", expect.stringMatching(/cert\.pem is not a PEM certificate/)],
-      ["tmux socket", expect.stringMatching(/mode 0755\): run chmod 700/)],
-      ["unix socket", expect.stringMatching(/run chmod 700/)],
+      ["tmux socket", expect.stringMatching(/mode 0755\): run `chmod 700/)],
+      ["unix socket", expect.stringMatching(/run `chmod 700/)],
       ["native port", expect.stringMatching(/is in use by another program/)],
-      ["token", expect.stringMatching(/can be read by others/)],
+      ["token", expect.stringMatching(/is readable by others/)],
     ]);
   });
 
@@ -184,7 +184,7 @@ describe("doctor", () => {
     other.exec("CREATE TABLE t (x); BEGIN IMMEDIATE");
     expect(await probe()).toMatchObject({
       verdict: "fail",
-      message: expect.stringMatching(/is locked by another process/) as string,
+      message: expect.stringMatching(/another process has locked/) as string,
     });
     other.exec("ROLLBACK");
     other.close();

@@ -72,7 +72,7 @@ test.skipIf(NO_BROWSER !== undefined)(
       await page.getByRole("heading", { name: "demo.cast" }).waitFor();
       await page.getByRole("button", { name: "All recordings" }).click();
       await page.locator(".recordings [type=file]").setInputFiles(import.meta.filename);
-      await page.getByText("is no asciicast of version 2 or 3").waitFor();
+      await page.getByText("is not an asciicast file of version 2 or 3").waitFor();
       await page.keyboard.press("Escape");
       await page.locator(".recordings").waitFor({ state: "detached" });
       expect(opened.wrongs).toEqual([]);

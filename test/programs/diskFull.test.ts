@@ -46,7 +46,7 @@ describe.skipIf(!mayMount)("a full disk", () => {
         429,
         { code: "RESOURCE_LIMIT", details: { reason: "disk_full" } },
       ]);
-      expect(json["error"]).toMatchObject({ message: expect.stringMatching(/is full; make room/) as string });
+      expect(json["error"]).toMatchObject({ message: expect.stringMatching(/is full; free some space/) as string });
     }
     expect(await screen()).toBe(before);
     spawnSync("rm", [`${state}/fill`]);
@@ -86,7 +86,12 @@ describe.skipIf(!mayMount)("a full disk", () => {
     expect([code, stdout, told]).toEqual([
       1,
       "",
-      [expect.stringMatching(/^tmuxwire: the dashboard is not served: the disk that holds .* is full; make room/), ""],
+      [
+        expect.stringMatching(
+          /^tmuxwire: the dashboard is not served: the disk that holds .* is full; free some space/,
+        ),
+        "",
+      ],
     ]);
     spawnSync("rm", [`${state}/fill`]);
     await start().line(/dashboard listening on/);

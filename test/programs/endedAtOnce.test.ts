@@ -27,8 +27,8 @@ test("the shell that was tried, and the SHELL that it came from", async () => {
   await using sandbox = cliSandbox();
   const server = await serverOf(sandbox, "/bin/false");
   expect(await refusal((name) => server.createSession({ name }))).toBe(
-    'session w ended at once; the shell "/bin/false" was started (SHELL is "/bin/false" there): give a program, ' +
-      "or end the tmux server and set SHELL to a shell that stays",
+    'session w closed at once: the shell "/bin/false" exited immediately (SHELL is "/bin/false" in the tmux server); ' +
+      "give a program, or kill the tmux server and set SHELL to a working shell",
   );
 });
 
@@ -37,11 +37,11 @@ test("the program that was tried", async () => {
   const server = await serverOf(sandbox, "/bin/sh");
   const command = ["/no/such/program"];
   expect(await refusal((name) => server.createSession({ name, command }))).toBe(
-    'session w ended at once; "/no/such/program" was started: check that it exists and keeps running',
+    'session w closed at once: "/no/such/program" exited immediately; check that it exists and keeps running',
   );
   // By its id: the session's active pane may be one of these that has just ended.
   const { activePane } = await server.createSession({ name: "stays" });
   expect(await refusal(() => server.layout.splitWindow({ pane: activePane ?? "", command }))).toBe(
-    'the pane ended at once; "/no/such/program" was started: check that it exists and keeps running',
+    'the pane closed at once: "/no/such/program" exited immediately; check that it exists and keeps running',
   );
 });

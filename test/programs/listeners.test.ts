@@ -221,7 +221,7 @@ describe("while large bodies hold what all may hold together", () => {
     const refused = await large(listener);
     expect(refused).toMatch(/^HTTP\/1\.1 429 Too Many Requests\r\n/);
     expect(refused).toMatch(/\r\nretry-after: 1\r\n/i);
-    expect(refused).toMatch(/\{.*too many large requests are under way; try again in a moment.*\}/);
+    expect(refused).toMatch(/\{.*too many large requests at once; try again shortly.*\}/);
     expect(await postOf(listener, "{}")).toMatch(/^HTTP\/1\.1 4(?!29)/);
   });
 

@@ -77,7 +77,7 @@ test("a daemon that is not there is started, and stderr says so; --no-autostart 
   }));
   expect("error" in without ? String(without.error) : "connected").toMatch(/no daemon listens on .*: start one with/);
   await using mcp = await mcpOverPipes(env, "legacy");
-  const [, pid = ""] = /no daemon ran, so one was started \(process (\d+)\); its log is /.exec(mcp.stderr()) ?? [];
+  const [, pid = ""] = /no daemon was running, so one was started \(pid (\d+)\); it logs to /.exec(mcp.stderr()) ?? [];
   try {
     expect(Number(pid)).toBeGreaterThan(0);
     expect(await mcp.call("list", {})).toMatchObject({ servers: [{ name: "main", state: "ready" }] });

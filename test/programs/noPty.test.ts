@@ -70,7 +70,7 @@ test("doctor says so; the daemon works, leaves nothing when it stops, and starts
       env,
     },
   );
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`(process ${first.pid})`) as string });
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`(pid ${first.pid})`) as string });
   expect(await run("run", "work", "echo still")).toMatchObject({ code: 0, stdout: "still\n" });
 
   await kill(first);

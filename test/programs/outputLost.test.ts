@@ -54,6 +54,6 @@ test
   });
   expect([status, stderr]).toEqual([
     1,
-    `${program}: cannot write to standard output (ENOSPC: no space left on device, write): make room, or send it elsewhere\n`,
+    `${program}: cannot write to standard output (ENOSPC: no space left on device, write): free some space, or redirect it elsewhere\n`,
   ]);
 });

@@ -14,10 +14,7 @@ test("is the server `default`, and where a command is that runs inside it", asyn
   const cli = (...args: string[]) => sandbox.run(args, { env });
 
   const none = await cli("ls", "--server", "default");
-  expect([none.code, none.stderr]).toEqual([
-    3,
-    expect.stringMatching(/no tmux of yours runs at .*\/default; start one/),
-  ]);
+  expect([none.code, none.stderr]).toEqual([3, expect.stringMatching(/no tmux server runs at .*\/default; start one/)]);
   mkdirSync(directory, { mode: 0o700 });
   sandbox.tmux(socket, "-f", "/dev/null", "new-session", "-d", "-s", "mine", "-x", "100", "-y", "30", "sh");
   expect((await cli("ls", "--server", "default")).stdout).toMatch(/^mine \$0\n/);

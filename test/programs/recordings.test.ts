@@ -177,7 +177,7 @@ test.skipIf(!KEEPS_PANES)(
     expect(daemons.header).toMatchObject({ version: 3, term: { cols: COLS, rows: ROWS } });
     expect(daemons.events.at(-1)?.slice(1)).toEqual(["x", "3"]);
     for (const one of [own, daemons]) {
-      expect(labels(one)).toEqual(["exit: status 3", "end: the pane is gone"]);
+      expect(labels(one)).toEqual(["exit: status 3", "end: the pane closed"]);
       expect(one.events.filter(([, code]) => code === "r").map(([, , size]) => size)).toEqual(["50x15"]);
       // What tmux itself prints into a pane whose program has ended is no output of it.
       // oxlint-disable-next-line no-await-in-loop -- one emulator at a time

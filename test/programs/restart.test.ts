@@ -34,9 +34,7 @@ test("a second daemon on the socket fails with INCONSISTENT_STATE and the first 
   ).rejects.toMatchObject({
     code: "INCONSISTENT_STATE",
     message: expect.stringContaining(
-      process.platform === "linux"
-        ? `another tmuxwire daemon (process ${process.pid}) holds`
-        : "another tmuxwire daemon",
+      process.platform === "linux" ? `another tmuxwire daemon (pid ${process.pid}) uses` : "another tmuxwire daemon",
     ) as unknown,
   });
   await eventually(() => hubsOf(socket).length === 1);

@@ -80,8 +80,8 @@ test("when nothing can start, a line per part says why, without a stack, and tha
     const { code, stdout, stderr } = await sandbox.run(args, { env: { PATH } });
     expect([code, stdout]).toEqual([1, ""]);
     expect(told(stderr)).toEqual([
-      expect.stringMatching(/^tmuxwire: the add-in's bridge is not served: .*tmux was not found/),
-      expect.stringMatching(/^tmuxwire: the native API is not served: .*tmux was not found/),
+      expect.stringMatching(/^tmuxwire: the add-in's bridge is not served: .*tmux is not installed/),
+      expect.stringMatching(/^tmuxwire: the native API is not served: .*tmux is not installed/),
       expect.stringMatching(/^tmuxwire: the dashboard is not served: .*in use/),
     ]);
     expect(stderr).not.toMatch(/"stack"|\n {4}at /);
@@ -99,7 +99,7 @@ test("beside a running daemon every part that was asked for says who is there, a
   const args = ["--port", "0", "--dashboard-port", "0", "--dashboard-tmux-socket", sandbox.path("user.sock")];
   const running = sandbox.start(["serve", "--only", "native,dashboard", ...args]);
   await running.line(LISTENING.dashboard);
-  const native = /^tmuxwire: the native API is not served: another daemon \(process \d+\) listens on .*: stop it, or /;
+  const native = /^tmuxwire: the native API is not served: another daemon \(pid \d+\) listens on .*: stop it, or /;
   const dashboard = /^tmuxwire: the dashboard is not served: another tmuxwire uses .*dashboard\.db: stop it, or /;
   for (const [only, lines] of [
     [[], [native, dashboard]],
@@ -185,7 +185,7 @@ test("plain serve touches nothing of anybody else's; what it leaves out is named
   const daemon = sandbox.start(["serve", ...ports], { env });
   const [line] = await daemon.line(/^the add-in's bridge is not served: .*$/m);
   await daemon.line(/^Freshell is not served: set AUTH_TOKEN/m);
-  expect(line).toMatch(/`tmuxwire enable addin` turns it on for good, `serve --with addin` once$/);
+  expect(line).toMatch(/start it with `tmuxwire enable addin` permanently, or `tmuxwire serve --with addin` once$/);
   expect(daemon.stdout()).toMatch(/^native API listening on/m);
   expect(daemon.stdout()).toMatch(/dashboard listening on/);
   expect(daemon.stdout()).toMatch(

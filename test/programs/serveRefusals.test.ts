@@ -39,7 +39,9 @@ describe("tmux", () => {
   test.each([NATIVE, ADDIN])("is not there", async (...args) => {
     await using sandbox = cliSandbox();
     const PATH = sandbox.binaries("bin", {});
-    expect(await refusal(sandbox, args, { env: { PATH } })).toMatch(/tmux was not found: install tmux 3\.2 or newer/);
+    expect(await refusal(sandbox, args, { env: { PATH } })).toMatch(
+      /tmux is not installed; install tmux 3\.2 or newer/,
+    );
   });
 
   test("is not needed by the stub", async () => {
@@ -50,7 +52,7 @@ describe("tmux", () => {
   });
 
   test.each([
-    ["3.1c", /tmux 3\.1c is too old: tmuxwire needs tmux 3\.2 or newer/],
+    ["3.1c", /tmux 3\.1c is too old; install tmux 3\.2 or newer/],
     ["2.9", /too old/],
   ])("is %s", async (version, message) => {
     await using sandbox = cliSandbox();
@@ -67,13 +69,13 @@ describe("tmux", () => {
   test("is held by another daemon, whose socket it is", async () => {
     await using sandbox = cliSandbox();
     const { pid } = await sandbox.serve();
-    const who = process.platform === "linux" ? ` \\(process ${pid}\\)` : "";
+    const who = process.platform === "linux" ? ` \\(pid ${pid}\\)` : "";
     expect(await refusal(sandbox, NATIVE)).toMatch(
       new RegExp(`another daemon${who} listens on .*tmuxwire\\.sock: stop it`),
     );
     const elsewhere = ["--socket", sandbox.path("run/other/s.sock")];
     expect(await refusal(sandbox, [...NATIVE, ...elsewhere])).toMatch(
-      new RegExp(`another tmuxwire daemon${who} holds this tmux server`),
+      new RegExp(`another tmuxwire daemon${who} uses this tmux server`),
     );
     // The one that was there goes on as if nothing had been.
     expect((await sandbox.run(["panes"])).code).toBe(0);
@@ -107,7 +109,7 @@ describe("ports", () => {
       const finished = await sandbox.run(["serve", ...args, flag, host]);
       const told = finished.stderr;
       expect(finished).toMatchObject({ code: 1, stdout: "" });
-      expect(told).toContain(`${host} can be reached from other machines`);
+      expect(told).toContain(`${host} is not a loopback address`);
       expect(told).toContain(`set ${setting} to localhost or 127.0.0.1`);
       expect(told.includes("--allow-hosts")).toBe(flag === "--host");
     }
@@ -147,7 +149,7 @@ describe("ports", () => {
     const { code, stdout, stderr } = await sandbox.adopt(limited).finished;
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(
-      /^tmuxwire: this process may have 64 files open, and needs \d+ .*: raise the limit with ulimit -n \d+.*\n$/,
+      /^tmuxwire: the limit of 64 open files is too low, at least \d+ .*: run `ulimit -n \d+`.*\n$/,
     );
   });
 });
@@ -171,7 +173,7 @@ describe("sockets and their directories", () => {
     const directory = dirname(sandbox.socketPath);
     mkdirSync(directory);
     chmodSync(directory, 0o755);
-    expect(await refusal(sandbox, NATIVE)).toMatch(/can be read by others \(mode 0755\): run chmod 700/);
+    expect(await refusal(sandbox, NATIVE)).toMatch(/is accessible to others \(mode 0755\): run `chmod 700/);
     expect((statSync(directory).mode & 0o777).toString(8)).toBe("755");
   });
 
@@ -179,14 +181,14 @@ describe("sockets and their directories", () => {
     await using sandbox = cliSandbox();
     mkdirSync(sandbox.path("elsewhere"), { mode: 0o700 });
     symlinkSync(sandbox.path("elsewhere"), dirname(sandbox.socketPath));
-    expect(await refusal(sandbox, NATIVE)).toMatch(/is a symbolic link; use the directory it leads to/);
+    expect(await refusal(sandbox, NATIVE)).toMatch(/is a symbolic link; use the directory it points to/);
   });
 
   test("a path that is too long for a socket", async () => {
     await using sandbox = cliSandbox();
     const long = sandbox.path("run", "d".repeat(100), "s.sock");
-    expect(await refusal(sandbox, [...NATIVE, "--socket", long])).toMatch(/bytes long and the system allows 107/);
-    expect(await refusal(sandbox, [...NATIVE, "--tmux-socket", long])).toMatch(/bytes long and the system allows 107/);
+    expect(await refusal(sandbox, [...NATIVE, "--socket", long])).toMatch(/bytes long, but the system allows 107/);
+    expect(await refusal(sandbox, [...NATIVE, "--tmux-socket", long])).toMatch(/bytes long, but the system allows 107/);
   });
 
   test("a file that is no socket is not touched", async () => {
@@ -200,7 +202,7 @@ describe("sockets and their directories", () => {
 
 describe("the token file", () => {
   test.each([
-    [0o644, "k".repeat(43), /token can be read by others \(mode 0644\).*; remove it to have a new one made/],
+    [0o644, "k".repeat(43), /token is readable by others \(mode 0644\).*; remove it, and a new one will be created/],
     [0o600, "short", /holds no token/],
   ])("with mode %o and %s", async (mode, text, message) => {
     await using sandbox = cliSandbox();

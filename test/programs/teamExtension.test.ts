@@ -172,7 +172,7 @@ describe("finding", () => {
     const { team, project } = on;
     const host = new FakePiHost({ env: { HOME: team.home } });
     await expect(host.call("team_tmux_list", {}, host.context(project))).rejects.toThrow(
-      /^daemon_unavailable: no tmuxwire daemon was found; start it with: tmuxwire serve --with team$/,
+      /^daemon_unavailable: found no tmuxwire daemon; run `tmuxwire serve --with team`$/,
     );
     const gone = new FakePiHost({ env: { HOME: team.home }, url: "http://127.0.0.1:9", token: "x" });
     await expect(gone.call("team_tmux_list", {}, gone.context(project))).rejects.toThrow(/^daemon_unavailable: /);

@@ -218,7 +218,7 @@ test("a daemon that cannot start tells pi why", async () => {
     await builtExtension(),
   );
   await expect(host.call("team_tmux_list", {}, host.context(sandbox.root))).rejects.toThrow(
-    /^daemon_unavailable: it did not start: .*TMUXWIRE_PORT must be a whole number/,
+    /^daemon_unavailable: it did not start: .*TMUXWIRE_PORT must be an integer/,
   );
 });
 
@@ -227,6 +227,6 @@ test("its directory is its owner's alone, or it does not start", async () => {
   mkdirSync(sandbox.path("home/.pi/agent/tmux"), { recursive: true, mode: 0o777 });
   chmodSync(sandbox.path("home/.pi/agent/tmux"), 0o777);
   const { code, stderr } = await sandbox.run(["serve", "--only", "team", "--port", "0"]);
-  expect([code, stderr]).toEqual([1, expect.stringMatching(/others may write in .*; run chmod 700/) as unknown]);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/is writable by others; run `chmod 700/) as unknown]);
   rmSync(sandbox.path("home/.pi"), { recursive: true });
 });

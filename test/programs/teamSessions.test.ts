@@ -270,7 +270,7 @@ describe("tmux that cannot be reached", () => {
         error: {
           code: "tmux_error",
           command: `tmux -f /dev/null -S ${team.socketPath} start-server`,
-          message: expect.stringMatching(/cannot make the tmux socket directory/) as unknown,
+          message: expect.stringMatching(/cannot create the tmux socket directory/) as unknown,
           // tmux was not asked, so it said nothing.
           stderr: "",
         },

@@ -129,7 +129,7 @@ describe("a worker", () => {
         promptSubmitted: false,
         outcome: "ended",
         reason: expect.stringMatching(
-          /^the worker has ended \(exit status 1\) before it took the prompt; it said nothing/,
+          /^the worker has ended \(exit status 1\) before it took the prompt; it printed nothing/,
         ) as unknown,
         dead: true,
         exitStatus: 1,
@@ -153,7 +153,7 @@ describe("a worker that ends", () => {
         promptSubmitted: false,
         outcome: "ended",
         reason: expect.stringMatching(
-          /exit status 7\) before it took the prompt; it said last: fake pi leaves\n/,
+          /exit status 7\) before it took the prompt; its last output: fake pi leaves\n/,
         ) as unknown,
         dead: true,
         exitStatus: 7,
@@ -213,7 +213,7 @@ describe("nothing is made", () => {
       const { status, json } = await team.start(body);
       expect([status, json]).toMatchObject([503, { error: { code: "teamd_unavailable" } }]);
     }
-    expect((await team.start({ teamId: "nobody", teamd })).text).toContain("is teamId spelt right?");
+    expect((await team.start({ teamId: "nobody", teamd })).text).toContain("check teamId");
     await team.teamd.stop();
     expect((await team.start()).status).toBe(503);
     expect(existsSync(join(team.home, ".pi/agent"))).toBe(false);
@@ -246,7 +246,7 @@ describe("a request that is repeated", () => {
           code: "session_exists",
           message:
             `session one was started with another prompt, "${first}", so "${second}" was not sent; ` +
-            "give another sessionName, or none",
+            "give another sessionName, or omit it",
         },
       },
     ];
@@ -341,7 +341,7 @@ describe("the prompt", () => {
         created: true,
         promptSubmitted: false,
         outcome: "not_ready",
-        reason: expect.stringMatching(/took no prompt in time/) as unknown,
+        reason: expect.stringMatching(/was not ready in time/) as unknown,
         dead: false,
         readyMs: null,
       },

@@ -89,7 +89,7 @@ class Model {
   }
 }
 
-const withoutAdvice = (text: string): string => text.replace(/ tmux's reply is longer.*/, "");
+const withoutAdvice = (text: string): string => text.replace(/ tmux's reply is larger.*/, "");
 
 test(
   "every caller is settled exactly once with what is its own, and the queue ends empty",

@@ -9,10 +9,10 @@
         if event["kind"] == "output":
             sys.stdout.buffer.write(event["bytes"])
 
-Responses are dicts as the native API gives them (docs/contracts/native.md). Errors are `TmuxwireError` with a `code`. A
-stream that loses its connection makes it anew and goes on after the last event it has handed out: every byte comes once
-and in order, or a `gap` says which do not. Times are seconds. A client may be used by several threads; each call has a
-connection of its own, and leaving a call ends it on the daemon too.
+Responses are dicts as the native API returns them (docs/contracts/native.md). Errors are `TmuxwireError` with a `code`. A
+stream that loses its connection reconnects and resumes after the last event it has delivered: every byte comes once and
+in order, or a `gap` says which bytes are missing. Times are seconds. Several threads may share a client: each call has
+its own connection, and abandoning a call also ends it in the daemon.
 """
 
 import base64
@@ -26,19 +26,19 @@ import urllib.parse
 
 __all__ = ["Client", "Pane", "Server", "TmuxwireError", "connect"]
 
-# The daemon says something at least every 15 s: a connection that is silent for so long is dead.
+# The daemon sends something at least every 15 s; a connection silent for this long is dead.
 SILENCE_SEC = 45
 CONNECT_SEC = 10
 RETRY_MIN_SEC = 0.05
 RETRY_MAX_SEC = 5.0
-# One event; a snapshot of the largest screen is far below.
+# Limit of one event; a snapshot of the largest screen is far smaller.
 MAX_EVENT_BYTES = 64 * 1024 * 1024
-# The same may succeed later.
+# The same request may succeed later.
 PASSING = ("CONNECTION_LOST", "SHUTTING_DOWN", "DAEMON_UNREACHABLE")
 
 
 class TmuxwireError(Exception):
-    """What the daemon said, or DAEMON_UNREACHABLE when nothing responded. Decide by `code`, show the message."""
+    """The daemon's error, or DAEMON_UNREACHABLE if there was no response. Decide by `code`, show the message."""
 
     def __init__(self, code, message, status=0, details=None):
         super().__init__(message)
@@ -48,9 +48,9 @@ class TmuxwireError(Exception):
 
 
 def connect(url=None, socket_path=None, token=None, token_file=None):
-    """A client of the daemon that `tmuxwire serve` starts: its unix socket, or `url` (http://127.0.0.1:7420).
+    """Connects to the daemon that `tmuxwire serve` starts, over its unix socket or `url` (http://127.0.0.1:7420).
 
-    What is not given comes from TMUXWIRE_URL, TMUXWIRE_SOCKET and TMUXWIRE_TOKEN_FILE, else from the daemon's defaults.
+    Omitted arguments come from TMUXWIRE_URL, TMUXWIRE_SOCKET and TMUXWIRE_TOKEN_FILE, else from the daemon's defaults.
     """
     if url is None and socket_path is None:
         url = os.environ.get("TMUXWIRE_URL") or None
@@ -110,14 +110,14 @@ class Client:
         return Server(self, name)
 
     def request(self, method, path, body=None, query=None, idempotency_key=None):
-        """Any operation of the API: JSON in, JSON out. `path` is its segments."""
+        """Sends any request of the API, JSON in and JSON out. `path` is a sequence of segments."""
         headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
         connection, response = self._open(method, path, body, query, headers)
         try:
-            # A late response has status 200 whatever became of it.
+            # A late response has status 200 even if it is an error.
             result = json.loads(_guarded(response.read))
         except ValueError as error:
-            raise TmuxwireError("INTERNAL_ERROR", "the response is no JSON", response.status) from error
+            raise TmuxwireError("INTERNAL_ERROR", "the response is not JSON", response.status) from error
         finally:
             connection.close()
         if isinstance(result, dict) and "error" in result:
@@ -162,7 +162,7 @@ def _guarded(call):
     try:
         return call()
     except (OSError, http.client.HTTPException) as error:
-        raise TmuxwireError("DAEMON_UNREACHABLE", "the daemon cannot be reached: %s" % error) from error
+        raise TmuxwireError("DAEMON_UNREACHABLE", "cannot reach the daemon: %s" % error) from error
 
 
 def _error_of(error, status):
@@ -173,9 +173,9 @@ def _error_from(body, status):
     try:
         return _error_of(json.loads(body)["error"], status)
     except (ValueError, KeyError, TypeError):
-        # The guard's plain refusal, or a proxy's page.
+        # The guard's plain-text refusal, or a proxy's page.
         code = {401: "UNAUTHORIZED", 403: "FORBIDDEN"}.get(status, "INTERNAL_ERROR")
-        return TmuxwireError(code, "the response was %d: %s" % (status, body[:100].decode("latin-1")), status)
+        return TmuxwireError(code, "unexpected response %d: %s" % (status, body[:100].decode("latin-1")), status)
 
 
 class Server:
@@ -197,7 +197,7 @@ class Server:
         self._client.request("DELETE", self._path + ("sessions", session))
 
     def pane(self, pane):
-        """By number (5 or "%5"), or by session: its active pane."""
+        """`pane` is a number (5 or "%5"), or a session's name for its active pane."""
         return Pane(self._client, self._path + ("panes", pane))
 
 
@@ -210,14 +210,14 @@ class Pane:
         return self._client.request("GET", self._path)
 
     def run(self, command, timeout=None, max_output_bytes=None):
-        """In a shell at its prompt: `output` and `exitCode`. TIMEOUT leaves the command running."""
+        """Runs a command in a shell that is at its prompt; returns `output` and `exitCode`. After TIMEOUT it keeps running."""
         body = _given(command=command, timeoutMs=_ms(timeout), maxOutputBytes=max_output_bytes)
         return self._post("run", body)
 
     def wait(self, predicates=None, timeout=None, send=None, start=None, **more):
-        """Until all of it holds: `wait({"pattern": {"literal": "ready"}})`, `wait(ready="idle")`, `wait(exit=True)`.
+        """Waits until all conditions hold: `wait({"pattern": {"literal": "ready"}})`, `wait(ready="idle")`, `wait(exit=True)`.
 
-        `send` is a list of input parts that are typed with the wait armed. TIMEOUT is an error with `details`.
+        `send` is a list of input parts that are typed once the wait is armed. TIMEOUT is an error with `details`.
         """
         body = dict(predicates or {}, **more)
         body.update(_given(timeoutMs=_ms(timeout)))
@@ -244,9 +244,9 @@ class Pane:
         return self._client.request("GET", self._path + ("capture",), query={"lines": lines, "joined": joined})
 
     def submit(self, text, timeout=None, idempotency_key=None, **more):
-        """Gives a prompt to the program: typed, seen, entered by itself, confirmed. Read `outcome`.
+        """Gives a prompt to the program: types it, waits until the screen shows it, presses Enter, confirms. Read `outcome`.
 
-        The same `idempotency_key` for the same pane gives what the first call did, and does nothing again.
+        A second call with the same `idempotency_key` for the same pane does nothing but return the first one's result.
         """
         body = _given(text=text, timeoutMs=_ms(timeout), **more)
         return self._post("submit", body, idempotency_key)
@@ -270,7 +270,7 @@ class Pane:
                 for event, event_id in self._connection(start, readiness, last_id):
                     tries = 0
                     if event["kind"] == "closed":
-                        # The daemon is stopping: the pane is not, and what comes next goes on with it.
+                        # The daemon is stopping, not the pane: resume.
                         if event["code"] in PASSING and resume:
                             raise TmuxwireError(event["code"], event["message"])
                         yield event
@@ -287,7 +287,7 @@ class Pane:
                 if is_open and error.code == "NOT_FOUND":
                     yield {"kind": "closed", "code": error.code, "message": str(error)}
                     return
-                # A stream that was never there is an error; one that is lost later is made again.
+                # A stream that could not be opened is an error; one that is lost later is resumed.
                 if error.code not in PASSING or not is_open or not resume:
                     raise
             pause = min(RETRY_MAX_SEC, RETRY_MIN_SEC * 2 ** min(tries, 16))
@@ -300,7 +300,7 @@ class Pane:
             headers["Last-Event-ID"] = last_id
         query = {"from": start if last_id is None else None, "readiness": True if readiness else None}
         connection, response = self._client._open("GET", self._path + ("stream",), None, query, headers)
-        # A gap is handed out with the snapshot that ends it, so that none is handed out twice.
+        # A gap is delivered together with the snapshot that ends it, so that no gap is delivered twice.
         gap = None
         try:
             for name, data, event_id in _sse(response):
@@ -330,13 +330,13 @@ def _ms(seconds):
 
 
 def _sse(response):
-    """Events as (name, data, id). One that was cut off is never handed out."""
+    """Events as (name, data, id). An incomplete event is never delivered."""
     name, data, event_id, size = "message", [], "", 0
     while True:
         line = _guarded(lambda: response.readline(MAX_EVENT_BYTES + 1))
         size += len(line)
         if size > MAX_EVENT_BYTES:
-            raise TmuxwireError("PROTOCOL_ERROR", "an event of the stream has no end")
+            raise TmuxwireError("PROTOCOL_ERROR", "an event of the stream is too long")
         if not line.endswith(b"\n"):
             return
         text = line.rstrip(b"\n").decode("utf-8")

@@ -1,6 +1,6 @@
 /**
- * From a client command to the daemon: the unix socket by default, a URL when one is given; the token from its file, never
- * from the command line, which everyone on the machine can read.
+ * How a client command connects to the daemon: over the unix socket unless a URL is given. The token comes from its file,
+ * never from the command line, which every user of the machine can read.
  */
 import { OWN_SERVER_NAME } from "../../../daemon/ops/daemonConfig.ts";
 import { defaultTmuxSocket } from "../../../daemon/ops/runtimePaths.ts";
@@ -16,29 +16,29 @@ import { JSON_OPTION } from "../../cli/jsonOutput.ts";
 import { readConfigFile } from "./configuration.ts";
 import { unixFetch } from "./unixFetch.ts";
 
-/** What every client command takes. */
+/** The options of every client command. */
 export const CLIENT_OPTIONS: readonly OptionSpec[] = [
   {
     name: "server",
     type: "text",
     value: "NAME",
     names: "server",
-    description: "which of the daemon's tmux servers, or `default` for your own tmux",
-    default: `TMUXWIRE_SERVER, else inside tmux that server, else ${OWN_SERVER_NAME}`,
+    description: "one of the daemon's tmux servers, or `default` for your own tmux",
+    default: `TMUXWIRE_SERVER, else the tmux server you are inside of, else ${OWN_SERVER_NAME}`,
   },
   {
     name: "socket",
     type: "text",
     value: "PATH",
     description: "the daemon's unix socket",
-    default: "TMUXWIRE_SOCKET, else as `tmuxwire serve`",
+    default: "TMUXWIRE_SOCKET, else that of `tmuxwire serve`",
     complete: "file",
   },
   {
     name: "url",
     type: "text",
     value: "URL",
-    description: "reach the daemon by http instead of its unix socket",
+    description: "connect to the daemon over http instead of its unix socket",
     default: "TMUXWIRE_URL",
   },
   {
@@ -46,22 +46,22 @@ export const CLIENT_OPTIONS: readonly OptionSpec[] = [
     type: "text",
     value: "PATH",
     description: "file with the token",
-    default: "TMUXWIRE_TOKEN_FILE, else as `tmuxwire serve`",
+    default: "TMUXWIRE_TOKEN_FILE, else that of `tmuxwire serve`",
     complete: "file",
   },
   JSON_OPTION,
 ];
 
 export interface DaemonAddress {
-  /** Undefined: its unix socket. */
+  /** Undefined: connect to the unix socket. */
   readonly url: string | undefined;
   readonly socketPath: string;
   readonly token: string | undefined;
-  /** Of its owned tmux server, by this process's settings. */
+  /** The socket of its owned tmux server, from this process's settings. */
   readonly tmuxSocketPath: string;
 }
 
-/** Where the daemon is, and its token. @throws AppError CONFIGURATION_INVALID, INVALID_ARGUMENT */
+/** The daemon's address and token. @throws AppError CONFIGURATION_INVALID, INVALID_ARGUMENT */
 export async function daemonAddress({ io, options }: CommandCall): Promise<DaemonAddress> {
   const { env, cwd, homeDir } = io;
   const native = loadNativeConfig({
@@ -84,7 +84,7 @@ export async function connect(call: CommandCall): Promise<ServerClient> {
   return client.server(named(call) ?? (await here())?.server ?? OWN_SERVER_NAME);
 }
 
-/** `.` or nothing: the pane we are in. @throws AppError INVALID_ARGUMENT */
+/** `.` or no word: the pane this process runs in. @throws AppError INVALID_ARGUMENT */
 export async function paneNamed(call: CommandCall, word: string | undefined): Promise<string> {
   if (word !== undefined && word !== ".") return word;
   const { here } = await place(call);
@@ -93,15 +93,15 @@ export async function paneNamed(call: CommandCall, word: string | undefined): Pr
   if (isMeant && at.pane !== undefined) return at.pane;
   const why =
     at === undefined
-      ? "it can be left out only inside a tmux pane that the daemon reaches"
+      ? "you can leave it out only inside a tmux pane that the daemon reaches"
       : "this terminal's pane is on another server";
-  throw new AppError("INVALID_ARGUMENT", `PANE: name one; ${why}`);
+  throw new AppError("INVALID_ARGUMENT", `missing PANE: ${why}`);
 }
 
 const named = ({ io, options }: CommandCall): string | undefined =>
   options.text("server") ?? given(io.env["TMUXWIRE_SERVER"]);
 
-/** The daemon, and this terminal's place on it, resolved when needed. */
+/** The daemon's address, and the server and pane this terminal is in, looked up when needed. */
 async function place(call: CommandCall) {
   const { url, socketPath, tmuxSocketPath, token } = await daemonAddress(call);
   const { env, signal } = call.io;
@@ -110,7 +110,7 @@ async function place(call: CommandCall) {
       ? createClient({ url: "http://localhost", token, fetch: unixFetch(socketPath) })
       : createClient({ url, token });
   const here = () =>
-    // Our TMUX says nothing about another machine's daemon.
+    // Our TMUX variable does not apply to a daemon on another machine.
     url?.startsWith("https:") === true
       ? Promise.resolve(undefined)
       : hereIn({
@@ -124,7 +124,7 @@ async function place(call: CommandCall) {
 
 const given = (text: string | undefined): string | undefined => (text === undefined || text === "" ? undefined : text);
 
-/** The token must not cross a network in the clear, nor be in a URL. */
+/** The token must not cross a network unencrypted, nor be part of a URL. */
 function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const bare = url !== undefined && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
@@ -133,12 +133,12 @@ function checkedUrl(text: string): string {
   if (url !== undefined && bare && (url.protocol === "https:" || (url.protocol === "http:" && isHere))) return url.href;
   throw new AppError(
     "INVALID_ARGUMENT",
-    `${JSON.stringify(text)} is no URL of a daemon: give http://127.0.0.1:PORT, or https for another machine`,
+    `${JSON.stringify(text)} is not a daemon URL: give http://127.0.0.1:PORT, or https for another machine`,
   );
 }
 
 interface Here {
-  /** The daemon's name for the server we are inside of. */
+  /** The daemon's name for the tmux server this process is inside of. */
   readonly server: string;
   readonly pane: string | undefined;
 }
@@ -148,7 +148,7 @@ interface Whereabouts {
   /** The socket of the daemon's own server. */
   readonly ownSocketPath: string;
   readonly uid: number | undefined;
-  /** The daemon's servers: called only when needed. */
+  /** Lists the daemon's servers; called only when needed. */
   readonly list: () => Promise<readonly NativeServer[]>;
 }
 

@@ -15,11 +15,11 @@ import { ADAPTER_NAMES, type AdapterConfigs, type AdapterName, ADAPTERS, OPT_IN_
 import type { OptionSpec, OptionValues } from "../../cli/commandTypes.ts";
 import type { Io } from "../../cli/cliIo.ts";
 
-/** Reading an adapter's settings throws when they cannot be used: whoever does not need them does not hear of them. */
+/** Reading an adapter's settings throws when they are not usable, so only code that needs them fails. */
 export interface Config extends AdapterConfigs {
   readonly daemon: DaemonConfig;
   readonly problems: ReadonlyMap<AdapterName, AppError>;
-  /** What an adapter needs and lacks to be served unless it is named. */
+  /** Why plain `serve` leaves an adapter out; undefined when it does not. */
   offBecause(name: AdapterName): string | undefined;
   /** What `tmuxwire config` shows. */
   readonly settings: readonly SettingReport[];
@@ -38,8 +38,8 @@ export const configFilePath = (env: Io["env"], homeDir: string): string =>
   join(baseDir(env["XDG_CONFIG_HOME"], join(homeDir, ".config")), "tmuxwire", "config.json");
 
 /**
- * @throws AppError CONFIGURATION_INVALID with one line that names the setting and says what it must be: of the daemon's own
- * settings here, of an adapter's when they are read from the result.
+ * @throws AppError CONFIGURATION_INVALID with one line that names the setting and says what it must be: for the daemon's own
+ * settings here, for an adapter's when they are read from the result.
  */
 export function loadConfig(inputs: ConfigInputs): Config {
   const settings = new SettingReader(inputs);
@@ -91,7 +91,7 @@ export function configurationOf(io: Io, options: OptionValues, defaults: ConfigI
   });
 }
 
-/** The configuration file, when there is one. @throws AppError CONFIGURATION_INVALID */
+/** The configuration file, if it exists. @throws AppError CONFIGURATION_INVALID */
 export function readConfigFile(env: Io["env"], homeDir: string): { path: string; text: string } | undefined {
   const path = configFilePath(env, homeDir);
   try {
@@ -99,7 +99,7 @@ export function readConfigFile(env: Io["env"], homeDir: string): { path: string;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    const message = `${path} cannot be read (${code ?? "unknown error"}); make it readable for you`;
+    const message = `cannot read ${path} (${code ?? "unknown error"}); make it readable`;
     throw new AppError("CONFIGURATION_INVALID", message, { cause: error });
   }
 }

@@ -33,15 +33,16 @@ function refusal(where: string, status: number): AppError {
   if (status === 401) {
     return new AppError(
       "UNAUTHORIZED",
-      `the daemon on ${where} does not know this token: give its own with --token-file`,
+      `the daemon on ${where} refused the token: give the right one with --token-file`,
     );
   }
   if (status === 404) {
-    return new AppError(
-      "PROTOCOL_ERROR",
-      `the daemon on ${where} is older than this command and has no MCP: restart it`,
-    );
+    return new AppError("PROTOCOL_ERROR", `the daemon on ${where} is too old for MCP: restart it`);
   }
-  if (status === 400) return new AppError("INVALID_ARGUMENT", "the daemon refuses --server or --panes; see `--help`");
-  return new AppError("RESOURCE_LIMIT", `the daemon on ${where} takes no more MCP clients now (status ${status})`);
+  if (status === 400)
+    return new AppError("INVALID_ARGUMENT", "the daemon refused --server or --panes; see `tmuxwire mcp --help`");
+  return new AppError(
+    "RESOURCE_LIMIT",
+    `the daemon on ${where} accepts no more MCP clients (status ${status}); try again later`,
+  );
 }

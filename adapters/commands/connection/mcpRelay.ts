@@ -1,7 +1,7 @@
 /**
- * Carries MCP between a client's pipes and the daemon: lines of JSON-RPC on stdin and stdout, a WebSocket to the daemon. It
- * knows of the protocol only what a lost daemon requires: which requests have no response yet (each gets an error), and
- * how the client initialized (repeated to the next daemon before anything else).
+ * Relays MCP between a client's pipes and the daemon: lines of JSON-RPC on stdin and stdout, a WebSocket to the daemon. It
+ * keeps only the protocol state needed when the connection is lost: which requests have no response yet (each gets an
+ * error), and how the client initialized (repeated to the next daemon before anything else).
  */
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -30,7 +30,7 @@ export class McpRelay {
   readonly #waiting = new Set<string>();
   /** The client's `initialize` and `initialized`. */
   #greeting: readonly string[] = [];
-  /** The id of a repeated greeting, whose response is dropped. */
+  /** The id of a repeated `initialize`, whose response is dropped. */
   #unasked: string | undefined;
   #repeats = 0;
 
@@ -38,12 +38,12 @@ export class McpRelay {
     this.#options = options;
   }
 
-  /** Runs until the client closes its end, or the process is told to stop. */
+  /** Runs until the client closes stdin or the process is told to stop. */
   async run(): Promise<void> {
     const { io } = this.#options;
-    // Connect before the first message, which then meets no delay.
+    // Connect before the first message arrives, so that it is not delayed.
     await this.#connected().catch((error: unknown) => io.err(`tmuxwire: ${toAppError(error).message}\n`));
-    // Not earlier: readline loses lines that arrive before they are read.
+    // Not earlier: readline drops lines that arrive before anything reads them.
     const lines = createInterface({ input: io.stdin, crlfDelay: Infinity, signal: io.signal });
     for await (const line of lines) if (line.trim() !== "") await this.#fromClient(line);
     this.#socket?.close();
@@ -114,7 +114,7 @@ export class McpRelay {
   }
 }
 
-/** Neither for what is not a message: the daemon reports that. */
+/** Empty for a line that is not a message: the daemon reports that. */
 function messageOf(line: string): Message {
   try {
     const value: unknown = JSON.parse(line);

@@ -1,6 +1,6 @@
 /**
- * `fetch` over a unix socket, which Node's cannot do: the same signature, so that the typed client needs no change. Request
- * bodies are small and sent whole; response bodies are streams.
+ * `fetch` over a unix socket, which Node's own does not support. The signature is the same, so the typed client needs no
+ * change. Request bodies are small and sent whole; response bodies are streams.
  */
 import type { IncomingMessage } from "node:http";
 import { Agent, request as httpRequest } from "node:http";
@@ -9,7 +9,7 @@ import { AppError } from "../../../protocol/errors.ts";
 
 type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** Statuses whose responses have no body, not even an empty one. */
+/** Statuses whose `Response` must be made with a null body. */
 const NO_BODY = new Set([204, 205, 304]);
 
 export function unixFetch(socketPath: string): Fetch {
@@ -54,7 +54,7 @@ function responseOf(incoming: IncomingMessage): Response {
   return new Response(Readable.toWeb(incoming) as ReadableStream<Uint8Array>, { status, headers });
 }
 
-/** What a person can do about a socket that cannot be reached. */
+/** An error that says what to do about an unreachable socket. */
 function connectError(socketPath: string, error: NodeJS.ErrnoException): Error {
   const { code } = error;
   if (code === "ENOENT" || code === "ECONNREFUSED") {
@@ -62,7 +62,7 @@ function connectError(socketPath: string, error: NodeJS.ErrnoException): Error {
     return new AppError("DAEMON_UNREACHABLE", message, { cause: error });
   }
   if (code === "EACCES" || code === "EPERM") {
-    return new AppError("FORBIDDEN", `you may not use ${socketPath}: run this as the user of the daemon`, {
+    return new AppError("FORBIDDEN", `no permission to use ${socketPath}: run this as the daemon's user`, {
       cause: error,
     });
   }

@@ -27,7 +27,7 @@ export async function examine(io: Io, readConfig: () => Config): Promise<Finding
   const usable = config.problems.size === 0 ? "every setting is usable" : "the daemon's own settings are usable";
   const findings = [...system, ok("configuration", `${usable}; \`tmuxwire config\` shows them`)];
   for (const adapter of ADAPTERS) {
-    // An adapter that is not started needs no checks.
+    // An adapter that is not started is not checked.
     const off = config.offBecause(adapter.name);
     if (off !== undefined) {
       findings.push(ok(adapter.name, `not served: ${off}`));

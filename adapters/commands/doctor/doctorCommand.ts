@@ -1,4 +1,4 @@
-/** `tmuxwire doctor`: checks everything that a start depends on, without changing it. */
+/** `tmuxwire doctor`: checks everything that starting the daemon depends on, and changes nothing. */
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import { JSON_OPTION } from "../../cli/jsonOutput.ts";
 import { printable } from "../../cli/textTable.ts";
@@ -8,10 +8,10 @@ import { CONFIG_OPTIONS, configurationOf } from "../connection/configuration.ts"
 export const doctorCommand: CommandSpec = {
   name: "doctor",
   summary: "check what the daemon needs, and say what to do",
-  details: ["Changes nothing. Exits with 1 when something would keep a part of the daemon from starting, else with 0."],
+  details: ["Changes nothing. Exits with 1 if a part of the daemon could not start, else with 0."],
   positionals: [],
   options: [...CONFIG_OPTIONS, JSON_OPTION],
-  examples: [{ line: "tmuxwire doctor", does: "look at everything" }],
+  examples: [{ line: "tmuxwire doctor", does: "run every check" }],
   run: async ({ io, options }: CommandCall): Promise<number> => {
     const { examine } = await import("./doctorChecks.ts");
     const findings = await examine(io, () => configurationOf(io, options));
@@ -30,7 +30,7 @@ const MARKS: Readonly<Record<Verdict, { readonly text: string; readonly colour: 
   fail: { text: "FAIL", colour: 31 },
 };
 
-/** What `tmuxwire doctor` finds: one line per check, and what to do about each problem. */
+/** The report of `tmuxwire doctor`: one line per check, and how to fix each problem. */
 export function reportText(findings: readonly Finding[], colour: boolean): string {
   const width = Math.max(...findings.map(({ check }) => check.length));
   const lines = findings.flatMap(({ check, verdict, message, remedy }) => {
@@ -46,5 +46,5 @@ function summary(findings: readonly Finding[]): string {
   const count = (verdict: Verdict): number => findings.filter((one) => one.verdict === verdict).length;
   const [failed, warned] = [count("fail"), count("warn")];
   if (failed > 0) return `${failed} of ${findings.length} checks failed`;
-  return warned > 0 ? `usable, with ${warned} thing${warned === 1 ? "" : "s"} to look at` : "all is well";
+  return warned > 0 ? `usable, with ${warned} warning${warned === 1 ? "" : "s"}` : "all checks passed";
 }

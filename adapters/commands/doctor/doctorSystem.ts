@@ -23,21 +23,21 @@ export function nodeCheck(): Finding {
 
 export function descriptorCheck(): Finding {
   const limit = descriptorLimit();
-  if (limit === undefined) return ok("descriptors", "as many open files as the system gives");
+  if (limit === undefined) return ok("descriptors", "no limit on open files");
   requireDescriptors(limit);
   if (limit >= ENOUGH_DESCRIPTORS) return ok("descriptors", `up to ${limit} open files`);
-  return warn("descriptors", `at most ${limit} open files`, `raise the limit: ulimit -n ${ENOUGH_DESCRIPTORS}`);
+  return warn("descriptors", `at most ${limit} open files`, `raise the limit: run \`ulimit -n ${ENOUGH_DESCRIPTORS}\``);
 }
 
-const MORE = "docs/platforms.md says what that means";
+const MORE = "see docs/platforms.md";
 
-/** What the daemon cannot know here; it works without. */
+/** What this platform does not report; the daemon works without it. */
 const UNREPORTED: Readonly<Record<HostName, string | undefined>> = {
   linux: undefined,
   darwin:
-    "macOS reports processes only through `ps`, which runs once for each delivery to a program, and neither who listens " +
+    "macOS reports processes only through `ps`, which the daemon runs once per delivery, and reports neither who listens " +
     `on a socket nor when a terminal closes; ${MORE}`,
-  unknown: `this system is not supported: only tmux is asked about processes, sockets and terminals; ${MORE}`,
+  unknown: `unsupported system: processes, sockets and terminals are known only as far as tmux reports them; ${MORE}`,
 };
 
 /** @param isReported whether the host reports processes */
@@ -45,33 +45,32 @@ export function hostCheck(name: HostName, isReported: boolean): Finding {
   const unreported = UNREPORTED[name];
   if (unreported !== undefined) return ok("host", unreported);
   if (isReported) return ok("host", "Linux reports processes, sockets and terminals");
-  return warn(
-    "host",
-    `there is no /proc, so processes and sockets are unknown; ${MORE}`,
-    "mount it: mount -t proc proc /proc",
-  );
+  return warn("host", `no /proc, so processes and sockets are unknown; ${MORE}`, "run `mount -t proc proc /proc`");
 }
 
-/** @param problem why we have no pty */
+/** @param problem why the pty module cannot be loaded */
 export function ptyCheck(problem: string | undefined): Finding {
-  if (problem === undefined) return ok("terminal module", "tmux clients run on terminals and end with the daemon");
+  if (problem === undefined) return ok("terminal module", "tmux clients run on ptys and end with the daemon");
   return warn(
     "terminal module",
-    `it did not install (${problem}): tmux clients run on pipes, and those of a killed daemon stay until the next start`,
-    `run: npm rebuild ${PTY_PACKAGE} (it needs a C++ compiler and Python)`,
+    `not installed (${problem}): tmux clients run on pipes, and those of a killed daemon stay until the next start`,
+    `run \`npm rebuild ${PTY_PACKAGE}\` (needs a C++ compiler and Python)`,
   );
 }
 
-/** A user's systemd listens on a socket in the runtime directory. */
+/** A running `systemd --user` has a socket in the runtime directory. */
 export function sessionCheck({ env, platform }: Io): Finding {
   if (platform !== "linux")
-    return ok("user session", `services are ${platform === "darwin" ? "launchd's" : "not ours"} here`);
+    return ok(
+      "user session",
+      platform === "darwin" ? "services are run by launchd" : "services are not supported on this system",
+    );
   const runtimeDir = env["XDG_RUNTIME_DIR"];
   if (runtimeDir === undefined || runtimeDir === "") {
     return warn(
       "user session",
-      "XDG_RUNTIME_DIR is not set: sockets go below ~/.local/state, and `tmuxwire service` has no systemd to use",
-      "log in with a session of your own (ssh, console), or run: loginctl enable-linger",
+      "XDG_RUNTIME_DIR is not set: sockets are below ~/.local/state, and `tmuxwire service` finds no systemd",
+      "log in directly (ssh, console), or run `loginctl enable-linger`",
     );
   }
   const { uid, mode } = statSync(runtimeDir);
@@ -79,13 +78,13 @@ export function sessionCheck({ env, platform }: Io): Finding {
     return fail("user session", `${runtimeDir} belongs to user ${uid}`, "unset XDG_RUNTIME_DIR, or set it to your own");
   }
   if ((mode & 0o077) !== 0) {
-    return warn("user session", `${runtimeDir} is open to others`, `run: chmod 700 ${runtimeDir}`);
+    return warn("user session", `${runtimeDir} is accessible to other users`, `run \`chmod 700 ${runtimeDir}\``);
   }
   if (existsSync(join(runtimeDir, "systemd", "private"))) return ok("user session", "systemd runs for this user");
   return warn(
     "user session",
-    "there is no systemd of this user: `tmuxwire service` cannot be used",
-    "run `tmuxwire serve` yourself, or loginctl enable-linger",
+    "no systemd runs for this user: `tmuxwire service` does not work",
+    "run `tmuxwire serve` yourself, or run `loginctl enable-linger`",
   );
 }
 

@@ -1,6 +1,6 @@
 /**
- * The directories that `tmuxwire hooks install` makes, remembered beside the scripts, so that `uninstall` takes away these,
- * once they are empty, and no directory that was there before.
+ * The directories that `tmuxwire hooks install` makes are recorded beside the scripts, so that `uninstall` removes them
+ * once they are empty, and no directory that existed before.
  */
 import { existsSync, readdirSync, rmdirSync } from "node:fs";
 import { dirname, isAbsolute, join, sep } from "node:path";
@@ -9,7 +9,7 @@ import { readWhole, removeFile, replaceWhole } from "../../hooks/wholeFile.ts";
 
 const RECORD = "directories.json";
 
-/** Before these files are written. @param data where the scripts are @throws AppError CONFIGURATION_INVALID */
+/** Call before the files are written. @param data where the scripts are @throws AppError CONFIGURATION_INVALID */
 export function rememberDirectories(data: string, files: readonly string[]): void {
   const record = join(data, RECORD);
   const missing = [record, ...files].flatMap(missingAbove);
@@ -17,8 +17,8 @@ export function rememberDirectories(data: string, files: readonly string[]): voi
 }
 
 /**
- * Once these files are gone. What others have put files into is theirs from now on; the directories of the scripts wait for
- * the last agent's.
+ * Call once the files are removed. A directory that holds other files is kept and forgotten; the directories of the
+ * scripts stay until the last agent's hooks are removed.
  * @throws AppError CONFIGURATION_INVALID
  */
 export function removeMadeDirectories(data: string, files: readonly string[]): void {
@@ -53,7 +53,7 @@ function missingAbove(file: string): readonly string[] {
   return missing;
 }
 
-/** None that it cannot tell: a directory too many is better than one too few. */
+/** Empty if the record is unreadable: leaving a directory behind is better than removing someone's. */
 function made(record: string): readonly string[] {
   try {
     const directories = JSON.parse(Buffer.from(readWhole(record) ?? "").toString()) as unknown;
@@ -72,7 +72,7 @@ function removeEmpty(directories: readonly string[]): void {
     try {
       rmdirSync(directory);
     } catch {
-      // It holds something, or is gone: it stays as it is.
+      // Not empty, or already gone.
     }
   }
 }

@@ -11,12 +11,15 @@ import { findInstall } from "./hookInstalls.ts";
 import { printable } from "../../cli/textTable.ts";
 
 export const onlyClaudesProjects = (agent: string): AppError =>
-  new AppError("INVALID_ARGUMENT", `--scope project is for claude: ${agent}'s hooks are for all your sessions`);
+  new AppError(
+    "INVALID_ARGUMENT",
+    `--scope project works only with claude: ${agent}'s hooks apply to all your sessions`,
+  );
 
 /** The exit code of `systemctl status` for a missing unit. */
 export const NOT_INSTALLED = 3;
 
-/** Where an agent's hooks report to, and our own files for them. @throws AppError INVALID_ARGUMENT, CONFIGURATION_INVALID */
+/** The dashboard that an agent's hooks report to, and our files for them. @throws AppError INVALID_ARGUMENT, CONFIGURATION_INVALID */
 export function hookPlace(agent: string, { io, options }: CommandCall) {
   const { dashboard } = configurationOf(io, options);
   const data = join(given(io.env["XDG_DATA_HOME"]) ?? join(io.homeDir, ".local", "share"), ...HOOKS_DIRECTORY);
@@ -32,12 +35,12 @@ export function hookPlace(agent: string, { io, options }: CommandCall) {
 interface AskedPlace {
   readonly data: string;
   readonly settings: string;
-  /** The caller said which file it is. */
+  /** The caller named the file. */
   readonly isNamed: boolean;
   readonly url: string;
 }
 
-/** The file and the dashboard that are meant: for all but `install` those that it was given. */
+/** The settings file and dashboard of a call; `status` and `uninstall` use those of the last `install`. */
 export function knownPlace(
   agent: string,
   { positionals: [action], options }: CommandCall,
@@ -52,8 +55,11 @@ export function knownPlace(
 function dashboardUrl(asked: string | undefined, host: string, port: number): string {
   if (asked === undefined) {
     if (port === 0)
-      throw new AppError("CONFIGURATION_INVALID", "the dashboard's port is any: say which with --dashboard URL");
-    // One that listens on all addresses is reached on loopback.
+      throw new AppError(
+        "CONFIGURATION_INVALID",
+        "the dashboard's port is chosen at start: name it with --dashboard URL",
+      );
+    // A dashboard that listens on all addresses is reached over loopback.
     const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
     return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
   }
@@ -61,7 +67,10 @@ function dashboardUrl(asked: string | undefined, host: string, port: number): st
   const isUsable =
     url !== undefined && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" && url.username === "";
   if (isUsable) return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
-  throw new AppError("INVALID_ARGUMENT", "--dashboard is an address such as http://127.0.0.1:5055, without ? and #");
+  throw new AppError(
+    "INVALID_ARGUMENT",
+    "--dashboard must be a URL such as http://127.0.0.1:5055, without a query or fragment",
+  );
 }
 
 export function replaceChanged(path: string, text: string, mode: number): string[] {
@@ -77,7 +86,7 @@ export function removeThere(path: string): string[] {
   return [path];
 }
 
-/** The token in curl's own syntax: inside double quotes only these two are escaped. Without a token, no file. */
+/** The token in curl's config syntax: inside double quotes only these two are escaped. Without a token, no file. */
 export function replaceSecrets(path: string, token: string | undefined): string[] {
   if (token === undefined) return removeThere(path);
   const escaped = token.replaceAll(/[\\"]/g, "\\$&");
@@ -86,18 +95,18 @@ export function replaceSecrets(path: string, token: string | undefined): string[
 
 export const hasCurl = ({ env }: Io): boolean =>
   (env["PATH"] ?? "").split(delimiter).some((directory) => directory !== "" && existsSync(join(directory, "curl")));
-export const NO_CURL = "curl is not on PATH: install it, the hooks do nothing without it";
+export const NO_CURL = "curl is not on PATH: install it; the hooks do nothing without it";
 
 export const given = (path: string | undefined): string | undefined =>
   path !== undefined && isAbsolute(path) ? path : undefined;
 
-/** @param title the agent's */
+/** @param title of the agent */
 export const installedLines = (changed: readonly string[], title: string, url: string): readonly string[] => [
   ...(changed.length === 0 ? ["nothing to do: the hooks are installed"] : ["written:", ...indented(changed)]),
-  `${title} reports to ${url}; restart agents that run already`,
+  `${title} reports to ${url}; restart agents that are already running`,
 ];
 
 export const removedLines = (changed: readonly string[]): readonly string[] =>
-  changed.length === 0 ? ["nothing to do: there are no hooks of ours"] : ["changed:", ...indented(changed)];
+  changed.length === 0 ? ["nothing to do: no hooks are installed"] : ["changed:", ...indented(changed)];
 
 const indented = (paths: readonly string[]): readonly string[] => paths.map((path) => `  ${printable(path)}`);

@@ -1,6 +1,6 @@
 /**
- * What `tmuxwire hooks install` was given, remembered beside the scripts, so that `status` and `uninstall` find the same
- * files and the same dashboard without being told again.
+ * The arguments of `tmuxwire hooks install`, recorded beside the scripts, so that `status` and `uninstall` find the same
+ * files and the same dashboard.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ type HookInstall = v.InferOutput<typeof installSchema>;
 
 const recordOf = (data: string, agent: string): string => join(data, `${agent}.installs.json`);
 
-/** The newest last; none that cannot be read. */
+/** Newest last; empty if the record is unreadable. */
 function installsOf(data: string, agent: string): readonly HookInstall[] {
   try {
     const bytes = readWhole(recordOf(data, agent));
@@ -26,7 +26,7 @@ function installsOf(data: string, agent: string): readonly HookInstall[] {
   }
 }
 
-/** The one into this file; else, for a file that nobody named, the newest for all sessions. */
+/** The install into this file; if no file was named, else the newest one for all sessions. */
 export function findInstall(
   data: string,
   agent: string,

@@ -1,4 +1,4 @@
-/** `tmuxwire hooks`: installs, removes or checks the hooks by which an agent reports to the dashboard. */
+/** `tmuxwire hooks`: installs, removes or checks the hooks through which an agent reports to the dashboard. */
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
@@ -36,15 +36,15 @@ export const hooksCommand: CommandSpec = {
   summary: "let an agent report to the dashboard",
   details: [
     "install writes hooks for eight events into Claude Code's settings ($CLAUDE_CONFIG_DIR or ~/.claude; with --scope " +
-      "project .claude/settings.json of the directory you are in) and the script they run into " +
-      "~/.local/share/tmuxwire/hooks. Nothing else in the settings changes, and uninstall gives back what was there. " +
-      "Restart agents that run already.",
-    "Gemini CLI the same, five events in ~/.gemini/settings.json ($GEMINI_CLI_HOME); Codex seven in ~/.codex/hooks.json " +
-      "($CODEX_HOME), which Codex has you review at its next start.",
-    "pi, opencode and Copilot CLI get a file of their own: ~/.pi/agent/extensions/tmuxwire.ts ($PI_CODING_AGENT_DIR), " +
+      "project, .claude/settings.json of the current directory) and the script they run into " +
+      "~/.local/share/tmuxwire/hooks. Nothing else in the settings changes, and uninstall restores them. " +
+      "Restart agents that are already running.",
+    "Gemini CLI gets five events in ~/.gemini/settings.json ($GEMINI_CLI_HOME); Codex gets seven in ~/.codex/hooks.json " +
+      "($CODEX_HOME), which it asks you to review at its next start.",
+    "pi, opencode and Copilot CLI each get a separate file: ~/.pi/agent/extensions/tmuxwire.ts ($PI_CODING_AGENT_DIR), " +
       "~/.config/opencode/plugin/tmuxwire.js ($OPENCODE_CONFIG_DIR) and ~/.copilot/hooks/tmuxwire.json ($COPILOT_HOME), " +
       "for all your sessions.",
-    "status and uninstall find what install was given: its files, and with --dashboard its URL. status exits with 0 when all of them are there, with 3 when not.",
+    "status and uninstall look at the files of the last install; status exits with 0 if all of them are in place, else with 3.",
   ],
   positionals: [
     { name: "ACTION", description: "what to do", choices: ACTIONS },
@@ -55,7 +55,7 @@ export const hooksCommand: CommandSpec = {
       name: "scope",
       type: "text",
       value: "SCOPE",
-      description: "all your sessions, or those in this project for everybody who works on it",
+      description: "user: all your sessions; project: sessions in this project, for everyone who works on it",
       choices: SCOPES,
       default: "user",
     },
@@ -63,17 +63,17 @@ export const hooksCommand: CommandSpec = {
       name: "dashboard",
       type: "text",
       value: "URL",
-      description: "where the dashboard is",
-      default: "as `tmuxwire config` has it, else http://127.0.0.1:5055",
+      description: "the dashboard's URL",
+      default: "that of `tmuxwire config`, else http://127.0.0.1:5055",
     },
     JSON_OPTION,
   ],
   examples: [
     { line: "tmuxwire hooks install claude", does: "for all your sessions" },
     { line: "tmuxwire hooks install claude --scope project", does: "for this project" },
-    { line: "tmuxwire hooks install pi", does: "an extension of pi" },
-    { line: "tmuxwire hooks status claude", does: "whether they are installed, and where" },
-    { line: "tmuxwire hooks uninstall claude", does: "take them out again" },
+    { line: "tmuxwire hooks install pi", does: "as a pi extension" },
+    { line: "tmuxwire hooks status claude", does: "show whether they are installed, and where" },
+    { line: "tmuxwire hooks uninstall claude", does: "remove them" },
   ],
   run: async (call: CommandCall): Promise<number> => {
     const agent = call.positionals[1]!;
@@ -121,7 +121,7 @@ function placeOf(agent: SettingsAgent, call: CommandCall): Place {
 
 async function install(place: Place, call: CommandCall): Promise<number> {
   const { agent, settingsPath, scriptPath, secretsPath, token, url } = place;
-  // Read first: a refusal comes before anything is written.
+  // Read first, so that a refusal comes before anything is written.
   const before = settingsAt(place);
   const after = withHooks(before, place.groups);
   rememberDirectories(dirname(scriptPath), [settingsPath]);
@@ -168,7 +168,7 @@ async function status(place: Place, call: CommandCall): Promise<number> {
     `${scriptPath}: ${script}`,
     `dashboard: ${place.url}`,
     ...others.map((other) => `also installed: ${other.settings}, dashboard ${other.url}`),
-    ...(disabled ? [`${agent.title} has all hooks switched off in these settings`] : []),
+    ...(disabled ? [`${agent.title} has all hooks disabled in these settings`] : []),
     ...(curl ? [] : [NO_CURL]),
     ...(installed || overall === "not installed"
       ? []
@@ -189,12 +189,12 @@ const whereOf = ({ scope, settingsPath, scriptPath, url }: Place) => ({
 const settingsAt = ({ agent, settingsPath }: Place): string | undefined =>
   readSettings(settingsPath, readWhole(settingsPath), agent.takesComments);
 
-/** @throws AppError REVISION_CONFLICT when the settings were written meanwhile. */
+/** @throws AppError REVISION_CONFLICT if another program has changed the settings meanwhile. */
 function replaceSettings(place: Place, before: string | undefined, after: string | undefined): string[] {
   if (before === after) return [];
   const path = place.settingsPath;
   if (settingsAt(place) !== before) {
-    throw new AppError("REVISION_CONFLICT", `${path} was changed at this moment by another program; try again`);
+    throw new AppError("REVISION_CONFLICT", `another program changed ${path} at the same time; try again`);
   }
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   if (after !== undefined || isLink) replaceWhole(path, after ?? "{}\n");

@@ -1,6 +1,6 @@
 /**
- * `tmuxwire hooks` for agents that load a file of ours: written whole, removed whole; a foreign file in its place is left
- * alone.
+ * `tmuxwire hooks` for agents that load a plugin file: we write and remove the whole file, and leave a file that is not
+ * ours alone.
  */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ export async function runPluginHooks(agent: PluginAgent, call: CommandCall): Pro
   const wanted = text({ dashboardUrl: url, secretsPath, scriptPath });
   const there = readWhole(pluginPath);
   const found = there === undefined ? undefined : Buffer.from(there).toString();
-  // A link is somebody else's.
+  // A symbolic link is not ours.
   const isLink = lstatSync(pluginPath, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   const isForeign = isLink || (found !== undefined && !isOurPlugin(found));
   if (action === "status") {
@@ -62,7 +62,7 @@ export async function runPluginHooks(agent: PluginAgent, call: CommandCall): Pro
     if (isForeign)
       throw new AppError(
         "CONFIGURATION_INVALID",
-        `${pluginPath} is not ours and was left unchanged; move it and try again`,
+        `${pluginPath} was not written by tmuxwire and was left unchanged; move it and try again`,
       );
     rememberDirectories(data, [pluginPath]);
     const changed = [
@@ -83,7 +83,7 @@ export async function runPluginHooks(agent: PluginAgent, call: CommandCall): Pro
   return 0;
 }
 
-/** opencode follows XDG. */
+/** opencode follows the XDG base directories. */
 const configured = (agent: PluginAgent, env: NodeJS.ProcessEnv, otherwise: string): string => {
   const config = agent === "opencode" ? given(env["XDG_CONFIG_HOME"]) : undefined;
   return config === undefined ? otherwise : join(config, "opencode");

@@ -1,6 +1,6 @@
 /**
- * `tmuxwire submit` and `choose`: a prompt for the program in a pane, an answer to its dialog, verified, with an exit code
- * for the outcome. `interrupt` and `clear`: the program's own keys.
+ * `tmuxwire submit` and `choose` give the program in a pane a prompt or an answer to its dialog, verify it, and exit with
+ * a code for the outcome. `interrupt` and `clear` press the program's own keys.
  */
 import { NATIVE_MAX_DELIVERY_MS } from "../../../protocol/api/nativeDelivery.ts";
 import { PROFILES } from "../../../daemon/readiness/profiles.ts";
@@ -11,7 +11,7 @@ import { operationCommand } from "./operationCommand.ts";
 import { PANE, PANE_OR_THIS, timeoutOf } from "./paneArguments.ts";
 import { usageError } from "../../cli/parseCommand.ts";
 
-/** 10 (wrong state) and the table's other codes are for errors: nothing was delivered. */
+/** Other exit codes, such as 10 (wrong state), are for errors: nothing was delivered. */
 const SUBMIT_EXIT_CODES: Readonly<Record<NativeDelivery["outcome"], number>> = {
   submitted: 0,
   queued: 20,
@@ -22,10 +22,10 @@ const SUBMIT_EXIT_CODES: Readonly<Record<NativeDelivery["outcome"], number>> = {
 
 const WHAT_IT_MEANS: Readonly<Record<NativeDelivery["outcome"], string>> = {
   submitted: "submitted",
-  queued: "queued: the program is busy and keeps it for later",
-  echoed_unconfirmed: "Enter was pressed, but nothing says that the program took it: look at the pane",
-  not_echoed: "the program never showed the text, so Enter was not pressed: look at the pane",
-  indeterminate: "the connection was lost before the outcome was known: look at the pane before trying again",
+  queued: "queued: the program is busy and will take it later",
+  echoed_unconfirmed: "Enter was pressed, but the program did not confirm it: look at the pane",
+  not_echoed: "the text did not appear on the screen, so Enter was not pressed: look at the pane",
+  indeterminate: "the connection was lost before the outcome was known: look at the pane, then try again",
 };
 
 /** `screenNote` is one line. */
@@ -38,7 +38,7 @@ const DELIVERY_OPTIONS: readonly OptionSpec[] = [
     short: "k",
     type: "text",
     value: "KEY",
-    description: "idempotency key: the same one again types nothing and returns what the first one did",
+    description: "idempotency key: repeating it types nothing and returns the first outcome",
   },
   {
     name: "timeout",
@@ -63,29 +63,38 @@ export const submitCommand = operationCommand<NativeDelivery>({
   operation: "submit",
   name: "submit",
   details: [
-    "Types the text, sees it on the screen, presses Enter by itself, and sees that it was taken. Nothing is typed while the " +
-      "program asks something, starts, shows nothing known (but see --while-unknown), or is busy (but see --queue). Words are joined with a blank; `-` alone reads the " +
-      "text from standard input; text that begins with - goes after `--`.",
-    "Exit code 0 submitted, 20 queued, 21 entered but not confirmed, 22 never shown and not entered, 23 undecided because " +
-      "the connection was lost, 10 the program is in another state, 124 the time was over.",
+    "Types the text, waits until the screen shows it, presses Enter, and verifies that the program took it. Types nothing " +
+      "while the program has a question open, is starting, is in an unknown state (see --while-unknown) or is busy (see " +
+      "--queue). Words are joined with a space; `-` alone reads the text from standard input; put text that begins with - " +
+      "after `--`.",
+    "Exit codes: 0 submitted; 20 queued; 21 entered but not confirmed; 22 never shown, so not entered; 23 unknown because " +
+      "the connection was lost; 10 the program was in another state; 124 timed out.",
   ],
-  positionals: [PANE, { gives: "text", name: "TEXT", description: "the prompt; line ends stay inside it", many: true }],
+  positionals: [
+    PANE,
+    { gives: "text", name: "TEXT", description: "the prompt; line breaks stay inside it", many: true },
+  ],
   members: ["literal"],
   options: [
-    { name: "queue", short: "q", type: "flag", description: "while it is busy, give it to a program that queues" },
+    {
+      name: "queue",
+      short: "q",
+      type: "flag",
+      description: "submit also while the program is busy, if it queues prompts",
+    },
     {
       name: "wait",
       short: "w",
       type: "flag",
-      description: "while the prompt box holds somebody's text, wait until it is empty",
+      description: "while the prompt box holds text, wait until it is empty",
     },
-    { name: "while-unknown", type: "flag", description: "type also while nothing known of the agent is on the screen" },
+    { name: "while-unknown", type: "flag", description: "type also while the agent's state is unknown" },
     { name: "clear", type: "flag", description: "empty the prompt box first" },
     {
       name: "profile",
       type: "text",
       value: "NAME",
-      description: "what the program is",
+      description: "the program's profile",
       default: "guessed",
       complete: PROFILES.map(({ name }) => name),
     },
@@ -93,7 +102,7 @@ export const submitCommand = operationCommand<NativeDelivery>({
   ],
   examples: [
     { line: "tmuxwire submit agent 'fix the failing test'", does: "a prompt" },
-    { line: "tmuxwire submit agent --queue - < task.md", does: "a file, also while it works on something" },
+    { line: "tmuxwire submit agent --queue - < task.md", does: "a file, even while the agent is busy" },
     { line: "tmuxwire submit %5 --key task-17 --json 'go on'", does: "safe to repeat" },
   ],
   input: async (call) => {
@@ -117,29 +126,35 @@ export const chooseCommand = operationCommand<NativeDelivery>({
   operation: "choose",
   name: "choose",
   details: [
-    "`tmuxwire pane PANE --json` shows the dialog: its id, and its options from 0. One index chooses that option; several " +
-      "arguments answer one question each, with commas between the options of one. Exit codes are those of `submit`.",
+    "`tmuxwire show PANE --json` shows the dialog: its id, and its options counted from 0. One index chooses that option; " +
+      "with several arguments, each answers one question, with commas between the options of one. Exit codes are those of " +
+      "`submit`.",
   ],
   positionals: [
     PANE,
     {
       gives: "answer",
       name: "OPTION",
-      description: "which option, from 0, or several with commas between",
+      description: "an option, counted from 0, or several with commas between",
       optional: true,
       many: true,
     },
   ],
   members: [],
   options: [
-    { name: "other", type: "text", value: "TEXT", description: "free text instead, in the dialog's own way for it" },
-    { name: "multi", type: "flag", description: "options that are switched, also where only one is given" },
-    { name: "dialog", type: "text", value: "ID", description: "the dialog that is meant; another one is not answered" },
+    {
+      name: "other",
+      type: "text",
+      value: "TEXT",
+      description: "answer with this text instead, through the dialog's own option for it",
+    },
+    { name: "multi", type: "flag", description: "the dialog takes several options, even if only one is given" },
+    { name: "dialog", type: "text", value: "ID", description: "answer only this dialog" },
     ...DELIVERY_OPTIONS,
   ],
   examples: [
     { line: "tmuxwire choose agent 0", does: "the first option" },
-    { line: "tmuxwire choose agent --other 'use the other file'", does: "in one's own words" },
+    { line: "tmuxwire choose agent --other 'use the other file'", does: "with your own text" },
     { line: "tmuxwire choose agent 0,2 1", does: "two options of the first question, one of the second" },
   ],
   input: (call) => ({ answer: answerOf(call), ...timeoutOf(call), dialogId: call.options.text("dialog") }),
@@ -152,7 +167,7 @@ export const chooseCommand = operationCommand<NativeDelivery>({
 function answerOf({ options, positionals }: CommandCall): NativeChooseRequest["answer"] {
   const text = options.text("other");
   const words = positionals.slice(1);
-  if ((text === undefined) === (words.length === 0)) throw usageError("choose needs OPTION, or --other TEXT");
+  if ((text === undefined) === (words.length === 0)) throw usageError("give either OPTION or --other TEXT");
   if (text !== undefined) return { kind: "other", text };
   const answers = words.map((word) => word.split(",").map(indexOf));
   const [[index = 0, ...rest] = [], ...others] = answers;
@@ -161,7 +176,7 @@ function answerOf({ options, positionals }: CommandCall): NativeChooseRequest["a
 }
 
 function indexOf(word: string): number {
-  if (!/^\d{1,3}$/.test(word)) throw usageError(`OPTION is a number from 0, not ${JSON.stringify(word)}`);
+  if (!/^\d{1,3}$/.test(word)) throw usageError(`OPTION must be an integer from 0, not ${JSON.stringify(word)}`);
   return Number(word);
 }
 
@@ -169,7 +184,7 @@ export const interruptCommand = operationCommand({
   operation: "interrupt",
   name: "interrupt",
   positionals: [PANE_OR_THIS],
-  examples: [{ line: "tmuxwire interrupt agent", does: "its turn has ended when this returns" }],
+  examples: [{ line: "tmuxwire interrupt agent", does: "returns when its turn has ended" }],
 });
 
 export const clearCommand = operationCommand({

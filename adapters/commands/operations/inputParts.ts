@@ -1,4 +1,4 @@
-/** What a command types, as one job of the API: text, then keys, then Enter. */
+/** A command's input as one job of the API: text, then keys, then Enter. */
 import type { NativeInputPart } from "../../client/client.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
@@ -7,7 +7,7 @@ import type { CommandCall, OptionSpec } from "../../cli/commandTypes.ts";
 export const INPUT_OPTIONS: readonly OptionSpec[] = [
   { name: "key", short: "k", type: "list", value: "KEY", description: "press a key after the text: C-c, Up, Escape" },
   { name: "enter", short: "e", type: "flag", description: "press Enter last" },
-  { name: "paste", short: "p", type: "flag", description: "paste the text, bracketed when the program asked for that" },
+  { name: "paste", short: "p", type: "flag", description: "paste the text, bracketed if the program has asked for it" },
 ];
 
 /** Undefined when there is nothing to type. `-` alone is standard input, byte for byte. */
@@ -45,7 +45,7 @@ async function readAll({ io }: CommandCall): Promise<Buffer> {
     io.signal.throwIfAborted();
     length += chunk.length;
     if (length > MAX_INPUT_BYTES) {
-      throw new AppError("RESOURCE_LIMIT", `one input holds at most ${MAX_INPUT_BYTES} bytes: send it in pieces`);
+      throw new AppError("RESOURCE_LIMIT", `the input is larger than ${MAX_INPUT_BYTES} bytes: send it in pieces`);
     }
     chunks.push(chunk);
   }

@@ -1,4 +1,4 @@
-/** `tmuxwire servers`, `sessions`, `windows`, `panes` and `show`: what is there, as tables or as the API's own JSON. */
+/** `tmuxwire servers`, `sessions`, `windows`, `panes` and `show`: listings, as tables or as the API's own JSON. */
 import type { NativePane, NativePaneDetails, NativeServer, NativeSession, NativeWindow } from "../../client/client.ts";
 import { operationCommand } from "./operationCommand.ts";
 import { PANE_OR_THIS } from "./paneArguments.ts";
@@ -7,7 +7,7 @@ import { printable, table } from "../../cli/textTable.ts";
 export const serversCommand = operationCommand<{ readonly servers: readonly NativeServer[] }>({
   operation: "listServers",
   name: "servers",
-  examples: [{ line: "tmuxwire servers", does: "which --server takes" }],
+  examples: [{ line: "tmuxwire servers", does: "the names that --server takes" }],
   show: ({ io }, { servers }) =>
     io.out(table(["SERVER", "KIND", "STATE", "TMUX", "SESSIONS", "PANES", "SOCKET"], servers.map(serverRow))),
 });
@@ -24,7 +24,9 @@ const serverRow = ({
 }: NativeServer): string[] => [
   name,
   kind,
-  waiting === undefined ? state : `${state}, waiting until the server is calm since ${timeText(waiting.sinceUnixMs)}`,
+  waiting === undefined
+    ? state
+    : `${state}, waiting since ${timeText(waiting.sinceUnixMs)} for sessions and clients to stop changing`,
   tmuxVersion ?? "-",
   String(sessions),
   String(panes),
@@ -102,7 +104,7 @@ export const showCommand = operationCommand<NativePaneDetails>({
   positionals: [PANE_OR_THIS],
   examples: [
     { line: "tmuxwire show work", does: "its program, its directory, what it is doing" },
-    { line: "tmuxwire show agent", does: "and the dialog that is open, as choose takes it" },
+    { line: "tmuxwire show agent", does: "also an open dialog, with the options that `choose` takes" },
   ],
   show: ({ io }, pane) => {
     const rows: readonly (readonly [string, string])[] = [
@@ -126,7 +128,7 @@ export const showCommand = operationCommand<NativePaneDetails>({
   },
 });
 
-/** As for `choose`: options by their index. */
+/** Options by their index, as `choose` takes them. */
 function dialogRows({ readiness }: NativePaneDetails): (readonly [string, string])[] {
   const dialog = readiness?.dialog;
   if (dialog === undefined) return [];

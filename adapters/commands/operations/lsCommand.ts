@@ -10,9 +10,9 @@ const once = operationCommand<NativeTreeResponse>({
   operation: "tree",
   name: "ls",
   examples: [
-    { line: "tmuxwire ls", does: "with * at what is active" },
-    { line: "tmuxwire ls -w", does: "as it changes, with what the programs are doing" },
-    { line: "tmuxwire ls --json", does: "with layouts, and the event that it is after" },
+    { line: "tmuxwire ls", does: "the active ones marked with *" },
+    { line: "tmuxwire ls -w", does: "redrawn as it changes, with what the programs are doing" },
+    { line: "tmuxwire ls --json", does: "with layouts, and the id of the last event it includes" },
   ],
   show: ({ io }, tree) => io.out(drawn(tree, new Map())),
 });
@@ -21,7 +21,7 @@ export const lsCommand: CommandSpec = {
   ...once,
   aliases: ["tree"],
   options: [
-    { name: "watch", short: "w", type: "flag", description: "draw it again whenever something changes" },
+    { name: "watch", short: "w", type: "flag", description: "redraw it whenever something changes" },
     ...CLIENT_OPTIONS,
   ],
   run: (call) => (call.options.flag("watch") ? watch(call) : once.run(call)),
@@ -30,7 +30,7 @@ export const lsCommand: CommandSpec = {
 const HOME_AND_CLEAR = "\u001b[H\u001b[J";
 const CLEAR = "\u001b[2J";
 
-/** Redraws in place on a terminal; otherwise prints one tree after the other. */
+/** Redraws in place on a terminal; otherwise prints one tree after another. */
 async function watch(call: CommandCall): Promise<number> {
   const { io, options } = call;
   const json = options.flag("json");

@@ -1,6 +1,6 @@
 /**
- * A command that is an operation of the API: its input comes from positionals and from options derived from the operation's
- * schema; with --json it prints the operation's output unchanged.
+ * A command that performs one operation of the API: its input comes from positionals and from options derived from the
+ * operation's schema; with --json it prints the operation's output unchanged.
  */
 import { resolve } from "node:path";
 import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
@@ -11,10 +11,10 @@ import { CLIENT_OPTIONS, connect, paneNamed } from "../connection/clientConnecti
 import type { CommandCall, CommandSpec, Example, OptionSpec, PositionalSpec } from "../../cli/commandTypes.ts";
 import { usageError } from "../../cli/parseCommand.ts";
 
-/** `gives`: its target (`server`, `session`, `pane`), or a member of the input. */
+/** `gives`: what the word sets, the target (`server`, `session`, `pane`) or a member of the input. */
 export type GivingPositional = PositionalSpec & {
   readonly gives: string;
-  /** A pane: `.`, or nothing where it is optional, is the one we are in. */
+  /** Names a pane; `.`, or no word where it is optional, means the pane this process runs in. */
   readonly isPane?: true;
 };
 
@@ -25,17 +25,17 @@ export interface OperationCommand<Output> {
   /** Default: the operation's description. */
   readonly details?: readonly string[] | undefined;
   readonly positionals?: readonly GivingPositional[] | undefined;
-  /** Members that are options; default: all that are not positionals. */
+  /** The members that become options; default: all that are not positionals. */
   readonly members?: readonly string[] | undefined;
-  /** Overrides of what the schema gives. */
+  /** Overrides of the options derived from the schema. */
   readonly tweak?: Readonly<Record<string, Partial<OptionSpec>>> | undefined;
   /** Options that are not members: `input` reads them. */
   readonly options?: readonly OptionSpec[] | undefined;
   readonly examples: readonly Example[];
-  /** Further or overriding members. @throws AppError INVALID_ARGUMENT */
+  /** Further members; they override those from the options. @throws AppError INVALID_ARGUMENT */
   readonly input?: ((call: CommandCall) => object | Promise<object>) | undefined;
   readonly idempotencyKey?: ((call: CommandCall) => string | undefined) | undefined;
-  /** Prints the output without --json; default nothing. */
+  /** Prints the output when --json is not given; default: print nothing. */
   readonly show?: ((call: CommandCall, output: Output) => Promise<void> | void) | undefined;
   /** Default 0. */
   readonly exitCode?: ((output: Output) => number) | undefined;
@@ -139,7 +139,7 @@ function optionValue(
   }
 }
 
-/** The schema's value, from words. */
+/** The schema's value from the word given on the command line. */
 function valueOf(
   { io }: CommandCall,
   members: ReadonlyMap<string, SchemaMember>,
@@ -152,7 +152,7 @@ function valueOf(
   switch (members.get(name)?.kind) {
     case "number":
       if (!/^\d+(?:\.\d+)?$/.test(word))
-        throw usageError(`${name.toUpperCase()} is a number, not ${JSON.stringify(word)}`);
+        throw usageError(`${name.toUpperCase()} must be a number, not ${JSON.stringify(word)}`);
       return Number(word);
     case "numberOrText":
       return /^\d+$/.test(word) ? Number(word) : word;
@@ -170,7 +170,7 @@ function valueOf(
 
 function variable(name: string, given: string): readonly [string, string] {
   const at = given.indexOf("=");
-  if (at < 1) throw usageError(`--${name} is NAME=VALUE, not ${JSON.stringify(given)}`);
+  if (at < 1) throw usageError(`--${name} must be NAME=VALUE, not ${JSON.stringify(given)}`);
   return [given.slice(0, at), given.slice(at + 1)];
 }
 

@@ -5,16 +5,16 @@ import type { GivingPositional } from "./operationCommand.ts";
 export const PANE: GivingPositional = {
   gives: "pane",
   name: "PANE",
-  description: "a pane such as %5 or 5, or a session's name: its active pane; . inside tmux: this pane",
+  description: "a pane such as %5 or 5, a session's name (its active pane), or inside tmux . (this pane)",
   isPane: true,
   names: "pane",
 };
-/** For commands where nothing follows it. */
+/** For commands that take no argument after PANE. */
 export const PANE_OR_THIS: GivingPositional = { ...PANE, optional: true };
 export const SESSION: GivingPositional = {
   gives: "session",
   name: "SESSION",
-  description: "its name, exactly, or its id such as $3",
+  description: "its exact name, or its id such as $3",
   names: "session",
 };
 

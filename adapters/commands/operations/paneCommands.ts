@@ -10,21 +10,21 @@ export const sendCommand = operationCommand({
   operation: "input",
   name: "send",
   details: [
-    "Text arrives byte for byte, then the keys, then Enter: one job, uninterrupted by other senders. Words are joined " +
-      "with a blank; `-` alone sends standard input; text that begins with - goes after `--`.",
+    "Types the text byte for byte, then the keys, then Enter, as one job that other senders cannot interrupt. Words are " +
+      "joined with a space; `-` alone sends standard input; put text that begins with - after `--`.",
   ],
   positionals: [PANE, { gives: "parts", name: "TEXT", description: "what to type", optional: true, many: true }],
   tweak: { profile: { value: "NAME", complete: PROFILES.map(({ name }) => name) } },
   options: INPUT_OPTIONS,
   examples: [
-    { line: "tmuxwire send work --enter 'make test'", does: "a command line" },
-    { line: "tmuxwire send work --key C-c", does: "a key" },
+    { line: "tmuxwire send work --enter 'make test'", does: "type a command line" },
+    { line: "tmuxwire send work --key C-c", does: "press a key" },
     { line: "tmuxwire send agent --profile claude --enter y", does: "only while Claude Code reads from the pane" },
-    { line: "tmuxwire send work --paste - < notes.txt", does: "a file, as a paste" },
+    { line: "tmuxwire send work --paste - < notes.txt", does: "paste a file" },
   ],
   input: async (call) => {
     const parts = await inputOf(call, call.positionals.slice(1));
-    if (parts === undefined) throw usageError("send needs something to type: TEXT, --key or --enter");
+    if (parts === undefined) throw usageError("nothing to send: give TEXT, --key or --enter");
     return { parts };
   },
 });
@@ -36,7 +36,7 @@ export const captureCommand = operationCommand<NativeCapture>({
   tweak: { lines: { short: "n" } },
   examples: [
     { line: "tmuxwire capture work", does: "the visible screen, without blank lines at its end" },
-    { line: "tmuxwire capture %5 --lines 200 --json", does: "more of it, with its position in the stream" },
+    { line: "tmuxwire capture %5 --lines 200 --json", does: "with history, and its position in the stream" },
   ],
   show: ({ io }, { lines }) => {
     const used = lines.findLastIndex((line) => line !== "") + 1;
@@ -53,10 +53,12 @@ export const snapshotCommand = operationCommand<NativeSnapshot>({
   operation: "snapshot",
   name: "snapshot",
   details: [
-    "They begin with a full reset; a terminal gets what draws of them. With --json they are base64, with their place in the stream.",
+    "They begin with a full reset. A terminal gets only the drawing sequences. With --json they are base64, with their position in the stream.",
   ],
   positionals: [PANE_OR_THIS],
-  examples: [{ line: "tmuxwire snapshot work > screen.ansi", does: "for `cat`, in a terminal of that size" }],
+  examples: [
+    { line: "tmuxwire snapshot work > screen.ansi", does: "show it later with `cat` in a terminal of that size" },
+  ],
   show: ({ io }, { data }) => io.out(Buffer.from(data, "base64")),
 });
 
@@ -68,5 +70,5 @@ export const resizeCommand = operationCommand({
     { gives: "cols", name: "COLS", description: "width in columns" },
     { gives: "rows", name: "ROWS", description: "height in rows" },
   ],
-  examples: [{ line: "tmuxwire resize work 120 40", does: "and every pane of its window with it" }],
+  examples: [{ line: "tmuxwire resize work 120 40", does: "resizes every pane of its window" }],
 });

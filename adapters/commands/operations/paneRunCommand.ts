@@ -1,6 +1,6 @@
 /**
- * `tmuxwire run`: a command line for a pane's shell, like `ssh` and `docker exec`. Streams, forwards Ctrl-C, and exits with
- * the command's own status, or with one of ours.
+ * `tmuxwire run`: runs a command line in a pane's shell, like `ssh` and `docker exec`. Streams its output, forwards Ctrl-C,
+ * and exits with the command's own status, or with one of ours.
  */
 import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
 import type { ErrorCode } from "../../../protocol/errors.ts";
@@ -28,8 +28,8 @@ function exitCodeOf(code: ErrorCode): number {
 }
 
 const OPTIONS: readonly OptionSpec[] = [
-  { ...TIMEOUT_OPTION, default: "as long as it takes" },
-  { name: "raw", type: "flag", description: "print the bytes as they came, colours and all, to a terminal too" },
+  { ...TIMEOUT_OPTION, default: "none" },
+  { name: "raw", type: "flag", description: "print the bytes unchanged, with colours, even to a terminal" },
   ...CLIENT_OPTIONS,
 ];
 
@@ -38,29 +38,32 @@ export const runCommand: CommandSpec = {
   summary: "run a command in a pane's shell",
   details: [
     "Prints the command's output as it comes and exits with its status. The pane must show a shell's prompt. Everything " +
-      "behind PANE is the command, options too: the words are joined with a blank and read by the pane's shell, as ssh " +
-      "does; one word is a whole line. Options of run stand before PANE. One -- behind PANE is left out; without it the " +
-      "command cannot begin with a dash.",
-    "Ctrl-C is pressed in the pane, and the command's status follows; before the command is typed it ends run. With " +
-      "Ctrl-\\ run ends and the command goes on. Exits with 125 when run itself failed (nothing was typed, or the shell " +
-      "reported no status), 124 when the time is over (the command goes on), 255 when the connection was lost; a command that " +
-      "ends with one of these prints nothing on stderr, and --json tells them apart. With --json one object is printed " +
-      "at the end.",
+      "after PANE is the command, including options: the words are joined with a space and read by the pane's shell, as ssh " +
+      "does; a single word may be a whole line. Put options of run before PANE. A -- right after PANE is dropped; a command " +
+      "that begins with a dash needs it.",
+    "Ctrl-C is sent to the pane, and run exits with the command's status; before the command is typed, it ends run. " +
+      "Ctrl-\\ ends run and leaves the command running. Exits with 125 if run itself failed (nothing was typed, or the shell " +
+      "reported no status), 124 on a timeout (the command keeps running), 255 if the connection was lost. A command that " +
+      "exits with one of these itself prints nothing on stderr; --json distinguishes them. With --json, one object is " +
+      "printed at the end.",
   ],
   positionals: [
     PANE,
     {
       name: "COMMAND",
-      description: "a line for the shell; all that is left is part of it",
+      description: "the command line for the shell: all remaining words",
       many: true,
       takesRest: true,
     },
   ],
   options: OPTIONS,
   examples: [
-    { line: "tmuxwire run work make test", does: "and know whether it worked" },
-    { line: "tmuxwire run work ls -d /usr", does: "options behind PANE are the command's" },
-    { line: "tmuxwire run -t 600 work 'cd app && ./deploy --now'", does: "a whole line, for up to ten minutes" },
+    { line: "tmuxwire run work make test", does: "exits with make's status" },
+    { line: "tmuxwire run work ls -d /usr", does: "options after PANE belong to the command" },
+    {
+      line: "tmuxwire run -t 600 work 'cd app && ./deploy --now'",
+      does: "a whole line, with a timeout of ten minutes",
+    },
   ],
   exitCodeOf,
   run: async (call: CommandCall): Promise<number> => {
@@ -77,12 +80,12 @@ export const runCommand: CommandSpec = {
       signal: interrupts.signal,
     };
     const printed = new Printed(call, raw);
-    // Output that was streamed is not returned again.
+    // Streamed output is not returned again in the response.
     const listener: RunOptions = json
       ? { onOutput: () => undefined }
       : { maxOutputBytes: 1, onOutput: (bytes) => printed.add(bytes), onSkipped: (bytes) => printed.skipped(bytes) };
     try {
-      // Once the command is typed, Ctrl-C goes to the pane.
+      // Once the command is typed, Ctrl-C is forwarded to the pane.
       const response = await target.run(words.join(" "), { ...settings, ...listener, onTyped: interrupts.forward });
       if (json) await io.out(`${JSON.stringify(response)}\n`);
       else await printed.end(response);
@@ -96,11 +99,11 @@ export const runCommand: CommandSpec = {
 function statusOf({ io, options }: CommandCall, { exitCode }: NativeRunResponse, wasInterrupted: boolean): number {
   if (exitCode !== null) return exitCode;
   if (wasInterrupted) return EXIT_INTERRUPTED;
-  if (!options.flag("json")) io.err("tmuxwire: the shell is back at its prompt and reported no status\n");
+  if (!options.flag("json")) io.err("tmuxwire: the shell is back at its prompt but reported no exit status\n");
   return EXIT_OURS;
 }
 
-/** Ctrl-C, before the command is typed and after. */
+/** Handles Ctrl-C, before the command is typed and after. */
 class Interrupts implements Disposable {
   readonly #call: CommandCall;
   readonly #pane: PaneClient;
@@ -134,7 +137,7 @@ class Interrupts implements Disposable {
   }
 }
 
-/** Output for a person or a pipe, as it comes. */
+/** Prints output as it comes, to a terminal or a pipe. */
 class Printed {
   readonly #call: CommandCall;
   readonly #stripper: AnsiStripper | undefined;
@@ -153,16 +156,18 @@ class Printed {
   }
 
   skipped(bytes: number): void {
-    this.#call.io.err(`tmuxwire: ${bytes} bytes of output are missing here: it was read too slowly\n`);
+    this.#call.io.err(`tmuxwire: ${bytes} bytes of output are missing here: they were read too slowly\n`);
   }
 
-  /** Ends text with a line end. */
+  /** Ends the text with a newline. */
   async end({ gaps }: NativeRunResponse): Promise<void> {
     if (this.#isLineOpen && this.#stripper !== undefined) await this.#call.io.out("\n");
     // `evicted` gaps were reported as they came.
     const holes = gaps.filter(({ reason }) => reason !== "evicted").length;
     if (holes > 0)
-      this.#call.io.err(`tmuxwire: output is missing in ${holes} places: the connection to tmux was slow\n`);
+      this.#call.io.err(
+        `tmuxwire: output is missing in ${holes} ${holes === 1 ? "place" : "places"}: the connection to tmux was too slow\n`,
+      );
   }
 
   #text(bytes: Uint8Array, stripper: AnsiStripper): Uint8Array {

@@ -1,4 +1,4 @@
-/** Recordings that the daemon writes; `tmuxwire rec` writes one itself. */
+/** Commands for recordings that the daemon writes; `tmuxwire rec` writes one itself. */
 import type { NativeRecording } from "../../client/client.ts";
 import { type GivingPositional, operationCommand } from "./operationCommand.ts";
 import { PANE } from "./paneArguments.ts";
@@ -10,7 +10,7 @@ const RECORDING: GivingPositional = {
   description: "its id, from `tmuxwire recordings`",
 };
 
-/** For the daemon's recordings and our own. */
+/** For the daemon's recordings and those of `tmuxwire rec`. */
 export const BOUND_OPTIONS = {
   maxBytes: { name: "max-bytes", value: "BYTES" },
   maxSeconds: { name: "max-seconds", value: "SECONDS" },
@@ -22,14 +22,14 @@ export const startRecordingCommand = operationCommand<NativeRecording>({
   name: "start-recording",
   positionals: [PANE],
   tweak: BOUND_OPTIONS,
-  examples: [{ line: "tmuxwire start-recording work", does: "prints its id; the daemon goes on recording" }],
+  examples: [{ line: "tmuxwire start-recording work", does: "prints its id; the daemon keeps recording" }],
   show: ({ io }, { id }) => io.out(`${id}\n`),
 });
 
 export const recordingsCommand = operationCommand<{ readonly recordings: readonly NativeRecording[] }>({
   operation: "listRecordings",
   name: "recordings",
-  examples: [{ line: "tmuxwire recordings", does: "with the files that they are in" }],
+  examples: [{ line: "tmuxwire recordings", does: "with their files" }],
   show: ({ io }, { recordings }) =>
     io.out(table(["RECORDING", "SERVER", "PANE", "STATE", "BYTES", "FILE"], recordings.map(recordingRow))),
 });
@@ -47,7 +47,9 @@ export const stopRecordingCommand = operationCommand<NativeRecording>({
   operation: "stopRecording",
   name: "stop-recording",
   positionals: [RECORDING],
-  examples: [{ line: "tmuxwire stop-recording 20261120T064247Z-1f2e3d4c", does: "prints its file, which is complete" }],
+  examples: [
+    { line: "tmuxwire stop-recording 20261120T064247Z-1f2e3d4c", does: "prints the path of the finished file" },
+  ],
   show: ({ io }, { path }) => io.out(`${path}\n`),
 });
 

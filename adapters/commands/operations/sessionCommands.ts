@@ -7,11 +7,9 @@ import { SESSION } from "./paneArguments.ts";
 export const newCommand = operationCommand<NativeSession>({
   operation: "createSession",
   name: "new",
-  details: [
-    "Prints its pane. Runs your shell, or the program after `--` with its arguments as they are: no shell reads them.",
-  ],
+  details: ["Prints its pane. Runs your shell, or the program after `--`; no shell interprets the arguments."],
   positionals: [
-    { gives: "name", name: "NAME", description: "its name; the daemon finds one when there is none", optional: true },
+    { gives: "name", name: "NAME", description: "its name; if omitted, the daemon picks one", optional: true },
     {
       gives: "command",
       name: "COMMAND",
@@ -21,14 +19,14 @@ export const newCommand = operationCommand<NativeSession>({
     },
   ],
   tweak: {
-    cwd: { value: "DIR", description: "where it runs", default: "here", complete: "directory" },
+    cwd: { value: "DIR", description: "where it runs", default: "the current directory", complete: "directory" },
     cols: { default: "80" },
     rows: { default: "24" },
     remainOnExit: { name: "keep" },
   },
   examples: [
     { line: "tmuxwire new work", does: "a shell in this directory" },
-    { line: "tmuxwire new build --keep -- make -j8", does: "a program whose end can be waited for" },
+    { line: "tmuxwire new build --keep -- make -j8", does: "keep the pane, so that its exit can be waited for" },
   ],
   input: ({ io, options, positionals: [name, ...command] }) => ({
     cwd: resolve(io.cwd, options.text("cwd") ?? "."),
@@ -42,5 +40,5 @@ export const killCommand = operationCommand({
   operation: "killSession",
   name: "kill",
   positionals: [SESSION],
-  examples: [{ line: "tmuxwire kill work", does: "and nothing whose name begins so" }],
+  examples: [{ line: "tmuxwire kill work", does: "only the session of exactly this name" }],
 });

@@ -1,4 +1,4 @@
-/** `tmuxwire wait`: until a pane shows something, falls silent, is at its prompt, or ends. */
+/** `tmuxwire wait`: waits until a pane prints something, falls silent, is at its prompt, or ends. */
 import type { NativePredicates, NativeWaitRequest, NativeWaitResponse } from "../../client/client.ts";
 import type { Predicate } from "../../../daemon/waits/predicates/predicate.ts";
 import { PREDICATES } from "../../../daemon/waits/predicates/predicateTable.ts";
@@ -13,20 +13,20 @@ export const waitCommand = operationCommand<NativeWaitResponse>({
   operation: "wait",
   name: "wait",
   details: [
-    "All that is asked for must hold; with --any one of them is enough. Only output from now on counts, unless --from says " +
-      "otherwise. With --send the wait is armed before the text is typed, and its echo does not count. Prints the matched " +
-      "text. Exits with 124 when the time is over.",
+    "All given conditions must hold; with --any, one is enough. Only output from now on counts, unless --from says " +
+      "otherwise. With --send, the wait is armed before the text is typed, and the echo of the text does not count. Prints " +
+      "the matched text. Exits with 124 on a timeout.",
   ],
   positionals: [PANE_OR_THIS],
   members: [],
   options: [
     ...PREDICATES.flatMap((row: Predicate): readonly OptionSpec[] => row.flags),
-    { name: "any", type: "flag", description: "one of these is enough" },
+    { name: "any", type: "flag", description: "end when any one of the conditions holds" },
     {
       name: "from",
       type: "text",
       value: "WHERE",
-      description: "where to begin to look: now, tail:LINES, or a position such as k3Jd9:1024",
+      description: "where in the output to start: now, tail:LINES, or a position such as k3Jd9:1024",
       default: "now",
       complete: ["now"],
     },
@@ -34,7 +34,7 @@ export const waitCommand = operationCommand<NativeWaitResponse>({
       name: "on",
       type: "text",
       value: "WHERE",
-      description: "stream: the output; screen: also what the screen shows of it, blanks trimmed",
+      description: "stream: match the output; screen: also match what the screen shows, without trailing blanks",
       default: "stream",
       choices: ["stream", "screen"],
     },
@@ -45,16 +45,16 @@ export const waitCommand = operationCommand<NativeWaitResponse>({
   examples: [
     {
       line: "tmuxwire wait work --send 'make test' --enter --regex '(passed|failed)$'",
-      does: "type, and know the end",
+      does: "type, and wait for the result",
     },
     {
       line: "tmuxwire wait work --send python3 --enter --regex '>>>$' --on screen",
-      does: "a prompt as a capture shows it",
+      does: "a prompt as it looks on the screen",
     },
-    { line: "tmuxwire wait work --prompt --stable 0.5", does: "the shell is back and quiet" },
-    { line: "tmuxwire wait agent --ready --timeout 600", does: "an agent that takes a prompt again" },
-    { line: "tmuxwire wait build --any --bell --exit --timeout 600", does: "it rings, or ends" },
-    { line: "tmuxwire wait build --exit --timeout 600", does: "a program that was made with `new --keep`" },
+    { line: "tmuxwire wait work --prompt --stable 0.5", does: "the shell is at its prompt and quiet" },
+    { line: "tmuxwire wait agent --ready --timeout 600", does: "the agent is ready for a prompt" },
+    { line: "tmuxwire wait build --any --bell --exit --timeout 600", does: "the bell rings, or the program ends" },
+    { line: "tmuxwire wait build --exit --timeout 600", does: "the program of a pane made with `new --keep` ends" },
   ],
   input: async (call): Promise<NativeWaitRequest> => {
     const { options } = call;
@@ -74,23 +74,23 @@ export const waitCommand = operationCommand<NativeWaitResponse>({
   },
 });
 
-/** The predicates, all together or any of them. @throws AppError INVALID_ARGUMENT when there is none. */
+/** The predicates: all of them, or any of them. @throws AppError INVALID_ARGUMENT when there is none. */
 function asked({ options }: CommandCall): NativePredicates | { anyOf: NativePredicates[] } {
   const isAny = options.flag("any");
   const sets = PREDICATES.flatMap((row: Predicate): NativePredicates[] => {
     const values = row.asked(options);
     if (values.length > 1 && !isAny) {
-      throw usageError(`${words(row, " and ")} go together with --any only: a wait has one ${row.name}`);
+      throw usageError(`${words(row, " and ")} can be combined only with --any`);
     }
     return values.map((value) => ({ [row.field]: value }));
   });
   if (sets.length === 0) {
     const flags = PREDICATES.map((row: Predicate) => words(row, ", "));
-    throw usageError(`wait needs something to wait for: ${flags.slice(0, -1).join(", ")} or ${flags.at(-1)}`);
+    throw usageError(`nothing to wait for: give ${flags.slice(0, -1).join(", ")} or ${flags.at(-1)}`);
   }
   return isAny ? { anyOf: sets } : Object.assign({}, ...sets);
 }
 
-/** The flags that set it. */
+/** The flags that set the predicate. */
 const words = ({ flags }: Predicate, between: string): string =>
   flags.flatMap(({ name, isModifier }) => (isModifier === true ? [] : [`--${name}`])).join(between);

@@ -1,6 +1,6 @@
 /**
- * The commands on windows and panes: one for each operation of the API, named as in tmux. Positionals and options are
- * the members of the operation's input; nothing about tmux is decided here.
+ * The commands on windows and panes: one per operation of the API, named as in tmux. Positionals and options are the
+ * members of the operation's input; the daemon does the rest.
  */
 import type { NativeLayoutResult } from "../../../protocol/api/nativeLayout.ts";
 import type { LayoutOperationName } from "../../../protocol/api/operationRoutes.ts";
@@ -12,7 +12,7 @@ import { usageError } from "../../cli/parseCommand.ts";
 const WINDOW: GivingPositional = {
   gives: "window",
   name: "WINDOW",
-  description: "a window such as @3, that of a pane such as %5, or a session: its active one",
+  description: "a window such as @3, a pane such as %5 (its window), or a session (its active window)",
   names: "pane",
 };
 const other = (gives: string): GivingPositional => ({
@@ -25,7 +25,7 @@ const NAME: GivingPositional = { gives: "name", name: "NAME", description: "the 
 const COMMAND: GivingPositional = {
   gives: "command",
   name: "COMMAND",
-  description: "the program to run and its arguments; your shell when there is none",
+  description: "the program to run and its arguments; if omitted, your shell",
   optional: true,
   many: true,
 };
@@ -38,53 +38,53 @@ const ROWS: readonly LayoutRow[] = [
   {
     name: "new-window",
     positionals: [SESSION, COMMAND],
-    examples: [{ line: "tmuxwire new-window work --name logs -- tail -f log", does: "and show it" }],
+    examples: [{ line: "tmuxwire new-window work --name logs -- tail -f log", does: "and make it active" }],
   },
   {
     name: "split-window",
     aliases: ["split"],
     positionals: [PANE, COMMAND],
-    examples: [{ line: "tmuxwire split work --direction horizontal --size 30%", does: "a narrow one beside" }],
+    examples: [{ line: "tmuxwire split work --direction horizontal --size 30%", does: "a narrow pane beside it" }],
   },
   {
     name: "kill-pane",
     positionals: [PANE_OR_THIS],
-    examples: [{ line: "tmuxwire kill-pane %5", does: "and its window, if it is the only one there" }],
+    examples: [{ line: "tmuxwire kill-pane %5", does: "also its window, if it is the last pane there" }],
   },
   {
     name: "kill-window",
     positionals: [WINDOW],
-    examples: [{ line: "tmuxwire kill-window @3", does: "in every session that has it" }],
+    examples: [{ line: "tmuxwire kill-window @3", does: "removed from every session that has it" }],
   },
   {
     name: "rename-window",
     positionals: [WINDOW, NAME],
-    examples: [{ line: "tmuxwire rename-window @3 logs", does: "for everybody" }],
+    examples: [{ line: "tmuxwire rename-window @3 logs", does: "in every session that has it" }],
   },
   {
     name: "rename-session",
     positionals: [SESSION, NAME],
-    examples: [{ line: "tmuxwire rename-session work done", does: "and nothing in it changes" }],
+    examples: [{ line: "tmuxwire rename-session work done", does: "its windows stay as they are" }],
   },
   {
     name: "select-pane",
     positionals: [PANE_OR_THIS],
-    examples: [{ line: "tmuxwire select-pane work --direction left", does: "the one left of the active one" }],
+    examples: [{ line: "tmuxwire select-pane work --direction left", does: "the pane left of the active one" }],
   },
   {
     name: "select-window",
     positionals: [WINDOW],
-    examples: [{ line: "tmuxwire select-window @3", does: "show it" }],
+    examples: [{ line: "tmuxwire select-window @3", does: "make it the active window" }],
   },
   {
     name: "swap-pane",
     positionals: [PANE, other("with")],
-    examples: [{ line: "tmuxwire swap-pane %5 %7", does: "of two windows, too" }],
+    examples: [{ line: "tmuxwire swap-pane %5 %7", does: "also between two windows" }],
   },
   {
     name: "move-pane",
     positionals: [PANE, other("to")],
-    examples: [{ line: "tmuxwire move-pane %5 %7 --direction horizontal", does: "right of it" }],
+    examples: [{ line: "tmuxwire move-pane %5 %7 --direction horizontal", does: "to the right of %7" }],
   },
   {
     name: "join-pane",
@@ -99,15 +99,15 @@ const ROWS: readonly LayoutRow[] = [
   {
     name: "resize-pane",
     positionals: [PANE_OR_THIS],
-    tweak: { zoom: { description: "let it cover the window" } },
+    tweak: { zoom: { description: "let the pane fill the window" } },
     options: [{ name: "unzoom", type: "flag", description: "show the other panes again" }],
     input: zoomOf,
-    examples: [{ line: "tmuxwire resize-pane %5 --cols 40%", does: "a share of the window" }],
+    examples: [{ line: "tmuxwire resize-pane %5 --cols 40%", does: "as a share of the window" }],
   },
   {
     name: "resize-window",
     positionals: [WINDOW],
-    examples: [{ line: "tmuxwire resize-window work --cols 120 --rows 40", does: "whatever shows it" }],
+    examples: [{ line: "tmuxwire resize-window work --cols 120 --rows 40", does: "whatever the size of its clients" }],
   },
   {
     name: "select-layout",
@@ -117,45 +117,54 @@ const ROWS: readonly LayoutRow[] = [
         gives: "layout",
         name: "LAYOUT",
         description:
-          "even-horizontal, even-vertical, main-horizontal, main-vertical, tiled, spread, or one as tmux writes it",
+          "even-horizontal, even-vertical, main-horizontal, main-vertical, tiled, spread, or a layout string of tmux",
       },
     ],
-    examples: [{ line: "tmuxwire select-layout work tiled", does: "the same room for all" }],
+    examples: [{ line: "tmuxwire select-layout work tiled", does: "all panes the same size" }],
   },
   {
     name: "respawn-pane",
     positionals: [PANE, COMMAND],
-    examples: [{ line: "tmuxwire respawn-pane %5 -- make -j8", does: "in a new pane in its place, which is printed" }],
+    examples: [{ line: "tmuxwire respawn-pane %5 -- make -j8", does: "prints the pane that replaces it" }],
     details: [
-      "The old pane ends with its program. The new one has another id: tmux's own way can end the whole server while " +
-        "the daemon is connected.",
+      "Kills the pane with its program and makes a new one, with a new id, in its place: tmux's own respawn-pane can crash " +
+        "the server while the daemon is connected.",
     ],
   },
   {
     name: "clear-history",
     positionals: [PANE_OR_THIS],
-    examples: [{ line: "tmuxwire clear-history work", does: "and keep the screen" }],
+    examples: [{ line: "tmuxwire clear-history work", does: "the screen stays" }],
   },
   ...(["window", "pane"] as const).map((of): LayoutRow => ({
     name: `set-${of}-option`,
     positionals: [
       of === "window" ? WINDOW : PANE,
-      { gives: "option", name: "OPTION", description: "one that is safe; others are refused with the list" },
+      {
+        gives: "option",
+        name: "OPTION",
+        description: "a safe option; any other is refused, with a list of those allowed",
+      },
       {
         gives: "value",
         name: "VALUE",
-        description: "what it is set to; without it its own value is taken back",
+        description: "the new value; if omitted, the option is unset",
         optional: true,
       },
     ],
     input: ({ positionals: [, , value] }) => ({ value: value ?? null }),
-    examples: [{ line: `tmuxwire set-${of}-option work remain-on-exit on`, does: "keep what has ended readable" }],
+    examples: [
+      {
+        line: `tmuxwire set-${of}-option work remain-on-exit on`,
+        does: "keep panes readable after their program has ended",
+      },
+    ],
   })),
 ];
 
 const TWEAK: LayoutRow["tweak"] = {
   cwd: { value: "DIR", complete: "directory" },
-  environment: { short: "e", description: "a variable of the program" },
+  environment: { short: "e", description: "an environment variable for the program" },
   direction: { value: "DIRECTION" },
 };
 
@@ -176,6 +185,6 @@ export const LAYOUT_COMMANDS = Object.fromEntries(
 
 function zoomOf({ options }: CommandCall): object {
   if (!options.flag("unzoom")) return {};
-  if (options.flag("zoom")) throw usageError("--zoom and --unzoom exclude each other");
+  if (options.flag("zoom")) throw usageError("give --zoom or --unzoom, not both");
   return { zoom: false };
 }

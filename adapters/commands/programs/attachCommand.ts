@@ -10,19 +10,19 @@ export const attachCommand: CommandSpec = {
   name: "attach",
   summary: "show a session or pane in this terminal, with tmux itself",
   details: [
-    "A tmux client on the right socket: its keys are tmux's, and C-b d leaves. Of a pane, its window is shown and the pane " +
-      "made active. Inside tmux the client that you look at goes there, when it is of the same server; else a client runs " +
-      "inside the pane.",
+    "Runs a tmux client on the server's socket: the keys are tmux's, and C-b d detaches. For a pane, its window is shown " +
+      "and the pane made active. Inside tmux, your current client switches to it if it is on the same server; otherwise " +
+      "another client runs inside your pane.",
   ],
   positionals: [{ name: "TARGET", description: "a session's name or id, or a pane such as %5 or 5", names: "pane" }],
   options: [
-    { name: "read-only", short: "r", type: "flag", description: "look, and type nothing" },
-    { name: "detach-others", short: "d", type: "flag", description: "detach the terminals that show it now" },
+    { name: "read-only", short: "r", type: "flag", description: "look only; typing does nothing" },
+    { name: "detach-others", short: "d", type: "flag", description: "detach other terminals from the session" },
     ...CLIENT_OPTIONS.filter(({ name }) => name !== "json"),
   ],
   examples: [
-    { line: "tmuxwire attach work", does: "look, type, C-b d" },
-    { line: "tmuxwire attach %5 --read-only", does: "only look at this pane" },
+    { line: "tmuxwire attach work", does: "look and type; C-b d detaches" },
+    { line: "tmuxwire attach %5 --read-only", does: "look at this pane only" },
   ],
   run: async (call: CommandCall): Promise<number> => {
     const { io, options, positionals } = call;
@@ -33,12 +33,12 @@ export const attachCommand: CommandSpec = {
     const { servers } = await client.perform<{ servers: readonly NativeServer[] }>("listServers", {}, {}, { signal });
     const server = servers.find(({ name }) => name === client.name);
     if (server === undefined)
-      throw new AppError("NOT_FOUND", `there is no server ${client.name}: see tmuxwire servers`);
+      throw new AppError("NOT_FOUND", `there is no server "${client.name}"; run \`tmuxwire servers\``);
     const { socketPath } = server;
     if (socketPath === null || socketPath === undefined)
-      throw new AppError("INVALID_TARGET", `server ${client.name} has no tmux socket to attach to`);
+      throw new AppError("INVALID_TARGET", `server "${client.name}" has no tmux socket to attach to`);
     if (url !== undefined && new URL(url).protocol === "https:")
-      throw new AppError("INVALID_ARGUMENT", "attach needs a daemon on this machine: its tmux socket is there");
+      throw new AppError("INVALID_ARGUMENT", "attach works only with a daemon on this machine");
     const target = await targetOf(client, wanted, signal);
     const [readOnly, others] = [options.flag("read-only"), options.flag("detach-others")];
     const { TMUX, TMUX_PANE: _pane, ...outside } = io.env;
@@ -47,13 +47,13 @@ export const attachCommand: CommandSpec = {
       viewer === undefined
         ? ["attach-session", ...(readOnly ? ["-r"] : []), ...(others ? ["-d"] : []), "-t", target]
         : ["switch-client", ...(readOnly ? ["-r"] : []), "-c", viewer, "-t", target];
-    // Without TMUX: a client of another server inside a pane is allowed.
+    // Without TMUX, so that tmux allows a client of another server inside a pane.
     return inForeground(io, { program: "tmux", args: ["-S", socketPath, ...words], env: outside });
   },
 };
 
 /**
- * The client that shows this pane: the one of its session used last. Never a control client: one of those is the
+ * The client that shows this pane: the most recently used one of its session. Never a control client, which may be the
  * daemon's.
  */
 async function viewerOf(env: Io["env"], socketPath: string, tmux: string): Promise<string | undefined> {
@@ -67,7 +67,7 @@ async function viewerOf(env: Io["env"], socketPath: string, tmux: string): Promi
   return clients.sort((a, b) => Number(b.isHere) - Number(a.isHere) || b.activity - a.activity)[0]?.name;
 }
 
-/** By ids, which are unambiguous. @throws TmuxwireError NOT_FOUND */
+/** The target by id, which is unambiguous. @throws TmuxwireError NOT_FOUND */
 async function targetOf(client: ServerClient, wanted: string, signal: AbortSignal): Promise<string> {
   const sessions = await client.sessions({ signal });
   const session = sessions.find(({ id, name }) => wanted === id || wanted === name);

@@ -1,4 +1,4 @@
-/** `completions` of a program: the script that makes a shell complete what the command table knows. */
+/** A program's `completions` command: the script that makes a shell complete its commands and options. */
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import type { Shell } from "../../cli/completions.ts";
 import { completionScript, SHELLS } from "../../cli/completions.ts";

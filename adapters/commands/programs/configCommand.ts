@@ -9,9 +9,9 @@ export const configCommand: CommandSpec = {
   name: "config",
   summary: "show each setting and where its value comes from",
   details: [
-    "Flags win over the environment, that over the configuration file ($XDG_CONFIG_HOME/tmuxwire/config.json, or " +
-      "~/.config/tmuxwire/config.json), that over the defaults. Secrets are shown as set or not set, and what cannot be used with what it must be: it stops only the part that " +
-      "needs it.",
+    "Flags override the environment, which overrides the configuration file ($XDG_CONFIG_HOME/tmuxwire/config.json, or " +
+      "~/.config/tmuxwire/config.json), which overrides the defaults. Secrets are shown only as set or not set. A value that " +
+      "is not usable is shown with what it must be; it stops only the part that needs it.",
   ],
   positionals: [],
   options: [...CONFIG_OPTIONS, JSON_OPTION],

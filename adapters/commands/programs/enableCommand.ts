@@ -9,14 +9,14 @@ import { configFilePath, readConfigFile } from "../connection/configuration.ts";
 const NEW_FILE_MODE = 0o600;
 const NAME = {
   name: "NAME",
-  description: "addin: the add-in's bridge; team: the file by which pi finds the daemon",
+  description: "addin: the add-in's bridge; team: the file that tells pi where the daemon is",
   choices: OPT_IN_NAMES,
 };
 
 const command = (name: "enable" | "disable", summary: string, does: string): CommandSpec => ({
   name,
   summary,
-  details: ["Writes the configuration file, keeps what else is in it, and holds from the daemon's next start on."],
+  details: ["Changes only this setting in the configuration file. Takes effect when the daemon next starts."],
   positionals: [NAME],
   options: [],
   examples: [{ line: `tmuxwire ${name} addin`, does }],
@@ -28,7 +28,7 @@ const command = (name: "enable" | "disable", summary: string, does: string): Com
     );
     const now = name === "enable" ? "starts" : "does not start";
     await call.io.out(
-      changed ? `${one} ${now} from the daemon's next start on (${path})\n` : `${one}: nothing to change in ${path}\n`,
+      changed ? `${one} ${now} when the daemon next starts (${path})\n` : `${one}: nothing to change in ${path}\n`,
     );
     return 0;
   },
@@ -36,16 +36,12 @@ const command = (name: "enable" | "disable", summary: string, does: string): Com
 
 export const enableCommand = command(
   "enable",
-  "let `serve` start an optional part as well",
+  "let `serve` also start an optional part",
   "it makes its certificate authority at the next start",
 );
-export const disableCommand = command(
-  "disable",
-  "undo what `enable` has done",
-  "the certificates stay; see docs/addin.md",
-);
+export const disableCommand = command("disable", "undo `enable`", "the certificates stay; see docs/addin.md");
 
-/** Whether there was anything to change. @throws AppError CONFIGURATION_INVALID when the file is not ours to understand */
+/** Whether the file was changed. @throws AppError CONFIGURATION_INVALID when the file has an unexpected shape */
 function change({ io }: CommandCall, edit: (names: readonly string[]) => readonly string[]): boolean {
   const path = configFilePath(io.env, io.homeDir);
   const root = rootOf(path, readConfigFile(io.env, io.homeDir)?.text ?? "{}");
@@ -69,12 +65,12 @@ function rootOf(path: string, text: string): Record<string, unknown> {
     const root: unknown = JSON.parse(text);
     if (isObject(root)) return root;
   } catch {
-    // Refused below, like a file that is not an object.
+    // Rejected below, like a file that is not an object.
   }
-  throw new AppError("CONFIGURATION_INVALID", `${path} must hold one JSON object; nothing was changed`);
+  throw new AppError("CONFIGURATION_INVALID", `${path} must contain one JSON object; nothing was changed`);
 }
 
-/** As the setting is read: a list, or comma-separated words. */
+/** A list, or comma-separated words, as the setting allows. */
 function namesIn(value: unknown): readonly string[] | undefined {
   if (value === undefined) return [];
   if (typeof value === "string") return value.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
@@ -85,4 +81,4 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const notUnderstood = (path: string, key: string): AppError =>
-  new AppError("CONFIGURATION_INVALID", `"${key}" in ${path} is not what it should be; correct it by hand`);
+  new AppError("CONFIGURATION_INVALID", `"${key}" in ${path} has an unexpected value; correct it by hand`);

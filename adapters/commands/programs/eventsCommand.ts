@@ -6,12 +6,17 @@ export const eventsCommand: CommandSpec = {
   name: "events",
   summary: "print what happens to sessions, windows and panes",
   details: [
-    "Each event is a line of JSON: its id and the event, the whole tree first. A lost connection is opened again, and " +
-      "no event is repeated; if too much has happened meanwhile, the whole tree comes again.",
+    "Each line is JSON: an event and its id, the whole tree first. Reconnects when the connection is lost, without " +
+      "repeating an event; if too much has happened meanwhile, the whole tree is sent again.",
   ],
   positionals: [],
   options: [
-    { name: "after", type: "text", value: "ID", description: "go on after this event, or that of a tree" },
+    {
+      name: "after",
+      type: "text",
+      value: "ID",
+      description: "resume after this event, or after the event id of a tree",
+    },
     { name: "readiness", type: "flag", description: "report what the programs are doing as well" },
     { name: "no-resume", type: "flag", description: "end when the connection is lost instead of reconnecting" },
     ...CLIENT_OPTIONS,

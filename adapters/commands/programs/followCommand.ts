@@ -1,4 +1,4 @@
-/** `tmuxwire follow`: a pane's output as it comes, every byte once, across lost connections and restarts of the daemon. */
+/** `tmuxwire follow`: prints a pane's output as it comes, every byte once, across lost connections and daemon restarts. */
 import { type PaneEvent, TmuxwireError } from "../../client/client.ts";
 import { isPassing } from "../../client/clientHttp.ts";
 import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
@@ -12,10 +12,10 @@ export const followCommand: CommandSpec = {
   name: "follow",
   summary: "print a pane's output as it comes",
   details: [
-    "Every byte as it is; a terminal gets only text and what draws (docs/security.md), so that it shows what the pane " +
-      "shows and does nothing else. A gap in the output is reported on stderr and followed by a snapshot of the screen. " +
-      "Ends when the pane does. With --text whole lines without escape sequences, for grep and the like; no snapshots. " +
-      "With --json each event is a line; output is base64, and its `position` is where --from can go on.",
+    "Prints every byte unchanged, except to a terminal: that gets only text and drawing sequences (docs/security.md), so " +
+      "that a program cannot make it do anything else. A gap in the output is reported on stderr and followed by a snapshot " +
+      "of the screen. Ends when the pane does. --text prints whole lines without escape sequences, for grep and the like, " +
+      "and no snapshots. --json prints each event as a line; output is base64, and --from can resume at its `position`.",
   ],
   positionals: [PANE_OR_THIS],
   options: [
@@ -23,20 +23,24 @@ export const followCommand: CommandSpec = {
       name: "from",
       type: "text",
       value: "WHERE",
-      description: "where to begin: now, snapshot, tail:LINES, or a position such as k3Jd9:1024",
+      description: "where to start: now, snapshot, tail:LINES, or a position such as k3Jd9:1024",
       default: "now",
       complete: ["now", "snapshot"],
     },
     { name: "text", type: "flag", description: "whole lines of plain text instead of bytes" },
-    { name: "raw", type: "flag", description: "every byte to a terminal, too: programs may make it answer" },
+    {
+      name: "raw",
+      type: "flag",
+      description: "print every byte even to a terminal: unsafe, as programs can then make it send replies",
+    },
     { name: "readiness", type: "flag", description: "with --json: report what the program is doing as well" },
     { name: "no-resume", type: "flag", description: "end when the connection is lost instead of reconnecting" },
     ...CLIENT_OPTIONS,
   ],
   examples: [
     { line: "tmuxwire follow work --from snapshot", does: "its screen, then its output" },
-    { line: "tmuxwire follow work --text --from tail:100 | grep ERROR", does: "for a pipe" },
-    { line: "tmuxwire follow work --json --from k3Jd9:1024", does: "go on where an earlier one stopped" },
+    { line: "tmuxwire follow work --text --from tail:100 | grep ERROR", does: "for grep" },
+    { line: "tmuxwire follow work --json --from k3Jd9:1024", does: "resume where an earlier one stopped" },
   ],
   run: async (call: CommandCall): Promise<number> => {
     const { io, options, positionals } = call;
@@ -45,11 +49,9 @@ export const followCommand: CommandSpec = {
     const raw = options.flag("raw") ? "raw" : undefined;
     const text = options.flag("text") ? new TextLines(io) : undefined;
     if (text !== undefined && (json || options.text("from") === "snapshot"))
-      throw usageError(
-        "--text goes with neither --json nor --from snapshot: a snapshot has no lines; use --from tail:100",
-      );
+      throw usageError("--text cannot be combined with --json or --from snapshot; use --from tail:100");
     const client = (await connect(call)).pane(pane);
-    // A stream that cannot be opened is an error; one that is lost later is resumed.
+    // Failing to open the stream is an error; a stream lost later is resumed.
     await client.info({ signal: io.signal });
     const events = client.follow({
       from: options.text("from"),
@@ -58,7 +60,7 @@ export const followCommand: CommandSpec = {
       signal: io.signal,
     });
     for await (const event of events) {
-      // The pane has not closed: an error says so.
+      // The connection ended, not the pane, so report it as an error.
       if (event.kind === "closed" && isPassing(event.code)) throw new TmuxwireError(event.code, event.message);
       if (json) await io.out(`${JSON.stringify(jsonEvent(event))}\n`);
       else if (text !== undefined && event.kind === "output") await text.add(event.bytes);
@@ -69,7 +71,7 @@ export const followCommand: CommandSpec = {
   },
 };
 
-/** The stream as lines; text overwritten after a carriage return is a line of its own. */
+/** The stream as lines; text before a carriage return is a line of its own. */
 class TextLines {
   readonly #io: Io;
   readonly #stripper = new AnsiStripper();
@@ -84,7 +86,7 @@ class TextLines {
     const plain = Buffer.allocUnsafe(stripRoom(bytes.length));
     const length = this.#stripper.strip(bytes, plain, 0);
     const all = Buffer.concat([this.#open, plain.subarray(0, length)]);
-    // A line past the bound is printed in pieces.
+    // An overlong line is printed in pieces.
     const end = all.length > MAX_LINE_BYTES ? all.length : all.lastIndexOf(LF) + 1;
     this.#open = all.subarray(end);
     if (end > 0) await this.#io.out(all.subarray(0, end));
@@ -110,7 +112,7 @@ async function show(io: Io, event: PaneEvent, raw: "raw" | undefined): Promise<v
       await io.out(event.bytes, raw);
       return;
     case "snapshot":
-      // The output before it may have been cut off anywhere.
+      // The output before it may have been cut off in the middle of a sequence.
       await io.out(event.bytes, raw ?? "anew");
       return;
     case "gap":

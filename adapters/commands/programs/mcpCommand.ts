@@ -1,4 +1,4 @@
-/** `tmuxwire mcp`: the daemon as an MCP server on this process's pipes. */
+/** `tmuxwire mcp`: an MCP server on this process's stdin and stdout, relayed to the daemon. */
 import { dirname, join } from "node:path";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { autostart } from "../../serving/autostart.ts";
@@ -7,38 +7,39 @@ import type { Io } from "../../cli/cliIo.ts";
 import type { CommandCall, CommandSpec, OptionSpec } from "../../cli/commandTypes.ts";
 
 const TIERS: readonly OptionSpec[] = [
-  { name: "read-only", type: "flag", description: "only tools that change nothing" },
-  { name: "no-destructive", type: "flag", description: "no tool that ends or stops something" },
+  { name: "read-only", type: "flag", description: "offer only tools that change nothing" },
+  { name: "no-destructive", type: "flag", description: "offer no tool that ends or stops something" },
   {
     name: "server",
     type: "text",
     value: "NAME",
-    description: "only this one of the daemon's tmux servers",
+    description: "limit it to this one of the daemon's tmux servers",
     default: "all of them",
   },
   {
     name: "panes",
     type: "text",
     value: "PATTERN",
-    description: "only panes whose id or session's name matches, such as 'work*,%5'",
+    description: "limit it to panes whose id or session name matches, such as 'work*,%5'",
     default: "all of them",
   },
-  { name: "no-autostart", type: "flag", description: "start no daemon when none runs" },
+  { name: "no-autostart", type: "flag", description: "do not start a daemon if none is running" },
 ];
 const CONNECTION = CLIENT_OPTIONS.filter(({ name }) => ["socket", "url", "token-file"].includes(name));
 
 export const mcpCommand: CommandSpec = {
   name: "mcp",
-  summary: "be an MCP server on stdin and stdout, for agents",
+  summary: "run an MCP server on stdin and stdout, for agents",
   details: [
-    "Tools to list, make, run, type, wait, read and end panes; panes' screens as resources. A daemon is started when none " +
-      "runs, and stderr says so. The same is served over HTTP at /mcp of the native API, with its token.",
+    "Tools to list, create, read and end panes, to run commands, to type and to wait; panes' screens as resources. If no " +
+      "daemon is running, one is started and reported on stderr. The native API serves the same over HTTP at /mcp, with its " +
+      "token.",
   ],
   positionals: [],
   options: [...TIERS, ...CONNECTION],
   examples: [
-    { line: "tmuxwire mcp", does: "for `claude mcp add tmuxwire -- npx tmuxwire mcp`, and other clients alike" },
-    { line: "tmuxwire mcp --read-only --panes 'work*'", does: "look at these sessions, change nothing" },
+    { line: "tmuxwire mcp", does: "as in `claude mcp add tmuxwire -- npx tmuxwire mcp`" },
+    { line: "tmuxwire mcp --read-only --panes 'work*'", does: "read these sessions, change nothing" },
   ],
   run: async (call: CommandCall): Promise<number> => {
     const { io, options } = call;
@@ -62,7 +63,7 @@ export const mcpCommand: CommandSpec = {
         if (!isGone || address.url !== undefined || options.flag("no-autostart")) throw error;
         const logPath = join(dirname(address.socketPath), "daemon.log");
         const pid = await startNative(io, logPath, serveFlags(call));
-        io.err(`tmuxwire: no daemon ran, so one was started (process ${pid}); its log is ${logPath}\n`);
+        io.err(`tmuxwire: no daemon was running, so one was started (pid ${pid}); it logs to ${logPath}\n`);
         return await openMcp(await daemonAddress(call), query);
       }
     };
@@ -80,12 +81,12 @@ async function startNative(
   try {
     return await autostart({ flags: ["--only", "native", ...flags], env, signal, logPath, ready });
   } catch (error) {
-    const message = `no daemon runs, and one that was started ended: ${(error as Error).message}`;
+    const message = `no daemon is running, and starting one failed: ${(error as Error).message}`;
     throw new AppError("DAEMON_UNREACHABLE", message, { cause: error });
   }
 }
 
-/** The daemon listens where this command connects. */
+/** Flags that make the daemon listen where this command connects. */
 function serveFlags({ options }: CommandCall): readonly string[] {
   return ["socket", "token-file"].flatMap((name) => {
     const value = options.text(name);

@@ -1,19 +1,19 @@
-/** `tmuxwire names`: what completions offer. Fails silently: an error would disturb completion. */
+/** `tmuxwire names`: the names that completions offer. It fails silently, because an error would disturb completion. */
 import { connect, CLIENT_OPTIONS } from "../connection/clientConnection.ts";
 import { type CommandCall, type CommandSpec, NAME_KINDS, type NameKind } from "../../cli/commandTypes.ts";
 
-/** Needs no quoting in a shell: names with anything else are left out. */
+/** Names that need no quoting in a shell; others are left out. */
 const PLAIN = /^[\w%][\w%@.+-]*$/;
 
 export const namesCommand: CommandSpec = {
   name: "names",
   summary: "print names of panes, sessions or servers",
   details: [
-    "One per line, for completions: nothing, where no daemon runs; names that a shell would not read as one word are left out.",
+    "One per line, for completions. Prints nothing if no daemon is running, and omits names that a shell would have to quote.",
   ],
-  positionals: [{ name: "KIND", description: "of what", choices: NAME_KINDS }],
+  positionals: [{ name: "KIND", description: "which names to print", choices: NAME_KINDS }],
   options: CLIENT_OPTIONS.filter(({ name }) => name !== "json"),
-  examples: [{ line: "tmuxwire names pane", does: "sessions and panes: what PANE takes" }],
+  examples: [{ line: "tmuxwire names pane", does: "sessions and panes, as PANE takes them" }],
   run: async (call: CommandCall): Promise<number> => {
     const names = await namesOf(call).catch(() => []);
     await call.io.out(

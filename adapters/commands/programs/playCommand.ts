@@ -10,9 +10,9 @@ export const playCommand: CommandSpec = {
   name: "play",
   summary: "play a recording in this terminal",
   details: [
-    "Of `tmuxwire rec`, `start-recording` or asciinema, asciicast 2 and 3. The terminal should be as large as the recorded " +
-      "one was. Only text and what draws reaches it: nothing that would make it answer, write to the clipboard or report " +
-      "the mouse (docs/security.md). Ctrl-C ends it.",
+    "Plays asciicast 2 and 3, from `tmuxwire rec`, `start-recording` or asciinema. The terminal should be at least as large " +
+      "as the recorded one. It gets only text and drawing sequences: nothing that makes it send replies, write to the " +
+      "clipboard or report the mouse (docs/security.md). Ctrl-C ends it.",
   ],
   positionals: [{ name: "FILE", description: "a recording" }],
   options: [
@@ -21,7 +21,7 @@ export const playCommand: CommandSpec = {
       short: "s",
       type: "number",
       value: "FACTOR",
-      description: "how many times faster than it was",
+      description: "how many times faster than recorded",
       default: "1",
       min: 0.01,
       max: 1_000_000,
@@ -31,7 +31,7 @@ export const playCommand: CommandSpec = {
       short: "i",
       type: "number",
       value: "SECONDS",
-      description: "no pause is longer than this",
+      description: "shorten every pause to at most this",
       min: 0,
       max: 86_400,
     },
@@ -39,7 +39,7 @@ export const playCommand: CommandSpec = {
       name: "from",
       type: "number",
       value: "SECONDS",
-      description: "what came before is shown at once",
+      description: "start here; what came before is drawn at once",
       default: "0",
       min: 0,
       max: 31_536_000,
@@ -47,7 +47,7 @@ export const playCommand: CommandSpec = {
   ],
   examples: [
     { line: "tmuxwire play demo.cast --speed 2 --idle 1", does: "without the pauses" },
-    { line: "tmuxwire play demo.cast --from 90", does: "from there on" },
+    { line: "tmuxwire play demo.cast --from 90", does: "from 90 seconds on" },
   ],
   run: async ({ io, options, positionals: [file = ""] }) => {
     const speed = options.number("speed") ?? 1;

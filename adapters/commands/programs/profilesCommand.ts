@@ -1,4 +1,4 @@
-/** `tmuxwire profiles` and `tmuxwire profile record`: the daemon's profiles of programs, and recorded screens for a new one. */
+/** `tmuxwire profiles` lists the daemon's profiles of programs; `tmuxwire profile record` records screens for a new one. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
@@ -18,7 +18,7 @@ import { PANE } from "../operations/paneArguments.ts";
 import { usageError } from "../../cli/parseCommand.ts";
 import { table } from "../../cli/textTable.ts";
 
-/** A file of recorded screens is to be read by a person. */
+/** A larger file of recorded screens could not be reviewed by a person. */
 const MAX_RECORDED_BYTES = 4_194_304;
 
 interface Row {
@@ -31,14 +31,14 @@ interface Row {
 
 export const profilesCommand: CommandSpec = {
   name: "profiles",
-  summary: "list what is known of programs",
+  summary: "list the profiles of programs",
   details: [
-    "Your own are the files *.json in $XDG_CONFIG_HOME/tmuxwire/profiles (~/.config/tmuxwire/profiles); the daemon reads " +
-      "them when it starts. Exit code 2 when one of them, or the directory, is refused.",
+    "Your own profiles are the *.json files in $XDG_CONFIG_HOME/tmuxwire/profiles (~/.config/tmuxwire/profiles); the daemon " +
+      "reads them when it starts. Exits with 2 if one of them, or the directory, is refused.",
   ],
   positionals: [],
   options: [JSON_OPTION],
-  examples: [{ line: "tmuxwire profiles", does: "one line for each, with the versions it was tried with" }],
+  examples: [{ line: "tmuxwire profiles", does: "one line each, with the versions it was tried with" }],
   run: async (call: CommandCall): Promise<number> => {
     const directory = directoryOf(call.io);
     const own = readUserProfiles(directory);
@@ -67,8 +67,8 @@ export const profileCommand: CommandSpec = {
   name: "profile",
   summary: "record a pane's screen for a profile",
   details: [
-    "Adds what the pane shows now to NAME.md beside your own profiles. Say what the program is doing with --state, and " +
-      "record every state you can bring it into; `tmuxwire profiles` then holds NAME.json against all of them.",
+    "Adds the pane's current screen to NAME.md beside your own profiles. Say with --state what the program is doing, and " +
+      "record as many states as you can; `tmuxwire profiles` then tests NAME.json against all of them.",
   ],
   positionals: [
     { name: "ACTION", description: "what to do", choices: ["record"] },
@@ -84,14 +84,16 @@ export const profileCommand: CommandSpec = {
       choices: READINESS_STATE_NAMES,
       default: "unknown",
     },
-    { name: "as", type: "text", value: "TITLE", description: "what the screen is called", default: "the time" },
+    { name: "as", type: "text", value: "TITLE", description: "a title for the screen", default: "the time" },
     ...CLIENT_OPTIONS,
   ],
-  examples: [{ line: "tmuxwire profile record mine work --state idle", does: "what it shows while it takes a prompt" }],
+  examples: [
+    { line: "tmuxwire profile record mine work --state idle", does: "its screen while it waits for a prompt" },
+  ],
   run: async (call: CommandCall): Promise<number> => {
     const { io, options, positionals } = call;
     const [, name = "", pane = ""] = positionals;
-    if (!/^[a-z][a-z0-9-]{0,31}$/.test(name)) throw usageError("NAME is a-z, 0-9 and -, beginning with a letter");
+    if (!/^[a-z][a-z0-9-]{0,31}$/.test(name)) throw usageError("NAME must be a-z, 0-9 and -, and begin with a letter");
     const client = (await connect(call)).pane(pane);
     const [{ title, command }, { lines, cursor, cols, rows }] = await Promise.all([
       client.info({ signal: io.signal }),
@@ -115,7 +117,7 @@ export const profileCommand: CommandSpec = {
     const before = Buffer.from(readWhole(file) ?? "");
     const section = Buffer.from(`${before.length === 0 || before.at(-1) === 10 ? "" : "\n"}${screen}`);
     if (before.length + section.length > MAX_RECORDED_BYTES) {
-      throw new AppError("RESOURCE_LIMIT", `${file} is full; move it away or take screens out of it`);
+      throw new AppError("RESOURCE_LIMIT", `${file} is full; move it away or remove screens from it`);
     }
     replaceWhole(file, Buffer.concat([before, section]), 0o600);
     await printResult(call, { file, state }, `${file}\n`);
@@ -133,14 +135,14 @@ const rowOf = ({ name, kind, source, seenWith }: Profile, state: string): Row =>
   state,
 });
 
-/** Its result on the screens recorded for it. */
+/** The profile's result on the screens recorded for it. */
 function recordedState(directory: string, profile: Profile): string {
   let document: string;
   try {
     document = readFileSync(join(directory, `${profile.name}.md`), "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return code === "ENOENT" ? "" : `, recorded screens cannot be read (${code})`;
+    return code === "ENOENT" ? "" : `, cannot read its recorded screens (${code})`;
   }
   const screens = readRecordedScreens(document).filter(({ state }) => READINESS_STATE_NAMES.includes(state));
   const wrong = screens.filter((screen) => judgeRecorded(profile, screen) !== screen.judged);

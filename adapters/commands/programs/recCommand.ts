@@ -1,4 +1,4 @@
-/** `tmuxwire rec`: records a pane into a file that this command writes, valid at any time. */
+/** `tmuxwire rec`: records a pane into a file that is valid at any time. */
 import { type FileHandle, open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { CAST_ENDS, type CastEnd, CastTape } from "../../../daemon/recordings/castTape.ts";
@@ -18,10 +18,10 @@ export const recCommand: CommandSpec = {
   name: "rec",
   summary: "record a pane into a file",
   details: [
-    "As asciicast, which `tmuxwire play`, asciinema and every page's player read: the screen as it stands, then every byte " +
-      "at the time at which it came, resizes, and how the program ended. A hole in the output is a mark, in front of the " +
-      "screen from which it goes on. Ctrl-C ends it, and so does the end of the pane; however it ends, the file is whole. " +
-      "What is on the screen is in the file: keep it as you would keep the screen.",
+    "Writes asciicast, which `tmuxwire play`, asciinema and web players read: the current screen, then every byte with its " +
+      "time, resizes, and how the program ended. A gap in the output is recorded as a marker, followed by the screen from " +
+      "which the recording goes on. Ends with Ctrl-C or with the pane; the file is complete either way. The file holds " +
+      "everything the screen showed, secrets included.",
   ],
   positionals: [PANE],
   options: [
@@ -30,11 +30,11 @@ export const recCommand: CommandSpec = {
       short: "o",
       type: "text",
       value: "FILE",
-      description: "where to; `-` is stdout",
+      description: "the file to write; `-` is stdout",
       complete: "file",
     },
-    { name: "force", short: "f", type: "flag", description: "write over a file that is there" },
-    { name: "title", type: "text", value: "TEXT", description: "what players call it" },
+    { name: "force", short: "f", type: "flag", description: "overwrite an existing file" },
+    { name: "title", type: "text", value: "TEXT", description: "the title that players show" },
     ...memberOptions("startRecording", ["version", "maxBytes", "maxSeconds", "input"], BOUND_OPTIONS).values(),
     ...CLIENT_OPTIONS,
   ],
@@ -46,9 +46,9 @@ export const recCommand: CommandSpec = {
     const { io, options, positionals } = call;
     const [pane = ""] = positionals;
     const output = options.text("output");
-    if (output === undefined) throw usageError("say where to with -o FILE; `-` is stdout");
+    if (output === undefined) throw usageError("missing -o FILE; `-` is stdout");
     const client = (await connect(call)).pane(pane);
-    // First, so that a missing pane leaves no file behind.
+    // Before the file is made, so that a missing pane leaves no file behind.
     await client.info({ signal: io.signal });
     const target = await openTarget(io, output, options.flag("force"));
     const age = new AbortController();
@@ -65,9 +65,9 @@ export const recCommand: CommandSpec = {
       const events = client.follow({ from: "snapshot", input: options.flag("input") || undefined, signal });
       const why = await record(io, tape, { events, begin, ...target });
       if (why instanceof Interrupted) return why.exitCode === EXIT_CTRL_C ? 0 : why.exitCode;
-      // An end requested by its own flag is not reported.
+      // An end that a flag asked for is not reported.
       if (why !== "pane" && !(why === "age" && givenSec !== undefined))
-        io.err(`tmuxwire: the recording has ended: ${CAST_ENDS[why]}\n`);
+        io.err(`tmuxwire: the recording ended: ${CAST_ENDS[why]}\n`);
       return 0;
     } finally {
       timer?.cancel();
@@ -106,7 +106,7 @@ async function openFile(path: string, force: boolean): Promise<FileHandle> {
     return await open(path, force ? "w" : "wx", 0o600);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const text = code === "EEXIST" ? `${path} is there; write over it with --force` : message;
+    const text = code === "EEXIST" ? `${path} already exists; overwrite it with --force` : message;
     throw new AppError("INVALID_ARGUMENT", text, { cause: error });
   }
 }
@@ -126,7 +126,7 @@ function tapeFor({ options }: CommandCall, write: (line: string) => void): CastT
 
 interface Recorded extends Target {
   readonly events: AsyncIterable<PaneEvent>;
-  /** Recording begins. */
+  /** Called when recording begins. */
   readonly begin: () => void;
 }
 

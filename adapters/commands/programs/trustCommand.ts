@@ -1,4 +1,4 @@
-/** `tmuxwire trust`: which certificate the add-in gets, and how to make this system trust it. */
+/** `tmuxwire trust`: which certificate the add-in's bridge uses, and how to make this system trust it. */
 import { nssFolders } from "../../kit/trust/nssFolders.ts";
 import { trustInstructions } from "../../kit/trust/trust.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
@@ -9,8 +9,8 @@ export const trustCommand: CommandSpec = {
   name: "trust",
   summary: "say how to trust the add-in's https certificate",
   details: [
-    "Makes the local authority if there is none yet. Changing a trust store takes your own word, so the commands that do " +
-      "it are printed and not run.",
+    "Creates the local certificate authority if there is none yet. Prints the commands that change a trust store; run them " +
+      "yourself.",
   ],
   positionals: [],
   options: [JSON_OPTION],

@@ -6,7 +6,7 @@ export const versionCommand = (program: string): CommandSpec => ({
   summary: "print the version, as --version and -V do",
   positionals: [],
   options: [],
-  examples: [{ line: `${program} version`, does: "of this command line; a daemon that runs may be older" }],
+  examples: [{ line: `${program} version`, does: "of this program; a running daemon may be older" }],
   run: async ({ io, program: of }) => {
     await io.out(`${of.name} ${of.version()}\n`);
     return 0;

@@ -1,4 +1,4 @@
-/** `tmuxwire logs`: the daemon's log, wherever its way of starting puts it. */
+/** `tmuxwire logs`: the daemon's log, from the journal or a file, depending on how the daemon was started. */
 import { once } from "node:events";
 import { existsSync, watch } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
@@ -10,33 +10,32 @@ import { SYSTEMD_UNIT, logPlaces } from "./serviceUnits.ts";
 
 const DEFAULT_LINES = 100;
 const MAX_LINES = 100_000;
-/** Read from a log's end: more than the lines requested in practice. */
+/** Read at most this much from a log's end: more than a person asks for in practice. */
 const MAX_TAIL_BYTES = 16_777_216;
 
 export const logsCommand: CommandSpec = {
   name: "logs",
-  summary: "print what the daemon has logged",
+  summary: "print the daemon's log",
   details: [
-    "JSON lines. Of the service that `tmuxwire service install` has made, it is the system's journal (on macOS a file); " +
-      "of a daemon that a command has started by itself, the file daemon.log beside its socket. A daemon that runs in a " +
-      "terminal logs there, on stderr.",
+    "JSON lines. A service made by `tmuxwire service install` logs to the system's journal (on macOS to a file); a daemon " +
+      "that a command started logs to daemon.log beside its socket. A daemon that runs in a terminal logs there, on stderr.",
   ],
   positionals: [],
   options: [
-    { name: "follow", short: "f", type: "flag", description: "go on with what comes" },
+    { name: "follow", short: "f", type: "flag", description: "keep printing new lines" },
     {
       name: "lines",
       short: "n",
       type: "number",
       value: "N",
-      description: "so many lines from the end",
+      description: "how many lines from the end",
       default: String(DEFAULT_LINES),
       min: 1,
       max: MAX_LINES,
     },
     ...CLIENT_OPTIONS.filter(({ name }) => name === "socket"),
   ],
-  examples: [{ line: "tmuxwire logs -f | jq -c 'select(.level != \"debug\")'", does: "as they come" }],
+  examples: [{ line: "tmuxwire logs -f | jq -c 'select(.level != \"debug\")'", does: "new lines as they are logged" }],
   run: async (call: CommandCall): Promise<number> => {
     const { io, options } = call;
     const lines = Math.trunc(options.number("lines") ?? DEFAULT_LINES);
@@ -51,7 +50,7 @@ export const logsCommand: CommandSpec = {
     if (path === undefined) {
       throw new AppError(
         "NOT_FOUND",
-        `there is no log at ${places.files.join(" or ")}, and no service: a daemon in a terminal logs there, on stderr`,
+        `no log at ${places.files.join(" or ")}, and no service: a daemon in a terminal logs to its stderr`,
       );
     }
     await using file = await open(path, "r");
@@ -60,7 +59,7 @@ export const logsCommand: CommandSpec = {
     const watcher = watch(path);
     try {
       for (;;) {
-        // Armed before reading: what comes meanwhile triggers the next read.
+        // Armed before reading, so that what is logged meanwhile triggers the next read.
         const changed = once(watcher, "change", { signal: io.signal });
         changed.catch(() => undefined);
         at = await printFrom(call, file, at);
@@ -72,7 +71,7 @@ export const logsCommand: CommandSpec = {
   },
 };
 
-/** Returns the offset of its end. */
+/** Returns the offset of the file's end. */
 async function printTail({ io }: CommandCall, file: FileHandle, count: number): Promise<number> {
   const { size } = await file.stat();
   const from = Math.max(0, size - MAX_TAIL_BYTES);

@@ -1,7 +1,8 @@
 /**
- * The daemon: joins the parts and runs them until it is told to stop. A part that cannot start is reported in one line, and
- * the others run, unless it was asked for by name. A part starts what can fail for a reason the user can fix first: tmux,
- * certificate, port. Stopping is bounded and settles whatever is under way (`OpenParts`); programs in panes keep running.
+ * The daemon: joins the parts and runs them until it is told to stop. A part that cannot start is reported in one line and
+ * the others run, unless it was asked for by name. A part first starts what can fail for a reason the user can fix: tmux,
+ * certificate, port. Stopping is bounded in time and settles everything pending (`OpenParts`); programs in panes keep
+ * running.
  */
 import { homedir } from "node:os";
 import { DeliveryEngine } from "../../../daemon/delivery/deliveryEngine.ts";
@@ -31,20 +32,20 @@ export interface Daemon {
 interface ServeOptions {
   readonly config: Config;
   readonly only: ReadonlySet<AdapterName>;
-  /** No parts were named: one that cannot start is reported, and the rest run. */
+  /** No parts were named: a part that cannot start is reported, and the rest run. */
   readonly isEverything: boolean;
   readonly env: StartContext["env"];
   readonly log: Log;
-  /** Aborts when it is told to stop: nothing more is started then. */
+  /** Aborts when the daemon is told to stop; nothing more is started then. */
   readonly stopping: AbortSignal;
   /** Start-up lines for a person, one per listener. */
   readonly print: (line: string) => void;
 }
 
-/** One listener: an adapter's, with what others mount on it. */
+/** One adapter's listener, with what other adapters mount on it. */
 interface Part {
   readonly title: string;
-  /** The names of `--only` that it serves. */
+  /** The names of `--only` that the part serves. */
   readonly names: readonly AdapterName[];
   readonly requireFree: (context: StartContext) => Promise<void>;
   readonly start: (context: StartContext) => Promise<void>;
@@ -90,7 +91,7 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
   return { stop: () => (stopping ??= open.close()) };
 }
 
-/** Reports adapters that are off and were not asked for by name, and what they need. */
+/** Reports the adapters that are off and were not asked for by name, and why. */
 function reportOff({ config, only, isEverything, print }: ServeOptions): void {
   for (const { name, title } of ADAPTERS) {
     const reason = isEverything && only.has(name) ? config.offBecause(name) : undefined;
@@ -98,7 +99,7 @@ function reportOff({ config, only, isEverything, print }: ServeOptions): void {
   }
 }
 
-/** What is to be served, in the order of the start-up lines. */
+/** The parts to serve, in the order of the start-up lines. */
 function partsOf({ config, only: named, isEverything }: ServeOptions): readonly Part[] {
   const only = isEverything ? new Set([...named].filter((name) => config.offBecause(name) === undefined)) : named;
   const mounted = ADAPTERS.filter(
@@ -133,7 +134,7 @@ async function startParts(
   context: StartContext,
   { isEverything, log, print, stopping }: ServeOptions,
 ): Promise<void> {
-  // Checked before anything is started: usually a start fails because a daemon is running.
+  // Checked before anything is started, because most starts fail when a daemon is already running.
   const taken = new Map<Part, AppError>();
   for (const part of parts) {
     const error = await failureOf(() => part.requireFree(context));
@@ -142,7 +143,7 @@ async function startParts(
   const failures: Failure[] = [];
   for (const part of parts) {
     if (stopping.aborted) return;
-    // What is asked for by name is served whole or not at all: once a part has failed, the others are only looked at.
+    // Parts asked for by name are served all or none: once one has failed, the others are only checked.
     const isOver = failures.length > 0 && !isEverything;
     const error = taken.get(part) ?? (isOver ? undefined : await failureOf(() => startPart(part, context)));
     if (error !== undefined) failures.push({ part, error });
@@ -156,7 +157,7 @@ async function startParts(
   }
 }
 
-/** When a part fails, what it has opened is closed at once, otherwise with the rest. */
+/** When a part fails, what it has opened is closed at once. */
 async function startPart(part: Part, context: StartContext): Promise<void> {
   const open = new OpenParts(context.log);
   try {
@@ -177,7 +178,7 @@ async function failureOf(start: () => Promise<void>): Promise<AppError | undefin
   }
 }
 
-/** Parts that were to be served and cannot be, a line each. */
+/** The parts that could not be started, one line each. */
 export class NotServed extends AppError {
   readonly lines: readonly string[];
 

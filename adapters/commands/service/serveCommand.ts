@@ -14,11 +14,12 @@ export const serveCommand: CommandSpec = {
   name: "serve",
   summary: "run the daemon in the foreground",
   details: [
-    "Serves what touches nothing of anybody else's; the add-in's bridge (it makes a certificate authority) and the file by " +
-      "which pi finds the daemon start when they are configured or named: `tmuxwire enable NAME` for good, --with NAME once.",
+    "Starts only services that leave other programs' files alone. Two parts start only when asked for, with `tmuxwire " +
+      "enable NAME` permanently or --with NAME once: the add-in's bridge (it creates a certificate authority) and the file " +
+      "that tells pi where the daemon is.",
     "Prints a line per listener on stdout and logs JSON lines on stderr. SIGTERM or SIGINT stops it within two seconds; " +
-      "programs in panes go on. A part that cannot start is reported in one line, with what to change, and the others run; " +
-      "with --only, or when none can start, that ends with 1.",
+      "programs in panes keep running. A part that cannot start is reported in one line, with what to change, and the others " +
+      "run; with --only, or if no part can start, the daemon exits with 1.",
   ],
   positionals: [],
   options: [
@@ -26,14 +27,14 @@ export const serveCommand: CommandSpec = {
       name: "only",
       type: "text",
       value: "NAMES",
-      description: `serve these only, of ${ADAPTER_NAMES.join(", ")}`,
+      description: `serve only these of ${ADAPTER_NAMES.join(", ")}`,
       complete: ADAPTER_NAMES,
     },
     ...CONFIG_OPTIONS,
   ],
   examples: [
     { line: "tmuxwire serve", does: "native API, dashboard, team's routes, and Freshell when AUTH_TOKEN is set" },
-    { line: "tmuxwire serve --with addin,team", does: "the add-in's bridge as well, and pi finds the daemon" },
+    { line: "tmuxwire serve --with addin,team", does: "also the add-in's bridge and the file for pi" },
     { line: "tmuxwire serve --only addin --http", does: "the add-in's bridge over plain http" },
   ],
   run: (call) =>
@@ -51,7 +52,7 @@ export const addinCommand: CommandSpec = {
   options: optionsOf([addinAdapter]),
   examples: [
     { line: "tmuxwire addin", does: "on https://localhost:3341, with real shells" },
-    { line: "TMUX_BRIDGE_MODE=stub tmuxwire addin", does: "in memory, nothing is ever run" },
+    { line: "TMUX_BRIDGE_MODE=stub tmuxwire addin", does: "in memory; nothing is run" },
   ],
   run: (call) => serve(call, { only: new Set(["addin"]), isEverything: false, defaults: "service" }),
 };
@@ -62,19 +63,18 @@ interface ServeChoice {
   readonly defaults: ConfigInputs["defaults"];
 }
 
-/** Runs until it is told to stop. @throws AppError when it cannot start. */
+/** Runs the daemon until it is told to stop. @throws AppError when it cannot start. */
 export async function serve(
   { io, options }: CommandCall,
   { only, isEverything, defaults }: ServeChoice,
 ): Promise<number> {
   const config = configurationOf(io, options, defaults);
   const log = createLog({ level: config.daemon.logLevel, write: (line) => io.err(line), nowUnixMs: Date.now });
-  // Node prints it to stderr and ends the process; the log must have it too.
+  // Node prints the error to stderr and ends the process; the log must have it too.
   process.on("uncaughtExceptionMonitor", (error) => log.error("daemon.crashed", { error }));
   let starting: Promise<Daemon> | undefined;
   const stopRequest = new AbortController();
-  // Listen before anything is awaited: `Io` has taken these signals from Node, and one that came earlier would end
-  // nothing.
+  // Listen before anything is awaited: `Io` handles these signals instead of Node, so an earlier one would be lost.
   const ended = untilStopRequested({
     clock: systemClock,
     log,

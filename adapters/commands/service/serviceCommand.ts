@@ -1,6 +1,6 @@
 /**
- * `tmuxwire service`: writes, removes or checks the files that let the system start the daemon. Nothing is enabled or
- * started here: that changes what runs at login, so the commands for it are printed for the user.
+ * `tmuxwire service`: writes, removes or checks the files that let the system start the daemon. It enables and starts
+ * nothing, because that changes what runs at login; it prints the commands for the user to run.
  */
 import { existsSync, lstatSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -21,18 +21,18 @@ export const serviceCommand: CommandSpec = {
   summary: "let systemd or launchd start the daemon",
   details: [
     "install writes systemd user units with socket activation (Linux) or a launchd agent (macOS) and prints the commands " +
-      "that enable them; nothing is enabled behind your back. status exits with 0 when the files are there, with 3 when not.",
+      "that enable them; it enables nothing itself. status exits with 0 if the files are in place, else with 3.",
   ],
   positionals: [{ name: "ACTION", description: "what to do", choices: ACTIONS }],
   options: [
     { name: "print", type: "flag", description: "show the files, write and remove nothing" },
-    { name: "force", type: "flag", description: "replace or remove files that we did not write" },
+    { name: "force", type: "flag", description: "replace or remove files that tmuxwire did not write" },
     JSON_OPTION,
   ],
   examples: [
-    { line: "tmuxwire service install --print", does: "what would be written" },
-    { line: "tmuxwire service install", does: "write it, and say how to enable it" },
-    { line: "tmuxwire service status", does: "whether it is installed and responds" },
+    { line: "tmuxwire service install --print", does: "show what would be written" },
+    { line: "tmuxwire service install", does: "write it, and print how to enable it" },
+    { line: "tmuxwire service status", does: "show whether it is installed and responds" },
   ],
   run: async (call: CommandCall): Promise<number> => {
     const plan = planOf(call);
@@ -56,10 +56,7 @@ function planOf({ io, options }: CommandCall): ServicePlan {
   const [execPath, scriptPath] = [process.execPath, join(import.meta.dirname, "tmuxwire.js")];
   const plan = servicePlan({ platform, homeDir, env, execPath, scriptPath, socketPath, host, port });
   if (plan !== undefined) return plan;
-  throw new AppError(
-    "CONFIGURATION_INVALID",
-    `there is no service manager we know on ${platform}: run \`tmuxwire serve\``,
-  );
+  throw new AppError("CONFIGURATION_INVALID", `no supported service manager on ${platform}: run \`tmuxwire serve\``);
 }
 
 async function show(call: CommandCall, { files, start }: ServicePlan): Promise<number> {
@@ -81,7 +78,7 @@ async function uninstall(call: CommandCall, plan: ServicePlan): Promise<number> 
   for (const { path } of plan.files) requireOurs(path, call);
   for (const path of paths) onDisk(path, () => rmSync(path));
   const run = paths.length === 0 ? [] : plan.stop;
-  await tell(call, { removed: paths, run }, "removed:", "to stop what is running, run:");
+  await tell(call, { removed: paths, run }, "removed:", "to stop the running daemon, run:");
   return 0;
 }
 
@@ -92,7 +89,7 @@ async function status(call: CommandCall, plan: ServicePlan): Promise<number> {
   const installed = files.every(({ state }) => state !== "missing");
   await printResult(call, { installed, enabled, answering, files }, [
     ...files.map(({ path, state }) => `${path}: ${STATE_TEXTS[state]}`),
-    ...(plan.links.length === 0 ? [] : [`starts by itself: ${enabled ? "yes" : "no"}`]),
+    ...(plan.links.length === 0 ? [] : [`enabled: ${enabled ? "yes" : "no"}`]),
     `the native API responds: ${answering ? "yes" : "no"}`,
   ]);
   return installed ? 0 : NOT_INSTALLED;
@@ -104,7 +101,7 @@ const NOT_INSTALLED = 3;
 type FileState = "current" | "different" | "missing";
 const STATE_TEXTS: Readonly<Record<FileState, string>> = {
   current: "installed",
-  different: "installed, not what `tmuxwire service install` would write now",
+  different: "installed, but different from what `tmuxwire service install` would write now",
   missing: "not installed",
 };
 
@@ -115,7 +112,7 @@ function stateOf({ path, text }: ServiceFile): FileState {
 
 function requireOurs(path: string, { options }: CommandCall): void {
   if (options.flag("force") || !existsSync(path) || readFileSync(path, "utf8").includes(UNIT_MARK)) return;
-  throw new AppError("ALREADY_EXISTS", `${path} was not written by us: give --force to replace or remove it`);
+  throw new AppError("ALREADY_EXISTS", `${path} was not written by tmuxwire: replace or remove it with --force`);
 }
 
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -125,7 +122,7 @@ function onDisk(path: string, act: () => void): void {
     act();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const problem = `cannot change ${path} (${code ?? message}); make its directory yours`;
+    const problem = `cannot change ${path} (${code ?? message}); make its directory writable`;
     throw new AppError("CONFIGURATION_INVALID", problem, { cause: error });
   }
 }

@@ -1,20 +1,20 @@
 /**
  * The files that let the system start the daemon: systemd user units with socket activation, or a launchd agent. They hold
- * paths and no secrets: the token stays in its file, variables that may hold one are left out. Stopping the service must
- * leave tmux and its programs alone, so only the daemon's own process is signalled.
+ * paths and no secrets: the token stays in its file, and variables that may hold one are left out. Stopping the service must
+ * leave tmux and its programs running, so only the daemon's own process is signalled.
  */
 import { dirname, join } from "node:path";
 import { shellWord } from "../../hooks/hookScript.ts";
 import { urlHost } from "../../kit/peers/addresses.ts";
 
-/** What we write begins with this; a file without it is somebody else's. */
+/** The first line of every file that we write; a file without it is not ours. */
 export const UNIT_MARK = "Written by `tmuxwire service install`";
 
 export interface ServiceInputs {
   readonly platform: NodeJS.Platform;
   readonly homeDir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The Node that runs us, and our own file: what the service starts. */
+  /** This Node binary and this script: what the service starts. */
   readonly execPath: string;
   readonly scriptPath: string;
   /** The native API's listeners. */
@@ -30,7 +30,7 @@ export interface ServiceFile {
 
 export interface ServicePlan {
   readonly files: readonly ServiceFile[];
-  /** Commands for the user, in this order. */
+  /** Commands for the user to run, in this order. */
   readonly start: readonly string[];
   readonly stop: readonly string[];
   /** Links that `systemctl enable` makes: removed with their targets. */
@@ -44,7 +44,7 @@ export function servicePlan(inputs: ServiceInputs): ServicePlan | undefined {
   return undefined;
 }
 
-/** Variables that say where things are; what they hold is no secret. */
+/** Variables that hold paths and no secrets. */
 const PLACES = ["PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
 
 function places(env: ServiceInputs["env"]): [string, string][] {
@@ -63,7 +63,7 @@ const unitDirectory = ({ env, homeDir }: Pick<ServiceInputs, "env" | "homeDir">)
 };
 const launchdLog = (homeDir: string): string => join(homeDir, "Library", "Logs", "tmuxwire.log");
 
-/** Where a daemon's log is, by how it was started: the journal of a unit, or the first of these files that exists. */
+/** Where a daemon logs, by how it was started: the journal of a unit, or the first of these files that exists. */
 export function logPlaces(inputs: Pick<ServiceInputs, "env" | "homeDir" | "platform" | "socketPath">): {
   readonly unit: string | undefined;
   readonly files: readonly string[];
@@ -77,7 +77,7 @@ export function logPlaces(inputs: Pick<ServiceInputs, "env" | "homeDir" | "platf
 
 function systemdPlan(inputs: ServiceInputs): ServicePlan {
   const directory = unitDirectory(inputs);
-  // `$` begins a variable in commands, and nowhere else.
+  // `$` begins a variable in command lines, and nowhere else in a unit.
   const exec = [inputs.execPath, "--enable-source-maps", inputs.scriptPath, "serve"]
     .map((word) => systemdWord(word).replaceAll("$", "$$$$"))
     .join(" ");
@@ -131,7 +131,7 @@ WantedBy=sockets.target
       "systemctl --user daemon-reload",
       "systemctl --user enable --now tmuxwire.socket",
       "systemctl --user enable --now tmuxwire.service   # also at login, for the add-in's listener",
-      "loginctl enable-linger   # if it is to run while you are not logged in",
+      "loginctl enable-linger   # to keep it running while you are logged out",
     ],
     stop: ["systemctl --user stop tmuxwire.service tmuxwire.socket", "systemctl --user daemon-reload"],
   };

@@ -1,7 +1,7 @@
 /**
- * Request bodies, read with a bound for each and one for all that are under way (`bodyBudget`), which is asked before a body
- * is read. One that is refused is read to its end and dropped, so that the client gets its response on a connection that
- * stays usable; past `MAX_DRAIN_BYTES` over the limit or `MAX_DRAIN_MS` the client loses its connection.
+ * Request bodies are read with a bound for each and one for all requests in progress (`bodyBudget`), which is checked before
+ * a body is read. A refused body is read to its end and dropped, so that the client gets its response on a connection that
+ * stays usable; past `MAX_DRAIN_BYTES` over the limit or `MAX_DRAIN_MS` the connection is closed.
  */
 import type { IncomingMessage, OutgoingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -12,22 +12,22 @@ import { bodyBudget } from "./bodyBudget.ts";
 import { parseJsonText } from "./jsonText.ts";
 import { LINGER_MS, MAX_DRAIN_BYTES, MAX_DRAIN_MS } from "../peers/httpLimits.ts";
 
-/** `details.close`: the connection is closed. */
+/** `details.close`: whether the connection is closed. */
 const tooLarge = (maxBytes: number, close: boolean): AppError =>
   new AppError("BODY_TOO_LARGE", `Request body too large (max ${maxBytes} bytes).`, { details: { close } });
 const noRoom = (close: boolean): AppError =>
-  new AppError("RESOURCE_LIMIT", "too many large requests are under way; try again in a moment", {
+  new AppError("RESOURCE_LIMIT", "too many large requests at once; try again shortly", {
     details: { close },
   });
 
-/** Hono's. */
+/** The part of Hono's `Context` that is used here. */
 interface RequestContext {
-  /** With a socket behind the request. */
+  /** Node's request and response, if the request came over a socket. */
   readonly env: Partial<HttpBindings> | undefined;
   readonly req: { readonly path: string; readonly raw: Request };
 }
 
-/** Counted until the response has ended. @throws AppError BODY_TOO_LARGE, RESOURCE_LIMIT, CANCELLED when the client goes away. */
+/** The bytes count against the budget until the response has ended. @throws AppError BODY_TOO_LARGE, RESOURCE_LIMIT, CANCELLED when the client goes away. */
 export function readBody(c: RequestContext, maxBytes: number, clock: Clock): Promise<Uint8Array> {
   const { incoming, outgoing } = c.env ?? {};
   if (incoming === undefined || outgoing === undefined || !("headers" in incoming))
@@ -35,7 +35,7 @@ export function readBody(c: RequestContext, maxBytes: number, clock: Clock): Pro
   return readIncoming(incoming, maxBytes, clock, new BodyLease(c.req.path, outgoing));
 }
 
-/** What one body takes of the budget: for each path, because a pane has paths of its own. */
+/** One body's share of the budget, kept per path because each pane has its own paths. */
 class BodyLease {
   readonly #path: string;
   #bytes = 0;
@@ -50,7 +50,7 @@ class BodyLease {
     });
   }
 
-  /** False: there is no room for so much. */
+  /** Reserves up to this many bytes in all; false if there is no room. */
   reaches(bytes: number): boolean {
     const more = Math.max(0, bytes - this.#bytes);
     if (this.#isOver || !bodyBudget.hold(this.#path, more)) return false;
@@ -103,7 +103,9 @@ function readIncoming(
         else resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size));
       });
     const onGone = (cause?: Error): void =>
-      settle(() => reject(new AppError("CANCELLED", "the client left before its request was complete", { cause })));
+      settle(() =>
+        reject(new AppError("CANCELLED", "the client disconnected before its request was complete", { cause })),
+      );
     if (announced <= maxBytes && !lease.reaches(announced)) refuse(noRoom);
     incoming.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
     if (incoming.destroyed) onGone();
@@ -111,8 +113,8 @@ function readIncoming(
 }
 
 /**
- * A connection destroyed while bytes of its client are unread is reset, and a reset can overtake the response. So after
- * the response we close our end, read nothing more, and destroy the socket once the client has had time to read.
+ * Destroying a connection while bytes from its client are unread resets it, and the reset can overtake the response. So
+ * after the response we close our end, read nothing more, and destroy the socket once the client has had time to read.
  */
 function lingerAfterResponse(socket: Socket, clock: Clock): void {
   // Node calls this when the last response of a connection has been written.
@@ -123,7 +125,7 @@ function lingerAfterResponse(socket: Socket, clock: Clock): void {
   };
 }
 
-/** The same for a request without a socket, from tests and in-process callers. */
+/** `readBody` for a request without a socket, from tests and in-process callers. */
 async function readStream(request: Request, maxBytes: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(await request.arrayBuffer());
   if (bytes.length > maxBytes) throw tooLarge(maxBytes, false);
@@ -132,7 +134,7 @@ async function readStream(request: Request, maxBytes: number): Promise<Uint8Arra
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** @throws AppError INVALID_ARGUMENT. Invalid UTF-8 is refused: with replacement characters, the wrong text would be typed. */
+/** @throws AppError INVALID_ARGUMENT. Refuses invalid UTF-8, because replacement characters would be typed instead. */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw new AppError("INVALID_ARGUMENT", "Missing JSON request body.");
   let text: string;
@@ -145,7 +147,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   return parseJsonText(text);
 }
 
-/** A missing type is accepted; a wrong one also keeps cross-site forms and `text/plain` requests out. */
+/** A missing type is accepted. Refusing a wrong one also keeps out cross-site forms and `text/plain` requests. */
 export function isJsonContentType(header: string | undefined): boolean {
   if (header === undefined || header.trim() === "") return true;
   const essence = header.split(";", 1)[0]?.trim().toLowerCase() ?? "";

@@ -1,4 +1,4 @@
-/** What the bodies and messages of all listeners of this process may hold at once. */
+/** Bounds the bytes that bodies and messages of all listeners in this process hold at once. */
 import { ByteBudget } from "../../../daemon/ops/byteBudget.ts";
 import {
   BODY_BYTES_FOR_LITTLE,

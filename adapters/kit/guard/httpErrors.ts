@@ -1,6 +1,6 @@
 /**
- * Errors become responses here and nowhere else: the status comes from the one table, the message is the error's own
- * except for a 500, where it could hold anything. Each contract only chooses the shape of its body.
+ * The only place where errors become responses. The status comes from `ERROR_SURFACES`; the message is the error's own,
+ * except for a 500, where it could hold anything. Each contract chooses only the shape of the body.
  */
 import type { Context, ErrorHandler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -8,14 +8,14 @@ import type { Log } from "../../../daemon/ops/log.ts";
 import { type AppError, ERROR_SURFACES, toAppError } from "../../../protocol/errors.ts";
 import type { GuardEnv } from "./requestGuard.ts";
 
-/** As the add-in's present bridge sends it; JSON has no other charset. */
+/** As the add-in's original bridge sends it; JSON has no other charset. */
 export const JSON_TYPE = { "Content-Type": "application/json; charset=utf-8" } as const;
 
-/** What is in the way is over within seconds: a pane takes some 2 MB a second. */
+/** Limits clear within seconds: a pane takes some 2 MB a second. */
 const RETRY_AFTER_SEC = "1";
 const INTERNAL_MESSAGE = "Internal server error.";
 
-/** What a client may read of an error. */
+/** What a client may see of an error. */
 export interface VisibleError {
   readonly status: ContentfulStatusCode;
   readonly message: string;
@@ -24,12 +24,12 @@ export interface VisibleError {
 
 export function visibleError(thrown: unknown): VisibleError {
   const error = toAppError(thrown);
-  // 499 is not a standard status, and its client has gone.
+  // 499 is not a standard status; its client has gone anyway.
   const status = ERROR_SURFACES[error.code].httpStatus as ContentfulStatusCode;
   return { status, message: status === 500 ? INTERNAL_MESSAGE : error.message, error };
 }
 
-/** What an error says in headers, whatever the contract. */
+/** Sets an error's headers, the same for every contract. */
 export function setErrorHeaders(c: Context<GuardEnv>, status: number, { details }: AppError): void {
   if (details?.["close"] === true) c.header("Connection", "close");
   if (status === 429) c.header("Retry-After", RETRY_AFTER_SEC);

@@ -1,4 +1,4 @@
-/** JSON from outside, for every listener. */
+/** Parses untrusted JSON, for every listener. */
 import { AppError } from "../../../protocol/errors.ts";
 import { jsonShape, MAX_JSON_DEPTH, MAX_JSON_MEMBERS, MAX_JSON_VALUES } from "../../../protocol/text/jsonShape.ts";
 

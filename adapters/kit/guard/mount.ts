@@ -1,11 +1,11 @@
-/** Routes of another contract on an existing listener: the listener's guard and token, their own rules and errors. */
+/** Another contract's routes on an existing listener: with the listener's guard and token, but their own rules and errors. */
 import type { VisibleError } from "./httpErrors.ts";
 import type { Route } from "./routes.ts";
 
 export interface Mount {
-  /** Every path of the contract begins with this, and no other does. */
+  /** Every path of the contract begins with this, and no other path does. */
   readonly prefix: `/${string}/`;
   readonly routes: readonly Route[];
-  /** The contract's shape of an error. */
+  /** Makes an error body in the contract's shape. */
   readonly errorBody: (visible: VisibleError) => object;
 }

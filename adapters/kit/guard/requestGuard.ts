@@ -1,8 +1,8 @@
 /**
  * The guard in front of every route of a listener, in a fixed order. `admit`: peer → its user → Host → Origin → CORS
- * headers. `permit`: page of another site → token → content type → body limit → JSON. Both are composed with the route's
- * handler into the one function that Hono calls, because each middleware costs a quarter of the throughput, and because an
- * order written down once cannot be got wrong per route. What no route takes is admitted as well before it is refused.
+ * headers. `permit`: cross-site page → token → content type → body limit → JSON. Both are composed with the route's handler
+ * into the one function that Hono calls, because each middleware costs a quarter of the throughput, and because an order
+ * written down once cannot differ between routes. Requests that match no route also pass `admit` before they are refused.
  */
 import type { HttpBindings } from "@hono/node-server";
 import type { Context, HonoRequest } from "hono";
@@ -16,13 +16,13 @@ import type { PeerUsers } from "../peers/peerUsers.ts";
 
 /** What the guard requires of a request to a route. */
 export interface RouteRule {
-  /** A GET that is served to HEAD as well. */
+  /** A GET route that also serves HEAD. */
   readonly head?: true | undefined;
-  /** It holds no one's data, so a link on another site may lead there. */
+  /** The response holds no private data, so a page of another site may link to it. */
   readonly linkable?: boolean | undefined;
   /** Whether the route requires the token, when the listener has one. */
   readonly auth: boolean;
-  /** Maximum size of a JSON body; absent for a route that takes none. GET, HEAD and DELETE never do. */
+  /** Maximum size of the JSON body; absent for a route that takes none. GET, HEAD and DELETE take none. */
   readonly maxJsonBytes?: number | undefined;
   /** WebSocket routes: the subprotocol prefix behind which a browser, which cannot set headers, sends the token. */
   readonly bearerProtocolPrefix?: string | undefined;
@@ -31,18 +31,18 @@ export interface RouteRule {
 export type RouteHandler = (c: Context<GuardEnv>) => Response | Promise<Response>;
 
 export interface GuardEnv {
-  /** Present when a socket is behind the request. */
+  /** Present when the request came over a socket. */
   Bindings: Partial<HttpBindings>;
   Variables: {
     /** The parsed body, on a route that takes one. */
     json: unknown;
-    /** Absent: this listener gives its requests no ids. */
+    /** Absent if this listener does not give requests ids. */
     requestId?: string;
   };
 }
 
 export interface GuardOptions {
-  /** `any` for a unix socket, whose directory is its guard. */
+  /** `any` for a unix socket, which its directory's permissions guard. */
   readonly peers: "loopback" | "any";
   /** Which users of this machine may connect; for a listener without a token. */
   readonly users?: Pick<PeerUsers, "require"> | undefined;
@@ -50,16 +50,16 @@ export interface GuardOptions {
   readonly hosts: ReadonlySet<string>;
   /** Compared exactly, as a browser sends them. */
   readonly origins: ReadonlySet<string>;
-  /** What a request without an Origin (never a browser's cross-site request) needs. */
+  /** What to do with a request without an Origin header, which is never a browser's cross-site request. */
   readonly missingOrigin: "refuse" | "token" | "allow";
   readonly token: string | undefined;
   /** Instead of `token`: whether a request is authenticated, for a contract with more than one token or header. */
   readonly proves?: ((request: Pick<HonoRequest, "header">) => boolean) | undefined;
-  /** What a request without proof is told; default `Unauthorized.` */
+  /** The message for an unauthenticated request; default `Unauthorized.` */
   readonly unauthorized?: string | undefined;
-  /** Gives requests their ids, refused ones as well. */
+  /** Gives each request an id, including refused ones. */
   readonly nameRequest?: ((c: Context<GuardEnv>) => void) | undefined;
-  /** The contract's shape of a refusal; default a line of plain text. */
+  /** Makes a refusal in the contract's shape; default: a line of plain text. */
   readonly onForbidden?: ((c: Context<GuardEnv>) => Response) | undefined;
   /** The methods in a preflight's response; default `GET,POST,OPTIONS`. */
   readonly corsMethods?: string | undefined;
@@ -67,7 +67,7 @@ export interface GuardOptions {
   readonly clock: Clock;
 }
 
-/** In lower case, as the add-in's present bridge writes it. */
+/** In lower case, as the add-in's original bridge writes it. */
 const PLAIN_TEXT = { "Content-Type": "text/plain; charset=utf-8" } as const;
 const ALLOWED_METHODS = "GET,POST,OPTIONS";
 /** Methods whose body is never read. */
@@ -77,11 +77,11 @@ const PREFLIGHT_MAX_AGE_SEC = "86400";
 export interface Guard {
   /** The handler behind all checks, for Hono. */
   permit(rule: RouteRule, handle: RouteHandler): RouteHandler;
-  /** For what no route takes: refuses it as a route would, up to its path and method. */
+  /** For requests that match no route: makes the same checks, then refuses the path or method. */
   refuse(methods: (path: string) => readonly string[]): RouteHandler;
 }
 
-/** Refuses with `AppError`, which the application's `onError` turns into its contract's body; 403 is plain text. */
+/** Refuses with an `AppError`, which the application's `onError` turns into its contract's body; 403 is plain text. */
 export function createGuard(options: GuardOptions): Guard {
   const authorized = options.token === undefined ? undefined : bearerVerifier(options.token);
   const { proves, nameRequest, onForbidden: forbidden = plainRefusal, unauthorized = "Unauthorized." } = options;
@@ -102,7 +102,7 @@ export function createGuard(options: GuardOptions): Guard {
 
   const provesItself = ({ auth }: RouteRule): boolean => auth || (authorized ?? proves) === undefined;
 
-  /** A response: the request is refused. Only looking up a user takes a promise, which each request would pay for. */
+  /** Returns a response if the request is refused. A promise only when a user is looked up, to spare other requests it. */
   const admit = (c: Context<GuardEnv>): Response | undefined | Promise<Response | undefined> => {
     nameRequest?.(c);
     if (options.peers === "loopback" && !isLoopbackAddress(c.env?.incoming?.socket.remoteAddress)) return forbidden(c);
@@ -123,7 +123,7 @@ export function createGuard(options: GuardOptions): Guard {
       const admitted = admit(c);
       const refused = admitted instanceof Promise ? await admitted : admitted;
       if (refused !== undefined) return refused;
-      // Hono has a HEAD request answered by the route of GET.
+      // Hono passes HEAD requests to the GET route.
       if (c.req.method === "HEAD" && rule.head !== true) throw methodNotAllowed();
       if (c.req.header("origin") === undefined && comesFromElsewhere(c, rule)) return forbidden(c);
       if (rule.auth && !hasProof(c, rule)) throw new AppError("UNAUTHORIZED", unauthorized);
@@ -147,9 +147,9 @@ const methodNotAllowed = (): AppError => new AppError("METHOD_NOT_ALLOWED", "Met
 const plainRefusal = (c: Context<GuardEnv>): Response => c.text("forbidden", 403, PLAIN_TEXT);
 
 /**
- * A browser sends no Origin with the GETs that a page of another site causes (images, frames, links), but names the
- * relation in Sec-Fetch-Site. Another port of this machine is another site as well. A request without that header comes
- * from no browser, or from one too old to send it.
+ * For GETs caused by a page of another site (images, frames, links), a browser sends no Origin but says so in
+ * Sec-Fetch-Site. Another port of this machine counts as another site. A request without that header does not come from a
+ * browser, or comes from one too old to send it.
  */
 function comesFromElsewhere(c: Context<GuardEnv>, { linkable }: RouteRule): boolean {
   const site = c.req.header("sec-fetch-site");
@@ -178,7 +178,7 @@ function setCorsHeaders(c: Context<GuardEnv>, origin: string, methods: string): 
   const asked = c.req.header("access-control-request-headers");
   setHeader(c, "Access-Control-Allow-Headers", asked ?? "content-type,authorization");
   setHeader(c, "Access-Control-Max-Age", PREFLIGHT_MAX_AGE_SEC);
-  // A page on a public origin needs this to reach this machine, under either name of the draft.
+  // A page on a public origin needs this header to reach this machine, under either name of the draft.
   if (c.req.header("access-control-request-private-network") === "true") {
     setHeader(c, "Access-Control-Allow-Private-Network", "true");
   }
@@ -187,7 +187,7 @@ function setCorsHeaders(c: Context<GuardEnv>, origin: string, methods: string): 
   }
 }
 
-/** On Node's response when there is one: Hono's way makes web `Headers`, a twentieth of a short request's cost. */
+/** Sets it on Node's response if there is one: Hono would make web `Headers`, a twentieth of a short request's cost. */
 export function setHeader(c: Context<GuardEnv>, name: string, value: string): void {
   const outgoing = c.env?.outgoing;
   if (outgoing === undefined) c.header(name, value);

@@ -1,4 +1,4 @@
-/** An id for each request, in its response and in the log: the caller's own when that is a plain one. */
+/** An id for each request, in its response and in the log: the caller's own if it has safe characters only. */
 import { randomBytes } from "node:crypto";
 import type { Context } from "hono";
 import { type GuardEnv, setHeader } from "./requestGuard.ts";
@@ -6,7 +6,7 @@ import { type GuardEnv, setHeader } from "./requestGuard.ts";
 const REQUEST_ID_HEADER = "X-Request-Id";
 const PLAIN = /^[\w.-]{1,64}$/;
 
-/** Unique in this process, and by a random prefix among processes. */
+/** Ids unique within this process and, by a random prefix, across processes. */
 export function requestIds(): () => string {
   const prefix = randomBytes(4).toString("hex");
   let count = 0;

@@ -1,6 +1,6 @@
 /**
- * Routes of a listener as rows, and the one place that registers any with Hono, each behind the guard: no route can be
- * reached without it. Paths are Hono's (`/agents/:id{[0-9]+}`).
+ * A listener's routes as rows, and the only place that registers routes with Hono, each behind the guard, so that no route
+ * is reachable without it. Paths use Hono's syntax (`/agents/:id{[0-9]+}`).
  */
 import type { Hono } from "hono";
 import type { Guard, GuardEnv, RouteHandler, RouteRule } from "./requestGuard.ts";
@@ -20,6 +20,6 @@ export function serveRoutes(app: Hono<GuardEnv>, guard: Guard, routes: readonly 
   app.notFound(guard.refuse((path) => methodsOf(app, path)));
 }
 
-/** The methods that are served at a path besides OPTIONS. */
+/** The methods served at a path, besides OPTIONS. */
 export const methodsOf = ({ router }: Pick<Hono<GuardEnv>, "router">, path: string): readonly string[] =>
   METHODS.filter((method) => router.match(method, path)[0].length > 0);

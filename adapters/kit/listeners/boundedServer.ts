@@ -1,5 +1,5 @@
 /**
- * An HTTP(S) server with every bound set: connections, header size, time to send a request, time to close. Its owner
+ * An HTTP(S) server with every bound set: connections, header size, time to send a request, time to close. The caller
  * chooses the address.
  */
 import { once } from "node:events";
@@ -30,7 +30,7 @@ export interface BoundedServerOptions {
   /** For listeners with WebSocket routes. */
   readonly websocket?: WebSocketRoutes | undefined;
   readonly clock: Clock;
-  /** Logs connections that could not be accepted, for instance for want of file descriptors. */
+  /** Logs connections that could not be accepted, for instance because file descriptors ran out. */
   readonly log?: Log | undefined;
 }
 
@@ -59,7 +59,7 @@ function boundedServer(options: BoundedServerOptions): AnyServer {
     } catch (error) {
       throw new AppError(
         "CONFIGURATION_INVALID",
-        `the key and certificate cannot be used together (${messageOf(error)}): give a PEM key and the certificate made for it`,
+        `the key and certificate do not match (${messageOf(error)}): give a PEM key and the certificate made for it`,
         { cause: error },
       );
     }
@@ -79,22 +79,22 @@ function boundedServer(options: BoundedServerOptions): AnyServer {
 
 const connectionsOf = new WeakMap<AnyServer, Connections>();
 
-/** TLS 1.2 stays enabled: some Office web views have nothing newer. */
+/** TLS 1.2 stays enabled: some Office web views support nothing newer. */
 export const secureOptions = (tls: KeyPair) => ({ key: tls.key, cert: tls.cert, minVersion: "TLSv1.2" as const });
 
-/** One that listens there. @throws the system's error; AppError CONFIGURATION_INVALID */
+/** A server that listens at `address`. @throws the system's error; AppError CONFIGURATION_INVALID */
 export async function listeningServer(options: BoundedServerOptions, address: ListenOptions): Promise<AnyServer> {
   const server = boundedServer(options);
   server.listen(address);
   await once(server, "listening");
-  // Without an error listener one failed accept would end the process.
+  // Without an error listener, one failed accept would end the process.
   server.on("error", (error) => options.log?.warn("http.accept.failed", { error }));
   return server;
 }
 
 /**
- * Stops accepting, lets requests under way finish for `CLOSE_GRACE_MS`, then ends them. Node closes only connections that
- * are idle at the call; the sweep closes those that become idle later.
+ * Stops accepting, gives active requests `CLOSE_GRACE_MS` to finish, then ends them. Node closes only connections that are
+ * idle at the call; the sweep closes those that become idle later.
  */
 export async function closeServers(servers: readonly AnyServer[], clock: Clock): Promise<void> {
   const graceEndMs = clock.nowMs() + limits.CLOSE_GRACE_MS;
@@ -115,13 +115,12 @@ export async function closeServers(servers: readonly AnyServer[], clock: Clock):
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** One listener's share of the descriptors: two listeners have half, everything else the other half. */
+/** One listener's share of the descriptors: two listeners take half, and everything else the other half. */
 const SHARE = 1 / 4;
 
 /**
- * How many connections a listener accepts: the limit of the table, or fewer where the process has few descriptors, so that
- * idle clients never starve the connections to tmux and the files it needs.
- * The table's limit where the system's is unknown.
+ * How many connections a listener accepts: `MAX_CONNECTIONS`, or fewer if the process may open few descriptors, so that
+ * idle clients cannot take those needed for tmux and files. `MAX_CONNECTIONS` if the system's limit is unknown.
  */
 const connectionLimit = (): number =>
   Math.min(limits.MAX_CONNECTIONS, Math.floor((descriptorLimit() ?? Number.POSITIVE_INFINITY) * SHARE));
@@ -129,10 +128,10 @@ const connectionLimit = (): number =>
 type UpgradeListener = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
 
 /**
- * Upgrades that a listener does not do are ignored (RFC 9110 §7.8): the request is answered as if it had asked for none.
- * Node hands over every one once somebody listens for any, and has then stopped reading its body; so the request is put
- * back in front of its connection without the question, and read again.
- * @param paths of the routes that are WebSockets
+ * Ignores upgrade requests at other paths (RFC 9110 §7.8): the request is handled as if it had no upgrade headers. Once
+ * there is an `upgrade` listener, Node passes it every upgrade request and stops reading the body; so the request, without
+ * those headers, is put back in front of its connection and read again.
+ * @param paths of the WebSocket routes
  */
 function ignoreOtherUpgrades(server: Server | SecureServer, paths: ReadonlySet<string>): void {
   const listeners = server.listeners("upgrade") as UpgradeListener[];
@@ -153,10 +152,10 @@ const isWebSocket = ({ method, url, headers }: IncomingMessage, paths: ReadonlyS
   headers.upgrade?.toLowerCase() === "websocket" &&
   paths.has((url ?? "").replace(/^https?:\/\/[^/]*/i, "").split("?", 1)[0] ?? "");
 
-/** Only of the upgrade: RFC 9110 §7.8, RFC 7540 §3.2.1. */
+/** Headers that belong to the upgrade only: RFC 9110 §7.8, RFC 7540 §3.2.1. */
 const OF_UPGRADE: ReadonlySet<string> = new Set(["upgrade", "http2-settings"]);
 
-/** The head of the request as it came, as Latin-1. */
+/** The request's head as received, without the upgrade headers, as Latin-1. */
 function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): string {
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -1,6 +1,6 @@
 /**
- * An HTTP(S) server on a port of this machine. What stops it from listening (port, host, certificate) is reported as one
- * line that says what to do.
+ * An HTTP(S) server on a port of this machine. A problem that stops it from listening (port, host, certificate) is reported
+ * in one line that says what to do.
  */
 import { lookup } from "node:dns/promises";
 import type { AddressInfo } from "node:net";
@@ -18,18 +18,18 @@ import {
 export interface ListenSettings {
   readonly host: string;
   readonly port: string;
-  /** The setting that lets other machines in, if there is one. */
+  /** The setting that allows other machines to connect, if there is one. */
   readonly others?: string | undefined;
 }
 
 interface ListenOptions extends BoundedServerOptions {
-  /** `localhost` stands for both loopback addresses, whichever of the two a client tries. */
+  /** `localhost` means both loopback addresses, because a client may try either. */
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  /** Serves other machines as well; `fetch` requires the token of them. Default: this machine only. */
+  /** Also serves other machines, which must send the token. Default: this machine only. */
   readonly remote?: boolean | undefined;
-  /** What the port and host settings are called where the user sets them, for error messages. */
+  /** The names of the port and host settings, for error messages. */
   readonly settings?: ListenSettings | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface Listener {
   readonly port: number;
   /** New connections get this certificate; existing ones keep theirs. */
   replaceCertificate(tls: KeyPair): void;
-  /** Stops accepting, lets requests under way finish for `CLOSE_GRACE_MS`, then ends them. Safe to call twice. */
+  /** Stops accepting, gives active requests `CLOSE_GRACE_MS` to finish, then ends them. Safe to call twice. */
   close(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
 }
 
 /**
- * Other machines' requests are refused one by one; a listener that would refuse everybody is refused at the start.
+ * Refuses at the start a host that is not a loopback address, because every request to it would be refused.
  * @throws AppError CONFIGURATION_INVALID
  */
 export async function requireLoopback(options: Pick<ListenOptions, "host" | "port" | "settings">): Promise<void> {
@@ -72,15 +72,17 @@ export async function requireLoopback(options: Pick<ListenOptions, "host" | "por
   if (isLoopbackAddress(address)) return;
   throw new AppError(
     "CONFIGURATION_INVALID",
-    `${host} can be reached from other machines, and only programs on this machine may connect: ` +
-      `set ${settings?.host ?? "the host setting"} to localhost or 127.0.0.1, and use ssh -L from elsewhere` +
-      (settings?.others === undefined ? "" : `; or name in ${settings.others} the hosts by which others may reach it`),
+    `${host} is not a loopback address, but only programs on this machine may connect: ` +
+      `set ${settings?.host ?? "the host setting"} to localhost or 127.0.0.1, and use ssh -L from other machines` +
+      (settings?.others === undefined
+        ? ""
+        : `; or list in ${settings.others} the host names that other machines may use`),
   );
 }
 
 type Servers = [AnyServer, ...AnyServer[]];
 
-/** Tries when a chosen port is taken on the other loopback address. */
+/** How often to retry when the chosen port is in use on the other loopback address. */
 const EPHEMERAL_PORT_TRIES = 8;
 
 async function openServers(options: ListenOptions): Promise<Servers> {
@@ -93,7 +95,7 @@ async function openServers(options: ListenOptions): Promise<Servers> {
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       const reason = error.details?.["reason"];
-      // Without IPv6 there is no second address to listen on.
+      // Without IPv6 there is no second loopback address.
       if (reason === "EADDRNOTAVAIL" || reason === "EAFNOSUPPORT") return [first];
       await closeServers([first], options.clock);
       if (reason !== "EADDRINUSE" || options.port !== 0 || tries === EPHEMERAL_PORT_TRIES) throw error;
@@ -119,14 +121,16 @@ function listenError(
     new AppError("CONFIGURATION_INVALID", message, { details, cause: error });
   switch (details.reason) {
     case "EADDRINUSE":
-      return invalid(`${at} is in use: stop what listens there, or choose another port with ${portSetting}`);
+      return invalid(
+        `${at} is in use: stop the program that listens there, or choose another port with ${portSetting}`,
+      );
     case "EACCES":
-      return invalid(`${at} is reserved for the administrator: choose a port above 1023 with ${portSetting}`);
+      return invalid(`${at} needs root: choose a port above 1023 with ${portSetting}`);
     case "EADDRNOTAVAIL":
     case "EAFNOSUPPORT":
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return invalid(`${options.host} is no address of this machine: set ${hostSetting} to localhost or 127.0.0.1`);
+      return invalid(`${options.host} is not an address of this machine: set ${hostSetting} to localhost or 127.0.0.1`);
     default:
       return invalid(`cannot listen on ${at} (${messageOf(error)}): check ${hostSetting} and ${portSetting}`);
   }

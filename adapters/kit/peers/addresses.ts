@@ -1,9 +1,10 @@
 /**
- * Who is on this machine: the peer's address as the kernel gives it, and the name a request was addressed to. The Host
- * check stops DNS rebinding: a page of another site can point its own name at 127.0.0.1, but not change the name.
+ * Checks that a request comes from this machine: the peer's address as the kernel gives it, and the host name the request
+ * is addressed to. The Host check stops DNS rebinding: a page of another site can point its own name at 127.0.0.1, but not
+ * send another name.
  */
 
-/** `::1`, `127.*` and the latter as an IPv4-mapped address. An unknown peer is not a loopback peer. */
+/** True for `::1`, `127.*` and the latter as an IPv4-mapped address. An unknown peer is not a loopback peer. */
 export function isLoopbackAddress(address: string | undefined): boolean {
   if (address === undefined) return false;
   const ipv4 = address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
@@ -12,7 +13,7 @@ export function isLoopbackAddress(address: string | undefined): boolean {
 
 const isIpv4 = (text: string): boolean => /^\d{1,3}(?:\.\d{1,3}){3}$/.test(text);
 
-/** The host of a `Host` header in lower case, without port and brackets; undefined when it is not `host[:port]`. */
+/** The host of a `Host` header in lower case, without port and brackets; undefined if it is not `host[:port]`. */
 export function hostnameOf(header: string | undefined): string | undefined {
   const match = /^(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9._-]{1,253}))(?::\d{1,5})?$/i.exec(header ?? "");
   return (match?.[1] ?? match?.[2])?.toLowerCase();

@@ -1,7 +1,7 @@
 /**
- * The connections of one listener, and which are closed when there are too many: unauthenticated ones, silent ones first.
- * A connection is known from its first request that carried the token or came from an allowed user, and is never closed
- * for others. Idle sockets thus cost nobody else a response.
+ * The connections of one listener, and which of them to close when there are too many: unauthenticated ones, silent ones
+ * first. A connection becomes known with its first request that carries the token or comes from an allowed user; a known one
+ * is never closed to make room. So idle sockets cannot cost another client its response.
  */
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
@@ -10,7 +10,7 @@ import { isOwnOrRoot, machineTable } from "./peerUsers.ts";
 
 interface ConnectionsOptions {
   readonly clock: Clock;
-  /** Past this many, newcomers are closed. */
+  /** Above this number, connections that are not known are closed. */
   readonly crowded?: number | undefined;
   readonly uidOf?: ((socket: Socket) => Promise<number | undefined>) | undefined;
 }
@@ -19,12 +19,12 @@ interface Connection {
   readonly socket: Socket;
   readonly sinceMs: number;
   isKnown: boolean;
-  /** Looked up only in a crowd. */
+  /** Looked up only when there are too many connections. */
   uid: number | undefined | "not asked";
   readonly owner: Connections;
 }
 
-/** Keyed by the socket of the requests: the connection's own, or the TLS socket on it. */
+/** Keyed by the socket that requests name: the connection's own, or the TLS socket on it. */
 const connectionOf = new WeakMap<object, Connection>();
 
 /** The peer is authorised. */
@@ -39,11 +39,11 @@ export class Connections {
   readonly #clock: Clock;
   readonly #crowded: number;
   readonly #uidOf: (socket: Socket) => Promise<number | undefined>;
-  /** All, including those that Node does not count: before their TLS handshake, or upgraded. */
+  /** All connections, including those that Node does not count: before their TLS handshake, or upgraded. */
   readonly #all = new Set<Socket>();
-  /** Not known yet, the oldest first. */
+  /** Not known yet, oldest first. */
   readonly #newcomers = new Set<Connection>();
-  /** Those whose first byte is awaited, by deadline. */
+  /** Connections that have sent nothing yet, by deadline. */
   readonly #silent = new Set<Connection>();
   /** Accepted since the next trim was scheduled. */
   readonly #fresh = new Set<Connection>();
@@ -56,7 +56,7 @@ export class Connections {
     this.#uidOf = options.uidOf ?? ((socket) => machineTable.uidOf(socket));
   }
 
-  /** Again, when a request is put back in front of it (`upgrades.ts`): it is counted already. */
+  /** Called again when a request is put back in front of its connection (`ignoreOtherUpgrades`); it is counted once. */
   add(socket: Socket): void {
     if (connectionOf.has(socket)) return;
     const connection: Connection = {
@@ -76,7 +76,7 @@ export class Connections {
     else if (this.#all.size > this.#crowded / 2) this.#trimSoon();
   }
 
-  /** Requests on a connection with TLS name another socket. */
+  /** Requests on a TLS connection name the TLS socket. */
   secured(tlsSocket: Socket): void {
     const isSame = ({ socket }: Connection): boolean =>
       socket.remotePort === tlsSocket.remotePort &&
@@ -107,7 +107,7 @@ export class Connections {
   #nextSilence(): Timer | undefined {
     for (const { sinceMs } of this.#silent) {
       return this.#clock.callAt(sinceMs + FIRST_BYTE_WITHIN_MS, () => {
-        // After reading what is in the kernel's buffers: we may be late ourselves.
+        // First read what is in the kernel's buffers, because this process may be the one that is late.
         setImmediate(() => {
           this.#endSilence();
           this.#timer = this.#nextSilence();
@@ -127,7 +127,7 @@ export class Connections {
   }
 
   /**
-   * Not at once: a connection is accepted in one turn and read in the next, so that none is closed before its first
+   * Trims in a later turn: a connection is accepted in one turn and read in the next, so none is closed before its first
    * bytes could be read. Those accepted meanwhile are considered the next time.
    */
   #trimSoon(): void {
@@ -173,12 +173,12 @@ export class Connections {
 }
 
 const isSilent = ({ socket }: Connection): boolean => socket.bytesRead === 0;
-/** An unknown user counts as ours: a unix socket's peers are. */
+/** An unknown user counts as ours, because the peers of a unix socket are. */
 const isOthers = (uid: Connection["uid"]): uid is number => typeof uid === "number" && !isOwnOrRoot(uid);
 
 /**
- * The lowest is closed first: other users' before ours, then the oldest. One that has sent something, or has hardly had
- * time to, counts as younger.
+ * The lowest rank is closed first: other users' before ours, then the oldest. A connection that has sent something, or is
+ * too new to have sent anything, counts as younger.
  */
 function rankOf(connection: Connection, nowMs: number): number {
   const { sinceMs, uid } = connection;
@@ -186,7 +186,7 @@ function rankOf(connection: Connection, nowMs: number): number {
   return sinceMs + (isExcused ? SPOKEN_COUNTS_MS : 0) - (isOthers(uid) ? OTHERS_COUNT_MS : 0);
 }
 
-/** From the connection to a process's first byte, on a busy machine. */
+/** Time from a connection to its first byte, on a busy machine. */
 const HARDLY_MS = 10;
 const SPOKEN_COUNTS_MS = 500;
 /** Longer than anyone may stay silent or take to send headers. */

@@ -1,7 +1,7 @@
 /**
- * Whose process is at the other end of a connection on this machine: the kernel's table of TCP sockets has a row for each
- * end, and the other end's row names its user. Linux only; elsewhere, and for a row that cannot be found, the result is
- * "unknown", which is never taken for permission. One read serves all who ask meanwhile.
+ * Looks up the uid of a connection's peer on this machine. The kernel's table of TCP sockets has a row for each end, and the
+ * other end's row names its user. Linux only; elsewhere, and if no row is found, the result is "unknown", which never grants
+ * access. Concurrent lookups share one read.
  */
 import { accessSync, constants, readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -17,9 +17,9 @@ interface ConnectionEnds {
 }
 
 interface PeerTableOptions {
-  /** Where `tcp` and `tcp6` are. */
+  /** The directory of `tcp` and `tcp6`. */
   readonly directory?: string | undefined;
-  /** The uid that stands for users outside our user namespace; undefined when it maps all of them. */
+  /** The uid that stands for users outside our user namespace; undefined if the namespace maps all users. */
   readonly overflowUid?: number | undefined;
 }
 
@@ -27,7 +27,7 @@ type Settle = (uid: number | undefined) => void;
 
 interface Lookup {
   readonly keys: readonly string[];
-  /** Of all who ask for this row: under TLS two objects stand for one connection. */
+  /** The callers that wait for this row: under TLS, two objects stand for one connection. */
   readonly settles: Settle[];
 }
 
@@ -55,7 +55,7 @@ export class PeerTable {
     });
   }
 
-  /** Undefined when it cannot be known. Never rejects. */
+  /** Undefined if unknown. Never rejects. */
   uidOf(ends: ConnectionEnds): Promise<number | undefined> {
     const keys = rowKeys(ends);
     const [first] = keys;
@@ -68,7 +68,7 @@ export class PeerTable {
     });
   }
 
-  /** A read can skip a row that is there throughout while others come and go: hence more than one. */
+  /** Reads several times, because a read can skip an existing row while others come and go. */
   async #readAll(): Promise<void> {
     this.#isReading = true;
     while (this.#asked.size > 0) {
@@ -98,7 +98,7 @@ export class PeerTable {
         for (const line of lines) this.#take(line, wanted);
       }
     } catch {
-      // What could not be read stays unknown.
+      // Rows that were not read stay unknown.
     } finally {
       await file.close().catch(() => undefined);
     }
@@ -118,21 +118,21 @@ const settleAll = ({ settles }: Lookup, uid: number | undefined): void => {
   for (const settle of settles) settle(uid);
 };
 
-/** The kernel gives at most a page at a time. */
+/** The kernel returns at most a page per read. */
 const READ_BYTES = 65_536;
-/** Number, both ends, state, queues, timer, retransmits, user. */
+/** Columns: number, both ends, state, queues, timer, retransmits, user. */
 const ROW = /^\s*\d+: ([0-9A-F]+:[0-9A-F]{4} [0-9A-F]+:[0-9A-F]{4}) ([0-9A-F]{2}) \S+ \S+ \S+\s+(\d+) /;
 
 /**
- * A socket that its process has closed stays in the table, and many kernels show it as root's: only an open one tells its
- * user. One that has sent its FIN (FIN_WAIT1, FIN_WAIT2) may be either, so there root counts as unknown.
+ * A socket that its process has closed stays in the table, and many kernels show it as root's, so only an open socket's uid
+ * counts. After its FIN (FIN_WAIT1, FIN_WAIT2) a socket may be open or closed, so there root counts as unknown.
  */
 function tellsUser(state: string | undefined, uid: number): boolean {
   if (state === "01") return true;
   return (state === "04" || state === "05") && uid !== 0;
 }
 
-/** The other end's row: its local end is our remote one. An IPv4 connection may be in either file. */
+/** Keys of the other end's row: its local end is our remote end. An IPv4 connection may be in either file. */
 function rowKeys({ remoteAddress, remotePort, localAddress, localPort }: ConnectionEnds): string[] {
   const [remote, local] = [wordsOf(remoteAddress), wordsOf(localAddress)];
   if (remote === undefined || local === undefined || remotePort === undefined || localPort === undefined) return [];
@@ -144,15 +144,15 @@ function rowKeys({ remoteAddress, remotePort, localAddress, localPort }: Connect
 
 const MAPPED = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
-/** An address as the sixteen bytes of IPv6. */
+/** An address as the 16 bytes of IPv6. */
 function wordsOf(address: string | undefined): Uint8Array | undefined {
   const ipv4 = /^(?:::ffff:)?(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/i.exec(address ?? "");
   if (ipv4 !== null) return Uint8Array.from([...MAPPED, ...ipv4.slice(1).map(Number)]);
-  // The only loopback address of IPv6.
+  // IPv6 has only one loopback address.
   return address === "::1" ? Uint8Array.from([...Array<number>(15).fill(0), 1]) : undefined;
 }
 
-/** Words of four bytes as the machine reads them, the way the kernel prints them. */
+/** As the kernel prints them: words of four bytes in the machine's byte order. */
 function hexOf(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 4) {
@@ -165,7 +165,7 @@ function hexOf(bytes: Uint8Array): string {
 
 const hexPort = (port: number): string => port.toString(16).toUpperCase().padStart(4, "0");
 
-/** In a user namespace that lacks some users (most containers) all of those share one uid, which identifies nobody. */
+/** In a user namespace that does not map all users (most containers), the others share one uid, which identifies nobody. */
 function overflowUid(): number | undefined {
   try {
     const isWhole = /^\s*0\s+0\s+4294967295\s*$/.test(readFileSync("/proc/self/uid_map", "utf8"));

@@ -1,6 +1,6 @@
 /**
- * Which users of this machine a listener without a token obeys: the daemon's own, root, and those configured. A connection
- * is looked up once; an unknown user is refused, with the setting that changes it.
+ * Decides which users of this machine may use a listener without a token: the daemon's own user, root, and those
+ * configured. Each connection is looked up once; an unknown user is refused, with the setting that changes that.
  */
 import type { Socket } from "node:net";
 import type { AllowedUids } from "../../../daemon/ops/daemonConfig.ts";
@@ -10,7 +10,7 @@ import { PeerTable } from "./peerTable.ts";
 
 interface PeerUsersOptions {
   readonly allowUids: AllowedUids;
-  /** The setting of the listener's token: the alternative. */
+  /** The setting of the listener's token, which messages name as the alternative. */
   readonly tokenSetting: string;
   readonly log: Log;
   readonly table?: PeerTable | undefined;
@@ -29,7 +29,7 @@ export class PeerUsers {
     this.#table = options.table ?? machineTable;
   }
 
-  /** A promise only until the connection has been looked up. @throws AppError FORBIDDEN */
+  /** Returns a promise only until the connection has been looked up. @throws AppError FORBIDDEN */
   require(socket: Socket | undefined): Promise<void> | undefined {
     if (this.#options.allowUids === "any") return undefined;
     if (socket === undefined) throw this.#unknown();
@@ -58,7 +58,7 @@ export class PeerUsers {
     const { allowUids, log, tokenSetting } = this.#options;
     if (uid !== undefined && (isOwnOrRoot(uid) || allowUids === "any" || allowUids.has(uid))) return "admitted";
     if (!this.#reported.has(uid)) {
-      // Of thousands of users the first few are enough.
+      // Log only the first few of possibly thousands of users.
       if (this.#reported.size < 16) this.#reported.add(uid);
       log.warn("http.peer.refused", { uid: uid ?? "unknown" });
     }
@@ -73,23 +73,23 @@ export class PeerUsers {
   #unknown(): AppError {
     return new AppError(
       "FORBIDDEN",
-      `the user of this connection is unknown, so a token is needed: set one with ${this.#options.tokenSetting}`,
+      `cannot determine the user of this connection: set a token with ${this.#options.tokenSetting}`,
       { details: { reason: "peer_unknown", setting: this.#options.tokenSetting, close: true } },
     );
   }
 }
 
-/** As messages name it: the flag and the variable. */
+/** The flag and the variable, as messages name them. */
 const ALLOW_SETTING = "--allow-uids or TMUXWIRE_ALLOW_UIDS";
 
-/** One for all listeners of this process: one read serves them all. */
+/** Shared by all listeners of this process, so that they share reads. */
 export const machineTable = new PeerTable();
 
 export const isOwnOrRoot = (uid: number): boolean => uid === 0 || uid === process.getuid?.();
 
 /**
- * Why a listener without a token would refuse everybody here, and what to do; undefined when it would not.
- * @param table the machine's
+ * Why a listener without a token would refuse every connection on this system, and what to do; undefined if it would not.
+ * @param table of this machine
  */
 export function peersUnknowable(
   listener: Pick<PeerUsersOptions, "allowUids" | "tokenSetting"> & { readonly token: string | undefined },
@@ -99,6 +99,6 @@ export function peersUnknowable(
   if (token !== undefined || allowUids === "any" || table.isReadable) return undefined;
   return (
     "this system does not report which user a connection comes from: " +
-    `set a token with ${tokenSetting}, or obey every user of this machine with --allow-uids any`
+    `set a token with ${tokenSetting}, or allow every user of this machine with --allow-uids any`
   );
 }

@@ -1,32 +1,33 @@
 /**
- * Events in one order for all readers, the newest of them kept: bounded in number and size. A reader is a place in the log
- * and no queue. One whose place is not kept, or not known, is told so at the time of writing and goes on from where it says.
+ * Events in one order for all readers; the newest are kept, bounded in number and size. A reader has a cursor in the log,
+ * not a queue. If the events at its cursor are no longer kept, or the cursor is unknown, `missed` is called when the reader
+ * next writes and returns where it continues.
  */
 interface EventLogOptions {
   /** The id of the last event before the first one here. */
   readonly lastId: number;
   readonly maxEvents: number;
-  /** Characters or bytes, as `add` counts them; the newest event is kept whatever its size. */
+  /** In the unit that `add` counts; the newest event is kept whatever its size. */
   readonly maxSize: number;
-  /** A reader has thrown, and is no reader any more. */
+  /** Called when a reader throws; that reader is removed. */
   readonly onError: (error: unknown) => void;
 }
 
 interface EventSink<Event> {
-  /** Bytes that may be written now; 0 or less: none. */
+  /** Bytes that may be written now; 0 or less means none. */
   room(): number;
   event(event: Event, id: number): void;
   /**
-   * Events between the reader's place and the oldest kept one are missing.
-   * @param at undefined: it has none yet
+   * Called when events between the reader's cursor and the oldest kept event are missing.
+   * @param at undefined if the reader has no cursor yet
    * @param lastMissed the id before the oldest kept event
-   * @returns the id after which it goes on: `lastMissed`, or a later one that it has been told all about
+   * @returns the id after which it continues: `lastMissed`, or a later one if the reader already knows what came before
    */
   missed(at: number | undefined, lastMissed: number): number;
 }
 
 export interface EventReader {
-  /** Writes as much as there is room for. */
+  /** Writes as much as the sink has room for. */
   pump(): void;
   /** Safe to call twice. */
   close(): void;
@@ -57,7 +58,7 @@ export class EventLog<Event> {
     return this.#readers.size;
   }
 
-  /** Ids have no holes. Readers get it with the next `pump`. */
+  /** Ids are consecutive. Readers get the event with the next `pump`. */
   add(event: Event, size: number): void {
     this.#lastId += 1;
     this.#kept.push({ event, size });
@@ -72,12 +73,12 @@ export class EventLog<Event> {
     for (const reader of this.#readers) reader.pump();
   }
 
-  /** Whether nothing is missing after this id. */
+  /** Whether all events after this id are kept. */
   goesOnAfter(id: number): boolean {
     return id >= this.#lastId - this.#kept.length && id <= this.#lastId;
   }
 
-  /** Writes nothing before the first `pump`. @param after undefined: `missed` says where it begins */
+  /** Writes nothing before the first `pump`. @param after undefined: `missed` decides where to begin */
   read(after: number | undefined, sink: EventSink<Event>): EventReader {
     let at = after;
     const handOut = (): void => {

@@ -1,7 +1,7 @@
 /**
- * Responses that may take minutes. An early one is ordinary, with its own status; a late one has status 200, sends
- * blanks until it is ready, so that no proxy takes the connection for dead, and then the JSON, in which an error is
- * `{"error": …}`. The work is aborted when the client goes away.
+ * Responses that may take minutes. One that is ready early is ordinary, with its own status. A late one has status 200,
+ * sends spaces until it is ready, so that no proxy considers the connection dead, and then the JSON, in which an error is
+ * `{"error": …}`. The work is aborted when the client disconnects.
  */
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -10,7 +10,7 @@ import { requestAbort } from "../guard/requestAbort.ts";
 import type { GuardEnv } from "../guard/requestGuard.ts";
 
 /** Clients are promised a byte every 15 s. */
-const BLANK_EVERY_MS = 10_000;
+const SPACE_EVERY_MS = 10_000;
 const encoder = new TextEncoder();
 const BLANK = encoder.encode(" ");
 
@@ -18,9 +18,9 @@ type Outcome<Body> = { readonly body: Body } | { readonly error: unknown };
 
 interface LongResponseOptions<Body> {
   readonly clock: Clock;
-  /** The contract's shape of an error. */
+  /** Makes an error body in the contract's shape. */
   readonly errorBody: (error: unknown) => object;
-  /** Of an early response; default 200. */
+  /** The status of an early response; default 200. */
   readonly statusOf?: ((body: Body) => ContentfulStatusCode) | undefined;
 }
 
@@ -42,11 +42,11 @@ export async function longResponse<Body extends object>(
   return c.body(blanksThen({ clock, errorBody }, outcome), 200, { "content-type": "application/json" });
 }
 
-/** The outcome, or undefined when it is time for the first blank. */
+/** The outcome, or undefined when the first space is due. */
 async function firstOf<Settled>(clock: Clock, outcome: Promise<Settled>): Promise<Settled | undefined> {
   let timer: Timer | undefined;
   const blankIsDue = new Promise<undefined>((resolve) => {
-    timer = clock.callAt(clock.nowMs() + BLANK_EVERY_MS, () => resolve(undefined));
+    timer = clock.callAt(clock.nowMs() + SPACE_EVERY_MS, () => resolve(undefined));
   });
   const first = await Promise.race([outcome, blankIsDue]);
   timer?.cancel();
@@ -69,11 +69,11 @@ function blanksThen(
   };
   return new ReadableStream<Uint8Array>({
     start: (controller) => {
-      const beat = (): void => {
+      const sendSpace = (): void => {
         controller.enqueue(BLANK);
-        timer = clock.callAt(clock.nowMs() + BLANK_EVERY_MS, beat);
+        timer = clock.callAt(clock.nowMs() + SPACE_EVERY_MS, sendSpace);
       };
-      beat();
+      sendSpace();
       void finish(controller);
     },
     cancel: () => {

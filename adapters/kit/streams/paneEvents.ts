@@ -1,5 +1,5 @@
 /**
- * One pane's output as server-sent events, the same for every surface that offers it: `open`, `snapshot`, `output`, `gap`,
+ * One pane's output as server-sent events, the same on every surface that offers it: `open`, `snapshot`, `output`, `gap`,
  * `resize`, `exit`, `closed` (docs/contracts/native.md, "Streams"). An output frame is encoded once for all subscribers.
  */
 import type { ServerResponse } from "node:http";
@@ -26,9 +26,9 @@ interface PaneEventsOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly bounds: { readonly stallMs?: number | undefined; readonly bufferBytes?: number | undefined };
-  /** Holds the function that ends the stream with `closed` while it is open. */
+  /** While the stream is open, contains the function that ends it with `closed`. */
   readonly open: Set<() => void>;
-  /** Sends more events on the same stream, after `open`: made before anything is written, closed with it. */
+  /** Makes a companion that sends more events on the same stream after `open`. It is made before anything is written. */
   readonly companion?: ((events: CompanionEvents) => Companion) | undefined;
   /** For metrics. */
   readonly observe?: Partial<PaneEventsObserver> | undefined;
@@ -48,11 +48,11 @@ interface CompanionEvents {
 }
 
 interface Companion extends Disposable {
-  /** There is room. */
+  /** Called when there is room again. */
   pump(): void;
 }
 
-/** @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST: nothing was written */
+/** @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST; nothing has been written then. */
 export function openPaneEvents(options: PaneEventsOptions): void {
   const { feeds, serverName, pane, start, open, observe = {} } = options;
   let subscription: OpenSubscription | undefined;
@@ -69,7 +69,7 @@ export function openPaneEvents(options: PaneEventsOptions): void {
     companion?.[Symbol.dispose]();
     made?.end();
   };
-  // Made with the first event: until then a failure is an ordinary error response.
+  // Made with the first event, so that a failure before it is an ordinary error response.
   const writer = (): SseWriter => {
     made ??= new SseWriter({
       outgoing: options.outgoing,
@@ -131,7 +131,7 @@ export function openPaneEvents(options: PaneEventsOptions): void {
   companion?.pump();
 }
 
-/** `id` is the position after the bytes: where a reader that comes back resumes. */
+/** `id` is the position after the bytes, where a returning reader resumes. */
 const encodeOutput: FrameEncoder = ({ epoch, to, bytes }) => {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
   return Buffer.from(sseEvent("output", data, `${epoch}:${to}`), "latin1");

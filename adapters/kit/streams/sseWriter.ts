@@ -1,7 +1,7 @@
 /**
- * Server-sent events written straight to the connection: no stream object, promise or chunk header between an event's
- * bytes and the socket. What is buffered for a reader is bounded: the caller checks `room` before it writes, and a reader
- * that reads nothing for `STREAM_STALL_MS` loses its connection.
+ * Writes server-sent events directly to the connection: no stream object, promise or chunk header between an event's bytes
+ * and the socket. What is buffered for a reader is bounded: the caller checks `room` before it writes, and a reader that
+ * reads nothing for `STREAM_STALL_MS` is disconnected.
  */
 import type { ServerResponse } from "node:http";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
@@ -13,15 +13,15 @@ interface SseOptions {
   readonly outgoing: ServerResponse;
   readonly headers: Readonly<Record<string, string>>;
   readonly clock: Clock;
-  /** There is room again after there was none. */
+  /** Called when there is room again after there was none. */
   readonly onDrain: () => void;
-  /** Once, however the connection ended. */
+  /** Called once, however the connection ended. */
   readonly onClose: (reason: "ended" | "gone" | "stalled") => void;
   readonly stallMs?: number | undefined;
   readonly bufferBytes?: number | undefined;
   /** Default `no-store`. */
   readonly cacheControl?: string | undefined;
-  /** The keep-alive, instead of an empty comment every `STREAM_KEEP_ALIVE_MS`. */
+  /** A keep-alive to send instead of an empty comment every `STREAM_KEEP_ALIVE_MS`. */
   readonly keepAlive?: { readonly frame: string; readonly everyMs: number } | undefined;
 }
 
@@ -29,11 +29,11 @@ export class SseWriter {
   readonly #options: SseOptions;
   readonly #outgoing: ServerResponse;
   readonly #bufferBytes: number;
-  #beat: Timer | undefined;
+  #keepAliveTimer: Timer | undefined;
   #stall: Timer | undefined;
   #closed = false;
   #reason: "ended" | "gone" | "stalled" = "gone";
-  /** Not `drain`: that is emitted only past Node's own high-water mark, which differs between its versions. */
+  /** Not `drain`, which is emitted only past Node's own high-water mark, and that differs between versions. */
   readonly #onTaken = (): void => {
     if (this.#stall === undefined || this.#reason === "ended" || this.#outgoing.writableLength >= this.#bufferBytes)
       return;
@@ -47,7 +47,7 @@ export class SseWriter {
     const { outgoing } = options;
     this.#outgoing = outgoing;
     this.#bufferBytes = options.bufferBytes ?? STREAM_BUFFER_BYTES;
-    // The end of the connection is the end of the body: it carries no further request.
+    // The body ends with the connection, which carries no further request.
     outgoing.useChunkedEncodingByDefault = false;
     outgoing.shouldKeepAlive = false;
     outgoing.writeHead(200, {
@@ -60,13 +60,13 @@ export class SseWriter {
     outgoing.socket?.setNoDelay(true);
     outgoing.once("close", () => {
       this.#closed = true;
-      this.#beat?.cancel();
+      this.#keepAliveTimer?.cancel();
       this.#stall?.cancel();
       options.onClose(this.#reason);
     });
-    // A reader that went is reported by `close`.
+    // A reader that disconnected is reported by `close`.
     outgoing.on("error", () => undefined);
-    this.#nextBeat();
+    this.#nextKeepAlive();
   }
 
   /** Bytes that may be written now; a call that returns none starts the stall timer. */
@@ -101,16 +101,16 @@ export class SseWriter {
     });
   }
 
-  #nextBeat(): void {
+  #nextKeepAlive(): void {
     const { clock, keepAlive } = this.#options;
-    this.#beat = clock.callAt(clock.nowMs() + (keepAlive?.everyMs ?? STREAM_KEEP_ALIVE_MS), () => {
+    this.#keepAliveTimer = clock.callAt(clock.nowMs() + (keepAlive?.everyMs ?? STREAM_KEEP_ALIVE_MS), () => {
       if (this.#outgoing.writableLength === 0) this.write(keepAlive?.frame ?? KEEP_ALIVE);
-      this.#nextBeat();
+      this.#nextKeepAlive();
     });
   }
 }
 
-/** One event; `data` must hold no line end. */
+/** One event; `data` must not contain a newline. */
 export function sseEvent(event: string, data: string, id?: string): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }

@@ -1,7 +1,7 @@
 /**
  * Responses that stream output as lines of JSON (`application/x-ndjson`): `{"typed":true}`, `{"output":BASE64}`,
- * `{"skipped":BYTES}` where a reader was too slow, and last the result or `{"error": …}`; an empty line every 10 s while
- * nothing happens. A failure before the first line is an ordinary error with its own status.
+ * `{"skipped":BYTES}` if the reader was too slow, and last the result or `{"error": …}`; an empty line every 10 s while
+ * nothing else is sent. A failure before the first line is an ordinary error with its own status.
  */
 import type { Context } from "hono";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
@@ -10,7 +10,7 @@ import type { GuardEnv } from "../guard/requestGuard.ts";
 
 const LINES_TYPE = "application/x-ndjson";
 const EMPTY_LINE_EVERY_MS = 10_000;
-/** Held for a slow reader: what one response may keep as well. */
+/** Bytes held for a slow reader, the same as a buffered response may hold. */
 const HELD_BYTES = 8_388_608;
 const encoder = new TextEncoder();
 
@@ -21,7 +21,7 @@ interface RunListener {
 
 interface StreamedResponseOptions {
   readonly clock: Clock;
-  /** The contract's shape of an error. */
+  /** Makes an error body in the contract's shape. */
   readonly errorBody: (error: unknown) => object;
 }
 
@@ -75,7 +75,7 @@ class Lines implements RunListener {
       },
       new ByteLengthQueuingStrategy({ highWaterMark: HELD_BYTES }),
     );
-    this.#beat();
+    this.#keepAlive();
   }
 
   readonly onTyped = (): void => this.#line({ typed: true });
@@ -89,7 +89,7 @@ class Lines implements RunListener {
     this.#line({ output: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64") });
   };
 
-  /** With the last line. Safe to call twice. */
+  /** Ends the stream with `last`, if given. Safe to call twice. */
   end(last?: object): void {
     if (this.#controller === undefined) return;
     if (last !== undefined) {
@@ -110,11 +110,11 @@ class Lines implements RunListener {
     this.#begin();
   }
 
-  #beat(): void {
+  #keepAlive(): void {
     this.#timer = this.#clock.callAt(this.#clock.nowMs() + EMPTY_LINE_EVERY_MS, () => {
       this.#controller?.enqueue(encoder.encode("\n"));
       this.#begin();
-      this.#beat();
+      this.#keepAlive();
     });
   }
 

@@ -1,7 +1,7 @@
 /**
- * WebSocket connections with bounds: message size, messages under way, buffered bytes, pings. The upgrade goes through the listener's guard like
- * any request; this is what follows. A browser can only send its token as a subprotocol, so the selected subprotocol is
- * never the one with the token.
+ * WebSocket connections with bounds: message size, messages in progress, buffered bytes, pings. The upgrade passes the
+ * listener's guard like any request; this is what follows. A browser can send its token only as a subprotocol, so the
+ * subprotocol we select is never the one with the token.
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -31,13 +31,13 @@ const connections = new WeakMap<WebSocket, Connection>();
 /** For `ListenOptions.websocket`. */
 export interface WebSocketRoutes {
   readonly server: WebSocketServerLike;
-  /** Of the routes that are WebSockets; elsewhere an upgrade is ignored. */
+  /** The paths of WebSocket routes; elsewhere an upgrade is ignored. */
   readonly paths: ReadonlySet<string>;
 }
 
 interface WebSocketOptions {
   readonly paths: readonly string[];
-  /** Undefined: none is required. */
+  /** Undefined if none is required. */
   readonly protocol: string | undefined;
   readonly maxMessageBytes: number;
   readonly clock: Clock;
@@ -47,14 +47,14 @@ export function createWebSocketServer({ paths, protocol, maxMessageBytes, clock 
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: maxMessageBytes,
-    // Compression costs more than a loopback byte, and holds 300 KiB per connection.
+    // Compression costs more than sending over loopback, and takes 300 KiB per connection.
     perMessageDeflate: false,
     handleProtocols: (offered) => (protocol !== undefined && offered.has(protocol) ? protocol : false),
   });
   server.on("connection", (websocket: WebSocket, { socket }: IncomingMessage) =>
     connections.set(websocket, { socket, messages: new MessageLease(websocket, socket, clock) }),
   );
-  // The same object to both libraries; their typings differ in an optional member.
+  // Both libraries use the same object; their typings differ in an optional member.
   return { server: server as unknown as WebSocketServerLike, paths: new Set(paths) };
 }
 
@@ -62,16 +62,16 @@ export function createWebSocketServer({ paths, protocol, maxMessageBytes, clock 
 const CLOSE_TRY_AGAIN = 1_013;
 
 /**
- * What a connection's messages hold of `bodyBudget`, from their first byte: without room its socket is not read. A message
- * that does not arrive in time, or finds no room, ends the connection, so that parts of messages cannot hold all there is.
+ * A connection's share of `bodyBudget`, counted from a message's first byte; without room the socket is not read. A message
+ * that does not arrive in time, or gets no room, ends the connection, so that partial messages cannot take the whole budget.
  */
 class MessageLease {
   readonly #websocket: WebSocket;
   readonly #socket: Socket;
   readonly #clock: Clock;
-  /** Of the message that is arriving. */
+  /** Bytes held for the message that is arriving. */
   #heldBytes = 0;
-  /** Read, and without room yet. */
+  /** Bytes already read for which there was no room yet. */
   #owedBytes = 0;
   #withdraw: (() => void) | undefined;
   #late: Timer | undefined;
@@ -80,7 +80,7 @@ class MessageLease {
     this.#websocket = websocket;
     this.#socket = socket;
     this.#clock = clock;
-    // Before the library makes messages of a chunk, and after.
+    // Called before the library parses a chunk into messages, and after.
     socket.prependListener("data", (chunk: Buffer) => {
       this.#owedBytes += chunk.length;
       this.#settle();
@@ -91,7 +91,7 @@ class MessageLease {
     websocket.once("close", () => this.release(this.arrived()));
   }
 
-  /** Of the message that is complete: to be released when it has had its response. */
+  /** The bytes of the complete message, to be released once its response is sent. */
   arrived(): number {
     const bytes = this.#heldBytes;
     this.#heldBytes = 0;
@@ -133,15 +133,15 @@ class MessageLease {
 }
 
 interface SocketSession {
-  /** A text message as its text, a binary one as its bytes. Its bytes count until the promise settles, or at once. */
+  /** A text message comes as text, a binary one as bytes. It counts against the budget until the promise settles. */
   message(data: string | Uint8Array): Promise<unknown> | undefined;
-  /** The connection is gone. */
+  /** Called when the connection is gone. */
   closed(): void;
 }
 
 /**
- * A route's response to an upgrade request; undefined when the request is none, or names the protocol without asking for it.
- * @param open makes the session; @param onError gets what that threw
+ * A route's response to an upgrade request; undefined if the request is not an upgrade to a WebSocket.
+ * @param open makes the session; @param onError gets what `open` threw
  */
 export function upgradeSocket(open: (socket: WebSocket) => SocketSession, onError: (error: unknown) => void) {
   const upgrade = upgradeWebSocket(() => socketEvents(open, onError), { onError });
@@ -150,8 +150,8 @@ export function upgradeSocket(open: (socket: WebSocket) => SocketSession, onErro
 }
 
 /**
- * The library makes an `Event` of each message, which costs as much as handling a short one: here they come from the socket
- * itself, except those that arrived before it was handed over.
+ * The library makes an `Event` of each message, which costs as much as handling a short one, so messages are taken from the
+ * socket itself, except those that arrived before it was handed over.
  */
 function socketEvents(open: (socket: WebSocket) => SocketSession, onError: (error: unknown) => void): WSEvents {
   let session: SocketSession | undefined;
@@ -174,7 +174,7 @@ function socketEvents(open: (socket: WebSocket) => SocketSession, onError: (erro
         else work.then(release, release);
       };
       events.onMessage = ({ data }) => take(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer));
-      // What arrived before is delivered within this turn.
+      // Messages that arrived before are delivered within this turn.
       queueMicrotask(() => {
         delete events.onMessage;
       });
@@ -206,9 +206,9 @@ export class SocketWriter {
   #gathering = false;
   #blocked = false;
   #stall: Timer | undefined;
-  #beat: Timer | undefined;
+  #heartbeat: Timer | undefined;
   #alive = true;
-  /** Since the last beat. */
+  /** The peer has sent something since the last heartbeat. */
   #heard = false;
   #pingedMs = 0;
 
@@ -220,7 +220,7 @@ export class SocketWriter {
     this.#socket.on("pong", () => {
       this.#alive = true;
     });
-    this.#nextBeat();
+    this.#nextHeartbeat();
   }
 
   room(): number {
@@ -238,7 +238,7 @@ export class SocketWriter {
     this.#socket.send(frame, { binary: true }, this.#flushed);
   }
 
-  /** Bytes are a message encoded once for all its subscribers. */
+  /** Bytes: a message encoded once for all its subscribers. */
   text(message: string | Uint8Array): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#gather();
@@ -247,18 +247,18 @@ export class SocketWriter {
     if (this.#socket.bufferedAmount > maxBufferedBytes) this.#give();
   }
 
-  /** The peer has sent something: it is alive and needs no ping. */
+  /** Call when the peer has sent something: it is alive and needs no ping. */
   heard(): void {
     this.#heard = true;
   }
 
-  /** Stops watching; the socket is its owner's to close. */
+  /** Stops watching; the caller closes the socket. */
   close(): void {
     this.#stall?.cancel();
-    this.#beat?.cancel();
+    this.#heartbeat?.cancel();
   }
 
-  /** One write per turn: one chunk of tmux's advances many panes. */
+  /** Makes one write per turn, because one chunk from tmux advances many panes. */
   #gather(): void {
     const connection = this.#connection;
     if (this.#gathering || connection === undefined) return;
@@ -292,11 +292,11 @@ export class SocketWriter {
     this.#socket.terminate();
   }
 
-  /** A peer that has vanished sends no pong; nor does one that does not read. */
-  #nextBeat(): void {
+  /** A peer that has vanished, or does not read, sends no pong. */
+  #nextHeartbeat(): void {
     const { clock, stallMs = STREAM_STALL_MS } = this.#options;
     const everyMs = Math.min(STREAM_KEEP_ALIVE_MS, stallMs);
-    this.#beat = clock.callAt(alignedDeadline(clock.nowMs() + everyMs, everyMs / 20), () => {
+    this.#heartbeat = clock.callAt(alignedDeadline(clock.nowMs() + everyMs, everyMs / 20), () => {
       if (this.#heard) {
         this.#heard = false;
         this.#alive = true;
@@ -308,7 +308,7 @@ export class SocketWriter {
         this.#pingedMs = clock.nowMs();
         this.#socket.ping();
       }
-      this.#nextBeat();
+      this.#nextHeartbeat();
     });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Where authorities live: a directory with `rootCA.pem` and `rootCA-key.pem`, as mkcert keeps its own. Ours is
- * created by renaming its directory into place, so that two daemons that start at once end up with the same one.
+ * The files of an authority: a directory with `rootCA.pem` and `rootCA-key.pem`, like mkcert's. Ours is created by renaming
+ * its directory into place, so that two daemons that start at the same time end up with the same authority.
  */
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -13,16 +13,16 @@ const CERT_FILE = "rootCA.pem";
 const KEY_FILE = "rootCA-key.pem";
 
 export interface Authority extends UsablePair {
-  /** The certificate that a person trusts. */
+  /** The certificate for the user to trust. */
   readonly certPath: string;
 }
 
-/** mkcert's authority, when it is set up here with its key and can sign. */
+/** mkcert's authority, if it is set up here with its key and can sign. */
 export async function mkcertAuthority(directory: string, nowUnixMs: number): Promise<Authority | undefined> {
   try {
     return await readAuthority(directory, nowUnixMs);
   } catch {
-    // Not ours to repair: an authority that cannot sign counts as none.
+    // An authority that cannot sign counts as missing; it is not ours to repair.
     return undefined;
   }
 }
@@ -34,11 +34,11 @@ export async function ownAuthority(stateDir: string, nowUnixMs: number): Promise
   const present = await readOwn(directory, nowUnixMs);
   if (present !== undefined) return present;
   const made = await makeAuthority(nowUnixMs, `tmuxwire local authority of ${hostname()}`);
-  // Another daemon that was faster has made it: use its authority.
+  // If another daemon was faster, use its authority.
   createDirectory(directory, { [KEY_FILE]: [made.key, 0o600], [CERT_FILE]: [made.cert, 0o644] });
   const stored = await readOwn(directory, nowUnixMs);
   if (stored === undefined) {
-    throw unusable(`${directory} holds no complete authority`, "remove it to have a new one made");
+    throw unusable(`${directory} holds no complete authority`, "remove it, and a new one will be created");
   }
   return stored;
 }

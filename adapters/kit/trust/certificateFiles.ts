@@ -1,6 +1,6 @@
 /**
  * Key and certificate files: read and checked, or refused with one line that names the file and says what to do.
- * Private keys of ours are readable by us alone; one that others could have read is not used.
+ * Our private keys are readable by our user only; a key that others could have read is not used.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { chmod, mkdir, readFile, stat } from "node:fs/promises";
@@ -16,18 +16,14 @@ export interface UsablePair extends KeyPair {
 export const unusable = (problem: string, remedy: string, cause?: unknown): AppError =>
   new AppError("CONFIGURATION_INVALID", `${problem}: ${remedy}`, { cause });
 
-/** The file's text, or undefined when there is no such file. @throws AppError CONFIGURATION_INVALID */
+/** The file's text, or undefined if the file does not exist. @throws AppError CONFIGURATION_INVALID */
 export async function readIfPresent(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw unusable(
-      `${path} cannot be read (${code ?? "unknown error"})`,
-      "make it readable for you, or remove it",
-      error,
-    );
+    throw unusable(`cannot read ${path} (${code ?? "unknown error"})`, "make it readable, or remove it", error);
   }
 }
 
@@ -45,11 +41,14 @@ export function checkPair(pair: KeyPair, paths: { key: string; cert: string }, n
   const certificate = parsed(paths.cert, "a PEM certificate", () => new X509Certificate(pair.cert));
   const key = parsed(paths.key, "an unencrypted PEM private key", () => createPrivateKey(pair.key));
   if (!certificate.checkPrivateKey(key)) {
-    throw unusable(`${paths.cert} was not made for the key ${paths.key}`, "give the two that belong together");
+    throw unusable(`${paths.cert} was not made for the key ${paths.key}`, "give a matching pair");
   }
   const notAfterUnixMs = Date.parse(certificate.validTo);
   if (notAfterUnixMs <= nowUnixMs) {
-    throw unusable(`${paths.cert} expired on ${certificate.validTo}`, "renew it, or remove it to have one made");
+    throw unusable(
+      `${paths.cert} expired on ${certificate.validTo}`,
+      "renew it, or remove it and a new one will be created",
+    );
   }
   return { ...pair, notAfterUnixMs };
 }
@@ -58,11 +57,11 @@ function parsed<T>(path: string, what: string, parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    throw unusable(`${path} is not ${what}`, "replace it, or remove it to have one made", error);
+    throw unusable(`${path} is not ${what}`, "replace it, or remove it and a new one will be created", error);
   }
 }
 
-/** Makes `path` a directory for us alone. @throws AppError CONFIGURATION_INVALID when it is someone else's. */
+/** Makes `path` a directory that only our user can access. @throws AppError CONFIGURATION_INVALID if it is another user's. */
 export async function privateDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
@@ -75,17 +74,17 @@ export async function privateDirectory(path: string): Promise<void> {
     if (error instanceof AppError) throw error;
     const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
     throw unusable(
-      `${path} cannot be made (${code})`,
+      `cannot create ${path} (${code})`,
       "make its parent writable or choose another XDG_STATE_HOME",
       error,
     );
   }
 }
 
-/** @throws AppError CONFIGURATION_INVALID when others may have read the key in `path`. */
+/** @throws AppError CONFIGURATION_INVALID if other users may have read the key in `path`. */
 export async function requirePrivate(path: string): Promise<void> {
   const { mode } = await stat(path);
   if (process.platform !== "win32" && (mode & 0o077) !== 0) {
-    throw unusable(`${path} can be read by others`, "remove its directory to have a new key made, and trust that one");
+    throw unusable(`${path} is readable by others`, "remove its directory, restart, and trust the new certificate");
   }
 }

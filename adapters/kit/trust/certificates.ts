@@ -1,7 +1,7 @@
 /**
- * Which certificate an HTTPS listener presents (docs/contracts/addin.md §1, "TLS"): the configured one → the present
- * bridge's → one signed by mkcert's authority, where mkcert is set up → one signed by our own. What we sign is renewed well
- * before it expires; files that others renew are reread without a restart.
+ * Chooses the certificate of an HTTPS listener (docs/contracts/addin.md §1, "TLS"): the configured one → the original
+ * bridge's → one signed by mkcert's authority, if mkcert is set up → one signed by our own. Certificates that we sign are
+ * renewed well before they expire; files that others renew are reread without a restart.
  */
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
@@ -18,11 +18,11 @@ import { issueLeaf } from "./localAuthority.ts";
 /** Sources of a certificate, in order of precedence. */
 export interface CertificateConfig {
   readonly configured: { readonly keyPath: string; readonly certPath: string } | undefined;
-  /** The bridge's own directory, `~/.pi-for-excel/certs`. */
+  /** The original bridge's directory, `~/.pi-for-excel/certs`. */
   readonly bridgeDir: string;
-  /** mkcert's root directory, whether or not it is there. */
+  /** mkcert's root directory, whether or not it exists. */
   readonly mkcertRoot: string;
-  /** Ours. */
+  /** Our own state directory. */
   readonly stateDir: string;
 }
 
@@ -30,11 +30,11 @@ export type CertificateSource = "configured" | "bridge" | "mkcert" | "own";
 
 export interface Certificate extends UsablePair {
   readonly source: CertificateSource;
-  /** The authority to trust, when it is in a file here. */
+  /** The file of the authority to trust, if it is on this machine. */
   readonly authorityPath: string | undefined;
 }
 
-/** A leaf of ours is replaced when it expires within this. */
+/** A leaf certificate of ours is replaced if it expires within this time. */
 const RENEW_BEFORE_MS = 30 * 86_400_000;
 /** How often the certificate is checked while the daemon runs. */
 export const CERTIFICATE_CHECK_MS = 3_600_000;
@@ -78,7 +78,7 @@ export function keepCertificateFresh(options: {
         log.info("tls.certificate.replaced", { source: found.source, notAfter: isoDate(found.notAfterUnixMs) });
       }
     } catch (error) {
-      // Keep the one in use: a file that is being rewritten is complete at the next check.
+      // Keep the one in use: a file that is being rewritten will be complete at the next check.
       log.warn("tls.certificate.unusable", { error });
     }
     arm();
@@ -96,8 +96,7 @@ export function keepCertificateFresh(options: {
 const isoDate = (unixMs: number): string => new Date(unixMs).toISOString();
 
 /**
- * The leaf kept from the last start, or a new one. It is kept only while it is signed by the authority in use: a new
- * authority means a new leaf.
+ * The leaf certificate from the last start, or a new one. It is reused only while the authority that signed it is in use.
  */
 async function leafOf(
   source: "mkcert" | "own",
@@ -125,7 +124,7 @@ async function keptLeaf(path: string, authority: KeyPair, nowUnixMs: number): Pr
     const lasting = pair.notAfterUnixMs - nowUnixMs > RENEW_BEFORE_MS;
     return lasting && isSignedBy(pair.cert, authority.cert) ? pair : undefined;
   } catch {
-    // Ours to replace: a truncated, foreign or expired file is made again.
+    // A truncated, foreign or expired file is replaced.
     return undefined;
   }
 }

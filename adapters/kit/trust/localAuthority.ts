@@ -1,24 +1,24 @@
 /**
- * A certificate authority of this machine, and the leaf certificates it signs, made in process. The authority can sign
- * for the loopback names only (a critical name constraint), so that whoever steals its key has no power over any other
- * site. The X.509 library is loaded only when something is made.
+ * Makes a certificate authority for this machine, and the leaf certificates it signs, in process. The authority can sign
+ * for the loopback names only (a critical name constraint), so that a stolen key cannot be used for any other site. The
+ * X.509 library is loaded only when a certificate is made.
  */
 import { createPrivateKey, webcrypto } from "node:crypto";
 import type { KeyPair } from "../listeners/boundedServer.ts";
 
 const DAY_MS = 86_400_000;
-/** Trusting an authority is manual work: do not ask for it again within ten years. */
+/** Ten years, because trusting an authority is manual work. */
 const AUTHORITY_DAYS = 3_650;
-/** Systems refuse leaves of more than 825 days (Apple), browsers of more than 398 from public authorities. */
+/** Systems refuse leaf certificates of more than 825 days (Apple), browsers more than 398 from public authorities. */
 const LEAF_DAYS = 397;
-/** So that the certificate is valid on clocks that are slightly behind. */
+/** Makes the certificate valid on clocks that are slightly behind. */
 const BACKDATE_MS = 3_600_000;
 
 const ECDSA = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const DNS_NAMES = ["localhost"] as const;
 const ADDRESSES = ["127.0.0.1", "::1"] as const;
 
-/** A fresh authority: its own key and certificate. */
+/** A new authority: its key and certificate. */
 export async function makeAuthority(nowUnixMs: number, name: string): Promise<KeyPair> {
   const x509 = await loadX509();
   const keys = await webcrypto.subtle.generateKey(ECDSA, true, ["sign", "verify"]);
@@ -71,12 +71,12 @@ export async function issueLeaf(authority: KeyPair, nowUnixMs: number): Promise<
 }
 
 async function loadX509() {
-  // Its container needs this before it is loaded.
+  // The library's dependency injection needs this first.
   await import("reflect-metadata");
   return import("@peculiar/x509");
 }
 
-/** Positive and 127 bits long, as RFC 5280 and browsers require of serial numbers. */
+/** Positive and 127 bits long, as RFC 5280 and browsers require. */
 function randomSerial(): string {
   const bytes = webcrypto.getRandomValues(new Uint8Array(16));
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
@@ -90,12 +90,12 @@ async function privateKeyPem(key: webcrypto.CryptoKey): Promise<string> {
     .toString();
 }
 
-/** An authority's key of any kind mkcert makes: RSA, or ECDSA on a NIST curve. */
+/** Accepts any kind of key that mkcert makes: RSA, or ECDSA on a NIST curve. */
 async function importSigningKey(pem: string) {
   const key = createPrivateKey(pem);
   const curve = NIST_CURVES.get(key.asymmetricKeyDetails?.namedCurve ?? "");
   if (key.asymmetricKeyType !== "rsa" && curve === undefined) {
-    throw new Error("only RSA and ECDSA authority keys can sign here");
+    throw new Error("the authority's key must be RSA or ECDSA");
   }
   const algorithm =
     curve === undefined

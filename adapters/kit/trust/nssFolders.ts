@@ -1,17 +1,17 @@
 /**
- * Where Chromium and its kin keep what they trust on Linux. Current ones use `pki/nssdb` under `$XDG_DATA_HOME`, but only
- * `~/.pki/nssdb` where that exists; older ones know only the latter and make it at their first start.
+ * Where Chromium-based browsers keep trusted certificates on Linux. Current ones use `pki/nssdb` under `$XDG_DATA_HOME`,
+ * unless `~/.pki/nssdb` exists; older ones know only the latter and create it at their first start.
  */
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 
 export interface NssFolder {
   readonly path: string;
-  /** certutil can add to it; otherwise the folder and its database must be made. */
+  /** If false, the folder and its database must be created before certutil can add to it. */
   readonly hasDatabase: boolean;
 }
 
-/** The current folder always, and each of the others that exists. */
+/** Always the current folder, and each of the others that exists. */
 export function nssFolders(xdgDataHome: string | undefined, homeDir: string): NssFolder[] {
   const data = xdgDataHome !== undefined && isAbsolute(xdgDataHome) ? xdgDataHome : join(homeDir, ".local", "share");
   const others = [join(homeDir, ".pki", "nssdb"), join(homeDir, "snap", "chromium", "current", ".pki", "nssdb")];

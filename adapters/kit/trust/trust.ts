@@ -1,11 +1,11 @@
 /**
- * How a person makes their system trust the certificates that we sign: the text of the `trust` command. Changing a trust
- * store needs an administrator and a system program, so the commands are shown, never run.
+ * The text of the `trust` command: how to make this system trust the certificates that we sign. Changing a trust store
+ * needs an administrator and a system program, so the commands are printed, never run.
  */
 import type { Certificate } from "./certificates.ts";
 import type { NssFolder } from "./nssFolders.ts";
 
-/** What to do about `certificate` on `platform`, as text for a terminal. `folders`: Chromium's, on Linux. */
+/** How to trust `certificate` on `platform`, as text for a terminal. `folders`: Chromium's, on Linux. */
 export function trustInstructions(
   platform: NodeJS.Platform,
   certificate: Certificate,
@@ -16,20 +16,20 @@ export function trustInstructions(
     case "configured":
     case "bridge":
       return [
-        "tmuxwire did not make the certificate in use: trust it as its maker says.",
-        "If mkcert made it, `mkcert -install` is all it takes.",
+        "The certificate in use was not made by tmuxwire: trust it as its maker documents.",
+        "If mkcert made it, run `mkcert -install`.",
         "",
       ].join("\n");
     case "mkcert":
       return [
         `The certificate in use is signed by mkcert's authority, ${path ?? "rootCA.pem"}.`,
-        "If the browser does not trust it yet, run: mkcert -install",
+        "If the browser does not trust it yet, run `mkcert -install`.",
         "",
       ].join("\n");
     case "own":
       return [
         `The certificate in use is signed by an authority made on this machine: ${path ?? "rootCA.pem"}`,
-        "It can vouch for localhost, 127.* and ::1 only. To trust it:",
+        "It can sign for localhost, 127.* and ::1 only. To trust it:",
         "",
         ...commandsFor(platform, path ?? "rootCA.pem", folders).map((line) => `  ${line}`),
         "",
@@ -44,7 +44,7 @@ function commandsFor(platform: NodeJS.Platform, path: string, folders: readonly 
     return [
       `certutil -user -addstore Root "${path}"`,
       "",
-      "With the daemon inside WSL, copy the file to Windows first and run this in a Windows terminal.",
+      "If the daemon runs inside WSL, copy the file to Windows first and run this in a Windows terminal.",
     ];
   }
   const quoted = shellQuoted(path);
@@ -57,17 +57,17 @@ function commandsFor(platform: NodeJS.Platform, path: string, folders: readonly 
     ];
   }
   return [
-    "Chrome, Edge (needs certutil, from the package libnss3-tools or nss-tools):",
+    "For Chrome and Edge (needs certutil, from the package libnss3-tools or nss-tools):",
     ...folders.flatMap((folder) => nssCommands(folder, quoted)),
-    "The system, for curl and others, on Debian and Ubuntu:",
+    "For curl and other programs, on Debian and Ubuntu:",
     `  sudo cp ${quoted} /usr/local/share/ca-certificates/tmuxwire.crt && sudo update-ca-certificates`,
-    "On Fedora and Red Hat:",
+    "For the same on Fedora and Red Hat:",
     `  sudo trust anchor ${quoted}`,
-    "Firefox: Settings → Certificates → Authorities → Import.",
+    "For Firefox: Settings → Certificates → Authorities → Import.",
   ];
 }
 
-/** Separate commands, without syntax that differs between shells. */
+/** One command per line, without syntax that differs between shells. */
 function nssCommands({ path, hasDatabase }: NssFolder, authority: string): string[] {
   const folder = shellQuoted(path);
   const database = shellQuoted(`sql:${path}`);

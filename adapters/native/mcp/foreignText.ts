@@ -1,17 +1,17 @@
 /**
- * Program text for a model: invisible characters are made visible, only the newest part up to a bound is kept, and a frame
- * with a nonce marks its beginning and end. Nothing in it can pass for a result of ours.
+ * Prepares a program's text for a model: makes invisible characters visible, keeps only the newest part up to a bound, and
+ * puts it between marks with a nonce, so that nothing in the text can pass for our own words.
  */
 import { randomBytes } from "node:crypto";
 
-/** Bound on one text unless the model asks for more. */
+/** The bound on one text unless the model asks for another. */
 export const DEFAULT_TEXT_BYTES = 16_384;
 
-/** Controls, formats (bidi, zero width, tags), line separators, and all that is drawn as nothing. */
+/** Control and format characters (bidi, zero width, tags), line separators, and everything else that is not visible. */
 const UNSEEN =
   /(?!(?<=\p{Extended_Pictographic})\uFE0F)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Co}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Replaces each invisible character by its code (`<U+200B>`); line ends and tabs stay. */
+/** Replaces each invisible character by its code (`<U+200B>`); newlines and tabs stay. */
 export const visible = (text: string): string => text.replace(UNSEEN, shown);
 
 const shown = (character: string): string =>
@@ -29,11 +29,11 @@ export function visibleJson(value: unknown): unknown {
 
 interface BoundedText {
   readonly text: string;
-  /** Bytes cut before it. */
+  /** Bytes cut off before the text. */
   readonly cutBytes: number;
 }
 
-/** The newest part of a text, from the beginning of a line where possible. */
+/** The newest part of a text, starting at the beginning of a line if possible. */
 export function newest(text: string, maxBytes: number): BoundedText {
   const bytes = Buffer.from(text, "utf8");
   if (bytes.length <= maxBytes) return { text, cutBytes: 0 };
@@ -44,7 +44,7 @@ export function newest(text: string, maxBytes: number): BoundedText {
   return { text: bytes.toString("utf8", from), cutBytes: from };
 }
 
-/** Framed by a nonce of this result. */
+/** The text between marks with a nonce that is new for this result. */
 export function framed(text: string): string {
   const word = `untrusted-${randomBytes(6).toString("hex")}`;
   return `<${word}>\n${text}${text === "" || text.endsWith("\n") ? "" : "\n"}</${word}>`;
@@ -52,13 +52,13 @@ export function framed(text: string): string {
 
 interface Shortened {
   readonly text: string;
-  /** Members of a structured result. */
+  /** Members for the structured result. */
   readonly cut: { readonly cutBytes?: number; readonly cut?: string };
   /** Follows the first sentence of a result. */
   readonly note: string;
 }
 
-/** A text for a result. @param how to get what was left out */
+/** A text for a result. @param how to get the part that was left out */
 export function shortened(foreign: string, maxBytes: number, how: string): Shortened {
   const { text, cutBytes } = newest(visible(foreign), maxBytes);
   if (cutBytes === 0) return { text, cut: {}, note: "" };

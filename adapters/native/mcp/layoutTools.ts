@@ -37,11 +37,11 @@ const listedServer = v.object({
     v.array(
       v.object({
         id: described(v.string(), "Such as @3."),
-        name: described(v.string(), "As tmux has it. Foreign text."),
+        name: described(v.string(), "The window's name in tmux. Foreign text."),
         panes: described(v.array(v.string()), "Ids of its panes."),
       }),
     ),
-    "Of all sessions.",
+    "The windows of all sessions.",
   ),
   panes: described(
     v.array(
@@ -51,7 +51,7 @@ const listedServer = v.object({
         cwd: v.optional(cwd),
       }),
     ),
-    "Of all windows.",
+    "The panes of all windows.",
   ),
 });
 type ListedServer = v.InferOutput<typeof listedServer>;
@@ -62,8 +62,8 @@ export const listTool = mcpTool({
   title: "List panes",
   description:
     "List the tmux servers with their sessions, windows and panes: ids, programs, directories, and what each program is doing " +
-    "(readiness: idle, busy, a dialog with its options). Costs a look at every pane; call it to find out where you are, not " +
-    "to wait for a change.",
+    "(readiness: idle, busy, a dialog with its options). Queries every pane, so call it to get an overview, not to wait for " +
+    "a change.",
   effect: "reads",
   isIdempotent: true,
   isOpenWorld: false,
@@ -112,7 +112,7 @@ interface Described {
   readonly at: number;
 }
 
-/** On a guest server `describePane` would mean attaching to the session. */
+/** Not on a guest server, where `describePane` would have to attach to the session. */
 async function entryOf(call: ToolCall, { name, server, pane, at }: Described): Promise<ListedPane> {
   if (at >= MAX_DESCRIBED || server.status().kind === "guest") return pane;
   const details = await unlessGone(call.perform<NativePaneDetails>("describePane", { server: name, pane: pane.id }));
@@ -138,10 +138,10 @@ function serverText({ name, kind: serverKind, state: serverState, panes }: Liste
 
 export const createTool = mcpTool({
   name: "create",
-  title: "Make a session",
+  title: "Create a session",
   description:
-    "Make a session with one window and one pane, and start a program in it (default: the user's shell). It lives on when " +
-    "you leave: end it with `kill`. Make one for work of your own instead of using a pane in which somebody works.",
+    "Create a session with one window and one pane, and start a program in it (default: the user's shell). It stays after " +
+    "you disconnect; end it with `kill`. Create a session for your own work instead of using a pane that someone else uses.",
   effect: "works",
   isIdempotent: false,
   isOpenWorld: true,
@@ -152,7 +152,7 @@ export const createTool = mcpTool({
     call.tier.requireSession({ id: "", name: input.name ?? "" });
     const session = await call.perform<NativeSession>("createSession", { server: on }, input);
     return {
-      text: `Made session ${JSON.stringify(session.name)} (${session.id}); its pane is ${session.activePane ?? "not there yet"}.`,
+      text: `Created session ${JSON.stringify(session.name)} (${session.id}); its pane is ${session.activePane ?? "not known yet"}.`,
       structured: session,
     };
   },
@@ -162,7 +162,7 @@ export const splitTool = mcpTool({
   name: "split",
   title: "Split a pane",
   description:
-    "Make a pane beside or below another one, in the same window, with a program of its own (default: the user's shell).",
+    "Create a pane beside or below another one, in the same window, and start a program in it (default: the user's shell).",
   effect: "works",
   isIdempotent: false,
   isOpenWorld: true,
@@ -172,7 +172,7 @@ export const splitTool = mcpTool({
     const found = call.pane({ server, pane });
     const request = { ...input, pane: found.pane.id };
     const made = await call.perform<NativeLayoutResult>("split-window", { server: found.name }, request);
-    return { text: `Made pane ${made.pane ?? ""} in window ${made.window ?? ""}.`, structured: made };
+    return { text: `Created pane ${made.pane ?? ""} in window ${made.window ?? ""}.`, structured: made };
   },
 });
 
@@ -180,10 +180,10 @@ const victim = (text: string) => optional(filled(256), text);
 
 export const killTool = mcpTool({
   name: "kill",
-  title: "End a pane, a window or a session",
+  title: "Kill a pane, a window or a session",
   description:
-    "End a pane, a window or a session, and every program in it, at once and for good. Give exactly one of the three. To stop " +
-    "a command and keep the shell use `interrupt`.",
+    "Kill a pane, a window or a session, and every program in it, immediately. This cannot be undone. Give exactly one of the " +
+    "three. To stop a command and keep the shell, use `interrupt`.",
   effect: "destroys",
   isIdempotent: false,
   isOpenWorld: false,
@@ -191,7 +191,7 @@ export const killTool = mcpTool({
     ...SERVER,
     pane: victim("This pane: an id such as %5."),
     window: victim("This window: an id such as @3."),
-    session: victim("This session: its name, exactly, or its id such as $2."),
+    session: victim("This session: its exact name, or its id such as $2."),
   }),
   output: okSchema,
   run: async (call, { server: given, pane, window, session }) => {
@@ -210,6 +210,6 @@ export const killTool = mcpTool({
       call.tier.requireSession(found);
       await call.perform("killSession", { server: name, session: found.id });
     }
-    return { text: `Ended ${pane ?? window ?? session ?? ""}.`, structured: { ok: true } };
+    return { text: `Killed ${pane ?? window ?? session ?? ""}.`, structured: { ok: true } };
   },
 });

@@ -1,7 +1,7 @@
 /**
- * `/mcp`: streamable HTTP for clients of both eras of the protocol, and a WebSocket for `tmuxwire mcp`. Requests of the
- * revision 2026-07-28 stand alone; older clients have sessions, whose number is bounded: the least recently used one is
- * evicted, and its client begins another, as the protocol specifies. Loaded with the first client.
+ * `/mcp`: streamable HTTP for clients of both generations of the protocol, and a WebSocket for `tmuxwire mcp`. Requests of
+ * revision 2026-07-28 are stateless. Older clients have sessions, whose number is bounded: the least recently used one is
+ * evicted, and its client begins another, as the protocol specifies. This module is loaded with the first client.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -45,10 +45,10 @@ interface Session {
 
 export function createMcpEndpoint(context: NativeContext, version: string): McpEndpoint {
   const serverFor = (tier: McpTier): McpServer => createMcpServer({ context, tier, version });
-  /** Notifies that client of its screens, however it subscribes. */
+  /** Notifies that client about the screens it subscribes to, by either method. */
   const followerFor = (server: () => McpServer | undefined): ScreenFollower =>
     new ScreenFollower(context.clock, (uri) => {
-      // A client that is gone is not an error.
+      // A disconnected client is not an error.
       server()
         ?.server.sendResourceUpdated({ uri })
         .catch(() => undefined);
@@ -59,7 +59,7 @@ export function createMcpEndpoint(context: NativeContext, version: string): McpE
     { legacy: "reject", maxSubscriptions: MAX_SUBSCRIPTIONS, onerror },
   );
   const listened = new ScreenFollower(context.clock, (uri) => modern.notify.resourceUpdated(uri));
-  /** The least recently used first. */
+  /** Least recently used first. */
   const sessions = new Map<string, Session>();
   const sockets = new Set<McpSocket>();
   context.open.add(() => {
@@ -98,7 +98,7 @@ export function createMcpEndpoint(context: NativeContext, version: string): McpE
 
   const sessionOf = (id: string): Session => {
     const session = sessions.get(id);
-    if (session === undefined) throw new AppError("NOT_FOUND", "there is no such session; send initialize again");
+    if (session === undefined) throw new AppError("NOT_FOUND", "unknown session; send initialize again");
     sessions.delete(id);
     sessions.set(id, session);
     return session;
@@ -123,14 +123,14 @@ export function createMcpEndpoint(context: NativeContext, version: string): McpE
       if (!isInitializeRequest(body))
         throw new AppError(
           "INVALID_ARGUMENT",
-          "send initialize first, and its Mcp-Session-Id with every request after",
+          "missing session; send initialize first, then its Mcp-Session-Id with every request",
         );
       return (await newSession(tier)).transport.handleRequest(request, options);
     },
     admit: (query) => {
       const tier = tierOf(query);
       if (sockets.size >= MAX_SOCKETS)
-        throw new AppError("RESOURCE_LIMIT", `${MAX_SOCKETS} MCP clients are connected; end one of them`);
+        throw new AppError("RESOURCE_LIMIT", `too many MCP clients (${MAX_SOCKETS}); disconnect one of them`);
       return (raw) => {
         const parts = { context, tier };
         let server: McpServer | undefined;

@@ -1,4 +1,4 @@
-/** MCP over a WebSocket, one JSON-RPC message each: what `tmuxwire mcp` carries between a client's pipes and the daemon. */
+/** MCP over a WebSocket, one JSON-RPC message per frame, for `tmuxwire mcp`, which relays a client's stdin and stdout. */
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
 import type { WebSocket } from "ws";
 import { parseJsonText } from "../../kit/guard/jsonText.ts";
@@ -42,7 +42,7 @@ export class McpSocket implements Transport {
     this.#socket.close(CLOSE_GOING_AWAY);
   }
 
-  /** A text message; no content can end the connection. Settles with its response, if it is a request. */
+  /** Handles a text message; nothing in it can end the connection. Settles with its response, if it is a request. */
   message(data: unknown): Promise<void> | undefined {
     let message: JSONRPCMessage;
     try {
@@ -52,7 +52,7 @@ export class McpSocket implements Transport {
         JSON.stringify({
           jsonrpc: "2.0",
           id: null,
-          error: { code: PARSE_ERROR, message: "no message of JSON-RPC 2.0" },
+          error: { code: PARSE_ERROR, message: "not a JSON-RPC 2.0 message" },
         }),
       );
       return undefined;
@@ -76,7 +76,7 @@ export class McpSocket implements Transport {
     this.#underWay.delete(id);
   }
 
-  /** The connection is gone. */
+  /** Called when the connection is gone. */
   closed(): void {
     this.#writer.close();
     for (const id of this.#underWay.keys()) this.#settle(id);

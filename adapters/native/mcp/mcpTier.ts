@@ -1,6 +1,6 @@
 /**
- * What one MCP client may do: which tools it has, which servers and panes it may name. A tier only restricts what the
- * token allows, so the client sets it in the URL: `/mcp?readOnly=true&server=main&panes=work*`.
+ * What one MCP client may do: which tools it has, and which servers and panes it may name. A tier only restricts what the
+ * token allows, so the client itself sets it in the URL: `/mcp?readOnly=true&server=main&panes=work*`.
  */
 import * as v from "valibot";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
@@ -8,16 +8,16 @@ import { OWN_SERVER_NAME } from "../../../daemon/ops/daemonConfig.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { filled, optional } from "../../../protocol/api/described.ts";
 
-/** `reads` changes nothing; `destroys` ends what is there. */
+/** `reads` changes nothing; `destroys` kills panes, windows or sessions. */
 export type ToolEffect = "reads" | "works" | "destroys";
 
 export const tierSchema = v.strictObject({
-  readOnly: optional(v.boolean(), "Only tools that change nothing."),
-  noDestructive: optional(v.boolean(), "No tool that ends or stops something."),
-  server: optional(filled(256), "Only this tmux server."),
+  readOnly: optional(v.boolean(), "Offer only tools that change nothing."),
+  noDestructive: optional(v.boolean(), "Offer no tool that ends or stops something."),
+  server: optional(filled(256), "Limit it to this tmux server."),
   panes: optional(
     filled(1_024),
-    "Only panes whose id or session's name matches: commas between patterns, * for anything.",
+    "Limit it to panes whose id or session name matches: patterns with commas between, * for anything.",
   ),
 });
 type TierOptions = v.InferOutput<typeof tierSchema>;
@@ -51,12 +51,12 @@ export class McpTier {
     return !this.isReadOnly && !(effect === "destroys" && this.#options.noDestructive === true);
   }
 
-  /** The default when none is named. @throws AppError FORBIDDEN */
+  /** The default server if none is named. @throws AppError FORBIDDEN */
   serverName(given: string | undefined): string {
     const { server } = this.#options;
     const name = given ?? server ?? OWN_SERVER_NAME;
     if (this.seesServer(name)) return name;
-    throw new AppError("FORBIDDEN", `this client has the server ${JSON.stringify(server)} and no other`);
+    throw new AppError("FORBIDDEN", `this client may use only the server ${JSON.stringify(server)}`);
   }
 
   seesServer(name: string): boolean {
@@ -85,7 +85,10 @@ export class McpTier {
   }
 
   #outside(what: string): AppError {
-    return new AppError("FORBIDDEN", `${what} is outside this client's panes, ${JSON.stringify(this.#options.panes)}`);
+    return new AppError(
+      "FORBIDDEN",
+      `this client may not use ${what}, only panes that match ${JSON.stringify(this.#options.panes)}`,
+    );
   }
 }
 

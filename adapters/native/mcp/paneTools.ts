@@ -1,4 +1,4 @@
-/** The MCP tools that read one pane or wait for it. What a program printed comes back framed, visible and bounded. */
+/** The MCP tools that read one pane or run a command in it. A program's text comes back framed, visible and bounded. */
 import * as v from "valibot";
 import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
 import type { Timer } from "../../../daemon/time/clock.ts";
@@ -33,9 +33,9 @@ export const captureTool = mcpTool({
   name: "capture",
   title: "Read a pane",
   description:
-    "Read what a pane shows: its screen, its last `lines` of history and screen, or with `since` only the output after a " +
-    "position from an earlier result. Costs one round trip and changes nothing. Use `since` to follow a program " +
-    "without reading the same text twice; use `wait` instead of calling this again and again.",
+    "Read a pane: its screen, its last `lines` of history and screen, or with `since` only the output after a position from " +
+    "an earlier result. Costs one round trip and changes nothing. Use `since` to follow a program without reading the same " +
+    "text twice; use `wait` instead of calling this in a loop.",
   effect: "reads",
   isIdempotent: true,
   isOpenWorld: false,
@@ -45,14 +45,14 @@ export const captureTool = mcpTool({
     joined,
     ansi,
     since: optional(
-      v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,32}:\d{1,16}$/, "since is a position such as k3Jd9:1024")),
-      "A position from an earlier result: only what was printed after it, as plain text.",
+      v.pipe(v.string(), v.regex(/^[0-9A-Za-z]{1,32}:\d{1,16}$/, "since must be a position such as k3Jd9:1024")),
+      "A position from an earlier result: return only what was printed after it, as plain text.",
     ),
     ...TEXT_BOUND,
   }),
   output: v.object({
-    output: described(v.string(), "The text: rows of the screen, or what is new."),
-    position: described(v.string(), "Where the text ends: give it as `since` to read on."),
+    output: described(v.string(), "The text: rows of the screen, or the new output."),
+    position: described(v.string(), "Where the text ends; give it as `since` to read on."),
     cols: v.optional(captureSchema.entries.cols),
     rows: v.optional(captureSchema.entries.rows),
     alternateScreen: v.optional(captureSchema.entries.alternateScreen),
@@ -63,11 +63,14 @@ export const captureTool = mcpTool({
   run: async (call, { server, pane, since, maxOutputBytes = DEFAULT_TEXT_BYTES, ...input }) => {
     if (since !== undefined) {
       if (Object.values(input).some((value) => value !== undefined))
-        throw new AppError("INVALID_ARGUMENT", "since: it reads output, not the screen: leave lines, joined and ansi");
+        throw new AppError(
+          "INVALID_ARGUMENT",
+          "since reads output, not the screen: give it without lines, joined and ansi",
+        );
       const found = call.pane({ server, pane });
       const { output, position, gaps } = readSince(found.server.output(found.pane.id), since);
       const { text, cut, note } = shortened(output, maxOutputBytes, how(pane, since));
-      const lost = gaps.length === 0 ? "" : ` ${gaps.length} gaps: output that is gone.`;
+      const lost = gaps.length === 0 ? "" : ` ${gaps.length} gaps in it: that output is lost.`;
       return {
         text: `Output of pane ${pane} up to ${position}.${lost}${note}\n${framed(text)}`,
         structured: { output: text, position, gaps, ...cut, untrusted: ["output"] },
@@ -93,9 +96,10 @@ export const runTool = mcpTool({
   name: "run",
   title: "Run a command",
   description:
-    "Run one line in the shell of a pane and get its output and exit code. The shell must be at its prompt. It waits for the " +
-    "end, so nothing has to be polled; output comes as progress meanwhile. After `timeoutMs` (default 30 s) the command goes " +
-    "on and this ends with TIMEOUT: then `wait` or `interrupt`. For programs that ask or never end, use `send` and `wait`.",
+    "Run one command line in a pane's shell and get its output and exit code. The shell must be at its prompt. It returns when " +
+    "the command has ended, so there is nothing to poll; meanwhile output is sent as progress. After `timeoutMs` (default " +
+    "30 s) this fails with TIMEOUT and the command keeps running: then use `wait` or `interrupt`. For programs that ask for " +
+    "input or never end, use `send` and `wait`.",
   effect: "works",
   isIdempotent: false,
   isOpenWorld: true,
@@ -116,7 +120,7 @@ export const runTool = mcpTool({
     });
     const { exitCode, from, to, gaps, elapsedMs } = response;
     const { text, cut, note } = shortened(response.output, maxOutputBytes, how(pane, from));
-    const status = exitCode === null ? "Ended; the shell did not tell its status" : `Exit code ${exitCode}`;
+    const status = exitCode === null ? "Ended; the shell reported no exit code" : `Exit code ${exitCode}`;
     return {
       text: `${status}, after ${Math.round(elapsedMs)} ms.${note}\n${framed(text)}`,
       structured: { output: text, exitCode, from, to, gaps, elapsedMs, ...cut, untrusted: ["output"] },
@@ -124,18 +128,18 @@ export const runTool = mcpTool({
   },
 });
 
-/** Between two notifications: fast enough for a person, and a flood is ten messages a second. */
+/** Interval of notifications: fast enough for a person, and at most ten messages a second. */
 const PROGRESS_EVERY_MS = 100;
 const PROGRESS_BYTES = 4_096;
-/** Buffered until the next one, escape sequences included. */
+/** Characters buffered until the next notification, including escape sequences. */
 const GATHERED_CHARS = 4 * PROGRESS_BYTES;
 
 interface OutputProgress extends Disposable {
-  /** Absent: not requested. */
+  /** Absent if not requested. */
   readonly onOutput: ((bytes: Uint8Array) => void) | undefined;
 }
 
-/** A command's output as progress: plain text, batched, only the newest of a flood. */
+/** Sends a command's output as progress: plain text, batched, and only the newest part if there is much. */
 function outputProgress({ progress, context: { clock } }: ToolCall): OutputProgress {
   if (progress === undefined) return { onOutput: undefined, [Symbol.dispose]: () => undefined };
   const stripper = new AnsiStripper();
@@ -162,13 +166,13 @@ function outputProgress({ progress, context: { clock } }: ToolCall): OutputProgr
 
 interface OutputSince {
   readonly output: string;
-  /** The end of the text. */
+  /** Where the text ends. */
   readonly position: string;
   readonly gaps: readonly NativeGap[];
 }
 
 /**
- * What a pane has printed after a position, as plain text, from what the daemon keeps.
+ * A pane's output after a position, as plain text, from what the daemon has kept.
  * @throws AppError INVALID_ARGUMENT
  */
 function readSince(source: OutputSource, since: string): OutputSince {
@@ -176,7 +180,7 @@ function readSince(source: OutputSource, since: string): OutputSince {
   const gaps: NativeGap[] = [];
   const kept: Buffer[] = [];
   const stripper = new AnsiStripper();
-  // From another connection: all output of this one is newer, and what came between is unknown.
+  // From an earlier connection: all output of this one is newer, and the output in between is unknown.
   const isPast = epoch !== source.epoch;
   if (isPast) gaps.push({ from: since, to: formatPosition({ epoch: source.epoch, outputSeq: 0 }), reason: "epoch" });
   let at = isPast ? 0 : outputSeq;

@@ -8,12 +8,12 @@ import { mcpTool, PANE, TEXT_BOUND, unlessGone, UNTRUSTED } from "./mcpTool.ts";
 
 const DEFAULT_LINES = 2_000;
 const MAX_MATCHES = 200;
-/** Captured one by one: a capture costs tmux more the longer the history is. */
+/** Panes are captured one by one, and a capture costs tmux more the longer the history is. */
 const MAX_PANES = 64;
 
 const match = v.object({
   pane: described(v.string(), "Such as %5."),
-  line: described(v.number(), "How many lines above the last one: 0 is the last."),
+  line: described(v.number(), "The line's distance from the last line: 0 is the last."),
   text: described(v.string(), "The line. Foreign text."),
 });
 
@@ -21,9 +21,9 @@ export const searchTool = mcpTool({
   name: "search",
   title: "Search panes",
   description:
-    "Look for a text in the last lines (history and screen) of one pane or of all panes, and get the lines that hold it, the " +
-    "newest first. Plain text, no expression. Costs a capture per pane, so name the pane when you know it; for " +
-    "text that is still to come use `wait`.",
+    "Search the last lines (history and screen) of one pane or of all panes for a text, and get the lines that contain it, " +
+    "newest first. Plain text, not a regular expression. Costs a capture per pane, so name the pane if you know it; to wait " +
+    "for text that has not been printed yet, use `wait`.",
   effect: "reads",
   isIdempotent: true,
   isOpenWorld: false,
@@ -32,8 +32,8 @@ export const searchTool = mcpTool({
     pane: v.optional(PANE.pane),
     pattern: described(
       v.strictObject({
-        literal: described(filled(1_024), "This text, within one line."),
-        ignoreCase: optional(v.boolean(), "Upper and lower case are the same."),
+        literal: described(filled(1_024), "The text to find, within one line."),
+        ignoreCase: optional(v.boolean(), "Ignore upper and lower case."),
       }),
       "What to look for.",
     ),
@@ -41,9 +41,9 @@ export const searchTool = mcpTool({
     ...TEXT_BOUND,
   }),
   output: v.object({
-    matches: described(v.array(match), "The newest lines of each pane first."),
-    searched: described(v.array(v.string()), "The panes that were looked at."),
-    more: described(v.boolean(), "There are more matches or panes than these: name a pane."),
+    matches: described(v.array(match), "Newest lines of each pane first."),
+    searched: described(v.array(v.string()), "The panes that were searched."),
+    more: described(v.boolean(), "There are more matches or panes: name a pane."),
     untrusted: UNTRUSTED,
   }),
   run: async (call, { server: given, pane, pattern, lines = DEFAULT_LINES, maxOutputBytes = DEFAULT_TEXT_BYTES }) => {
@@ -69,11 +69,11 @@ export const searchTool = mcpTool({
         if (fold(rows[at]!).includes(wanted)) matches.push({ pane: id, line: last - at, text: visible(rows[at]!) });
       }
     }
-    // The oldest are dropped; the rest stay in the order in which they were found.
+    // The oldest are dropped; the rest keep the order in which they were found.
     const found = withinBytes(matches.slice(0, MAX_MATCHES), maxOutputBytes);
     const more = found.length < matches.length || all.length > MAX_PANES;
     const rows = found.map(({ pane: where, line, text }) => `${where} -${line}: ${text}`).join("\n");
-    const said = `${found.length} lines in ${searched.length} panes${more ? ", and there are more: name a pane" : ""}.`;
+    const said = `${found.length} matching lines in ${searched.length} panes${more ? "; there are more: name a pane" : ""}.`;
     return { text: `${said}\n${framed(rows)}`, structured: { matches: found, searched, more, untrusted: ["text"] } };
   },
 });

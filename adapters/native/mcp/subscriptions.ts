@@ -1,5 +1,5 @@
 /**
- * Subscriptions to screens, in both eras of the protocol: by `resources/subscribe` for a session, or by a
+ * Subscriptions to screens, in both generations of the protocol: by `resources/subscribe` for a session, or by a
  * `subscriptions/listen` that lasts until it is cancelled. The SDK writes the notifications; this keeps the followers.
  */
 import type { McpServer } from "@modelcontextprotocol/server";
@@ -14,7 +14,7 @@ interface Parts {
   readonly tier: McpTier;
 }
 
-/** A session's subscriptions, until it is closed. */
+/** Serves a session's subscriptions until the session is closed. */
 export function serveSubscriptions(mcp: McpServer, parts: Parts, follower: ScreenFollower): void {
   const held = new Map<string, () => void>();
   mcp.server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
@@ -55,7 +55,7 @@ export function listenedScreens(
 export const cancelledRequest = (message: unknown): string | number | undefined =>
   matches(cancelSchema, message) ? message.params.requestId : undefined;
 
-/** All of them or none. @throws AppError */
+/** Follows all of the screens or none. @throws AppError */
 export function followAll(follower: ScreenFollower, parts: Parts, uris: readonly string[]): () => void {
   const held: (() => void)[] = [];
   const release = (): void => held.forEach((each) => each());
@@ -68,7 +68,7 @@ export function followAll(follower: ScreenFollower, parts: Parts, uris: readonly
   return release;
 }
 
-/** Those that exist and are allowed; the others are skipped. */
+/** Follows the screens that exist and are allowed; skips the others. */
 export function followSeen(follower: ScreenFollower, parts: Parts, uris: readonly string[]): () => void {
   const held = uris.flatMap((uri) => {
     try {

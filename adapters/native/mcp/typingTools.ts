@@ -1,4 +1,4 @@
-/** The MCP tools that type: exact input, prompts, answers to dialogs, the program's own way to stop. */
+/** The MCP tools that type: exact input, prompts, answers to dialogs, interrupts. */
 import * as v from "valibot";
 import { okSchema, type NativeReceipt, receiptSchema } from "../../../protocol/api/nativeResponses.ts";
 import {
@@ -15,9 +15,10 @@ export const sendTool = mcpTool({
   name: "send",
   title: "Type into a pane",
   description:
-    "Type text, keys or a paste into a pane, exactly and in order, as one job. Text is typed as it is: add {kind: enter} to " +
+    "Type text, keys or a paste into a pane, exactly and in order, as one job. Text is typed unchanged: add {kind: enter} to " +
     "press Enter. Returns at once, with the position before the effect: `wait` from it, or `capture` since it. For a shell " +
-    "command prefer `run`; to one program only, name its `profile`; for a prompt to an agent program prefer `submit`.",
+    "command prefer `run`; for a prompt to an agent program prefer `submit`; to type only if a certain program reads the " +
+    "pane, name its `profile`.",
   effect: "works",
   isIdempotent: false,
   isOpenWorld: true,
@@ -26,22 +27,23 @@ export const sendTool = mcpTool({
   run: async (call, { server, pane, ...input }) => {
     const receipt = await call.onPane<NativeReceipt>("input", { server, pane }, input);
     return {
-      text: `Typed into pane ${pane}; what it causes is after position ${receipt.position}.`,
+      text: `Typed into pane ${pane}; its effect comes after position ${receipt.position}.`,
       structured: receipt,
     };
   },
 });
 
 const key = {
-  idempotencyKey: optional(filled(256), "Under the same key it is done once."),
+  idempotencyKey: optional(filled(256), "Calls with the same key are performed once."),
 };
 
 export const submitTool = mcpTool({
   name: "submit",
   title: "Give a prompt to an agent",
   description:
-    "Give a prompt to the agent program (Claude Code, Codex, ...) or shell in a pane: seen on the screen before Enter is " +
-    "pressed, and confirmed after. Refuses with WRONG_STATE while it is busy or asks something. Then `wait` with `ready`.",
+    "Give a prompt to the agent program (Claude Code, Codex, ...) or shell in a pane. Enter is pressed only once the screen " +
+    "shows the prompt, and the result is confirmed. Fails with WRONG_STATE while the program is busy or has a dialog open. " +
+    "Then `wait` with `ready`.",
   effect: "works",
   isIdempotent: false,
   isOpenWorld: true,
@@ -55,8 +57,8 @@ export const chooseTool = mcpTool({
   name: "choose",
   title: "Answer a dialog",
   description:
-    "Answer the dialog that is open in a pane, as `list` shows it under readiness: an option by its index, several, or text. " +
-    "Give `dialogId` so that another dialog, opened meanwhile, is not answered.",
+    "Answer the dialog that is open in a pane, which `list` shows under readiness: with one option by its index, several, or " +
+    "text. Give `dialogId` so that a dialog opened meanwhile is not answered by mistake.",
   effect: "works",
   isIdempotent: false,
   isOpenWorld: true,
@@ -73,10 +75,10 @@ const delivered = (delivery: NativeDelivery): ToolOutput => ({
 
 export const interruptTool = mcpTool({
   name: "interrupt",
-  title: "Stop what a program works on",
+  title: "Interrupt a program",
   description:
-    "Stop what the program in a pane is working on, with its own keys (C-c, Escape, ...). The program stays. An agent's turn " +
-    "has ended when this returns.",
+    "Interrupt the program in a pane with its own keys (C-c, Escape, ...). The program keeps running. Returns when an agent's " +
+    "turn has ended.",
   effect: "destroys",
   isIdempotent: false,
   isOpenWorld: false,

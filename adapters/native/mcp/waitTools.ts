@@ -14,15 +14,16 @@ import { shown } from "./paneTools.ts";
 
 const waitOutput = v.object({
   ...waitResponseSchema.entries,
-  timedOut: described(v.boolean(), "The time was over before it happened; `screen` is what the pane shows."),
-  screen: described(v.nullable(v.string()), "What the pane shows now; null when it is gone."),
+  timedOut: described(v.boolean(), "The wait timed out; `screen` is what the pane shows."),
+  screen: described(v.nullable(v.string()), "The pane's current screen; null if the pane is gone."),
   ...CUT,
 });
 
 const WAIT_WORDS =
-  "Wait until a pane has printed something, has fallen silent, is at a prompt, or its program is ready or has ended; it returns " +
-  "the moment that happens, so never poll with `capture`. All predicates that are given must hold; `anyOf` for alternatives. " +
-  "Ends with what is on the screen, also when `timeoutMs` (default 30 s) is over. `from` a position looks at what came since.";
+  "Wait until a pane has printed something, has fallen silent, is at a prompt, or its program is ready or has ended. It " +
+  "returns as soon as that happens, so never poll with `capture`. All given predicates must hold; use `anyOf` for " +
+  "alternatives. Returns the screen, also after a timeout (`timeoutMs`, default 30 s). With a position as `from`, output " +
+  "since then counts too.";
 
 interface Target {
   readonly server?: string | undefined;
@@ -48,7 +49,7 @@ function waitTool(input: WaitInput, effect: "reads" | "works", description: stri
       const larger = `capture pane ${pane} with a larger maxOutputBytes`;
       const { text, cut, note } = shortened(shown(screen?.lines ?? []), maxOutputBytes, larger);
       const matched = response.matched.map(({ predicate }) => predicate).join(", ");
-      const outcome = response.timedOut ? "The time is over and it has not happened" : `It happened (${matched})`;
+      const outcome = response.timedOut ? "Timed out" : `Matched (${matched})`;
       const said = `${outcome}, after ${Math.round(response.elapsedMs)} ms; position ${response.position}.`;
       return {
         text: `${said}${note}\n${screen === undefined ? "The pane is gone." : framed(text)}`,
@@ -66,7 +67,7 @@ function waitTool(input: WaitInput, effect: "reads" | "works", description: stri
 export const waitAndSendTool = waitTool(
   v.strictObject({ ...PANE, ...waitRequestSchema.entries, ...TEXT_BOUND }),
   "works",
-  `${WAIT_WORDS} With \`send\` it is armed before the text is typed and the echo satisfies nothing: the safest way to type and wait.`,
+  `${WAIT_WORDS} With \`send\`, it is armed before the text is typed and the echo does not count: the safest way to type and wait.`,
 );
 
 const { send: _send, ...watching } = waitRequestSchema.entries;
@@ -76,7 +77,7 @@ interface Waited extends NativeWaitResponse {
   readonly timedOut: boolean;
 }
 
-/** A timeout is a result: the screen shows what to do next. @throws AppError */
+/** A timeout is a result, not an error: the screen shows what to do next. @throws AppError */
 async function waited(call: ToolCall, target: Target, input: object): Promise<Waited> {
   try {
     return { ...(await call.onPane<NativeWaitResponse>("wait", target, input)), timedOut: false };

@@ -1,7 +1,7 @@
 /**
- * Operations on windows and panes of a real tmux: targets are looked up in the inventory, what is wrong is refused before
- * anything is sent, each operation is one line of commands, and it has ended when a listing that was requested afterwards
- * has come. New windows reach the hub by its hook, as anybody's do; the hub itself is never a target.
+ * Operations on windows and panes of a real tmux. Targets are looked up in the inventory, invalid requests are refused before
+ * anything is sent, each operation is one line of commands, and it is complete when a listing requested afterwards has come.
+ * New windows reach the hub by its hook, like all others; the hub itself is never a target.
  */
 import * as build from "../../../protocol/command/layoutCommands.ts";
 import type { PaneTarget, WindowTarget } from "../../../protocol/command/layoutCommands.ts";
@@ -30,9 +30,9 @@ import {
 } from "./layoutTargets.ts";
 import { duplicate, requireSessionName, requireSize } from "../sessionRules.ts";
 
-/** What an owned server and a guest do differently about it. */
+/** The parts that differ between an owned server and a guest. */
 export interface LayoutHost extends TargetHost, RespawnHost {
-  /** Does what will end these sessions, if any; whatever is ours in them moves elsewhere first. Resolves after a listing. */
+  /** Runs `end`, which may end these sessions; our clients in them move elsewhere first. Resolves after a listing. */
   ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void>;
 }
 
@@ -112,7 +112,7 @@ async function splitWindow(host: LayoutHost, operation: Of<"split-window">): Pro
   return made(host, target.session, build.splitWindow(target, operation), operation.command);
 }
 
-/** A program that ends at once takes its pane along: then there is nothing that could be named. */
+/** @throws AppError TMUX_COMMAND_FAILED if the program exited immediately and its pane is already gone */
 async function made(
   host: LayoutHost,
   session: SessionId,
@@ -126,8 +126,8 @@ async function made(
 }
 
 /**
- * By tmux's own command, whatever it takes along: somebody may have made another pane or window at this very moment, of
- * which nothing was reported.
+ * Uses tmux's own command, whatever else it closes, because another pane or window may have been created at the same time
+ * without our knowledge.
  */
 async function killPane(host: LayoutHost, pane: PaneId): Promise<LayoutResult> {
   const target = paneTarget(host, pane);
@@ -174,7 +174,7 @@ async function movePane(host: LayoutHost, operation: Of<"move-pane" | "join-pane
   requirePaneSize(operation.size);
   const [from, to] = [paneTarget(host, operation.pane), paneTarget(host, operation.to)];
   if (from.pane === to.pane) throw new AppError("INVALID_ARGUMENT", "a pane cannot be moved to itself");
-  // A session whose only window loses its only pane ends.
+  // A session ends when its only window loses its only pane.
   const isEmptied = from.window !== to.window && host.inventory.panesOf(from.window).length <= 1;
   const ending = isEmptied ? sessionsOnlyOf(host, from.window) : [];
   await host.ending(ending, () => host.connection().command(build.joinPane(from, to, operation), "none"));
@@ -189,7 +189,7 @@ async function breakPane(host: LayoutHost, operation: Of<"break-pane">): Promise
   const session = operation.session ?? from.session;
   requireSession(host, session);
   const isAlone = host.inventory.panesOf(from.window).length <= 1;
-  // tmux would take the window to another index of its session, or out of it.
+  // tmux would move the window to another index of its session, or out of it.
   if (isAlone) throw new AppError("INCONSISTENT_STATE", `pane ${pane} is already the only pane of its window`);
   const naming = name === undefined ? [] : [build.renameWindow(pane, name)];
   await host.connection().group([build.breakPane(from, session, detached), ...naming]);
@@ -204,13 +204,13 @@ async function resizePane(host: LayoutHost, operation: Of<"resize-pane">): Promi
   requireCells(cells);
   const asked = [cols !== undefined || rows !== undefined, direction !== undefined, zoom !== undefined];
   if (asked.filter(Boolean).length !== 1)
-    throw new AppError("INVALID_ARGUMENT", "give a size (cols, rows), a direction with cells, or zoom");
+    throw new AppError("INVALID_ARGUMENT", "missing size: give cols or rows, a direction with cells, or zoom");
   const target = paneTarget(host, operation.pane);
   const window = host.inventory.window(target.window);
   if (zoom !== undefined) {
     const isZoomed = window?.zoomed === true;
     const isThisOne = isZoomed && host.inventory.findPane(target.pane)?.active === true;
-    // tmux only knows how to change it, and that of a window which has a zoomed pane takes that one's zoom away.
+    // tmux can only toggle the zoom, and toggling it in a window with another zoomed pane unzooms that one.
     if (zoom) return onPane(host, target, isThisOne ? [] : Array(isZoomed ? 2 : 1).fill(build.toggleZoom(target)));
     return onPane(host, target, isThisOne ? [build.toggleZoom(target)] : []);
   }
@@ -223,7 +223,8 @@ async function resizeWindowTo(host: LayoutHost, operation: Of<"resize-window">):
   const { window, cols, rows, automatic } = operation;
   requireSize(cols, rows);
   const isSized = cols !== undefined || rows !== undefined;
-  if (isSized === (automatic === true)) throw new AppError("INVALID_ARGUMENT", "give cols or rows, or automatic");
+  if (isSized === (automatic === true))
+    throw new AppError("INVALID_ARGUMENT", "give either cols or rows, or automatic");
   const target = windowTarget(host, window);
   const commands = isSized
     ? [resizeWindow(window, cols, rows)]

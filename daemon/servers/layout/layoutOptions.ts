@@ -1,13 +1,13 @@
 /**
- * Options of windows and panes that anybody may set: what they take is checked here, none of them runs a command,
- * holds a format or a style, or changes what other windows do. tmux has the last word: an older one may lack a value.
+ * The options of windows and panes that clients may set. Values are validated here; none of the options runs a command, holds
+ * a format or a style, or affects other windows. tmux may still refuse a value that an older version lacks.
  */
 import { AppError } from "../../../protocol/errors.ts";
 
 type Values = readonly string[] | { readonly min: number; readonly max: number; readonly percent?: true };
 
 const FLAG = ["on", "off"] as const;
-/** The largest size anywhere here. */
+/** The range of all sizes here. */
 const CELLS = { min: 1, max: 1_000 } as const;
 const SHARE = { ...CELLS, percent: true } as const;
 
@@ -37,7 +37,7 @@ const WINDOW_OPTIONS: Readonly<Record<string, Values>> = {
   "wrap-search": FLAG,
 };
 
-/** @throws AppError INVALID_ARGUMENT that says what would be right */
+/** @throws AppError INVALID_ARGUMENT that lists what is allowed */
 export function requireOption(of: "window" | "pane", option: string, value: string | null): void {
   const table = of === "window" ? WINDOW_OPTIONS : PANE_OPTIONS;
   const values = Object.hasOwn(table, option) ? table[option] : undefined;
@@ -45,11 +45,11 @@ export function requireOption(of: "window" | "pane", option: string, value: stri
     const names = Object.keys(table).sort();
     throw new AppError(
       "INVALID_ARGUMENT",
-      `${JSON.stringify(option)} cannot be set here; ${of} options that can: ${names.join(", ")}`,
+      `${JSON.stringify(option)} cannot be set; the allowed ${of} options are ${names.join(", ")}`,
     );
   }
   if (value === null || isOneOf(values, value)) return;
-  throw new AppError("INVALID_ARGUMENT", `${option} is ${described(values)}, not ${JSON.stringify(value)}`);
+  throw new AppError("INVALID_ARGUMENT", `${option} must be ${described(values)}, not ${JSON.stringify(value)}`);
 }
 
 function isOneOf(values: Values, value: string): boolean {

@@ -1,4 +1,4 @@
-/** What operations on windows and panes take, and what tmux's refusals mean for whoever asked. */
+/** Validates the arguments of operations on windows and panes, and translates tmux's refusals. */
 import { AppError, type ErrorCode } from "../../../protocol/errors.ts";
 import { panesOfLayout, parseLayout } from "../../../protocol/windowLayout.ts";
 import { isRefusal } from "../../connection/commandQueue.ts";
@@ -15,20 +15,20 @@ function refuse(message: string): never {
   throw new AppError("INVALID_ARGUMENT", message);
 }
 
-/** tmux escapes control characters in its own way, each version in another. */
+/** Refuses control characters, because each version of tmux escapes them differently. */
 export function requireWindowName(name: string): void {
   if (name === "" || name.length > MAX_NAME_CHARS || /\p{C}/u.test(name))
-    refuse(`a window name has 1 to ${MAX_NAME_CHARS} characters, no control character`);
+    refuse(`a window name must have 1 to ${MAX_NAME_CHARS} characters, without control characters`);
 }
 
 export function requireProgram({ command, cwd, environment = {} }: PaneProgram): void {
   if (command !== undefined && (command.length === 0 || command.length > MAX_ARGUMENTS || command[0] === ""))
-    refuse(`command is a program and up to ${MAX_ARGUMENTS} arguments`);
+    refuse(`command must be a program and up to ${MAX_ARGUMENTS} arguments`);
   if (command?.some((word) => word.includes("\0")) === true) refuse("command: an argument cannot contain NUL");
   if (cwd !== undefined && (!cwd.startsWith("/") || cwd.length > MAX_PATH_CHARS || cwd.includes("\0")))
     refuse("cwd must be an absolute path");
   const variables = Object.entries(environment);
-  if (variables.length > MAX_VARIABLES) refuse(`environment holds at most ${MAX_VARIABLES} variables`);
+  if (variables.length > MAX_VARIABLES) refuse(`environment must have at most ${MAX_VARIABLES} variables`);
   for (const [name, value] of variables) {
     if (!/^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(name) || value.includes("\0"))
       refuse(`environment: ${JSON.stringify(name)} is not a variable name, or its value contains NUL`);
@@ -40,41 +40,44 @@ export function requirePaneSize(size: PaneSize | undefined): void {
   const [, percent] = typeof size === "string" ? (/^(\d{1,3})%$/.exec(size) ?? []) : [];
   const [value, max] = typeof size === "number" ? [size, MAX_CELLS] : [Number(percent), 100];
   if (!(Number.isInteger(value) && value >= 1 && value <= max))
-    refuse(`a size is 1 to ${MAX_CELLS} cells, or 1% to 100%`);
+    refuse(`a size must be 1 to ${MAX_CELLS} cells, or 1% to 100%`);
 }
 
 export function requireCells(cells: number): void {
-  if (!(Number.isInteger(cells) && cells >= 1 && cells <= MAX_CELLS)) refuse(`cells is 1 to ${MAX_CELLS}`);
+  if (!(Number.isInteger(cells) && cells >= 1 && cells <= MAX_CELLS)) refuse(`cells must be 1 to ${MAX_CELLS}`);
 }
 
 /**
- * What tmux is to be told: a layout's panes are filled in in tmux's own order, the numbers in it mean nothing to it. One for
- * fewer panes than there are is refused here; tmux itself would say so later, and close cells of one for more.
+ * Returns the layout for tmux, which assigns panes in its own order and ignores the pane numbers in the layout. A layout
+ * with fewer cells than there are panes is refused here; tmux itself would refuse it later, and drop cells from one with more.
  */
 export function requireLayout(layout: string, panes: number): void {
   if (NAMED_LAYOUTS.some((name) => name === layout)) return;
   const root = parseLayout(layout);
   if (root === undefined) {
     refuse(
-      `layout is spread, one of ${NAMED_LAYOUTS.join(", ")}, or one as tmux writes it (#{window_layout}) whose checksum and cells are right`,
+      `layout must be spread, one of ${NAMED_LAYOUTS.join(", ")}, or a valid layout string of tmux (#{window_layout})`,
     );
   }
   requireSize(root.cols, root.rows);
   const cells = panesOfLayout(root).length;
   if (cells !== panes)
-    throw new AppError("INCONSISTENT_STATE", `the layout has ${cells} panes and the window ${panes}; list it again`);
+    throw new AppError(
+      "INCONSISTENT_STATE",
+      `the layout has ${cells} panes but the window has ${panes}; list the panes again`,
+    );
 }
 
-/** tmux's own words say what is wrong; which code they are is decided here, and what to do next. */
+/** tmux's own message says what is wrong; this table adds the code and what to do next. */
 const MEANINGS: readonly (readonly [RegExp, ErrorCode, string])[] = [
-  [/can't find|no such (?:pane|window|session)/i, "NOT_FOUND", "; list what is there again"],
+  [/can't find|no such (?:pane|window|session)/i, "NOT_FOUND", "; list the panes again"],
   [/invalid (?:window |session )?(?:name|option|value)|unknown value/i, "INVALID_ARGUMENT", ""],
   [/duplicate session/, "ALREADY_EXISTS", ""],
-  [/fork failed|create pane failed: (?:fork|pty)|too many/i, "RESOURCE_LIMIT", "; end some panes first"],
+  [/fork failed|create pane failed: (?:fork|pty)|too many/i, "RESOURCE_LIMIT", "; close some panes first"],
   [
     /no space for (?:a )?new pane|pane too small|size or position|too big or too small/i,
     "INCONSISTENT_STATE",
-    "; make the window larger, or end a pane",
+    "; make the window larger, or close a pane",
   ],
   [/have \d+ panes|must be different|can't break|can't (?:zoom|move)|one pane/i, "INCONSISTENT_STATE", ""],
 ];

@@ -1,4 +1,4 @@
-/** Windows, panes and sessions that an operation names, as the inventory has them, each with its session. */
+/** Looks up the windows, panes and sessions that an operation names, each with its session. */
 import type { PaneTarget, WindowTarget } from "../../../protocol/command/layoutCommands.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
@@ -8,7 +8,7 @@ import { sessionGone } from "../sessionRules.ts";
 
 export interface TargetHost {
   readonly inventory: Inventory;
-  /** Called before something is said not to exist. @throws AppError CONNECTION_LOST when nothing is known of the server */
+  /** Called before a target is reported as missing. @throws AppError CONNECTION_LOST if nothing is known about the server */
   requireKnown(): void;
 }
 
@@ -18,7 +18,7 @@ export const sessionsWith = ({ inventory }: TargetHost, window: WindowId): reado
     .filter(({ windows }) => windows.includes(window))
     .map(({ id }) => id);
 
-/** Those that have no other window. */
+/** The sessions whose only window this is. */
 export const sessionsOnlyOf = ({ inventory }: TargetHost, window: WindowId): readonly SessionId[] =>
   inventory
     .sessions()

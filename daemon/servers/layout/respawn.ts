@@ -1,7 +1,7 @@
 /**
- * A pane's program is started again in a new pane that takes the old one's place: tmux's own `respawn-pane` can end the
- * server while a control client has not taken all of the pane's output (docs/tmuxFacts.md 16). The new pane is made in a
- * window of its own, where there is always room, and the two are swapped; the old one goes with that window.
+ * Restarts a pane's program in a new pane that takes the old one's place, because tmux's own `respawn-pane` can crash the
+ * server while a control client has not taken all of the pane's output (docs/tmuxFacts.md 16). The new pane is made in its own
+ * window, where there is always room, and the two are swapped; the old one is closed with that window.
  */
 import { killPane, newWindow, type PaneTarget, swapPane } from "../../../protocol/command/layoutCommands.ts";
 import { MADE_PANE } from "../../../protocol/command/formats.ts";
@@ -14,11 +14,11 @@ import type { LayoutResult, PaneProgram } from "../../tmux/layout.ts";
 export interface RespawnHost {
   /** @throws AppError CONNECTION_LOST */
   connection(): ControlConnection;
-  /** Resolves after a listing of what is where, and of these windows, that was requested after this call. */
+  /** Resolves after a listing of all places and of these windows that was requested after this call. */
   list(windows: readonly WindowId[]): Promise<void>;
 }
 
-/** The same program's options (title, user options, `remain-on-exit` of its own) do not come along. */
+/** The old pane's title, user options and own `remain-on-exit` are not carried over. */
 export async function respawnPane(host: RespawnHost, old: PaneTarget, program: PaneProgram): Promise<LayoutResult> {
   const connection = host.connection();
   const { session, window, pane } = old;
@@ -34,10 +34,9 @@ export async function respawnPane(host: RespawnHost, old: PaneTarget, program: P
   return { session, window, pane: made.pane };
 }
 
-/** @param command one that prints `MADE_PANE` */
+/** @param command that prints `MADE_PANE` */
 export async function makePane(connection: ControlConnection, command: string): Promise<RowOf<typeof MADE_PANE>> {
   const made = MADE_PANE.decodeOne((await connection.command(command)).body);
-  if (made === undefined)
-    throw new AppError("PROTOCOL_ERROR", "tmux did not report which pane it made; list the panes");
+  if (made === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not report the new pane; list the panes");
   return made;
 }

@@ -1,7 +1,7 @@
 /**
- * `WindowLayout` of a server. Changes of its tree are reported once a listing is complete: the tree is compared with the
- * one reported before, so each change comes once and in order, and never before the inventory has it. Nothing is compared
- * while nobody listens.
+ * `WindowLayout` of a server. Changes of its tree are reported when a listing is complete: the tree is compared with the one
+ * reported before, so each change comes once and in order, and never before the inventory has it. Nothing is compared while
+ * there are no listeners.
  */
 import type { LayoutOperation, LayoutResult, ServerTree, TreeEvent, WindowLayout } from "../../tmux/layout.ts";
 import { Listeners } from "../listeners.ts";
@@ -11,7 +11,7 @@ interface ServerLayoutOptions {
   readonly source: TreeSource;
   readonly run: (operation: LayoutOperation) => Promise<LayoutResult>;
   readonly onListenerError: (error: unknown) => void;
-  /** The first listener came, or the last one left. */
+  /** Called when the first listener subscribes and when the last one unsubscribes. */
   readonly onFollowed?: ((isFollowed: boolean) => void) | undefined;
 }
 
@@ -19,7 +19,7 @@ export class ServerLayout implements WindowLayout {
   readonly #options: ServerLayoutOptions;
   readonly #parts = new TreeParts();
   readonly #listeners: Listeners<readonly TreeEvent[]>;
-  /** As it was reported. */
+  /** The tree as last reported. */
   #reported: ServerTree | undefined;
 
   constructor(options: ServerLayoutOptions) {
@@ -27,7 +27,7 @@ export class ServerLayout implements WindowLayout {
     this.#listeners = new Listeners(options.onListenerError);
   }
 
-  /** What was reported to the listeners; as the inventory has it while nobody listens. */
+  /** The tree as reported to the listeners; without listeners, as in the inventory. */
   tree(): ServerTree {
     return this.#reported ?? treeOf(this.#options.source, this.#parts);
   }
@@ -51,7 +51,7 @@ export class ServerLayout implements WindowLayout {
     return this.#options.run(operation);
   }
 
-  /** The inventory is complete again. */
+  /** Call when the inventory is complete again. */
   changed(): void {
     if (this.#reported === undefined) return;
     const tree = treeOf(this.#options.source, this.#parts);

@@ -1,4 +1,4 @@
-/** What a server knows, as one tree (`ServerTree`), and what differs between two of them. Pure. */
+/** Builds a server's tree (`ServerTree`) and compares two trees. Pure. */
 import { byAge } from "../../../protocol/ids.ts";
 import { parseLayout } from "../../../protocol/windowLayout.ts";
 import type { ServerTree, TreeEvent, TreePane, TreeSession, TreeWindow, WindowShape } from "../../tmux/layout.ts";
@@ -11,15 +11,15 @@ export interface TreeSource {
   panes(): readonly PaneInfo[];
 }
 
-/** What was made of things that have not been listed again since: they are the same things then, and cost nothing more. */
+/** Caches the parts of the tree by their source objects, which stay the same until they are listed again. */
 export class TreeParts {
   readonly windows = new WeakMap<WindowInfo, TreeWindow>();
   readonly panes = new WeakMap<PaneInfo, TreePane>();
 }
 
 /**
- * In the middle of a listing the inventory knows of windows without their panes: nothing is in the tree whose place is not,
- * and no place of what is not.
+ * During a listing, the inventory may know windows without their panes. The tree contains only things whose place is known,
+ * and only places of things that are in it.
  */
 export function treeOf(source: TreeSource, parts = new TreeParts()): ServerTree {
   const panes = new Map(source.panes().map((pane) => [pane.id, pane]));
@@ -64,7 +64,7 @@ function paneOf(info: PaneInfo, parts: TreeParts): TreePane {
   return pane;
 }
 
-/** In an order in which nothing is named before it is made or after it is gone, but panes of a window just made. */
+/** Ordered so that nothing is named before it is created or after it is gone, except the panes of a new window. */
 export function treeChanges(before: ServerTree, after: ServerTree): readonly TreeEvent[] {
   const windows = pairs(before.windows, after.windows);
   const panes = pairs(before.panes, after.panes);
@@ -89,7 +89,7 @@ function pairs<Thing extends { readonly id: string }>(before: readonly Thing[], 
   const [was, is] = [new Map(before.map((thing) => [thing.id, thing])), new Set(after.map(({ id }) => id))];
   return {
     made: after.filter(({ id }) => !was.has(id)),
-    /** But those that are the same as they were. */
+    /** Without those that are unchanged. */
     kept: after.flatMap((thing) => {
       const old = was.get(thing.id);
       return old === undefined || old === thing ? [] : [[old, thing] as const];

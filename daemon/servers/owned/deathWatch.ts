@@ -1,7 +1,7 @@
 /**
- * Finds programs of an owned server that have ended, and panes that somebody respawned: a hook, a terminal that goes or
- * comes, or the heartbeat prompts a listing of what runs where. tmux may not know yet how a program ended; then it is made
- * to check (`ExitSettler`). Of a respawn tmux tells nothing.
+ * Finds programs of an owned server that have ended, and panes that somebody respawned, which tmux does not report: a hook, a
+ * terminal that appears or disappears, or the heartbeat triggers a listing. tmux may not know yet how a program ended; then
+ * it is made to check (`ExitSettler`).
  */
 import { listAllPanes, startProgram } from "../../../protocol/command/build.ts";
 import { type PaneRow, PROGRAMS } from "../../../protocol/command/formats.ts";
@@ -18,10 +18,10 @@ interface DeathWatchOptions {
   readonly host: Host;
   readonly clock: Clock;
   readonly inventory: Inventory;
-  /** Undefined while there is none: nothing is listed then. */
+  /** Undefined while there is none; nothing is listed then. */
   readonly connection: () => ControlConnection | undefined;
   readonly serverPid: () => number | undefined;
-  /** How the pane's program ended is known now, or that another one runs, but not to the inventory. */
+  /** Called when a listing shows how a pane's program ended, or that another one runs, which the inventory does not know. */
   readonly onChanged: (pane: PaneId) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -43,11 +43,11 @@ export class DeathWatch {
       startProgram: () => connection()?.send(startProgram(), "none", () => undefined),
       probe: () => this.#dead.soon(),
     });
-    // The hook depends on the signal that tmux can miss, and can get lost itself; a closed terminal cannot.
+    // The hook depends on SIGCHLD, which tmux can miss, and can get lost itself; the closing of a terminal cannot.
     this.#ttys = new TtyWatch({
       clock,
       terminals: host.terminals,
-      // One that comes is a new pane's, which tmux tells, or a dead pane's.
+      // A new terminal belongs to a new pane, which tmux reports, or to a dead pane that was respawned.
       isReason: (what) => what === "gone" || options.inventory.panes().some(({ exit }) => exit !== undefined),
       probe: () => {
         if (connection() !== undefined) this.#settler.probe();
@@ -55,23 +55,23 @@ export class DeathWatch {
     });
   }
 
-  /** A program may have ended. */
+  /** Call when a program may have ended. */
   probe(): void {
     this.#settler.probe();
   }
 
-  /** Periodic, for deaths that nothing has reported. */
-  beat(): void {
+  /** Call with each heartbeat, for deaths that nothing has reported. */
+  heartbeat(): void {
     this.#dead.soon();
   }
 
-  /** A listing of panes has arrived. */
+  /** Call when a listing of panes has arrived. */
   listed(rows: readonly PaneRow[]): void {
     const unsettled = rows.filter((row) => row.dead && this.#options.inventory.exitOf(row) === undefined);
     if (unsettled.length > 0) this.#settler.found(unsettled.length);
   }
 
-  /** The connection has gone. */
+  /** Call when the connection is gone. */
   clear(): void {
     this.#settler.clear();
   }
@@ -88,7 +88,7 @@ export class DeathWatch {
     const unsettled = new Set<PaneId>();
     for (const { pane, pid, dead, deadStatus, deadSignal } of rows) {
       const known = inventory.findPane(pane);
-      // From 3.8 on tmux forgets the process of a dead pane.
+      // From 3.8 on, tmux forgets the pid of a dead pane.
       const process = pid ?? known?.pid ?? 0;
       const isSettled = !dead || inventory.exitOf({ pid: process, deadStatus, deadSignal }) !== undefined;
       if (!isSettled) unsettled.add(pane);

@@ -10,18 +10,18 @@ import { flag, rowFormat, type RowOf } from "../../../protocol/command/rowFormat
 import type { PaneId, SessionId } from "../../../protocol/ids.ts";
 import { ourFlags } from "../orphanedClients.ts";
 
-/** No client can give a session such a name: names begin with a letter or a digit in every contract, and adapters refuse it. */
+/** No client can give a session such a name: in every contract names begin with a letter or digit, and adapters refuse it. */
 export const HUB_PREFIX = "__tmuxwire-";
 
 export const isHubName = (name: string): boolean => name.startsWith(HUB_PREFIX);
 
-/** Printed by the event pane once its terminal is raw: events before that would be echoed and held back. */
+/** Printed by the event pane once its terminal is raw; earlier events would be echoed and buffered. */
 const EVENT_PANE_READY = "ready";
 
-/** argv of the event pane's program; no user's shell is involved. */
+/** The argv of the event pane's program; the user's shell is not involved. */
 const EVENT_PANE_COMMAND = ["sh", "-c", `stty raw -echo; printf '${EVENT_PANE_READY};'; exec cat`];
 
-/** Options of an owned server, before the first session exists (facts 4, 7, 35). */
+/** Options of an owned server, set before the first session exists (facts 4, 7, 35). */
 function ownOptions(historyLines: number): readonly (readonly string[])[] {
   return [
     ["set-optio", "-s", "exit-empty", "off"],
@@ -34,9 +34,9 @@ function ownOptions(historyLines: number): readonly (readonly string[])[] {
 }
 
 /**
- * The arguments that start the server if need be and attach to a new hub, in one go (fact 7). `ignore-size` keeps our
- * size from resizing anybody's window (fact 31); `pause-after` bounds what tmux holds for us (fact 13). From the
- * start the hub goes with its client: a start that fails or is killed leaves none behind.
+ * The arguments that start the server if necessary and attach to a new hub, in one step (fact 7). `ignore-size` keeps our
+ * size from resizing any window (fact 31); `pause-after` bounds what tmux buffers for us (fact 13). From the start, the hub
+ * is removed with its client, so a start that fails or is killed leaves none behind.
  */
 export function attachArguments(
   hubName: string,
@@ -45,33 +45,33 @@ export function attachArguments(
 ): readonly string[] {
   const attach = ["new-sessio", "-s", hubName, "-x", "80", "-y", "24", "-f", ourFlags(), ...EVENT_PANE_COMMAND];
   const leave = ["set-hoo", "-t", `=${hubName}:`, "client-detached", leaveCommand(`=${hubName}`)];
-  // `-q`: an option that only later versions have is no error.
+  // `-q`: an option that only later versions have is not an error.
   const further = Object.entries(serverOptions).map(([option, value]) => ["set-optio", "-sq", option, value]);
   return [["start-serve"], ...ownOptions(historyLines), ...further, attach, leave].flatMap((words, index) =>
     index === 0 ? words : [";", ...words],
   );
 }
 
-/** A server that nobody needs any more ends with the hub. */
+/** If no other session is left, the server ends with the hub. */
 const leaveCommand = (hub: string): string => `set-optio -s exit-empty on ; kill-sessio -t '${hub}'`;
 
-/** Marks a pane whose title change was reported; its value is the index of the hook that reported it. */
+/** Marks a pane whose title change was reported; the value is the index of the hook that reported it. */
 export const TITLE_OPTION = "@tmuxwire_title";
 
 /**
- * The hooks of one hub. `hookIndex` is this daemon's own place in the hook arrays, so that removing the hub never
- * removes another daemon's hooks. A hook must never fail: its error would be shown to the next person who attaches.
+ * The hooks of one hub. `hookIndex` is this daemon's own index in the hook arrays, so that removing the hub never removes
+ * another daemon's hooks. A hook must never fail, because its error would be shown to the next person who attaches.
  */
 export function hubHooks(hubName: string, hub: SessionId, eventPane: PaneId, hookIndex: number): readonly string[] {
   const [linked, died, refreshed] = hookNames(hookIndex);
   const inHub = `#{m:*${hubName}*,#{window_linked_sessions_list}}`;
-  // Linked only in the hub: somebody made it there; it was not left by a session that ended.
+  // Linked only in the hub, so somebody created it there; it was not left by an ended session.
   const isStray = `#{&&:#{==:#{hook_session_name},${hubName}},#{==:#{window_linked_sessions},1}}`;
-  // What is in another daemon's hub does not concern us.
+  // Windows in another daemon's hub are ignored.
   const ofHub = `#{m:${HUB_PREFIX}*,#{hook_session_name}}`;
   const taken = [...hookNames(hookIndex), titleHookName(hookIndex)].map((hook) => `set-hoo -gu "${hook}" ; `).join("");
   return [
-    // However a window is made or linked, and whoever did it: it is in the hub before its first byte is read.
+    // However and by whomever a window is created or linked, it is in the hub before its first byte is read.
     setHook(
       linked,
       `if-shel -F "${isStray}" "set-optio -w ${STRAY_OPTION} 1" ` +
@@ -84,8 +84,8 @@ export function hubHooks(hubName: string, hub: SessionId, eventPane: PaneId, hoo
 }
 
 /**
- * For `display-message -p`: the client's state, and whether the hub still has its name and its hooks. A person can
- * remove both, and without them new windows do not reach us.
+ * For `display-message -p`: the client's state, and whether the hub still has its name and its hooks. A person can remove
+ * both, and without them new windows are not linked into the hub.
  */
 export function hubState(hubName: string, hookIndex: number) {
   const [linked, died, refreshed] = hookNames(hookIndex);
@@ -113,7 +113,7 @@ const hookNames = (hookIndex: number): readonly [string, string, string] => [
 ];
 
 /**
- * Reports a pane's title change, once until `TITLE_OPTION` is unset: a program may change its title a hundred
+ * Reports a pane's title change only once until `TITLE_OPTION` is unset, because a program may change its title a hundred
  * thousand times a second. tmux before 3.3 has no such hook.
  */
 export const titleHook = (eventPane: PaneId, hookIndex: number): string =>
@@ -122,22 +122,22 @@ export const titleHook = (eventPane: PaneId, hookIndex: number): string =>
     `if-shel -F "${titleReported(hookIndex)}" "" { set-optio -p ${TITLE_OPTION} ${hookIndex} ; send-key -t ${eventPane} -l "title;" }`,
   );
 
-/** A condition: whether the pane's title has changed since this hub last read it. */
+/** A format that is true if the pane's title has changed since this hub last read it. */
 export const titleReported = (hookIndex: number): string => `#{==:#{${TITLE_OPTION}},${hookIndex}}`;
 
 const titleHookName = (hookIndex: number): string => `pane-title-changed[${hookIndex}]`;
 
 /**
- * What the event pane can say. Which pane it was is asked afterwards: in a hook only `run-shell` could name it, and that
- * makes tmux lose what happens at the same moment (notify.c drops it while a hook's command waits).
+ * The events of the event pane. They do not name the pane, which is queried afterwards: in a hook only `run-shell` could name
+ * it, and while that waits, tmux drops other notifications (notify.c).
  */
 const PANE_EVENTS = ["died", "off", "title"] as const;
 export type PaneEvent = (typeof PANE_EVENTS)[number];
 
-/** Longest event kept. Anything longer was not written by our hook. */
+/** The longest event; longer text was not written by our hook. */
 const MAX_EVENT_CHARS = 16;
 
-/** Reads the event pane's output. Anyone inside tmux can write there: an event is only ever a reason to ask. */
+/** Reads the event pane's output. Anyone inside tmux can write there, so an event only ever triggers a query. */
 export class EventPaneReader {
   readonly #onReady: () => void;
   readonly #onEvent: (event: PaneEvent) => void;

@@ -1,7 +1,7 @@
 /**
- * Keeps our client in its hub, and the hub whole, against what people and scripts type in panes (docs/tmuxFacts.md 51):
- * what a notification reports is acted on at once, the rest is polled with each beat. What cannot be repaired without
- * losing more ends the connection; every byte that was missed meanwhile is declared as a hole.
+ * Keeps our client in its hub, and the hub intact, whatever people and scripts type in panes (docs/tmuxFacts.md 51). Problems
+ * that a notification reports are handled at once, others are polled with each heartbeat. If a repair would lose more than
+ * reconnecting does, the connection is closed; all output missed meanwhile is declared as a gap.
  */
 import { displayMessage, renameSession, turnPanesOn } from "../../../protocol/command/build.ts";
 import type { WindowLink } from "../../../protocol/command/formats.ts";
@@ -19,7 +19,7 @@ import type { PaneRegistry } from "../paneRegistry.ts";
 interface HubGuardOptions {
   readonly inventory: Inventory;
   readonly panes: PaneRegistry;
-  /** The inventory is out of date, and no notification said so. */
+  /** Called when the inventory is out of date without a notification. */
   readonly onMoved: () => void;
   readonly hub: () => AttachedHub | undefined;
   readonly log: ((event: string, fields: object) => void) | undefined;
@@ -28,9 +28,9 @@ interface HubGuardOptions {
 export class HubGuard {
   readonly #options: HubGuardOptions;
   readonly #outputs: OutputWatch;
-  /** Windows that left a session and may be in another. It was the hub, or perhaps: where tmux does not say which. */
+  /** Windows that left a session: the hub, or perhaps the hub if tmux does not say which. */
   readonly #left = new Map<WindowId, "hub" | "perhaps">();
-  /** At the last beat the hub had another name. */
+  /** Whether the hub had another name at the last heartbeat. */
   #isRenamed = false;
 
   constructor(options: HubGuardOptions) {
@@ -40,20 +40,20 @@ export class HubGuard {
       panesOf: (window) => this.#panesOf(window),
       isThere: (session, window) => options.inventory.hasWindow(session, window) !== false,
       onMoved: options.onMoved,
-      // The hub's hook reports the others, through this one.
+      // The hub's hook reports other panes, through this one.
       mayBeUnread: () => this.#eventPane(),
       onHole: (panes) => this.#resumed(panes),
     });
   }
 
-  /** A new connection has been prepared. */
+  /** Call when a new connection has been prepared. */
   begin(): void {
     this.#left.clear();
     this.#isRenamed = false;
     this.#outputs.begin();
   }
 
-  /** Output of a pane has arrived. On the hot path. */
+  /** Call when output of a pane has arrived. On the hot path. */
   heard(paneNumber: number): void {
     this.#outputs.heard(paneNumber);
   }
@@ -66,13 +66,13 @@ export class HubGuard {
     };
   }
 
-  beat({ connection, session }: AttachedHub): void {
+  heartbeat({ connection, session }: AttachedHub): void {
     this.#outputs.probe(connection, session);
   }
 
   /**
-   * Somebody has turned panes off, for a client of theirs or for ours. Only what was typed says which and for whom; this is
-   * too rare to parse that.
+   * Call when somebody has turned panes off, for their own client or for ours. Only the typed command says which panes and for
+   * whom; this is too rare to parse it, so all panes are turned on.
    */
   turnedOff(): void {
     const hub = this.#options.hub();
@@ -89,10 +89,10 @@ export class HubGuard {
     if (hub === undefined) return;
     if (notification.kind === "window-close" && !notification.linked) this.#left.set(notification.window, "hub");
     if (!hub.connection.features.reportsOwnUnlink) this.#noticedUnlinked(notification);
-    // Somebody's command took our client for theirs: where it is now, the hub's output does not reach it.
+    // Somebody's command moved our client; in another session, it does not get the hub's output.
     if (notification.kind === "session-changed" && notification.session !== hub.session)
       hub.connection.close(faulty("it was moved to another session"));
-    // The hub's hooks know it by name. If it cannot be renamed back, the next beat drops the connection.
+    // The hub's hooks use its name. If it cannot be renamed back, the next heartbeat closes the connection.
     if (
       notification.kind === "session-renamed" &&
       notification.session === hub.session &&
@@ -101,7 +101,7 @@ export class HubGuard {
       hub.connection.send(renameSession(hub.session, hub.name), "none", () => undefined);
   }
 
-  /** Every window of every session: what one wrote while outside the hub did not reach us. */
+  /** Takes every window of every session; output of a window while it was outside the hub did not reach us. */
   listed(links: readonly WindowLink[]): void {
     const own = this.#options.hub()?.session;
     const existing = new Set(links.map(({ window }) => window));
@@ -114,7 +114,7 @@ export class HubGuard {
   }
 
   /**
-   * From 3.8 on tmux reports every window of ours that leaves a session alike. One that left the hub is missing from the
+   * From 3.8 on, tmux's notification does not say which session a window has left. One that left the hub is missing from the
    * next listing, or was linked again before it.
    */
   #noticedUnlinked(notification: Notification): void {
@@ -124,7 +124,7 @@ export class HubGuard {
       this.#left.set(notification.window, "hub");
   }
 
-  /** The name is restored as soon as its loss is reported, which may be after it was seen here. */
+  /** Ignores a changed name once: it is restored when the notification comes, which may be after this check. */
   #lasting(fault: string | undefined): string | undefined {
     const wasRenamed = this.#isRenamed;
     this.#isRenamed = fault === RENAMED;
@@ -142,7 +142,7 @@ export class HubGuard {
     return hub === undefined ? [] : [hub.pane];
   }
 
-  /** The event pane's window is in no inventory. */
+  /** Includes the event pane's window, which is not in the inventory. */
   #panesOf(window: WindowId): readonly PaneId[] {
     const { hub, inventory } = this.#options;
     const own = hub();
@@ -150,7 +150,7 @@ export class HubGuard {
   }
 
   #resumed(panes: readonly PaneId[]): void {
-    // Only we read the event pane: listing everything again makes up for events that may be lost.
+    // Only we read the event pane; listing everything again makes up for events that may be lost.
     const own = this.#options.hub()?.pane;
     if (own !== undefined && panes.includes(own)) this.#options.onMoved();
     const others = panes.filter((pane) => pane !== own);

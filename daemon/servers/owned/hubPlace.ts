@@ -1,9 +1,9 @@
 /**
- * A command typed in a pane without a target acts on the session with the newest activity of those that show the pane
- * (docs/tmuxFacts.md 54), and attaching makes that the hub. So before the hub is used for anything, every other session
- * is made newer again, in the order of their use, by a client that visits them and leaves. It is already detaching when it
- * gets to them, so that none is attached even for a moment: no program gets a focus event, no window is resized. All its
- * commands are on its command line: it ends by itself, whatever happens to us.
+ * A command typed in a pane without a target acts on the most recently active session that contains the pane
+ * (docs/tmuxFacts.md 54), and attaching makes that the hub. So before the hub is used, a short-lived client visits every other
+ * session, in the order of their last use, which makes them more recent again. The client is already detaching when it gets
+ * to them, so no session counts as attached: no program gets a focus event and no window is resized. All its commands are on
+ * its command line, so it ends by itself, whatever happens to us.
  */
 import { listSessions, switchClient } from "../../../protocol/command/build.ts";
 import { type SessionRow, SESSIONS } from "../../../protocol/command/formats.ts";
@@ -14,7 +14,7 @@ import type { OpenTransport, TransportOptions } from "../../host/transport.ts";
 import type { Clock } from "../../time/clock.ts";
 import { isHubName } from "./hub.ts";
 
-/** How a client on this server is started, up to its first command. */
+/** The options that start a client on this server, up to its first command. */
 export type ClientSpawn = Omit<TransportOptions, "onData" | "onClose">;
 
 interface HubPlaceOptions {
@@ -25,10 +25,10 @@ interface HubPlaceOptions {
   readonly spawn: ClientSpawn;
 }
 
-/** tmux accepts 16 KB of command line from a client; of more sessions than this, the most recently used are enough. */
+/** tmux accepts a command line of 16 KB from a client; if there are more sessions, only the most recently used are visited. */
 const MAX_SESSIONS = 300;
 
-/** Resolves when the hub is behind every session that was there before it. */
+/** Resolves when the hub is less recent than every session that existed before it. */
 export async function putHubLast({ connection, clock, hub, open, spawn }: HubPlaceOptions): Promise<void> {
   const sessions = sessionsByUse(await connection.foreignRows(SESSIONS, listSessions));
   if (sessions.length === 0) return;
@@ -47,14 +47,14 @@ export async function putHubLast({ connection, clock, hub, open, spawn }: HubPla
   });
 }
 
-/** All but hubs. The most recently used is last; of those used in the same second, the newest. */
+/** All sessions except hubs, the most recently used last; those used in the same second are sorted by age. */
 export const sessionsByUse = (rows: readonly SessionRow[]): readonly SessionId[] =>
   rows
     .filter(({ name }) => !isHubName(name))
     .sort((a, b) => a.usedSec - b.usedSec || byAge(a.session, b.session))
     .map(({ session }) => session);
 
-/** `if-shell` keeps one failure, of a session that has just ended, from ending the whole chain. */
+/** `if-shell` keeps a failure for a session that has just ended from aborting the whole chain. */
 const visitAll = (hub: SessionId, sessions: readonly SessionId[]): readonly string[] => {
   const visits = sessions.flatMap((session) => [";", "if-shel", "-F", "1", switchClient(session)]);
   return ["attach-sessio", "-E", "-t", hub, "-f", "ignore-size,no-output", ";", "detach-clien", ...visits];

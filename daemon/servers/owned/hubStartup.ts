@@ -1,6 +1,6 @@
 /**
- * Sets up the hub of a fresh connection: who and where we are, one daemon per server, hooks, every existing window
- * linked, the event pane listening. All of it is done again for each connection.
+ * Sets up the hub of a new connection: identifies server and client, ensures one daemon per server, installs the hooks, links
+ * every existing window and starts the event pane. All of it is repeated for each connection.
  */
 import {
   killSession,
@@ -24,15 +24,15 @@ import { withSetting } from "../socketPath.ts";
 import { type ClientSpawn, putHubLast } from "./hubPlace.ts";
 import { EventPaneReader, hubHooks, isHubName, type PaneEvent, titleHook } from "./hub.ts";
 
-/** A killed daemon is gone within this time: the kernel tells its client (docs/tmuxFacts.md 3). */
+/** A killed daemon's client is gone within this time, because the kernel hangs up its pty (docs/tmuxFacts.md 3). */
 const OTHER_HUB_LEAVES_WITHIN_MS = 2_000;
 const PROBE_AGAIN_MS = 25;
-/** For `stty` and `cat` in the event pane; a machine that needs longer is not going to work. */
+/** Time for `stty` and `cat` to start in the event pane; a machine that needs longer is unusable. */
 const EVENT_PANE_WITHIN_MS = 10_000;
 /**
- * tmux leaves output processing on in the terminal of a `-CC` client (client.c `client_main`): the kernel then turns each
- * LF into CR LF, a line at a time, which makes a long capture half as slow again. On pipes it has no effect. The one
- * process besides the event pane that a connection costs, and tmux starts it.
+ * tmux leaves output processing on in the terminal of a `-CC` client (client.c `client_main`): the kernel then converts each
+ * LF to CR LF, a line at a time, which makes a long capture 50 % slower. On pipes it has no effect. Besides the event pane,
+ * this is the only process per connection, and tmux starts it.
  */
 const RAW_TERMINAL = `run-shel 'test -c "#{client_tty}" && stty -opost <"#{client_tty}"; true'`;
 /** Window links per round of commands. */
@@ -41,7 +41,7 @@ const LINKS_AT_ONCE = 200;
 export interface AttachedHub extends ServerIdentity {
   readonly connection: ControlConnection;
   readonly name: string;
-  /** This hub's place in the hook arrays. */
+  /** This hub's index in the hook arrays. */
   readonly hookIndex: number;
 }
 
@@ -53,25 +53,26 @@ interface HubStartupOptions {
   /** The stream of a pane of this connection. */
   readonly output: (pane: PaneId) => OutputSource;
   readonly onPaneEvent: (event: PaneEvent) => void;
-  /** Checks whose server it is before anything else is asked. @throws AppError */
+  /** Checks that the server is ours before anything else is asked. @throws AppError */
   readonly requireOwn: (identity: ServerIdentity) => void;
   /** Variables that new panes must not get. */
   readonly unset: readonly string[];
-  /** For a client that does not stay. */
+  /** Opens a short-lived client. */
   readonly openShort: OpenTransport;
   readonly spawnShort: ClientSpawn;
   /** The name of the setting that holds the socket's path. */
   readonly setting?: string | undefined;
 }
 
-/** @throws AppError INCONSISTENT_STATE when another daemon holds the server, TMUX_UNAVAILABLE, CONNECTION_LOST */
+/** @throws AppError INCONSISTENT_STATE if another daemon uses the server, TMUX_UNAVAILABLE, CONNECTION_LOST */
 export async function prepareHub(options: HubStartupOptions): Promise<AttachedHub> {
   const { connection, hubName } = options;
   const identity = await introduce(connection);
-  if (identity === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not report which server it is; try again");
+  if (identity === undefined)
+    throw new AppError("PROTOCOL_ERROR", "tmux did not report the server's identity; try again");
   options.requireOwn(identity);
   const eventPaneReady = listenToEventPane(options, identity.pane);
-  // The first failure is thrown; the other must not become an unhandled rejection.
+  // Only the first failure is thrown; the other must not become an unhandled rejection.
   eventPaneReady.catch(() => undefined);
   await removeOldHubs(options, identity.session);
   await unsetVariables(options);
@@ -90,7 +91,7 @@ function listenToEventPane(options: HubStartupOptions, pane: PaneId): Promise<vo
   const source = options.output(pane);
   return new Promise((resolve, reject) => {
     const timer = options.clock.callAt(options.clock.nowMs() + EVENT_PANE_WITHIN_MS, () =>
-      reject(new AppError("TMUX_UNAVAILABLE", "the event pane did not start; put sh, stty and cat on PATH")),
+      reject(new AppError("TMUX_UNAVAILABLE", "the event pane did not start; check that sh, stty and cat are on PATH")),
     );
     const reader = new EventPaneReader({
       onReady: () => {
@@ -119,8 +120,8 @@ function listenToEventPane(options: HubStartupOptions, pane: PaneId): Promise<vo
 }
 
 /**
- * Removes hubs of daemons that are gone; one that is attached to and older than ours means that another daemon is at
- * work here. Of two that start together the later one yields.
+ * Removes hubs of dead daemons. An attached hub older than ours means that another daemon uses this server; of two that start
+ * together, the later one yields.
  */
 async function removeOldHubs(
   { connection, host, clock, hubName, setting }: HubStartupOptions,
@@ -131,20 +132,20 @@ async function removeOldHubs(
     const sessions = await connection.foreignRows(SESSIONS, listSessions);
     const others = sessions.filter(({ name }) => isHubName(name) && name !== hubName);
     for (const row of others.filter((other) => other.attached === 0)) {
-      // It may be ending by itself just now.
+      // It may be ending just now.
       await connection.command(killSession(row.session), "none").catch(ignoreRefusal);
     }
     const older = others.filter((row) => row.attached > 0 && byAge(row.session, own) < 0).map((row) => row.session);
     if (older.length === 0) return;
     const holders = (await ourClients(connection, host)).filter(({ session }) => older.includes(session));
-    // The hub goes with its client.
+    // The hub is removed with its client.
     for (const client of holders) if (isOrphan(client)) endClient(client, host);
     if (clock.nowMs() >= deadlineMs) throw heldBy(holders, setting);
     await new Promise<void>((resolve) => clock.callAt(clock.nowMs() + PROBE_AGAIN_MS, resolve));
   }
 }
 
-/** A server that somebody else started gives their environment to every pane (docs/tmuxFacts.md 35). */
+/** A server passes the environment of whoever started it to every pane (docs/tmuxFacts.md 35). */
 async function unsetVariables({ connection, unset }: HubStartupOptions): Promise<void> {
   if (unset.length === 0) return;
   const rows = await connection.foreignRows(SESSIONS, listSessions);
@@ -158,14 +159,10 @@ function heldBy(holders: readonly OurClient[], setting: string | undefined): App
   const daemon = holders.find((client) => typeof client.daemon === "number")?.daemon;
   const client = holders[0];
   const who =
-    daemon !== undefined
-      ? ` (process ${daemon})`
-      : client !== undefined
-        ? ` (its tmux client is process ${client.pid})`
-        : "";
+    daemon !== undefined ? ` (pid ${daemon})` : client !== undefined ? ` (its tmux client has pid ${client.pid})` : "";
   return new AppError(
     "INCONSISTENT_STATE",
-    `another tmuxwire daemon${who} holds this tmux server: stop it, or choose another socket path${withSetting(setting)}`,
+    `another tmuxwire daemon${who} uses this tmux server: stop it, or choose another socket path${withSetting(setting)}`,
   );
 }
 

@@ -1,8 +1,8 @@
 /**
- * Keeps the hub's windows the same as everybody's. A window that is only in the hub has lost its session: tmux would have
- * closed it (docs/tmuxFacts.md 30). One that somebody made in the hub, where nobody sees it, is given to the session that
- * was used last (54). One that is in a session but not in the hub was unlinked by somebody: outside the hub we would not
- * hear it.
+ * Keeps the hub's windows the same as those of all sessions. A window that is only in the hub has lost its session, and tmux
+ * alone would have closed it, so it is closed (docs/tmuxFacts.md 30). A window that somebody created in the hub, where it is
+ * invisible, is moved to the most recently used session (54). A window that is in a session but not in the hub was unlinked
+ * by somebody, and is linked again, because we get no output from outside the hub.
  */
 import {
   linkWindow,
@@ -17,7 +17,7 @@ import type { AttachedHub } from "./hubStartup.ts";
 
 interface HubSweep {
   readonly hub: AttachedHub;
-  /** Hubs, ours and those of daemons that are going. */
+  /** Our hub and those of daemons that are ending. */
   readonly hubs: ReadonlySet<SessionId>;
   /** The most recently used session that is not a hub. */
   readonly home: SessionId | undefined;
@@ -34,12 +34,12 @@ export function sweepHub({ hub, hubs, home, links, panesOf }: HubSweep): void {
   for (const window of inHub) {
     if (window === hub.window || elsewhere.has(window)) continue;
     if (strays.has(window)) {
-      // While there is no session at all it waits for one: there is nowhere to show it.
+      // If there is no session at all, it waits for one.
       if (home !== undefined)
         hub.connection.sendGroup([linkWindow(window, home), unsetWindowOption(window, STRAY_OPTION)], ignore);
       continue;
     }
-    // A live window is not unlinked while its output may be on its way to us (docs/tmuxFacts.md 16).
+    // A live window is not unlinked while its output may still be in transit to us (docs/tmuxFacts.md 16).
     const silence = panesOf(window).map(turnPaneOff);
     hub.connection.sendGroup([...silence, unlinkWindow(window, hub.session)], ignore);
   }

@@ -1,6 +1,6 @@
 /**
  * Keeps an owned server's inventory up to date and reports changes: tmux's notifications and the event pane say that
- * something happened, a listing says what. A change reaches the panes' streams first, then the subscribers.
+ * something happened, and a listing shows what. A change reaches the panes' streams first, then the subscribers.
  */
 import { AppError, isCutShort } from "../../../protocol/errors.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
@@ -35,8 +35,8 @@ import type { Listeners } from "../listeners.ts";
 import type { ServerEvent } from "../../tmux/inventory.ts";
 
 /**
- * Titles change as often as a program likes; tmux reports a pane's first change and then no more until we have read its
- * title (`titleHook`). A spinner turns ten times a second; nobody needs each turn, and a hundred of them must cost little.
+ * Programs may change titles very often; tmux reports a pane's first change and then no more until we have read its title
+ * (`titleHook`). A spinner changes ten times a second; nobody needs each change, and a hundred spinners must cost little.
  */
 const TITLE_PROBE_INTERVAL_MS = 50;
 
@@ -47,7 +47,7 @@ interface InventoryKeeperOptions {
   /** @throws AppError CONNECTION_LOST while there is none. */
   readonly connection: () => ControlConnection;
   readonly listeners: Listeners<ServerEvent>;
-  /** A listing is complete, or everything is gone. */
+  /** Called when a listing is complete, or everything is gone. */
   readonly onComplete: () => void;
   readonly log: ((event: string, fields: object) => void) | undefined;
 }
@@ -109,18 +109,18 @@ export class InventoryKeeper {
     return this.#identity === undefined ? undefined : identityText(this.#identity);
   }
 
-  /** The server's process, as far as is known. */
+  /** The server's pid, if known. */
   get serverPid(): number | undefined {
     return this.#identity?.pid;
   }
 
-  /** A connection is ready: lists everything on it. */
+  /** Call when a connection is ready; lists everything. */
   async attached(hub: AttachedHub): Promise<void> {
     const known = this.#identity;
-    // Another server, or none before: every id means something else now (docs/tmuxFacts.md 8).
+    // Another server, or the first one: all ids are new (docs/tmuxFacts.md 8).
     if (known?.pid !== hub.pid || known.startSec !== hub.startSec) {
       this.emit(this.inventory.clear());
-      // The same ids will stand for other things.
+      // The same ids will name other things.
       this.#options.onComplete();
     }
     this.#identity = hub;
@@ -131,8 +131,8 @@ export class InventoryKeeper {
   }
 
   /**
-   * The connection has gone; what was known stays known until the next one. If the server went too, so did
-   * everything in it, and that is reported before there is another server.
+   * Call when the connection is gone; the inventory is kept until the next one. If the server has ended as well, so has
+   * everything in it, which is reported before there is another server.
    */
   detached(lost: AppError, socketPath: string): void {
     if (this.#hub === undefined) return;
@@ -165,13 +165,13 @@ export class InventoryKeeper {
     throw noConnection();
   }
 
-  /** A hook can be missed (see `PaneEvent`): dead panes are listed now and then, while the connection is alive. */
-  beat(): void {
-    this.#deaths.beat();
-    if (this.#hub !== undefined) this.#guard.beat(this.#hub);
+  /** A hook can be missed (see `PaneEvent`), so dead panes are listed with each heartbeat. */
+  heartbeat(): void {
+    this.#deaths.heartbeat();
+    if (this.#hub !== undefined) this.#guard.heartbeat(this.#hub);
   }
 
-  /** What a beat asks about our client. @throws AppError CONNECTION_LOST */
+  /** The heartbeat's query about our client. @throws AppError CONNECTION_LOST */
   checkup(): Checkup {
     return this.#guard.checkup(this.requireHub());
   }
@@ -196,7 +196,7 @@ export class InventoryKeeper {
   notified(notification: Notification): void {
     this.#guard.noticed(notification);
     const { kind } = notification;
-    // Another hub ends with its client, and tmux does not announce what a hook does.
+    // Another hub ends with its client, and tmux does not report what a hook does.
     const isHubs = kind === "client-session-changed" || kind === "client-detached";
     if (isHubs || (kind === "subscription-changed" && this.inventory.features.reportsPaneChanges))
       this.refresher.topologyChanged();
@@ -223,7 +223,7 @@ export class InventoryKeeper {
     }
     const hubs = new Set(rows.filter((row) => isHubName(row.name)).map((row) => row.session));
     this.#guard.listed(links);
-    // Before the listing is applied: the panes of windows that are no longer in a session are still known.
+    // Before the listing is applied, while the panes of windows that are no longer in a session are still known.
     const home = sessionsByUse(rows).at(-1);
     sweepHub({ hub, hubs, home, links, panesOf: (window) => this.inventory.panesOf(window) });
     const { events, unknownWindows } = this.inventory.applyTopology(
@@ -240,7 +240,7 @@ export class InventoryKeeper {
     this.#deaths.listed(rows);
   }
 
-  /** Panes that wrote something and closed before any listing had them. */
+  /** Panes that printed something and closed before any listing contained them. */
   #unknownStreams(): readonly PaneId[] {
     const own = this.#hub?.pane;
     return this.#options.panes.streamed().filter((pane) => pane !== own && this.inventory.findPane(pane) === undefined);

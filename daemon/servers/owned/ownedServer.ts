@@ -1,7 +1,7 @@
 /**
- * A tmux server of our own behind the `TmuxServer` interface: one supervised control connection attached to the hub,
- * the inventory that its notifications keep up to date, and every pane's stream and input queue. Everything but start-up and
- * reconnecting happens on that connection; no operation starts a process.
+ * Our own tmux server behind the `TmuxServer` interface: one supervised control connection attached to the hub, the inventory
+ * that its notifications keep up to date, and every pane's stream and input queue. Everything except start-up and
+ * reconnecting uses that connection; no operation starts a process.
  */
 import { resizeWindow } from "../../../protocol/command/build.ts";
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
@@ -35,14 +35,14 @@ import type { CreateSession, PaneInfo, ServerCounters, ServerStatus } from "../.
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 
 export interface OwnedServerOptions extends ServerOptions {
-  /** Absolute; its directory is created with mode 0700 when missing. */
+  /** Absolute; a missing directory is created with mode 0700. */
   readonly socketPath: string;
   /** The name of that setting, for messages. */
   readonly setting?: string | undefined;
-  /** The whole environment of the server and so of its panes: see `paneEnvironment`. */
+  /** The whole environment of the server, and so of its panes (`paneEnvironment`). */
   readonly env: Readonly<Record<string, string>>;
   readonly historyLines?: number | undefined;
-  /** Server options besides ours, set at every connection; one that this tmux does not have is left out. */
+  /** Further server options, set on every connection; those that this tmux does not have are skipped. */
   readonly serverOptions?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface OwnedServerOptions extends ServerOptions {
 const randomName = (chars: number): string => createNonce().slice(0, chars);
 
 /**
- * Starts or finds the server, attaches, lists what is there.
+ * Starts or finds the server, attaches and lists everything.
  * @throws AppError TMUX_UNAVAILABLE, CONFIGURATION_INVALID, INCONSISTENT_STATE
  */
 export async function startOwnedServer(options: OwnedServerOptions): Promise<TmuxServer> {
@@ -88,7 +88,7 @@ class OwnedServer extends RealServer {
       heartbeatMs: options.heartbeatMs,
       checkup: () => this.#keeper.checkup(),
       onBeat: () => {
-        this.#keeper.beat();
+        this.#keeper.heartbeat();
         this.#socket.probe();
       },
       isServerIdle: () => isWaiting(host.processes, this.#keeper.serverPid),
@@ -145,7 +145,7 @@ class OwnedServer extends RealServer {
     return this.#supervisor.connection();
   }
 
-  /** What was known stays known while there is no connection. */
+  /** The inventory stays valid while there is no connection. */
   requireKnown(): void {}
 
   protected sessionToMake(request: CreateSession, keep: boolean): SessionToMake {
@@ -160,7 +160,7 @@ class OwnedServer extends RealServer {
     return this.#keeper.refresher.list(windows);
   }
 
-  /** The hub stays, and the server with it. */
+  /** Nothing to do: our client is in the hub, which stays. */
   async ending(_sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void> {
     await end();
     await this.#keeper.refresher.refresh();
@@ -184,7 +184,7 @@ class OwnedServer extends RealServer {
   output(pane: PaneId): OutputSource {
     const { exit } = requirePane(this, pane);
     const stream = this.#panes.stream(pane);
-    // The stream may be of a later epoch than the exit.
+    // The stream may belong to a later epoch than the exit.
     if (exit !== undefined) stream.declareExit(exit);
     return stream;
   }
@@ -193,7 +193,7 @@ class OwnedServer extends RealServer {
     return this.#panes.counters();
   }
 
-  /** Leaves: the panes and their programs stay, the hub goes, and an empty server with it. */
+  /** Disconnects: panes and programs stay; the hub is removed, and an empty server with it. */
   protected leave(): void {
     this.#supervisor.close();
     this.#panes.beginEpoch("", shuttingDown());

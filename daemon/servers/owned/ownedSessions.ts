@@ -1,6 +1,6 @@
 /**
- * Sessions of an owned server: made in one step with everything that must hold from their program's start, and
- * ended together with the windows that the hub would keep.
+ * Sessions of an owned server: created in one step with everything that must be set when their program starts, and killed
+ * together with the windows that the hub would keep alive.
  */
 import {
   type JustMade,
@@ -33,7 +33,7 @@ export async function killOwnedSession(
   const { inventory } = keeper;
   const { session: hub } = keeper.requireHub();
   if (inventory.session(session) === undefined) throw sessionGone(session);
-  // The hub still holds these windows: they end with the session only if we take them out (docs/tmuxFacts.md 16, 30).
+  // The hub still holds these windows, so they must be removed from it too (docs/tmuxFacts.md 16, 30).
   const windows = inventory.windowsOnlyIn(session);
   const panes = windows.flatMap((window) => inventory.panesOf(window));
   try {
@@ -43,7 +43,7 @@ export async function killOwnedSession(
       ...windows.map((window) => unlinkWindow(window, hub)),
     ]);
   } catch (error) {
-    // Part of it ended on its own; tmux knows what is left.
+    // Part of it has already ended; tmux knows what is left.
     ignoreRefusal(error);
     await keeper.refresher.refresh();
     if (inventory.session(session) === undefined) return;
@@ -56,7 +56,7 @@ export function ownedSession(request: CreateSession, keep: boolean): SessionToMa
   const { name, cwd, environment, windowName } = request;
   const linger = keep && request.direct !== true;
   const keepIt = keep ? [(made: JustMade) => setWindowOption(made, "remain-on-exit", "on")] : [];
-  // Whoever asks for a direct program reads tmux's own words at its end (docs/contracts/team.md).
+  // A caller that asks for `direct` reads tmux's own note at the program's end (docs/contracts/team.md).
   if (linger) keepIt.push(writeNothingAtExit);
   const userOptions = Object.entries(request.userOptions ?? {}).map(([word, value]) => {
     const { option, text = "" } = userOptionOf(word, value);

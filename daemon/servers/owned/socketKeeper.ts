@@ -1,7 +1,7 @@
 /**
- * Keeps an owned server's socket in place. When its file is deleted, the programs go on but nothing new can connect; tmux
- * makes the file again when the server gets SIGUSR1 (docs/tmuxFacts.md 5a). Attaching without it would start a fresh,
- * empty server beside the old one, so nothing is attached before the old one has its socket back.
+ * Keeps an owned server's socket file in place. If the file is deleted, programs keep running but nothing new can connect;
+ * tmux recreates the file on SIGUSR1 (docs/tmuxFacts.md 5a). Attaching without it would start a new, empty server beside the
+ * old one, so nothing is attached before the old server has its socket back.
  */
 import { dirname } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
@@ -9,7 +9,7 @@ import type { Closable, Host } from "../../host/host.ts";
 import type { Clock } from "../../time/clock.ts";
 import { prepareSocketPath } from "../socketPath.ts";
 
-/** tmux makes it as soon as it handles the signal; on a busy machine that can take a while. */
+/** tmux recreates it when it handles the signal, which can take a while on a busy machine. */
 const BACK_WITHIN_MS = 2_000;
 const PROBE_AGAIN_MS = 5;
 
@@ -32,7 +32,7 @@ export class SocketKeeper {
     this.#options = options;
   }
 
-  /** There is a connection to this server: from now on a deleted file is restored at once. */
+  /** Call when connected to this server; from now on a deleted file is restored at once. */
   attached(serverPid: number): void {
     this.#serverPid = serverPid;
     this.#isAttached = true;
@@ -46,7 +46,7 @@ export class SocketKeeper {
     this.#watcher = undefined;
   }
 
-  /** Checks that the file is there; the watch tells at once, but a machine can run out of watches. */
+  /** Checks that the file exists, because the system can run out of watches. */
   probe(): void {
     if (!this.#isAttached || this.#serverPid === undefined || !this.#isMissing || this.#isProbing) return;
     this.#isProbing = true;
@@ -55,7 +55,7 @@ export class SocketKeeper {
     });
   }
 
-  /** Before attaching. @throws AppError CONNECTION_LOST when a server runs that nobody can reach, CONFIGURATION_INVALID */
+  /** Call before attaching. @throws AppError CONNECTION_LOST if a running server cannot be reached, CONFIGURATION_INVALID */
   async restore(): Promise<void> {
     const { host, socketPath, clock } = this.#options;
     if (!this.#isMissing) return;
@@ -82,14 +82,14 @@ export class SocketKeeper {
     try {
       this.#askBack(serverPid);
     } catch {
-      // Its directory cannot be made: attaching will report that.
+      // The directory cannot be created, which attaching will report.
       return;
     }
-    // The directory may not be the one that was watched.
+    // The directory may have been replaced.
     this.#watch();
   }
 
-  /** The server that listens at the path without its file. */
+  /** The pid of a server that listens at the path without its file. */
   async #unreachable(): Promise<number | undefined> {
     const { host, socketPath } = this.#options;
     const known = this.#serverPid;
@@ -98,12 +98,12 @@ export class SocketKeeper {
     return pid !== undefined && (await this.#isServer(pid)) ? pid : undefined;
   }
 
-  /** The signal would end any other process. Where arguments cannot be read, a server that was just there counts as one. */
+  /** The signal would end any other process. If arguments cannot be read, a server that existed a moment ago counts as one. */
   async #isServer(pid: number): Promise<boolean> {
     const { host, socketPath } = this.#options;
     const processes = await host.processes.probe();
     const words = await processes.words(pid);
-    // Some hosts do not say where one argument ends.
+    // Some hosts do not report where an argument ends.
     return words === undefined ? !(await processes.isThere()) : ` ${words.join(" ")} `.includes(` ${socketPath} `);
   }
 
@@ -122,5 +122,5 @@ export class SocketKeeper {
 const unreachable = (socketPath: string, serverPid: number): AppError =>
   new AppError(
     "CONNECTION_LOST",
-    `the tmux server (process ${serverPid}) has lost its socket ${socketPath} and does not recreate it: run kill -USR1 ${serverPid}`,
+    `the tmux server (pid ${serverPid}) has lost its socket ${socketPath} and did not recreate it: run \`kill -USR1 ${serverPid}\``,
   );

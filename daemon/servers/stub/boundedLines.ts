@@ -22,7 +22,7 @@ export class BoundedLines {
       this.#bytes -= this.#lines[this.#first]?.bytes ?? 0;
       this.#first++;
     }
-    // Cut only when half of the array is dead.
+    // Cut only when half of the array is unused.
     if (this.#first > this.#lines.length / 2) {
       this.#lines = this.#lines.slice(this.#first);
       this.#first = 0;

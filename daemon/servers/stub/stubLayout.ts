@@ -1,6 +1,6 @@
 /**
- * Operations on windows and panes of the stub: each session always has one window with one pane. What can be done to one
- * pane is done as tmux does; what would need another is refused.
+ * Operations on windows and panes of the stub, in which each session always has one window with one pane. Operations on that
+ * pane behave as in tmux; operations that need another pane are refused.
  */
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
@@ -11,7 +11,7 @@ import { requireLayout, requireWindowName } from "../layout/layoutRules.ts";
 import { duplicate, requireSessionName, requireSize } from "../sessionRules.ts";
 import type { StubSession } from "./stubSession.ts";
 
-/** @param sessions all that there are */
+/** @param sessions all sessions */
 export async function runStubOperation(
   stub: Pick<TmuxServer, "resize" | "killSession">,
   sessions: readonly StubSession[],
@@ -63,7 +63,10 @@ export async function runStubOperation(
     case "break-pane":
     case "resize-pane":
     case "respawn-pane":
-      throw new AppError("INVALID_ARGUMENT", `${operation.kind}: a session of the stub has one window with one pane`);
+      throw new AppError(
+        "INVALID_ARGUMENT",
+        `${operation.kind} is not supported: a session of the stub has one window with one pane`,
+      );
   }
 }
 
@@ -78,6 +81,6 @@ function sessionOf(sessions: readonly StubSession[], operation: LayoutOperation)
   const session = sessions.find(
     ({ info, window, pane }) => named === info.id || named === window.id || named === pane.id,
   );
-  if (session === undefined) throw new AppError("NOT_FOUND", `${named} does not exist; list what is there again`);
+  if (session === undefined) throw new AppError("NOT_FOUND", `${named} does not exist; list the panes again`);
   return session;
 }

@@ -1,4 +1,4 @@
-/** What a pane of the stub shows: the newest of its lines on a screen of its size, and those above as history. */
+/** The screen of a stub pane: its newest lines on a screen of its size, and the lines above as history. */
 import { headOf } from "../../tmux/outputSource.ts";
 import type { PaneInfo } from "../../tmux/inventory.ts";
 import type { Capture, CaptureOptions, PaneDetails, Snapshot } from "../../tmux/io.ts";

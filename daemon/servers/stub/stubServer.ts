@@ -1,7 +1,7 @@
 /**
- * A `TmuxServer` in memory: sessions of one pane, in which each input job appends one line and nothing is ever run. It
- * behaves like the add-in's stub (docs/contracts/addin.md §3, "Stub mode"), and everything it holds is bounded:
- * sessions, lines and bytes per pane. A pane's stream carries the same lines, so waits work on it as on a real pane.
+ * A `TmuxServer` in memory: sessions of one pane, in which each input job appends one line and nothing is run. It behaves
+ * like the add-in's stub (docs/contracts/addin.md §3, "Stub mode"), and everything it holds is bounded: sessions, lines and
+ * bytes per pane. A pane's stream carries the same lines, so waits work as on a real pane.
  */
 import { randomBytes } from "node:crypto";
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
@@ -39,17 +39,17 @@ import type {
 } from "../../tmux/io.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 
-/** Sessions at once: more than anyone tries by hand, few enough to contain a runaway loop. */
+/** Bound on sessions: more than anyone creates by hand, few enough to contain a runaway loop. */
 const MAX_STUB_SESSIONS = 256;
-/** tmux's own bound of a window's width and height. */
+/** tmux's own bound on a window's width and height. */
 const MAX_SIZE = 10_000;
 
 export interface StubServerOptions {
   readonly nowUnixMs: () => number;
-  /** A listener threw: for the log. */
+  /** Called with a listener's error, for the log. */
   readonly onListenerError: (error: unknown) => void;
   readonly maxSessions?: number | undefined;
-  /** Bytes of lines, and of stream, kept per pane. */
+  /** Bytes of lines, and bytes of stream, kept per pane. */
   readonly retainBytes?: number | undefined;
 }
 
@@ -120,7 +120,7 @@ export class StubServer implements TmuxServer {
     }
     const maxSessions = this.#options.maxSessions ?? MAX_STUB_SESSIONS;
     if (this.#sessions.size >= maxSessions) {
-      throw new AppError("RESOURCE_LIMIT", `the stub holds at most ${maxSessions} sessions: kill one first`);
+      throw new AppError("RESOURCE_LIMIT", `the stub already has ${maxSessions} sessions: kill one first`);
     }
     const session = makeStubSession(request, {
       number: this.#made++,
@@ -154,7 +154,7 @@ export class StubServer implements TmuxServer {
     if (line === "") return { position: headOf(session.stream) };
     const bytes = encoder.encode(`${line}\n`);
     if (bytes.length > MAX_INPUT_BYTES) {
-      throw new AppError("RESOURCE_LIMIT", `one input may hold at most ${MAX_INPUT_BYTES} bytes: send it in pieces`);
+      throw new AppError("RESOURCE_LIMIT", `the input is larger than ${MAX_INPUT_BYTES} bytes: send it in pieces`);
     }
     options.beforeWrite?.();
     const position = headOf(session.stream);
@@ -192,7 +192,7 @@ export class StubServer implements TmuxServer {
   async resize(id: PaneId, cols: number, rows: number): Promise<void> {
     const session = this.#requirePane(id);
     if (![cols, rows].every((size) => Number.isInteger(size) && size >= 1 && size <= MAX_SIZE)) {
-      throw new AppError("INVALID_ARGUMENT", `a size is 1 to ${MAX_SIZE} columns and rows`);
+      throw new AppError("INVALID_ARGUMENT", `a size must be 1 to ${MAX_SIZE} columns and rows`);
     }
     session.pane = { ...session.pane, cols, rows };
     session.window = { ...session.window, cols, rows };

@@ -1,4 +1,4 @@
-/** One session of the stub server: a single window with a single pane in which nothing is ever run. */
+/** One session of the stub server: a single window with a single pane, in which nothing is run. */
 import { paneIdOf, type PaneId, type SessionId, type WindowId } from "../../../protocol/ids.ts";
 import { MAX_CAPTURE_LINES } from "../../../protocol/limits.ts";
 import { PaneStream } from "../../panes/paneStream.ts";
@@ -6,7 +6,7 @@ import { BoundedLines } from "./boundedLines.ts";
 import { userOptionOf } from "../paneUserOptions.ts";
 import type { CreateSession, PaneInfo, SessionInfo, WindowInfo } from "../../tmux/inventory.ts";
 
-/** The screen's first size: tmux's own default. */
+/** The screen's initial size, which is tmux's default. */
 const STUB_COLS = 80;
 const STUB_ROWS = 24;
 
@@ -22,7 +22,7 @@ export interface StubSession {
 }
 
 interface StubSessionOptions {
-  /** Of the session, its window and its pane; never used twice. */
+  /** The number of the session, its window and its pane; never reused. */
   readonly number: number;
   readonly epoch: string;
   readonly retainBytes: number;

@@ -1,7 +1,7 @@
 /**
- * A device's layout: tabs in their order, a tree of panes in each, and what is active. One schema for what a device
- * publishes and for what it saves. What a later version adds to tabs, nodes and contents is kept; what is declared here
- * is checked, a tree's depth before anything recurses into it.
+ * A device's layout: tabs in order, a tree of panes in each, and the active ones. Devices publish and save the same schema.
+ * Fields that a later version adds to tabs, nodes and contents are kept; declared fields are validated, and a tree's depth
+ * is checked before anything recurses into it.
  */
 import * as v from "valibot";
 import { tryParse } from "../parse.ts";
@@ -10,7 +10,7 @@ import { wellFormedText } from "../../text/wellFormed.ts";
 import { atMost, noControls, notEmpty } from "./schemaParts.ts";
 import { isTerminalId } from "./selectors.ts";
 
-/** Limits of a layout; past one of the first four the error is `RESOURCE_LIMIT`, past the others `INVALID_ARGUMENT`. */
+/** Limits of a layout; above one of the first four the error is `RESOURCE_LIMIT`, above the others `INVALID_ARGUMENT`. */
 export const LAYOUT_LIMITS = {
   tabs: 200,
   panesPerTab: 50,
@@ -28,30 +28,30 @@ export const SPLIT_DIRECTIONS = ["horizontal", "vertical"] as const;
 /** `horizontal` is side by side. */
 export type SplitDirection = (typeof SPLIT_DIRECTIONS)[number];
 
-/** Id of a tab or pane. It is used as an object's key, so `__proto__` is refused. */
+/** The id of a tab or pane. It is used as an object key, so `__proto__` is refused. */
 const id = v.pipe(
   v.string("must be text"),
   v.regex(/^[!-~]+$/, "must be visible ASCII characters"),
   atMost(LAYOUT_LIMITS.idChars),
-  v.check((text) => text !== "__proto__", "must be another word"),
+  v.check((text) => text !== "__proto__", "must not be __proto__"),
 );
 export const layoutIdSchema = id;
 const line = (maxChars: number) => v.pipe(wellFormedText, noControls, notEmpty, atMost(maxChars));
 export const tabTitleSchema = line(LAYOUT_LIMITS.titleChars);
-/** A web page, without user name and password: everybody who may read the layout would see them. */
+/** A web page's URL; without user name and password, which everyone who may read the layout would see. */
 export const paneUrlSchema = v.pipe(
   v.string("must be text"),
   atMost(LAYOUT_LIMITS.urlChars),
-  v.regex(/^[^\s\p{C}]+$/u, "must not hold blanks or control characters"),
-  v.check((text) => URL.canParse(text), "must be a whole URL, as https://example.org/page"),
+  v.regex(/^[^\s\p{C}]+$/u, "must not contain spaces or control characters"),
+  v.check((text) => URL.canParse(text), "must be a complete URL, such as https://example.org/page"),
   v.check((text) => ["http:", "https:"].includes(new URL(text).protocol), "must begin with http: or https:"),
   v.check((text) => {
     const { username, password } = new URL(text);
     return username === "" && password === "";
-  }, "must not hold a user name or a password"),
+  }, "must not contain a user name or a password"),
 );
 export const filePathSchema = line(LAYOUT_LIMITS.filePathChars);
-const terminalId = v.pipe(v.string("must be text"), v.check(isTerminalId, "is no terminal's id"));
+const terminalId = v.pipe(v.string("must be text"), v.check(isTerminalId, "must be a terminal id"));
 const sessionRef = v.looseObject({ provider: line(64), sessionId: line(512) });
 
 /** By their `kind`. */
@@ -85,7 +85,7 @@ const share = v.pipe(
   v.gtValue(0, "must be above 0"),
   v.maxValue(1_000_000, "must be at most 1000000"),
 );
-/** Its children are checked one by one. */
+/** Its children are validated one by one. */
 const splitSchema = v.looseObject({
   type: v.literal("split"),
   id,
@@ -104,8 +104,8 @@ export interface LayoutSplit {
 export type LayoutNode = LayoutLeaf | LayoutSplit;
 
 const time = v.pipe(v.number("must be a number"), v.finite("must be a number"));
-/** Whose tab it is: not always the device that has it now. */
-export const ownerSchema = v.pipe(v.string("must be text"), v.regex(/^[A-Za-z0-9_.-]{1,128}$/, "is no device's id"));
+/** The device that owns the tab, which is not always the one that has it now. */
+export const ownerSchema = v.pipe(v.string("must be text"), v.regex(/^[A-Za-z0-9_.-]{1,128}$/, "must be a device id"));
 const tabSchema = v.looseObject({
   id,
   ownerDeviceId: ownerSchema,
@@ -118,7 +118,7 @@ export type LayoutTab = v.InferOutput<typeof tabSchema>;
 
 const snapshotSchema = v.looseObject({
   tabs: v.array(tabSchema, "must be a list of tabs"),
-  /** What a device reports about its panes besides their place; may be incomplete. */
+  /** Further data that a device reports about its panes; may be incomplete. */
   panes: v.optional(v.array(v.looseObject({ id, tabId: id }), "must be a list of panes")),
   layouts: v.record(v.string(), v.unknown(), "must be an object"),
   activeTabId: v.nullable(id),
@@ -137,7 +137,7 @@ export interface LayoutPane {
   readonly [further: string]: unknown;
 }
 
-/** Well formed: each tab has its tree, ids are unique, references resolve. */
+/** Valid: each tab has its tree, ids are unique, references resolve. */
 export interface LayoutSnapshot {
   readonly tabs: readonly LayoutTab[];
   readonly panes?: readonly Readonly<{ id: string; tabId: string; [further: string]: unknown }>[] | undefined;
@@ -156,7 +156,7 @@ export interface OwnerLayout {
   readonly snapshot: LayoutSnapshot;
 }
 
-/** A snapshot that was sent or saved, fully checked. @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
+/** Fully validates a snapshot that was sent or saved. @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
 export function parseSnapshot(given: unknown, what = "the snapshot"): LayoutSnapshot {
   const text = jsonOf(given, what);
   requireWithin("snapshotBytes", utf8Length(text), `${what} in bytes`);
@@ -164,26 +164,27 @@ export function parseSnapshot(given: unknown, what = "the snapshot"): LayoutSnap
   requireWithin("tabs", found.tabs.length, "tabs");
   const ids = new Set<string>();
   const once = (one: string): void => {
-    if (ids.has(one)) throw invalid(`the id ${JSON.stringify(one)} occurs twice in ${what}`);
+    if (ids.has(one)) throw invalid(`duplicate id ${JSON.stringify(one)} in ${what}`);
     ids.add(one);
   };
   for (const { id: tabId } of found.tabs) {
     once(tabId);
-    if (!Object.hasOwn(found.layouts, tabId)) throw invalid(`the tab ${tabId} has no tree in ${what}.layouts`);
+    if (!Object.hasOwn(found.layouts, tabId)) throw invalid(`${what}.layouts has no tree for the tab ${tabId}`);
     const leaves = checkTree(found.layouts[tabId], `${what}.layouts.${tabId}`, once);
     const active = Object.hasOwn(found.activePane, tabId) ? found.activePane[tabId] : undefined;
-    if (active === undefined || !leaves.has(active)) throw invalid(`${what}.activePane.${tabId} is no pane of the tab`);
+    if (active === undefined || !leaves.has(active))
+      throw invalid(`${what}.activePane.${tabId} is not a pane of the tab`);
   }
   const count = found.tabs.length;
   for (const name of ["layouts", "activePane"] as const) {
-    if (Object.keys(found[name]).length !== count) throw invalid(`${what}.${name} holds a tab that is not in tabs`);
+    if (Object.keys(found[name]).length !== count) throw invalid(`${what}.${name} contains a tab that is not in tabs`);
   }
   const isThere = found.tabs.some((tab) => tab.id === found.activeTabId);
-  if (count === 0 ? found.activeTabId !== null : !isThere) throw invalid(`${what}.activeTabId is no tab`);
+  if (count === 0 ? found.activeTabId !== null : !isThere) throw invalid(`${what}.activeTabId is not a tab`);
   return found as LayoutSnapshot;
 }
 
-/** Without recursion: a message can hold a tree deeper than the stack. Returns the ids of the leaves. */
+/** Works without recursion, because a message can contain a tree deeper than the stack. Returns the ids of the leaves. */
 function checkTree(root: unknown, what: string, once: (id: string) => void): ReadonlySet<string> {
   const leaves = new Set<string>();
   const left: [node: unknown, depth: number][] = [[root, 1]];
@@ -204,7 +205,7 @@ function checkTree(root: unknown, what: string, once: (id: string) => void): Rea
   return leaves;
 }
 
-/** The leaves from left to right and from top to bottom, which is the order of `pane-index:`. */
+/** The leaves from left to right and top to bottom, which is the order of `pane-index:`. */
 export function leavesOf(node: LayoutNode): LayoutLeaf[] {
   return node.type === "leaf" ? [node] : node.children.flatMap(leavesOf);
 }
@@ -233,12 +234,12 @@ function jsonOf(given: unknown, what: string): string {
   try {
     return JSON.stringify(given) ?? "";
   } catch {
-    // Deeper than the stack.
-    throw new AppError("RESOURCE_LIMIT", `${what} is nested too deep`, { details: { limit: "depth" } });
+    // Nested deeper than the stack.
+    throw new AppError("RESOURCE_LIMIT", `${what} is nested too deeply`, { details: { limit: "depth" } });
   }
 }
 
-/** @throws AppError INVALID_ARGUMENT that names the place */
+/** @throws AppError INVALID_ARGUMENT that names the field */
 export function checked<Schema extends v.GenericSchema>(
   schema: Schema,
   given: unknown,

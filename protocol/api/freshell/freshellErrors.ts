@@ -1,6 +1,6 @@
 /**
- * The errors of the Freshell contract: its codes, and how each of the daemon's own maps to one. Nothing else leaves
- * that adapter, and the table is complete: a new code of the daemon does not compile without its row.
+ * The errors of the Freshell contract: its codes, and the code that each of the daemon's own maps to. The adapter sends no
+ * other codes, and the table is complete: a new code of the daemon does not compile without its row.
  */
 import { type AppError, ERROR_SURFACES, type ErrorCode } from "../../errors.ts";
 
@@ -24,7 +24,7 @@ export const OPERATION_ERROR_CODES = [
 ] as const satisfies readonly ErrorCode[];
 export type OperationErrorCode = (typeof OPERATION_ERROR_CODES)[number];
 
-/** The WebSocket's further codes, as upstream has them. */
+/** Further codes of the WebSocket, as in upstream. */
 type TransportErrorCode =
   | "NOT_AUTHENTICATED"
   | "INVALID_MESSAGE"
@@ -40,7 +40,7 @@ export type FreshellErrorCode = OperationErrorCode | TransportErrorCode;
 /** Which part of a routed command failed (seed 002 §9.3). */
 export type FaultStage = "relay" | "owner";
 
-/** An error as in responses and frames. */
+/** An error in responses and frames. */
 export interface FreshellFault<Code extends FreshellErrorCode = FreshellErrorCode> {
   readonly code: Code;
   readonly message: string;
@@ -50,9 +50,9 @@ export interface FreshellFault<Code extends FreshellErrorCode = FreshellErrorCod
 
 interface Outside {
   readonly code: OperationErrorCode;
-  /** `details.reason`: which refusal of the listener it is. */
+  /** `details.reason`, for a refusal by the listener. */
   readonly reason?: string;
-  /** The daemon's own code goes to `details.cause`; `details.retry` says whether a retry can work. */
+  /** Puts the daemon's own code into `details.cause`, and whether a retry can succeed into `details.retry`. */
   readonly retry?: boolean;
 }
 
@@ -75,12 +75,12 @@ const OUTSIDE: Readonly<Record<ErrorCode, Outside>> = {
   COMMAND_TIMEOUT: { code: "INTERNAL_ERROR", retry: true },
 };
 
-/** Shown instead of a bug's own message, which could hold anything. */
+/** Replaces an internal error's own message, which could contain anything. */
 const INTERNAL_MESSAGE = "Internal server error.";
-/** For the listener, which then closes the connection; not shown to clients. */
+/** For the listener, which then closes the connection; not sent to clients. */
 const INNER_DETAILS = new Set(["close"]);
 
-/** What a client sees of a daemon's error. */
+/** The client's view of a daemon error. */
 export function faultOf({ code, message, details }: AppError): FreshellFault<OperationErrorCode> {
   const outside = OUTSIDE[code];
   const shown = Object.entries(details ?? {}).filter(([name]) => !INNER_DETAILS.has(name));
@@ -88,7 +88,7 @@ export function faultOf({ code, message, details }: AppError): FreshellFault<Ope
   const all = Object.fromEntries([
     ...shown,
     ...(outside.reason === undefined ? [] : [["reason", details?.["reason"] ?? outside.reason]]),
-    // Retried, input whose delivery is unknown could arrive twice.
+    // If input with unknown delivery were retried, it could arrive twice.
     ...(outside.retry === undefined
       ? []
       : [
@@ -103,7 +103,7 @@ export function faultOf({ code, message, details }: AppError): FreshellFault<Ope
   };
 }
 
-/** The HTTP status of a response: that of its code; a refusal by the listener keeps its own. */
+/** The HTTP status of an error, from its code; a refusal by the listener keeps its own. */
 export function statusOf({ code }: AppError): (typeof ERROR_SURFACES)[ErrorCode]["httpStatus"] {
   const outside = OUTSIDE[code];
   return ERROR_SURFACES[outside.reason === undefined ? outside.code : code].httpStatus;

@@ -1,6 +1,6 @@
 /**
- * Requests and responses of the Freshell contract over HTTP: one schema per request, from which validation, types and
- * the help of the command line derive. Times are Unix milliseconds. Unknown fields are refused by name.
+ * Requests and responses of the Freshell contract over HTTP: one schema per request, from which validation, types and the
+ * command line's help derive. Times are Unix milliseconds. Unknown fields are refused by name.
  */
 import * as v from "valibot";
 import { wellFormedText } from "../../text/wellFormed.ts";
@@ -8,7 +8,7 @@ import { described, optional } from "../described.ts";
 import { layoutIdSchema } from "./deviceLayout.ts";
 import { argument, atMost, noControls, notEmpty, sentText } from "./schemaParts.ts";
 
-/** Most bytes of a body. */
+/** Maximum size of a body. */
 export const FRESHELL_MAX_BODY_BYTES = 1_048_576;
 /** 21 characters of 64: 126 random bits. */
 export const TERMINAL_ID = /^[A-Za-z0-9_-]{21}$/;
@@ -23,17 +23,17 @@ const title = v.pipe(sentText, atMost(MAX_TITLE_CHARS), noControls);
 const whole = (min: number, max: number) =>
   v.pipe(
     v.number("must be a number"),
-    v.integer("must be a whole number"),
+    v.integer("must be an integer"),
     v.minValue(min, `must be ${min} to ${max}`),
     v.maxValue(max, `must be ${min} to ${max}`),
   );
 export const colsSchema = described(whole(2, 1_000), "Columns, 2 to 1000.");
 export const rowsSchema = described(whole(2, 500), "Rows, 2 to 500.");
 
-/** Also used as a file name. */
+/** Device ids are also used as file names. */
 export const DEVICE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** A device's pane that a terminal is made for. */
+/** The device's pane that a terminal is created for. */
 export const madeForSchema = v.strictObject({
   deviceId: v.pipe(v.string("must be text"), v.regex(DEVICE_ID, "is 1 to 64 letters, digits, _ and -")),
   tabId: layoutIdSchema,
@@ -43,26 +43,26 @@ export type MadeFor = v.InferOutput<typeof madeForSchema>;
 
 /** The options of a new terminal, over HTTP and the WebSocket. */
 export const terminalOptions = {
-  mode: v.optional(described(v.picklist(TERMINAL_MODES), "The program: a shell, or an agent by its name."), "shell"),
+  mode: v.optional(described(v.picklist(TERMINAL_MODES), "The program: a shell, or the name of an agent."), "shell"),
   shell: v.optional(
-    described(argument, "`system` is $SHELL; an absolute path, or a name out of /etc/shells."),
+    described(argument, "`system` for $SHELL, an absolute path, or a name from /etc/shells."),
     "system",
   ),
   cwd: optional(argument, "An existing directory; default the home directory."),
   cols: v.optional(colsSchema, 80),
   rows: v.optional(rowsSchema, 24),
-  title: optional(title, "What people call it."),
-  resumeSessionId: optional(argument, "A session of claude or codex to go on with."),
+  title: optional(title, "Its title."),
+  resumeSessionId: optional(argument, "The session of claude or codex to resume."),
   pane: optional(
     madeForSchema,
-    "The pane it is made for: FRESHELL_DEVICE_ID, FRESHELL_TAB_ID and FRESHELL_PANE_ID in its environment.",
+    "The pane it is created for; sets FRESHELL_DEVICE_ID, FRESHELL_TAB_ID and FRESHELL_PANE_ID in its environment.",
   ),
 };
 
 export const createTerminalSchema = v.strictObject(terminalOptions);
 export type CreateTerminalRequest = v.InferOutput<typeof createTerminalSchema>;
 
-/** Keys as in `send-keys`, or text typed unchanged. */
+/** Keys as in `send-keys`, or text to be typed unchanged. */
 export const terminalInputSchema = v.union(
   [
     v.strictObject({
@@ -70,14 +70,14 @@ export const terminalInputSchema = v.union(
         v.pipe(v.array(wellFormedText), v.minLength(1, "must not be empty")),
         "Key names; any other word is text.",
       ),
-      literal: v.optional(described(v.boolean(), "No word is a key; they are joined with one space."), false),
+      literal: v.optional(described(v.boolean(), "Treat no word as a key; join the words with one space."), false),
     }),
-    v.strictObject({ data: described(sentText, "Typed as it stands.") }),
+    v.strictObject({ data: described(sentText, "Typed unchanged.") }),
   ],
   "must be {keys, literal?} or {data}, and nothing else",
 );
 export interface TerminalInputResponse {
-  /** The output that the input causes comes after this. */
+  /** The effect of the input comes after this. */
   readonly outputSeq: number;
 }
 
@@ -88,23 +88,26 @@ export const queryFlag = v.pipe(
   v.picklist(["1", "0", "true", "false"], "must be 1 or 0"),
   v.transform((given) => given === "1" || given === "true"),
 );
-/** The query of a capture, in the letters of `capture-pane`. */
+/** The query of a capture, with the option letters of `capture-pane`. */
 export const terminalCaptureSchema = v.strictObject({
   S: optional(
     v.pipe(
       v.string(),
-      v.regex(/^(?:-|-?\d{1,9})$/, "is a line number (0 the top of the screen, -1 the line above it), or - for all"),
+      v.regex(
+        /^(?:-|-?\d{1,9})$/,
+        "must be a line number (0 is the top of the screen, -1 the line above it), or - for all",
+      ),
       v.transform((given): number | "oldest" => (given === "-" ? "oldest" : Number(given))),
     ),
-    "The first line: 0 is the top of the screen, negative ones are history, - is all of it.",
+    "The first line: 0 is the top of the screen, negative numbers are history, - is all of it.",
   ),
-  J: v.optional(described(queryFlag, "Lines that the screen has wrapped are joined."), "0"),
-  e: v.optional(described(queryFlag, "Colours and attributes are kept."), "0"),
+  J: v.optional(described(queryFlag, "Join wrapped lines."), "0"),
+  e: v.optional(described(queryFlag, "Keep colours and attributes."), "0"),
 });
 export interface TerminalCaptureResponse {
   readonly lines: readonly string[];
   readonly outputSeq: number;
-  /** Whether `outputSeq` is exactly what the lines show. */
+  /** Whether the lines show exactly the output up to `outputSeq`. */
   readonly exact: boolean;
   readonly cols: number;
   readonly rows: number;
@@ -113,7 +116,7 @@ export interface TerminalCaptureResponse {
 
 type TerminalStatus = "running" | "exited";
 
-/** A terminal as in listings and responses. */
+/** A terminal in listings and responses. */
 export interface TerminalEntry {
   readonly terminalId: string;
   readonly title: string;
@@ -124,26 +127,26 @@ export interface TerminalEntry {
   readonly cwd: string;
   readonly cols: number;
   readonly rows: number;
-  /** Somebody is attached. */
+  /** Whether a client is attached. */
   readonly hasClients: boolean;
-  /** Of the program's process; null once it has ended. */
+  /** The program's pid; null once it has ended. */
   readonly pid: number | null;
-  /** Once it has ended, if known; 128 plus the signal for a program that was killed. */
+  /** Present once it has ended, if known; 128 plus the signal's number for a killed program. */
   readonly exitCode?: number | undefined;
   /** The retained output. */
   readonly bufferRef: { readonly outputSeq: number; readonly tailSeq: number };
-  /** It was created for a device's pane, and no device has confirmed that a pane shows it. */
+  /** Set if it was created for a device's pane and no device has confirmed that a pane shows it. */
   readonly orphan?: true;
 }
 
 export interface TerminalKillResponse {
   readonly ok: true;
-  /** Null when unknown. */
+  /** Null if unknown. */
   readonly exitCode: number | null;
 }
 
 const idText = v.pipe(v.string(), notEmpty);
-/** The options of a wait: at least one predicate, and all that are given must hold together (seed 002 §8.3). */
+/** The options of a wait: at least one predicate; all given ones must hold together (seed 002 §8.3). */
 export const waitOptions = {
   target: described(
     v.union(
@@ -153,18 +156,18 @@ export const waitOptions = {
       ],
       "must be {terminalId} or {sessionRef:{provider,sessionId}}",
     ),
-    "Whose output is waited for.",
+    "The terminal or session to wait for.",
   ),
-  pattern: optional(sentText, "The output shows this."),
-  literal: optional(v.boolean(), "The pattern is text, which is the default."),
+  pattern: optional(sentText, "Wait until the output contains this."),
+  literal: optional(v.boolean(), "The pattern is plain text (default)."),
   regex: optional(v.boolean(), "The pattern is a regular expression in RE2 syntax."),
   from: optional(
-    v.pipe(v.string(), v.regex(/^(?:now|tail:[1-9]\d{0,6})$/, "is now or tail:N, N lines from 1 on")),
-    "Where the pattern begins to look: now, or the last N lines.",
+    v.pipe(v.string(), v.regex(/^(?:now|tail:[1-9]\d{0,6})$/, "must be now or tail:N, with N lines from 1")),
+    "Where the pattern's search starts: now, or tail:N for the last N lines.",
   ),
-  stableSec: optional(v.number("must be a number"), "No output for this many seconds."),
-  exit: optional(v.boolean(), "The program has ended."),
-  prompt: optional(v.boolean(), "The output ends in what looks like a shell's prompt. Best effort."),
+  stableSec: optional(v.number("must be a number"), "Wait until there has been no output for this many seconds."),
+  exit: optional(v.boolean(), "Wait until the program has ended."),
+  prompt: optional(v.boolean(), "Wait until the output ends in what looks like a shell prompt. Best effort."),
   timeoutSec: optional(v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0")), "Default 30 seconds."),
 };
 export const freshellWaitSchema = v.strictObject(waitOptions);
@@ -172,14 +175,14 @@ export const freshellWaitSchema = v.strictObject(waitOptions);
 export interface FreshellWaitMatch {
   readonly predicate: "pattern" | "stable" | "exit" | "prompt";
   readonly text?: string | undefined;
-  /** After the matched text. */
+  /** The position after the matched text. */
   readonly outputSeq?: number | undefined;
 }
 export interface FreshellWaitResponse {
   readonly matched: readonly FreshellWaitMatch[];
   readonly outputSeq: number;
   readonly exitCode?: number | undefined;
-  /** Of a session that has ended: `SessionEntry.failure`. */
+  /** For a session that has ended: `SessionEntry.failure`. */
   readonly failure?: string | undefined;
   readonly elapsedMs: number;
 }
@@ -187,7 +190,7 @@ export interface FreshellWaitResponse {
 export const deviceSchema = {
   deviceId: described(
     v.pipe(v.string(), v.regex(DEVICE_ID, "is 1 to 64 letters, digits, _ and -")),
-    "The device, by a name that stays.",
+    "A permanent name for the device.",
   ),
   deviceLabel: described(title, "What people call it."),
   deviceType: described(v.picklist(["browser", "cli"]), "A page, or a command line."),
@@ -199,7 +202,7 @@ export const refreshSchema = v.strictObject({ refreshToken: idText });
 export interface DeviceSessionResponse {
   readonly deviceToken: string;
   readonly refreshToken: string;
-  /** Of the device token. */
+  /** When the device token expires. */
   readonly expiresAt: number;
   readonly deviceId: string;
   readonly scopes: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * The frames of `/ws`, in the names of upstream where it has them; `outputSeq`, gaps and waits are ours. One schema per
- * client message. Unknown fields are ignored, as upstream does: pages of later versions send more.
+ * The frames of `/ws`, with upstream's names where they exist; `outputSeq`, gaps and waits are ours. One schema per client
+ * message. Unknown fields are ignored, as in upstream, because pages of later versions send more.
  */
 import * as v from "valibot";
 import { wellFormedText } from "../../text/wellFormed.ts";
@@ -20,7 +20,7 @@ import { messages } from "./schemaParts.ts";
 import type { SessionServerMessage } from "./sessionEvents.ts";
 import { SESSION_MESSAGES } from "./sessions.ts";
 
-/** Longest message of a client, a snapshot of 1 MiB with its envelope; past it the connection is closed with 1009. */
+/** Longest client message: a snapshot of 1 MiB with its envelope. A longer one closes the connection with 1009. */
 export const FRESHELL_MAX_MESSAGE_BYTES = 1_114_112;
 
 /** Why `/ws` was closed. */
@@ -31,9 +31,9 @@ export const CLOSE_CODES = {
   BACKPRESSURE: 4_008,
   SERVER_SHUTDOWN: 4_009,
   PROTOCOL_MISMATCH: 4_010,
-  /** Another connection is this device's owner now. */
+  /** Another connection is now this device's owner. */
   DEVICE_SUPERSEDED: 4_011,
-  /** The owner has been silent for too long. */
+  /** The owner was silent for too long. */
   PRESENCE_EXPIRED: 4_012,
 } as const;
 
@@ -45,7 +45,7 @@ const ofTerminal = { terminalId: v.pipe(v.string(), v.nonEmpty()) };
 
 const hello = {
   token: v.optional(v.string()),
-  // Their values are checked after the token.
+  // The values are checked after the token.
   capabilities: v.optional(v.record(v.string(), v.unknown())),
   client: v.optional(v.object({ mobile: v.optional(v.boolean()) })),
   sessions: v.optional(
@@ -66,7 +66,7 @@ export const CLIENT_MESSAGES = {
     "terminal.create": {
       requestId,
       ...terminalOptions,
-      /** A page that comes back recreates its terminals: the rate limit does not apply. */
+      /** A reconnecting page recreates its terminals, so the rate limit does not apply. */
       restore: v.optional(v.boolean()),
     },
     "terminal.attach": ofTerminal,
@@ -159,7 +159,7 @@ export type ServerMessage =
       readonly type: "terminal.output";
       readonly terminalId: string;
       readonly data: string;
-      /** After `data`. */
+      /** The position after `data`. */
       readonly outputSeq: number;
       readonly gap?: OutputGap;
     }

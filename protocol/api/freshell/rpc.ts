@@ -1,13 +1,12 @@
 /**
- * The layout plane on the wire (seed 002 §9): what a caller asks, what an owner is sent and returns, who is online. A
- * request with unknown fields is refused; an owner's result may have more, which is passed on.
+ * The layout plane on the wire (seed 002 §9): callers' requests, the frames to owners and their results, presence. A request
+ * with unknown fields is refused; further fields of an owner's result are passed on.
  *
- * A mutation that needs a process comes to the owner in phases. `reserve` checks the revision and fixes place and
- * ids; nobody sees it, and it expires after `RESERVATION_KEPT_MS`. Then either `finalize`
- * (`{reservationId,contentRef}`), which is checked against the reservation alone, or `compensate` (`{reservationId}`),
- * after which everything is as before. All three carry the caller's `idempotencyKey`: an owner that has finalized it
- * already returns that result for `reserve`, which has an `appliedRevision` and no `reservationId`. Each frame to an
- * owner has its own `requestId`: the caller's, or one that begins with it.
+ * A mutation that needs a process reaches the owner in phases. `reserve` checks the revision and fixes place and ids; it is
+ * invisible, and expires after `RESERVATION_KEPT_MS`. Then follows either `finalize` (`{reservationId,contentRef}`), which is
+ * checked only against the reservation, or `compensate` (`{reservationId}`), which undoes it. All three carry the caller's
+ * `idempotencyKey`: an owner that has already finalized it returns that result for `reserve`, with an `appliedRevision` and
+ * no `reservationId`. Each frame to an owner has its own `requestId`: the caller's, or one that begins with it.
  */
 import * as v from "valibot";
 import { tryParse } from "../parse.ts";
@@ -23,16 +22,16 @@ const MAX_IDEMPOTENCY_KEY_CHARS = 128;
 /** How long an owner keeps a reservation. */
 export const RESERVATION_KEPT_MS = 30_000;
 
-/** What a frame to the owner asks for. */
+/** The phase of a frame to the owner. */
 const RPC_PHASES = ["apply", "reserve", "finalize", "compensate", "resolve", "read"] as const;
 export type RpcPhase = (typeof RPC_PHASES)[number];
 
-const visible = v.regex<string, string>(/^\P{C}*$/u, "must not hold control characters");
+const visible = v.regex<string, string>(/^\P{C}*$/u, "must not contain control characters");
 export const requestIdSchema = v.pipe(v.string("must be text"), notEmpty, atMost(MAX_REQUEST_ID_CHARS), visible);
 const deviceId = v.pipe(v.string("must be text"), v.regex(DEVICE_ID, "is 1 to 64 letters, digits, _ and -"));
 export const revisionSchema = v.pipe(
   v.number("must be a number"),
-  v.safeInteger("must be a whole number"),
+  v.safeInteger("must be an integer"),
   v.minValue(0, "must not be below 0"),
 );
 
@@ -41,10 +40,10 @@ const requestSchema = v.strictObject({
   requestId: requestIdSchema,
   callerDeviceId: deviceId,
   targetDeviceId: deviceId,
-  // Own properties only: an inherited name is no command.
+  // Own properties only, because an inherited name is not a command.
   command: v.pipe(
     v.string("must be text"),
-    v.check((name) => Object.hasOwn(RPC_ARGS, name), "is no command of a layout"),
+    v.check((name) => Object.hasOwn(RPC_ARGS, name), "must be a layout command"),
   ),
   args: v.looseObject({}, "must be an object"),
   expectedRevision: v.optional(revisionSchema),
@@ -59,38 +58,37 @@ export interface RpcRequest {
   readonly targetDeviceId: string;
   readonly command: RpcCommand;
   readonly args: Readonly<Record<string, unknown>>;
-  /** For every mutation. */
+  /** Required for every mutation. */
   readonly expectedRevision?: number | undefined;
-  /** For `new-tab`, `split-pane`, `attach-terminal`, `respawn-pane`; optional for others. */
+  /** Required for `new-tab`, `split-pane`, `attach-terminal`, `respawn-pane`; optional for others. */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** @throws AppError INVALID_ARGUMENT. `parseArgs` checks its `args`. */
+/** @throws AppError INVALID_ARGUMENT. `parseArgs` validates `args`. */
 export function parseRequest(given: unknown): RpcRequest {
   const request = checkedObject(requestSchema, given) as RpcRequest;
   const { command, expectedRevision, idempotencyKey } = request;
   if (isMutation(command) && expectedRevision === undefined) {
-    throw invalid(`expectedRevision: ${command} changes the layout; name the revision that it is meant for`);
+    throw invalid(`missing expectedRevision: ${command} changes the layout, so name the revision that it applies to`);
   }
   if (needsKey(command) && idempotencyKey === undefined) {
-    throw invalid(`idempotencyKey: ${command} needs a key, so that it is done once however often it is asked for`);
+    throw invalid(`missing idempotencyKey: ${command} needs a key, so that a repeated request is performed once`);
   }
   return request;
 }
 
-/** What an owner gets: a caller's request, and what the server adds. */
+/** The frame to an owner: a caller's request with the server's additions. */
 export interface OwnerRequest extends RpcRequest {
   readonly phase: RpcPhase;
-  /** For `finalize` and `compensate`, in `args` too. */
+  /** For `finalize` and `compensate`; also in `args`. */
   readonly reservationId?: string | undefined;
   /**
-   * Milliseconds from its arrival until nobody waits for the result any longer; relative, because clocks of devices
-   * differ.
+   * Milliseconds from its arrival after which nobody waits for the result; relative, because devices' clocks differ.
    */
   readonly deadlineMs: number;
 }
 
-/** An error in a result; the revision is in `details` too. */
+/** An error in a result; the revision is also in `details`. */
 export interface RpcFault extends FreshellFault<OperationErrorCode> {
   readonly currentRevision?: number | undefined;
 }
@@ -124,7 +122,7 @@ const resultSchema = v.union([
   v.looseObject({ ok: v.literal(false), error: faultSchema, result: v.optional(v.never()) }),
 ]);
 
-/** An owner's outcome; undefined when it is invalid. */
+/** An owner's outcome; undefined if it is invalid. */
 export function parseOutcome(given: unknown): RpcOutcome | undefined {
   const parsed = tryParse(resultSchema, given);
   if (!parsed.success) return undefined;
@@ -134,7 +132,7 @@ export function parseOutcome(given: unknown): RpcOutcome | undefined {
   return { ok: true, result, appliedRevision };
 }
 
-/** The frames of devices, by their `type`; the content of requests, results and snapshots is checked later. */
+/** The frames of devices, by their `type`; the content of requests, results and snapshots is validated later. */
 export const DEVICE_MESSAGES = messages({
   "device.presence": {
     deviceId,
@@ -160,7 +158,7 @@ export const DEVICE_MESSAGES = messages({
   },
 });
 
-/** Sent to everybody when a device comes or goes. */
+/** Sent to everyone when a device connects or disconnects. */
 export interface PresenceMessage {
   readonly type: "device.presence";
   readonly deviceId: string;
@@ -178,7 +176,7 @@ export interface DeviceEntry {
   readonly deviceType: "browser" | "cli";
   readonly online: boolean;
   readonly lastSeenAt: number;
-  /** Null when no layout of it is known. */
+  /** Null if its layout is unknown. */
   readonly workspaceRevision: number | null;
 }
 

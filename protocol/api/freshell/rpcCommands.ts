@@ -1,7 +1,7 @@
 /**
  * The commands of the layout plane and their arguments (seed 002 §6, §15): one schema per command, for the server, the
- * command line and every owner. Unknown arguments are refused. Selectors are written as on the command line, and this
- * file knows which kinds each command takes.
+ * command line and every owner. Unknown arguments are refused. Selectors are written as on the command line; this file
+ * declares which kinds each command takes.
  */
 import * as v from "valibot";
 import { tryParse } from "../parse.ts";
@@ -15,13 +15,13 @@ import { parseSelector, type SelectorType } from "./selectors.ts";
 const selector = v.pipe(v.string("must be text"), notEmpty);
 const percent = v.pipe(
   v.number("must be a number"),
-  v.integer("must be a whole number"),
+  v.integer("must be an integer"),
   v.minValue(1, "must be 1 to 99"),
   v.maxValue(99, "must be 1 to 99"),
 );
 const ofTab = { target: selector };
 const ofPane = { target: selector, tab: v.optional(selector) };
-/** What a new pane shows: a terminal, unless it is one of the others. */
+/** The content of a new pane: a terminal, unless one of the others is given. */
 const content = {
   browser: v.optional(paneUrlSchema),
   editor: v.optional(filePathSchema),
@@ -60,8 +60,10 @@ export const RPC_ARGS = {
   }),
   "capture-pane": v.strictObject({
     ...ofPane,
-    /** The first line, as `-S` has it. */
-    S: v.optional(v.pipe(v.string("must be text"), v.regex(/^(?:-|-?\d{1,9})$/, "is a line number, or - for all"))),
+    /** The first line, as with `-S`. */
+    S: v.optional(
+      v.pipe(v.string("must be text"), v.regex(/^(?:-|-?\d{1,9})$/, "must be a line number, or - for all")),
+    ),
     J: yes,
     e: yes,
   }),
@@ -73,11 +75,11 @@ export const RPC_ARGS = {
 export type RpcCommand = keyof typeof RPC_ARGS;
 export type RpcArgs<Command extends RpcCommand> = v.InferOutput<(typeof RPC_ARGS)[Command]>;
 
-/** They leave the layout unchanged: no revision is expected, and the same principal may ask. */
+/** Commands that do not change the layout: they need no revision, and the same principal may use them. */
 const UNCHANGING: ReadonlySet<RpcCommand> = new Set(["send-keys", "capture-pane", "wait-for", "read", "resolve"]);
 export const isMutation = (command: RpcCommand): boolean => !UNCHANGING.has(command);
 
-/** Without a key a repeated request would be done again. */
+/** Commands that need a key, because a repeated request would otherwise be performed again. */
 const KEYED: ReadonlySet<RpcCommand> = new Set(["new-tab", "split-pane", "attach-terminal", "respawn-pane"]);
 export const needsKey = (command: RpcCommand): boolean => KEYED.has(command);
 
@@ -93,7 +95,7 @@ const SELECTORS: Readonly<Record<"tab" | "pane" | "terminal", readonly SelectorT
 const TAB_TARGETS: ReadonlySet<RpcCommand> = new Set(["kill-tab", "rename-tab", "select-tab"]);
 
 /**
- * The arguments, checked by the command's schema, selectors included.
+ * The arguments, validated by the command's schema, including selectors.
  * @throws AppError INVALID_ARGUMENT, INVALID_TARGET
  */
 export function parseArgs<Command extends RpcCommand>(command: Command, given: unknown): RpcArgs<Command> {
@@ -107,7 +109,7 @@ export function parseArgs<Command extends RpcCommand>(command: Command, given: u
   if (command === "new-tab" || command === "split-pane") requireOneContent(args as RpcArgs<"new-tab">);
   const { x, y } = args as { readonly x?: number; readonly y?: number };
   if (command === "resize-pane" && x === undefined && y === undefined) {
-    throw invalid("args: give x or y, percent of the split");
+    throw invalid("missing args: give x or y, in percent of the split");
   }
   return args;
 }
@@ -119,18 +121,18 @@ function requireSelector(name: string, given: string, types: readonly SelectorTy
     throw new AppError("INVALID_TARGET", `${name} must begin with ${forms}, not with ${parsed.type}:`);
   }
   if (parsed.type === "pane-index" && tab === undefined) {
-    throw invalid(`${name}: pane-index: counts within a tab; name the tab as well`);
+    throw invalid(`${name}: pane-index: is relative to a tab; name the tab as well`);
   }
 }
 
 function requireOneContent({ browser, editor, picker, shell, cwd, mode }: RpcArgs<"new-tab">): void {
   const terminal = shell ?? cwd ?? mode;
   if ([browser, editor, picker, terminal].filter((one) => one !== undefined).length > 1) {
-    throw invalid("args: browser, editor, picker and what a terminal runs exclude each other");
+    throw invalid("args: give only one of browser, editor, picker and a terminal's options");
   }
 }
 
-/** A schema finds `__proto__` in every object, so it is refused here. @throws AppError INVALID_ARGUMENT */
+/** Refuses `__proto__` here, because a schema finds it in every object. @throws AppError INVALID_ARGUMENT */
 export function checkedObject<Schema extends v.GenericSchema>(
   schema: Schema,
   given: unknown,
@@ -138,7 +140,7 @@ export function checkedObject<Schema extends v.GenericSchema>(
 ): v.InferOutput<Schema> {
   const place = (path?: string): string => [what, path].filter((part) => part !== undefined).join(".");
   const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
-  if (isObject && Object.hasOwn(given, "__proto__")) throw invalid(`${place("__proto__")}: there is no such field`);
+  if (isObject && Object.hasOwn(given, "__proto__")) throw invalid(`${place("__proto__")}: unknown field`);
   const found = tryParse(schema, isObject ? given : undefined);
   if (found.success) return found.output;
   const where = place(found.path);

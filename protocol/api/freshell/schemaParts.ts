@@ -1,15 +1,16 @@
-/** What several schemas of the Freshell contract check, with its messages. */
+/** Checks that several schemas of the Freshell contract share, with their messages. */
 import * as v from "valibot";
 import { wellFormedText } from "../../text/wellFormed.ts";
 
 export const notEmpty = v.nonEmpty<string, string>("must not be empty");
-export const atMost = (chars: number) => v.maxLength<string, number, string>(chars, `has at most ${chars} characters`);
-export const noControls = v.regex<string, string>(/^\P{Cc}*$/u, "must not hold control characters");
+export const atMost = (chars: number) =>
+  v.maxLength<string, number, string>(chars, `must have at most ${chars} characters`);
+export const noControls = v.regex<string, string>(/^\P{Cc}*$/u, "must not contain control characters");
 
 /** Text that is typed or sent. */
 export const sentText = v.pipe(wellFormedText, notEmpty);
 /** Text that becomes an argument or an option of a program. */
-export const argument = v.pipe(sentText, v.regex(/^[^\0]*$/, "must not hold a NUL character"));
+export const argument = v.pipe(sentText, v.regex(/^[^\0]*$/, "must not contain a NUL character"));
 
 export const anObject = v.custom<Readonly<Record<string, unknown>>>(
   (given) => typeof given === "object" && given !== null && !Array.isArray(given),

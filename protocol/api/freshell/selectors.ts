@@ -1,6 +1,6 @@
 /**
- * What `--target`, `--tab`, `--source` and `--to` name (seed 002 §5.2), for the server and for the command line: one parser,
- * explicit prefixes only. tmux's own targets (`0:1.2`) and bare ids are refused; nothing is guessed.
+ * The selectors of `--target`, `--tab`, `--source` and `--to` (seed 002 §5.2): one parser for the server and the command line,
+ * with explicit prefixes only. tmux's own targets (`0:1.2`) and bare ids are refused; nothing is guessed.
  */
 import { AppError } from "../../errors.ts";
 
@@ -27,20 +27,20 @@ interface SessionSelector {
 export type Selector = TabSelector | PaneSelector | TerminalSelector | SessionSelector;
 export type SelectorType = Selector["type"];
 
-/** The two kinds of session, and the programs whose names mean their `codingcli` sessions. */
+/** The two kinds of session, and programs, whose names mean their `codingcli` sessions. */
 export const SESSION_PROVIDERS = ["sdk", "codingcli", "claude", "codex", "opencode", "gemini", "kimi"] as const;
 type SessionProvider = (typeof SESSION_PROVIDERS)[number];
 
-/** Longer than any id or title; what is quoted in a message is shorter still. */
+/** Longer than any id or title; messages quote less. */
 const MAX_SELECTOR_CHARS = 1_024;
 const QUOTED_CHARS = 80;
 
-/** Ours have 21 of these characters; another id is merely unknown, while anything else is the caller's mistake. */
+/** Our ids have 21 of these characters. Another such id is merely unknown, but anything else is an error. */
 const TERMINAL_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 export const isTerminalId = (text: string): boolean => TERMINAL_ID.test(text);
 
-/** The first index is 0, as tmux numbers panes. */
+/** Indices start at 0, like tmux's pane numbers. */
 const INDEX = /^\d{1,9}$/;
 
 const FORMS = "terminal:ID, pane:ID, pane-index:N, tab:ID, tab-name:NAME, tab-index:N or session:PROVIDER:ID";
@@ -48,14 +48,14 @@ const FORMS = "terminal:ID, pane:ID, pane-index:N, tab:ID, tab-name:NAME, tab-in
 /** @throws AppError INVALID_ARGUMENT */
 export function parseSelector(text: string): Selector {
   if (text.length > MAX_SELECTOR_CHARS) {
-    throw invalid(`a selector has at most ${MAX_SELECTOR_CHARS} characters, this one ${text.length}`);
+    throw invalid(`the selector is too long: ${text.length} characters, at most ${MAX_SELECTOR_CHARS}`);
   }
   const colon = text.indexOf(":");
   if (colon === -1) throw invalid(`${quoted(text)} is no selector: give ${FORMS}`);
   const [prefix, value] = [text.slice(0, colon), text.slice(colon + 1)];
   const parse = PARSERS.get(prefix);
   if (parse === undefined) throw invalid(`${quoted(text)} is no selector: give ${FORMS}`);
-  if (value === "") throw invalid(`${quoted(text)} names nothing: something must follow ${prefix}:`);
+  if (value === "") throw invalid(`${quoted(text)} is not a selector: a value must follow ${prefix}:`);
   return parse(value, text);
 }
 
@@ -72,28 +72,28 @@ const PARSERS: ReadonlyMap<string, (value: string, text: string) => Selector> = 
     "terminal",
     (terminalId, text) => {
       if (isTerminalId(terminalId)) return { type: "terminal", terminalId };
-      throw invalid(`${quoted(text)} names no terminal: an id holds letters, digits, _ and -, and at most 64 of them`);
+      throw invalid(`${quoted(text)} is not a terminal: an id must have at most 64 letters, digits, _ and -`);
     },
   ],
   ["session", sessionOf],
 ]);
 
-/** An id may hold colons: only the first one ends the provider. */
+/** An id may contain colons, so only the first one ends the provider. */
 function sessionOf(value: string, text: string): SessionSelector {
   const colon = value.indexOf(":");
   const sessionId = value.slice(colon + 1);
-  if (colon < 1 || sessionId === "") throw invalid(`${quoted(text)} names no session: give session:PROVIDER:ID`);
+  if (colon < 1 || sessionId === "") throw invalid(`${quoted(text)} is not a session: give session:PROVIDER:ID`);
   const provider = SESSION_PROVIDERS.find((one) => one === value.slice(0, colon));
   if (provider !== undefined) return { type: "session", provider, sessionId };
-  throw invalid(`${quoted(text)} names no session: the provider is one of ${SESSION_PROVIDERS.join(", ")}`);
+  throw invalid(`${quoted(text)} is not a session: the provider must be one of ${SESSION_PROVIDERS.join(", ")}`);
 }
 
 function indexOf(value: string, text: string): number {
   if (INDEX.test(value)) return Number(value);
-  throw invalid(`${quoted(text)} has no index: give a whole number from 0`);
+  throw invalid(`${quoted(text)} has no valid index: give an integer from 0`);
 }
 
-/** As the caller wrote it. */
+/** The selector in the caller's form. */
 export function selectorText(selector: Selector): string {
   switch (selector.type) {
     case "tab":

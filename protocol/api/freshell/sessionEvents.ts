@@ -1,11 +1,10 @@
 /**
- * What happens in sessions of coding agents, as clients see it: frames of `/ws`, and entries over HTTP. What a program
- * printed is in `content`, `event`, `input`, `arguments`, `output` and `message`: foreign text, to be shown only as
- * text.
+ * Events of coding agents' sessions for clients: frames of `/ws`, and entries over HTTP. A program's output is in `content`,
+ * `event`, `input`, `arguments`, `output` and `message`: foreign text, to be displayed only as text.
  */
 import type { CodingProvider, SessionKind } from "./sessionNames.ts";
 
-/** A part of a message, as in Claude Code; others, of a later version, are passed on. */
+/** A part of a message, as in Claude Code; unknown kinds from later versions are passed on. */
 export type ContentBlock =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly thinking: string }
@@ -40,19 +39,19 @@ export interface HistoryMessage {
   readonly timestamp: string;
 }
 
-/** The program asks before it does something. It stays open until somebody answers or the program withdraws it. */
+/** A program's request for permission. It stays open until somebody answers it or the program withdraws it. */
 export interface PermissionRequest {
   readonly requestId: string;
   readonly subtype: "can_use_tool";
   readonly tool: { readonly name: string; readonly input: Readonly<Record<string, unknown>> };
   readonly toolUseID?: string | undefined;
-  /** What `updatedPermissions` could be, so that it does not ask again. */
+  /** Suggested values of `updatedPermissions`, with which the program does not ask again. */
   readonly suggestions?: readonly unknown[] | undefined;
   readonly blockedPath?: string | undefined;
   readonly decisionReason?: string | undefined;
 }
 
-/** An event of an `sdk` session; with `sessionId` added it is a frame to all who are attached. */
+/** An event of an `sdk` session; with `sessionId` added, it is a frame to all attached clients. */
 export type SdkEvent =
   | {
       readonly type: "sdk.session.init";
@@ -62,7 +61,7 @@ export type SdkEvent =
       readonly cwd?: string | undefined;
       readonly tools?: readonly { readonly name: string }[] | undefined;
     }
-  /** A piece of a message that is being written: an event of Anthropic's Messages API. */
+  /** A piece of a message that is being generated: an event of Anthropic's Messages API. */
   | { readonly type: "sdk.stream"; readonly event: unknown; readonly parentToolUseId: string | null }
   | {
       readonly type: "sdk.assistant";
@@ -70,10 +69,10 @@ export type SdkEvent =
       readonly model?: string | undefined;
       readonly usage?: SessionUsage | undefined;
     }
-  /** Ours: what tools returned, and what others than the reader have sent. */
+  /** Our addition: tool results, and messages from other clients than the reader. */
   | { readonly type: "sdk.user"; readonly content: readonly ContentBlock[] }
   | ({ readonly type: "sdk.permission.request" } & PermissionRequest)
-  /** No answer is needed any longer: the program withdrew it or has ended, or somebody else has answered. */
+  /** An answer is no longer needed: the program withdrew the request or has ended, or somebody else has answered. */
   | { readonly type: "sdk.permission.cancelled"; readonly requestId: string }
   | {
       readonly type: "sdk.result";
@@ -85,7 +84,7 @@ export type SdkEvent =
     }
   | { readonly type: "sdk.status"; readonly status: SessionStatus }
   | { readonly type: "sdk.error"; readonly message: string }
-  /** 128 and the signal for a program that was killed. */
+  /** 128 plus the signal's number for a killed program. */
   | { readonly type: "sdk.exit"; readonly exitCode?: number | undefined };
 
 /** An event of a `codingcli` session, the same for every program. */
@@ -102,12 +101,12 @@ export interface NormalizedEvent {
     | "error";
   /** ISO 8601. */
   readonly timestamp: string;
-  /** Ours, whatever the program calls it. */
+  /** Our id, not the program's. */
   readonly sessionId: string;
   readonly provider: CodingProvider;
-  /** From 1 on. */
+  /** Counts from 1. */
   readonly sequenceNumber: number;
-  /** One of these, by the type. */
+  /** Exactly one of the following, by the type. */
   readonly session?: {
     readonly provider: CodingProvider;
     /** The program's own id, for `resumeSessionId`. */
@@ -138,7 +137,7 @@ export interface NormalizedEvent {
 
 export type SessionServerMessage =
   | { readonly type: "sdk.created"; readonly requestId: string; readonly sessionId: string }
-  /** Everything from the beginning, or the newest part. The open permission requests follow unchanged. */
+  /** All messages, or the newest part. The open permission requests follow unchanged. */
   | { readonly type: "sdk.history"; readonly sessionId: string; readonly messages: readonly HistoryMessage[] }
   | { readonly type: "sdk.killed"; readonly sessionId: string; readonly success: boolean }
   | (SdkEvent & { readonly sessionId: string })
@@ -164,12 +163,12 @@ export type SessionServerMessage =
       readonly type: "codingcli.exit";
       readonly sessionId: string;
       readonly provider: CodingProvider;
-      /** 128 and the signal for a program that was killed. */
+      /** 128 plus the signal's number for a killed program. */
       readonly exitCode: number;
     }
   | { readonly type: "codingcli.killed"; readonly sessionId: string; readonly success: boolean };
 
-/** A session as in listings and responses; times are Unix milliseconds. */
+/** A session in listings and responses; times are Unix milliseconds. */
 export interface SessionEntry {
   readonly provider: SessionKind;
   /** `claude` in an `sdk` session. */
@@ -182,20 +181,20 @@ export interface SessionEntry {
   readonly model?: string | undefined;
   /** The program's own id, once it has reported it. */
   readonly cliSessionId?: string | undefined;
-  /** Of the program; null once it has ended. */
+  /** The program's pid; null once it has ended. */
   readonly pid: number | null;
   readonly exitCode?: number | undefined;
-  /** Why it ended, where nobody wanted that: how, and the end of its standard error, in one line. */
+  /** Why it ended unexpectedly: its exit and the end of its standard error, in one line. */
   readonly failure?: string | undefined;
-  /** Permission requests that nobody has answered. */
+  /** Number of unanswered permission requests. */
   readonly openPermissions: number;
-  /** Its retained text, which waits read. */
+  /** Its kept text, which waits read. */
   readonly bufferRef: { readonly outputSeq: number; readonly tailSeq: number };
 }
 
 /** `DELETE /api/agent-sessions/:provider/:id`, once the program is gone. */
 export interface SessionKillResponse {
   readonly ok: true;
-  /** Null when unknown. */
+  /** Null if unknown. */
   readonly exitCode: number | null;
 }

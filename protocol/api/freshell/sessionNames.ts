@@ -1,9 +1,9 @@
-/** The names of sessions, without the schemas: a command line loads them at every start. */
+/** The names of sessions, apart from the schemas, because the command line loads them at every start. */
 
 /** The two kinds of session. */
 export const SESSION_KINDS = ["sdk", "codingcli"] as const;
 export type SessionKind = (typeof SESSION_KINDS)[number];
-/** The programs of `codingcli` sessions. Those without a JSON stream are known by name, and refused. */
+/** The programs of `codingcli` sessions. Those without a JSON stream are known by name but refused. */
 export const CODING_PROVIDERS = ["claude", "codex", "opencode", "gemini", "kimi"] as const;
 export type CodingProvider = (typeof CODING_PROVIDERS)[number];
 export const EFFORTS = ["low", "medium", "high", "max"] as const;

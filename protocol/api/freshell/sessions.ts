@@ -1,7 +1,7 @@
 /**
- * Sessions of coding agents (seed 002 §3.3, §6.3, §8.8): programs that the server runs and whose JSON it reads. `sdk`
- * is one that stays for a conversation; `codingcli` is one that is given a prompt, responds, and ends. Here is what
- * clients send: the frames of `/ws`, with upstream's names, and the bodies over HTTP. What they receive is in
+ * Sessions of coding agents (seed 002 §3.3, §6.3, §8.8): programs that the server runs and whose JSON it reads. An `sdk`
+ * session stays for a conversation; a `codingcli` session gets one prompt, responds, and ends. This file has the requests of
+ * clients: the frames of `/ws`, with upstream's names, and the bodies over HTTP. The events they receive are in
  * `sessionEvents.ts`.
  */
 import * as v from "valibot";
@@ -16,24 +16,24 @@ const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as co
 const MAX_PROMPT_BYTES = 120_000;
 const MAX_WORD_CHARS = 512;
 
-/** A command-line argument: one that begins with a dash would be an option. */
+/** A command-line argument; one that begins with a dash would be an option. */
 const word = v.pipe(argument, atMost(MAX_WORD_CHARS), v.regex(/^[^-]/, "must not begin with a dash"));
 const count = v.pipe(
   v.number("must be a number"),
-  v.integer("must be a whole number"),
+  v.integer("must be an integer"),
   v.minValue(1, "must be at least 1"),
   v.maxValue(1_000_000, "must be at most 1000000"),
 );
 
 const common = {
   cwd: optional(argument, "An existing directory; default the home directory."),
-  resumeSessionId: optional(word, "The program's own session to go on with."),
-  model: optional(word, "The model, in the program's words."),
+  resumeSessionId: optional(word, "The program's own session to resume."),
+  model: optional(word, "The model, by the program's name for it."),
 };
 const sdkOptions = {
   ...common,
-  permissionMode: optional(word, "What it may do unasked."),
-  effort: optional(v.picklist(EFFORTS, `must be ${EFFORTS.join(", ")}`), "How hard it thinks."),
+  permissionMode: optional(word, "What it may do without asking."),
+  effort: optional(v.picklist(EFFORTS, `must be ${EFFORTS.join(", ")}`), "The reasoning effort."),
 };
 const codingOptions = {
   ...common,
@@ -42,20 +42,20 @@ const codingOptions = {
       argument,
       v.check(
         (prompt) => new TextEncoder().encode(prompt).length <= MAX_PROMPT_BYTES,
-        `has at most ${MAX_PROMPT_BYTES} bytes; an sdk session takes longer ones`,
+        `must have at most ${MAX_PROMPT_BYTES} bytes; an sdk session takes longer prompts`,
       ),
     ),
     "The prompt.",
   ),
-  maxTurns: optional(count, "It ends after so many turns."),
+  maxTurns: optional(count, "End after this many turns."),
   permissionMode: optional(
     v.picklist(PERMISSION_MODES, `must be ${PERMISSION_MODES.join(", ")}`),
     "What it may do unasked.",
   ),
-  sandbox: optional(v.picklist(SANDBOXES, `must be ${SANDBOXES.join(", ")}`), "What it can reach."),
+  sandbox: optional(v.picklist(SANDBOXES, `must be ${SANDBOXES.join(", ")}`), "The sandbox it runs in."),
   keepStdinOpen: optional(
     v.boolean(),
-    "What is sent later reaches its input. Claude Code and Codex wait for an input that stays open.",
+    "Keep its input open for later messages. Claude Code and Codex wait while their input is open.",
   ),
 };
 const codingProvider = v.picklist(CODING_PROVIDERS, `must be ${CODING_PROVIDERS.join(", ")}`);
@@ -78,10 +78,10 @@ export type CodingOptions = Omit<Extract<Asked, { provider: "codingcli" }>, "pro
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const image = v.object({
   mediaType: v.picklist(IMAGE_TYPES, `must be ${IMAGE_TYPES.join(", ")}`),
-  data: v.pipe(v.string("must be text"), notEmpty, v.regex(BASE64, "is no base64")),
+  data: v.pipe(v.string("must be text"), notEmpty, v.regex(BASE64, "must be base64")),
 });
 export type SessionImage = v.InferOutput<typeof image>;
-const images = v.optional(v.pipe(v.array(image), v.maxLength(20, "are at most 20")));
+const images = v.optional(v.pipe(v.array(image), v.maxLength(20, "must have at most 20 images")));
 
 /** `POST /api/agent-sessions/:provider/:id/send`. */
 export const sessionSendSchema = v.strictObject({ text: described(sentText, "The prompt."), images });
@@ -92,18 +92,18 @@ const ofSession = { sessionId: filled(MAX_WORD_CHARS) };
 const permissionAnswer = {
   requestId,
   behavior: v.picklist(["allow", "deny"], "must be allow or deny"),
-  /** Default: the program's own input. */
+  /** Default: the input that the program asked for. */
   updatedInput: v.optional(anObject),
   updatedPermissions: v.optional(v.array(v.unknown())),
-  /** Why not. */
+  /** Why it is denied. */
   message: v.optional(wellFormedText),
-  /** It must not continue with something else either. */
+  /** Also stop the turn. */
   interrupt: v.optional(v.boolean()),
 };
 /** `POST /api/agent-sessions/:provider/:id/answer`. */
 export const sessionAnswerSchema = v.strictObject(permissionAnswer);
 
-/** A page may send another program's id all the same. */
+/** Accepts any id, because a page may send another program's. */
 const lenient = { resumeSessionId: v.optional(v.string()) };
 
 /** The frames of clients, by their `type`. */

@@ -42,7 +42,7 @@ export class FakeDashboard implements AsyncDisposable {
   readonly inputs: string[] = [];
   /** Every address that was asked for, and the page that asked. */
   readonly addresses: string[] = [];
-  /** What the next responds get, one each; afterwards all is well. */
+  /** What the next responds get, one each; afterwards all checks passed. */
   readonly answers: FakeResponse[] = [];
   /** False: the event stream is refused. */
   up = true;

@@ -58,7 +58,7 @@ export class LateServer extends StubServer {
 
   override async describePane(pane: PaneId): Promise<PaneDetails> {
     if (this.#state === "ready") return super.describePane(pane);
-    throw new AppError("CONNECTION_LOST", "there is no connection to tmux at the moment; try again shortly");
+    throw new AppError("CONNECTION_LOST", "tmux is not connected; reconnecting, try again shortly");
   }
 
   override subscribe(listener: (event: ServerEvent) => void): () => void {

@@ -42,7 +42,7 @@ interface RestartField extends AsyncDisposable {
   /** Somebody follows the chatty panes, until the daemon goes. */
   watch(daemon: FieldDaemon): Promise<void>;
   end(daemon: Running, signal: NodeJS.Signals): Promise<void>;
-  /** What is there besides what belongs there; empty when all is well. `daemon` is the one that runs, if any. */
+  /** What is there besides what belongs there; empty when all checks passed. `daemon` is the one that runs, if any. */
   leftovers(daemon?: number): Promise<readonly string[]>;
 }
 

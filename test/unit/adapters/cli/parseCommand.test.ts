@@ -128,24 +128,24 @@ describe("what the table does not know is refused with one line", () => {
     [["%5", "--text"], /--text needs a value \(TEXT\)/],
     [["%5", "--text", "--enter"], /--text needs a value .*--text=-…/],
     [["%5", "--enter=1"], /--enter takes no value/],
-    [["%5", "--state=asleep"], /--state is one of idle, busy, not "asleep"/],
-    [["%5", "--state="], /--state is one of idle, busy, not ""/],
-    [["%5", "--lines", "0"], /--lines is a number from 1 to 5000, not "0"/],
+    [["%5", "--state=asleep"], /--state must be one of idle, busy, not "asleep"/],
+    [["%5", "--state="], /--state must be one of idle, busy, not ""/],
+    [["%5", "--lines", "0"], /--lines must be a number from 1 to 5000, not "0"/],
     [["%5", "--lines", "5001"], /from 1 to 5000/],
     [["%5", "--lines", "1e3"], /not "1e3"/],
     [["%5", "--lines", " 3"], /not " 3"/],
-    [["%5", "--lines="], /--lines is a number/],
+    [["%5", "--lines="], /--lines must be a number/],
     [["%5", "--seconds", "0.1"], /of at least 0\.5/],
-    [["%5", "--mode", "tmx"], /--mode is one of tmux, stub, not "tmx"/],
-    [["%5", "medium"], /HOW is one of fast, slow, not "medium"/],
-    [["%5", "fast", "more"], /does not take "more"/],
-    [[], /try needs PANE \(a pane\)/],
+    [["%5", "--mode", "tmx"], /--mode must be one of tmux, stub, not "tmx"/],
+    [["%5", "medium"], /HOW must be one of fast, slow, not "medium"/],
+    [["%5", "fast", "more"], /unexpected argument "more"/],
+    [[], /try: missing PANE \(a pane\)/],
   ])("%j", (args, message) => {
     expect(refusal(command, ...args)).toMatch(message);
   });
 
   test("a needed rest", () => {
-    expect(refusal(rest, "%5")).toMatch(/needs TEXT/);
+    expect(refusal(rest, "%5")).toMatch(/missing TEXT/);
   });
 
   test.each([
@@ -153,7 +153,7 @@ describe("what the table does not know is refused with one line", () => {
     ["tyr", /did you mean "try"\?/],
     ["something", /`tmuxwire help` lists the commands/],
     ["", /there is no command ""/],
-    ["--server", /there is no command "--server"; options stand behind a command: \S+ COMMAND --server$/],
+    ["--server", /there is no command "--server"; put options after the command: \S+ COMMAND --server$/],
   ])("the command %j", (name, message) => {
     expect(() => findCommand({ name: "tmuxwire", commands: [command] }, name)).toThrow(message);
   });
@@ -190,15 +190,15 @@ describe("a command line for somebody else begins behind the words before it", (
     [["w", "-", "x"], {}, undefined],
     [["w", ""], {}, ["w", ""]],
   ])("%j", (args, options, positionals) => {
-    if (positionals === undefined) expect(refusal(theirs, ...args)).toMatch(/would be the COMMAND/);
+    if (positionals === undefined) expect(refusal(theirs, ...args)).toMatch(/is not a COMMAND/);
     else expect(parsed(...args)).toEqual([options, positionals, false]);
   });
 
   test("an option of ours behind them is not typed by mistake", () => {
-    expect(refusal(theirs, "w", "-n", "3", "ls")).toMatch(/-n would be the COMMAND; options stand before PANE, and --/);
-    expect(refusal(theirs, "w", "--help")).toMatch(/--help would be the COMMAND/);
-    expect(refusal(theirs, "w", "--")).toMatch(/needs COMMAND/);
-    expect(refusal(theirs, "w")).toMatch(/needs COMMAND/);
+    expect(refusal(theirs, "w", "-n", "3", "ls")).toMatch(/-n is not a COMMAND; put options before PANE, and --/);
+    expect(refusal(theirs, "w", "--help")).toMatch(/--help is not a COMMAND/);
+    expect(refusal(theirs, "w", "--")).toMatch(/missing COMMAND/);
+    expect(refusal(theirs, "w")).toMatch(/missing COMMAND/);
     expect(parsed("--help", "w")[2]).toBe(true);
   });
 });

@@ -196,7 +196,7 @@ test("output that cannot be written is one line and exit code 1, however the str
       expect(await runCli(tmuxwireProgram([failing(new Error("no"))]), args, io)).toBe(1);
     }
     expect(err).toBe(
-      "tmuxwire: cannot write to standard output (ENOSPC: no space left on device, write): make room, or send it elsewhere\n",
+      "tmuxwire: cannot write to standard output (ENOSPC: no space left on device, write): free some space, or redirect it elsewhere\n",
     );
   }
 });
@@ -223,14 +223,14 @@ describe("messages", () => {
     );
     const token = failing(new TmuxwireError("UNAUTHORIZED", "no"));
     const { err } = await inProcessCli(["fail"], { homeDir: "/home/me" }, [token]);
-    expect(err).toMatch(/does not know this token: .*\/home\/me\/\.local\/state\/tmuxwire\/token.*--token-file/);
+    expect(err).toMatch(/refused the token: .*--token-file.*\/home\/me\/\.local\/state\/tmuxwire\/token/);
   });
 
   test("a pane can be left out inside tmux only", async () => {
-    expect((await inProcessCli(["capture"])).err).toMatch(/PANE: name one; it can be left out only inside a tmux pane/);
+    expect((await inProcessCli(["capture"])).err).toMatch(/missing PANE: you can leave it out only inside a tmux pane/);
     const inside = { TMUX: "/elsewhere/own,1,0", TMUX_PANE: "%1", TMUXWIRE_TMUX_SOCKET: "/elsewhere/own" };
     const other = await inProcessCli(["capture", "--server", "mine"], { env: inside });
-    expect(other.err).toMatch(/PANE: name one; this terminal's pane is on another server/);
+    expect(other.err).toMatch(/missing PANE: this terminal's pane is on another server/);
     const { code, err } = await inProcessCli(["capture"], { env: inside });
     expect([code, err]).toEqual([69, expect.stringMatching(/no daemon listens/)]);
   });

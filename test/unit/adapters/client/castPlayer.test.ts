@@ -12,7 +12,7 @@ const TEXT = lines(
   [4, "r", "20x8"],
   [4, "o", "\u001bcthree "],
   [6, "o", "four "],
-  [8, "m", "end: the pane is gone"],
+  [8, "m", "end: the pane closed"],
 );
 
 /** Lets promises that are ready settle. */
@@ -116,6 +116,6 @@ test("both versions, without a size, with comments and a line that was cut off; 
   expect(parseCast(three, "it")).toMatchObject({ size: { cols: 80, rows: 24 }, lengthSec: 3, events: [{}, {}] });
   expect(parseCast(`${lines(HEADER)}[0`, "it")).toMatchObject({ lengthSec: 0, events: [] });
   expect(() => parseCast("", "it")).toThrow("it is empty");
-  expect(() => parseCast("<html>", "it")).toThrow("it is no asciicast of version 2 or 3");
-  expect(() => parseCast(lines(HEADER, [0, "o"], [1, "o", "a"]), "it")).toThrow("it: line 2 is no event");
+  expect(() => parseCast("<html>", "it")).toThrow("it is not an asciicast file of version 2 or 3");
+  expect(() => parseCast(lines(HEADER, [0, "o"], [1, "o", "a"]), "it")).toThrow("it: line 2 is not an event");
 });

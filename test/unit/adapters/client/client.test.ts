@@ -95,7 +95,7 @@ describe("events", () => {
 
   test("a body that goes silent is an error", async () => {
     const silent = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => undefined) });
-    await expect(followed(silent, 20).events().next()).rejects.toThrow("nothing came");
+    await expect(followed(silent, 20).events().next()).rejects.toThrow("sent nothing");
   });
 });
 

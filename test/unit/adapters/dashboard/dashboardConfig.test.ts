@@ -76,12 +76,12 @@ test.each<[string, Given, string]>([
 });
 
 test.each<[Given, RegExp]>([
-  [{ options: { "dashboard-port": "70000" } }, /--dashboard-port must be a whole number/],
+  [{ options: { "dashboard-port": "70000" } }, /--dashboard-port must be an integer/],
   [{ env: { TMUXWIRE_DASHBOARD_AVAILABILITY: "maybe" } }, /must be exists, command or process_tree/],
   [{ env: { TMUXWIRE_DASHBOARD_GAP_MS: "9999" } }, /milliseconds from 0 to 5000/],
-  [{ env: { TMUXWIRE_DASHBOARD_ORIGINS: "https://x.example/" } }, /origins as a browser sends them/],
+  [{ env: { TMUXWIRE_DASHBOARD_ORIGINS: "https://x.example/" } }, /origins as browsers send them/],
   [{ file: { dashboard: { agentPrograms: [] } } }, /names of programs/],
-  [{ file: { dashboard: { prot: 1 } } }, /has no setting "dashboard\.prot"/],
+  [{ file: { dashboard: { prot: 1 } } }, /unknown setting "dashboard\.prot"/],
 ])("%j is refused", (given, message) => {
   expect(() => load(given).dashboard).toThrow(message);
 });

@@ -20,10 +20,10 @@ test.each<[Record<string, string>, RegExp]>([
   [{ AUTH_TOKEN: "0123456789 abcdef" }, /AUTH_TOKEN/],
   [{ AUTH_TOKEN: GOOD, HOST: "0.0.0.0" }, /FRESHELL_ALLOW_LAN=1/],
   [{ AUTH_TOKEN: GOOD, HOST: "192.168.1.5" }, /FRESHELL_ALLOW_LAN=1/],
-  [{ AUTH_TOKEN: GOOD, PORT: "99999" }, /PORT must be a whole number/],
+  [{ AUTH_TOKEN: GOOD, PORT: "99999" }, /PORT must be an integer/],
   [{ AUTH_TOKEN: GOOD, MAX_TERMINALS: "0" }, /MAX_TERMINALS must be a whole number from 1/],
   [{ AUTH_TOKEN: GOOD, WAIT_MAX_GLOBAL: "many" }, /WAIT_MAX_GLOBAL/],
-  [{ AUTH_TOKEN: GOOD, ALLOWED_ORIGINS: "example.com/x" }, /ALLOWED_ORIGINS must be origins/],
+  [{ AUTH_TOKEN: GOOD, ALLOWED_ORIGINS: "example.com/x" }, /ALLOWED_ORIGINS must be comma-separated origins/],
 ])("%j", async (env, message) => {
   const { code, out, err } = await inProcessCli(["serve", "--only", "freshell"], { env, homeDir });
   expect([code, out]).toEqual([1, ""]);

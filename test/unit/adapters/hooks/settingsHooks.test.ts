@@ -110,7 +110,7 @@ describe.each([
       for (const action of ["install", "uninstall", "status"]) {
         const result = await hooks([action, agent]);
         expect(result).toMatchObject({ code: 1, out: "" });
-        expect(result.err).toMatch(/^[^\n]*it was left as it is[^\n]*\n$/);
+        expect(result.err).toMatch(/^[^\n]*it was not changed[^\n]*\n$/);
         expect(result.err).not.toContain("hush");
       }
       expect(readFileSync(settings(), "utf8")).toBe(text);

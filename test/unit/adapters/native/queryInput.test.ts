@@ -18,7 +18,7 @@ test("a query's texts become what the schema takes", () => {
 test.each([{ lines: "" }, { lines: "-1" }, { lines: "5.0" }, { lines: "0x5" }, { joined: "yes" }, { joined: "" }])(
   "refuses %j",
   (query) => {
-    expect(() => queryInput(schema, query)).toThrow(`${Object.keys(query)[0]}: `);
+    expect(() => queryInput(schema, query)).toThrow(`${Object.keys(query)[0]} must be `);
   },
 );
 

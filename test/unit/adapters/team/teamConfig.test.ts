@@ -49,10 +49,10 @@ test("the environment and the file", () => {
 });
 
 test.each([
-  [{ PI_TEAM_WORKER_ARGV: "pi" }, /PI_TEAM_WORKER_ARGV must be a program and its arguments as a JSON list/],
-  [{ PI_TEAM_WORKER_ARGV: "[]" }, /JSON list/],
-  [{ PI_TEAM_WORKER_ARGV: '[""]' }, /JSON list/],
-  [{ PI_TEAM_WORKER_ARGV: '["pi",1]' }, /JSON list/],
+  [{ PI_TEAM_WORKER_ARGV: "pi" }, /PI_TEAM_WORKER_ARGV must be a program and its arguments as a JSON array/],
+  [{ PI_TEAM_WORKER_ARGV: "[]" }, /JSON array/],
+  [{ PI_TEAM_WORKER_ARGV: '[""]' }, /JSON array/],
+  [{ PI_TEAM_WORKER_ARGV: '["pi",1]' }, /JSON array/],
   [{ TMUXWIRE_TEAM_PASS_ENV: "PI_TEAMD_TOKEN" }, /none of them PI_TEAMD_/],
   [{ TMUXWIRE_TEAM_PASS_ENV: "A=B" }, /names of variables/],
   [{ TMUXWIRE_TEAM_READY_TIMEOUT_MS: "5" }, /milliseconds from 1000/],

@@ -35,7 +35,7 @@ test("a database is made for us alone, and leaves nothing beside it, whatever st
 });
 
 test.each<[string, (state: string, path: string) => void, RegExp]>([
-  ["a folder that others may write", (state) => chmodSync(state, 0o777), /others may write in .*state; run chmod 700/],
+  ["a folder that others may write", (state) => chmodSync(state, 0o777), /state is writable by others; run `chmod 700/],
   [
     "a folder that is a link",
     (state) => {
@@ -43,7 +43,7 @@ test.each<[string, (state: string, path: string) => void, RegExp]>([
       mkdirSync(`${state}2`);
       symlinkSync(`${state}2`, state);
     },
-    /state is a symbolic link; use the directory it leads to/,
+    /state is a symbolic link; use the directory it points to/,
   ],
   [
     "a file that is a link",
@@ -61,7 +61,7 @@ test.each<[string, (state: string, path: string) => void, RegExp]>([
       writeFileSync(path, "");
       chmodSync(path, 0o666);
     },
-    /others may write in .*d\.db, and may have done so/,
+    /d\.db is writable by others and may have been changed/,
   ],
 ])("%s is refused, and nothing is made", (_what, spoil, message) => {
   const state = join(root, "state");

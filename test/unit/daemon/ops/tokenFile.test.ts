@@ -59,7 +59,7 @@ describe("a first start", () => {
   test("is refused in a directory in which others may write", async () => {
     mkdirSync(join(root, "state", "tmuxwire"), { recursive: true });
     chmodSync(join(root, "state", "tmuxwire"), 0o777);
-    await expect(readOrMakeToken(path)).rejects.toThrow(/others may write in .*; run chmod 700/);
+    await expect(readOrMakeToken(path)).rejects.toThrow(/is writable by others; run `chmod 700/);
     expect(readdirSync(join(root, "state", "tmuxwire"))).toEqual([]);
   });
 
@@ -81,7 +81,7 @@ describe("later ones", () => {
     write(GOOD, mode);
     await expect(readOrMakeToken(path)).rejects.toMatchObject({
       code: "CONFIGURATION_INVALID",
-      message: expect.stringMatching(/token can be read by others \(mode 0\d{3}\).*; remove it/) as string,
+      message: expect.stringMatching(/token is readable by others \(mode 0\d{3}\).*; remove it/) as string,
     });
     expect(existsSync(path)).toBe(true);
   });
@@ -105,7 +105,7 @@ describe("later ones", () => {
     write(GOOD, 0o600);
     symlinkSync(path, join(root, "link"));
     await expect(readToken(join(root, "link"))).rejects.toThrow(/symbolic link/);
-    await expect(readToken(root)).rejects.toThrow(/is not a file/);
+    await expect(readToken(root)).rejects.toThrow(/is not a regular file/);
   });
 
   test("a reader makes nothing", async () => {

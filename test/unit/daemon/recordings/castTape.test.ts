@@ -51,7 +51,7 @@ test("the screen, output, sizes, holes and the end, each at its time", () => {
     [1.5, "r", "30x5"],
     [1.5, "o", "U"],
     [1.5, "m", "exit: status 3"],
-    [1.5, "m", "end: the pane is gone"],
+    [1.5, "m", "end: the pane closed"],
   ]);
   expect(ends).toEqual(["pane"]);
   expect(tape.gaps).toBe(1);
@@ -87,7 +87,7 @@ test("it never has more bytes than its bound, and says so at its end", () => {
   expect(Buffer.byteLength(text())).toBe(tape.bytes);
   expect(tape.bytes).toBeLessThanOrEqual(65_536);
   expect(tape.bytes).toBeGreaterThan(50_000);
-  expect(events().at(-1)).toEqual([0, "m", "end: it has reached its bound of bytes"]);
+  expect(events().at(-1)).toEqual([0, "m", "end: it reached its size limit"]);
 });
 
 test("what is typed, also where some of it is missing", () => {

@@ -44,6 +44,6 @@ describe("the parser", () => {
     const megabyte = new TextEncoder().encode(`data: ${"a".repeat(1_048_576)}`);
     expect(() => {
       for (let count = 0; count < 10; count++) parser.push(megabyte);
-    }).toThrow("has no end");
+    }).toThrow("is too long");
   });
 });

@@ -185,24 +185,24 @@ describe("values", () => {
 });
 
 describe("what cannot be used is one line that names it", () => {
-  const origins = "origins as a browser sends them, scheme://host[:port] in lower case without a path, comma between";
+  const origins = "comma-separated origins as browsers send them: scheme://host[:port] in lower case, without a path";
   const cases: [Given, string][] = [
-    [{ env: { PORT: "abc" } }, 'PORT must be a whole number from 0 to 65535 (it is "abc")'],
-    [{ env: { PORT: "65536" } }, 'PORT must be a whole number from 0 to 65535 (it is "65536")'],
+    [{ env: { PORT: "abc" } }, 'PORT must be an integer from 0 to 65535 (it is "abc")'],
+    [{ env: { PORT: "65536" } }, 'PORT must be an integer from 0 to 65535 (it is "65536")'],
     [
       { file: { addin: { port: 1.5 } } },
-      '"addin.port" in /home/u/config.json must be a whole number from 0 to 65535 (it is 1.5)',
+      '"addin.port" in /home/u/config.json must be an integer from 0 to 65535 (it is 1.5)',
     ],
     [{ env: { TMUX_BRIDGE_MODE: "real" } }, 'TMUX_BRIDGE_MODE must be "tmux" or "stub" (it is "real")'],
     [{ env: { HTTPS: "yes" } }, 'HTTPS must be 1, true, 0 or false (it is "yes")'],
     [
       { env: { HOST: "http://x" } },
-      'HOST must be a host name or address, without scheme, port or brackets (it is "http://x")',
+      'HOST must be a host name or address without scheme, port or brackets (it is "http://x")',
     ],
     [{ env: { ALLOWED_ORIGINS: "https://a.test/" } }, `ALLOWED_ORIGINS must be ${origins} (it is "https://a.test/")`],
     [{ env: { ALLOWED_ORIGINS: "*" } }, `ALLOWED_ORIGINS must be ${origins} (it is "*")`],
     [{ env: { ALLOWED_ORIGINS: "null" } }, `ALLOWED_ORIGINS must be ${origins} (it is "null")`],
-    [{ options: { http: true, https: true } }, "--https and --http contradict each other: give one of them"],
+    [{ options: { http: true, https: true } }, "give --https or --http, not both"],
     [{ options: { "log-level": "loud" } }, '--log-level must be one of trace, debug, info, warn, error (it is "loud")'],
     [
       { env: { PI_FOR_EXCEL_KEY_PATH: "/k" } },
@@ -214,9 +214,9 @@ describe("what cannot be used is one line that names it", () => {
     ],
     [
       { file: { addin: { prot: 1 } } },
-      '/home/u/config.json has no setting "addin.prot": remove it or correct its name',
+      '/home/u/config.json: unknown setting "addin.prot"; remove it or correct its name',
     ],
-    [{ file: [] }, "/home/u/config.json must hold one JSON object"],
+    [{ file: [] }, "/home/u/config.json must contain one JSON object"],
   ];
   test.each(cases)("%j", (given, problem) => {
     expect(problemOf(given)).toBe(problem);

@@ -22,20 +22,20 @@ describe("the report", () => {
   });
 
   test.each([
-    [findings.slice(0, 2), "usable, with 1 thing to look at"],
-    [findings.slice(0, 1), "all is well"],
+    [findings.slice(0, 2), "usable, with 1 warning"],
+    [findings.slice(0, 1), "all checks passed"],
   ])("ends with a summary", (some, text) => {
     expect(reportText(some, false).trimEnd().split("\n").at(-1)).toBe(text);
   });
 
   test("colours only the verdicts, and passes no control character on", () => {
-    expect(reportText([ok("a", "b\u001b[2J")], true)).toBe("\u001b[32mok  \u001b[0m  a  b�[2J\n\nall is well\n");
+    expect(reportText([ok("a", "b\u001b[2J")], true)).toBe("\u001b[32mok  \u001b[0m  a  b�[2J\n\nall checks passed\n");
   });
 });
 
 test("a check that throws is a failed check", async () => {
-  const error = new AppError("TMUX_UNAVAILABLE", "tmux was not found: install it");
+  const error = new AppError("TMUX_UNAVAILABLE", "tmux is not installed; install it");
   expect(await findingOf({ name: "tmux", probe: () => Promise.reject(error) })).toEqual(
-    fail("tmux", "tmux was not found: install it"),
+    fail("tmux", "tmux is not installed; install it"),
   );
 });

@@ -67,7 +67,7 @@ describe.each([
     else writeFileSync(file(), readFileSync(kept));
     const refused = await hooks(["install", agent]);
     expect(refused.code).not.toBe(0);
-    expect(refused.err).toMatch(/^[^\n]*is not ours[^\n]*\n$/);
+    expect(refused.err).toMatch(/^[^\n]*was not written by tmuxwire[^\n]*\n$/);
     await hooks(["uninstall", agent]);
     expect(readFileSync(file(), "utf8")).toBe("export default () => {};\n");
   });
@@ -91,7 +91,7 @@ test("copilot's file is valid, and is ours only while every command in it is", a
   expect(existsSync(script)).toBe(true);
   written.hooks["Stop"]!.push({ type: "command", bash: "bell" });
   writeFileSync(file, JSON.stringify(written));
-  expect((await hooks(["install", "copilot"])).err).toMatch(/is not ours/);
+  expect((await hooks(["install", "copilot"])).err).toMatch(/was not written by tmuxwire/);
   expect(readFileSync(file, "utf8")).toBe(JSON.stringify(written));
 });
 

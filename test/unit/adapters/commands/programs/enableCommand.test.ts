@@ -22,7 +22,7 @@ function put(text: string): void {
 
 test("enable and disable keep what else is in the file", async () => {
   put('{"native":{"port":1234},"serve":{"enabled":"team"}}');
-  expect((await cli("enable", "addin")).out).toMatch(/^addin starts from the daemon's next start on/);
+  expect((await cli("enable", "addin")).out).toMatch(/^addin starts when the daemon next starts/);
   expect(file()).toEqual({ native: { port: 1234 }, serve: { enabled: ["team", "addin"] } });
   expect((await cli("enable", "addin")).out).toMatch(/nothing to change/);
   expect((await cli("disable", "team")).code).toBe(0);
@@ -41,7 +41,7 @@ test.each(["{", "[]", '{"serve":3}', '{"serve":{"enabled":[3]}}'])("%s is left a
 });
 
 test("only what there is to enable", async () => {
-  expect((await cli("enable", "native")).err).toMatch(/NAME is one of addin, team, not "native"/);
+  expect((await cli("enable", "native")).err).toMatch(/NAME must be one of addin, team, not "native"/);
   put('{"serve":{"enabled":["nope"]}}');
   expect((await cli("config")).err).toMatch(/serve\.enabled and --with take addin, team; "nope" is none of them/);
 });

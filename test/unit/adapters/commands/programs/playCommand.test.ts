@@ -46,7 +46,7 @@ test("a last line that was cut off is none; a broken one before it is told by it
   expect(await play(cast(`${lines(TWO, [0, "o", "a"])}[0.1, "o", "cut`))).toMatchObject({ code: 0, err: "" });
   const broken = await play(cast(`${lines(TWO, [0, "o", "a"])}[0.1, "o"\n${lines([0.2, "o", "b"])}`));
   expect(broken).toMatchObject({ code: 2, out: `a${TERMINAL_AT_REST}` });
-  expect(broken.err).toContain("line 3 is no event of a recording");
+  expect(broken.err).toContain("line 3 is not an event of a recording");
 });
 
 test("what is no recording is told, and nothing is written to the terminal", async () => {
@@ -54,7 +54,7 @@ test("what is no recording is told, and nothing is written to the terminal", asy
     // oxlint-disable-next-line no-await-in-loop -- one file
     const result = await play(cast(text));
     expect(result).toMatchObject({ code: 2, out: "" });
-    expect(result.err).toMatch(/^tmuxwire: .*one\.cast is (?:empty|no asciicast of version 2 or 3)\n$/);
+    expect(result.err).toMatch(/^tmuxwire: .*one\.cast is (?:empty|not an asciicast file of version 2 or 3)\n$/);
   }
   expect(await play(join(folder, "none.cast"))).toMatchObject({ code: 2, out: "" });
 });

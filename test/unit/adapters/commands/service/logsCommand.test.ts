@@ -28,7 +28,7 @@ test("the end of the file of a daemon that was started by a command", async () =
 test("none: it says where one would be", async () => {
   const { code, err } = await logs();
   expect(code).toBe(3);
-  expect(err).toMatch(/there is no log at .*run\/tmuxwire\/daemon\.log, and no service: a daemon in a terminal/);
+  expect(err).toMatch(/no log at .*run\/tmuxwire\/daemon\.log, and no service: a daemon in a terminal/);
 });
 
 test("goes on with what comes", async () => {

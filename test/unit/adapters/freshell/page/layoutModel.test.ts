@@ -73,7 +73,7 @@ describe("what only the device's own people do", () => {
     device.runtime.change((layout) => withPaneTitle(layout, q, undefined));
     expect(JSON.stringify(device.layout.layouts[tabId])).not.toContain("logs");
     const before = JSON.stringify(device.saved);
-    expect(() => device.runtime.change((layout) => ({ ...layout, activeTabId: "gone" }))).toThrow("is no tab");
+    expect(() => device.runtime.change((layout) => ({ ...layout, activeTabId: "gone" }))).toThrow("is not a tab");
     expect(JSON.stringify(device.saved)).toBe(before);
   });
 });

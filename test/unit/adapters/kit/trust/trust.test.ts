@@ -27,7 +27,7 @@ test("a path is quoted for the shell that reads it", () => {
 
 test("mkcert's authority is trusted by mkcert, a given certificate by whoever gave it", () => {
   expect(trustInstructions("linux", certificate("mkcert", "/m/rootCA.pem"), [])).toContain("mkcert -install");
-  expect(trustInstructions("linux", certificate("configured"), [])).toContain("did not make");
+  expect(trustInstructions("linux", certificate("configured"), [])).toContain("was not made by tmuxwire");
 });
 
 test("a folder that has no database yet gets one first", () => {

@@ -96,7 +96,7 @@ describe("what is no layout names its place", () => {
     ["a pointer to no pane", snapshot(leaf("p1"), { activePane: { t1: "p9" } }), "activePane.t1"],
     ["a pointer to a split", snapshot(split("p1", [leaf("p2"), leaf("p3")])), "activePane.t1"],
     ["an active tab that is not there", snapshot(leaf("p1"), { activeTabId: "t9" }), "activeTabId"],
-    ["one id twice", snapshot(split("s", [leaf("p1"), leaf("p1")])), '"p1" occurs twice'],
+    ["one id twice", snapshot(split("s", [leaf("p1"), leaf("p1")])), 'duplicate id "p1"'],
     ["sizes that are no numbers", snapshot(split("s", [leaf("p1"), leaf("p2")], { sizes: [NaN, 50] })), "sizes.0"],
     ["sizes as JSON has NaN", snapshot(split("s", [leaf("p1"), leaf("p2")], { sizes: [null, 50] })), "sizes.0"],
     ["a size of nothing", snapshot(split("s", [leaf("p1"), leaf("p2")], { sizes: [0, 100] })), "above 0"],
@@ -104,7 +104,7 @@ describe("what is no layout names its place", () => {
     ["one child", snapshot(split("s", [leaf("p1")])), "layouts.t1"],
     ["another direction", snapshot(split("s", [leaf("p1"), leaf("p2")], { direction: "diagonal" })), "direction"],
     ["another kind", snapshot(leaf("p1", { kind: "clock" })), "content.kind"],
-    ["an id that is a trap", snapshot(leaf("__proto__")), "another word"],
+    ["an id that is a trap", snapshot(leaf("__proto__")), "must not be __proto__"],
     ["an id with a blank", snapshot(leaf("p 1")), "visible ASCII"],
     ["a title of two lines", snapshot(leaf("p1"), { tabs: [tab("t1", { title: "a\nb" })] }), "control characters"],
     ["a long title", snapshot(leaf("p1"), { tabs: [tab("t1", { title: "x".repeat(257) })] }), "256"],
@@ -112,7 +112,11 @@ describe("what is no layout names its place", () => {
     ["a tab of nobody's", snapshot(leaf("p1"), { tabs: [tab("t1", { ownerDeviceId: "" })] }), "ownerDeviceId"],
     ["a tab without a time", snapshot(leaf("p1"), { tabs: [tab("t1", { createdAt: "now" })] }), "createdAt"],
     ["a script", snapshot(leaf("p1", { kind: "browser", url: "javascript:alert(1)" })), "http: or https:"],
-    ["a terminal without an id", snapshot(leaf("p1", { kind: "terminal", terminalId: "a b" })), "terminal's id"],
+    [
+      "a terminal without an id",
+      snapshot(leaf("p1", { kind: "terminal", terminalId: "a b" })),
+      "must be a terminal id",
+    ],
   ])("%s", (_name, given, place) => {
     const told = refusal(given);
     expect(told).toMatch(/^INVALID_ARGUMENT /);

@@ -67,7 +67,7 @@ describe("a link", () => {
     await settled();
     line.cut();
     await settled();
-    expect(line.last).toMatchObject({ kind: "lost", retryAtMs: 500, message: "the connection broke off" });
+    expect(line.last).toMatchObject({ kind: "lost", retryAtMs: 500, message: "the connection broke" });
     line.clock.advanceMs(499);
     await settled();
     expect(line.askedFrom).toEqual([undefined]);
@@ -129,7 +129,7 @@ describe("a link", () => {
     expect(line.last).toEqual({ kind: "live" });
     line.clock.advanceMs(1);
     await settled();
-    expect(line.last).toMatchObject({ kind: "lost", message: "nothing came from the daemon for a while" });
+    expect(line.last).toMatchObject({ kind: "lost", message: "the daemon sent nothing for a while" });
   });
 
   test("is tried at once when asked, and never after it was closed", async () => {
