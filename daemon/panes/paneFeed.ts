@@ -247,6 +247,7 @@ export class PaneFeed {
       case "session-created":
       case "session-closed":
       case "pane-exited":
+      case "waiting":
         return;
     }
   }

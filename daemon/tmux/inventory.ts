@@ -92,12 +92,19 @@ export interface ServerStatus {
    * the same value after a reconnect or a restart of ours means that the ids hold. Undefined while none is known.
    */
   readonly identity: string | undefined;
-  /** What our control clients wait for: that nothing comes or goes on a tmux that attaching could end now. */
-  readonly waiting?: { readonly for: "calm"; readonly sinceUnixMs: number } | undefined;
+  readonly waiting?: Waiting | undefined;
+}
+
+/** What our control clients wait for: that nothing comes or goes on a tmux that attaching could end now. */
+export interface Waiting {
+  readonly for: "calm";
+  readonly sinceUnixMs: number;
 }
 
 export type ServerEvent =
   | { readonly kind: "state"; readonly state: ServerState }
+  /** Clients of ours begin to wait, or none waits any more: `ServerStatus.waiting` has changed. */
+  | { readonly kind: "waiting"; readonly waiting: Waiting | undefined }
   | { readonly kind: "session-created"; readonly session: SessionId }
   | { readonly kind: "session-closed"; readonly session: SessionId }
   | { readonly kind: "pane-resized"; readonly pane: PaneId; readonly cols: number; readonly rows: number }

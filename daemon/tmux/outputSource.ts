@@ -4,6 +4,7 @@
  */
 import type { AppError } from "../../protocol/errors.ts";
 import type { Gap, Position } from "../../protocol/position.ts";
+import type { Waiting } from "./inventory.ts";
 import type { InputPart } from "./io.ts";
 
 /** How a pane's program ended (tmux `pane_dead_status`, `pane_dead_signal`). Both absent when tmux does not know. */
@@ -44,6 +45,8 @@ export interface OutputSource {
   readonly tailSeq: number;
   /** Set once the program has ended. */
   readonly exit: ExitStatus | undefined;
+  /** What its connection waits for before anything can come, if it does; a gap tells the end of that. */
+  readonly waiting?: Waiting | undefined;
   /** At most `maxBytes` from `from`; a position outside `[tailSeq, outputSeq]` gives a gap or the end, never throws. */
   read(from: number, maxBytes?: number): OutputSlice;
   /** Returns the unsubscribe function, safe to call twice. */

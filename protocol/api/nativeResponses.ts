@@ -45,6 +45,17 @@ const gaps = described(v.array(gapSchema), "Output that the wait could not see."
 
 export const serverStateSchema = v.picklist(["connecting", "ready", "degraded", "closed"]);
 
+export const waiting = v.optional(
+  described(
+    v.object({
+      for: described(v.literal("calm"), "For what."),
+      sinceUnixMs: described(v.number(), "Since when: Unix time in milliseconds."),
+    }),
+    "There while clients of the daemon wait until the server is calm: streams begin then, with a gap.",
+  ),
+);
+export type NativeWaiting = NonNullable<v.InferOutput<typeof waiting>>;
+
 const serverSchema = v.object({
   name: described(v.string(), "Its name in paths."),
   kind: described(v.picklist(["owned", "guest", "stub"]), "The daemon's own, the user's, or one in memory for tests."),
@@ -54,15 +65,7 @@ const serverSchema = v.object({
   socketPath: described(v.nullable(v.string()), "The socket of the tmux server; null when there is none."),
   sessions: count("How many sessions it has."),
   panes: count("How many panes it has."),
-  waiting: v.optional(
-    described(
-      v.object({
-        for: described(v.literal("calm"), "For what."),
-        sinceUnixMs: described(v.number(), "Since when: Unix time in milliseconds."),
-      }),
-      "There while clients of the daemon wait until the server is calm: streams begin then, with a gap.",
-    ),
-  ),
+  waiting,
 });
 export type NativeServer = v.InferOutput<typeof serverSchema>;
 export const serversSchema = v.object({ servers: described(v.array(serverSchema), "All of them.") });
@@ -112,6 +115,7 @@ export const paneDetailsSchema = v.object({
   historyLines: count("Rows above the screen that tmux keeps."),
   alternateScreen: described(v.boolean(), "Whether a full-screen program shows its own screen."),
   inMode: described(v.boolean(), "Whether it is in one of tmux's modes, such as copy mode."),
+  waiting,
 });
 export type NativePaneDetails = v.InferOutput<typeof paneDetailsSchema>;
 

@@ -4,7 +4,7 @@
  */
 import * as v from "valibot";
 import type { LayoutCell } from "../windowLayout.ts";
-import { exitSchema, serverStateSchema } from "./nativeResponses.ts";
+import { exitSchema, serverStateSchema, waiting } from "./nativeResponses.ts";
 import { readinessSchema } from "./nativeReadiness.ts";
 import { count, described, optional } from "./described.ts";
 
@@ -81,6 +81,7 @@ const treeEntries = {
 export const treeSchema = v.object({
   id: described(v.string(), "The event that this tree is after: `Last-Event-ID` for what follows it."),
   state,
+  waiting,
   ...treeEntries,
 });
 export type NativeTreeResponse = Frozen<v.InferOutput<typeof treeSchema>>;
@@ -110,11 +111,12 @@ export const serverEventSchema = v.variant("type", [
     type: v.literal("reset"),
     reason: v.picklist(RESET_REASONS),
     state,
+    waiting,
     ...treeEntries,
     /** With `readiness`: for every pane where it is known. */
     readiness: v.optional(v.record(v.string(), readinessSchema)),
   }),
-  v.object({ type: v.literal("server-state"), state }),
+  v.object({ type: v.literal("server-state"), state, waiting }),
   v.object({ type: v.literal("window-created"), window: treeWindowSchema }),
   v.object({ type: v.literal("pane-created"), pane: treePaneSchema }),
   v.object({ type: v.literal("pane-moved"), pane, window }),

@@ -3,9 +3,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { openPtyTransport } from "../../daemon/host/ptyTransport.ts";
 import { introductionTo } from "../../daemon/servers/guest/guestProbe.ts";
+import { createClient, type PaneEvent } from "../../adapters/client/client.ts";
 import { nativeServer } from "../../adapters/operations/outputs.ts";
 import type { ServerEvent } from "../../daemon/tmux/inventory.ts";
 import { eventually } from "../support/clock/eventually.ts";
+import { dashboardFixture } from "../support/daemon/dashboardFixture.ts";
+import { nativeFixture } from "../support/daemon/nativeServer.ts";
+import { RawSocket } from "../support/daemon/nativeSocket.ts";
 import { ECHOING_LINES, guestFixture, userSession } from "../support/tmux/guestFixture.ts";
 import type { PrivateSocket } from "../support/tmux/ownedFixture.ts";
 
@@ -88,4 +92,57 @@ test("meanwhile panes are captured over the base connection, and streams begin w
   await eventually(() => server.status().waiting === undefined);
   await eventually(() => [...gaps.values()].flat().length === 1);
   expect([...gaps.values()].flat()).toMatchObject([{ reason: "paused", from: 0, to: 1 }]);
+});
+
+test("whoever looks is told what is waited for and since when, those who follow events when it begins and ends", async () => {
+  await using fixture = await guestFixture(twoSessions, { transport: openPtyTransport });
+  const { server, socket, events } = fixture;
+  if (!mustBeCalm(socket)) return;
+  await using native = await nativeFixture(server);
+  await using dashboard = await dashboardFixture(server);
+  const client = createClient({ url: native.url }).server("main");
+  const { activePane: other } = server.findSession("other")!;
+  const states: object[] = [];
+  const over = new AbortController();
+  const following = (async () => {
+    for await (const { event } of client.events({ signal: over.signal }))
+      if (event.type === "reset" || event.type === "server-state") states.push(event);
+  })().catch(() => undefined);
+  const cards = await dashboard.events();
+  await eventually(() => states.length === 1);
+  expect(states[0]).not.toHaveProperty("waiting");
+  const rest = restless(socket);
+  const streamed: PaneEvent[] = [];
+  const streaming = (): Promise<void> =>
+    (async () => {
+      for await (const event of client.pane(other!).follow({ signal: over.signal })) streamed.push(event);
+    })().catch(() => undefined);
+  try {
+    await eventually(() => isMet(events));
+    void streaming();
+    const began = await cards.next("server_waiting");
+    const { waiting } = server.status();
+    expect(waiting).toMatchObject({ for: "calm" });
+    expect(began.data).toMatchObject({ waiting: { for: "calm", since_unix_ms: waiting!.sinceUnixMs } });
+    expect((await dashboard.call("GET", "/api/agents")).json["waiting"]).toEqual(began.data["waiting"]);
+    expect(await client.tree()).toMatchObject({ waiting });
+    expect(await client.pane(other!).info()).toMatchObject({ id: other, waiting });
+    await eventually(() => states.length === 2 && streamed.length === 1);
+    expect(states[1]).toMatchObject({ type: "server-state", state: "ready", waiting });
+    expect(streamed).toMatchObject([{ kind: "open", pane: other, waiting }]);
+    await using late = await RawSocket.open(native.port);
+    late.send({ type: "follow-events", id: 1, server: "main" });
+    late.send({ type: "subscribe", id: 2, server: "main", pane: other });
+    expect(await late.message("server-event")).toMatchObject({ event: { type: "reset", waiting } });
+    expect(await late.message("subscribed")).toMatchObject({ pane: other, waiting });
+  } finally {
+    await rest();
+  }
+  await cards.next(({ event, data }) => event === "server_waiting" && data["waiting"] === null);
+  await eventually(() => states.length === 3 && streamed.some(({ kind }) => kind === "gap"));
+  expect(states[2]).toEqual({ type: "server-state", state: "ready" });
+  expect((await dashboard.call("GET", "/api/agents")).json).not.toHaveProperty("waiting");
+  expect(await client.tree()).not.toHaveProperty("waiting");
+  over.abort();
+  await following;
 });

@@ -263,6 +263,7 @@ export class PaneLinks {
     if (event.kind === "pane-exited" || event.kind === "pane-closed") {
       for (const link of this.#links.values()) if (link.pane === event.pane) this.#setAvailable(link.agent, false);
     }
+    if (event.kind === "waiting") this.#options.desk.serverWaiting(event.waiting);
     if (event.kind !== "state") return;
     this.#gone.stop();
     if (event.state === "ready") this.#serverReady();

@@ -16,7 +16,7 @@ import { guestBufferName } from "./guestBuffers.ts";
 import { GuestSource } from "./guestSource.ts";
 import { OutputWatch, type OutputWatchOptions, type WrittenWindows } from "../outputWatch.ts";
 import { PaneRegistry, type PaneRegistryOptions } from "../paneRegistry.ts";
-import type { ServerCounters } from "../../tmux/inventory.ts";
+import type { ServerCounters, Waiting } from "../../tmux/inventory.ts";
 
 /** An attached connection that delivers the session's output. */
 export interface AttachChannel {
@@ -31,6 +31,8 @@ export interface AttachClientOptions
   readonly session: SessionId;
   readonly epoch: string;
   readonly clock: Clock;
+  /** What clients of ours wait for now. */
+  readonly waiting: () => Waiting | undefined;
   /** Attaches; gives up when the signal aborts. */
   readonly open: (client: AttachClient, signal: AbortSignal) => Promise<AttachChannel>;
   /** Another client of ours, which gets no output of the session's panes. */
@@ -114,10 +116,12 @@ export class AttachClient {
   source(pane: PaneId): GuestSource {
     let source = this.#sources.get(pane);
     if (source === undefined) {
-      source = new GuestSource(this.#registry.stream(pane), this.#options.clock, this.#options.onIdle);
+      const { clock, onIdle, waiting } = this.#options;
+      const ours = (): Waiting | undefined => (this.#isLate ? waiting() : undefined);
+      source = new GuestSource({ stream: this.#registry.stream(pane), clock, onIdle, waiting: ours });
       this.#sources.set(pane, source);
       this.#watched.add(paneNumberOf(pane));
-      this.#options.onIdle();
+      onIdle();
     }
     return source;
   }

@@ -59,10 +59,11 @@ export class GuestServer extends RealServer implements GuestBaseListener {
     super(options, spawn.host);
     const { clock } = options;
     const log = options.log ?? (() => undefined);
-    const onWaiting = (): void =>
-      log("attach.calm", {
-        state: gate.waitingSinceMs === undefined ? "attaching" : "waiting until the server is calm",
-      });
+    const onWaiting = (): void => {
+      const { waiting } = gate;
+      log("attach.calm", { state: waiting === undefined ? "attaching" : "waiting until the server is calm" });
+      this.#emit([{ kind: "waiting", waiting }]);
+    };
     const gate: AttachGate = new AttachGate({ clock, onWaiting });
     this.#gate = gate;
     this.#options = options;
