@@ -48,7 +48,6 @@ const sessionRow = ({ name, id, activePane, windows, createdSec }: NativeSession
   timeText(createdSec * 1_000),
 ];
 
-
 export const windowsCommand = operationCommand<{ readonly windows: readonly NativeWindow[] }>({
   operation: "listWindows",
   name: "windows",
