@@ -1,8 +1,8 @@
 /** From what the daemon knows to the API's responses. */
-import type { PaneInfo, SessionInfo, Waiting } from "../../daemon/tmux/inventory.ts";
+import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { Capture } from "../../daemon/tmux/io.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import { headOf } from "../../daemon/tmux/outputSource.ts";
+import { headOf, type Waiting } from "../../daemon/tmux/outputSource.ts";
 import type { Readiness } from "../../daemon/readiness/readiness.ts";
 import type { WaitResult } from "../../daemon/waits/waitTypes.ts";
 import type {

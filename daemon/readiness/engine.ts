@@ -23,6 +23,8 @@ interface ReadinessEngineOptions {
 interface Observed {
   readonly pane: ObservedPane;
   holders: number;
+  /** Those of them for whom its output is followed. */
+  followers: number;
 }
 
 export class ReadinessEngine implements ReadinessWatcher {
@@ -46,19 +48,27 @@ export class ReadinessEngine implements ReadinessWatcher {
   watch(server: TmuxServer, pane: PaneId, options: ReadinessOptions = {}): PaneReadiness {
     if (this.#isClosed) throw shuttingDown();
     const profile = options.profile === undefined ? undefined : profileNamed(options.profile);
+    // Elsewhere it costs nothing to follow.
+    const unfollowed = options.unfollowed === true && server.status().kind === "guest";
     const panes = this.#servers.get(server) ?? new Map<PaneId, Observed>();
     let observed = panes.get(pane);
     if (observed === undefined || observed.pane.isGone) {
       if (server.findPane(pane) === undefined)
         throw new AppError("NOT_FOUND", `there is no pane ${pane}; list the panes`);
-      observed = { pane: new ObservedPane({ ...this.#options, server, pane }), holders: 0 };
+      observed = { pane: new ObservedPane({ ...this.#options, server, pane, unfollowed }), holders: 0, followers: 0 };
       panes.set(pane, observed);
       this.#servers.set(server, panes);
     }
+    if (!unfollowed) observed.pane.follow();
     observed.holders += 1;
+    observed.followers += unfollowed ? 0 : 1;
     if (profile !== undefined) observed.pane.give(profile);
     return handleOf(observed, () => {
-      if (observed.holders > 0) return;
+      observed.followers -= unfollowed ? 0 : 1;
+      if (observed.holders > 0) {
+        if (observed.followers === 0) observed.pane.unfollow();
+        return;
+      }
       this.#remember(server, pane, observed.pane.agentSeenMs);
       observed.pane.close();
       if (panes.get(pane) === observed) panes.delete(pane);

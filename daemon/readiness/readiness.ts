@@ -85,6 +85,11 @@ export interface PaneReadiness extends Disposable {
 export interface ReadinessOptions {
   /** A profile's name. Default: by the program's name (`pane_current_command`) and title, `generic` when unknown. */
   readonly profile?: string | undefined;
+  /**
+   * Enough for a program that itself tells what it does (`report`): its output is followed only while somebody else who
+   * observes the pane needs that. What the program does not tell is seen a second later, on a guest.
+   */
+  readonly unfollowed?: boolean | undefined;
 }
 
 export interface ReadinessWatcher {

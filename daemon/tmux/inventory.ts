@@ -3,7 +3,7 @@
  */
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { WindowPlace } from "./layout.ts";
-import type { ExitStatus } from "./outputSource.ts";
+import type { ExitStatus, Waiting } from "./outputSource.ts";
 
 export interface PaneInfo {
   readonly id: PaneId;
@@ -93,12 +93,6 @@ export interface ServerStatus {
    */
   readonly identity: string | undefined;
   readonly waiting?: Waiting | undefined;
-}
-
-/** What our control clients wait for: that nothing comes or goes on a tmux that attaching could end now. */
-export interface Waiting {
-  readonly for: "calm";
-  readonly sinceUnixMs: number;
 }
 
 export type ServerEvent =

@@ -4,13 +4,18 @@
  */
 import type { AppError } from "../../protocol/errors.ts";
 import type { Gap, Position } from "../../protocol/position.ts";
-import type { Waiting } from "./inventory.ts";
 import type { InputPart } from "./io.ts";
 
 /** How a pane's program ended (tmux `pane_dead_status`, `pane_dead_signal`). Both absent when tmux does not know. */
 export interface ExitStatus {
   readonly exitCode?: number | undefined;
   readonly signal?: number | undefined;
+}
+
+/** What our control clients wait for: that nothing comes or goes on a tmux that attaching could end now. */
+export interface Waiting {
+  readonly for: "calm";
+  readonly sinceUnixMs: number;
 }
 
 export type OutputSlice =
@@ -51,6 +56,15 @@ export interface OutputSource {
   read(from: number, maxBytes?: number): OutputSlice;
   /** Returns the unsubscribe function, safe to call twice. */
   subscribe(listener: OutputListener): () => void;
+}
+
+export interface OutputOptions {
+  /**
+   * For somebody who only wants to know that something was written: nobody attaches to a guest's session for it. All
+   * that comes is a gap, within some two seconds of the output; positions mean nothing to anybody else. Elsewhere the
+   * same as otherwise.
+   */
+  readonly unfollowed?: boolean | undefined;
 }
 
 /** Where a source's head is now. */

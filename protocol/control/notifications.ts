@@ -21,7 +21,8 @@ export type Notification =
   | { readonly kind: "client-session-changed"; readonly session: SessionId }
   | { readonly kind: "client-detached" }
   /** Its value is not kept: a format may contain what a program wrote. */
-  | { readonly kind: "subscription-changed" }
+  /** `value`: the format as it is now; foreign text, unless the format has ids and numbers only. */
+  | { readonly kind: "subscription-changed"; readonly name: string; readonly value: string }
   /** `text` is the whole line, cut: tmux's own words when it cannot start, anything at all later. Never logged. */
   | { readonly kind: "other"; readonly keyword: string; readonly text: string };
 
@@ -86,7 +87,10 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     },
   ],
   ["%client-detached", () => ({ kind: "client-detached" })],
-  ["%subscription-changed", () => ({ kind: "subscription-changed" })],
+  [
+    "%subscription-changed",
+    ([name = ""], rest) => ({ kind: "subscription-changed", name, value: rest.slice(rest.indexOf(" : ") + 3) }),
+  ],
 ]);
 
 /** @param line one line without its line end, UTF-8 already decoded. A line that begins with no `%` is `other` too. */

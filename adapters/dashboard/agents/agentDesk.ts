@@ -4,7 +4,7 @@
  * one turn of the event loop.
  */
 import type { Clock } from "../../../daemon/time/clock.ts";
-import type { Waiting } from "../../../daemon/tmux/inventory.ts";
+import type { Waiting } from "../../../daemon/tmux/outputSource.ts";
 import type { DashboardEvents } from "../events/dashboardEvents.ts";
 import type { DashboardStore } from "../store/store.ts";
 import { type Agent, openTask } from "./agent.ts";

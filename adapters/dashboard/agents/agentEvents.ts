@@ -5,7 +5,7 @@ import { type Agent, stateName } from "./agent.ts";
 import { cardOf } from "./card.ts";
 import { clip } from "./questions.ts";
 import type { TurnRecord } from "../store/records.ts";
-import type { Waiting } from "../../../daemon/tmux/inventory.ts";
+import type { Waiting } from "../../../daemon/tmux/outputSource.ts";
 
 interface AgentEventsOptions {
   readonly events: DashboardEvents;

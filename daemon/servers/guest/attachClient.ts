@@ -9,14 +9,14 @@ import { type PaneId, paneNumberOf, type SessionId } from "../../../protocol/ids
 import { type Checkup, ConnectionChecker } from "../../connection/checkup.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { CaptureContext } from "../../panes/askPane.ts";
-import type { ExitStatus } from "../../tmux/outputSource.ts";
+import type { ExitStatus, Waiting } from "../../tmux/outputSource.ts";
 import type { Clock } from "../../time/clock.ts";
 import { clientCheckup } from "../clientCheck.ts";
 import { guestBufferName } from "./guestBuffers.ts";
 import { GuestSource } from "./guestSource.ts";
 import { OutputWatch, type OutputWatchOptions, type WrittenWindows } from "../outputWatch.ts";
 import { PaneRegistry, type PaneRegistryOptions } from "../paneRegistry.ts";
-import type { ServerCounters, Waiting } from "../../tmux/inventory.ts";
+import type { ServerCounters } from "../../tmux/inventory.ts";
 
 /** An attached connection that delivers the session's output. */
 export interface AttachChannel {

@@ -15,7 +15,7 @@ import {
   MAX_GUEST_ATTACHING,
 } from "../../../protocol/limits.ts";
 import type { Clock, Timer } from "../../time/clock.ts";
-import type { Waiting } from "../../tmux/inventory.ts";
+import type { Waiting } from "../../tmux/outputSource.ts";
 import type { ProbedServer } from "./guestProbe.ts";
 
 /** What tmux sends to every control client, even one without a session yet. */

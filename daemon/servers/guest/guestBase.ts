@@ -37,6 +37,7 @@ import {
   PRESENCE_COMMANDS,
 } from "./guestPresence.ts";
 import { isWaiting } from "../processState.ts";
+import { WRITTEN } from "./unfollowedPanes.ts";
 import type { ServerState } from "../../tmux/inventory.ts";
 
 interface GuestBaseOptions {
@@ -267,6 +268,7 @@ export class GuestBase {
       const { inventory, listener } = this.#options;
       if (!isSame) listener.onGone(new AppError("CONNECTION_LOST", "another tmux server has taken its place"));
       await inventory.listOver(connection);
+      listener.onAttached(connection);
     } finally {
       timer.cancel();
     }
@@ -286,6 +288,10 @@ export class GuestBase {
     if (isPresence) {
       this.#noticedBy = connection;
       this.#presenceAsked.soon();
+    }
+    if (kind === "subscription-changed" && notification.name === WRITTEN) {
+      this.#options.listener.onWritten(notification.value);
+      return;
     }
     if (kind === "pause") resume(connection, this.#carried?.client, notification.pane);
     this.#carried?.onNotification(notification);

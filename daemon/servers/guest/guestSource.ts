@@ -3,9 +3,8 @@
  * types or captures, the connection that carries the stream is kept; a source that nobody has used for a while may end.
  */
 import type { Clock } from "../../time/clock.ts";
-import type { ExitStatus, OutputListener, OutputSlice, OutputSource } from "../../tmux/outputSource.ts";
+import type { ExitStatus, OutputListener, OutputSlice, OutputSource, Waiting } from "../../tmux/outputSource.ts";
 import type { PaneStream } from "../../panes/paneStream.ts";
-import type { Waiting } from "../../tmux/inventory.ts";
 
 interface GuestSourceOptions {
   readonly stream: PaneStream;
