@@ -13,15 +13,14 @@ export function requireReadiness({ readiness }: WithReadiness): ReadinessWatcher
   return readiness;
 }
 
-/** As it is now: a capture of the screen when nobody watches the pane, or those who do may be behind (on a guest). @throws AppError NOT_FOUND, CONNECTION_LOST */
+/** As it is now: a capture of the screen when nobody follows the pane. @throws AppError NOT_FOUND, CONNECTION_LOST */
 export async function readinessNow(
   { readiness }: WithReadiness,
   server: TmuxServer,
   pane: PaneId,
 ): Promise<Readiness | undefined> {
-  const known = readiness?.known(server, pane);
-  const isKept = known !== undefined && server.status().kind !== "guest";
-  if (isKept || readiness === undefined) return known;
+  const known = readiness?.known(server, pane, true);
+  if (known !== undefined || readiness === undefined) return known;
   using watched = readiness.watch(server, pane, { unfollowed: true });
   return await watched.probe();
 }

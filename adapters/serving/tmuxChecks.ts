@@ -5,7 +5,7 @@ import { localHost } from "../../daemon/host/localHost.ts";
 import type { GuestConfig } from "../../daemon/ops/daemonConfig.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { HUB_PREFIX } from "../../daemon/servers/owned/hub.ts";
-import { introductionTo } from "../../daemon/servers/guest/guestProbe.ts";
+import { introductionTo } from "../../daemon/servers/introduction.ts";
 import { prepareSocketPath } from "../../daemon/servers/socketPath.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { type Check, type CheckInputs, fail, type Finding, ok, warn } from "./findings.ts";

@@ -76,8 +76,9 @@ export class ReadinessEngine implements ReadinessWatcher {
     });
   }
 
-  known(server: TmuxServer, pane: PaneId): Readiness | undefined {
-    return this.#servers.get(server)?.get(pane)?.pane.checkedNow();
+  known(server: TmuxServer, pane: PaneId, isFollowed = false): Readiness | undefined {
+    const observed = this.#servers.get(server)?.get(pane);
+    return isFollowed && observed?.followers === 0 ? undefined : observed?.pane.checkedNow();
   }
 
   hadAgent(server: TmuxServer, pane: PaneId): boolean {

@@ -98,8 +98,11 @@ export interface ReadinessWatcher {
    * @throws AppError NOT_FOUND, INVALID_ARGUMENT (no such profile)
    */
   watch(server: TmuxServer, pane: PaneId, options?: ReadinessOptions): PaneReadiness;
-  /** The state of a pane someone observes; undefined for others. */
-  known(server: TmuxServer, pane: PaneId): Readiness | undefined;
+  /**
+   * The state of a pane someone observes; undefined for others.
+   * @param isFollowed only where its output is followed: else it may be a second or two behind
+   */
+  known(server: TmuxServer, pane: PaneId, isFollowed?: boolean): Readiness | undefined;
   /** Whether an agent was seen in front of the pane within the last seconds, or is. */
   hadAgent(server: TmuxServer, pane: PaneId): boolean;
 }

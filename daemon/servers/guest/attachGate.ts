@@ -16,7 +16,7 @@ import {
 } from "../../../protocol/limits.ts";
 import type { Clock, Timer } from "../../time/clock.ts";
 import type { Waiting } from "../../tmux/outputSource.ts";
-import type { ProbedServer } from "./guestProbe.ts";
+import type { ProbedServer } from "../introduction.ts";
 
 /** What tmux sends to every control client, even one without a session yet. */
 const SENT_TO_ALL: ReadonlySet<Notification["kind"]> = new Set([
