@@ -69,7 +69,7 @@ async function guestOf(check: string, { socketPath }: GuestConfig, env: CheckInp
   if (version === "" || introduction === "any") return ok(check, runs);
   const crashes = `tmux before 3.7, and this is ${version}, can crash when a control client attaches while sessions come and go`;
   if (introduction === "direct")
-    return ok(check, `${runs}; ${crashes}: ours cannot do that, those of other programs can`);
+    return ok(check, `${runs}; ${crashes}: ours cannot do that, those of other programs can until it is 3.7`);
   return warn(check, `${runs}; ${crashes}: ours wait until it is calm`, "upgrade tmux to 3.7");
 }
 

@@ -87,8 +87,7 @@ test("sixty agents with hooks: no client is on their sessions", async () => {
   const ids: number[] = [];
   for (const [at, pane] of panes.entries()) ids.push(await hooked(dashboard, pane, `s${at}`));
   await Promise.all(ids.map((_id, at) => dashboard.hook("user-prompt-submit", { session_id: `s${at}`, prompt: "go" })));
-  for (const id of ids)
-    await eventually(async () => (await cardOf(dashboard, id))?.readiness?.state === "busy");
+  for (const id of ids) await eventually(async () => (await cardOf(dashboard, id))?.readiness?.state === "busy");
   // Each has been captured: what a card needs has been asked for.
   socket.tmux("send-keys", "-t", panes[0]!, "something", "Enter");
   expect(attached(socket).filter(({ isOurs }) => isOurs).length).toBe(1);

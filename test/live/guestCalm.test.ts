@@ -1,6 +1,7 @@
 /** A guest whose clients can only be of tmux's own program: before 3.7 they wait until the server is calm (docs/tmuxFacts.md 50). */
 import { expect, test } from "vitest";
 import { openPtyTransport } from "../../daemon/host/ptyTransport.ts";
+import type { OpenTransport } from "../../daemon/host/transport.ts";
 import { introductionTo } from "../../daemon/servers/introduction.ts";
 import { createClient, type PaneEvent } from "../../adapters/client/client.ts";
 import { nativeServer } from "../../adapters/operations/outputs.ts";
@@ -140,4 +141,16 @@ test("whoever looks is told what is waited for and since when, those who follow 
   expect(await client.tree()).not.toHaveProperty("waiting");
   over.abort();
   await Promise.all([following, streaming]);
+});
+
+test("the client brings no variable but the one that finds tmux: each is a message in which the server could end", async () => {
+  const given: string[][] = [];
+  const transport: OpenTransport = (options) => {
+    given.push(Object.keys(options.env));
+    return openPtyTransport(options);
+  };
+  await using fixture = await guestFixture(twoSessions, { transport });
+  const { server } = fixture;
+  await Promise.all(server.panes().map(({ id }) => server.capture(id)));
+  expect(given).toEqual([["PATH"], ["PATH"]]);
 });

@@ -30,7 +30,9 @@ export function guestClient(
   command: readonly string[],
   server: ProbedServer,
 ): ReturnType<typeof controlClient> {
-  const spawn = { tmux, tmuxVersion: program.version, args: ["-u", "-N", "-S", socketPath], env, cwd: "/" };
+  // tmux's own client sends the server a message for each variable, and the server needs none of ours (`-E`).
+  const needed = { PATH: env["PATH"] ?? "" };
+  const spawn = { tmux, tmuxVersion: program.version, args: ["-u", "-N", "-S", socketPath], env: needed, cwd: "/" };
   return controlClient({ open, openDirect, spawn, socketPath }, command, server);
 }
 

@@ -64,11 +64,10 @@ export class UnfollowedPanes {
 
   /** @throws AppError CONNECTION_LOST */
   async look<T>(pane: PaneId, work: (context: CaptureContext) => Promise<T>): Promise<T> {
-    const release = this.#source(pane).hold();
     try {
       return await work(this.#registry.captureContext(pane));
     } finally {
-      release();
+      if (!this.#sources.has(pane)) this.#registry.closePane(pane);
     }
   }
 

@@ -245,11 +245,7 @@ class OwnedServer extends RealServer {
     return { version, introduction: introductionTo(version, canBeDirect) };
   }
 
-  #client(
-    spawn: ClientSpawn,
-    command: readonly string[],
-    open: OpenTransport,
-  ): ReturnType<typeof controlClient> {
+  #client(spawn: ClientSpawn, command: readonly string[], open: OpenTransport): ReturnType<typeof controlClient> {
     const { openDirect } = this.host.clients;
     return controlClient({ open, openDirect, spawn, socketPath: this.#options.socketPath }, command, this.#running);
   }
