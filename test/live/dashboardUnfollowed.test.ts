@@ -101,11 +101,11 @@ test("a dialog that its hook tells of is in the card, and its answer at the term
   const from = events.events.length;
   await dashboard.hook("permission-request", { session_id: "s1", tool_name: "Bash", tool_input: { command: "ls" } });
   await channel.tell("ask", { kind: "permission" });
-  const { data } = await events.next(
+  const shownBy = await events.next(
     ({ event, data: { question } }) => event === "card_refresh" && (question as Card["question"])?.dialog_id != null,
     from,
   );
-  expect((data["question"] as Card["question"])!.options.length).toBeGreaterThan(1);
+  expect((shownBy.data["question"] as Card["question"])!.options.length).toBeGreaterThan(1);
   expect(followed(socket)).toEqual([]);
   const shown = events.events.length;
   socket.tmux("send-keys", "-t", at.pane, "1");
