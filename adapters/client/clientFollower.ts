@@ -64,11 +64,11 @@ export class SocketFollower {
 
   subscribed(message: Extract<StreamMessage, { readonly type: "subscribed" }>): void {
     this.#channel = message.channel;
-    const { server, pane, position, cols, rows } = message;
-    this.#epoch = epochOf(position);
+    const { type: _type, id: _id, channel: _channel, ...open } = message;
+    this.#epoch = epochOf(open.position);
     if (this.#position !== undefined) return;
-    this.#position = position;
-    this.#push({ kind: "open", server, pane, position, cols, rows });
+    this.#position = open.position;
+    this.#push({ kind: "open", ...open });
   }
 
   output({ outputSeq, bytes }: StreamFrame): void {

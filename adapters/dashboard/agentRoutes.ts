@@ -8,6 +8,7 @@ import { parsePosition } from "../../protocol/position.ts";
 import { alreadySent } from "../kit/guard/alreadySent.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import { openPaneEvents } from "../kit/streams/paneEvents.ts";
+import { waitingFields } from "./agents/agentEvents.ts";
 import { cardOf } from "./agents/card.ts";
 import type { DashboardContext } from "./dashboardContext.ts";
 import { MAX_KEYS } from "./dashboardLimits.ts";
@@ -20,9 +21,10 @@ import { usablePane } from "./respond/usablePane.ts";
 const MAX_TURNS = 200;
 
 /** `last_event_id`: the event stream after it has all later changes. */
-export function listAgents({ book, events, nowUnixMs }: DashboardContext, c: Context<GuardEnv>): Response {
+export function listAgents({ book, events, server, nowUnixMs }: DashboardContext, c: Context<GuardEnv>): Response {
   const agents = book.all().map((agent) => cardOf(agent, "list", nowUnixMs()));
-  return c.json({ agents, last_event_id: events.lastId });
+  const waiting = waitingFields(server.status().waiting);
+  return c.json({ agents, last_event_id: events.lastId, ...(waiting === undefined ? {} : { waiting }) });
 }
 
 export function listTurns({ book, store }: DashboardContext, c: Context<GuardEnv>, id: number): Response {

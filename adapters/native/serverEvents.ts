@@ -13,7 +13,7 @@ import type { NativeReadiness } from "../../protocol/api/nativeResponses.ts";
 import type { NativeServerEvent, NativeTreeResponse, RESET_REASONS } from "../../protocol/api/nativeTree.ts";
 import { isPaneId, type PaneId } from "../../protocol/ids.ts";
 import { EventLog, type EventReader } from "../kit/streams/eventLog.ts";
-import { nativeReadiness } from "../operations/outputs.ts";
+import { nativeReadiness, nativeState } from "../operations/outputs.ts";
 
 /** Kept for readers that reconnect or are slow: minutes of a busy person's work. */
 const MAX_EVENTS = 4_096;
@@ -66,11 +66,8 @@ export class ServerEvents {
   tree(): NativeTreeResponse {
     this.#begin();
     this.#endSoon();
-    return {
-      id: this.#idOf(this.#log.lastId),
-      state: this.#options.server.status().state,
-      ...this.#options.server.layout.tree(),
-    };
+    const { server } = this.#options;
+    return { id: this.#idOf(this.#log.lastId), ...nativeState(server), ...server.layout.tree() };
   }
 
   /** @param after the id of the last event that the reader has received */
@@ -112,10 +109,15 @@ export class ServerEvents {
 
   #resetData(reason: ResetReason, withReadiness: boolean): string {
     const { server } = this.#options;
-    const [{ state }, tree] = [server.status(), server.layout.tree()];
     const readiness: Record<string, NativeReadiness> = {};
     for (const [pane, { current }] of this.#watched) readiness[pane] = nativeReadiness(current);
-    const event: NativeServerEvent = { type: "reset", reason, state, ...tree, ...(withReadiness ? { readiness } : {}) };
+    const event: NativeServerEvent = {
+      type: "reset",
+      reason,
+      ...nativeState(server),
+      ...server.layout.tree(),
+      ...(withReadiness ? { readiness } : {}),
+    };
     return JSON.stringify(event);
   }
 
@@ -125,9 +127,10 @@ export class ServerEvents {
     this.#state = server.status().state;
     const unwatch = server.layout.watch((events) => this.#tell(events));
     const unsubscribe = server.subscribe((event) => {
-      if (event.kind !== "state" || event.state === this.#state) return;
-      this.#state = event.state;
-      this.#tell([{ type: "server-state", state: event.state }]);
+      if (event.kind === "state" ? event.state === this.#state : event.kind !== "waiting") return;
+      const state = nativeState(server);
+      this.#state = state.state;
+      this.#tell([{ type: "server-state", ...state }]);
     });
     this.#stop = () => {
       unwatch();

@@ -21,7 +21,7 @@ import { visibleError } from "../kit/guard/httpErrors.ts";
 import { parseJsonText } from "../kit/guard/jsonText.ts";
 import { SocketWriter } from "../kit/streams/websocket.ts";
 import { nativeSnapshot, streamInput } from "../operations/screenOutputs.ts";
-import { nativeReadiness } from "../operations/outputs.ts";
+import { nativeReadiness, nativeWaiting } from "../operations/outputs.ts";
 import type { NativeContext } from "./nativeContext.ts";
 import { ReadinessStream } from "../operations/readinessAsked.ts";
 import { streamStart } from "../operations/inputs.ts";
@@ -211,6 +211,7 @@ export class StreamSocket {
           position: formatPosition(position),
           cols,
           rows,
+          ...nativeWaiting(feed.source.waiting),
         });
         channel.isOpen = true;
       },

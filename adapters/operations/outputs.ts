@@ -2,7 +2,7 @@
 import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { Capture } from "../../daemon/tmux/io.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import { headOf } from "../../daemon/tmux/outputSource.ts";
+import { headOf, type Waiting } from "../../daemon/tmux/outputSource.ts";
 import type { Readiness } from "../../daemon/readiness/readiness.ts";
 import type { WaitResult } from "../../daemon/waits/waitRequest.ts";
 import type {
@@ -17,7 +17,8 @@ import { screenFields } from "./screenOutputs.ts";
 import { formatGap, formatPosition } from "../../protocol/position.ts";
 
 export function nativeServer(name: string, server: TmuxServer): NativeServer {
-  const { kind, state, epoch, tmuxVersion, socketPath, waiting } = server.status();
+  const { kind, epoch, tmuxVersion, socketPath } = server.status();
+  const { state, ...waiting } = nativeState(server);
   return {
     name,
     kind,
@@ -27,9 +28,19 @@ export function nativeServer(name: string, server: TmuxServer): NativeServer {
     socketPath: socketPath ?? null,
     sessions: server.sessions().length,
     panes: server.panes().length,
-    ...(waiting === undefined ? {} : { waiting }),
+    ...waiting,
   };
 }
+
+/** Whether tmux responds, and what clients of ours wait for. */
+export function nativeState(server: TmuxServer): Pick<NativeServer, "state" | "waiting"> {
+  const { state, waiting } = server.status();
+  return { state, ...nativeWaiting(waiting) };
+}
+
+/** Nothing where nothing is waited for. */
+export const nativeWaiting = (waiting: Waiting | undefined): Pick<NativeServer, "waiting"> =>
+  waiting === undefined ? {} : { waiting };
 
 export const nativeSession = ({ id, name, windows, activePane, createdSec }: SessionInfo): NativeSession => ({
   id,

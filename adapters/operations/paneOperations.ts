@@ -13,7 +13,7 @@ import { formatPosition } from "../../protocol/position.ts";
 import { EXAMPLE_PANE } from "./examples.ts";
 import { inputParts } from "./inputs.ts";
 import { ON_TMUX, operation } from "./operation.ts";
-import { nativeCapture, nativePane } from "./outputs.ts";
+import { nativeCapture, nativePane, nativeWaiting } from "./outputs.ts";
 import { readinessNow } from "./readinessAsked.ts";
 import { nativeSnapshot } from "./screenOutputs.ts";
 
@@ -56,7 +56,12 @@ export const paneOperations = {
         server.describePane(pane.id),
         readinessNow(context, server, pane.id),
       ]);
-      return { ...nativePane(server, server.findPane(pane.id) ?? pane, readiness), ...details };
+      const { waiting } = server.status();
+      return {
+        ...nativePane(server, server.findPane(pane.id) ?? pane, readiness),
+        ...details,
+        ...nativeWaiting(waiting),
+      };
     },
   }),
 

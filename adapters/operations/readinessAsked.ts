@@ -13,15 +13,15 @@ export function requireReadiness({ readiness }: WithReadiness): ReadinessWatcher
   return readiness;
 }
 
-/** The current readiness; captures the screen if nobody watches the pane. @throws AppError NOT_FOUND, CONNECTION_LOST */
+/** The current readiness; captures the screen if nobody follows the pane. @throws AppError NOT_FOUND, CONNECTION_LOST */
 export async function readinessNow(
   { readiness }: WithReadiness,
   server: TmuxServer,
   pane: PaneId,
 ): Promise<Readiness | undefined> {
-  const known = readiness?.known(server, pane);
+  const known = readiness?.known(server, pane, true);
   if (known !== undefined || readiness === undefined) return known;
-  using watched = readiness.watch(server, pane);
+  using watched = readiness.watch(server, pane, { unfollowed: true });
   return await watched.probe();
 }
 

@@ -5,7 +5,7 @@ import { localHost } from "../../daemon/host/localHost.ts";
 import type { GuestConfig } from "../../daemon/ops/daemonConfig.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { HUB_PREFIX } from "../../daemon/servers/owned/hub.ts";
-import { introductionTo } from "../../daemon/servers/guest/guestProbe.ts";
+import { introductionTo } from "../../daemon/servers/introduction.ts";
 import { prepareSocketPath } from "../../daemon/servers/socketPath.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { type Check, type CheckInputs, fail, type Finding, ok, warn } from "./findings.ts";
@@ -74,7 +74,10 @@ async function guestOf(check: string, { socketPath }: GuestConfig, env: CheckInp
   if (version === "" || introduction === "any") return ok(check, runs);
   const crashes = `tmux before 3.7 (this is ${version}) can crash when a control client attaches while sessions are created or killed`;
   if (introduction === "direct")
-    return ok(check, `${runs}; ${crashes}: the daemon's clients avoid this, those of other programs may not`);
+    return ok(
+      check,
+      `${runs}; ${crashes}: the daemon's clients avoid this, those of other programs may not until it is 3.7`,
+    );
   return warn(check, `${runs}; ${crashes}: the daemon's clients wait until nothing changes`, "upgrade tmux to 3.7");
 }
 

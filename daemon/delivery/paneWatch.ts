@@ -59,7 +59,7 @@ export class PaneWatch implements Disposable {
     this.source = server.output(pane);
     this.#hasExited = this.source.exit !== undefined || server.findPane(pane)?.exit !== undefined;
     this.#lastOutputMs = clock.nowMs();
-    this.isFresh = readiness.known(server, pane) === undefined;
+    this.isFresh = readiness.known(server, pane, true) === undefined;
     this.readiness = readiness.watch(server, pane, profile === undefined ? {} : { profile });
     const wrote = (): void => {
       this.#lastOutputMs = clock.nowMs();

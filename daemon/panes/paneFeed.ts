@@ -10,7 +10,7 @@ import type { PaneInfo, ServerEvent, ServerStatus } from "../tmux/inventory.ts";
 import type { InputPart, Snapshot } from "../tmux/io.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
-import type { ExitStatus, OutputSource } from "../tmux/outputSource.ts";
+import type { ExitStatus, OutputOptions, OutputSource } from "../tmux/outputSource.ts";
 import { typedBytes } from "./typedBytes.ts";
 
 /**
@@ -59,12 +59,15 @@ interface PaneFeedOptions {
   readonly clock: Clock;
   /** A subscriber threw: for the log. */
   readonly onError: (error: unknown) => void;
+  /** As `OutputOptions.unfollowed`. */
+  readonly unfollowed?: boolean | undefined;
 }
 
 export class PaneFeed {
   readonly pane: PaneId;
   readonly clock: Clock;
   readonly #server: FeedServer;
+  readonly #outputOptions: OutputOptions;
   readonly #onError: (error: unknown) => void;
   readonly #members = new Set<FeedMember>();
   readonly #unsubscribe: () => void;
@@ -90,7 +93,8 @@ export class PaneFeed {
     this.#onError = options.onError;
     const { state } = options.server.status();
     if (state === "connecting" || state === "closed") throw noConnection();
-    this.#source = options.server.output(options.pane);
+    this.#outputOptions = { unfollowed: options.unfollowed };
+    this.#source = options.server.output(options.pane, this.#outputOptions);
     this.#unsubscribeSource = this.#listen(this.#source);
     this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
   }
@@ -247,6 +251,7 @@ export class PaneFeed {
       case "session-created":
       case "session-closed":
       case "pane-exited":
+      case "waiting":
         return;
     }
   }
@@ -254,7 +259,7 @@ export class PaneFeed {
   #reattach(): void {
     if (this.#ended !== undefined) return;
     try {
-      const source = this.#server.output(this.pane);
+      const source = this.#server.output(this.pane, this.#outputOptions);
       this.#retry?.cancel();
       this.#source = source;
       this.#isLive = true;

@@ -23,6 +23,8 @@ interface ReadinessEngineOptions {
 interface Observed {
   readonly pane: ObservedPane;
   holders: number;
+  /** Those of them for whom its output is followed. */
+  followers: number;
 }
 
 export class ReadinessEngine implements ReadinessWatcher {
@@ -46,20 +48,26 @@ export class ReadinessEngine implements ReadinessWatcher {
   watch(server: TmuxServer, pane: PaneId, options: ReadinessOptions = {}): PaneReadiness {
     if (this.#isClosed) throw shuttingDown();
     const profile = options.profile === undefined ? undefined : profileNamed(options.profile);
+    // Elsewhere it costs nothing to follow.
+    const unfollowed = options.unfollowed === true && server.status().kind === "guest";
     const panes = this.#servers.get(server) ?? new Map<PaneId, Observed>();
     let observed = panes.get(pane);
     if (observed === undefined || observed.pane.isGone) {
       if (server.findPane(pane) === undefined)
         throw new AppError("NOT_FOUND", `there is no pane ${pane}; list the panes`);
-      observed = { pane: new ObservedPane({ ...this.#options, server, pane }), holders: 0 };
+      observed = { pane: new ObservedPane({ ...this.#options, server, pane, unfollowed }), holders: 0, followers: 0 };
       panes.set(pane, observed);
       this.#servers.set(server, panes);
     }
+    if (!unfollowed) observed.pane.follow();
     observed.holders += 1;
+    observed.followers += unfollowed ? 0 : 1;
     const withdraw = profile === undefined ? undefined : observed.pane.give(profile);
     return handleOf(observed, () => {
+      observed.followers -= unfollowed ? 0 : 1;
       if (observed.holders > 0) {
         withdraw?.();
+        if (observed.followers === 0) observed.pane.unfollow();
         return;
       }
       this.#remember(server, pane, observed.pane.agentSeenMs);
@@ -69,8 +77,9 @@ export class ReadinessEngine implements ReadinessWatcher {
     });
   }
 
-  known(server: TmuxServer, pane: PaneId): Readiness | undefined {
-    return this.#servers.get(server)?.get(pane)?.pane.checkedNow();
+  known(server: TmuxServer, pane: PaneId, isFollowed = false): Readiness | undefined {
+    const observed = this.#servers.get(server)?.get(pane);
+    return isFollowed && observed?.followers === 0 ? undefined : observed?.pane.checkedNow();
   }
 
   hadAgent(server: TmuxServer, pane: PaneId): boolean {

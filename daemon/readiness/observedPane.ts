@@ -19,6 +19,10 @@ import { trackerOf } from "../panes/vt/vtTracker.ts";
 
 /** Retained output that is read for marks when the observation begins. */
 const BACKLOG_BYTES = 65_536;
+/** A dialog is drawn this soon after the hook that tells of it, or a second of tmux's own tells of it. */
+const DIALOG_WITHIN_MS = 1_500;
+/** As often as output that flows is captured. */
+const DIALOG_LOOK_MS = 60;
 /** After a capture that failed, when nothing else asks for one. */
 const RETRY_MS = 250;
 /** What a title means is known within this, or the screen is one that nobody knows (docs/agentFacts.md 12, 18). */
@@ -30,11 +34,14 @@ interface ObservedPaneOptions {
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
   readonly onError: (error: unknown) => void;
+  /** As in `ReadinessOptions`. */
+  readonly unfollowed: boolean;
 }
 
 export class ObservedPane implements FeedMember {
   readonly #options: ObservedPaneOptions;
-  readonly #feed: PaneFeed;
+  #feed: PaneFeed;
+  #isUnfollowed: boolean;
   readonly #judge: PaneJudge;
   /** Unsubscribes from the source. */
   #unlisten: () => void = () => undefined;
@@ -47,6 +54,8 @@ export class ObservedPane implements FeedMember {
   #current: Readiness;
   #activity = 0;
   #timer: Timer | undefined;
+  #dialogTimer: Timer | undefined;
+  #dialogUntilMs = -Infinity;
   /** Of the last capture. */
   #failure: AppError | undefined;
   /** Nothing is known yet, and time or another capture will tell. */
@@ -56,9 +65,10 @@ export class ObservedPane implements FeedMember {
 
   /** @throws AppError NOT_FOUND, CONNECTION_LOST */
   constructor(options: ObservedPaneOptions) {
-    const { server, pane, clock, nowUnixMs, onError } = options;
+    const { server, pane, clock, nowUnixMs, unfollowed } = options;
     this.#options = options;
-    this.#feed = new PaneFeed({ server, pane, clock, onError });
+    this.#isUnfollowed = unfollowed;
+    this.#feed = new PaneFeed(options);
     this.#source = this.#feed.source;
     this.#at = this.#source.outputSeq;
     this.#judge = new PaneJudge(clock, server.processes, server.findPane(pane)?.title ?? "");
@@ -66,7 +76,7 @@ export class ObservedPane implements FeedMember {
       state: "unknown",
       source: "none",
       sinceUnixMs: nowUnixMs(),
-      position: headOf(this.#source),
+      position: unfollowed ? undefined : headOf(this.#source),
       profile: this.#judge.profile.name,
     };
     this.#pacer = new ProbePacer(clock, () => this.#probe());
@@ -117,8 +127,43 @@ export class ObservedPane implements FeedMember {
   }
 
   report({ state, atMs }: HookEvidence): void {
-    this.#judge.evidence.say("hook", state, atMs ?? this.#options.clock.nowMs());
+    const nowMs = this.#options.clock.nowMs();
+    this.#dialogUntilMs = state === "asking" ? nowMs + DIALOG_WITHIN_MS : -Infinity;
+    this.#judge.evidence.say("hook", state, atMs ?? nowMs);
     this.#settle();
+  }
+
+  /**
+   * From now on its output is followed. What was seen stays: a dialog that is open is the same one.
+   * @throws AppError NOT_FOUND, CONNECTION_LOST
+   */
+  follow(): void {
+    if (this.#isUnfollowed && this.#feed.ended === undefined) this.#feedOn(false);
+  }
+
+  /** Nobody needs its output any more. */
+  unfollow(): void {
+    const { isLive, ended } = this.#feed;
+    if (this.#isUnfollowed || this.#isClosed || !isLive || ended !== undefined) return;
+    try {
+      this.#feedOn(true);
+    } catch {
+      // The connection has just been lost: it stays followed until somebody else has come and gone.
+    }
+  }
+
+  #feedOn(unfollowed: boolean): void {
+    const former = this.#feed;
+    this.#feed = new PaneFeed({ ...this.#options, unfollowed });
+    this.#isUnfollowed = unfollowed;
+    former.remove(this);
+    former.close();
+    this.#feed.add(this);
+    this.#source = this.#feed.source;
+    this.#isLost = false;
+    this.#listen();
+    this.#judge.missed();
+    this.#pacer.soon();
   }
 
   /** @throws AppError NOT_FOUND, CONNECTION_LOST */
@@ -171,6 +216,7 @@ export class ObservedPane implements FeedMember {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#timer?.cancel();
+    this.#dialogTimer?.cancel();
     this.#feed.remove(this);
     this.#feed.close();
     this.#pacer.close();
@@ -188,9 +234,15 @@ export class ObservedPane implements FeedMember {
     const { tailSeq, outputSeq } = this.#source;
     const mark = (heard: StreamMark): void => this.#judge.hear(heard);
     scanMarks(this.#source, Math.max(tailSeq, outputSeq - BACKLOG_BYTES), outputSeq, { mark });
-    this.#unlisten = trackerOf(this.#source).listen({ mark, gap: () => this.#judge.missed() });
-    this.#at = outputSeq;
+    this.#listen();
     this.#settle();
+  }
+
+  #listen(): void {
+    this.#unlisten();
+    const mark = (heard: StreamMark): void => this.#judge.hear(heard);
+    this.#unlisten = trackerOf(this.#source).listen({ mark, gap: () => this.#judge.missed() });
+    this.#at = this.#source.outputSeq;
   }
 
   /** Passes the marks of new output to the judge. True: there was some. */
@@ -209,10 +261,11 @@ export class ObservedPane implements FeedMember {
     const start = this.#judge.beginProbe();
     try {
       const [capture, who] = await Promise.all([
-        server.capture(pane, { ansi: this.#judge.profile.dialog.buttons.length > 0 }),
+        server.capture(pane, { ansi: this.#judge.profile.dialog.buttons.length > 0, unfollowed: this.#isUnfollowed }),
         start.asksWho ? this.#askWho() : undefined,
       ]);
       if (this.#isClosed || source !== this.#source) return;
+      if (this.#isUnfollowed && who !== undefined) this.#judge.foundTitle(who.title);
       this.#failure = undefined;
       const isCurrent = capture.exact && capture.position.outputSeq === source.outputSeq;
       this.#judge.endProbe(start, capture, who, isCurrent);
@@ -247,9 +300,19 @@ export class ObservedPane implements FeedMember {
     this.#publish(verdict);
     this.#isUnsettled = verdict.state === "unknown" && (againAtMs !== undefined || needsProbe);
     if (!this.#isUnsettled) for (const done of this.#unsettled) done();
+    this.#lookForDialog(verdict, nowMs);
     if (!this.#judge.takeRequest() && !needsProbe) return;
     if (this.#failure === undefined) this.#pacer.soon();
     else this.#timer ??= this.#options.clock.callAt(nowMs + RETRY_MS, () => this.#pacer.soon());
+  }
+
+  /** Its program has told of a dialog: where nobody tells when that is drawn, it is looked for while it may be coming. */
+  #lookForDialog({ state }: Verdict, nowMs: number): void {
+    this.#dialogTimer?.cancel();
+    this.#dialogTimer = undefined;
+    const isSeen = this.#judge.evidence.reading?.state === "asking";
+    if (!this.#isUnfollowed || state !== "asking" || isSeen || nowMs >= this.#dialogUntilMs) return;
+    this.#dialogTimer = this.#options.clock.callAt(nowMs + DIALOG_LOOK_MS, () => this.#pacer.soon());
   }
 
   #verdict(nowMs: number): Verdict {
@@ -268,7 +331,7 @@ export class ObservedPane implements FeedMember {
     this.#activity = activity;
     const profile = this.#judge.profile.name;
     if (!isAnother && source === before.source && dialog === before.dialog && profile === before.profile) return;
-    const isFollowed = !this.#isLost && this.#feed.ended === undefined;
+    const isFollowed = !this.#isUnfollowed && !this.#isLost && this.#feed.ended === undefined;
     this.#current = {
       state,
       source,

@@ -37,6 +37,8 @@ export class PaneJudge {
   #title: string;
   /** When it was heard; a title that was there before counts as older than anything. */
   #titleMs = -Infinity;
+  /** It was asked for since the stream began. */
+  #isTitleFound = false;
   /** The foreground may be another program by now. */
   #isForegroundStale = true;
   #wantsProbe = false;
@@ -99,6 +101,16 @@ export class PaneJudge {
     return wanted;
   }
 
+  /** The title as tmux has it, of a pane whose output is not followed. */
+  foundTitle(title: string): void {
+    const isFirst = !this.#isTitleFound;
+    this.#isTitleFound = true;
+    if (title === this.#title) return;
+    this.#title = title;
+    this.#titleMs = isFirst ? -Infinity : this.#clock.nowMs();
+    this.#sayTitle();
+  }
+
   /** True: it is another one than before. */
   give(profile: Profile): boolean {
     this.#given.push(profile);
@@ -126,6 +138,7 @@ export class PaneJudge {
     this.#evidence = new Evidence(this.#profile.kind, this.#clock.nowMs());
     this.#evidence.inherit(former, "hook");
     this.#promptMs = undefined;
+    this.#isTitleFound = false;
     this.missed();
     this.#wantsProbe = true;
     if (title === this.#title) this.#sayTitle();

@@ -85,6 +85,11 @@ export interface PaneReadiness extends Disposable {
 export interface ReadinessOptions {
   /** A profile's name. Default: by the program's name (`pane_current_command`) and title, `generic` when unknown. */
   readonly profile?: string | undefined;
+  /**
+   * Enough for a program that itself tells what it does (`report`): its output is followed only while somebody else who
+   * observes the pane needs that. What the program does not tell is seen a second later, on a guest.
+   */
+  readonly unfollowed?: boolean | undefined;
 }
 
 export interface ReadinessWatcher {
@@ -94,8 +99,11 @@ export interface ReadinessWatcher {
    * @throws AppError NOT_FOUND, INVALID_ARGUMENT (no such profile)
    */
   watch(server: TmuxServer, pane: PaneId, options?: ReadinessOptions): PaneReadiness;
-  /** The state of a pane someone observes; undefined for others. */
-  known(server: TmuxServer, pane: PaneId): Readiness | undefined;
+  /**
+   * The state of a pane someone observes; undefined for others.
+   * @param isFollowed only where its output is followed: else it may be a second or two behind
+   */
+  known(server: TmuxServer, pane: PaneId, isFollowed?: boolean): Readiness | undefined;
   /** Whether an agent was seen in front of the pane within the last seconds, or is. */
   hadAgent(server: TmuxServer, pane: PaneId): boolean;
 }

@@ -28,6 +28,9 @@ export const ourFlags = (): string => `ignore-size,pause-after=${PAUSE_AFTER_SEC
 
 const OUR_FLAGS = /^ignore-size,pause-after=\d+(?:,daemon=(\d{1,9}))?/;
 
+/** The name that `directTransport.ts` gives itself, where others have a terminal. */
+const DIRECT_CLIENT = /^tmuxwire-\d+-[0-9a-f]{8}$/;
+
 export interface OurClient {
   readonly pid: number;
   readonly session: SessionId;
@@ -45,6 +48,11 @@ export async function ourClients(connection: ControlConnection, host: Host): Pro
   if (!(await processes.isThere())) return rows.map(({ pid, session }) => ({ pid, session, daemon: "unknown" }));
   const found: OurClient[] = [];
   for (const { pid, session, tty } of rows) {
+    if (DIRECT_CLIENT.test(tty)) {
+      // The kernel ends it with the daemon, whose process it is.
+      found.push({ pid, session, daemon: pid });
+      continue;
+    }
     const words = (await processes.words(pid)) ?? [];
     const flags = words.map((given) => OUR_FLAGS.exec(given)).find((match) => match !== null);
     if (flags === undefined) continue;

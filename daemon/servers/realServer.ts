@@ -9,7 +9,7 @@ import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { CaptureContext } from "../panes/askPane.ts";
 import { captureScreen } from "../panes/capture.ts";
-import type { OutputSource } from "../tmux/outputSource.ts";
+import type { OutputOptions, OutputSource } from "../tmux/outputSource.ts";
 import type { Host } from "../host/host.ts";
 import type { HostProcesses } from "../host/hostProcesses.ts";
 import type { OpenTransport } from "../host/transport.ts";
@@ -67,6 +67,8 @@ export interface ServerOptions {
   readonly heartbeatMs?: number | undefined;
 }
 
+export type LookOptions = Pick<CaptureOptions, "signal" | "unfollowed">;
+
 export abstract class RealServer implements TmuxServer, LayoutHost {
   readonly layout: ServerLayout;
   protected readonly host: Host;
@@ -95,7 +97,7 @@ export abstract class RealServer implements TmuxServer, LayoutHost {
   abstract ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void>;
   abstract killSession(session: SessionId): Promise<void>;
   abstract resize(pane: PaneId, cols: number, rows: number): Promise<void>;
-  abstract output(pane: PaneId): OutputSource;
+  abstract output(pane: PaneId, options?: OutputOptions): OutputSource;
   abstract counters(): ServerCounters;
   /** Called when the first listener follows the tree of windows and panes, and when the last one stops. */
   protected abstract follow(isFollowed: boolean): void;
@@ -106,7 +108,11 @@ export abstract class RealServer implements TmuxServer, LayoutHost {
     signal?: AbortSignal,
   ): Promise<T>;
   /** Like `use`, for work that only captures the pane. @throws AppError CONNECTION_LOST */
-  protected look<T>(pane: PaneInfo, work: (context: CaptureContext) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  protected look<T>(
+    pane: PaneInfo,
+    work: (context: CaptureContext) => Promise<T>,
+    { signal }: LookOptions,
+  ): Promise<T> {
     return this.use(pane, (panes) => work(panes.captureContext(pane.id)), signal);
   }
   /** @param keep whether the pane stays after its program has ended */
@@ -168,11 +174,11 @@ export abstract class RealServer implements TmuxServer, LayoutHost {
   }
 
   async capture(pane: PaneId, options: CaptureOptions = {}): Promise<Capture> {
-    return this.look(requirePane(this, pane), (context) => captureScreen(context, options), options.signal);
+    return this.look(requirePane(this, pane), (context) => captureScreen(context, options), options);
   }
 
   async snapshot(pane: PaneId, options: SnapshotOptions = {}): Promise<Snapshot> {
-    return this.look(requirePane(this, pane), (context) => takeSnapshot(context, options));
+    return this.look(requirePane(this, pane), (context) => takeSnapshot(context, options), {});
   }
 
   async describePane(pane: PaneId): Promise<PaneDetails> {

@@ -8,6 +8,9 @@
 import { subscribeFormat, unsubscribeFormat } from "../../protocol/command/build.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 
+/** The name of what tmux compares for those who follow the tree. */
+const TREE_CHANGES = "tmuxwire";
+
 const PLACES = "#{window_index}#{window_id}#{?window_active,*,}";
 /** tmux refuses control characters in titles; a named class (`[:cntrl:]`) would end the modifier. */
 const PANES = "#{P:#{=64;s/[\u0001-\u001f\u007f]/_/:pane_title} }";
@@ -25,12 +28,18 @@ export const attachedToAll = ({ features }: ControlConnection): string =>
 export class SilentChanges {
   readonly #format: (connection: ControlConnection) => string;
   readonly #connection: () => ControlConnection;
+  readonly #name: string;
   #isFollowed = false;
 
   /** @param connection where changes are reported. @throws AppError CONNECTION_LOST while there is none */
-  constructor(connection: () => ControlConnection, format: (of: ControlConnection) => string = everywhere) {
+  constructor(
+    connection: () => ControlConnection,
+    format: (of: ControlConnection) => string = everywhere,
+    name = TREE_CHANGES,
+  ) {
     this.#format = format;
     this.#connection = connection;
+    this.#name = name;
   }
 
   follow(isFollowed: boolean): void {
@@ -48,9 +57,8 @@ export class SilentChanges {
   }
 
   #send(connection: ControlConnection): void {
-    const command = this.#isFollowed ? subscribeFormat(NAME, this.#format(connection)) : unsubscribeFormat(NAME);
+    const [name, isFollowed] = [this.#name, this.#isFollowed];
+    const command = isFollowed ? subscribeFormat(name, this.#format(connection)) : unsubscribeFormat(name);
     connection.send(command, "none", () => undefined);
   }
 }
-
-const NAME = "tmuxwire";

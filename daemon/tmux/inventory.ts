@@ -3,7 +3,7 @@
  */
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { WindowPlace } from "./layout.ts";
-import type { ExitStatus } from "./outputSource.ts";
+import type { ExitStatus, Waiting } from "./outputSource.ts";
 
 export interface PaneInfo {
   readonly id: PaneId;
@@ -94,11 +94,13 @@ export interface ServerStatus {
    */
   readonly identity: string | undefined;
   /** Set while our control clients wait for sessions and clients to stop changing, because attaching now could crash tmux. */
-  readonly waiting?: { readonly for: "calm"; readonly sinceUnixMs: number } | undefined;
+  readonly waiting?: Waiting | undefined;
 }
 
 export type ServerEvent =
   | { readonly kind: "state"; readonly state: ServerState }
+  /** Clients of ours begin to wait, or none waits any more: `ServerStatus.waiting` has changed. */
+  | { readonly kind: "waiting"; readonly waiting: Waiting | undefined }
   | { readonly kind: "session-created"; readonly session: SessionId }
   | { readonly kind: "session-closed"; readonly session: SessionId }
   | { readonly kind: "pane-resized"; readonly pane: PaneId; readonly cols: number; readonly rows: number }

@@ -56,6 +56,8 @@ export interface CaptureOptions {
    * means all that is kept. Replaces `lines` and `whole`; can be combined with the others.
    */
   readonly start?: number | "oldest" | undefined;
+  /** Its position goes with `output` of the same option. */
+  readonly unfollowed?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

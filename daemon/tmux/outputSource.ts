@@ -12,6 +12,12 @@ export interface ExitStatus {
   readonly signal?: number | undefined;
 }
 
+/** Our control clients wait for sessions and clients to stop changing, because attaching now could crash tmux. */
+export interface Waiting {
+  readonly for: "calm";
+  readonly sinceUnixMs: number;
+}
+
 export type OutputSlice =
   /** `bytes` is a view that is valid until the end of the turn, and never empty; copy what must outlive the turn. */
   | { readonly kind: "bytes"; readonly from: number; readonly to: number; readonly bytes: Uint8Array }
@@ -44,10 +50,21 @@ export interface OutputSource {
   readonly tailSeq: number;
   /** Set once the program has ended. */
   readonly exit: ExitStatus | undefined;
+  /** Set while no output can arrive because its connection waits; a gap follows when it begins. */
+  readonly waiting?: Waiting | undefined;
   /** Reads at most `maxBytes` from `from`; a position outside `[tailSeq, outputSeq]` gives a gap or the end, and never throws. */
   read(from: number, maxBytes?: number): OutputSlice;
   /** Returns the unsubscribe function, safe to call twice. */
   subscribe(listener: OutputListener): () => void;
+}
+
+export interface OutputOptions {
+  /**
+   * For a reader that only needs to know that something was written: on a guest no client attaches to the session. The
+   * reader gets only a gap, within about two seconds of the output, and its positions mean nothing to other readers. On
+   * other servers this option has no effect.
+   */
+  readonly unfollowed?: boolean | undefined;
 }
 
 /** The current position of a source's head. */

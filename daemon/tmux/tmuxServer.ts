@@ -19,7 +19,7 @@ import type {
   SnapshotOptions,
 } from "./io.ts";
 import type { WindowLayout } from "./layout.ts";
-import type { OutputSource } from "./outputSource.ts";
+import type { OutputOptions, OutputSource } from "./outputSource.ts";
 import type { PaneForeground, ProcessMark } from "./processes.ts";
 import type { PaneUserOptions } from "./userOptions.ts";
 
@@ -53,5 +53,5 @@ interface PaneIo {
   /** Sets the size of the pane's window. @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST; INVALID_ARGUMENT on a guest */
   resize(pane: PaneId, cols: number, rows: number): Promise<void>;
   /** @throws AppError NOT_FOUND */
-  output(pane: PaneId): OutputSource;
+  output(pane: PaneId, options?: OutputOptions): OutputSource;
 }

@@ -45,6 +45,17 @@ const gaps = described(v.array(gapSchema), "Output that the wait could not see."
 
 export const serverStateSchema = v.picklist(["connecting", "ready", "degraded", "closed"]);
 
+export const waiting = v.optional(
+  described(
+    v.object({
+      for: described(v.literal("calm"), "What the clients wait for."),
+      sinceUnixMs: described(v.number(), "Since when: Unix time in milliseconds."),
+    }),
+    "Present while the daemon's clients wait for sessions and clients to stop changing; streams then start with a gap.",
+  ),
+);
+export type NativeWaiting = NonNullable<v.InferOutput<typeof waiting>>;
+
 const serverSchema = v.object({
   name: described(v.string(), "Its name in paths."),
   kind: described(
@@ -57,15 +68,7 @@ const serverSchema = v.object({
   socketPath: described(v.nullable(v.string()), "The socket of the tmux server; null if there is none."),
   sessions: count("Number of sessions."),
   panes: count("Number of panes."),
-  waiting: v.optional(
-    described(
-      v.object({
-        for: described(v.literal("calm"), "What the clients wait for."),
-        sinceUnixMs: described(v.number(), "Since when: Unix time in milliseconds."),
-      }),
-      "Present while the daemon's clients wait for sessions and clients to stop changing; streams then start with a gap.",
-    ),
-  ),
+  waiting,
 });
 export type NativeServer = v.InferOutput<typeof serverSchema>;
 export const serversSchema = v.object({ servers: described(v.array(serverSchema), "All of them.") });
@@ -115,6 +118,7 @@ export const paneDetailsSchema = v.object({
   historyLines: count("Rows of history above the screen."),
   alternateScreen: described(v.boolean(), "Whether a full-screen program shows its own screen."),
   inMode: described(v.boolean(), "Whether it is in one of tmux's modes, such as copy mode."),
+  waiting,
 });
 export type NativePaneDetails = v.InferOutput<typeof paneDetailsSchema>;
 

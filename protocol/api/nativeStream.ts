@@ -3,7 +3,7 @@
  */
 import * as v from "valibot";
 import { eventIdSchema, fromSchema, inputRequestSchema, type NativeSize, sizeRequestSchema } from "./nativeRequests.ts";
-import type { NativeExit, NativeGap, NativeReadiness, NativeSnapshot } from "./nativeResponses.ts";
+import type { NativeExit, NativeGap, NativeReadiness, NativeSnapshot, NativeWaiting } from "./nativeResponses.ts";
 import { whole } from "./described.ts";
 import { recognized } from "./parse.ts";
 import { isPlainInputMessage } from "./plainInput.ts";
@@ -16,6 +16,8 @@ export interface StreamOpen {
   readonly position: string;
   readonly cols: number;
   readonly rows: number;
+  /** The server is not calm enough to attach to: output begins later, with a gap. */
+  readonly waiting?: NativeWaiting | undefined;
 }
 
 /** Base64 of input typed through the daemon when the output had reached `position`. */

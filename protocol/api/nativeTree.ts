@@ -4,7 +4,7 @@
  */
 import * as v from "valibot";
 import type { LayoutCell } from "../windowLayout.ts";
-import { exitSchema, serverStateSchema } from "./nativeResponses.ts";
+import { exitSchema, serverStateSchema, waiting } from "./nativeResponses.ts";
 import { readinessSchema } from "./nativeReadiness.ts";
 import { count, described, optional } from "./described.ts";
 
@@ -84,6 +84,7 @@ export const treeSchema = v.object({
     "The id of the last event that the tree includes; use it as `Last-Event-ID` for later events.",
   ),
   state,
+  waiting,
   ...treeEntries,
 });
 export type NativeTreeResponse = Frozen<v.InferOutput<typeof treeSchema>>;
@@ -113,11 +114,12 @@ export const serverEventSchema = v.variant("type", [
     type: v.literal("reset"),
     reason: v.picklist(RESET_REASONS),
     state,
+    waiting,
     ...treeEntries,
     /** With `readiness`: that of every pane for which it is known. */
     readiness: v.optional(v.record(v.string(), readinessSchema)),
   }),
-  v.object({ type: v.literal("server-state"), state }),
+  v.object({ type: v.literal("server-state"), state, waiting }),
   v.object({ type: v.literal("window-created"), window: treeWindowSchema }),
   v.object({ type: v.literal("pane-created"), pane: treePaneSchema }),
   v.object({ type: v.literal("pane-moved"), pane, window }),

@@ -20,8 +20,8 @@ export type Notification =
   | { readonly kind: "layout-change"; readonly window: WindowId }
   | { readonly kind: "client-session-changed"; readonly session: SessionId }
   | { readonly kind: "client-detached" }
-  /** Its value is dropped, because a format may contain a program's text. */
-  | { readonly kind: "subscription-changed" }
+  /** `value`: the expanded format; foreign text unless the format has only ids and numbers. */
+  | { readonly kind: "subscription-changed"; readonly name: string; readonly value: string }
   /** `text` is the whole line, truncated: tmux's message if it cannot start, later possibly anything. Never logged. */
   | { readonly kind: "other"; readonly keyword: string; readonly text: string };
 
@@ -86,7 +86,10 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     },
   ],
   ["%client-detached", () => ({ kind: "client-detached" })],
-  ["%subscription-changed", () => ({ kind: "subscription-changed" })],
+  [
+    "%subscription-changed",
+    ([name = ""], rest) => ({ kind: "subscription-changed", name, value: rest.slice(rest.indexOf(" : ") + 3) }),
+  ],
 ]);
 
 /** @param line one line without its newline, decoded from UTF-8. A line that does not begin with `%` is `other` too. */

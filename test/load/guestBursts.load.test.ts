@@ -93,10 +93,14 @@ async function bursts(socket: PrivateSocket, random: Random): Promise<void> {
 }
 
 /** As a dashboard and its pages do: every pane's stream and readiness, again whenever it can be had. */
-function watchEverything(server: TmuxServer): Disposable & { readonly count: () => number } {
+function watchEverything(
+  server: TmuxServer,
+): Disposable & { readonly count: () => number; readonly heard: Set<PaneId> } {
   const readiness = realReadiness();
   const watched = new Set<PaneId>();
   const streaming = new Set<PaneId>();
+  /** Panes of which a byte has come. */
+  const heard = new Set<PaneId>();
   const look = (): void => {
     for (const { id } of server.panes()) {
       if (!watched.has(id)) {
@@ -107,7 +111,8 @@ function watchEverything(server: TmuxServer): Disposable & { readonly count: () 
       try {
         const ignore = (): void => undefined;
         const closed = (): void => void streaming.delete(id);
-        server.output(id).subscribe({ advanced: ignore, gap: ignore, exited: ignore, closed });
+        const advanced = (): void => void heard.add(id);
+        server.output(id).subscribe({ advanced, gap: ignore, exited: ignore, closed });
         streaming.add(id);
       } catch {
         // Not now: a change of state says when.
@@ -118,6 +123,7 @@ function watchEverything(server: TmuxServer): Disposable & { readonly count: () 
   look();
   return {
     count: () => watched.size,
+    heard,
     [Symbol.dispose]: () => {
       off();
       readiness.close();
@@ -125,14 +131,24 @@ function watchEverything(server: TmuxServer): Disposable & { readonly count: () 
   };
 }
 
-/** How long it takes until every pane's output flows; undefined when the server has died. */
-async function untilStreaming(server: TmuxServer, isAlive: () => Promise<boolean>): Promise<number | undefined> {
+/**
+ * How long it takes until nothing waits for a calm server any more and a byte of every pane has come over its stream (a
+ * capture proves nothing: it is asked over another connection meanwhile); undefined when the server has died.
+ */
+async function untilStreaming(
+  server: TmuxServer,
+  heard: Set<PaneId>,
+  { socket, isAlive }: { readonly socket: PrivateSocket; readonly isAlive: () => Promise<boolean> },
+): Promise<number | undefined> {
   const startMs = performance.now();
+  heard.clear();
   for (;;) {
-    const tried = await Promise.allSettled(server.panes().map(({ id }) => server.capture(id)));
+    const silent = server.panes().filter(({ id }) => !heard.has(id));
     if (!(await isAlive())) return undefined;
-    if (server.panes().length > 0 && tried.every(({ status }) => status === "fulfilled"))
+    if (server.panes().length > 0 && silent.length === 0 && server.status().waiting === undefined)
       return performance.now() - startMs;
+    // The terminal echoes it. One by one: a pane that has ended must not keep the others from it.
+    for (const { id } of silent) await ask(socket, "send-keys", "-t", id, "x");
     await delay(20);
   }
 }
@@ -163,7 +179,7 @@ async function round(seed: number): Promise<RoundEnd> {
     await registerAll(dashboard.url, [desk, ...server.panes().map(({ id }) => id)].slice(0, CARDS));
     await begun;
     expect(all.count()).toBeGreaterThan(0);
-    return { streamsMs: (await isAlive()) ? await untilStreaming(server, isAlive) : undefined };
+    return { streamsMs: (await isAlive()) ? await untilStreaming(server, all.heard, { socket, isAlive }) : undefined };
   } finally {
     await begun;
     await server.close();

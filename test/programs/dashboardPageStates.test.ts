@@ -60,6 +60,17 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     await cardOf(at.page, 1).getByText("Input needed").waitFor();
   });
 
+  test("says that the daemon waits until tmux is calm, and since when, until it is over", async () => {
+    await using at = await scene(textCard(1));
+    await cardOf(at.page, 1).waitFor();
+    const notice = at.page.getByRole("status").filter({ hasText: "Waiting until tmux is calm" });
+    at.fake.event("server_waiting", { waiting: { for: "calm", since_unix_ms: Date.now() - 192_500 } });
+    await notice.getByText(/\(3 min 1\d s\)/).waitFor();
+    at.fake.event("server_waiting", { waiting: null });
+    await notice.waitFor({ state: "detached" });
+    expect(await notice.count()).toBe(0);
+  });
+
   test("tells somebody who looks elsewhere, once they have asked for it, and takes it back", async () => {
     const before = `
       globalThis.shown = [];

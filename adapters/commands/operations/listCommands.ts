@@ -3,6 +3,7 @@ import type { NativePane, NativePaneDetails, NativeServer, NativeSession, Native
 import { operationCommand } from "./operationCommand.ts";
 import { PANE_OR_THIS } from "./paneArguments.ts";
 import { printable, table } from "../../cli/textTable.ts";
+import { timeText, waitingText } from "./waitingText.ts";
 
 export const serversCommand = operationCommand<{ readonly servers: readonly NativeServer[] }>({
   operation: "listServers",
@@ -24,9 +25,7 @@ const serverRow = ({
 }: NativeServer): string[] => [
   name,
   kind,
-  waiting === undefined
-    ? state
-    : `${state}, waiting since ${timeText(waiting.sinceUnixMs)} for sessions and clients to stop changing`,
+  waiting === undefined ? state : `${state}, waiting ${waitingText(waiting)}`,
   tmuxVersion ?? "-",
   String(sessions),
   String(panes),
@@ -48,8 +47,6 @@ const sessionRow = ({ name, id, activePane, windows, createdSec }: NativeSession
   String(windows.length),
   timeText(createdSec * 1_000),
 ];
-
-const timeText = (unixMs: number): string => new Date(unixMs).toISOString().replace(/\.\d+Z/, "Z");
 
 export const windowsCommand = operationCommand<{ readonly windows: readonly NativeWindow[] }>({
   operation: "listWindows",
@@ -113,6 +110,7 @@ export const showCommand = operationCommand<NativePaneDetails>({
       ["sessions", pane.sessions.join(",")],
       ["size", `${pane.cols}x${pane.rows}`],
       ["state", runningOf(pane)],
+      ...(pane.waiting === undefined ? [] : [["waiting", waitingText(pane.waiting)] as const]),
       ["readiness", readinessOf(pane)],
       ["program", pane.command],
       ["pid", String(pane.pid)],

@@ -5,6 +5,7 @@ import { CLIENT_OPTIONS, connect } from "../connection/clientConnection.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import { operationCommand } from "./operationCommand.ts";
 import { printable } from "../../cli/textTable.ts";
+import { waitingText } from "./waitingText.ts";
 
 const once = operationCommand<NativeTreeResponse>({
   operation: "tree",
@@ -14,7 +15,7 @@ const once = operationCommand<NativeTreeResponse>({
     { line: "tmuxwire ls -w", does: "redrawn as it changes, with what the programs are doing" },
     { line: "tmuxwire ls --json", does: "with layouts, and the id of the last event it includes" },
   ],
-  show: ({ io }, tree) => io.out(drawn(tree, new Map())),
+  show: ({ io }, tree) => io.out(drawn(tree, new Map(), tree.waiting)),
 });
 
 export const lsCommand: CommandSpec = {
@@ -37,15 +38,17 @@ async function watch(call: CommandCall): Promise<number> {
   const client = await connect(call);
   const states = new Map<string, string>();
   let tree: NativeTree = { sessions: [], windows: [], panes: [] };
+  let waiting: NativeTreeResponse["waiting"];
   let shown = "";
   if (io.colour && !json) await io.out(CLEAR);
   for await (const { event } of client.events({ readiness: true, signal: io.signal })) {
     tree = applyTreeEvent(tree, event);
+    if (event.type === "reset" || event.type === "server-state") ({ waiting } = event);
     const known = event.type === "reset" ? Object.entries(event.readiness ?? {}) : [];
     if (event.type === "readiness") known.push([event.pane, event.readiness]);
     for (const [pane, { state }] of known) states.set(pane, state);
     for (const id of states.keys()) if (!tree.panes.some((pane) => pane.id === id)) states.delete(id);
-    const text = json ? `${JSON.stringify(tree)}\n` : drawn(tree, states);
+    const text = json ? `${JSON.stringify({ ...tree, waiting })}\n` : drawn(tree, states, waiting);
     if (text === shown) continue;
     shown = text;
     await io.out(io.colour && !json ? HOME_AND_CLEAR + text : json ? text : `${text}\n`);
@@ -53,7 +56,11 @@ async function watch(call: CommandCall): Promise<number> {
   return 0;
 }
 
-function drawn({ sessions, windows, panes }: NativeTree, states: ReadonlyMap<string, string>): string {
+function drawn(
+  { sessions, windows, panes }: NativeTree,
+  states: ReadonlyMap<string, string>,
+  waiting: NativeTreeResponse["waiting"],
+): string {
   const byId = new Map(windows.map((window) => [window.id, window]));
   const mark = (is: boolean): string => (is ? "*" : "");
   const panesOf = (window: NativeTreeWindow): string[] =>
@@ -79,5 +86,6 @@ function drawn({ sessions, windows, panes }: NativeTree, states: ReadonlyMap<str
       return [`  ${index}: ${window.name} ${id}${mark(id === session.activeWindow)}${zoomed}`, ...panesOf(window)];
     }),
   ]);
+  if (waiting !== undefined) lines.unshift(`waiting ${waitingText(waiting)}`);
   return lines.map((line) => `${printable(line).trimEnd()}\n`).join("");
 }

@@ -6,6 +6,7 @@ import { CLIENT_OPTIONS, connect, paneNamed } from "../connection/clientConnecti
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import type { Io } from "../../cli/cliIo.ts";
 import { PANE_OR_THIS } from "../operations/paneArguments.ts";
+import { waitingText } from "../operations/waitingText.ts";
 import { usageError } from "../../cli/parseCommand.ts";
 
 export const followCommand: CommandSpec = {
@@ -119,6 +120,8 @@ async function show(io: Io, event: PaneEvent, raw: "raw" | undefined): Promise<v
       io.err(`tmuxwire: output from ${event.from} to ${event.to} is missing (${event.reason})\n`);
       return;
     case "open":
+      if (event.waiting !== undefined) io.err(`tmuxwire: waiting ${waitingText(event.waiting)}\n`);
+      return;
     case "resize":
     case "exit":
     case "input":

@@ -4,6 +4,7 @@
  * one turn of the event loop.
  */
 import type { Clock } from "../../../daemon/time/clock.ts";
+import type { Waiting } from "../../../daemon/tmux/outputSource.ts";
 import type { DashboardEvents } from "../events/dashboardEvents.ts";
 import type { DashboardStore } from "../store/store.ts";
 import { type Agent, openTask } from "./agent.ts";
@@ -50,6 +51,11 @@ export class AgentDesk {
 
   refreshCard(agent: Agent, reason: string): void {
     this.#events.card(agent, reason);
+  }
+
+  /** What our clients wait for has changed. */
+  serverWaiting(waiting: Waiting | undefined): void {
+    this.#events.waiting(waiting);
   }
 
   seen(agent: Agent): void {

@@ -5,6 +5,7 @@ import { type Agent, stateName } from "./agent.ts";
 import { cardOf } from "./card.ts";
 import { clip } from "./questions.ts";
 import type { TurnRecord } from "../store/records.ts";
+import type { Waiting } from "../../../daemon/tmux/outputSource.ts";
 
 interface AgentEventsOptions {
   readonly events: DashboardEvents;
@@ -58,8 +59,17 @@ export class AgentEvents {
     this.#publish(type, agent, { session_uuid: agent.record.sessionUuid });
   }
 
+  /** Clients of ours begin to wait until tmux is calm, or none waits any more. */
+  waiting(waiting: Waiting | undefined): void {
+    const timestamp = new Date(this.#nowUnixMs()).toISOString();
+    this.#events.publish("server_waiting", { waiting: waitingFields(waiting) ?? null, timestamp });
+  }
+
   #publish(type: Parameters<DashboardEvents["publish"]>[0], { record }: Agent, fields: object): void {
     const timestamp = new Date(this.#nowUnixMs()).toISOString();
     this.#events.publish(type, { agent_id: record.id, project_id: record.projectId, ...fields, timestamp });
   }
 }
+
+export const waitingFields = (waiting: Waiting | undefined): object | undefined =>
+  waiting && { for: waiting.for, since_unix_ms: waiting.sinceUnixMs };

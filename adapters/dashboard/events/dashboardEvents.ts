@@ -9,7 +9,8 @@ type EventType =
   | "commander_availability"
   | "card_refresh"
   | "session_created"
-  | "session_ended";
+  | "session_ended"
+  | "server_waiting";
 
 export interface EventFilter {
   readonly types: ReadonlySet<string> | undefined;
@@ -23,10 +24,10 @@ interface FrameSink {
   write(frame: string): void;
 }
 
-/** What an event is about: for filters. */
+/** Whom an event is about, for filters; nobody: it concerns all. */
 interface EventScope {
-  readonly agent_id: number;
-  readonly project_id: number;
+  readonly agent_id?: number;
+  readonly project_id?: number;
 }
 
 interface KeptEvent extends EventScope {
@@ -63,7 +64,8 @@ export class DashboardEvents {
   publish(type: EventType, data: EventScope & Readonly<Record<string, unknown>>): void {
     const id = this.#nextId();
     const frame = sseEvent(type, JSON.stringify({ ...data, _eid: id }), String(id));
-    this.#log.add({ type, agent_id: data.agent_id, project_id: data.project_id, frame }, frame.length);
+    const { agent_id, project_id } = data;
+    this.#log.add({ type, frame, ...(agent_id === undefined ? {} : { agent_id, project_id }) }, frame.length);
     this.#log.pump();
   }
 
@@ -96,6 +98,7 @@ function gapFrame(after: number, lastMissed: number): string {
 
 function matches(event: KeptEvent, { types, projectId, agentId }: EventFilter): boolean {
   if (types !== undefined && !types.has(event.type)) return false;
+  if (event.agent_id === undefined) return true;
   if (projectId !== undefined && event.project_id !== projectId) return false;
   return agentId === undefined || event.agent_id === agentId;
 }

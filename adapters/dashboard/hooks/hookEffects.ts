@@ -25,7 +25,6 @@ type Effect = (context: HookContext, agent: Agent, hook: HookRequest) => HookRep
 
 export function applyHook(context: HookContext, name: HookName, hook: HookRequest, found: Correlation): HookReply {
   const { agent } = found;
-  agent.hasHooks = true;
   context.desk.seen(agent);
   if (name === "session-start") {
     const reply = sessionStart(context, agent, hook);

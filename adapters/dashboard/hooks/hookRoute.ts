@@ -39,6 +39,7 @@ export async function hookRoute(
   if (found === undefined) return c.json({ status: "dropped", message: "Session correlation failed" }, 404);
   hookStats.received(name);
   if (found.isNew) context.desk.reportCreated(found.agent);
+  found.agent.hasHooks = true;
   panes.reported(found.agent, hook);
   const reply = applyHook(context, name, hook, found);
   return c.json({ status: "ok", agent_id: found.agent.record.id, ...reply });

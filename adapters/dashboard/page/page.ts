@@ -5,7 +5,7 @@
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { SseEvent } from "../../../protocol/text/sse.ts";
 import { parseJson } from "../fields.ts";
-import { foldEvent, agentsFrom } from "./model/agents.ts";
+import { foldEvent, agentsFrom, waitingSinceOf } from "./model/agents.ts";
 import type { Answer } from "./model/answers.ts";
 import { respondBody } from "./model/answers.ts";
 import type { AnswerProgress, PageState } from "./model/pageState.ts";
@@ -184,7 +184,8 @@ export class Page {
       this.#loading = undefined;
       if (serverUnixMs !== undefined) this.#learnTime(serverUnixMs);
       const listed = withAgents(this.#state, agentsFrom(body));
-      this.#fold(this.#held, { ...listed, loaded: true, problem: undefined, tokenWanted: false });
+      const waitingSinceUnixMs = waitingSinceOf(body);
+      this.#fold(this.#held, { ...listed, waitingSinceUnixMs, loaded: true, problem: undefined, tokenWanted: false });
     } catch (error) {
       if (this.#loading !== abort) return;
       this.#loading = undefined;
@@ -205,14 +206,16 @@ export class Page {
   }
 
   #fold(events: readonly SseEvent[], from: PageState): void {
-    let { agents } = from;
+    let { agents, waitingSinceUnixMs } = from;
     let unknown = false;
     for (const { event, data } of events) {
-      const folded = foldEvent(agents, event, parseJson(data));
+      const fields = parseJson(data);
+      if (event === "server_waiting") waitingSinceUnixMs = waitingSinceOf(fields);
+      const folded = foldEvent(agents, event, fields);
       agents = folded.agents;
       unknown ||= folded.unknown;
     }
-    this.#set(withAgents({ ...from, nowUnixMs: this.#nowUnixMs() }, agents));
+    this.#set(withAgents({ ...from, waitingSinceUnixMs, nowUnixMs: this.#nowUnixMs() }, agents));
     if (unknown && this.#loading === undefined) void this.#load();
   }
 

@@ -42,7 +42,7 @@ export class ContextGauge {
   async #probe(agent: Agent, pane: PaneId): Promise<void> {
     const { server, desk, log } = this.#options;
     try {
-      const { lines } = await server.capture(pane);
+      const { lines } = await server.capture(pane, { unfollowed: true });
       const found = contextIn(lines);
       const isSame = found?.percentUsed === agent.context?.percentUsed && found?.remaining === agent.context?.remaining;
       // A dialog may hide the line for a while.

@@ -107,6 +107,8 @@ export class PaneLinks {
 
   #isIn(agent: Agent, pane: PaneId | undefined, reportedSec: number): void {
     if (pane === undefined) return;
+    const link = this.#links.get(agent.record.id);
+    if (link?.watch !== undefined && agent.hasHooks && !link.isUnfollowed) this.#watch(link);
     this.#processes.identify(agent, pane, reportedSec);
     this.#context.reported(agent, pane);
   }
@@ -191,7 +193,7 @@ export class PaneLinks {
   }
 
   #open(link: PaneLink): void {
-    const { server, readiness, book, clock, log } = this.#options;
+    const { server, book, clock, log } = this.#options;
     const { agent, pane } = link;
     link.retry = undefined;
     if (server.findPane(pane) === undefined) {
@@ -202,19 +204,31 @@ export class PaneLinks {
     if (agent.record.paneServer === undefined) book.update(agent, { paneServer: this.identity });
     this.#processes.listed(agent);
     try {
-      link.watch = readiness.watch(server, pane);
-      link.unsubscribe = link.watch.subscribe((state) => {
-        // Before the screen of whoever is there now.
-        this.#processes.endIfGone(agent);
-        this.#screens.changed(agent, state);
-        link.measure();
-      });
-      this.#screens.changed(agent, link.watch.current);
+      this.#watch(link);
     } catch (error) {
       log.warn("dashboard.pane.unwatched", { agent: agent.record.id, pane, error });
     }
     this.agentOption.set(pane, agent);
     link.measure();
+  }
+
+  /** @throws AppError NOT_FOUND, CONNECTION_LOST */
+  #watch(link: PaneLink): void {
+    const { server, readiness } = this.#options;
+    const { agent, pane } = link;
+    const [former, unsubscribe] = [link.watch, link.unsubscribe];
+    // Its hooks say what it does.
+    link.isUnfollowed = agent.hasHooks;
+    link.watch = readiness.watch(server, pane, { unfollowed: link.isUnfollowed });
+    link.unsubscribe = link.watch.subscribe((state) => {
+      // Before the screen of whoever is there now.
+      this.#processes.endIfGone(agent);
+      this.#screens.changed(agent, state);
+      link.measure();
+    });
+    unsubscribe?.();
+    former?.[Symbol.dispose]();
+    if (former === undefined) this.#screens.changed(agent, link.watch.current);
   }
 
   #detach(agent: Agent): void {
@@ -263,6 +277,7 @@ export class PaneLinks {
     if (event.kind === "pane-exited" || event.kind === "pane-closed") {
       for (const link of this.#links.values()) if (link.pane === event.pane) this.#setAvailable(link.agent, false);
     }
+    if (event.kind === "waiting") this.#options.desk.serverWaiting(event.waiting);
     if (event.kind !== "state") return;
     this.#gone.stop();
     if (event.state === "ready") this.#serverReady();
@@ -295,6 +310,7 @@ class PaneLink {
   readonly agent: Agent;
   readonly pane: PaneId;
   watch: PaneReadiness | undefined;
+  isUnfollowed = false;
   unsubscribe: (() => void) | undefined;
   retries = 0;
   retry: Timer | undefined;

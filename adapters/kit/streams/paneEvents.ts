@@ -11,6 +11,7 @@ import type { StreamEventData } from "../../../protocol/api/nativeStream.ts";
 import { shuttingDown } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { formatGap, formatPosition, type StreamGap } from "../../../protocol/position.ts";
+import { nativeWaiting } from "../../operations/outputs.ts";
 import { nativeSnapshot, streamInput } from "../../operations/screenOutputs.ts";
 import { sseEvent, SseWriter } from "./sseWriter.ts";
 
@@ -94,7 +95,8 @@ export function openPaneEvents(options: PaneEventsOptions): void {
     open: (position, { cols, rows }) => {
       isOpen = true;
       const text = formatPosition(position);
-      send("open", { server: serverName, pane, position: text, cols, rows }, text);
+      const waiting = nativeWaiting(feed.source.waiting);
+      send("open", { server: serverName, pane, position: text, cols, rows, ...waiting }, text);
     },
     output: (chunk) => {
       observe.output?.(chunk);

@@ -9,7 +9,7 @@ import { type PaneId, paneNumberOf, type SessionId } from "../../../protocol/ids
 import { type Checkup, ConnectionChecker } from "../../connection/checkup.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { CaptureContext } from "../../panes/askPane.ts";
-import type { ExitStatus } from "../../tmux/outputSource.ts";
+import type { ExitStatus, Waiting } from "../../tmux/outputSource.ts";
 import type { Clock } from "../../time/clock.ts";
 import { clientCheckup } from "../clientCheck.ts";
 import { guestBufferName } from "./guestBuffers.ts";
@@ -31,6 +31,8 @@ export interface AttachClientOptions
   readonly session: SessionId;
   readonly epoch: string;
   readonly clock: Clock;
+  /** What clients of ours wait for now. */
+  readonly waiting: () => Waiting | undefined;
   /** Attaches; gives up when the signal aborts. */
   readonly open: (client: AttachClient, signal: AbortSignal) => Promise<AttachChannel>;
   /** Another client of ours, which gets no output of the session's panes. */
@@ -114,10 +116,12 @@ export class AttachClient {
   source(pane: PaneId): GuestSource {
     let source = this.#sources.get(pane);
     if (source === undefined) {
-      source = new GuestSource(this.#registry.stream(pane), this.#options.clock, this.#options.onIdle);
+      const { clock, onIdle, waiting } = this.#options;
+      const ours = (): Waiting | undefined => (this.#isLate ? waiting() : undefined);
+      source = new GuestSource({ stream: this.#registry.stream(pane), clock, onIdle, waiting: ours });
       this.#sources.set(pane, source);
       this.#watched.add(paneNumberOf(pane));
-      this.#options.onIdle();
+      onIdle();
     }
     return source;
   }

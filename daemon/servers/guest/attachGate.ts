@@ -15,8 +15,8 @@ import {
   MAX_GUEST_ATTACHING,
 } from "../../../protocol/limits.ts";
 import type { Clock, Timer } from "../../time/clock.ts";
-import type { ServerStatus } from "../../tmux/inventory.ts";
-import type { ProbedServer } from "./guestProbe.ts";
+import type { Waiting } from "../../tmux/outputSource.ts";
+import type { ProbedServer } from "../introduction.ts";
 
 /** What tmux sends to every control client, even one without a session yet. */
 const SENT_TO_ALL: ReadonlySet<Notification["kind"]> = new Set([
@@ -75,7 +75,7 @@ export class AttachGate {
     return this.#waitingSince?.ms;
   }
 
-  get waiting(): ServerStatus["waiting"] {
+  get waiting(): Waiting | undefined {
     return this.#waitingSince && { for: "calm", sinceUnixMs: Math.round(this.#waitingSince.unixMs) };
   }
 

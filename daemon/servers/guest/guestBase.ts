@@ -20,7 +20,8 @@ import type { Clock } from "../../time/clock.ts";
 import type { AttachGate } from "./attachGate.ts";
 import { clientCheckup } from "../clientCheck.ts";
 import { GuestReachability } from "./guestReachability.ts";
-import { attachCommand, guestClient, type GuestSpawn, introductionTo } from "./guestProbe.ts";
+import { introductionTo } from "../introduction.ts";
+import { attachCommand, guestClient, type GuestSpawn } from "./guestProbe.ts";
 import { removeAbandonedBuffers } from "./guestBuffers.ts";
 import type { AttachChannel, AttachClient } from "./attachClient.ts";
 import { ConnectionLog } from "./connectionLog.ts";
@@ -37,6 +38,7 @@ import {
   PRESENCE_COMMANDS,
 } from "./guestPresence.ts";
 import { isWaiting } from "../processState.ts";
+import { WRITTEN } from "./unfollowedPanes.ts";
 import type { ServerState } from "../../tmux/inventory.ts";
 
 interface GuestBaseOptions {
@@ -267,6 +269,7 @@ export class GuestBase {
       const { inventory, listener } = this.#options;
       if (!isSame) listener.onGone(new AppError("CONNECTION_LOST", "another tmux server has taken its place"));
       await inventory.listOver(connection);
+      listener.onAttached(connection);
     } finally {
       timer.cancel();
     }
@@ -286,6 +289,10 @@ export class GuestBase {
     if (isPresence) {
       this.#noticedBy = connection;
       this.#presenceAsked.soon();
+    }
+    if (kind === "subscription-changed" && notification.name === WRITTEN) {
+      this.#options.listener.onWritten(notification.value);
+      return;
     }
     if (kind === "pause") resume(connection, this.#carried?.client, notification.pane);
     this.#carried?.onNotification(notification);

@@ -15,6 +15,7 @@
  * ready: the base has listed what is there. silent: tmux does not respond. `covered` is reported as `ready`.
  */
 import type { AppError } from "../../../protocol/errors.ts";
+import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { ServerState } from "../../tmux/inventory.ts";
 import type { Presence } from "./guestPresence.ts";
 
@@ -56,6 +57,10 @@ export interface GuestBaseListener {
   onBeat(): void;
   /** What was known is void: there is no server, no session in it, or it is another one. */
   onGone(error: AppError): void;
+  /** The base is attached anew, and has listed what is there. */
+  onAttached(connection: ControlConnection): void;
+  /** @param value of `WRITTEN`: when each window was last written to */
+  onWritten(value: string): void;
   /** Who is attached where has been listed again. */
   onPresence(presence: Presence): void;
 }

@@ -5,11 +5,11 @@
  */
 import type { SessionId } from "../../../protocol/ids.ts";
 import { GUEST_ATTACH_WITHIN_MS } from "../../../protocol/limits.ts";
-import { releaseOf } from "../../connection/tmuxVersion.ts";
 import type { OpenDirect } from "../../host/directTransport.ts";
 import type { Host } from "../../host/host.ts";
-import type { OpenTransport, TransportOptions } from "../../host/transport.ts";
+import type { OpenTransport } from "../../host/transport.ts";
 import type { GuestTmux } from "./guestTmux.ts";
+import { controlClient, type ProbedServer } from "../introduction.ts";
 import { ourFlags } from "../orphanedClients.ts";
 import { decodeProbe, PRESENCE_ARGUMENTS } from "./guestPresence.ts";
 
@@ -24,41 +24,16 @@ export interface GuestSpawn {
   readonly socketPath: string;
 }
 
-/**
- * How a control client introduces itself without ending the server (docs/tmuxFacts.md 50): as tmux's own does, from 3.7
- * on; by a message order of our own, in the releases whose messages are known; else as tmux's own does, but only while
- * the server is calm.
- */
-export type Introduction = "any" | "direct" | "calm";
-
-export interface ProbedServer {
-  /** `3.3a` */
-  readonly version: string;
-  readonly introduction: Introduction;
-}
-
-/** The first release that tells nothing to a client that is introducing itself. */
-const SOUND = 307;
-/** The first release with other messages (compat/imsg.h). */
-const NEW_MESSAGES = 306;
-const OLDEST = 302;
-
-/** @param version as `#{version}`; a build that names no release may be any */
-export function introductionTo(version: string, canBeDirect: boolean): Introduction {
-  if ((releaseOf(version) ?? OLDEST) >= SOUND) return "any";
-  return canBeDirect && /^3\.\d[a-z]?$/.test(version) ? "direct" : "calm";
-}
-
 /** A control client on this server, with `command` as its first command. */
 export function guestClient(
   { open, openDirect, tmux, program, env, socketPath }: GuestSpawn,
   command: readonly string[],
-  { version, introduction }: ProbedServer,
-): { readonly open: OpenTransport; readonly spawn: Omit<TransportOptions, "onData" | "onClose"> } {
-  const messages = (releaseOf(version) ?? OLDEST) < NEW_MESSAGES ? "old" : "new";
-  const spawn = { tmux, tmuxVersion: program.version, args: ["-u", "-N", "-S", socketPath, ...command], env, cwd: "/" };
-  if (introduction !== "direct" || openDirect === undefined) return { open, spawn };
-  return { open: (options) => openDirect({ ...options, socketPath, command, messages, env: {} }), spawn };
+  server: ProbedServer,
+): ReturnType<typeof controlClient> {
+  // tmux's own client sends the server a message for each variable, and the server needs none of ours (`-E`).
+  const needed = { PATH: env["PATH"] ?? "" };
+  const spawn = { tmux, tmuxVersion: program.version, args: ["-u", "-N", "-S", socketPath], env: needed, cwd: "/" };
+  return controlClient({ open, openDirect, spawn, socketPath }, command, server);
 }
 
 /** `-E`: nothing of our environment reaches the user's session. `ignore-size`: no window is resized (docs/tmuxFacts.md 31). */

@@ -6,13 +6,13 @@
  */
 import { killSession } from "../../../protocol/command/build.ts";
 import { identityText } from "../../../protocol/command/formats.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, shuttingDown } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, GUEST_IDLE_MS } from "../../../protocol/limits.ts";
 import { ignoreRefusal } from "../../connection/commandQueue.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { CaptureContext } from "../../panes/askPane.ts";
-import type { OutputSource } from "../../tmux/outputSource.ts";
+import type { OutputOptions, OutputSource } from "../../tmux/outputSource.ts";
 import { AttachGate } from "./attachGate.ts";
 import { GuestBase } from "./guestBase.ts";
 import { GuestInventory } from "./guestInventory.ts";
@@ -20,11 +20,12 @@ import { type GuestBaseListener, GuestLife } from "./guestLife.ts";
 import type { GuestSpawn } from "./guestProbe.ts";
 import { guestSession, sessionClosed } from "./guestSessions.ts";
 import { GuestStreams } from "./guestStreams.ts";
+import { UnfollowedPanes } from "./unfollowedPanes.ts";
 import { TtyWatch } from "../ttyWatch.ts";
 import type { Inventory } from "../serverInventory.ts";
 import { requirePane } from "../layout/layoutTargets.ts";
 import type { PaneRegistry } from "../paneRegistry.ts";
-import { RealServer, type ServerOptions } from "../realServer.ts";
+import { type LookOptions, RealServer, type ServerOptions } from "../realServer.ts";
 import type { SessionToMake } from "../sessionMaking.ts";
 import { sessionGone } from "../sessionRules.ts";
 import type {
@@ -53,16 +54,18 @@ export class GuestServer extends RealServer implements GuestBaseListener {
   readonly #base: GuestBase;
   readonly #inventory: GuestInventory;
   readonly #streams: GuestStreams;
+  readonly #unfollowed: UnfollowedPanes;
   readonly #ttys: TtyWatch;
 
   constructor(options: GuestServerOptions, spawn: GuestSpawn) {
     super(options, spawn.host);
     const { clock } = options;
     const log = options.log ?? (() => undefined);
-    const onWaiting = (): void =>
-      log("attach.calm", {
-        state: gate.waitingSinceMs === undefined ? "attaching" : "waiting until the server is calm",
-      });
+    const onWaiting = (): void => {
+      const { waiting } = gate;
+      log("attach.calm", { state: waiting === undefined ? "attaching" : "waiting until the server is calm" });
+      this.#emit([{ kind: "waiting", waiting }]);
+    };
     const gate: AttachGate = new AttachGate({ clock, onWaiting });
     this.#gate = gate;
     this.#options = options;
@@ -96,6 +99,13 @@ export class GuestServer extends RealServer implements GuestBaseListener {
       inventory: this.#inventory,
       retainBytes: options.ringBytes ?? DEFAULT_RING_BYTES,
       idleMs: options.idleMs ?? GUEST_IDLE_MS,
+      onListenerError: this.onListenerError,
+    });
+    this.#unfollowed = new UnfollowedPanes({
+      clock,
+      base: () => this.#base.connection(),
+      connection: () => this.#streams.connection(),
+      panesOf: (window) => this.#inventory.known.panesOf(window),
       onListenerError: this.onListenerError,
     });
     this.#ttys = new TtyWatch({
@@ -165,13 +175,18 @@ export class GuestServer extends RealServer implements GuestBaseListener {
   protected override look<T>(
     pane: PaneInfo,
     work: (context: CaptureContext) => Promise<T>,
-    signal: AbortSignal | undefined,
+    { signal, unfollowed }: LookOptions,
   ): Promise<T> {
+    if (unfollowed === true) return this.#unfollowed.look(pane.id, work);
     return this.#streams.clientFor(pane).look(pane.id, work, signal);
   }
 
-  output(pane: PaneId): OutputSource {
+  output(pane: PaneId, { unfollowed }: OutputOptions = {}): OutputSource {
     const info = requirePane(this, pane);
+    if (unfollowed === true) {
+      this.requireKnown();
+      return this.#unfollowed.source(pane);
+    }
     const client = this.#streams.clientFor(info);
     const source = client.source(pane);
     if (info.exit !== undefined) client.declareExit(pane, info.exit);
@@ -204,8 +219,17 @@ export class GuestServer extends RealServer implements GuestBaseListener {
     this.#streams.beat();
   }
 
+  onAttached(connection: ControlConnection): void {
+    this.#unfollowed.attached(connection);
+  }
+
+  onWritten(value: string): void {
+    this.#unfollowed.written(value);
+  }
+
   onGone(error: AppError): void {
     this.#streams.closeAll(error);
+    this.#unfollowed.closeAll(error);
     this.#inventory.clear();
   }
 
@@ -219,6 +243,7 @@ export class GuestServer extends RealServer implements GuestBaseListener {
     this.#inventory.close();
     this.#base.close();
     this.#streams.close();
+    this.#unfollowed.closeAll(shuttingDown());
     this.#gate.close();
   }
 
@@ -247,8 +272,14 @@ export class GuestServer extends RealServer implements GuestBaseListener {
 
   #emit(events: readonly ServerEvent[]): void {
     for (const event of events) {
-      if (event.kind === "pane-exited") this.#streams.declareExit(event.pane, event.status);
-      if (event.kind === "pane-closed") this.#streams.paneGone(event.pane);
+      if (event.kind === "pane-exited") {
+        this.#streams.declareExit(event.pane, event.status);
+        this.#unfollowed.declareExit(event.pane, event.status);
+      }
+      if (event.kind === "pane-closed") {
+        this.#streams.paneGone(event.pane);
+        this.#unfollowed.paneGone(event.pane);
+      }
       this.listeners.emit(event);
     }
   }

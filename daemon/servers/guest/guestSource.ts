@@ -3,20 +3,29 @@
  * types or captures, the connection that carries the stream is kept; a source that nobody has used for a while may end.
  */
 import type { Clock } from "../../time/clock.ts";
-import type { ExitStatus, OutputListener, OutputSlice, OutputSource } from "../../tmux/outputSource.ts";
+import type { ExitStatus, OutputListener, OutputSlice, OutputSource, Waiting } from "../../tmux/outputSource.ts";
 import type { PaneStream } from "../../panes/paneStream.ts";
+
+interface GuestSourceOptions {
+  readonly stream: PaneStream;
+  readonly clock: Clock;
+  readonly onIdle: () => void;
+  readonly waiting: () => Waiting | undefined;
+}
 
 export class GuestSource implements OutputSource {
   readonly stream: PaneStream;
   readonly #clock: Clock;
   readonly #onIdle: () => void;
+  readonly #waiting: () => Waiting | undefined;
   #holds = 0;
   #usedMs: number;
 
-  constructor(stream: PaneStream, clock: Clock, onIdle: () => void) {
+  constructor({ stream, clock, onIdle, waiting }: GuestSourceOptions) {
     this.stream = stream;
     this.#clock = clock;
     this.#onIdle = onIdle;
+    this.#waiting = waiting;
     this.#usedMs = clock.nowMs();
   }
 
@@ -38,6 +47,10 @@ export class GuestSource implements OutputSource {
 
   get exit(): ExitStatus | undefined {
     return this.stream.exit;
+  }
+
+  get waiting(): Waiting | undefined {
+    return this.#waiting();
   }
 
   get isHeld(): boolean {

@@ -182,7 +182,7 @@ export class GuestStreams {
   }
 
   #make(session: SessionId, hooks: Pick<AttachClientOptions, "onIdle" | "onClosed">): AttachClient {
-    const { base, inventory, life, clock, retainBytes, onListenerError } = this.#options;
+    const { base, inventory, life, clock, gate, retainBytes, onListenerError } = this.#options;
     const { known } = inventory;
     const windows = (): readonly WindowId[] => known.session(session)?.windows ?? [];
     return new AttachClient({
@@ -190,6 +190,7 @@ export class GuestStreams {
       epoch: createNonce().slice(0, 10),
       clock,
       retainBytes,
+      waiting: () => gate.waiting,
       open: (client, signal) => this.#open(client, signal),
       onListenerError,
       onRevived: (pane) => inventory.paneChanged(pane),

@@ -10,33 +10,29 @@ import { type SessionRow, SESSIONS } from "../../../protocol/command/formats.ts"
 import { byAge, type SessionId } from "../../../protocol/ids.ts";
 import { GUEST_ATTACH_WITHIN_MS } from "../../../protocol/limits.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
-import type { OpenTransport, TransportOptions } from "../../host/transport.ts";
 import type { Clock } from "../../time/clock.ts";
+import type { controlClient } from "../introduction.ts";
 import { isHubName } from "./hub.ts";
-
-/** The options that start a client on this server, up to its first command. */
-export type ClientSpawn = Omit<TransportOptions, "onData" | "onClose">;
 
 interface HubPlaceOptions {
   readonly connection: ControlConnection;
   readonly clock: Clock;
   readonly hub: SessionId;
-  readonly open: OpenTransport;
-  readonly spawn: ClientSpawn;
+  /** Opens a short-lived client with this command. */
+  readonly visit: (command: readonly string[]) => ReturnType<typeof controlClient>;
 }
 
 /** tmux accepts a command line of 16 KB from a client; if there are more sessions, only the most recently used are visited. */
 const MAX_SESSIONS = 300;
 
 /** Resolves when the hub is less recent than every session that existed before it. */
-export async function putHubLast({ connection, clock, hub, open, spawn }: HubPlaceOptions): Promise<void> {
+export async function putHubLast({ connection, clock, hub, visit }: HubPlaceOptions): Promise<void> {
   const sessions = sessionsByUse(await connection.foreignRows(SESSIONS, listSessions));
   if (sessions.length === 0) return;
-  const command = visitAll(hub, sessions.slice(-MAX_SESSIONS));
+  const { open, spawn } = visit(visitAll(hub, sessions.slice(-MAX_SESSIONS)));
   await new Promise<void>((resolve) => {
     const transport = open({
       ...spawn,
-      args: [...spawn.args, ...command],
       onData: () => undefined,
       onClose: () => {
         timer.cancel();

@@ -16,12 +16,11 @@ import { ignoreRefusal } from "../../connection/commandQueue.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import { introduce } from "../../connection/tmuxFeatures.ts";
 import type { Host } from "../../host/host.ts";
-import type { OpenTransport } from "../../host/transport.ts";
 import { type OutputSource, slicesOf } from "../../tmux/outputSource.ts";
 import type { Clock } from "../../time/clock.ts";
 import { endClient, isOrphan, type OurClient, ourClients } from "../orphanedClients.ts";
 import { withSetting } from "../socketPath.ts";
-import { type ClientSpawn, putHubLast } from "./hubPlace.ts";
+import { putHubLast } from "./hubPlace.ts";
 import { EventPaneReader, hubHooks, isHubName, type PaneEvent, titleHook } from "./hub.ts";
 
 /** A killed daemon's client is gone within this time, because the kernel hangs up its pty (docs/tmuxFacts.md 3). */
@@ -57,9 +56,8 @@ interface HubStartupOptions {
   readonly requireOwn: (identity: ServerIdentity) => void;
   /** Variables that new panes must not get. */
   readonly unset: readonly string[];
-  /** Opens a short-lived client. */
-  readonly openShort: OpenTransport;
-  readonly spawnShort: ClientSpawn;
+  /** Opens a short-lived client with this command. */
+  readonly visit: Parameters<typeof putHubLast>[0]["visit"];
   /** The name of the setting that holds the socket's path. */
   readonly setting?: string | undefined;
 }
@@ -81,8 +79,8 @@ export async function prepareHub(options: HubStartupOptions): Promise<AttachedHu
   await connection.command(titleHook(identity.pane, hookIndex), "none").catch(ignoreRefusal);
   await linkExistingWindows(connection, identity);
   await connection.command(RAW_TERMINAL, "none").catch(ignoreRefusal);
-  const { clock, openShort, spawnShort } = options;
-  await putHubLast({ connection, clock, hub: identity.session, open: openShort, spawn: spawnShort });
+  const { clock, visit } = options;
+  await putHubLast({ connection, clock, hub: identity.session, visit });
   await eventPaneReady;
   return { ...identity, connection, name: hubName, hookIndex };
 }

@@ -6,20 +6,21 @@
 import { resizeWindow } from "../../../protocol/command/build.ts";
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
-import { DEFAULT_RING_BYTES, HISTORY_LIMIT_LINES } from "../../../protocol/limits.ts";
+import { DEFAULT_RING_BYTES, GUEST_ATTACH_WITHIN_MS, HISTORY_LIMIT_LINES } from "../../../protocol/limits.ts";
 import { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
 import { ServerProgram } from "../../connection/serverProgram.ts";
 import { Supervisor } from "../../connection/supervisor.ts";
 import { probeTmuxVersion } from "../../connection/tmuxVersion.ts";
 import type { Host } from "../../host/host.ts";
+import type { OpenTransport } from "../../host/transport.ts";
 import { localHost } from "../../host/localHost.ts";
 import { SECRET_VARIABLES } from "../../ops/environment.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
 import { isWaiting } from "../processState.ts";
 import { attachArguments, HUB_PREFIX } from "./hub.ts";
-import type { ClientSpawn } from "./hubPlace.ts";
 import { prepareHub } from "./hubStartup.ts";
+import { type ClientSpawn, controlClient, introductionTo, type ProbedServer } from "../introduction.ts";
 import type { Inventory } from "../serverInventory.ts";
 import { InventoryKeeper } from "./inventoryKeeper.ts";
 import { killOwnedSession, ownedSession } from "./ownedSessions.ts";
@@ -45,6 +46,8 @@ export interface OwnedServerOptions extends ServerOptions {
   /** Further server options, set on every connection; those that this tmux does not have are skipped. */
   readonly serverOptions?: Readonly<Record<string, string>> | undefined;
 }
+
+const NOT_RUNNING: ProbedServer = { version: "", introduction: "calm" };
 
 /** Letters and digits only: safe in a tmux name, pattern and target. */
 const randomName = (chars: number): string => createNonce().slice(0, chars);
@@ -73,6 +76,7 @@ class OwnedServer extends RealServer {
   readonly #socket: SocketKeeper;
   readonly #silent = new SilentChanges(() => this.connection(), attachedToAll);
   #hubName = "";
+  #running = NOT_RUNNING;
   #buffers = 0;
 
   constructor(options: OwnedServerOptions, host: Host, tmuxVersion: string) {
@@ -207,9 +211,9 @@ class OwnedServer extends RealServer {
     this.#hubName = `${HUB_PREFIX}${randomName(12)}`;
     this.#panes.beginEpoch(randomName(10), new AppError("CONNECTION_LOST", "the connection to tmux was replaced"));
     const hub = attachArguments(this.#hubName, historyLines, serverOptions);
+    this.#running = await this.#probe();
     const connection: ControlConnection = new ControlConnection({
-      open: transport ?? this.host.clients.open,
-      spawn: this.#spawn("-f", "/dev/null", ...hub),
+      ...this.#client(this.#spawn("-f", "/dev/null"), hub, transport ?? this.host.clients.open),
       onOutput: (paneNumber, line, from, to) => {
         this.#keeper.heard(paneNumber);
         this.#panes.takeEscaped(paneNumber, line, from, to);
@@ -227,6 +231,23 @@ class OwnedServer extends RealServer {
       },
     });
     return connection;
+  }
+
+  /** Which server is attached to. None is running yet: tmux's own client starts it. */
+  async #probe(): Promise<ProbedServer> {
+    const { tmux = "tmux", env, socketPath, transport } = this.#options;
+    const { clients, sockets } = this.host;
+    const canBeDirect = transport === undefined && clients.openDirect !== undefined;
+    if (!canBeDirect || sockets.exists(socketPath) === false) return NOT_RUNNING;
+    const args = ["-u", "-N", "-S", socketPath, "display-messag", "-p", "#{version}"];
+    const { stdout } = await clients.run(tmux, args, env, { timeoutMs: GUEST_ATTACH_WITHIN_MS });
+    const version = stdout.trim();
+    return { version, introduction: introductionTo(version, canBeDirect) };
+  }
+
+  #client(spawn: ClientSpawn, command: readonly string[], open: OpenTransport): ReturnType<typeof controlClient> {
+    const { openDirect } = this.host.clients;
+    return controlClient({ open, openDirect, spawn, socketPath: this.#options.socketPath }, command, this.#running);
   }
 
   #spawn(...args: readonly string[]): ClientSpawn {
@@ -250,8 +271,8 @@ class OwnedServer extends RealServer {
       onPaneEvent: (event) => this.#keeper.paneEvent(event),
       requireOwn: ({ uid }) => requireOwnServer(this.#options.socketPath, uid, this.#options.setting),
       unset: SECRET_VARIABLES.filter((name) => !(name in this.#options.env)),
-      openShort: this.#options.transport ?? this.host.clients.openShort,
-      spawnShort: this.#spawn("-N"),
+      visit: (command) =>
+        this.#client(this.#spawn("-N"), command, this.#options.transport ?? this.host.clients.openShort),
       setting: this.#options.setting,
     });
     this.#socket.attached(hub.pid);

@@ -2,7 +2,7 @@
  * The agents, folded from a listing and from the events after it. An event is either a whole card or a small change to one;
  * folding is idempotent, so a listing can be requested while events arrive.
  */
-import { type AgentCard, decodeCard, decodeState, integer } from "./agentCard.ts";
+import { type AgentCard, decodeCard, decodeState, integer, number } from "./agentCard.ts";
 import { fieldsOf } from "../../fields.ts";
 
 export type Agents = ReadonlyMap<number, AgentCard>;
@@ -18,6 +18,10 @@ export function agentsFrom(listing: unknown): Agents {
   const decoded = Array.isArray(cards) ? cards.map(decodeCard).filter((card) => card !== undefined) : [];
   return new Map(decoded.map((card) => [card.agentId, card]));
 }
+
+/** From a listing or a `server_waiting`: since when (unix ms) the daemon has been waiting, if it does. */
+export const waitingSinceOf = (data: unknown): number | undefined =>
+  number(fieldsOf(fieldsOf(data)?.["waiting"])?.["since_unix_ms"]);
 
 /** `name` and `data` as in the event stream (docs/contracts/dashboard.md, "SSE"). */
 export function foldEvent(agents: Agents, name: string, data: unknown): Folded {

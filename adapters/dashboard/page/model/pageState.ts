@@ -28,6 +28,8 @@ export interface PageState {
   /** What is wrong with the listing while the connection is up. */
   readonly problem: string | undefined;
   readonly link: LinkState;
+  /** Since when (unix ms) the daemon has been waiting until tmux is calm. */
+  readonly waitingSinceUnixMs: number | undefined;
   readonly tokenWanted: boolean;
   readonly answers: ReadonlyMap<number, AnswerProgress>;
   /** Unsent text, so that a card can move without losing it. */
@@ -52,6 +54,7 @@ export const firstState = (nowUnixMs: number): PageState => ({
   loaded: false,
   problem: undefined,
   link: { kind: "connecting" },
+  waitingSinceUnixMs: undefined,
   tokenWanted: false,
   answers: new Map(),
   drafts: new Map(),

@@ -6,6 +6,7 @@ import { groupByNeed } from "../model/order.ts";
 import { SHORTCUT_HELP } from "../model/shortcuts.ts";
 import type { Api } from "../net/api.ts";
 import type { Page } from "../page.ts";
+import { ageText } from "../words/age.ts";
 import { NEED_HEADINGS } from "../words/stateWords.ts";
 import { AgentCardView } from "./agentCardView.tsx";
 import type { Notifier } from "./notifier.ts";
@@ -35,6 +36,9 @@ export function App({ state, page, api, notifier }: AppProps) {
         onHelp={() => page.update({ helpOpen: true })}
       />
       <Banner link={state.link} problem={state.problem} tokenWanted={tokenWanted} onRetry={() => page.retryNow()} />
+      {state.waitingSinceUnixMs === undefined || state.link.kind !== "live" ? null : (
+        <WaitingNotice age={ageText(state.waitingSinceUnixMs, state.nowUnixMs)} />
+      )}
       <p class="heard" role="status" aria-live="polite">
         {state.announcement}
       </p>
@@ -117,6 +121,16 @@ function Banner({ link, problem, tokenWanted, onRetry }: BannerProps) {
       );
   }
 }
+
+/** Attaching to a tmux before 3.7 while its sessions come and go could end it. */
+const WaitingNotice = ({ age }: { readonly age: string }) => (
+  <div class="banner waiting" role="status">
+    <p>
+      Waiting until tmux is calm: its sessions keep coming and going. Live panes and answers begin then; what the agents
+      do is shown meanwhile. <span aria-hidden="true">({age})</span>
+    </p>
+  </div>
+);
 
 /** Shown when there are no agents. */
 const EmptyState = () => (

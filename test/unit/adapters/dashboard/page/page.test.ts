@@ -21,6 +21,7 @@ class Scene {
   /** Holds listings back until `list` is called. */
   heldListings: (() => void)[] | undefined;
   serverUnixMs: number | undefined;
+  waiting: object | undefined;
   answer: () => Promise<Answered> = () =>
     Promise.resolve({ body: { delivery: "submitted", latency_ms: 5 }, serverUnixMs: 0 });
   refusal: ApiError | undefined;
@@ -43,7 +44,7 @@ class Scene {
       agents: async () => {
         this.listings++;
         if (this.refusal !== undefined) throw this.refusal;
-        const body = { agents: [...this.cards] };
+        const body = { agents: [...this.cards], waiting: this.waiting };
         if (this.heldListings !== undefined) await new Promise<void>((resolve) => this.heldListings?.push(resolve));
         return { body, serverUnixMs: this.serverUnixMs };
       },
@@ -267,4 +268,17 @@ describe("selection", () => {
     expect(page.state.selectedId).toBeUndefined();
     page.close();
   });
+});
+
+test("that the daemon waits until tmux is calm is known from the listing and from events, until it is over", async () => {
+  const scene = new Scene();
+  scene.waiting = { for: "calm", since_unix_ms: 900_000 };
+  const page = await scene.start(textCard(1));
+  expect(page.state.waitingSinceUnixMs).toBe(900_000);
+  await scene.event("server_waiting", { waiting: null });
+  expect(page.state.waitingSinceUnixMs).toBeUndefined();
+  await scene.event("server_waiting", { waiting: { for: "calm", since_unix_ms: 950_000 } });
+  expect(page.state.waitingSinceUnixMs).toBe(950_000);
+  await scene.event("server_waiting", { waiting: "soon" });
+  expect(page.state.waitingSinceUnixMs).toBeUndefined();
 });

@@ -44,6 +44,7 @@ function makeClients(): AttachClients {
         mayBeUnread: () => [],
         otherReader: () => undefined,
         onAttached: () => undefined,
+        waiting: () => undefined,
         ...hooks,
       }),
   });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { WindowId } from "../../../../../protocol/ids.ts";
 import { AttachGate } from "../../../../../daemon/servers/guest/attachGate.ts";
-import type { Introduction } from "../../../../../daemon/servers/guest/guestProbe.ts";
+import type { Introduction } from "../../../../../daemon/servers/introduction.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 import {
   GUEST_CALM_MS as CALM_MS,

@@ -7,7 +7,7 @@ import {
   mayAttach,
   type Presence,
 } from "../../../../../daemon/servers/guest/guestPresence.ts";
-import { introductionTo } from "../../../../../daemon/servers/guest/guestProbe.ts";
+import { introductionTo } from "../../../../../daemon/servers/introduction.ts";
 import type { SessionId } from "../../../../../protocol/ids.ts";
 
 const id = (text: string): SessionId => text as SessionId;

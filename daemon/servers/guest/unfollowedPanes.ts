@@ -1,0 +1,168 @@
+/**
+ * Panes that are observed and that nobody follows: no client of ours is on their session. tmux compares once a second when
+ * each window was last written to (`refresh-client -B`, docs/tmuxFacts.md 56) and tells the base connection; to whoever
+ * observes such a pane that is a hole. The time is in whole seconds: what was written later in the same one is told by
+ * another hole, once that second is over and no other has followed. Captures are asked over a connection that is there.
+ */
+import { toAppError, type AppError } from "../../../protocol/errors.ts";
+import { isWindowId, type PaneId, type WindowId } from "../../../protocol/ids.ts";
+import type { ControlConnection } from "../../connection/controlConnection.ts";
+import { createNonce } from "../../connection/framing.ts";
+import type { CaptureContext } from "../../panes/askPane.ts";
+import type { Clock, Timer } from "../../time/clock.ts";
+import type { ExitStatus, OutputSource } from "../../tmux/outputSource.ts";
+import { PaneRegistry } from "../paneRegistry.ts";
+import { SilentChanges } from "../silentChanges.ts";
+import { GuestSource } from "./guestSource.ts";
+
+/** The name of what tmux compares: ids and numbers only, so that its value can be read. */
+export const WRITTEN = "tmuxwire-written";
+const WRITTEN_FORMAT = "#{S:#{W:#{window_id} #{window_activity} }}";
+/** The second in which a window was written to is over then. */
+const SECOND_OVER_MS = 1_050;
+/** Nothing but holes. */
+const RETAIN_BYTES = 64;
+
+interface UnfollowedPanesOptions {
+  readonly clock: Clock;
+  /** The one that is told. @throws AppError CONNECTION_LOST */
+  readonly base: () => ControlConnection;
+  /** Any that can be asked. @throws AppError CONNECTION_LOST */
+  readonly connection: () => ControlConnection;
+  readonly panesOf: (window: WindowId) => readonly PaneId[];
+  readonly onListenerError: (error: unknown) => void;
+}
+
+export class UnfollowedPanes {
+  readonly #options: UnfollowedPanesOptions;
+  readonly #registry: PaneRegistry;
+  readonly #sources = new Map<PaneId, GuestSource>();
+  readonly #changes: SilentChanges;
+  #isTold = false;
+  /** When each window was last written to, as tmux writes it. */
+  #written = new Map<WindowId, string>();
+  /** Windows of the last reports, and when those came: more may have been written in the same second. */
+  readonly #unsure = new Map<WindowId, number>();
+  #timer: Timer | undefined;
+
+  constructor(options: UnfollowedPanesOptions) {
+    this.#options = options;
+    this.#registry = new PaneRegistry({
+      retainBytes: RETAIN_BYTES,
+      connection: options.connection,
+      bufferName: () => "",
+      onListenerError: options.onListenerError,
+      onRevived: () => undefined,
+    });
+    this.#registry.beginEpoch(newEpoch(), toAppError("nothing was open"));
+    this.#changes = new SilentChanges(options.base, () => WRITTEN_FORMAT, WRITTEN);
+  }
+
+  source(pane: PaneId): OutputSource {
+    return this.#source(pane);
+  }
+
+  /** @throws AppError CONNECTION_LOST */
+  async look<T>(pane: PaneId, work: (context: CaptureContext) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.#registry.captureContext(pane));
+    } finally {
+      if (!this.#sources.has(pane)) this.#registry.closePane(pane);
+    }
+  }
+
+  /** Another base connection: it knows of nothing yet, and nobody told of what was written until now. */
+  attached(connection: ControlConnection): void {
+    this.#changes.attached(connection);
+    this.#writtenTo(this.#sources.keys());
+  }
+
+  /** @param value what `WRITTEN_FORMAT` is now */
+  written(value: string): void {
+    const nowMs = this.#options.clock.nowMs();
+    const words = value.trim().split(" ");
+    const now = new Map<WindowId, string>();
+    for (let at = 0; at + 1 < words.length; at += 2) {
+      const [window = "", second = ""] = words.slice(at, at + 2);
+      if (isWindowId(window)) now.set(window, second);
+    }
+    const changed = [...now].filter(([window, second]) => this.#written.get(window) !== second);
+    this.#written = now;
+    for (const [window] of changed) {
+      this.#unsure.set(window, nowMs);
+      this.#writtenTo(this.#options.panesOf(window));
+    }
+    this.#lookLater();
+  }
+
+  declareExit(pane: PaneId, status: ExitStatus): void {
+    if (this.#sources.has(pane)) this.#registry.declareExit(pane, status);
+  }
+
+  declareAlive(pane: PaneId): void {
+    this.#registry.declareAlive(pane);
+  }
+
+  paneGone(pane: PaneId): void {
+    this.#drop(pane);
+  }
+
+  /** Ids mean nothing any more. Safe to call twice. */
+  closeAll(error: AppError): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#written.clear();
+    this.#unsure.clear();
+    this.#sources.clear();
+    this.#registry.beginEpoch(newEpoch(), error);
+    this.#beTold();
+  }
+
+  #source(pane: PaneId): GuestSource {
+    let source = this.#sources.get(pane);
+    if (source === undefined) {
+      const onIdle = (): void => {
+        if (this.#sources.get(pane) === source) this.#drop(pane);
+      };
+      const { clock } = this.#options;
+      source = new GuestSource({ stream: this.#registry.stream(pane), clock, onIdle, waiting: () => undefined });
+      this.#sources.set(pane, source);
+      this.#beTold();
+    }
+    return source;
+  }
+
+  #drop(pane: PaneId): void {
+    this.#sources.delete(pane);
+    this.#registry.closePane(pane);
+    this.#beTold();
+  }
+
+  #beTold(): void {
+    const isWanted = this.#sources.size > 0;
+    if (isWanted === this.#isTold) return;
+    this.#isTold = isWanted;
+    this.#changes.follow(isWanted);
+  }
+
+  #writtenTo(panes: Iterable<PaneId>): void {
+    for (const pane of panes) if (this.#sources.has(pane)) this.#registry.declareHole(pane, "paused");
+  }
+
+  #lookLater(): void {
+    if (this.#unsure.size === 0) return;
+    const { clock, panesOf } = this.#options;
+    const dueMs = Math.min(...this.#unsure.values()) + SECOND_OVER_MS;
+    this.#timer ??= clock.callAt(dueMs, () => {
+      this.#timer = undefined;
+      for (const [window, atMs] of this.#unsure) {
+        if (atMs + SECOND_OVER_MS > clock.nowMs()) continue;
+        this.#unsure.delete(window);
+        this.#writtenTo(panesOf(window));
+      }
+      this.#lookLater();
+    });
+  }
+}
+
+const newEpoch = (): string => createNonce().slice(0, 10);
