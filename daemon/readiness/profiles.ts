@@ -2,14 +2,14 @@
 import { AppError } from "../../protocol/errors.ts";
 import { isCalled } from "../host/programNames.ts";
 import { loadProfile, MAX_ROW_CHARACTERS, type Profile } from "./profile.ts";
-import claude from "./profiles/claude.json" with { type: "json" };
-import codex from "./profiles/codex.json" with { type: "json" };
-import copilot from "./profiles/copilot.json" with { type: "json" };
-import gemini from "./profiles/gemini.json" with { type: "json" };
+import claude from "../../adapters/agents/claude/profile.json" with { type: "json" };
+import codex from "../../adapters/agents/codex/profile.json" with { type: "json" };
+import copilot from "../../adapters/agents/copilot/profile.json" with { type: "json" };
+import gemini from "../../adapters/agents/gemini/profile.json" with { type: "json" };
 import generic from "./profiles/generic.json" with { type: "json" };
-import opencode from "./profiles/opencode.json" with { type: "json" };
-import pi from "./profiles/pi.json" with { type: "json" };
-import qwen from "./profiles/qwen.json" with { type: "json" };
+import opencode from "../../adapters/agents/opencode/profile.json" with { type: "json" };
+import pi from "../../adapters/agents/pi/profile.json" with { type: "json" };
+import qwen from "../../adapters/agents/qwen/profile.json" with { type: "json" };
 import shell from "./profiles/shell.json" with { type: "json" };
 
 /** The daemon's own, in the order in which they are guessed. */

@@ -2,9 +2,9 @@
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
-import { type HookGroups, readSettings, stateOf, withHooks, withoutHooks } from "../../hooks/claudeSettings.ts";
+import { type HookGroups, readSettings, stateOf, withHooks, withoutHooks } from "../../hooks/hookSettings.ts";
 import { hookScript, shellWord } from "../../hooks/hookScript.ts";
-import { type SettingsAgent, SETTINGS_AGENTS, SHARED_SCRIPT_WORD } from "../../hooks/settingsAgents.ts";
+import { type SettingsAgent, SETTINGS_AGENTS, SHARED_SCRIPT_WORD } from "../../hooks/agentHooks.ts";
 import { readWhole, removeFile, replaceWhole } from "../../hooks/wholeFile.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import { JSON_OPTION, printResult } from "../../cli/jsonOutput.ts";

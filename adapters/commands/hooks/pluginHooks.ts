@@ -5,7 +5,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
-import { AGENT_PLUGINS, type AgentPlugin, isOurPlugin } from "../../hooks/agentPlugins.ts";
+import { AGENT_PLUGINS, type AgentPlugin, isOurPlugin } from "../../hooks/hookFile.ts";
 import { readWhole } from "../../hooks/wholeFile.ts";
 import type { CommandCall } from "../../cli/commandTypes.ts";
 import { printResult } from "../../cli/jsonOutput.ts";

@@ -8,7 +8,7 @@ import type { CodingProvider, SessionKind } from "../../../protocol/api/freshell
 import { AppError } from "../../../protocol/errors.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ExitStatus } from "../../../daemon/tmux/outputSource.ts";
-import { given } from "./jsonFields.ts";
+import { given } from "../../agents/jsonFields.ts";
 import { type JsonLine, SessionProgram } from "./sessionProgram.ts";
 import { SessionText } from "./sessionText.ts";
 

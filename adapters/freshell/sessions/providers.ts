@@ -2,9 +2,9 @@
 import type { CodingProvider } from "../../../protocol/api/freshell/sessionNames.ts";
 import type { CodingOptions, SdkOptions } from "../../../protocol/api/freshell/sessions.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import { claudeEvents } from "./claudeEvents.ts";
-import { codexEvents } from "./codexEvents.ts";
-import type { CodingParser } from "./codingParser.ts";
+import { claudeEvents } from "../../agents/claude/claudeStream.ts";
+import { codexEvents } from "../../agents/codex/codexStream.ts";
+import type { CodingParser } from "../../agents/agentStream.ts";
 
 interface StreamingProvider {
   readonly args: (options: CodingOptions) => readonly string[];

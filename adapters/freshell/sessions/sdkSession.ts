@@ -10,8 +10,8 @@ import type {
 } from "../../../protocol/api/freshell/sessionEvents.ts";
 import type { PermissionAnswer, SessionImage } from "../../../protocol/api/freshell/sessions.ts";
 import { AgentSession, type SessionHost, type SessionPlan } from "./agentSession.ts";
-import { contentOf, toolsOf, usageOf, resultText } from "./claudeMessages.ts";
-import { given, numberAt, objectAt, textAt } from "./jsonFields.ts";
+import { contentOf, toolsOf, usageOf, resultText } from "../../agents/sdkMessages.ts";
+import { given, numberAt, objectAt, textAt } from "../../agents/jsonFields.ts";
 import { OpenPermissions } from "./openPermissions.ts";
 import { MAX_HISTORY_BYTES, MAX_HISTORY_MESSAGES } from "./sessionLimits.ts";
 import type { JsonLine } from "./sessionProgram.ts";

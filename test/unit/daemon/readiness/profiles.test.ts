@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { loadProfile } from "../../../../daemon/readiness/profile.ts";
 import { guessProfile, profileNamed, PROFILES, programName } from "../../../../daemon/readiness/profiles.ts";
 import { isKeyName } from "../../../../daemon/panes/keys.ts";
-import claude from "../../../../daemon/readiness/profiles/claude.json" with { type: "json" };
+import claude from "../../../../adapters/agents/claude/profile.json" with { type: "json" };
 
 describe("profiles", () => {
   test("all are there, and every key they press is one of tmux's", () => {

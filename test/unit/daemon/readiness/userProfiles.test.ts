@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { spawnSync } from "node:child_process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import claude from "../../../../daemon/readiness/profiles/claude.json" with { type: "json" };
+import claude from "../../../../adapters/agents/claude/profile.json" with { type: "json" };
 import { refusedPattern } from "../../../../daemon/readiness/userProfiles.ts";
 import { guessProfile, profileNamed, PROFILES, useProfiles } from "../../../../daemon/readiness/profiles.ts";
 import { patternsOf, readUserProfiles } from "../../../../daemon/readiness/userProfiles.ts";

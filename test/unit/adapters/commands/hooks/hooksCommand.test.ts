@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { hookScript } from "../../../../../adapters/hooks/hookScript.ts";
-import { CLAUDE } from "../../../../../adapters/hooks/settingsAgents.ts";
+import { CLAUDE } from "../../../../../adapters/hooks/agentHooks.ts";
 import { inProcessCli, type CliResult } from "../../../../support/daemon/cliOutput.ts";
 
 let home = "";

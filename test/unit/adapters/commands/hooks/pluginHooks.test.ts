@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { AGENT_PLUGINS } from "../../../../../adapters/hooks/agentPlugins.ts";
+import { AGENT_PLUGINS } from "../../../../../adapters/hooks/hookFile.ts";
 import { inProcessCli, type CliResult } from "../../../../support/daemon/cliOutput.ts";
 import { eventually } from "../../../../support/clock/eventually.ts";
 

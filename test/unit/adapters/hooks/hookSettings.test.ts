@@ -1,7 +1,7 @@
 /** Hooks in and out of settings of every shape: nothing else changes, and what was there is there again, byte for byte. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { CLAUDE } from "../../../../adapters/hooks/settingsAgents.ts";
+import { CLAUDE } from "../../../../adapters/hooks/agentHooks.ts";
 import { isOurCommand } from "../../../../adapters/hooks/hookScript.ts";
 import {
   type HookGroups,
@@ -9,7 +9,7 @@ import {
   stateOf,
   withHooks,
   withoutHooks,
-} from "../../../../adapters/hooks/claudeSettings.ts";
+} from "../../../../adapters/hooks/hookSettings.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 
 const groupsFor = (url: string): HookGroups =>

@@ -1,8 +1,8 @@
 /** Lines of `claude -p --output-format stream-json` as normalized events. */
-import { contentOf, resultText, toolsOf, usageOf } from "./claudeMessages.ts";
-import type { CodingEvent, CodingParser } from "./codingParser.ts";
-import { given, numberAt, objectAt, textAt } from "./jsonFields.ts";
-import type { JsonLine } from "./sessionProgram.ts";
+import { contentOf, resultText, toolsOf, usageOf } from "../sdkMessages.ts";
+import type { CodingEvent, CodingParser } from "../agentStream.ts";
+import { given, numberAt, objectAt, textAt } from "../jsonFields.ts";
+import type { JsonLine } from "../../freshell/sessions/sessionProgram.ts";
 
 export const claudeEvents = (): CodingParser => (line) => {
   switch (line["type"]) {

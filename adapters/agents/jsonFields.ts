@@ -1,5 +1,5 @@
 /** Fields of a program's JSON, which may be anything: each has the right type or is undefined. */
-import type { JsonLine } from "./sessionProgram.ts";
+import type { JsonLine } from "../freshell/sessions/sessionProgram.ts";
 
 export const textAt = (line: JsonLine, name: string): string | undefined => {
   const value = line[name];

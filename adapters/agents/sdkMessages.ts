@@ -1,7 +1,7 @@
 /** What Claude Code's lines share in both modes: messages, their parts, and the results of tools. */
-import type { ContentBlock, SessionUsage } from "../../../protocol/api/freshell/sessionEvents.ts";
+import type { ContentBlock, SessionUsage } from "../../protocol/api/freshell/sessionEvents.ts";
 import { given, isObject, listAt, numberAt, objectAt, textAt } from "./jsonFields.ts";
-import type { JsonLine } from "./sessionProgram.ts";
+import type { JsonLine } from "../freshell/sessions/sessionProgram.ts";
 
 /** Unknown parts, from a later version, are passed on unchanged. */
 export function contentOf(message: JsonLine | undefined): readonly ContentBlock[] {

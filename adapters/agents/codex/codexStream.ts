@@ -2,10 +2,10 @@
  * Lines of `codex exec --json` as normalized events. A command is an item that is started and completed; an item that
  * comes only completed is reported as both.
  */
-import type { CodingEvent, CodingParser } from "./codingParser.ts";
-import { given, isObject, listAt, numberAt, objectAt, textAt } from "./jsonFields.ts";
-import { MAX_OPEN_TOOL_CALLS } from "./sessionLimits.ts";
-import type { JsonLine } from "./sessionProgram.ts";
+import type { CodingEvent, CodingParser } from "../agentStream.ts";
+import { given, isObject, listAt, numberAt, objectAt, textAt } from "../jsonFields.ts";
+import { MAX_OPEN_TOOL_CALLS } from "../../freshell/sessions/sessionLimits.ts";
+import type { JsonLine } from "../../freshell/sessions/sessionProgram.ts";
 
 export function codexEvents(): CodingParser {
   const begun = new Set<string>();
