@@ -1,5 +1,6 @@
 /** Fields of a program's JSON, which may be anything: each has the right type or is undefined. */
-import type { JsonLine } from "../freshell/sessions/sessionProgram.ts";
+/** A line that is one JSON object. */
+export type JsonLine = Readonly<Record<string, unknown>>;
 
 export const textAt = (line: JsonLine, name: string): string | undefined => {
   const value = line[name];

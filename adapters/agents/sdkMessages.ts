@@ -1,7 +1,6 @@
-/** What Claude Code's lines share in both modes: messages, their parts, and the results of tools. */
+/** Messages as the `sdk` kind of session has them: their parts, and the results of tools. */
 import type { ContentBlock, SessionUsage } from "../../protocol/api/freshell/sessionEvents.ts";
-import { given, isObject, listAt, numberAt, objectAt, textAt } from "./jsonFields.ts";
-import type { JsonLine } from "../freshell/sessions/sessionProgram.ts";
+import { given, isObject, type JsonLine, listAt, numberAt, objectAt, textAt } from "./jsonFields.ts";
 
 /** Unknown parts, from a later version, are passed on unchanged. */
 export function contentOf(message: JsonLine | undefined): readonly ContentBlock[] {

@@ -5,8 +5,8 @@
 import type { ErrorCode } from "../../protocol/errors.ts";
 import type { Io } from "./cliIo.ts";
 
-/** What completes a value in a shell: paths, or likely words among others. */
-type Completion = "file" | "directory" | readonly string[];
+/** What completes a value in a shell: paths, or likely words among others, which a function gathers when they are asked for. */
+type Completion = "file" | "directory" | readonly string[] | (() => readonly string[]);
 
 /** Names that the daemon lists, for completions. */
 export const NAME_KINDS = ["pane", "session", "server"] as const;

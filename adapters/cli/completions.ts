@@ -35,8 +35,11 @@ const wordsOf = ({ name, short }: OptionSpec): string[] => [`--${name}`, ...(sho
 const choicesOf = (command: CommandSpec): readonly string[] =>
   command.positionals.flatMap((spec) => spec.choices ?? []);
 /** The words that an option's value may be, or is likely to be. */
-const valuesOf = ({ choices, complete }: OptionSpec): readonly string[] | undefined =>
-  choices ?? (typeof complete === "string" ? undefined : complete);
+function valuesOf({ choices, complete }: OptionSpec): readonly string[] | undefined {
+  if (choices !== undefined) return choices;
+  if (typeof complete === "function") return complete();
+  return typeof complete === "string" ? undefined : complete;
+}
 /** In single quotes, valid in all three shells. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 

@@ -8,8 +8,8 @@ interface HookScript {
   /** As on the command line of `tmuxwire hooks`; the script and its secrets are named after it. */
   readonly name: string;
   readonly title: string;
-  /** Checks before it posts anything. */
-  readonly guard?: readonly string[];
+  /** What it checks before it posts anything, as lines. */
+  readonly guard: readonly string[];
 }
 
 /** Under the data directory. */
@@ -20,7 +20,7 @@ export const scriptName = (name: string): string => `${name}.sh`;
 /** Beside the script: curl options with the dashboard's token, when it has one. Never on a command line. */
 export const secretsName = (name: string): string => `${name}.curl`;
 
-export function hookScript({ name, title, guard = [] }: HookScript): string {
+export function hookScript({ name, title, guard }: HookScript): string {
   const lines = [
     "#!/bin/sh",
     `# tmuxwire: tells the dashboard what ${title} is doing. Usage: ${scriptName(name)} DASHBOARD_URL EVENT, the event on stdin.`,
@@ -57,12 +57,11 @@ export function hookScript({ name, title, guard = [] }: HookScript): string {
 }
 
 /**
- * The command that an agent's settings hold. It uses no variable of its own: an agent may expand those it knows before a
- * shell does. Without the script it still succeeds and reads its event, so the agent meets no closed pipe.
- * @param script the script's path as a quoted shell word.
+ * The usual command in an agent's settings; `{script}` and `{url}` are quoted shell words. It uses no variable of its own:
+ * an agent may expand those it knows before a shell does. Without the script it still succeeds and reads its event, so the
+ * agent meets no closed pipe.
  */
-export const hookCommand = (script: string, dashboardUrl: string, route: string): string =>
-  `if [ -r ${script} ]; then exec sh ${script} ${shellWord(dashboardUrl)} ${route}; fi; cat >/dev/null 2>&1; exit 0`;
+export const HOOK_COMMAND = "if [ -r {script} ]; then exec sh {script} {url} {route}; fi; cat >/dev/null 2>&1; exit 0";
 
 /** Whether a command in the settings is ours, of any version. */
 export const isOurCommand = (command: unknown): boolean =>

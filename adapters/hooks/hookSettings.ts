@@ -1,5 +1,5 @@
 /**
- * An agent's settings with and without our hooks, in Claude Code's form, text to text: everything else in the file keeps
+ * An agent's settings with and without our hooks, text to text: everything else in the file keeps
  * its place and formatting, and removing the hooks restores the original bytes, unless the file was rewritten in between.
  */
 import { isDeepStrictEqual } from "node:util";
@@ -166,7 +166,6 @@ const settingsSchema = v.pipe(
   plainObject,
   v.looseObject({
     disableAllHooks: v.optional(v.unknown()),
-    // Gemini's.
     hooksConfig: v.optional(v.looseObject({ enabled: v.optional(v.unknown()) })),
     hooks: v.optional(v.pipe(plainObject, v.record(v.string(), v.array(groupSchema)))),
   }),

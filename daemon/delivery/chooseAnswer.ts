@@ -6,7 +6,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { SeenDialog } from "../readiness/dialog.ts";
 import type { Profile } from "../readiness/profile.ts";
-import { profileNamed } from "../readiness/profiles.ts";
 import type { Dialog } from "../readiness/readiness.ts";
 import type { ChooseRequest, SubmitResult } from "./delivery.ts";
 import { DIALOG_STEP_MS, MAX_DIALOG_STEPS } from "./deliveryLimits.ts";
@@ -29,7 +28,7 @@ export async function chooseAnswer(work: Work, { answer, dialogId, addressee }: 
   const { watch } = work;
   watch.requireThere();
   const { state, dialog } = await watch.readiness.probe();
-  const profile = profileNamed(watch.state.profile);
+  const profile = watch.profile;
   await watch.address(profile, addressee);
   if (state !== "asking") throw wrongState(watch, state, "no question is open in the pane; submit a prompt instead");
   if (dialog === undefined || dialog.options.length === 0) {

@@ -5,7 +5,6 @@
 import { setMaxListeners } from "node:events";
 import { AppError, isCutShort, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import { profileNamed } from "../readiness/profiles.ts";
 import type { ReadinessWatcher } from "../readiness/readiness.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
@@ -67,7 +66,7 @@ export class DeliveryEngine implements Delivery {
   async submit(request: SubmitRequest): Promise<SubmitResult> {
     const { text, profile, whileBusy, whileTyping, clearFirst, literal, gapMs } = request;
     promptText(text);
-    if (profile !== undefined) profileNamed(profile);
+    if (profile !== undefined) this.#readiness.profiles.named(profile);
     const what = { kind: "submit", text, profile, whileBusy, whileTyping, clearFirst, literal, gapMs };
     return this.#once(request, what, (attempt, signal) =>
       this.#deliver({ ...request, signal }, attempt, (work) => submitPrompt(work, request)),
@@ -115,7 +114,7 @@ export class DeliveryEngine implements Delivery {
   async #settledFor(server: TmuxServer, pane: PaneId, press: (work: Work) => Promise<void>): Promise<void> {
     const done = this.#deliver({ server, pane, isForAnybody: true }, undefined, async (work) => {
       await settleState(work.watch);
-      await work.watch.address(profileNamed(work.watch.state.profile));
+      await work.watch.address(work.watch.profile);
       await press(work);
       return resultOf(work, "submitted");
     });
@@ -225,7 +224,7 @@ async function outcomeOf(
 }
 
 async function clearOnce({ watch, deadlineMs }: Work): Promise<void> {
-  const profile = profileNamed(watch.state.profile);
+  const profile = watch.profile;
   for (let tries = 0; tries < MAX_EXACT_CAPTURES && watch.clock.nowMs() < deadlineMs; tries += 1) {
     const now = await takeCapture(watch, profile);
     requireNoQuestion(watch, now);

@@ -11,6 +11,7 @@ import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
 import type { ProcessMark } from "../tmux/processes.ts";
 import type { Profile } from "../readiness/profile.ts";
+import type { Profiles } from "../readiness/profiles.ts";
 import { type Addressee, type AddresseeRequest, type Arrival, findAddressee } from "./addressee.ts";
 import { bracketedPasteOf } from "./bracketedPaste.ts";
 import { CAPTURE_INTERVAL_MS, NEW_MS, WAITS_WITHIN_MS } from "./deliveryLimits.ts";
@@ -34,6 +35,7 @@ export class PaneWatch implements Disposable {
   readonly readiness: PaneReadiness;
   /** The pane was not observed before: its state is not known without a capture. */
   readonly isFresh: boolean;
+  readonly #profiles: Profiles;
   readonly #arrival: Arrival;
   readonly #unsubscribe: readonly (() => void)[];
   #version = 0;
@@ -52,6 +54,7 @@ export class PaneWatch implements Disposable {
 
   /** @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST */
   constructor({ server, pane, readiness, clock, profile, arrival }: PaneWatchOptions) {
+    this.#profiles = readiness.profiles;
     this.#arrival = arrival;
     this.server = server;
     this.pane = pane;
@@ -84,6 +87,11 @@ export class PaneWatch implements Disposable {
 
   get state(): Readiness {
     return this.readiness.current;
+  }
+
+  /** That its state was judged by. */
+  get profile(): Profile {
+    return this.#profiles.named(this.state.profile);
   }
 
   /** Changes with everything that happens. */

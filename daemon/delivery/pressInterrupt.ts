@@ -3,7 +3,6 @@
  * key; where a program takes two, the second counts once its screen asks for it and not before.
  */
 import { AppError } from "../../protocol/errors.ts";
-import { profileNamed } from "../readiness/profiles.ts";
 import { INTERRUPT_WITHIN_MS } from "./deliveryLimits.ts";
 import { takeCapture } from "./screenCapture.ts";
 import type { PaneWatch } from "./paneWatch.ts";
@@ -11,7 +10,7 @@ import type { Work } from "./work.ts";
 
 /** @throws AppError TIMEOUT: an agent still works */
 export async function pressInterrupt({ watch, deadlineMs }: Work): Promise<void> {
-  const profile = profileNamed(watch.state.profile);
+  const profile = watch.profile;
   const { keys, submit } = profile;
   const mustStop = profile.kind === "agent" && watch.state.state === "busy";
   for (const [at, key] of keys.interrupt.entries()) {
@@ -26,7 +25,7 @@ export async function pressInterrupt({ watch, deadlineMs }: Work): Promise<void>
 
 /** False when the turn has ended meanwhile; true also when the program never asks: then the key is the only thing left to try. */
 async function isAskedAgain(watch: PaneWatch, again: RegExp, deadlineMs: number): Promise<boolean> {
-  const profile = profileNamed(watch.state.profile);
+  const profile = watch.profile;
   const untilMs = Math.min(watch.clock.nowMs() + ASKED_WITHIN_MS, deadlineMs);
   while (watch.clock.nowMs() < untilMs) {
     const { version } = watch;

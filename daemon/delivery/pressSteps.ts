@@ -2,7 +2,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import { encodeUtf8 } from "../../protocol/text/utf8.ts";
 import { isKeyName } from "../panes/keys.ts";
-import { profileNamed } from "../readiness/profiles.ts";
 import type { InputPart } from "../tmux/io.ts";
 import type { PressRequest, PressStep, SubmitResult } from "./delivery.ts";
 import { promptText } from "./promptText.ts";
@@ -13,7 +12,7 @@ import { noteEnter, noteWrite, resultOf, type Work } from "./work.ts";
 export async function pressSteps(work: Work, { steps, gapMs, addressee }: PressRequest): Promise<SubmitResult> {
   const { watch } = work;
   watch.requireThere();
-  const profile = profileNamed(watch.state.profile);
+  const profile = watch.profile;
   await watch.address(profile, addressee);
   const parts = steps.map(partOf);
   for (const step of steps) if (step.kind === "paste") requirePasteable(watch, profile, step.text);

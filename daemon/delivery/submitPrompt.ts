@@ -5,7 +5,6 @@
  */
 import { AppError } from "../../protocol/errors.ts";
 import { encodeUtf8 } from "../../protocol/text/utf8.ts";
-import { profileNamed } from "../readiness/profiles.ts";
 import type { Profile } from "../readiness/profile.ts";
 import { bracketedPasteOf } from "./bracketedPaste.ts";
 import { clearBox } from "./clearBox.ts";
@@ -30,7 +29,7 @@ type PromptRequest = Pick<
 export async function submitPrompt(work: Work, request: PromptRequest): Promise<SubmitResult> {
   const { watch } = work;
   await settleState(watch);
-  const profile = profileNamed(watch.state.profile);
+  const profile = watch.profile;
   await watch.address(profile, request.addressee);
   await untilDrawn(work, profile, request);
   requireAccepting(watch, profile, request);

@@ -12,6 +12,7 @@ import type { Verdict } from "./evidence.ts";
 import { ProbePacer } from "./probePacer.ts";
 import { PaneJudge } from "./paneJudge.ts";
 import type { Profile } from "./profile.ts";
+import type { Profiles } from "./profiles.ts";
 import type { Dialog, HookEvidence, Readiness } from "./readiness.ts";
 import type { PaneReaders } from "./whoReads.ts";
 import { scanMarks, type StreamMark } from "../panes/vt/streamMarks.ts";
@@ -27,6 +28,7 @@ const SETTLES_WITHIN_MS = 500;
 interface ObservedPaneOptions {
   readonly server: TmuxServer;
   readonly pane: PaneId;
+  readonly profiles: Profiles;
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
   readonly onError: (error: unknown) => void;
@@ -56,12 +58,12 @@ export class ObservedPane implements FeedMember {
 
   /** @throws AppError NOT_FOUND, CONNECTION_LOST */
   constructor(options: ObservedPaneOptions) {
-    const { server, pane, clock, nowUnixMs, onError } = options;
+    const { server, pane, profiles, clock, nowUnixMs, onError } = options;
     this.#options = options;
     this.#feed = new PaneFeed({ server, pane, clock, onError });
     this.#source = this.#feed.source;
     this.#at = this.#source.outputSeq;
-    this.#judge = new PaneJudge(clock, server.processes, server.findPane(pane)?.title ?? "");
+    this.#judge = new PaneJudge(clock, server.processes, profiles, server.findPane(pane)?.title ?? "");
     this.#current = {
       state: "unknown",
       source: "none",

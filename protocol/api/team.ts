@@ -37,7 +37,7 @@ const sessionName = v.pipe(
   ),
 );
 
-/** As teamd accepts it: pi-team derives it from the user's name, which may be long. */
+/** As teamd accepts it: its client derives it from the user's name, which may be long. */
 const agentId = v.pipe(
   v.string(),
   v.check(

@@ -1,10 +1,62 @@
-/** Lines of `claude -p --output-format stream-json` as normalized events. */
+/**
+ * Claude Code's JSON mode: `-p --output-format stream-json` for one prompt, whose lines become normalized events, and
+ * `--input-format stream-json` for a conversation.
+ */
+import { AppError } from "../../../protocol/errors.ts";
+import { type AgentStream, type CodingEvent, type CodingParser, isPlain, option } from "../agentStream.ts";
+import { given, type JsonLine, numberAt, objectAt, textAt } from "../jsonFields.ts";
 import { contentOf, resultText, toolsOf, usageOf } from "../sdkMessages.ts";
-import type { CodingEvent, CodingParser } from "../agentStream.ts";
-import { given, numberAt, objectAt, textAt } from "../jsonFields.ts";
-import type { JsonLine } from "../../freshell/sessions/sessionProgram.ts";
 
-export const claudeEvents = (): CodingParser => (line) => {
+/** It would search for any other by name. */
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const isSession = (id: string): boolean => UUID.test(id);
+
+export const stream: AgentStream = {
+  promptArgs: ({ prompt, resumeSessionId, model, maxTurns, permissionMode }) => {
+    requireSession(resumeSessionId);
+    const options = [
+      "--output-format",
+      "stream-json",
+      "--verbose",
+      ...option("--resume", resumeSessionId),
+      ...option("--model", model),
+      ...option("--max-turns", maxTurns),
+      ...option("--permission-mode", permissionMode),
+    ];
+    return isPlain(prompt) ? ["-p", prompt, ...options] : ["-p", ...options, "--", prompt];
+  },
+  conversationArgs: ({ resumeSessionId, model, permissionMode, effort }) => {
+    requireSession(resumeSessionId);
+    return [
+      "--output-format",
+      "stream-json",
+      "--input-format",
+      "stream-json",
+      "--verbose",
+      "--include-partial-messages",
+      // It asks over the pipe.
+      "--permission-prompt-tool",
+      "stdio",
+      ...option("--resume", resumeSessionId),
+      ...option("--model", model),
+      ...option("--permission-mode", permissionMode),
+      ...(permissionMode === "bypassPermissions" ? ["--allow-dangerously-skip-permissions"] : []),
+      ...option("--effort", effort),
+    ];
+  },
+  parser: () => eventsOf,
+  isSession,
+};
+
+function requireSession(id: string | undefined): void {
+  if (id === undefined || isSession(id)) return;
+  throw new AppError(
+    "INVALID_ARGUMENT",
+    "resumeSessionId must be the UUID of a session of claude: use its cliSessionId",
+  );
+}
+
+const eventsOf: CodingParser = (line) => {
   switch (line["type"]) {
     case "system":
       return line["subtype"] === "init" ? [startOf(line)] : [];

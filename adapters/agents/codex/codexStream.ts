@@ -1,13 +1,34 @@
 /**
- * Lines of `codex exec --json` as normalized events. A command is an item that is started and completed; an item that
- * comes only completed is reported as both.
+ * Codex's JSON mode: lines of `codex exec --json` as normalized events. A command is an item that is started and
+ * completed; an item that comes only completed is reported as both.
  */
-import type { CodingEvent, CodingParser } from "../agentStream.ts";
-import { given, isObject, listAt, numberAt, objectAt, textAt } from "../jsonFields.ts";
-import { MAX_OPEN_TOOL_CALLS } from "../../freshell/sessions/sessionLimits.ts";
-import type { JsonLine } from "../../freshell/sessions/sessionProgram.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { type AgentStream, type CodingEvent, type CodingParser, isPlain, option } from "../agentStream.ts";
+import { given, isObject, type JsonLine, listAt, numberAt, objectAt, textAt } from "../jsonFields.ts";
 
-export function codexEvents(): CodingParser {
+/** Open tool calls that are remembered, so that each is reported once; past this one may be reported twice. */
+const MAX_OPEN_TOOL_CALLS = 1_000;
+
+export const stream: AgentStream = {
+  promptArgs: ({ prompt, resumeSessionId, model, sandbox }) => {
+    if (resumeSessionId !== undefined) {
+      throw new AppError(
+        "INVALID_ARGUMENT",
+        'codex goes on with a session in a terminal only: POST /api/terminals with mode:"codex" and resumeSessionId',
+      );
+    }
+    return [
+      "exec",
+      "--json",
+      ...option("--model", model),
+      ...option("--sandbox", sandbox),
+      ...(isPlain(prompt) ? [prompt] : ["--", prompt]),
+    ];
+  },
+  parser,
+};
+
+function parser(): CodingParser {
   const begun = new Set<string>();
   return (line) => {
     switch (line["type"]) {

@@ -3,12 +3,11 @@
  * for the outcome. `interrupt` and `clear`: the program's own keys.
  */
 import { NATIVE_MAX_DELIVERY_MS } from "../../../protocol/api/nativeDelivery.ts";
-import { PROFILES } from "../../../daemon/readiness/profiles.ts";
 import type { NativeChooseRequest, NativeDelivery } from "../../client/client.ts";
 import type { CommandCall, OptionSpec } from "../../cli/commandTypes.ts";
 import { readText } from "./inputParts.ts";
 import { operationCommand } from "./operationCommand.ts";
-import { PANE, PANE_OR_THIS, timeoutOf } from "./paneArguments.ts";
+import { PANE, PANE_OR_THIS, profileNames, timeoutOf } from "./paneArguments.ts";
 import { usageError } from "../../cli/parseCommand.ts";
 
 /** 10 (wrong state) and the table's other codes are for errors: nothing was delivered. */
@@ -87,7 +86,7 @@ export const submitCommand = operationCommand<NativeDelivery>({
       value: "NAME",
       description: "what the program is",
       default: "guessed",
-      complete: PROFILES.map(({ name }) => name),
+      complete: profileNames,
     },
     ...DELIVERY_OPTIONS,
   ],

@@ -9,7 +9,7 @@ import { configFilePath, readConfigFile } from "../connection/configuration.ts";
 const NEW_FILE_MODE = 0o600;
 const NAME = {
   name: "NAME",
-  description: "addin: the add-in's bridge; team: the file by which pi finds the daemon",
+  description: "addin: the add-in's bridge; team: the file by which its extension finds the daemon",
   choices: OPT_IN_NAMES,
 };
 

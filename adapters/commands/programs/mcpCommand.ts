@@ -37,7 +37,7 @@ export const mcpCommand: CommandSpec = {
   positionals: [],
   options: [...TIERS, ...CONNECTION],
   examples: [
-    { line: "tmuxwire mcp", does: "for `claude mcp add tmuxwire -- npx tmuxwire mcp`, and other clients alike" },
+    { line: "tmuxwire mcp", does: "what an MCP client is told to start, often as `npx tmuxwire mcp`" },
     { line: "tmuxwire mcp --read-only --panes 'work*'", does: "look at these sessions, change nothing" },
   ],
   run: async (call: CommandCall): Promise<number> => {

@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
 import type { Profile } from "../../../daemon/readiness/profile.ts";
-import { PROFILES } from "../../../daemon/readiness/profiles.ts";
 import type { ReadinessState } from "../../../daemon/readiness/readiness.ts";
 import { READINESS_STATE_NAMES } from "../../../protocol/api/nativeReadiness.ts";
 import { judgeRecorded, readRecordedScreens, writeRecordedScreen } from "../../../daemon/readiness/recordedScreens.ts";
 import { readUserProfiles } from "../../../daemon/readiness/userProfiles.ts";
 import { AppError } from "../../../protocol/errors.ts";
+import { profilesOf, readAgents } from "../../agents/catalogue.ts";
 import { readWhole, replaceWhole } from "../../hooks/wholeFile.ts";
 import { CLIENT_OPTIONS, connect } from "../connection/clientConnection.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
@@ -43,13 +43,17 @@ export const profilesCommand: CommandSpec = {
     const directory = directoryOf(call.io);
     const own = readUserProfiles(directory);
     const names = new Set(own.flatMap(({ profile }) => (profile === undefined ? [] : [profile.name])));
+    // Loaded here: no other command needs them.
+    const { Profiles } = await import("../../../daemon/readiness/profiles.ts");
     const profiles: Row[] = [
       ...own.map(({ file, profile, refused }) =>
         profile === undefined
           ? { name: file, kind: "-", source: "own", seenWith: [], state: `refused: ${refused}` }
           : rowOf(profile, `in use${recordedState(directory, profile)}`),
       ),
-      ...PROFILES.map((profile) => rowOf(profile, names.has(profile.name) ? "replaced by your own" : "in use")),
+      ...new Profiles(profilesOf(readAgents())).all.map((profile) =>
+        rowOf(profile, names.has(profile.name) ? "replaced by your own" : "in use"),
+      ),
     ];
     const rows = profiles.map(({ name, kind, source, seenWith, state }) => [
       name,

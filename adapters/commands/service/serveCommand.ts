@@ -15,7 +15,7 @@ export const serveCommand: CommandSpec = {
   summary: "run the daemon in the foreground",
   details: [
     "Serves what touches nothing of anybody else's; the add-in's bridge (it makes a certificate authority) and the file by " +
-      "which pi finds the daemon start when they are configured or named: `tmuxwire enable NAME` for good, --with NAME once.",
+      "which the team's extension finds the daemon start when they are configured or named: `tmuxwire enable NAME` for good, --with NAME once.",
     "Prints a line per listener on stdout and logs JSON lines on stderr. SIGTERM or SIGINT stops it within two seconds; " +
       "programs in panes go on. A part that cannot start is reported in one line, with what to change, and the others run; " +
       "with --only, or when none can start, that ends with 1.",
@@ -33,7 +33,10 @@ export const serveCommand: CommandSpec = {
   ],
   examples: [
     { line: "tmuxwire serve", does: "native API, dashboard, team's routes, and Freshell when AUTH_TOKEN is set" },
-    { line: "tmuxwire serve --with addin,team", does: "the add-in's bridge as well, and pi finds the daemon" },
+    {
+      line: "tmuxwire serve --with addin,team",
+      does: "the add-in's bridge as well, and the team's extension finds the daemon",
+    },
     { line: "tmuxwire serve --only addin --http", does: "the add-in's bridge over plain http" },
   ],
   run: (call) =>

@@ -9,7 +9,8 @@ import { AppError } from "../../../protocol/errors.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ExitStatus } from "../../../daemon/tmux/outputSource.ts";
 import { given } from "../../agents/jsonFields.ts";
-import { type JsonLine, SessionProgram } from "./sessionProgram.ts";
+import { SessionProgram } from "./sessionProgram.ts";
+import type { JsonLine } from "../../agents/jsonFields.ts";
 import { SessionText } from "./sessionText.ts";
 
 /** All that starting a session needs, found and checked. */

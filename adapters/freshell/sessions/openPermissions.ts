@@ -7,7 +7,7 @@ import type { PermissionAnswer } from "../../../protocol/api/freshell/sessions.t
 import { AppError } from "../../../protocol/errors.ts";
 import { given, listAt, objectAt, textAt } from "../../agents/jsonFields.ts";
 import { MAX_OPEN_PERMISSIONS } from "./sessionLimits.ts";
-import type { JsonLine } from "./sessionProgram.ts";
+import type { JsonLine } from "../../agents/jsonFields.ts";
 
 interface Open {
   readonly request: PermissionRequest;

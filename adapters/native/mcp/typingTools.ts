@@ -40,7 +40,7 @@ export const submitTool = mcpTool({
   name: "submit",
   title: "Give a prompt to an agent",
   description:
-    "Give a prompt to the agent program (Claude Code, Codex, ...) or shell in a pane: seen on the screen before Enter is " +
+    "Give a prompt to the coding agent or shell in a pane: seen on the screen before Enter is " +
     "pressed, and confirmed after. Refuses with WRONG_STATE while it is busy or asks something. Then `wait` with `ready`.",
   effect: "works",
   isIdempotent: false,

@@ -52,7 +52,7 @@ export const terminalOptions = {
   cols: v.optional(colsSchema, 80),
   rows: v.optional(rowsSchema, 24),
   title: optional(title, "What people call it."),
-  resumeSessionId: optional(argument, "A session of claude or codex to go on with."),
+  resumeSessionId: optional(argument, "The agent's own session to go on with, where it can."),
   pane: optional(
     madeForSchema,
     "The pane it is made for: FRESHELL_DEVICE_ID, FRESHELL_TAB_ID and FRESHELL_PANE_ID in its environment.",

@@ -5,7 +5,7 @@
  */
 import type { CodingProvider, SessionKind } from "./sessionNames.ts";
 
-/** A part of a message, as in Claude Code; others, of a later version, are passed on. */
+/** A part of a message, as its program has it; others, of a later version, are passed on. */
 export type ContentBlock =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly thinking: string }
@@ -172,7 +172,7 @@ export type SessionServerMessage =
 /** A session as in listings and responses; times are Unix milliseconds. */
 export interface SessionEntry {
   readonly provider: SessionKind;
-  /** `claude` in an `sdk` session. */
+  /** The program. */
   readonly codingProvider: CodingProvider;
   readonly sessionId: string;
   readonly status: SessionStatus;

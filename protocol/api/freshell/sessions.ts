@@ -55,7 +55,7 @@ const codingOptions = {
   sandbox: optional(v.picklist(SANDBOXES, `must be ${SANDBOXES.join(", ")}`), "What it can reach."),
   keepStdinOpen: optional(
     v.boolean(),
-    "What is sent later reaches its input. Claude Code and Codex wait for an input that stays open.",
+    "What is sent later reaches its input. Some programs wait for an input that stays open.",
   ),
 };
 const codingProvider = v.picklist(CODING_PROVIDERS, `must be ${CODING_PROVIDERS.join(", ")}`);

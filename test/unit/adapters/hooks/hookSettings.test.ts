@@ -1,7 +1,7 @@
 /** Hooks in and out of settings of every shape: nothing else changes, and what was there is there again, byte for byte. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { CLAUDE } from "../../../../adapters/hooks/agentHooks.ts";
+import { hookedAgents, hookEntries, isHooked } from "../../../../adapters/hooks/agentHooks.ts";
 import { isOurCommand } from "../../../../adapters/hooks/hookScript.ts";
 import {
   type HookGroups,
@@ -12,8 +12,11 @@ import {
 } from "../../../../adapters/hooks/hookSettings.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 
-const groupsFor = (url: string): HookGroups =>
-  new Map(CLAUDE.events.map((event) => [event.name, CLAUDE.group(event, "'/d/tmuxwire/hooks/claude.sh'", url)]));
+function groupsFor(url: string): HookGroups {
+  const claude = hookedAgents().find(({ name }) => name === "claude")!;
+  if (!isHooked(claude, "merge")) throw new Error("its settings take hooks");
+  return hookEntries(claude.hooks, "'/d/tmuxwire/hooks/claude.sh'", url);
+}
 const groups = groupsFor("http://127.0.0.1:5055");
 
 interface Settings {

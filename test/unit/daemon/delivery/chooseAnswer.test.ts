@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { DeliveryEngine } from "../../../../daemon/delivery/deliveryEngine.ts";
 import type { DialogAnswer } from "../../../../daemon/delivery/delivery.ts";
 import { judge } from "../../../../daemon/delivery/screenCapture.ts";
-import { profileNamed } from "../../../../daemon/readiness/profiles.ts";
 import { FakePane } from "../../../support/agents/fakePane.ts";
+import { profileNamed } from "../../../support/agents/agentCatalogue.ts";
 
 const LABELS = ["React", "Preact", "Svelte", "Other"];
 

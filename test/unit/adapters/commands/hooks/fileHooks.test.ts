@@ -16,7 +16,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { AGENT_PLUGINS } from "../../../../../adapters/hooks/hookFile.ts";
+import { hookedAgents, isHooked } from "../../../../../adapters/hooks/agentHooks.ts";
+import { hookFileText } from "../../../../../adapters/hooks/hookFile.ts";
 import { inProcessCli, type CliResult } from "../../../../support/daemon/cliOutput.ts";
 import { eventually } from "../../../../support/clock/eventually.ts";
 
@@ -123,9 +124,11 @@ async function dashboard() {
 }
 
 /** The file as an agent loads it. */
-async function loaded(agent: keyof typeof AGENT_PLUGINS, dashboardUrl: string, secretsPath = join(home, "none")) {
-  const file = join(home, `${agent}.mjs`);
-  writeFileSync(file, AGENT_PLUGINS[agent].text({ dashboardUrl, secretsPath, scriptPath: "" }));
+async function loaded(name: string, dashboardUrl: string, secretsPath = join(home, "none")) {
+  const agent = hookedAgents().find((one) => one.name === name)!;
+  if (!isHooked(agent, "plugin")) throw new Error(`${name} loads no code`);
+  const file = join(home, `${name}.mjs`);
+  writeFileSync(file, hookFileText(agent, { dashboardUrl, secretsPath, scriptPath: "" }));
   return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
 }
 

@@ -5,19 +5,19 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
-import { AGENT_PLUGINS, type AgentPlugin, isOurPlugin } from "../../hooks/hookFile.ts";
+import { configDirectory, type HookedAgent, isHooked } from "../../hooks/agentHooks.ts";
+import { hookFileText, isOurFile } from "../../hooks/hookFile.ts";
+import { hookScript } from "../../hooks/hookScript.ts";
 import { readWhole } from "../../hooks/wholeFile.ts";
 import type { CommandCall } from "../../cli/commandTypes.ts";
 import { printResult } from "../../cli/jsonOutput.ts";
 import {
-  given,
   hasCurl,
   hookPlace,
   installedLines,
   knownPlace,
   NO_CURL,
   NOT_INSTALLED,
-  onlyClaudesProjects,
   removedLines,
   removeThere,
   replaceChanged,
@@ -27,34 +27,29 @@ import { forgetInstall, rememberInstall } from "./hookInstalls.ts";
 import { rememberDirectories, removeMadeDirectories } from "./hookDirectories.ts";
 import { printable } from "../../cli/textTable.ts";
 
-type PluginAgent = keyof typeof AGENT_PLUGINS;
-
-export const isPluginAgent = (name: string): name is PluginAgent => Object.hasOwn(AGENT_PLUGINS, name);
-
 /** @throws AppError CONFIGURATION_INVALID, INVALID_ARGUMENT */
-export async function runPluginHooks(agent: PluginAgent, call: CommandCall): Promise<number> {
-  const { io, options, positionals } = call;
+export async function runFileHooks(agent: HookedAgent<"file" | "plugin">, call: CommandCall): Promise<number> {
+  const { io, positionals } = call;
   const [action] = positionals;
-  if (options.text("scope") === "project") throw onlyClaudesProjects(agent);
-  const { title, path, directory, directoryVariable, text, script }: AgentPlugin = AGENT_PLUGINS[agent];
-  const { url: askedUrl, token, data, scriptPath, secretsPath } = hookPlace(agent, call);
-  const named = given(io.env[directoryVariable]);
-  const settings = join(named ?? configured(agent, io.env, join(io.homeDir, ...directory)), ...path);
-  const asked = { data, settings, isNamed: named !== undefined, url: askedUrl };
-  const { settings: pluginPath, url } = knownPlace(agent, call, asked);
-  const where = { scope: "user", settings: pluginPath, dashboard: url };
-  const wanted = text({ dashboardUrl: url, secretsPath, scriptPath });
-  const there = readWhole(pluginPath);
+  const { name, title } = agent;
+  const script = isHooked(agent, "file") ? hookScript({ name, title, guard: agent.hooks.guard }) : undefined;
+  const { url: askedUrl, token, data, scriptPath, secretsPath } = hookPlace(name, call);
+  const { directory, isNamed } = configDirectory(agent, io);
+  const asked = { data, settings: join(directory, ...agent.hooks.file), isNamed, url: askedUrl };
+  const { settings: filePath, url } = knownPlace(name, call, asked);
+  const where = { scope: "user", settings: filePath, dashboard: url };
+  const wanted = hookFileText(agent, { dashboardUrl: url, secretsPath, scriptPath });
+  const there = readWhole(filePath);
   const found = there === undefined ? undefined : Buffer.from(there).toString();
   // A link is somebody else's.
-  const isLink = lstatSync(pluginPath, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-  const isForeign = isLink || (found !== undefined && !isOurPlugin(found));
+  const isLink = lstatSync(filePath, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  const isForeign = isLink || (found !== undefined && !isOurFile(found));
   if (action === "status") {
     const isScriptRight = script === undefined || Buffer.from(readWhole(scriptPath) ?? "").toString() === script;
     const installed = found === wanted && !isForeign && isScriptRight;
     const otherwise = isForeign ? "not ours" : found === undefined ? "not installed" : "outdated";
     const state = installed ? "installed" : otherwise;
-    const lines = [`${printable(pluginPath)}: ${state}`, `dashboard: ${url}`];
+    const lines = [`${printable(filePath)}: ${state}`, `dashboard: ${url}`];
     await printResult(call, { installed, state, ...where }, lines);
     return installed ? 0 : NOT_INSTALLED;
   }
@@ -62,29 +57,23 @@ export async function runPluginHooks(agent: PluginAgent, call: CommandCall): Pro
     if (isForeign)
       throw new AppError(
         "CONFIGURATION_INVALID",
-        `${pluginPath} is not ours and was left unchanged; move it and try again`,
+        `${filePath} is not ours and was left unchanged; move it and try again`,
       );
-    rememberDirectories(data, [pluginPath]);
+    rememberDirectories(data, [filePath]);
     const changed = [
       ...replaceSecrets(secretsPath, token),
       ...(script === undefined ? [] : replaceChanged(scriptPath, script, 0o644)),
-      ...replaceChanged(pluginPath, wanted, 0o644),
+      ...replaceChanged(filePath, wanted, 0o644),
     ];
-    rememberInstall(data, agent, { scope: "user", settings: pluginPath, url });
+    rememberInstall(data, name, { scope: "user", settings: filePath, url });
     const curl = script === undefined || hasCurl(io) ? [] : [NO_CURL];
     await printResult(call, { installed: true, changed, ...where }, [...installedLines(changed, title, url), ...curl]);
     return 0;
   }
-  const changed = [...(isForeign ? [] : removeThere(pluginPath)), ...removeThere(secretsPath)];
+  const changed = [...(isForeign ? [] : removeThere(filePath)), ...removeThere(secretsPath)];
   if (script !== undefined) changed.push(...removeThere(scriptPath));
-  forgetInstall(data, agent, pluginPath);
-  removeMadeDirectories(data, [pluginPath]);
+  forgetInstall(data, name, filePath);
+  removeMadeDirectories(data, [filePath]);
   await printResult(call, { installed: false, changed, ...where }, removedLines(changed));
   return 0;
 }
-
-/** opencode follows XDG. */
-const configured = (agent: PluginAgent, env: NodeJS.ProcessEnv, otherwise: string): string => {
-  const config = agent === "opencode" ? given(env["XDG_CONFIG_HOME"]) : undefined;
-  return config === undefined ? otherwise : join(config, "opencode");
-};
