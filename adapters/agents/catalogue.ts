@@ -3,7 +3,6 @@
  * where nothing else is configured, its command. Nothing else names an agent (test/architecture/agents.test.ts).
  */
 import * as v from "valibot";
-import { loadProfile, type Profile } from "../../daemon/readiness/profile.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { agentFolders } from "./agentFolders.ts";
 
@@ -73,7 +72,7 @@ const agentSchema = v.strictObject({
 
 export interface Agent extends v.InferOutput<typeof agentSchema> {
   readonly name: string;
-  /** As in its file; none where no screens of it were recorded. */
+  /** As in its file (`agentProfiles.ts`); none where no screens of it were recorded. */
   readonly profile: unknown;
   /** The code that it loads to report its events. */
   readonly plugin: string | undefined;
@@ -87,7 +86,3 @@ export const readAgents = (): readonly Agent[] =>
     profile,
     plugin,
   }));
-
-/** Their profiles, in the order of their names. */
-export const profilesOf = (agents: readonly Agent[]): readonly Profile[] =>
-  agents.flatMap(({ profile }) => (profile === undefined ? [] : [loadProfile(profile)]));

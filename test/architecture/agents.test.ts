@@ -6,7 +6,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { loadStreams } from "../../adapters/agents/agentStream.ts";
-import { profilesOf, readAgents } from "../../adapters/agents/catalogue.ts";
+import { profilesOf } from "../../adapters/agents/agentProfiles.ts";
+import { readAgents } from "../../adapters/agents/catalogue.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const CATALOGUE = "adapters/agents";

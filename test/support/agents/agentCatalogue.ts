@@ -1,5 +1,6 @@
 /** The catalogue, as a daemon has it that nobody gave profiles of their own. */
-import { profilesOf, readAgents } from "../../../adapters/agents/catalogue.ts";
+import { profilesOf } from "../../../adapters/agents/agentProfiles.ts";
+import { readAgents } from "../../../adapters/agents/catalogue.ts";
 import type { Profile } from "../../../daemon/readiness/profile.ts";
 import { Profiles } from "../../../daemon/readiness/profiles.ts";
 

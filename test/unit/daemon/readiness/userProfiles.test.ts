@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { spawnSync } from "node:child_process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import claude from "../../../../adapters/agents/claude/profile.json" with { type: "json" };
-import { profilesOf } from "../../../../adapters/agents/catalogue.ts";
+import { profilesOf } from "../../../../adapters/agents/agentProfiles.ts";
 import { refusedPattern } from "../../../../daemon/readiness/userProfiles.ts";
 import { Profiles } from "../../../../daemon/readiness/profiles.ts";
 import { patternsOf, readUserProfiles } from "../../../../daemon/readiness/userProfiles.ts";
