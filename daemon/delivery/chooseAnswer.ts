@@ -17,7 +17,6 @@ import { goesOn, type ScreenCapture, captureIfThere, takeCapture } from "./scree
 import type { PaneWatch } from "./paneWatch.ts";
 import { wrongState } from "./wrongState.ts";
 import { promptText } from "./promptText.ts";
-import { goesOnAfter } from "./stillReads.ts";
 import { boxNotEmpty, pasteAfterCapture, requirePasteable } from "./submitPrompt.ts";
 import { noteEnter, noteWrite, resultOf, type Work } from "./work.ts";
 
@@ -25,11 +24,11 @@ type Shown = Pick<Dialog, "text" | "options" | "otherIndex" | "marked" | "multi"
 
 /** @throws AppError WRONG_STATE, INVALID_ARGUMENT, TIMEOUT, NOT_FOUND, CONNECTION_LOST */
 export async function chooseAnswer(work: Work, { answer, dialogId, addressee }: ChooseRequest): Promise<SubmitResult> {
-  const { watch } = work;
+  const { watch, reader } = work;
   watch.requireThere();
   const { state, dialog } = await watch.readiness.probe();
   const profile = watch.profile;
-  await watch.address(profile, addressee);
+  await reader.address(profile, addressee);
   if (state !== "asking") throw wrongState(watch, state, "no question is open in the pane; submit a prompt instead");
   if (dialog === undefined || dialog.options.length === 0) {
     throw wrongState(
@@ -44,7 +43,7 @@ export async function chooseAnswer(work: Work, { answer, dialogId, addressee }: 
   if (dialogId !== undefined && dialogId !== dialog.id) {
     throw wrongState(watch, state, "a different question is open; read it before answering");
   }
-  const asking: Asking = { work, profile, keyRead: new EnterRead(watch) };
+  const asking: Asking = { work, profile, keyRead: new EnterRead(reader) };
   switch (answer.kind) {
     case "option":
       return finish(asking, await answerPage(asking, dialog, [answer.index]));
@@ -157,7 +156,7 @@ async function pressOn(asking: Asking, page: Shown, keys: readonly string[], ind
       if (ARROWS.has(keys[0]!)) noteWrite(work);
       else noteEnter(work);
     };
-    if (!(await watch.press(keys, now.capture, beforeWrite))) continue;
+    if (!(await work.keys.press(keys, now.capture, beforeWrite))) continue;
     work.progress.hasWritten = true;
     if (keys.at(-1) === "Enter") work.progress.enterPresses += 1;
     return;
@@ -226,7 +225,7 @@ async function changed({ work, profile }: Asking, page: Shown): Promise<ScreenCa
       bare = isAnother(now, page) ? now : undefined;
       capturedAt = now.capture.exact ? now.capture.position.outputSeq : -1;
     }
-    if (bare !== undefined && (watch.isAddresseeGone || watch.state.state === "busy")) return bare;
+    if (bare !== undefined && (work.reader.isGone || watch.state.state === "busy")) return bare;
     if (watch.clock.nowMs() >= untilMs) return bare;
     await watch.next(version, untilMs);
   }
@@ -237,9 +236,9 @@ const isAnother = ({ dialog }: ScreenCapture, page: Shown): boolean => dialog ==
 async function finish({ work, profile, keyRead }: Asking, after: ScreenCapture | undefined): Promise<SubmitResult> {
   const { watch } = work;
   // A program that ends takes its question off the screen as well.
-  const goes = profile.kind !== "agent" || after === undefined || (await goesOnAfter(watch, profile, keyRead));
+  const goes = profile.kind !== "agent" || after === undefined || (await work.reader.goesOnAfter(profile, keyRead));
   if (watch.isLost) return resultOf(work, "indeterminate");
-  if (watch.hasEnded || watch.server.findPane(watch.pane) === undefined || watch.isAddresseeGone) {
+  if (watch.hasEnded || watch.server.findPane(watch.pane) === undefined || work.reader.isGone) {
     // Whether the answer ended an agent is unknown once it has ended.
     return profile.kind === "agent" ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "readiness");
   }

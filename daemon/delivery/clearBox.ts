@@ -40,7 +40,7 @@ export async function clearBox(work: Work, profile: Profile): Promise<void> {
       else if (at % 2 === 1) at -= 1;
     }
     const from = watch.source.outputSeq;
-    if (!(await watch.press(ways[at]!, now.capture, () => noteWrite(work)))) continue;
+    if (!(await work.keys.press(ways[at]!, now.capture, () => noteWrite(work)))) continue;
     work.progress.hasWritten = true;
     presses += 1;
     await redrawn(watch, from, profile);

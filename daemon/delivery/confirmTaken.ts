@@ -23,7 +23,6 @@ import type { EnterRead } from "./enterRead.ts";
 import { goesOn, type ScreenCapture, captureIfThere } from "./screenCapture.ts";
 import { hasStartedSince } from "./startedTitle.ts";
 import { failureOn, noteOn, oneLine } from "./screenNote.ts";
-import { goesOnAfter } from "./stillReads.ts";
 import { resultOf, type Work } from "./work.ts";
 
 export interface Entered {
@@ -80,7 +79,7 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
     if (isWorking && profile.kind !== "agent") return resultOf(work, "submitted", "readiness");
     if (isWorking || watch.source.outputSeq !== capturedAt || nowMs >= retryMs) {
       const now = await captureIfThere(watch, profile);
-      if (now === undefined || watch.isAddresseeGone) return ended(work, entered);
+      if (now === undefined || work.reader.isGone) return ended(work, entered);
       capturedAt = now.capture.exact ? now.capture.position.outputSeq : -1;
       shown = now;
       last = verdict(entered, now);
@@ -101,7 +100,7 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
       }
       if ((last === "screen" && !mayBeLost) || last === "output") return taking(work, entered, taken, last);
       if (last === "missed" && nowMs >= retryMs && watch.state.state !== "asking") {
-        if (await watch.press(["Enter"], now.capture, () => enterRead.isPressed())) {
+        if (await work.keys.press(["Enter"], now.capture, () => enterRead.isPressed())) {
           presses += 1;
           work.progress.enterPresses += 1;
         }
@@ -135,11 +134,11 @@ async function taking(
   const { watch } = work;
   const { profile, enterRead } = entered;
   if (profile.kind !== "agent") return resultOf(work, outcome, by);
-  if (!(await goesOnAfter(watch, profile, enterRead))) {
+  if (!(await work.reader.goesOnAfter(profile, enterRead))) {
     return watch.isLost ? resultOf(work, "indeterminate") : resultOf(work, "echoed_unconfirmed");
   }
   const now = await captureIfThere(watch, profile);
-  if (now === undefined || watch.isAddresseeGone || watch.isEnding) return ended(work, entered);
+  if (now === undefined || work.reader.isGone || work.reader.isEnding) return ended(work, entered);
   const last = verdict(entered, now);
   if (last !== "missed" && last !== "boxed") return resultOf(work, outcome, by);
   return resultOf(work, "echoed_unconfirmed", undefined, detailsOf(entered, now));

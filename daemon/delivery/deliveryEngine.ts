@@ -18,6 +18,8 @@ import { type Attempt, Idempotency } from "./idempotency.ts";
 import { takeCapture } from "./screenCapture.ts";
 import { PaneMutex, type WhileFree } from "./paneMutex.ts";
 import { pressInterrupt } from "./pressInterrupt.ts";
+import { PaneKeys } from "./paneKeys.ts";
+import { PaneReader } from "./paneReader.ts";
 import { PaneWatch } from "./paneWatch.ts";
 import { pressSteps } from "./pressSteps.ts";
 import { promptText } from "./promptText.ts";
@@ -114,7 +116,7 @@ export class DeliveryEngine implements Delivery {
   async #settledFor(server: TmuxServer, pane: PaneId, press: (work: Work) => Promise<void>): Promise<void> {
     const done = this.#deliver({ server, pane, isForAnybody: true }, undefined, async (work) => {
       await settleState(work.watch);
-      await work.watch.address(work.watch.profile);
+      await work.reader.address(work.watch.profile);
       await press(work);
       return resultOf(work, "submitted");
     });
@@ -159,12 +161,18 @@ export class DeliveryEngine implements Delivery {
           await free(wait);
           timer.cancel();
         };
-        using watch = new PaneWatch({ server, pane, readiness: this.#readiness, clock: this.#clock, profile, arrival });
+        using watch = new PaneWatch({ server, pane, readiness: this.#readiness, clock: this.#clock, profile });
+        const reader = new PaneReader(watch, arrival);
+        const keys = new PaneKeys(watch, reader);
         const beforeFirstWrite = (): void => {
           leaving.throwIfAborted();
           attempt?.beforeFirstWrite();
         };
-        return await outcomeOf({ watch, startedMs, deadlineMs, beforeFirstWrite, progress, whileFree }, attempt, work);
+        return await outcomeOf(
+          { watch, reader, keys, startedMs, deadlineMs, beforeFirstWrite, progress, whileFree },
+          attempt,
+          work,
+        );
       });
       return await orLeave(done, stopping, () => progress.firstByteMs === undefined);
     } finally {
@@ -223,12 +231,12 @@ async function outcomeOf(
   }
 }
 
-async function clearOnce({ watch, deadlineMs }: Work): Promise<void> {
+async function clearOnce({ watch, keys, deadlineMs }: Work): Promise<void> {
   const profile = watch.profile;
   for (let tries = 0; tries < MAX_EXACT_CAPTURES && watch.clock.nowMs() < deadlineMs; tries += 1) {
     const now = await takeCapture(watch, profile);
     requireNoQuestion(watch, now);
-    if (await watch.press(profile.keys.clear, now.capture)) return;
+    if (await keys.press(profile.keys.clear, now.capture)) return;
   }
   throw new AppError("TIMEOUT", "the pane kept changing, so the clear keys were not pressed; try again");
 }

@@ -55,10 +55,10 @@ async function seeEcho(work: Work, pasted: Pasted, probe: EchoProbe): Promise<Ec
   let capturedAt = from;
   for (;;) {
     const { version } = watch;
-    requireNoDialog(watch, undefined, pasted);
+    requireNoDialog(work, undefined, pasted);
     if (watch.source.outputSeq !== capturedAt) {
       const now = await takeCapture(watch, profile);
-      requireNoDialog(watch, now, pasted);
+      requireNoDialog(work, now, pasted);
       const found =
         findEcho(probe, before.screen, now.screen) ??
         (drawnSince(watch.source, from, probe) ? findShown(probe, now.screen) : undefined);
@@ -89,10 +89,10 @@ async function pressEnter(
   while (watch.clock.nowMs() < deadlineMs) {
     const { quietMs } = profile.submit;
     await untilQuiet(watch, pastedMs, readyMs, profile.kind === "agent" ? Math.max(quietMs, FRAME_MS) : quietMs);
-    requireNoDialog(watch, undefined, seen);
+    requireNoDialog(work, undefined, seen);
     const { version } = watch;
     const now = await takeCapture(watch, profile);
-    requireNoDialog(watch, now, seen);
+    requireNoDialog(work, now, seen);
     const place = relocate(probe, seen.seen, now.screen);
     if (place === undefined) {
       // A frame that is being drawn lacks it for a moment.
@@ -109,13 +109,13 @@ async function pressEnter(
       continue;
     }
     const atEnter = watch.state;
-    const enterRead = new EnterRead(watch);
+    const enterRead = new EnterRead(work.reader);
     const beforeWrite = (): void => {
       enterRead.isPressed();
-      requireNoDialog(watch, undefined, seen);
+      requireNoDialog(work, undefined, seen);
       noteEnter(work);
     };
-    if (!(await watch.press(["Enter"], now.capture, beforeWrite))) continue;
+    if (!(await work.keys.press(["Enter"], now.capture, beforeWrite))) continue;
     work.progress.enterPresses += 1;
     return { place, atEnter, enterRead };
   }
@@ -152,9 +152,9 @@ async function untilQuiet(watch: PaneWatch, pastedMs: number, earliestMs: number
 }
 
 /** @throws AppError WRONG_STATE: Enter would answer what has opened. What was pasted stays where it is: nothing is safe to press. */
-function requireNoDialog(watch: PaneWatch, now: ScreenCapture | undefined, { within }: Pasted): void {
+function requireNoDialog({ watch, reader }: Work, now: ScreenCapture | undefined, { within }: Pasted): void {
   watch.requireThere();
-  watch.requireAddressee();
+  reader.requireReading();
   const message =
     "a question has opened before Enter was pressed; answer it, then look whether the text is in the prompt";
   const details = { reason: "question_opened", textWritten: true, enterPresses: 0 };

@@ -9,7 +9,7 @@ import type { PaneWatch } from "./paneWatch.ts";
 import type { Work } from "./work.ts";
 
 /** @throws AppError TIMEOUT: an agent still works */
-export async function pressInterrupt({ watch, deadlineMs }: Work): Promise<void> {
+export async function pressInterrupt({ watch, keys: typed, deadlineMs }: Work): Promise<void> {
   const profile = watch.profile;
   const { keys, submit } = profile;
   const mustStop = profile.kind === "agent" && watch.state.state === "busy";
@@ -18,7 +18,7 @@ export async function pressInterrupt({ watch, deadlineMs }: Work): Promise<void>
       await watch.until(watch.clock.nowMs() + submit.gapMs);
       if (mustStop && keys.again !== undefined && !(await isAskedAgain(watch, keys.again, deadlineMs))) break;
     }
-    await watch.type([{ kind: "keys", keys: [key] }]);
+    await typed.type([{ kind: "keys", keys: [key] }]);
   }
   if (mustStop) await untilStopped(watch, deadlineMs);
 }

@@ -10,16 +10,16 @@ import { noteEnter, noteWrite, resultOf, type Work } from "./work.ts";
 
 /** @throws AppError WRONG_STATE, INVALID_ARGUMENT, NOT_FOUND, CONNECTION_LOST */
 export async function pressSteps(work: Work, { steps, gapMs, addressee }: PressRequest): Promise<SubmitResult> {
-  const { watch } = work;
+  const { watch, reader, keys } = work;
   watch.requireThere();
   const profile = watch.profile;
-  await watch.address(profile, addressee);
+  await reader.address(profile, addressee);
   const parts = steps.map(partOf);
   for (const step of steps) if (step.kind === "paste") requirePasteable(watch, profile, step.text);
   for (const [at, part] of parts.entries()) {
     if (at > 0) await watch.until(watch.clock.nowMs() + gapMs);
     const isEnter = part.kind === "keys" && part.keys[0] === "Enter";
-    await watch.type([part], () => (isEnter ? noteEnter(work) : noteWrite(work)));
+    await keys.type([part], () => (isEnter ? noteEnter(work) : noteWrite(work)));
     work.progress.hasWritten = true;
     if (isEnter) work.progress.enterPresses += 1;
   }

@@ -8,17 +8,18 @@ import { scanMarks } from "../panes/vt/streamMarks.ts";
 import { trackerOf } from "../panes/vt/vtTracker.ts";
 import { STARTED_WITHIN_MS } from "./deliveryLimits.ts";
 import type { PaneWatch } from "./paneWatch.ts";
+import type { Work } from "./work.ts";
 
 /**
  * Until the program says that it has started; not for longer than a start takes, for a user may have changed its title. A pane
  * keeps the title of the program before: of one that is new it proves nothing, and one that comes in its own output does.
  * False where it is certain that it has not said so: it is new, all its output is known, and there is no such title in it.
  */
-export async function untilStarted(watch: PaneWatch, { submit }: Profile, deadlineMs: number): Promise<boolean> {
+export async function untilStarted({ watch, reader, deadlineMs }: Work, { submit }: Profile): Promise<boolean> {
   const { startedTitle } = submit;
   const { source, server, pane, clock } = watch;
   if (startedTitle === undefined) return true;
-  const isNew = watch.isAddresseeNew;
+  const isNew = reader.isNew;
   const startSeq = isNew ? startIn(source) : undefined;
   const { title } = await server.describePane(pane);
   const isTitled = startedTitle.test(title.slice(0, MAX_ROW_CHARACTERS));

@@ -27,17 +27,17 @@ type PromptRequest = Pick<
 
 /** @throws AppError WRONG_STATE, INVALID_ARGUMENT, TIMEOUT, NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST */
 export async function submitPrompt(work: Work, request: PromptRequest): Promise<SubmitResult> {
-  const { watch } = work;
+  const { watch, reader } = work;
   await settleState(watch);
   const profile = watch.profile;
-  await watch.address(profile, request.addressee);
+  await reader.address(profile, request.addressee);
   await untilDrawn(work, profile, request);
   requireAccepting(watch, profile, request);
   const asked = promptText(request.text);
   const text = request.literal === true ? literalText(profile, asked) : asked;
-  if (profile.kind === "agent") await untilBrackets(watch, work.deadlineMs);
+  if (profile.kind === "agent") await untilBrackets(work);
   requirePasteable(watch, profile, text);
-  const hasStarted = await untilStarted(watch, profile, work.deadlineMs);
+  const hasStarted = await untilStarted(work, profile);
   if (request.clearFirst === true) await clearBox(work, profile);
   const gapMs = request.gapMs ?? profile.submit.gapMs;
   const paste = async (): Promise<ScreenCapture> => pasteAtPrompt(work, profile, request, text);
@@ -53,11 +53,11 @@ export async function submitPrompt(work: Work, request: PromptRequest): Promise<
  * that has printed nothing for a while is starting, too, while it is new.
  */
 async function untilDrawn(
-  { watch, deadlineMs }: Work,
+  { watch, reader, deadlineMs }: Work,
   { kind }: Profile,
   { whileUnknown }: PromptRequest,
 ): Promise<void> {
-  const maySoonBeKnown = (): boolean => kind === "agent" && whileUnknown !== "type" && watch.isAddresseeNew;
+  const maySoonBeKnown = (): boolean => kind === "agent" && whileUnknown !== "type" && reader.isNew;
   for (;;) {
     const { version } = watch;
     const { state } = watch.state;
@@ -65,7 +65,7 @@ async function untilDrawn(
     if (!isStarting || watch.clock.nowMs() >= deadlineMs) return;
     await watch.next(version, deadlineMs);
     watch.requireThere();
-    watch.requireAddressee();
+    reader.requireReading();
   }
 }
 
@@ -73,14 +73,14 @@ async function untilDrawn(
  * Until the program asks for pastes in brackets, for as long as a start takes: one may say that it is ready and draw its
  * box first, and the shell that started it has turned them off.
  */
-async function untilBrackets(watch: PaneWatch, deadlineMs: number): Promise<void> {
+async function untilBrackets({ watch, reader, deadlineMs }: Work): Promise<void> {
   const untilMs = Math.min(watch.clock.nowMs() + STARTED_WITHIN_MS, deadlineMs);
   for (;;) {
     const { version } = watch;
     if (bracketedPasteOf(watch.source) !== "off" || watch.clock.nowMs() >= untilMs) return;
     await watch.next(version, untilMs);
     watch.requireThere();
-    watch.requireAddressee();
+    reader.requireReading();
   }
 }
 
@@ -205,18 +205,18 @@ export async function pasteAfterCapture(
   text: string,
   require: (now: ScreenCapture) => boolean | Promise<boolean>,
 ): Promise<ScreenCapture> {
-  const { watch, deadlineMs } = work;
+  const { watch, reader, keys, deadlineMs } = work;
   const parts = [{ kind: "paste", bytes: encodeUtf8(text) }] as const;
   const beforeWrite = (): void => noteWrite(work);
   const isInert = profile.kind === "agent" && bracketedPasteOf(watch.source) === "on";
   for (let tries = 1; tries <= MAX_EXACT_CAPTURES && watch.clock.nowMs() < deadlineMs;) {
     const now = await takeCapture(watch, profile);
     // What is on the screen then belongs to another program.
-    watch.requireAddressee();
+    reader.requireReading();
     if (!(await require(now))) continue;
     tries += 1;
-    if (isInert) await watch.type(parts, beforeWrite);
-    else if (!(await watch.typeOn(now.capture, parts, beforeWrite))) continue;
+    if (isInert) await keys.type(parts, beforeWrite);
+    else if (!(await keys.typeOn(now.capture, parts, beforeWrite))) continue;
     work.progress.hasWritten = true;
     return now;
   }
