@@ -1,5 +1,5 @@
 /** One pane: what it is, what is typed into it, what it shows. */
-import { typeFor } from "../../daemon/delivery/addressee.ts";
+import { typeFor } from "../../daemon/delivery/pane/addressee.ts";
 import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
 import * as responses from "../../protocol/api/nativeResponses.ts";
 import {

@@ -2,9 +2,9 @@
 import type { Position } from "../../protocol/position.ts";
 import type { DeliveryOutcome, SubmitResult } from "./delivery.ts";
 import type { WhileFree } from "./paneMutex.ts";
-import type { PaneKeys } from "./paneKeys.ts";
-import type { PaneReader } from "./paneReader.ts";
-import type { PaneWatch } from "./paneWatch.ts";
+import type { PaneKeys } from "./pane/paneKeys.ts";
+import type { PaneReader } from "./pane/paneReader.ts";
+import type { PaneWatch } from "./pane/paneWatch.ts";
 
 export interface Work {
   readonly watch: PaneWatch;

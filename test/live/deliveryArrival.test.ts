@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { AppError } from "../../protocol/errors.ts";
-import { typeFor } from "../../daemon/delivery/addressee.ts";
+import { typeFor } from "../../daemon/delivery/pane/addressee.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
 import { drawn, type Engines, engines, untilState } from "../support/agents/deliveryScene.ts";

@@ -7,7 +7,7 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { measureAvailability } from "../../adapters/dashboard/panes/availability.ts";
-import { findAddressee } from "../../daemon/delivery/addressee.ts";
+import { findAddressee } from "../../daemon/delivery/pane/addressee.ts";
 import { addresseeOf } from "../../daemon/panes/foreground.ts";
 import { paneRunsProgram } from "../../daemon/panes/paneProcesses.ts";
 import type { Readiness } from "../../daemon/readiness/readiness.ts";

@@ -5,10 +5,10 @@
  * stood was missed: Enter again, at most twice, once the first was read, and only on an exact capture that shows it there and
  * no dialog.
  */
-import type { Profile } from "../readiness/profile.ts";
-import type { Readiness } from "../readiness/readiness.ts";
-import type { SubmitResult } from "./delivery.ts";
-import { CONFIRM_WITHIN_MS, EMPTIED_WITHIN_MS, ENTER_RETRY_MS, MAX_ENTER_PRESSES } from "./deliveryLimits.ts";
+import type { Profile } from "../../readiness/profile.ts";
+import type { Readiness } from "../../readiness/readiness.ts";
+import type { SubmitResult } from "../delivery.ts";
+import { CONFIRM_WITHIN_MS, EMPTIED_WITHIN_MS, ENTER_RETRY_MS, MAX_ENTER_PRESSES } from "../deliveryLimits.ts";
 import {
   comparable,
   type EchoPlace,
@@ -18,12 +18,12 @@ import {
   isShown,
   isStillAt,
   significant,
-} from "./promptEcho.ts";
-import type { EnterRead } from "./enterRead.ts";
-import { goesOn, type ScreenCapture, captureIfThere } from "./screenCapture.ts";
+} from "../screen/promptEcho.ts";
+import type { EnterRead } from "../pane/enterRead.ts";
+import { goesOn, type ScreenCapture, captureIfThere } from "../screen/screenCapture.ts";
 import { hasStartedSince } from "./startedTitle.ts";
-import { failureOn, noteOn, oneLine } from "./screenNote.ts";
-import { resultOf, type Work } from "./work.ts";
+import { failureOn, noteOn, oneLine } from "../screen/screenNote.ts";
+import { resultOf, type Work } from "../work.ts";
 
 export interface Entered {
   readonly profile: Profile;

@@ -3,18 +3,18 @@
  * is Enter: at a dialog it approves what nobody approved. So it is pressed only on an exact capture that shows our text and no
  * dialog, in the turn in which nothing else has arrived since.
  */
-import { AppError } from "../../protocol/errors.ts";
-import type { Profile } from "../readiness/profile.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { Profile } from "../../readiness/profile.ts";
 import { confirmTaken, type DROPPED, type Entered, holdsOnly } from "./confirmTaken.ts";
-import type { SubmitResult } from "./delivery.ts";
-import { ECHO_BYTES_PER_MS, ECHO_WITHIN_MS, MAX_BOX_CHARS, QUIET_WITHIN_MS } from "./deliveryLimits.ts";
-import { drawnSince } from "./drawnText.ts";
-import { type EchoPlace, type EchoProbe, echoProbe, findEcho, findShown, relocate } from "./promptEcho.ts";
-import { EnterRead } from "./enterRead.ts";
-import { type ScreenCapture, takeCapture } from "./screenCapture.ts";
-import type { PaneWatch } from "./paneWatch.ts";
-import { wrongState } from "./wrongState.ts";
-import { noteEnter, resultOf, type Work } from "./work.ts";
+import type { SubmitResult } from "../delivery.ts";
+import { ECHO_BYTES_PER_MS, ECHO_WITHIN_MS, MAX_BOX_CHARS, QUIET_WITHIN_MS } from "../deliveryLimits.ts";
+import { drawnSince } from "../screen/drawnText.ts";
+import { type EchoPlace, type EchoProbe, echoProbe, findEcho, findShown, relocate } from "../screen/promptEcho.ts";
+import { EnterRead } from "../pane/enterRead.ts";
+import { type ScreenCapture, takeCapture } from "../screen/screenCapture.ts";
+import type { PaneWatch } from "../pane/paneWatch.ts";
+import { wrongState } from "../pane/wrongState.ts";
+import { noteEnter, resultOf, type Work } from "../work.ts";
 
 interface Pasted {
   readonly profile: Profile;

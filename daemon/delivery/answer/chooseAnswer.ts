@@ -3,22 +3,22 @@
  * the next one only when the screen shows what the one before did: a key that is still on its way could otherwise move the
  * mark after it was read. No key is pressed twice for the same step.
  */
-import { AppError } from "../../protocol/errors.ts";
-import type { SeenDialog } from "../readiness/dialog.ts";
-import type { Profile } from "../readiness/profile.ts";
-import type { Dialog } from "../readiness/readiness.ts";
-import type { ChooseRequest, SubmitResult } from "./delivery.ts";
-import { DIALOG_STEP_MS, MAX_DIALOG_STEPS } from "./deliveryLimits.ts";
-import { redrawn } from "./clearBox.ts";
-import { DROPPED } from "./confirmTaken.ts";
-import { enterPrompt } from "./enterPrompt.ts";
-import { EnterRead } from "./enterRead.ts";
-import { goesOn, type ScreenCapture, captureIfThere, takeCapture } from "./screenCapture.ts";
-import type { PaneWatch } from "./paneWatch.ts";
-import { wrongState } from "./wrongState.ts";
-import { promptText } from "./promptText.ts";
-import { boxNotEmpty, pasteAfterCapture, requirePasteable } from "./submitPrompt.ts";
-import { noteEnter, noteWrite, resultOf, type Work } from "./work.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { SeenDialog } from "../../readiness/dialog.ts";
+import type { Profile } from "../../readiness/profile.ts";
+import type { Dialog } from "../../readiness/readiness.ts";
+import type { ChooseRequest, SubmitResult } from "../delivery.ts";
+import { DIALOG_STEP_MS, MAX_DIALOG_STEPS } from "../deliveryLimits.ts";
+import { redrawn } from "../prompt/clearBox.ts";
+import { DROPPED } from "../prompt/confirmTaken.ts";
+import { enterPrompt } from "../prompt/enterPrompt.ts";
+import { EnterRead } from "../pane/enterRead.ts";
+import { goesOn, type ScreenCapture, captureIfThere, takeCapture } from "../screen/screenCapture.ts";
+import type { PaneWatch } from "../pane/paneWatch.ts";
+import { wrongState } from "../pane/wrongState.ts";
+import { promptText } from "../prompt/promptText.ts";
+import { boxNotEmpty, pasteAfterCapture, requirePasteable } from "../prompt/submitPrompt.ts";
+import { noteEnter, noteWrite, resultOf, type Work } from "../work.ts";
 
 type Shown = Pick<Dialog, "text" | "options" | "otherIndex" | "marked" | "multi">;
 

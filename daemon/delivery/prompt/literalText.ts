@@ -3,8 +3,8 @@
  * program, `#` notes something, `@` reads a file. What each program does with them in a paste, and what undoes it, is
  * measured (docs/agentFacts.md); where nothing does, the request is refused before anything is typed.
  */
-import { AppError } from "../../protocol/errors.ts";
-import type { Profile } from "../readiness/profile.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { Profile } from "../../readiness/profile.ts";
 
 /** Characters that some program treats specially at the beginning of a prompt. */
 const SPECIAL = "!/#@";

@@ -3,7 +3,7 @@
  * Boxes wrap text, indent it and draw frames around it, so blanks and frame characters do not count. A text that stood
  * there already counts only where the screen has changed.
  */
-import type { Capture } from "../tmux/io.ts";
+import type { Capture } from "../../tmux/io.ts";
 
 export type Screen = Pick<Capture, "lines" | "cursor">;
 

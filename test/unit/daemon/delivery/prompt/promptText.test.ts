@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bracketedPasteOf } from "../../../../daemon/delivery/bracketedPaste.ts";
-import { needsBrackets, promptText } from "../../../../daemon/delivery/promptText.ts";
-import { PaneStream } from "../../../../daemon/panes/paneStream.ts";
+import { bracketedPasteOf } from "../../../../../daemon/delivery/pane/bracketedPaste.ts";
+import { needsBrackets, promptText } from "../../../../../daemon/delivery/prompt/promptText.ts";
+import { PaneStream } from "../../../../../daemon/panes/paneStream.ts";
 
 describe("a prompt", () => {
   test.each([

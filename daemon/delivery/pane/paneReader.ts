@@ -3,13 +3,13 @@
  * a second and more without reading, and takes its question or its box off the screen as if it had taken what was typed: so
  * nothing is typed once its end has begun, and what its screen shows is believed when it is seen to go on.
  */
-import type { PaneCondition } from "../tmux/io.ts";
-import type { ProcessMark } from "../tmux/processes.ts";
-import type { Clock } from "../time/clock.ts";
-import type { Profile } from "../readiness/profile.ts";
+import type { PaneCondition } from "../../tmux/io.ts";
+import type { ProcessMark } from "../../tmux/processes.ts";
+import type { Clock } from "../../time/clock.ts";
+import type { Profile } from "../../readiness/profile.ts";
 import { type Addressee, type AddresseeRequest, type Arrival, endsNow, findAddressee } from "./addressee.ts";
 import { bracketedPasteOf } from "./bracketedPaste.ts";
-import { ENDING_PROBE_MS, ENDS_WITHIN_MS, NEW_MS, STAYS_MS, WAITS_WITHIN_MS } from "./deliveryLimits.ts";
+import { ENDING_PROBE_MS, ENDS_WITHIN_MS, NEW_MS, STAYS_MS, WAITS_WITHIN_MS } from "../deliveryLimits.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 import { withDetails } from "./wrongState.ts";
 

@@ -4,7 +4,7 @@
  * first has opened. So Enter is not pressed again before the first was read, has had time to show its effect, and the
  * program waits for input. Where the system does not report it, time alone decides.
  */
-import { ENTER_RETRY_LATEST_MS, ENTER_RETRY_MS } from "./deliveryLimits.ts";
+import { ENTER_RETRY_LATEST_MS, ENTER_RETRY_MS } from "../deliveryLimits.ts";
 import type { PaneReader } from "./paneReader.ts";
 
 export class EnterRead {

@@ -1,7 +1,7 @@
 /** `literal` is honoured or refused, per program and character, as measured with the programs (docs/agentFacts.md). */
 import { describe, expect, test } from "vitest";
-import { literalText } from "../../../../daemon/delivery/literalText.ts";
-import { profileNamed } from "../../../support/agents/agentCatalogue.ts";
+import { literalText } from "../../../../../daemon/delivery/prompt/literalText.ts";
+import { profileNamed } from "../../../../support/agents/agentCatalogue.ts";
 
 const REFUSED = "refused";
 

@@ -7,7 +7,7 @@ import {
   isStillAt,
   relocate,
   type Screen,
-} from "../../../../daemon/delivery/promptEcho.ts";
+} from "../../../../../daemon/delivery/screen/promptEcho.ts";
 
 const PLACEHOLDERS = [/\[Pasted text #\d+(?: \+\d+ lines)?\]/u];
 const screen = (lines: readonly string[], row = lines.length - 1, col = 2): Screen => ({ lines, cursor: { col, row } });

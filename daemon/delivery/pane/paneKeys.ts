@@ -1,7 +1,7 @@
 /** What is typed into the pane: for the reader alone, and where it matters only on the screen that was judged. */
-import { AppError } from "../../protocol/errors.ts";
-import type { Capture, InputPart, InputReceipt, PaneCondition } from "../tmux/io.ts";
-import { CAPTURE_INTERVAL_MS, WAITS_WITHIN_MS } from "./deliveryLimits.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { Capture, InputPart, InputReceipt, PaneCondition } from "../../tmux/io.ts";
+import { CAPTURE_INTERVAL_MS, WAITS_WITHIN_MS } from "../deliveryLimits.ts";
 import type { PaneReader } from "./paneReader.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 

@@ -1,10 +1,10 @@
 /** Keys in a dialog that is moved by hand: one at a time, each on a screen that shows what the one before did. */
 import { describe, expect, test } from "vitest";
-import { DeliveryEngine } from "../../../../daemon/delivery/deliveryEngine.ts";
-import type { DialogAnswer } from "../../../../daemon/delivery/delivery.ts";
-import { judge } from "../../../../daemon/delivery/screenCapture.ts";
-import { FakePane } from "../../../support/agents/fakePane.ts";
-import { profileNamed } from "../../../support/agents/agentCatalogue.ts";
+import { DeliveryEngine } from "../../../../../daemon/delivery/deliveryEngine.ts";
+import type { DialogAnswer } from "../../../../../daemon/delivery/delivery.ts";
+import { judge } from "../../../../../daemon/delivery/screen/screenCapture.ts";
+import { FakePane } from "../../../../support/agents/fakePane.ts";
+import { profileNamed } from "../../../../support/agents/agentCatalogue.ts";
 
 const LABELS = ["React", "Preact", "Svelte", "Other"];
 

@@ -1,12 +1,12 @@
 /** Steps given by the caller, typed one by one for one process: nothing is started that cannot be finished. */
-import { AppError } from "../../protocol/errors.ts";
-import { encodeUtf8 } from "../../protocol/text/utf8.ts";
-import { isKeyName } from "../panes/keys.ts";
-import type { InputPart } from "../tmux/io.ts";
-import type { PressRequest, PressStep, SubmitResult } from "./delivery.ts";
-import { promptText } from "./promptText.ts";
-import { requirePasteable } from "./submitPrompt.ts";
-import { noteEnter, noteWrite, resultOf, type Work } from "./work.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { encodeUtf8 } from "../../../protocol/text/utf8.ts";
+import { isKeyName } from "../../panes/keys.ts";
+import type { InputPart } from "../../tmux/io.ts";
+import type { PressRequest, PressStep, SubmitResult } from "../delivery.ts";
+import { promptText } from "../prompt/promptText.ts";
+import { requirePasteable } from "../prompt/submitPrompt.ts";
+import { noteEnter, noteWrite, resultOf, type Work } from "../work.ts";
 
 /** @throws AppError WRONG_STATE, INVALID_ARGUMENT, NOT_FOUND, CONNECTION_LOST */
 export async function pressSteps(work: Work, { steps, gapMs, addressee }: PressRequest): Promise<SubmitResult> {

@@ -2,11 +2,11 @@
  * The keys that stop a turn, and whether it has stopped. Each is a write of its own, two Escapes in one read are another
  * key; where a program takes two, the second counts once its screen asks for it and not before.
  */
-import { AppError } from "../../protocol/errors.ts";
-import { INTERRUPT_WITHIN_MS } from "./deliveryLimits.ts";
-import { takeCapture } from "./screenCapture.ts";
-import type { PaneWatch } from "./paneWatch.ts";
-import type { Work } from "./work.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { INTERRUPT_WITHIN_MS } from "../deliveryLimits.ts";
+import { takeCapture } from "../screen/screenCapture.ts";
+import type { PaneWatch } from "../pane/paneWatch.ts";
+import type { Work } from "../work.ts";
 
 /** @throws AppError TIMEOUT: an agent still works */
 export async function pressInterrupt({ watch, keys: typed, deadlineMs }: Work): Promise<void> {

@@ -1,6 +1,6 @@
 /** Whether a text has been drawn since: for a text that was on the screen already, where the screen alone cannot show it. */
-import { AnsiStripper, stripRoom } from "../panes/vt/ansi.ts";
-import type { OutputSource } from "../tmux/outputSource.ts";
+import { AnsiStripper, stripRoom } from "../../panes/vt/ansi.ts";
+import type { OutputSource } from "../../tmux/outputSource.ts";
 import { type EchoProbe, significant } from "./promptEcho.ts";
 
 /** A frame is far smaller; what is older than this has been drawn over. */

@@ -2,13 +2,13 @@
  * The title by which a program says that it has finished starting (`submit.startedTitle` of its profile). Such a program
  * draws its box and takes text before, and drops what is entered then.
  */
-import { type OutputSource, slicesOf } from "../tmux/outputSource.ts";
-import { MAX_ROW_CHARACTERS, type Profile } from "../readiness/profile.ts";
-import { scanMarks } from "../panes/vt/streamMarks.ts";
-import { trackerOf } from "../panes/vt/vtTracker.ts";
-import { STARTED_WITHIN_MS } from "./deliveryLimits.ts";
-import type { PaneWatch } from "./paneWatch.ts";
-import type { Work } from "./work.ts";
+import { type OutputSource, slicesOf } from "../../tmux/outputSource.ts";
+import { MAX_ROW_CHARACTERS, type Profile } from "../../readiness/profile.ts";
+import { scanMarks } from "../../panes/vt/streamMarks.ts";
+import { trackerOf } from "../../panes/vt/vtTracker.ts";
+import { STARTED_WITHIN_MS } from "../deliveryLimits.ts";
+import type { PaneWatch } from "../pane/paneWatch.ts";
+import type { Work } from "../work.ts";
 
 /**
  * Until the program says that it has started; not for longer than a start takes, for a user may have changed its title. A pane

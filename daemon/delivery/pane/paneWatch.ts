@@ -2,16 +2,16 @@
  * One pane while something is delivered to it: its screen, when it last wrote, and what its program does. A waiter is woken
  * by an event or by its deadline; nothing polls.
  */
-import { AppError } from "../../protocol/errors.ts";
-import type { PaneId } from "../../protocol/ids.ts";
-import type { OutputSource } from "../tmux/outputSource.ts";
-import type { PaneReadiness, Readiness, ReadinessWatcher } from "../readiness/readiness.ts";
-import type { Capture } from "../tmux/io.ts";
-import type { TmuxServer } from "../tmux/tmuxServer.ts";
-import type { Clock } from "../time/clock.ts";
-import type { Profile } from "../readiness/profile.ts";
-import type { Profiles } from "../readiness/profiles.ts";
-import { CAPTURE_INTERVAL_MS } from "./deliveryLimits.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
+import type { OutputSource } from "../../tmux/outputSource.ts";
+import type { PaneReadiness, Readiness, ReadinessWatcher } from "../../readiness/readiness.ts";
+import type { Capture } from "../../tmux/io.ts";
+import type { TmuxServer } from "../../tmux/tmuxServer.ts";
+import type { Clock } from "../../time/clock.ts";
+import type { Profile } from "../../readiness/profile.ts";
+import type { Profiles } from "../../readiness/profiles.ts";
+import { CAPTURE_INTERVAL_MS } from "../deliveryLimits.ts";
 import { wrongState } from "./wrongState.ts";
 
 interface PaneWatchOptions {

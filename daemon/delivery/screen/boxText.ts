@@ -3,10 +3,10 @@
  * letter of one under the cursor, inverse), or in a colour (`ghost`), or are known to the profile. A mode (`!`) stands before the text: even an empty
  * box in a mode is not empty, because a text in it would be no prompt.
  */
-import { applySgr, DEFAULT_PEN, type Pen } from "../panes/pen.ts";
-import type { Profile } from "../readiness/profile.ts";
-import type { PromptBox } from "../readiness/promptBox.ts";
-import type { ScreenRow } from "../readiness/screenRows.ts";
+import { applySgr, DEFAULT_PEN, type Pen } from "../../panes/pen.ts";
+import type { Profile } from "../../readiness/profile.ts";
+import type { PromptBox } from "../../readiness/promptBox.ts";
+import type { ScreenRow } from "../../readiness/screenRows.ts";
 
 /** Trimmed, rows by line ends; empty when nobody has typed into it. Foreign text. */
 export function typedText(

@@ -1,5 +1,5 @@
 /** What the screen says when a prompt failed, or may have: a missing key, an error of the model, a notice. */
-import { MAX_ROW_CHARACTERS, type Profile } from "../readiness/profile.ts";
+import { MAX_ROW_CHARACTERS, type Profile } from "../../readiness/profile.ts";
 import { changedRows, type EchoProbe, significant } from "./promptEcho.ts";
 import type { ScreenCapture } from "./screenCapture.ts";
 

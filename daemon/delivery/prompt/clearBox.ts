@@ -3,13 +3,13 @@
  * line before; what is left stands behind the cursor, where C-k and Delete do the same. It ends when nothing is left or no
  * key changes anything any more. Like every key they are pressed only on a capture that shows no dialog.
  */
-import { AppError } from "../../protocol/errors.ts";
-import type { Profile } from "../readiness/profile.ts";
-import { MAX_CLEAR_PRESSES } from "./deliveryLimits.ts";
-import { type ScreenCapture, takeCapture } from "./screenCapture.ts";
-import type { PaneWatch } from "./paneWatch.ts";
-import { wrongState } from "./wrongState.ts";
-import { noteWrite, type Work } from "./work.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { Profile } from "../../readiness/profile.ts";
+import { MAX_CLEAR_PRESSES } from "../deliveryLimits.ts";
+import { type ScreenCapture, takeCapture } from "../screen/screenCapture.ts";
+import type { PaneWatch } from "../pane/paneWatch.ts";
+import { wrongState } from "../pane/wrongState.ts";
+import { noteWrite, type Work } from "../work.ts";
 
 /** An empty box changes nothing on the screen: after this long without output it was empty. */
 const NOTHING_CAME_MS = 120;

@@ -1,14 +1,14 @@
 /** One exact capture of a pane and what it shows: the rows, the open dialog, the text in the prompt box. */
-import type { SeenDialog } from "../readiness/dialog.ts";
-import type { Profile } from "../readiness/profile.ts";
-import { findPromptBox } from "../readiness/promptBox.ts";
-import { readScreen } from "../readiness/screenReading.ts";
-import { screenOf } from "../readiness/screenRows.ts";
-import { AppError } from "../../protocol/errors.ts";
+import type { SeenDialog } from "../../readiness/dialog.ts";
+import type { Profile } from "../../readiness/profile.ts";
+import { findPromptBox } from "../../readiness/promptBox.ts";
+import { readScreen } from "../../readiness/screenReading.ts";
+import { screenOf } from "../../readiness/screenRows.ts";
+import { AppError } from "../../../protocol/errors.ts";
 import { typedText } from "./boxText.ts";
-import type { Capture } from "../tmux/io.ts";
+import type { Capture } from "../../tmux/io.ts";
 import type { Screen } from "./promptEcho.ts";
-import type { PaneWatch } from "./paneWatch.ts";
+import type { PaneWatch } from "../pane/paneWatch.ts";
 
 export interface ScreenCapture {
   readonly capture: Capture;

@@ -4,10 +4,10 @@
  * awaited, and it is asked again in the turn of every write and by tmux itself when it executes the write. An agent's prompt
  * is never given to a shell.
  */
-import { AppError } from "../../protocol/errors.ts";
-import type { PaneId } from "../../protocol/ids.ts";
-import type { HostProcesses } from "../host/hostProcesses.ts";
-import { startClock } from "../host/startClock.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
+import type { HostProcesses } from "../../host/hostProcesses.ts";
+import { startClock } from "../../host/startClock.ts";
 import {
   addresseeOf,
   ageSec,
@@ -18,13 +18,13 @@ import {
   isStillForeground,
   foregroundMarkOf,
   readersOf,
-} from "../panes/foreground.ts";
-import type { Foreground, ForegroundProcess, ProcessMark } from "../tmux/processes.ts";
-import { EndSigns } from "../panes/endSigns.ts";
-import type { Profile } from "../readiness/profile.ts";
-import type { OutputSource } from "../tmux/outputSource.ts";
-import type { InputPart, InputReceipt, PaneCondition } from "../tmux/io.ts";
-import type { TmuxServer } from "../tmux/tmuxServer.ts";
+} from "../../panes/foreground.ts";
+import type { Foreground, ForegroundProcess, ProcessMark } from "../../tmux/processes.ts";
+import { EndSigns } from "../../panes/endSigns.ts";
+import type { Profile } from "../../readiness/profile.ts";
+import type { OutputSource } from "../../tmux/outputSource.ts";
+import type { InputPart, InputReceipt, PaneCondition } from "../../tmux/io.ts";
+import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 
 /** What a caller demands of the process beyond what its profile does. */
 export interface AddresseeRequest {

@@ -1,7 +1,7 @@
 /** What a person has typed into a box in which the program suggests a prompt, drawn as Qwen Code 0.24.4 draws it. */
 import { expect, test } from "vitest";
-import { judge } from "../../../../daemon/delivery/screenCapture.ts";
-import { profileNamed } from "../../../support/agents/agentCatalogue.ts";
+import { judge } from "../../../../../daemon/delivery/screen/screenCapture.ts";
+import { profileNamed } from "../../../../support/agents/agentCatalogue.ts";
 
 const MARK = "\u001b[38;2;203;166;247m";
 const RULE = `\u001b[38;2;137;180;250m${"─".repeat(60)}`;

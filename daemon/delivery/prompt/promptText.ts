@@ -1,9 +1,9 @@
 /**
  * Which texts can be one prompt. A prompt is pasted, so it holds what a paste may (`pasteText.ts`).
  */
-import { AppError } from "../../protocol/errors.ts";
-import { MAX_INPUT_BYTES } from "../../protocol/limits.ts";
-import { holdsKeys } from "../panes/pasteText.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
+import { holdsKeys } from "../../panes/pasteText.ts";
 
 /** CR LF and CR become LF: outside of a paste a CR is Enter. @throws AppError INVALID_ARGUMENT */
 export function promptText(text: string): string {

@@ -1,6 +1,6 @@
 /** The error for a request that does not fit what the program is doing, with what a caller needs to go on. */
-import { AppError } from "../../protocol/errors.ts";
-import type { Dialog, Readiness } from "../readiness/readiness.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { Dialog, Readiness } from "../../readiness/readiness.ts";
 
 interface RefusedState {
   readonly profile: string;

@@ -3,22 +3,22 @@
  * (docs/agentFacts.md). Here what comes before Enter (`enterPrompt.ts`): what the program is doing, and the paste, which by
  * itself is inert. Nothing is pressed twice unless our text is still in the box.
  */
-import { AppError } from "../../protocol/errors.ts";
-import { encodeUtf8 } from "../../protocol/text/utf8.ts";
-import type { Profile } from "../readiness/profile.ts";
-import { bracketedPasteOf } from "./bracketedPaste.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { encodeUtf8 } from "../../../protocol/text/utf8.ts";
+import type { Profile } from "../../readiness/profile.ts";
+import { bracketedPasteOf } from "../pane/bracketedPaste.ts";
 import { clearBox } from "./clearBox.ts";
 import { DROPPED } from "./confirmTaken.ts";
-import type { SubmitRequest, SubmitResult } from "./delivery.ts";
-import { MAX_BOX_CHARS, MAX_EXACT_CAPTURES, STARTED_WITHIN_MS } from "./deliveryLimits.ts";
+import type { SubmitRequest, SubmitResult } from "../delivery.ts";
+import { MAX_BOX_CHARS, MAX_EXACT_CAPTURES, STARTED_WITHIN_MS } from "../deliveryLimits.ts";
 import { enterPrompt, openDialog } from "./enterPrompt.ts";
 import { literalText } from "./literalText.ts";
-import { type ScreenCapture, takeCapture } from "./screenCapture.ts";
-import type { PaneWatch } from "./paneWatch.ts";
-import { wrongState } from "./wrongState.ts";
+import { type ScreenCapture, takeCapture } from "../screen/screenCapture.ts";
+import type { PaneWatch } from "../pane/paneWatch.ts";
+import { wrongState } from "../pane/wrongState.ts";
 import { needsBrackets, promptText } from "./promptText.ts";
 import { untilStarted } from "./startedTitle.ts";
-import { noteWrite, resultOf, type Work } from "./work.ts";
+import { noteWrite, resultOf, type Work } from "../work.ts";
 
 type PromptRequest = Pick<
   SubmitRequest,
