@@ -2,7 +2,7 @@
  * One pane while something is delivered to it: its screen, when it last wrote, and what its program does. A waiter is woken
  * by an event or by its deadline; nothing polls.
  */
-import { AppError } from "../../../protocol/errors.ts";
+import type { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
 import type { PaneReadiness, Readiness, ReadinessWatcher } from "../../readiness/readiness.ts";
