@@ -22,6 +22,7 @@ const FOLDERS = ["protocol", "daemon", "adapters", "bench"];
 /** The lock file stands for the packages that are bundled. */
 const FILES = [
   "build.mjs",
+  "bundleAgents.mjs",
   "bundlePrograms.mjs",
   "plainTypes.mjs",
   "package.json",

@@ -10,6 +10,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { build } from "esbuild";
+import { foldersInBundle } from "./bundleAgents.mjs";
 
 const ROOT = import.meta.dirname;
 const out = resolve(process.argv[2] ?? join(ROOT, "dist"));
@@ -49,6 +50,7 @@ const options = {
   // Constants by their values: of a bundle they are variables, whose loads cost decoding a sixth (`bench decode`).
   minifySyntax: true,
   metafile: true,
+  plugins: [foldersInBundle],
   logLevel: "warning",
 };
 /** What some packages are, CommonJS, asks for Node's modules by `require`. */

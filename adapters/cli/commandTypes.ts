@@ -5,8 +5,8 @@
 import type { ErrorCode } from "../../protocol/errors.ts";
 import type { Io } from "./cliIo.ts";
 
-/** How a shell completes a value: with paths, or with likely words; others are allowed too. */
-type Completion = "file" | "directory" | readonly string[];
+/** How a shell completes a value: with paths, or with likely words (others are allowed too; a function lists them when asked). */
+type Completion = "file" | "directory" | readonly string[] | (() => readonly string[]);
 
 /** Kinds of names that the daemon can list, for completions. */
 export const NAME_KINDS = ["pane", "session", "server"] as const;

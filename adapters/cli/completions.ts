@@ -35,8 +35,11 @@ const wordsOf = ({ name, short }: OptionSpec): string[] => [`--${name}`, ...(sho
 const choicesOf = (command: CommandSpec): readonly string[] =>
   command.positionals.flatMap((spec) => spec.choices ?? []);
 /** The allowed or likely values of an option. */
-const valuesOf = ({ choices, complete }: OptionSpec): readonly string[] | undefined =>
-  choices ?? (typeof complete === "string" ? undefined : complete);
+function valuesOf({ choices, complete }: OptionSpec): readonly string[] | undefined {
+  if (choices !== undefined) return choices;
+  if (typeof complete === "function") return complete();
+  return typeof complete === "string" ? undefined : complete;
+}
 /** The text in single quotes, valid in all three shells. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 

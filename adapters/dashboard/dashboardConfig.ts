@@ -28,7 +28,8 @@ export interface DashboardConfig {
   readonly hooksEnabled: boolean;
   readonly registersProjects: boolean;
   readonly availability: "exists" | "command" | "process_tree";
-  readonly agentPrograms: readonly string[];
+  /** Undefined: those of the catalogue, and `node`, which runs some. */
+  readonly agentPrograms: readonly string[] | undefined;
   readonly clearFirst: boolean;
   readonly gapMs: number | undefined;
 }
@@ -36,7 +37,6 @@ export interface DashboardConfig {
 type DashboardConfigInputs = Pick<ConfigInputs, "env" | "options" | "cwd" | "homeDir" | "uid">;
 
 const DEFAULT_PORT = 5_055;
-const DEFAULT_AGENT_PROGRAMS = ["claude", "node", "codex", "gemini", "opencode", "pi"] as const;
 /** The guest that is the user's own server, when several are configured. */
 const USER_SERVER_NAME = "user";
 
@@ -148,12 +148,12 @@ export function readDashboard(
       expected: "exists, command or process_tree",
       fallback: "process_tree" as const,
     }),
-    agentPrograms: settings.read<readonly string[]>({
+    agentPrograms: settings.read<readonly string[] | undefined>({
       key: "dashboard.agentPrograms",
       variable: "TMUXWIRE_DASHBOARD_AGENT_PROGRAMS",
       schema: v.pipe(textList, v.minLength(1)),
       expected: "names of programs, comma between",
-      fallback: DEFAULT_AGENT_PROGRAMS,
+      fallback: undefined,
     }),
     clearFirst: yes("dashboard.clearFirst", "TMUXWIRE_DASHBOARD_CLEAR_FIRST", false),
     gapMs: settings.read<number | undefined>({

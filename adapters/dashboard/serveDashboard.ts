@@ -39,7 +39,7 @@ export async function startDashboard(dashboard: DashboardConfig, context: StartC
     settings: dashboard,
     availability: {
       level: dashboard.availability,
-      programs: new Set(dashboard.agentPrograms),
+      programs: new Set(dashboard.agentPrograms ?? [...context.agents.map(({ name }) => name), "node"]),
       runsProgram: (pid, names) => paneRunsProgram(pid, names, server.processes),
     },
     pageDirectory: fileURLToPath(new URL("../dashboard/page", import.meta.url)),

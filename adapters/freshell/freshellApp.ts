@@ -8,6 +8,7 @@ import type { WebSocket } from "ws";
 import { spawnsTotal } from "../../daemon/host/spawnCount.ts";
 import type { Log } from "../../daemon/ops/log.ts";
 import { Metrics } from "../../daemon/ops/metrics.ts";
+import { type AgentStreams, loadStreams } from "../agents/agentStream.ts";
 import { agentEnvironment } from "../../daemon/ops/environment.ts";
 import { collectWaits, type WaitCounts } from "../operations/waitFamilies.ts";
 import { SessionBook } from "./sessions/sessionBook.ts";
@@ -70,7 +71,7 @@ export interface FreshellApp {
 /** @throws AppError CONNECTION_LOST */
 export async function createFreshellApp(options: FreshellAppOptions): Promise<FreshellApp> {
   const { config, clock, log } = options;
-  const context = contextOf(options);
+  const context = contextOf(options, await loadStreams(options.programs.agents));
   await context.book.restore();
   const sockets = new Set<FreshellSocket>();
   const metrics = new Metrics();
@@ -112,21 +113,26 @@ export async function createFreshellApp(options: FreshellAppOptions): Promise<Fr
   };
 }
 
-function contextOf(options: FreshellAppOptions): FreshellContext {
+function contextOf(options: FreshellAppOptions, streams: AgentStreams): FreshellContext {
   const { server, config, clock, nowUnixMs, log, version, programs, homeDir, url } = options;
   const { token, maxTerminals, deviceTokenTtlSec } = config;
   const book = new TerminalBook({ server, clock, nowUnixMs, log, programs, homeDir, maxTerminals, url });
   const onError = (error: unknown): void => log.error("freshell.subscriber.failed", { error });
   const waits = options.waits.share(config.waits, config.disableRegex);
+  const marks = programs.agents.flatMap((agent) => agent.marks);
   const sessions = new SessionBook({
     clock,
     nowUnixMs,
     newId,
     epoch: randomUUID(),
     log,
+    streams,
     findProgram: (name) => agentPath(name, programs),
     findDirectory: (cwd) => directoryOf(cwd, homeDir),
-    environment: () => ({ ...agentEnvironment({ ...programs.env, ...programs.daemonEnv }), FRESHELL_URL: url() }),
+    environment: () => ({
+      ...agentEnvironment({ ...programs.env, ...programs.daemonEnv }, marks),
+      FRESHELL_URL: url(),
+    }),
   });
   const layout = new LayoutPlane({ config, book, server, sessions, waits, clock, nowUnixMs, log });
   const asPanes = terminalServer(server, (key) => book.findByKey(key));

@@ -26,7 +26,7 @@ export async function startFreshell(config: FreshellConfig, context: StartContex
     server,
     waits,
     config: { ...config, token },
-    programs: { env: paneEnvironment(env), daemonEnv: env },
+    programs: { env: paneEnvironment(env), daemonEnv: env, agents: context.agents },
     homeDir: homedir(),
     pageDirectory: fileURLToPath(new URL("../freshell/page", import.meta.url)),
     sessions: sessionFile({ path: config.sessionsPath, token, log }),

@@ -9,7 +9,7 @@ interface HookScript {
   readonly name: string;
   readonly title: string;
   /** Shell lines that run before anything is posted. */
-  readonly guard?: readonly string[];
+  readonly guard: readonly string[];
 }
 
 /** Under the data directory. */
@@ -20,7 +20,7 @@ export const scriptName = (name: string): string => `${name}.sh`;
 /** A file beside the script: curl options with the dashboard's token, if it has one. Never on a command line. */
 export const secretsName = (name: string): string => `${name}.curl`;
 
-export function hookScript({ name, title, guard = [] }: HookScript): string {
+export function hookScript({ name, title, guard }: HookScript): string {
   const lines = [
     "#!/bin/sh",
     `# tmuxwire: tells the dashboard what ${title} is doing. Usage: ${scriptName(name)} DASHBOARD_URL EVENT, the event on stdin.`,
@@ -57,12 +57,11 @@ export function hookScript({ name, title, guard = [] }: HookScript): string {
 }
 
 /**
- * The command in an agent's settings. It uses no variables, because an agent may expand those it knows before the shell
- * does. Without the script it still succeeds and reads its event, so that the agent does not write to a closed pipe.
- * @param script the script's path as a quoted shell word.
+ * The usual command in an agent's settings; `{script}` and `{url}` are quoted shell words. It uses no variables, because
+ * an agent may expand those it knows before the shell does. Without the script it still succeeds and reads its event, so
+ * that the agent does not write to a closed pipe.
  */
-export const hookCommand = (script: string, dashboardUrl: string, route: string): string =>
-  `if [ -r ${script} ]; then exec sh ${script} ${shellWord(dashboardUrl)} ${route}; fi; cat >/dev/null 2>&1; exit 0`;
+export const HOOK_COMMAND = "if [ -r {script} ]; then exec sh {script} {url} {route}; fi; cat >/dev/null 2>&1; exit 0";
 
 /** Whether a command in the settings is ours, from any version. */
 export const isOurCommand = (command: unknown): boolean =>

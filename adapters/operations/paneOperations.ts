@@ -1,6 +1,5 @@
 /** Operations on one pane: describe it, type into it, read it. */
-import { typeFor } from "../../daemon/delivery/addressee.ts";
-import { profileNamed } from "../../daemon/readiness/profiles.ts";
+import { typeFor } from "../../daemon/delivery/pane/addressee.ts";
 import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
 import * as responses from "../../protocol/api/nativeResponses.ts";
 import {
@@ -14,7 +13,7 @@ import { EXAMPLE_PANE } from "./examples.ts";
 import { inputParts } from "./inputs.ts";
 import { ON_TMUX, operation } from "./operation.ts";
 import { nativeCapture, nativePane, nativeWaiting } from "./outputs.ts";
-import { readinessNow } from "./readinessAsked.ts";
+import { readinessNow, requireReadiness } from "./readinessAsked.ts";
 import { nativeSnapshot } from "./screenOutputs.ts";
 
 export const paneOperations = {
@@ -76,11 +75,11 @@ export const paneOperations = {
       input: { parts: [{ kind: "text", text: "make test" }, { kind: "enter" }] },
       output: { position: "k3Jd9:1024" },
     },
-    run: async (_context, { server, pane }, { parts, profile }, { isLate }) => {
+    run: async (context, { server, pane }, { parts, profile }, { isLate }) => {
       const typed = inputParts(parts);
       const { position } = await (profile === undefined
         ? server.input(pane.id, typed)
-        : typeFor(server, pane.id, profileNamed(profile), typed, { isLate }));
+        : typeFor(server, pane.id, requireReadiness(context).profiles.named(profile), typed, { isLate }));
       return { position: formatPosition(position) };
     },
   }),

@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import process from "node:process";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { agentFolders } from "../../bundleAgents.mjs";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -33,6 +34,7 @@ export async function bundlePage({ name, scripts, packages }) {
     target: "es2022",
     minify: true,
     legalComments: "inline",
+    define: { KNOWN_AGENTS: await knownAgents() },
     plugins: [{ name: "xtermStyles", setup: leadXtermStyles }],
     tsconfig: join(page, "tsconfig.json"),
     logLevel: "warning",
@@ -54,6 +56,20 @@ export async function bundlePage({ name, scripts, packages }) {
     if (packed.length < bytes.length) writeFileSync(join(out, `${file}.gz`), packed);
     process.stdout.write(`${file}: ${kilobytes(bytes.length)}, ${kilobytes(packed.length)} gzipped\n`);
   }
+}
+
+/** What a page says of agents: see knownAgents.ts. */
+async function knownAgents() {
+  const known = (await agentFolders()).map(({ name, agent: { label, resume, stream, hooks } }) => {
+    return {
+      name,
+      label,
+      resumes: resume !== undefined,
+      converses: stream === "conversation",
+      reports: hooks !== undefined,
+    };
+  });
+  return JSON.stringify(known);
 }
 
 /** Replaces xterm's inline styles by what a page's policy allows: see screenSheet.ts. */

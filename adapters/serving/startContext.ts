@@ -10,6 +10,7 @@ import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { Agent } from "../agents/catalogue.ts";
 import type { Mount } from "../kit/guard/mount.ts";
 import { PeerUsers, peersUnknowable } from "../kit/peers/peerUsers.ts";
 import type { OpenParts } from "./openParts.ts";
@@ -17,6 +18,7 @@ import { serverLog, type SharedGuests } from "./sharedGuests.ts";
 
 export interface StartContext {
   readonly daemon: DaemonConfig;
+  readonly agents: readonly Agent[];
   /** Names of the adapters to be served. */
   readonly only: ReadonlySet<string>;
   /** The daemon's own environment; `paneEnvironment` chooses what a pane inherits. */

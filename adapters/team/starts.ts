@@ -6,7 +6,7 @@
  */
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
-import { promptText } from "../../daemon/delivery/promptText.ts";
+import { promptText } from "../../daemon/delivery/prompt/promptText.ts";
 import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { TEAM_DEFAULT_PREFIX, type TeamStart, type TeamStartRequest } from "../../protocol/api/team.ts";

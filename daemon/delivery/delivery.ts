@@ -1,7 +1,7 @@
 /** What it means to submit a prompt to a program, and what became of it: the vocabulary of the delivery engine. */
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Position } from "../../protocol/position.ts";
-import type { AddresseeRequest } from "./addressee.ts";
+import type { AddresseeRequest } from "./pane/addressee.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 
 /**

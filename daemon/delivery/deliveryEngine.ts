@@ -5,24 +5,25 @@
 import { setMaxListeners } from "node:events";
 import { AppError, isCutShort, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import { profileNamed } from "../readiness/profiles.ts";
 import type { ReadinessWatcher } from "../readiness/readiness.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
-import { type AddresseeRequest, type Arrival, readersNow } from "./addressee.ts";
-import { chooseAnswer } from "./chooseAnswer.ts";
-import { requireNoQuestion } from "./clearBox.ts";
+import { type AddresseeRequest, type Arrival, readersNow } from "./pane/addressee.ts";
+import { chooseAnswer } from "./answer/chooseAnswer.ts";
+import { requireNoQuestion } from "./prompt/clearBox.ts";
 import type { ChooseRequest, Delivery, PressRequest, SubmitRequest, SubmitResult } from "./delivery.ts";
 import { DEFAULT_DELIVERY_TIMEOUT_MS, MAX_EXACT_CAPTURES } from "./deliveryLimits.ts";
 import { DeliveryStore } from "./deliveryStore.ts";
 import { type Attempt, Idempotency } from "./idempotency.ts";
-import { takeCapture } from "./screenCapture.ts";
+import { takeCapture } from "./screen/screenCapture.ts";
 import { PaneMutex, type WhileFree } from "./paneMutex.ts";
-import { pressInterrupt } from "./pressInterrupt.ts";
-import { PaneWatch } from "./paneWatch.ts";
-import { pressSteps } from "./pressSteps.ts";
-import { promptText } from "./promptText.ts";
-import { settleState, submitPrompt } from "./submitPrompt.ts";
+import { pressInterrupt } from "./answer/pressInterrupt.ts";
+import { PaneKeys } from "./pane/paneKeys.ts";
+import { PaneReader } from "./pane/paneReader.ts";
+import { PaneWatch } from "./pane/paneWatch.ts";
+import { pressSteps } from "./answer/pressSteps.ts";
+import { promptText } from "./prompt/promptText.ts";
+import { settleState, submitPrompt } from "./prompt/submitPrompt.ts";
 import { Progress, resultOf, type Work } from "./work.ts";
 
 export interface DeliveryOptions {
@@ -67,7 +68,7 @@ export class DeliveryEngine implements Delivery {
   async submit(request: SubmitRequest): Promise<SubmitResult> {
     const { text, profile, whileBusy, whileTyping, clearFirst, literal, gapMs } = request;
     promptText(text);
-    if (profile !== undefined) profileNamed(profile);
+    if (profile !== undefined) this.#readiness.profiles.named(profile);
     const what = { kind: "submit", text, profile, whileBusy, whileTyping, clearFirst, literal, gapMs };
     return this.#once(request, what, (attempt, signal) =>
       this.#deliver({ ...request, signal }, attempt, (work) => submitPrompt(work, request)),
@@ -115,7 +116,7 @@ export class DeliveryEngine implements Delivery {
   async #settledFor(server: TmuxServer, pane: PaneId, press: (work: Work) => Promise<void>): Promise<void> {
     const done = this.#deliver({ server, pane, isForAnybody: true }, undefined, async (work) => {
       await settleState(work.watch);
-      await work.watch.address(profileNamed(work.watch.state.profile));
+      await work.reader.address(work.watch.profile);
       await press(work);
       return resultOf(work, "submitted");
     });
@@ -160,12 +161,18 @@ export class DeliveryEngine implements Delivery {
           await free(wait);
           timer.cancel();
         };
-        using watch = new PaneWatch({ server, pane, readiness: this.#readiness, clock: this.#clock, profile, arrival });
+        using watch = new PaneWatch({ server, pane, readiness: this.#readiness, clock: this.#clock, profile });
+        const reader = new PaneReader(watch, arrival);
+        const keys = new PaneKeys(watch, reader);
         const beforeFirstWrite = (): void => {
           leaving.throwIfAborted();
           attempt?.beforeFirstWrite();
         };
-        return await outcomeOf({ watch, startedMs, deadlineMs, beforeFirstWrite, progress, whileFree }, attempt, work);
+        return await outcomeOf(
+          { watch, reader, keys, startedMs, deadlineMs, beforeFirstWrite, progress, whileFree },
+          attempt,
+          work,
+        );
       });
       return await orLeave(done, stopping, () => progress.firstByteMs === undefined);
     } finally {
@@ -224,12 +231,12 @@ async function outcomeOf(
   }
 }
 
-async function clearOnce({ watch, deadlineMs }: Work): Promise<void> {
-  const profile = profileNamed(watch.state.profile);
+async function clearOnce({ watch, keys, deadlineMs }: Work): Promise<void> {
+  const profile = watch.profile;
   for (let tries = 0; tries < MAX_EXACT_CAPTURES && watch.clock.nowMs() < deadlineMs; tries += 1) {
     const now = await takeCapture(watch, profile);
     requireNoQuestion(watch, now);
-    if (await watch.press(profile.keys.clear, now.capture)) return;
+    if (await keys.press(profile.keys.clear, now.capture)) return;
   }
   throw new AppError("TIMEOUT", "the pane kept changing, so the clear keys were not pressed; try again");
 }

@@ -22,7 +22,7 @@ export const STARTED_WITHIN_MS = 5_000;
 export const NEW_MS = 20_000;
 /** Of a text in the box, in an answer. */
 export const MAX_BOX_CHARS = 500;
-/** A turn ends within this after the keys that stop it: opencode takes seconds to say so while its model is silent. */
+/** A turn ends within this after the keys that stop it: one whose model is silent takes seconds to say so. */
 export const INTERRUPT_WITHIN_MS = 8_000;
 /** A program takes Enter within this if it takes it at all; pressing again sooner could be a second Enter. */
 export const ENTER_RETRY_MS = 450;
@@ -30,7 +30,7 @@ export const ENTER_RETRY_MS = 450;
 export const ENTER_RETRY_LATEST_MS = 1_500;
 /** One that gets no time on a busy machine waits for a key within this; one that still does not is never idle. */
 export const WAITS_WITHIN_MS = 600;
-/** A program that has begun to exit is gone within this: opencode takes 0.7 s after its screen is gone, gemini up to 1.3 s. */
+/** A program that has begun to exit is gone within this: the slowest known takes up to 1.3 s (docs/agentFacts.md, *Told to end*). */
 export const ENDS_WITHIN_MS = 2_000;
 /** The system does not report that a program exits: it is polled at this interval while one does, and only then. */
 export const ENDING_PROBE_MS = 20;

@@ -2,10 +2,15 @@
 import type { Position } from "../../protocol/position.ts";
 import type { DeliveryOutcome, SubmitResult } from "./delivery.ts";
 import type { WhileFree } from "./paneMutex.ts";
-import type { PaneWatch } from "./paneWatch.ts";
+import type { PaneKeys } from "./pane/paneKeys.ts";
+import type { PaneReader } from "./pane/paneReader.ts";
+import type { PaneWatch } from "./pane/paneWatch.ts";
 
 export interface Work {
   readonly watch: PaneWatch;
+  /** The program it is for, and what is typed for it. */
+  readonly reader: PaneReader;
+  readonly keys: PaneKeys;
   readonly startedMs: number;
   readonly deadlineMs: number;
   /** In the turn of the first write. @throws AppError: then nothing is written */

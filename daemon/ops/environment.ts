@@ -42,16 +42,21 @@ export const SECRET_VARIABLES = [
   "PI_TEAMD_TOKEN",
 ] as const;
 
-/** Set by an agent that started us, or by its pane; a program that inherits them believes it runs inside that agent or pane. */
-const OF_AN_OUTER_AGENT: ReadonlySet<string> = new Set(["CLAUDECODE", "TMUX", "TMUX_PANE"]);
+/** Set by the pane that we were started in; a program that inherits them believes it runs in that pane. */
+const OF_AN_OUTER_PANE: readonly string[] = ["TMUX", "TMUX_PANE"];
 
 /**
  * The environment of an agent session's program: all of ours, which has the agent's keys and settings, without our own
  * secrets.
+ * @param marks variables that agents set for their children; an agent may have started us
  */
-export function agentEnvironment(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
+export function agentEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+  marks: readonly string[],
+): Record<string, string> {
   const isOurs = (name: string): boolean =>
-    OF_AN_OUTER_AGENT.has(name) ||
+    OF_AN_OUTER_PANE.includes(name) ||
+    marks.includes(name) ||
     SECRET_VARIABLES.some((secret) => name === secret) ||
     /^(?:TMUXWIRE|FRESHELL|PI_TEAMD)_.*TOKEN/.test(name);
   return Object.fromEntries(

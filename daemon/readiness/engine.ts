@@ -4,7 +4,7 @@ import type { PaneId } from "../../protocol/ids.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
 import { ObservedPane } from "./observedPane.ts";
-import { profileNamed } from "./profiles.ts";
+import type { Profiles } from "./profiles.ts";
 import type { PaneReadiness, Readiness, ReadinessOptions, ReadinessWatcher } from "./readiness.ts";
 
 /** Somebody who sends text to an agent may not know yet that it has ended. */
@@ -14,6 +14,7 @@ const AGENT_LEFT_MS = 5_000;
 const MAX_LISTENERS_PER_PANE = 4_096;
 
 interface ReadinessEngineOptions {
+  readonly profiles: Profiles;
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
   /** A listener threw, or a capture failed for a reason that should not be: for the log. */
@@ -38,6 +39,10 @@ export class ReadinessEngine implements ReadinessWatcher {
     this.#options = options;
   }
 
+  get profiles(): Profiles {
+    return this.#options.profiles;
+  }
+
   /** Panes under observation. */
   get watchedCount(): number {
     let count = 0;
@@ -47,7 +52,7 @@ export class ReadinessEngine implements ReadinessWatcher {
 
   watch(server: TmuxServer, pane: PaneId, options: ReadinessOptions = {}): PaneReadiness {
     if (this.#isClosed) throw shuttingDown();
-    const profile = options.profile === undefined ? undefined : profileNamed(options.profile);
+    const profile = options.profile === undefined ? undefined : this.profiles.named(options.profile);
     // Elsewhere it costs nothing to follow.
     const unfollowed = options.unfollowed === true && server.status().kind === "guest";
     const panes = this.#servers.get(server) ?? new Map<PaneId, Observed>();

@@ -213,7 +213,7 @@ export class Evidence {
         source !== "title" && seen.reading.state === "busy" && seen.askedMs - statement.atMs >= STRAGGLER_MS;
       return isContradicted ? { state: "busy", source: "screen" } : idle;
     }
-    // Newer versions of Claude Code keep this title while they work.
+    // Some keep this title while they work (docs/agentFacts.md 21).
     if (seen.reading.state === "busy") return { state: "busy", source: "screen" };
     const sureAtMs = Math.max(this.#lastOutputMs, statement.atMs) + AMBIGUOUS_MS;
     if (sureAtMs > nowMs) return { ...this.#meanwhile(previous, statement), againAtMs: sureAtMs };

@@ -12,6 +12,7 @@ import type { Verdict } from "./evidence.ts";
 import { ProbePacer } from "./probePacer.ts";
 import { PaneJudge } from "./paneJudge.ts";
 import type { Profile } from "./profile.ts";
+import type { Profiles } from "./profiles.ts";
 import type { Dialog, HookEvidence, Readiness } from "./readiness.ts";
 import type { PaneReaders } from "./whoReads.ts";
 import { scanMarks, type StreamMark } from "../panes/vt/streamMarks.ts";
@@ -31,6 +32,7 @@ const SETTLES_WITHIN_MS = 500;
 interface ObservedPaneOptions {
   readonly server: TmuxServer;
   readonly pane: PaneId;
+  readonly profiles: Profiles;
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
   readonly onError: (error: unknown) => void;
@@ -65,13 +67,13 @@ export class ObservedPane implements FeedMember {
 
   /** @throws AppError NOT_FOUND, CONNECTION_LOST */
   constructor(options: ObservedPaneOptions) {
-    const { server, pane, clock, nowUnixMs, unfollowed } = options;
+    const { server, pane, profiles, clock, nowUnixMs, unfollowed } = options;
     this.#options = options;
     this.#isUnfollowed = unfollowed;
     this.#feed = new PaneFeed(options);
     this.#source = this.#feed.source;
     this.#at = this.#source.outputSeq;
-    this.#judge = new PaneJudge(clock, server.processes, server.findPane(pane)?.title ?? "");
+    this.#judge = new PaneJudge(clock, server.processes, profiles, server.findPane(pane)?.title ?? "");
     this.#current = {
       state: "unknown",
       source: "none",

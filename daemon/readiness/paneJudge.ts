@@ -9,7 +9,7 @@ import type { Capture } from "../tmux/io.ts";
 import type { Clock } from "../time/clock.ts";
 import { Evidence } from "./evidence.ts";
 import { MAX_ROW_CHARACTERS, type Profile } from "./profile.ts";
-import { guessProfile, SHELL_PROFILE } from "./profiles.ts";
+import { type Profiles, SHELL_PROFILE } from "./profiles.ts";
 import { readScreen, type ScreenReading } from "./screenReading.ts";
 import { screenOf } from "./screenRows.ts";
 import type { StreamMark } from "../panes/vt/streamMarks.ts";
@@ -30,6 +30,7 @@ interface ProbeStart {
 export class PaneJudge {
   readonly #clock: Clock;
   readonly #processes: HostProcesses;
+  readonly #profiles: Profiles;
   #profile: Profile;
   /** Profiles that were given and not withdrawn: the last one stays, whatever runs in the foreground. */
   readonly #given: Profile[] = [];
@@ -56,11 +57,12 @@ export class PaneJudge {
   /** Of the foreground when it was last asked for: false while a script or a shell's command reads. */
   #isShellReading: boolean | undefined;
 
-  constructor(clock: Clock, processes: HostProcesses, title: string) {
+  constructor(clock: Clock, processes: HostProcesses, profiles: Profiles, title: string) {
     this.#clock = clock;
     this.#processes = processes;
+    this.#profiles = profiles;
     this.#title = title;
-    this.#profile = guessProfile({ command: "", title });
+    this.#profile = profiles.guess({ command: "", title });
     this.#evidence = new Evidence(this.#profile.kind, clock.nowMs());
   }
 
@@ -237,7 +239,7 @@ export class PaneJudge {
   /** What runs in the foreground now. */
   #foreground(who: PaneReaders, capture: Capture, askedMs: number): void {
     const { title } = who;
-    const guess = profileOf(who, capture, this.#profile);
+    const guess = profileOf(this.#profiles, who, capture, this.#profile);
     this.#isShellReading = isShellReading(who);
     this.#isAgentThere = guess.kind === "agent";
     if (this.#isAgentThere) this.#agentSeenMs = this.#clock.nowMs();

@@ -1,42 +1,12 @@
-/** All profiles, and which of them fits a program. */
+/** The profiles that a daemon judges by, and which of them fits a program. */
 import { AppError } from "../../protocol/errors.ts";
 import { isCalled } from "../host/programNames.ts";
 import { loadProfile, MAX_ROW_CHARACTERS, type Profile } from "./profile.ts";
-import claude from "./profiles/claude.json" with { type: "json" };
-import codex from "./profiles/codex.json" with { type: "json" };
-import copilot from "./profiles/copilot.json" with { type: "json" };
-import gemini from "./profiles/gemini.json" with { type: "json" };
 import generic from "./profiles/generic.json" with { type: "json" };
-import opencode from "./profiles/opencode.json" with { type: "json" };
-import pi from "./profiles/pi.json" with { type: "json" };
-import qwen from "./profiles/qwen.json" with { type: "json" };
 import shell from "./profiles/shell.json" with { type: "json" };
 
-/** The daemon's own, in the order in which they are guessed. */
-export const PROFILES: readonly Profile[] = [claude, codex, gemini, opencode, pi, copilot, qwen, shell, generic].map(
-  loadProfile,
-);
-
-/** A person's own stand in front; one with the name of ours takes its place. */
-let known: readonly Profile[] = PROFILES;
-
-/** For the daemon's start, before anything is observed. Returns what takes it back. */
-export function useProfiles(own: readonly Profile[]): () => void {
-  const names = new Set(own.map(({ name }) => name));
-  known = [...own, ...PROFILES.filter(({ name }) => !names.has(name))];
-  return () => void (known = PROFILES);
-}
-
-/** @throws AppError INVALID_ARGUMENT */
-export function profileNamed(name: string): Profile {
-  const profile = known.find((one) => one.name === name);
-  if (profile !== undefined) return profile;
-  const names = known.map((one) => one.name).join(", ");
-  throw new AppError("INVALID_ARGUMENT", `there is no profile ${JSON.stringify(name)}; use ${names}`);
-}
-
-export const SHELL_PROFILE = profileNamed("shell");
-export const GENERIC_PROFILE = profileNamed("generic");
+export const SHELL_PROFILE = loadProfile(shell);
+export const GENERIC_PROFILE = loadProfile(generic);
 
 interface ProgramTraits {
   /** `pane_current_command`; a path or a login shell's dash before it does not matter. */
@@ -50,27 +20,62 @@ interface ProgramTraits {
   readonly isShown?: ((profile: Profile) => boolean) | undefined;
 }
 
-/**
- * An agent by the name of any process that reads from the pane, whatever runs it; else by tmux's name for the foreground;
- * for a program that runs or shows others by a title that only one sets, then by what stands on the screen. `generic` when
- * unknown.
- */
-export function guessProfile({ command, title, rows = [], processes = [], isShown }: ProgramTraits): Profile {
-  const agent = firstAgent(processes);
-  if (agent !== undefined) return agent;
-  const name = programName(command);
-  const named = known.find((profile) => profile.programs.has(name));
-  if (named !== undefined && named.kind === "agent") return named;
-  const head = title.slice(0, MAX_ROW_CHARACTERS);
-  const byTitle = known.find((profile) => profile.titleHints.some((hint) => hint.test(head)));
-  if ([name, ...processes.map(programOf)].some((host) => HOSTS.has(host))) {
-    return byTitle ?? withSignature(rows) ?? named ?? GENERIC_PROFILE;
+/** What is known of programs: agents' profiles as they were given, a shell's, and `generic` for what nobody knows. */
+export class Profiles {
+  /** In the order in which they are guessed. */
+  readonly all: readonly Profile[];
+
+  /** @param own a person's: they stand in front, and one with the name of another takes its place */
+  constructor(agents: readonly Profile[], own: readonly Profile[] = []) {
+    const names = new Set(own.map(({ name }) => name));
+    this.all = [...own, ...[...agents, SHELL_PROFILE, GENERIC_PROFILE].filter(({ name }) => !names.has(name))];
   }
-  // A shell may be the name of a wrapper that stays in front of an agent (`sh -c 'agent; …'`), or a title was left behind.
-  if (named?.kind === "shell" && processes.length === 0 && byTitle !== undefined && isShown?.(byTitle) === true) {
-    return byTitle;
+
+  /** @throws AppError INVALID_ARGUMENT */
+  named(name: string): Profile {
+    const profile = this.all.find((one) => one.name === name);
+    if (profile !== undefined) return profile;
+    const names = this.all.map((one) => one.name).join(", ");
+    throw new AppError("INVALID_ARGUMENT", `there is no profile ${JSON.stringify(name)}; use ${names}`);
   }
-  return named ?? GENERIC_PROFILE;
+
+  /**
+   * An agent by the name of any process that reads from the pane, whatever runs it; else by tmux's name for the foreground;
+   * for a program that runs or shows others by a title that only one sets, then by what stands on the screen. `generic` when
+   * unknown.
+   */
+  guess({ command, title, rows = [], processes = [], isShown }: ProgramTraits): Profile {
+    const agent = this.#firstAgent(processes);
+    if (agent !== undefined) return agent;
+    const name = programName(command);
+    const named = this.all.find((profile) => profile.programs.has(name));
+    if (named !== undefined && named.kind === "agent") return named;
+    const head = title.slice(0, MAX_ROW_CHARACTERS);
+    const byTitle = this.all.find((profile) => profile.titleHints.some((hint) => hint.test(head)));
+    if ([name, ...processes.map(programOf)].some((host) => HOSTS.has(host))) {
+      return byTitle ?? this.#withSignature(rows) ?? named ?? GENERIC_PROFILE;
+    }
+    // A shell may be the name of a wrapper that stays in front of an agent (`sh -c 'agent; …'`), or a title was left behind.
+    if (named?.kind === "shell" && processes.length === 0 && byTitle !== undefined && isShown?.(byTitle) === true) {
+      return byTitle;
+    }
+    return named ?? GENERIC_PROFILE;
+  }
+
+  /** The outermost: what an agent runs belongs to it. */
+  #firstAgent(processes: readonly (readonly string[])[]): Profile | undefined {
+    for (const names of processes) {
+      const agent = this.all.find(({ kind, programs }) => kind === "agent" && isCalled(names, programs));
+      if (agent !== undefined) return agent;
+    }
+    return undefined;
+  }
+
+  #withSignature(rows: readonly string[]): Profile | undefined {
+    return this.all.find((profile) =>
+      rows.some((row) => profile.signatures.some((sign) => sign.test(row.trim().slice(0, MAX_ROW_CHARACTERS)))),
+    );
+  }
 }
 
 /**
@@ -81,21 +86,7 @@ const HOSTS: ReadonlySet<string> = new Set(
   "bun deno docker kubectl mosh-client node npx podman python python3 screen script ssh tmux tmux:client uv".split(" "),
 );
 
-/** The outermost: what an agent runs belongs to it. */
-function firstAgent(processes: readonly (readonly string[])[]): Profile | undefined {
-  for (const names of processes) {
-    const agent = known.find(({ kind, programs }) => kind === "agent" && isCalled(names, programs));
-    if (agent !== undefined) return agent;
-  }
-  return undefined;
-}
-
 const programOf = ([comm = "", program = comm]: readonly string[]): string => programName(program);
-
-const withSignature = (rows: readonly string[]): Profile | undefined =>
-  known.find((profile) =>
-    rows.some((row) => profile.signatures.some((sign) => sign.test(row.trim().slice(0, MAX_ROW_CHARACTERS)))),
-  );
 
 /** `-zsh`, `/usr/bin/bash`, `node-20` → `zsh`, `bash`, `node`. */
 export const programName = (command: string): string =>

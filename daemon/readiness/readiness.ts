@@ -5,6 +5,7 @@
 import type { NativeReadiness, READINESS_STATE_NAMES } from "../../protocol/api/nativeReadiness.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Position } from "../../protocol/position.ts";
+import type { Profiles } from "./profiles.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 
 /** `idle`: takes a prompt. `busy`: works on one. `asking`: a dialog or question is open, and stray input could answer it. */
@@ -56,7 +57,7 @@ export interface Readiness {
   readonly sinceUnixMs: number;
   /** The pane's position when this state began; undefined when no output was followed then. */
   readonly position: Position | undefined;
-  /** The profile that judged: `claude`, `codex`, `gemini`, `opencode`, `pi`, `shell`, `generic`. */
+  /** The profile that judged: an agent's name, `shell` or `generic`. */
   readonly profile: string;
   /** With `asking`, once it has been read from the screen. */
   readonly dialog?: Dialog | undefined;
@@ -93,6 +94,8 @@ export interface ReadinessOptions {
 }
 
 export interface ReadinessWatcher {
+  /** Those that it judges by. */
+  readonly profiles: Profiles;
   /**
    * Begins to observe a pane or joins those who do; a profile that is given replaces a guessed one for all, for as long as
    * what is returned is held.

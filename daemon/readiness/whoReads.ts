@@ -7,7 +7,7 @@ import type { Foreground, ForegroundProcess } from "../tmux/processes.ts";
 import { isCalled } from "../host/programNames.ts";
 import type { Capture, PaneDetails } from "../tmux/io.ts";
 import type { Profile } from "./profile.ts";
-import { guessProfile, programName, SHELL_PROFILE } from "./profiles.ts";
+import { type Profiles, programName, SHELL_PROFILE } from "./profiles.ts";
 import { findPromptBox } from "./promptBox.ts";
 import { readScreen } from "./screenReading.ts";
 import { screenOf } from "./screenRows.ts";
@@ -20,6 +20,7 @@ export interface PaneReaders extends Pick<PaneDetails, "command" | "title"> {
 
 /** @param current the profile so far: a program that shows another one (`ssh`, `tmux`) still shows it while its screen fits */
 export function profileOf(
+  profiles: Profiles,
   { command, title, processes = [] }: PaneReaders,
   capture: Capture,
   current: Profile,
@@ -28,7 +29,7 @@ export function profileOf(
     const screen = screenOf(capture, profile.screen.rows);
     return readScreen(profile, screen).state !== "none" && !isPromptOfShell(profile, capture);
   };
-  const guess = guessProfile({
+  const guess = profiles.guess({
     command,
     title,
     rows: capture.lines,

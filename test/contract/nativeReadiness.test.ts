@@ -7,6 +7,7 @@ import { ReadinessEngine } from "../../daemon/readiness/engine.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import * as answers from "../../protocol/api/nativeResponses.ts";
 import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
+import { PROFILES } from "../support/agents/agentCatalogue.ts";
 
 const WORKING = "\u001b]7501;state=working\u0007";
 const IDLE = "\u001b]7501;state=idle\u0007";
@@ -15,6 +16,7 @@ const BLOCKED = "\u001b]7501;state=blocked:kind=permission\u0007";
 async function withReadiness() {
   const server = stubServer();
   const engine = new ReadinessEngine({
+    profiles: PROFILES,
     clock: systemClock,
     nowUnixMs: () => Date.now(),
     onError: (error) => {

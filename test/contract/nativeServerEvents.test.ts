@@ -7,6 +7,7 @@ import { systemClock } from "../../daemon/time/clock.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 import { RawSocket } from "../support/daemon/nativeSocket.ts";
+import { PROFILES } from "../support/agents/agentCatalogue.ts";
 
 async function withSession(options: Partial<NativeAppOptions> = {}) {
   const server = stubServer();
@@ -74,6 +75,7 @@ test("an id that is unknown, or not kept any more, gets the whole tree; one that
 
 test("readiness is sent only on request, and is not resumed over a time without a request", async () => {
   const readiness = new ReadinessEngine({
+    profiles: PROFILES,
     clock: systemClock,
     nowUnixMs: () => Date.now(),
     onError: (error) => {

@@ -7,10 +7,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ReadinessEngine } from "../../daemon/readiness/engine.ts";
-import { guessProfile, profileNamed, PROFILES } from "../../daemon/readiness/profiles.ts";
 import { FakeClock } from "../support/clock/fakeClock.ts";
 import { ReadinessServer, rest } from "../support/agents/readinessServer.ts";
 import { judgeRecorded, type RecordedScreen, readRecordedScreens } from "../../daemon/readiness/recordedScreens.ts";
+import { profileNamed, PROFILES } from "../support/agents/agentCatalogue.ts";
 
 const directory = join(import.meta.dirname, "agents");
 const folders = (path: string): string[] =>
@@ -32,7 +32,12 @@ const JUDGED_MS = 1_000;
 async function judged({ command, title, lines, cursor, cols, rows }: RecordedScreen, profile?: string) {
   const clock = new FakeClock();
   const errors: unknown[] = [];
-  const engine = new ReadinessEngine({ clock, nowUnixMs: () => 0, onError: (error) => errors.push(error) });
+  const engine = new ReadinessEngine({
+    profiles: PROFILES,
+    clock,
+    nowUnixMs: () => 0,
+    onError: (error) => errors.push(error),
+  });
   const tmux = Object.assign(new ReadinessServer(), { command, title, lines, cursor, size: { cols, rows } });
   try {
     const pane = engine.watch(tmux.server, tmux.pane, profile === undefined ? {} : { profile });
@@ -48,7 +53,7 @@ async function judged({ command, title, lines, cursor, cols, rows }: RecordedScr
 }
 
 /** `shell` and `generic` are about no one program; real shells are tried in `test/live/readinessShells.test.ts`. */
-const agents = PROFILES.filter(({ kind }) => kind === "agent");
+const agents = PROFILES.all.filter(({ kind }) => kind === "agent");
 
 test.each(agents)("$name is recorded in the versions that its profile names", ({ name, source, seenWith }) => {
   const versions = recorded.find(({ program }) => program === name)?.versions ?? [];
@@ -80,7 +85,7 @@ describe.each(recorded)("$program", ({ program, versions }) => {
 
     test("is told by its name, or by its title and what it draws under an interpreter's name", () => {
       for (const { command, title, lines, name } of screens) {
-        const isReported = guessProfile({ command, title, rows: lines }).name;
+        const isReported = PROFILES.guess({ command, title, rows: lines }).name;
         // Where neither its name nor its title is there yet, nobody else may be found.
         const fits = command === "node" || command === "sh" ? ["generic", "shell", program] : [program];
         expect(fits.map((fit) => `${name}: ${fit}`)).toContain(`${name}: ${isReported}`);

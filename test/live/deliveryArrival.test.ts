@@ -6,13 +6,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { AppError } from "../../protocol/errors.ts";
-import { typeFor } from "../../daemon/delivery/addressee.ts";
-import { profileNamed } from "../../daemon/readiness/profiles.ts";
+import { typeFor } from "../../daemon/delivery/pane/addressee.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
 import { aroundInput } from "../support/agents/aroundInput.ts";
 import { drawn, type Engines, engines, untilState } from "../support/agents/deliveryScene.ts";
 import { eventually } from "../support/clock/eventually.ts";
+import { profileNamed } from "../support/agents/agentCatalogue.ts";
 
 const CHANGED = { code: "WRONG_STATE", details: expect.objectContaining({ reason: "program_changed" }) as object };
 const BASH = ["bash", "--norc", "-i"] as const;

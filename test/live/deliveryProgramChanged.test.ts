@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { AddresseeRequest } from "../../daemon/delivery/addressee.ts";
+import type { AddresseeRequest } from "../../daemon/delivery/pane/addressee.ts";
 import type { ProcessMark } from "../../daemon/tmux/processes.ts";
 import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
 import { aroundInput } from "../support/agents/aroundInput.ts";

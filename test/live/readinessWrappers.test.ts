@@ -7,16 +7,16 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { measureAvailability } from "../../adapters/dashboard/panes/availability.ts";
-import { findAddressee } from "../../daemon/delivery/addressee.ts";
+import { findAddressee } from "../../daemon/delivery/pane/addressee.ts";
 import { addresseeOf } from "../../daemon/panes/foreground.ts";
 import { paneRunsProgram } from "../../daemon/panes/paneProcesses.ts";
-import { profileNamed } from "../../daemon/readiness/profiles.ts";
 import type { Readiness } from "../../daemon/readiness/readiness.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { type OwnedFixture, ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { text } from "../support/tmux/panePrograms.ts";
 import { watchPane } from "../support/agents/readinessWatch.ts";
+import { profileNamed } from "../support/agents/agentCatalogue.ts";
 
 /** Draws Claude's box, and says on which pid; with `--bare` nothing on the screen tells whose box it is. */
 const CLAUDE = `#!${process.execPath}

@@ -11,6 +11,7 @@ import { RawSocket } from "../support/daemon/nativeSocket.ts";
 import { guestFixture, userSession } from "../support/tmux/guestFixture.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { keepsPanes } from "../support/tmux/tmuxWords.ts";
+import { PROFILES } from "../support/agents/agentCatalogue.ts";
 
 interface Reader extends AsyncDisposable {
   readonly events: readonly NativeServerEvent[];
@@ -54,6 +55,7 @@ async function scene(kind: "owned" | "guest") {
   const { server, socket } = fixture;
   if (kind === "owned") await server.createSession({ name: "home", command: ["cat"] });
   const readiness = new ReadinessEngine({
+    profiles: PROFILES,
     clock: systemClock,
     nowUnixMs: () => Date.now(),
     onError: (error) => {

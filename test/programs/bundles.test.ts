@@ -14,7 +14,11 @@ const files = readdirSync(SHIPPED, { recursive: true, encoding: "utf8" })
 
 const ASKS = /^(?:import|export)\b(?:[^;"]* from)? ?"([^"]+)";|\bimport\("([^"]+)"\)|\b_*[rR]equire\d*\("([^"]+)"\)/gm;
 const asked = (file: string): string[] =>
-  [...readFileSync(file, "utf8").matchAll(ASKS)].map(([, statement, call, required]) => statement ?? call ?? required!);
+  [
+    ...readFileSync(file, "utf8")
+      .replaceAll(/^\/\/ .*$/gm, "")
+      .matchAll(ASKS),
+  ].map(([, statement, call, required]) => statement ?? call ?? required!);
 const isOurs = (specifier: string): boolean => specifier.startsWith("./");
 
 /** ws would use them if they were there. */

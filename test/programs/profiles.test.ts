@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readRecordedScreens } from "../../daemon/readiness/recordedScreens.ts";
 import { behind, type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
-import claude from "../../daemon/readiness/profiles/claude.json" with { type: "json" };
+import claude from "../../adapters/agents/claude/profile.json" with { type: "json" };
 
 const { source: _, seenWith: __, ...base } = claude;
 const mine = {

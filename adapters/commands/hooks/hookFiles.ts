@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
+import { type HookedAgent, hookedAgents, isHooked } from "../../hooks/agentHooks.ts";
 import { HOOKS_DIRECTORY, scriptName, secretsName } from "../../hooks/hookScript.ts";
 import { readWhole, removeFile, replaceWhole } from "../../hooks/wholeFile.ts";
 import type { Io } from "../../cli/cliIo.ts";
@@ -10,11 +11,19 @@ import { configurationOf } from "../connection/configuration.ts";
 import { findInstall } from "./hookInstalls.ts";
 import { printable } from "../../cli/textTable.ts";
 
-export const onlyClaudesProjects = (agent: string): AppError =>
-  new AppError(
+/** @throws AppError INVALID_ARGUMENT */
+export function requireScope(agent: HookedAgent, scope: string | undefined): void {
+  if (scope !== "project" || hasProjects(agent)) return;
+  const names = hookedAgents()
+    .filter(hasProjects)
+    .map(({ name }) => name);
+  throw new AppError(
     "INVALID_ARGUMENT",
-    `--scope project works only with claude: ${agent}'s hooks apply to all your sessions`,
+    `--scope project works only with ${names.join(" and ")}: ${agent.name}'s hooks apply to all your sessions`,
   );
+}
+
+const hasProjects = (agent: HookedAgent): boolean => isHooked(agent, "merge") && agent.hooks.inProjects;
 
 /** The exit code of `systemctl status` for a missing unit. */
 export const NOT_INSTALLED = 3;
@@ -97,7 +106,7 @@ export const hasCurl = ({ env }: Io): boolean =>
   (env["PATH"] ?? "").split(delimiter).some((directory) => directory !== "" && existsSync(join(directory, "curl")));
 export const NO_CURL = "curl is not on PATH: install it; the hooks do nothing without it";
 
-export const given = (path: string | undefined): string | undefined =>
+const given = (path: string | undefined): string | undefined =>
   path !== undefined && isAbsolute(path) ? path : undefined;
 
 /** @param title of the agent */

@@ -2,16 +2,22 @@
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
-import { type HookGroups, readSettings, stateOf, withHooks, withoutHooks } from "../../hooks/claudeSettings.ts";
+import { type HookGroups, readSettings, stateOf, withHooks, withoutHooks } from "../../hooks/hookSettings.ts";
+import {
+  configDirectory,
+  type HookedAgent,
+  hookedAgents,
+  hookEntries,
+  isHooked,
+  sharedScriptWord,
+} from "../../hooks/agentHooks.ts";
 import { hookScript, shellWord } from "../../hooks/hookScript.ts";
-import { type SettingsAgent, SETTINGS_AGENTS, SHARED_SCRIPT_WORD } from "../../hooks/settingsAgents.ts";
 import { readWhole, removeFile, replaceWhole } from "../../hooks/wholeFile.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import { JSON_OPTION, printResult } from "../../cli/jsonOutput.ts";
 import {
   hasCurl,
   hookPlace,
-  given,
   installedLines,
   knownPlace,
   NO_CURL,
@@ -20,35 +26,37 @@ import {
   removeThere,
   replaceChanged,
   replaceSecrets,
-  onlyClaudesProjects,
+  requireScope,
 } from "./hookFiles.ts";
 import { forgetInstall, otherInstalls, rememberInstall } from "./hookInstalls.ts";
 import { rememberDirectories, removeMadeDirectories } from "./hookDirectories.ts";
-import { isPluginAgent, runPluginHooks } from "./pluginHooks.ts";
+import { runFileHooks } from "./fileHooks.ts";
 import { printable } from "../../cli/textTable.ts";
 
 const ACTIONS = ["install", "uninstall", "status"] as const;
-const AGENTS = ["claude", "codex", "gemini", "pi", "opencode", "copilot"] as const;
 const SCOPES = ["user", "project"] as const;
 
 export const hooksCommand: CommandSpec = {
   name: "hooks",
   summary: "let an agent report to the dashboard",
-  details: [
-    "install writes hooks for eight events into Claude Code's settings ($CLAUDE_CONFIG_DIR or ~/.claude; with --scope " +
-      "project, .claude/settings.json of the current directory) and the script they run into " +
-      "~/.local/share/tmuxwire/hooks. Nothing else in the settings changes, and uninstall restores them. " +
-      "Restart agents that are already running.",
-    "Gemini CLI gets five events in ~/.gemini/settings.json ($GEMINI_CLI_HOME); Codex gets seven in ~/.codex/hooks.json " +
-      "($CODEX_HOME), which it asks you to review at its next start.",
-    "pi, opencode and Copilot CLI each get a separate file: ~/.pi/agent/extensions/tmuxwire.ts ($PI_CODING_AGENT_DIR), " +
-      "~/.config/opencode/plugin/tmuxwire.js ($OPENCODE_CONFIG_DIR) and ~/.copilot/hooks/tmuxwire.json ($COPILOT_HOME), " +
-      "for all your sessions.",
-    "status and uninstall look at the files of the last install; status exits with 0 if all of them are in place, else with 3.",
-  ],
+  get details() {
+    return [
+      "install makes the agent run our script, or load our file, at its events. Nothing else in its settings changes, and " +
+        "uninstall restores them. Restart agents that are already running.",
+      ...hookedAgents().map(whatIsWritten),
+      "The script is in ~/.local/share/tmuxwire/hooks.",
+      "status and uninstall look at the files of the last install; status exits with 0 if all of them are in place, else with 3.",
+    ];
+  },
   positionals: [
     { name: "ACTION", description: "what to do", choices: ACTIONS },
-    { name: "AGENT", description: "the agent program", choices: AGENTS },
+    {
+      name: "AGENT",
+      description: "the agent program",
+      get choices() {
+        return hookedAgents().map(({ name }) => name);
+      },
+    },
   ],
   options: [
     {
@@ -68,17 +76,21 @@ export const hooksCommand: CommandSpec = {
     },
     JSON_OPTION,
   ],
-  examples: [
-    { line: "tmuxwire hooks install claude", does: "for all your sessions" },
-    { line: "tmuxwire hooks install claude --scope project", does: "for this project" },
-    { line: "tmuxwire hooks install pi", does: "as a pi extension" },
-    { line: "tmuxwire hooks status claude", does: "show whether they are installed, and where" },
-    { line: "tmuxwire hooks uninstall claude", does: "remove them" },
-  ],
+  get examples() {
+    const [first, ...others] = hookedAgents().map(({ name }) => name);
+    return [
+      { line: `tmuxwire hooks install ${first}`, does: "for all your sessions" },
+      { line: `tmuxwire hooks install ${first} --scope project`, does: "for this project" },
+      { line: `tmuxwire hooks install ${others.at(-1)}`, does: "for another agent" },
+      { line: `tmuxwire hooks status ${first}`, does: "show whether they are installed, and where" },
+      { line: `tmuxwire hooks uninstall ${first}`, does: "remove them" },
+    ];
+  },
   run: async (call: CommandCall): Promise<number> => {
-    const agent = call.positionals[1]!;
-    if (isPluginAgent(agent)) return runPluginHooks(agent, call);
-    const place = placeOf(SETTINGS_AGENTS[agent]!, call);
+    const agent = hookedAgents().find(({ name }) => name === call.positionals[1])!;
+    requireScope(agent, call.options.text("scope"));
+    if (!isHooked(agent, "merge")) return runFileHooks(agent as HookedAgent<"file" | "plugin">, call);
+    const place = placeOf(agent, call);
     switch (call.positionals[0] as (typeof ACTIONS)[number]) {
       case "install":
         return install(place, call);
@@ -90,34 +102,40 @@ export const hooksCommand: CommandSpec = {
   },
 };
 
+/** For help. */
+function whatIsWritten(agent: HookedAgent): string {
+  const { hooks, title } = agent;
+  const file = join("~", ...hooks.directory, ...hooks.file);
+  const project =
+    isHooked(agent, "merge") && agent.hooks.inProjects ? join(...hooks.directory, ...hooks.file) : undefined;
+  return (
+    `${title}: ${file} ($${hooks.variable})` +
+    (project === undefined ? "" : `; with --scope project ${project} of the directory you are in`)
+  );
+}
+
 interface Place extends ReturnType<typeof hookPlace> {
-  readonly agent: SettingsAgent;
+  readonly agent: HookedAgent<"merge">;
   readonly scope: (typeof SCOPES)[number];
   readonly settingsPath: string;
   readonly groups: HookGroups;
 }
 
-function placeOf(agent: SettingsAgent, call: CommandCall): Place {
-  const { env, homeDir, cwd } = call.io;
+function placeOf(agent: HookedAgent<"merge">, call: CommandCall): Place {
+  const { io } = call;
   const scope = call.options.text("scope") === "project" ? "project" : "user";
-  if (scope === "project" && agent.name !== "claude") throw onlyClaudesProjects(agent.name);
-  const { directory, directoryVariable, isHomeVariable = false } = agent;
-  const named = given(env[directoryVariable]);
-  const ofUser = named === undefined || isHomeVariable ? join(named ?? homeDir, directory) : named;
+  const { directory, file } = agent.hooks;
+  const own = configDirectory(agent, io);
   const place = hookPlace(agent.name, call);
-  const word = scope === "project" ? SHARED_SCRIPT_WORD : shellWord(place.scriptPath);
-  const isNamed = scope === "project" || named !== undefined;
-  const settings = join(scope === "project" ? join(cwd, directory) : ofUser, agent.file);
+  const word = scope === "project" ? sharedScriptWord(agent.name) : shellWord(place.scriptPath);
+  const isNamed = scope === "project" || own.isNamed;
+  const settings = join(scope === "project" ? join(io.cwd, ...directory) : own.directory, ...file);
   const { settings: settingsPath, url } = knownPlace(agent.name, call, { ...place, settings, isNamed });
-  return {
-    ...place,
-    agent,
-    scope,
-    url,
-    settingsPath,
-    groups: new Map(agent.events.map((event) => [event.name, agent.group(event, word, url)])),
-  };
+  return { ...place, agent, scope, url, settingsPath, groups: hookEntries(agent.hooks, word, url) };
 }
+
+const scriptOf = ({ name, title, hooks: { guard } }: HookedAgent<"merge">): string =>
+  hookScript({ name, title, guard });
 
 async function install(place: Place, call: CommandCall): Promise<number> {
   const { agent, settingsPath, scriptPath, secretsPath, token, url } = place;
@@ -126,7 +144,7 @@ async function install(place: Place, call: CommandCall): Promise<number> {
   const after = withHooks(before, place.groups);
   rememberDirectories(dirname(scriptPath), [settingsPath]);
   const changed = [
-    ...replaceChanged(scriptPath, hookScript(agent), 0o644),
+    ...replaceChanged(scriptPath, scriptOf(agent), 0o644),
     ...replaceSecrets(secretsPath, token),
     ...replaceSettings(place, before, after),
   ];
@@ -134,7 +152,7 @@ async function install(place: Place, call: CommandCall): Promise<number> {
   const curl = hasCurl(call.io);
   await printResult(call, { installed: true, ...whereOf(place), changed, curl }, [
     ...installedLines(changed, agent.title, url),
-    ...(agent.notes ?? []),
+    ...agent.hooks.notes,
     ...(curl ? [] : [NO_CURL]),
   ]);
   return 0;
@@ -187,7 +205,7 @@ const whereOf = ({ scope, settingsPath, scriptPath, url }: Place) => ({
 });
 
 const settingsAt = ({ agent, settingsPath }: Place): string | undefined =>
-  readSettings(settingsPath, readWhole(settingsPath), agent.takesComments);
+  readSettings(settingsPath, readWhole(settingsPath), agent.hooks.takesComments);
 
 /** @throws AppError REVISION_CONFLICT if another program has changed the settings meanwhile. */
 function replaceSettings(place: Place, before: string | undefined, after: string | undefined): string[] {
@@ -205,5 +223,5 @@ function replaceSettings(place: Place, before: string | undefined, after: string
 function scriptState({ agent, scriptPath }: Place): "installed" | "different" | "missing" {
   const bytes = readWhole(scriptPath);
   if (bytes === undefined) return "missing";
-  return Buffer.from(bytes).toString() === hookScript(agent) ? "installed" : "different";
+  return Buffer.from(bytes).toString() === scriptOf(agent) ? "installed" : "different";
 }

@@ -3,12 +3,11 @@
  * a code for the outcome. `interrupt` and `clear` press the program's own keys.
  */
 import { NATIVE_MAX_DELIVERY_MS } from "../../../protocol/api/nativeDelivery.ts";
-import { PROFILES } from "../../../daemon/readiness/profiles.ts";
 import type { NativeChooseRequest, NativeDelivery } from "../../client/client.ts";
 import type { CommandCall, OptionSpec } from "../../cli/commandTypes.ts";
 import { readText } from "./inputParts.ts";
 import { operationCommand } from "./operationCommand.ts";
-import { PANE, PANE_OR_THIS, timeoutOf } from "./paneArguments.ts";
+import { PANE, PANE_OR_THIS, profileNames, timeoutOf } from "./paneArguments.ts";
 import { usageError } from "../../cli/parseCommand.ts";
 
 /** Other exit codes, such as 10 (wrong state), are for errors: nothing was delivered. */
@@ -96,7 +95,7 @@ export const submitCommand = operationCommand<NativeDelivery>({
       value: "NAME",
       description: "the program's profile",
       default: "guessed",
-      complete: PROFILES.map(({ name }) => name),
+      complete: profileNames,
     },
     ...DELIVERY_OPTIONS,
   ],

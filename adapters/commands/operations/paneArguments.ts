@@ -1,4 +1,5 @@
 /** Arguments that several commands take. */
+import { readAgents } from "../../agents/catalogue.ts";
 import type { CommandCall, OptionSpec } from "../../cli/commandTypes.ts";
 import type { GivingPositional } from "./operationCommand.ts";
 
@@ -17,6 +18,13 @@ export const SESSION: GivingPositional = {
   description: "its exact name, or its id such as $3",
   names: "session",
 };
+
+/** Likely ones: a person's own are the daemon's to know. */
+export const profileNames = (): readonly string[] => [
+  ...readAgents().flatMap(({ name, profile }) => (profile === undefined ? [] : [name])),
+  "shell",
+  "generic",
+];
 
 const MAX_TIMEOUT_SEC = 3_600;
 export const TIMEOUT_OPTION: OptionSpec = {

@@ -1,9 +1,8 @@
 /** `tmuxwire send`, `capture`, `snapshot` and `resize`: type into a pane, read it, change its size. */
-import { PROFILES } from "../../../daemon/readiness/profiles.ts";
 import type { NativeCapture, NativeSnapshot } from "../../client/client.ts";
 import { INPUT_OPTIONS, inputOf } from "./inputParts.ts";
 import { operationCommand } from "./operationCommand.ts";
-import { PANE, PANE_OR_THIS } from "./paneArguments.ts";
+import { PANE, PANE_OR_THIS, profileNames } from "./paneArguments.ts";
 import { usageError } from "../../cli/parseCommand.ts";
 
 export const sendCommand = operationCommand({
@@ -14,12 +13,12 @@ export const sendCommand = operationCommand({
       "joined with a space; `-` alone sends standard input; put text that begins with - after `--`.",
   ],
   positionals: [PANE, { gives: "parts", name: "TEXT", description: "what to type", optional: true, many: true }],
-  tweak: { profile: { value: "NAME", complete: PROFILES.map(({ name }) => name) } },
+  tweak: { profile: { value: "NAME", complete: profileNames } },
   options: INPUT_OPTIONS,
   examples: [
     { line: "tmuxwire send work --enter 'make test'", does: "type a command line" },
     { line: "tmuxwire send work --key C-c", does: "press a key" },
-    { line: "tmuxwire send agent --profile claude --enter y", does: "only while Claude Code reads from the pane" },
+    { line: "tmuxwire send work --profile shell --enter ls", does: "only while a shell reads from the pane" },
     { line: "tmuxwire send work --paste - < notes.txt", does: "paste a file" },
   ],
   input: async (call) => {

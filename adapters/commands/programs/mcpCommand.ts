@@ -38,7 +38,7 @@ export const mcpCommand: CommandSpec = {
   positionals: [],
   options: [...TIERS, ...CONNECTION],
   examples: [
-    { line: "tmuxwire mcp", does: "as in `claude mcp add tmuxwire -- npx tmuxwire mcp`" },
+    { line: "tmuxwire mcp", does: "the command for an MCP client's settings, often as `npx tmuxwire mcp`" },
     { line: "tmuxwire mcp --read-only --panes 'work*'", does: "read these sessions, change nothing" },
   ],
   run: async (call: CommandCall): Promise<number> => {

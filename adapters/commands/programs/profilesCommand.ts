@@ -3,12 +3,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
 import type { Profile } from "../../../daemon/readiness/profile.ts";
-import { PROFILES } from "../../../daemon/readiness/profiles.ts";
 import type { ReadinessState } from "../../../daemon/readiness/readiness.ts";
 import { READINESS_STATE_NAMES } from "../../../protocol/api/nativeReadiness.ts";
-import { judgeRecorded, readRecordedScreens, writeRecordedScreen } from "../../../daemon/readiness/recordedScreens.ts";
-import { readUserProfiles } from "../../../daemon/readiness/userProfiles.ts";
 import { AppError } from "../../../protocol/errors.ts";
+import { readAgents } from "../../agents/catalogue.ts";
 import { readWhole, replaceWhole } from "../../hooks/wholeFile.ts";
 import { CLIENT_OPTIONS, connect } from "../connection/clientConnection.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
@@ -41,15 +39,22 @@ export const profilesCommand: CommandSpec = {
   examples: [{ line: "tmuxwire profiles", does: "one line each, with the versions it was tried with" }],
   run: async (call: CommandCall): Promise<number> => {
     const directory = directoryOf(call.io);
+    // Loaded here: no other command needs them.
+    const { readUserProfiles } = await import("../../../daemon/readiness/userProfiles.ts");
+    const { Profiles } = await import("../../../daemon/readiness/profiles.ts");
+    const { profilesOf } = await import("../../agents/agentProfiles.ts");
+    const stateIn = await recordedStates(directory);
     const own = readUserProfiles(directory);
     const names = new Set(own.flatMap(({ profile }) => (profile === undefined ? [] : [profile.name])));
     const profiles: Row[] = [
       ...own.map(({ file, profile, refused }) =>
         profile === undefined
           ? { name: file, kind: "-", source: "own", seenWith: [], state: `refused: ${refused}` }
-          : rowOf(profile, `in use${recordedState(directory, profile)}`),
+          : rowOf(profile, `in use${stateIn(profile)}`),
       ),
-      ...PROFILES.map((profile) => rowOf(profile, names.has(profile.name) ? "replaced by your own" : "in use")),
+      ...new Profiles(profilesOf(readAgents())).all.map((profile) =>
+        rowOf(profile, names.has(profile.name) ? "replaced by your own" : "in use"),
+      ),
     ];
     const rows = profiles.map(({ name, kind, source, seenWith, state }) => [
       name,
@@ -100,6 +105,7 @@ export const profileCommand: CommandSpec = {
       client.capture({ ansi: true, signal: io.signal }),
     ]);
     const state = (options.text("state") ?? "unknown") as ReadinessState;
+    const { writeRecordedScreen } = await import("../../../daemon/readiness/recordedScreens.ts");
     const screen = writeRecordedScreen({
       name: options.text("as") ?? new Date().toISOString(),
       state,
@@ -135,18 +141,21 @@ const rowOf = ({ name, kind, source, seenWith }: Profile, state: string): Row =>
   state,
 });
 
-/** The profile's result on the screens recorded for it. */
-function recordedState(directory: string, profile: Profile): string {
-  let document: string;
-  try {
-    document = readFileSync(join(directory, `${profile.name}.md`), "utf8");
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return code === "ENOENT" ? "" : `, cannot read its recorded screens (${code})`;
-  }
-  const screens = readRecordedScreens(document).filter(({ state }) => READINESS_STATE_NAMES.includes(state));
-  const wrong = screens.filter((screen) => judgeRecorded(profile, screen) !== screen.judged);
-  const names = wrong.slice(0, 3).map(({ name }) => name);
-  const words = wrong.length === 0 ? "" : `, wrong: ${names.join("; ")}`;
-  return `, ${screens.length - wrong.length} of ${screens.length} recorded screens right${words}`;
+/** A profile's result on the screens recorded for it. */
+async function recordedStates(directory: string): Promise<(profile: Profile) => string> {
+  const { judgeRecorded, readRecordedScreens } = await import("../../../daemon/readiness/recordedScreens.ts");
+  return (profile) => {
+    let document: string;
+    try {
+      document = readFileSync(join(directory, `${profile.name}.md`), "utf8");
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      return code === "ENOENT" ? "" : `, cannot read its recorded screens (${code})`;
+    }
+    const screens = readRecordedScreens(document).filter(({ state }) => READINESS_STATE_NAMES.includes(state));
+    const wrong = screens.filter((screen) => judgeRecorded(profile, screen) !== screen.judged);
+    const names = wrong.slice(0, 3).map(({ name }) => name);
+    const words = wrong.length === 0 ? "" : `, wrong: ${names.join("; ")}`;
+    return `, ${screens.length - wrong.length} of ${screens.length} recorded screens right${words}`;
+  };
 }

@@ -10,12 +10,14 @@ import { DeliveryStore } from "../../../daemon/delivery/deliveryStore.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
 import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
-import { useProfiles } from "../../../daemon/readiness/profiles.ts";
+import { Profiles } from "../../../daemon/readiness/profiles.ts";
 import { ptyProblem } from "../../../daemon/host/ptyTransport.ts";
 import { readUserProfiles } from "../../../daemon/readiness/userProfiles.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { WaitManager } from "../../../daemon/waits/waitManager.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
+import { profilesOf } from "../../agents/agentProfiles.ts";
+import { type Agent, readAgents } from "../../agents/catalogue.ts";
 import { type AdapterName, ADAPTERS } from "../../adapters.ts";
 import { OpenParts } from "../../serving/openParts.ts";
 import { sharedRecordings } from "../../serving/sharedRecordings.ts";
@@ -67,8 +69,9 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
     const onListenerError = (error: unknown): void => log.error("wait.listener.failed", { error });
     const waits = new WaitManager({ clock: systemClock, onListenerError });
     open.surfaces.push(() => waits.close());
-    openProfiles(options);
+    const agents = readAgents();
     const readiness = new ReadinessEngine({
+      profiles: openProfiles(options, agents),
       clock: systemClock,
       nowUnixMs: Date.now,
       onError: (error) => log.error("readiness.failed", { error }),
@@ -81,7 +84,21 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
     const guests = new SharedGuests({ env, log, ringBytes: daemon.ringBytes, open });
     const mounts = async (): Promise<readonly MountedPart[]> => [];
     const recordings = sharedRecordings(env, log);
-    const context = { daemon, only, env, log, print, waits, readiness, delivery, open, guests, recordings, mounts };
+    const context = {
+      daemon,
+      agents,
+      only,
+      env,
+      log,
+      print,
+      waits,
+      readiness,
+      delivery,
+      open,
+      guests,
+      recordings,
+      mounts,
+    };
     await startParts(partsOf(options), context, options);
     reportOff(options);
   } catch (error) {
@@ -203,9 +220,12 @@ function openDelivery({ env, log }: ServeOptions, readiness: ReadinessEngine): D
   });
 }
 
-/** The user's own profiles; invalid ones are reported and skipped. */
-function openProfiles({ env, log }: ServeOptions): void {
+/** The agents' and the user's own profiles; invalid ones of these are reported and skipped. */
+function openProfiles({ env, log }: ServeOptions, agents: readonly Agent[]): Profiles {
   const own = readUserProfiles(runtimePaths(env, homedir()).profilesPath);
   for (const { file, refused } of own) if (refused !== undefined) log.warn("profile.refused", { file, refused });
-  useProfiles(own.flatMap(({ profile }) => (profile === undefined ? [] : [profile])));
+  return new Profiles(
+    profilesOf(agents),
+    own.flatMap(({ profile }) => profile ?? []),
+  );
 }

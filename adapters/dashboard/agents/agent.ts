@@ -66,7 +66,7 @@ export const newAgent = (record: AgentRecord, project: ProjectRecord, task: Task
   lastDelivery: undefined,
   expectedPrompts: [],
   answer: undefined,
-  hasHooks: record.claudeSessionId !== undefined,
+  hasHooks: record.agentSessionId !== undefined,
 });
 
 /** Its task while that is not complete. */

@@ -43,9 +43,9 @@ export class AgentBook {
   }
 
   /** In memory first, which is the contract's cache. */
-  bySession(claudeSessionId: string): { readonly agent: Agent; readonly isCached: boolean } | undefined {
-    const known = this.all().find((agent) => agent.record.claudeSessionId === claudeSessionId);
-    const agent = known ?? this.#stored(this.#store.agentBySession(claudeSessionId));
+  bySession(agentSessionId: string): { readonly agent: Agent; readonly isCached: boolean } | undefined {
+    const known = this.all().find((agent) => agent.record.agentSessionId === agentSessionId);
+    const agent = known ?? this.#stored(this.#store.agentBySession(agentSessionId));
     return agent === undefined ? undefined : { agent, isCached: known !== undefined };
   }
 
@@ -56,7 +56,7 @@ export class AgentBook {
 
   /** Registered for this directory and not yet claimed by a session. */
   unclaimedIn(project: ProjectRecord): Agent | undefined {
-    return this.#latest((record) => record.projectId === project.id && record.claudeSessionId === undefined);
+    return this.#latest((record) => record.projectId === project.id && record.agentSessionId === undefined);
   }
 
   #latest(isMeant: (record: AgentRecord) => boolean): Agent | undefined {

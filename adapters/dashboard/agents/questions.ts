@@ -131,7 +131,7 @@ function riskOfDialog(text: string): Risk | undefined {
   return withContext(safetyOfCommand(command) === "destructive" ? "destructive" : "unknown", command, description);
 }
 
-/** `$ COMMAND`, and a reason; or a command, a description and nothing else below Claude's heading. */
+/** `$ COMMAND`, and a reason; or a command, a description and nothing else below a heading. */
 function contextOfDialog(text: string): {
   readonly command?: string | undefined;
   readonly description?: string | undefined;

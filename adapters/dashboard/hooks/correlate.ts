@@ -50,8 +50,8 @@ export function correlate(hook: HookRequest, context: CorrelateContext): Correla
   const unclaimed = book.unclaimedIn(project);
   if (unclaimed !== undefined) return claim(context, hook, unclaimed, "working_directory");
   const record = newAgentRecord(randomUUID(), project, context.nowUnixMs());
-  const { sessionId: claudeSessionId, transcriptPath } = hook;
-  const agent = book.add({ ...record, claudeSessionId, transcriptPath }, project);
+  const { sessionId: agentSessionId, transcriptPath } = hook;
+  const agent = book.add({ ...record, agentSessionId, transcriptPath }, project);
   return { agent, isNew: true, method: "created" };
 }
 
@@ -65,7 +65,7 @@ function claim(
   agent: Agent,
   method: Correlation["method"],
 ): Correlation {
-  if (agent.record.claudeSessionId !== hook.sessionId) book.update(agent, { claudeSessionId: hook.sessionId });
+  if (agent.record.agentSessionId !== hook.sessionId) book.update(agent, { agentSessionId: hook.sessionId });
   return { agent, isNew: false, method };
 }
 

@@ -2,7 +2,7 @@
  * Each hook's effect on its agent and its response (docs/contracts/dashboard.md §3). Nothing here waits: the agent's program
  * is blocked until it has the response.
  */
-import { significant } from "../../../daemon/delivery/promptEcho.ts";
+import { significant } from "../../../daemon/delivery/screen/promptEcho.ts";
 import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
 import {

@@ -3,7 +3,7 @@
  * them. A pane id means something on one tmux server only: after that server has gone, an agent is unreachable until a
  * hook names its pane again. Nothing polls; availability is measured again when something has happened.
  */
-import type { AddresseeRequest } from "../../../daemon/delivery/addressee.ts";
+import type { AddresseeRequest } from "../../../daemon/delivery/pane/addressee.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
 import { AskOnce } from "../../../daemon/time/askOnce.ts";

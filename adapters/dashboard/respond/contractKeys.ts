@@ -1,5 +1,5 @@
 /** The keys that the contract names for an answer (docs/contracts/dashboard.md §2), pressed as a person presses them. */
-import { type AddresseeRequest, findAddressee } from "../../../daemon/delivery/addressee.ts";
+import { type AddresseeRequest, findAddressee } from "../../../daemon/delivery/pane/addressee.ts";
 import type { PressStep } from "../../../daemon/delivery/delivery.ts";
 import { GENERIC_PROFILE } from "../../../daemon/readiness/profiles.ts";
 import { sleep } from "../../../daemon/time/within.ts";

@@ -3,7 +3,7 @@
  * because no profile knows the program or its question, the keys that the contract names are pressed. Text is never pressed
  * into a dialog with Enter: that would accept its default.
  */
-import type { AddresseeRequest } from "../../../daemon/delivery/addressee.ts";
+import type { AddresseeRequest } from "../../../daemon/delivery/pane/addressee.ts";
 import type { Delivery, DeliveryOutcome, PressStep, SubmitResult } from "../../../daemon/delivery/delivery.ts";
 import type { Dialog, PaneReadiness, Readiness } from "../../../daemon/readiness/readiness.ts";
 import { AppError } from "../../../protocol/errors.ts";

@@ -2,7 +2,7 @@
  * `POST /api/respond/:id` (docs/contracts/dashboard.md §2). The order of the refusals is the contract's: body, agent, pane,
  * state, delivery. One answer per agent is under way at a time; a second one is told that the agent does not wait.
  */
-import { type Readers, readersNow } from "../../../daemon/delivery/addressee.ts";
+import { type Readers, readersNow } from "../../../daemon/delivery/pane/addressee.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
 import { type Agent, type AnswerUnderWay, openTask } from "../agents/agent.ts";

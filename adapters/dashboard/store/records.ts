@@ -16,7 +16,7 @@ export interface ProjectRecord {
 export interface AgentRecord {
   readonly id: number;
   readonly sessionUuid: string;
-  readonly claudeSessionId: string | undefined;
+  readonly agentSessionId: string | undefined;
   readonly projectId: number;
   /** `%5`, on the tmux server `paneServer`, which is undefined if none was connected when the pane was reported. */
   readonly tmuxPaneId: string | undefined;
@@ -41,7 +41,7 @@ export const newAgentRecord = (
   nowUnixMs: number,
 ): Omit<AgentRecord, "id"> => ({
   sessionUuid,
-  claudeSessionId: undefined,
+  agentSessionId: undefined,
   projectId: project.id,
   tmuxPaneId: undefined,
   paneServer: undefined,

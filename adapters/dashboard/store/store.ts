@@ -95,9 +95,9 @@ export class DashboardStore {
     return this.#all("agents", "WHERE session_uuid = ?", sessionUuid)[0];
   }
 
-  agentBySession(claudeSessionId: string): AgentRecord | undefined {
+  agentBySession(agentSessionId: string): AgentRecord | undefined {
     const where = "WHERE claude_session_id = ? ORDER BY last_seen_unix_ms DESC LIMIT 1";
-    return this.#all("agents", where, claudeSessionId)[0];
+    return this.#all("agents", where, agentSessionId)[0];
   }
 
   lastTask(agentId: number): TaskRecord | undefined {
@@ -201,13 +201,18 @@ const recordOf = (row: Row): object =>
 const rowOf = (record: object): Row =>
   Object.fromEntries(Object.entries(record).map(([member, value]) => [columnOf(member), cellOf(value)]));
 
+/** Columns that have another name than their member. */
+const RENAMED: readonly (readonly [member: string, column: string])[] = [
+  ["isEchoPending", "echo_pending"],
+  ["agentSessionId", "claude_session_id"],
+];
+
 const columnOf = (member: string): string =>
-  member === "isEchoPending" ? "echo_pending" : member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  RENAMED.find(([name]) => name === member)?.[1] ?? member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const memberOf = (column: string): string =>
-  column === "echo_pending"
-    ? "isEchoPending"
-    : column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  RENAMED.find(([, name]) => name === column)?.[0] ??
+  column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 function cellOf(value: unknown): Cell {
   if (value === undefined) return null;

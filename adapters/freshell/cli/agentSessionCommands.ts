@@ -42,7 +42,7 @@ const createCommand = freshellCommand<SessionEntry>({
   name: "session-create",
   summary: "start an agent session",
   details: [
-    "sdk runs Claude Code, which stays and takes further prompts. codingcli runs claude or codex with one prompt, to its end.",
+    "sdk runs an agent that stays and takes further prompts. codingcli runs one with one prompt, to its end.",
     "A permission request stays open until somebody answers it: `freshell session-answer`, or an attached client, such as a browser.",
   ],
   options: [
@@ -55,12 +55,12 @@ const createCommand = freshellCommand<SessionEntry>({
     number("max-turns", "N", "end after this many turns"),
     text("permission-mode", "MODE", "what it may do without asking", { complete: PERMISSION_MODES }),
     text("effort", "EFFORT", "how much effort it puts into thinking", { choices: EFFORTS }),
-    text("sandbox", "SANDBOX", "what codex may access", { choices: SANDBOXES }),
+    text("sandbox", "SANDBOX", "what it may access", { choices: SANDBOXES }),
   ],
   examples: [
     { line: "freshell session-create --provider sdk --cwd .", does: "prints session:sdk:ID" },
     {
-      line: "freshell session-create --provider codingcli --coding-provider codex --prompt 'fix the tests'",
+      line: `freshell session-create --provider codingcli --coding-provider ${CODING_PROVIDERS[1]} --prompt 'fix the tests'`,
       does: "works on it, and ends",
     },
   ],
@@ -96,7 +96,7 @@ const listCommand = freshellCommand<readonly SessionEntry[]>({
   name: "session-list",
   summary: "list agent sessions, also those that ended in the last half hour",
   options: [text("provider", "PROVIDER", "only sessions of this kind or program", { choices: SESSION_PROVIDERS })],
-  examples: [{ line: "freshell session-list --provider codex --json", does: "for a program" }],
+  examples: [{ line: `freshell session-list --provider ${CODING_PROVIDERS[1]} --json`, does: "for a program" }],
   perform: ({ options, session }) => {
     const provider = options.text("provider");
     return session.call({ method: "GET", path: provider === undefined ? PATH : `${PATH}?provider=${provider}` });

@@ -8,8 +8,9 @@ import type { CodingProvider, SessionKind } from "../../../protocol/api/freshell
 import { AppError } from "../../../protocol/errors.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ExitStatus } from "../../../daemon/tmux/outputSource.ts";
-import { given } from "./jsonFields.ts";
-import { type JsonLine, SessionProgram } from "./sessionProgram.ts";
+import { given } from "../../agents/jsonFields.ts";
+import { SessionProgram } from "./sessionProgram.ts";
+import type { JsonLine } from "../../agents/jsonFields.ts";
 import { SessionText } from "./sessionText.ts";
 
 /** All that starting a session needs, found and checked. */

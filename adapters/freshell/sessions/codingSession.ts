@@ -1,8 +1,8 @@
 /** A session of the kind `codingcli`: a program with one prompt, whose events are normalized across programs. */
 import type { NormalizedEvent } from "../../../protocol/api/freshell/sessionEvents.ts";
 import { AgentSession, type SessionHost, type SessionPlan } from "./agentSession.ts";
-import type { CodingEvent, CodingParser } from "./codingParser.ts";
-import type { JsonLine } from "./sessionProgram.ts";
+import type { CodingEvent, CodingParser } from "../../agents/agentStream.ts";
+import type { JsonLine } from "../../agents/jsonFields.ts";
 import { toolLine } from "./sessionText.ts";
 
 /** What its subscribers get; with names added it is a frame. */

@@ -5,9 +5,9 @@
 import type { PermissionRequest } from "../../../protocol/api/freshell/sessionEvents.ts";
 import type { PermissionAnswer } from "../../../protocol/api/freshell/sessions.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import { given, listAt, objectAt, textAt } from "./jsonFields.ts";
+import { given, listAt, objectAt, textAt } from "../../agents/jsonFields.ts";
 import { MAX_OPEN_PERMISSIONS } from "./sessionLimits.ts";
-import type { JsonLine } from "./sessionProgram.ts";
+import type { JsonLine } from "../../agents/jsonFields.ts";
 
 interface Open {
   readonly request: PermissionRequest;

@@ -1,5 +1,5 @@
 /**
- * A session of the kind `sdk`: Claude Code with JSON both ways, for a whole conversation. Each of its lines becomes at
+ * A session of the kind `sdk`: an agent with JSON both ways, for a whole conversation. Each of its lines becomes at
  * most a few events; only people answer what it asks.
  */
 import type {
@@ -10,11 +10,11 @@ import type {
 } from "../../../protocol/api/freshell/sessionEvents.ts";
 import type { PermissionAnswer, SessionImage } from "../../../protocol/api/freshell/sessions.ts";
 import { AgentSession, type SessionHost, type SessionPlan } from "./agentSession.ts";
-import { contentOf, toolsOf, usageOf, resultText } from "./claudeMessages.ts";
-import { given, numberAt, objectAt, textAt } from "./jsonFields.ts";
+import { contentOf, toolsOf, usageOf, resultText } from "../../agents/sdkMessages.ts";
+import { given, numberAt, objectAt, textAt } from "../../agents/jsonFields.ts";
 import { OpenPermissions } from "./openPermissions.ts";
 import { MAX_HISTORY_BYTES, MAX_HISTORY_MESSAGES } from "./sessionLimits.ts";
-import type { JsonLine } from "./sessionProgram.ts";
+import type { JsonLine } from "../../agents/jsonFields.ts";
 import { type SessionText, toolLine } from "./sessionText.ts";
 
 type InitEvent = Extract<SdkEvent, { type: "sdk.session.init" }>;
@@ -23,7 +23,7 @@ type Listener = (event: SdkEvent) => void;
 export class SdkSession extends AgentSession<SdkEvent> {
   readonly #history: SessionHistory;
   readonly #permissions: OpenPermissions;
-  readonly #words: ClaudeText;
+  readonly #words: SdkText;
   #tools: readonly { readonly name: string }[] = [];
   #lastInit = "";
   #asked = 0;
@@ -32,7 +32,7 @@ export class SdkSession extends AgentSession<SdkEvent> {
     super("sdk", "starting", plan, host);
     this.#history = new SessionHistory(host.nowUnixMs);
     this.#permissions = new OpenPermissions(host.newId);
-    this.#words = new ClaudeText(this.text);
+    this.#words = new SdkText(this.text);
     // Its response is the first sign of life: it prints nothing else before the first message.
     this.#ask("initialize").catch(() => undefined);
   }
@@ -255,10 +255,10 @@ export class SdkSession extends AgentSession<SdkEvent> {
 }
 
 /**
- * The text of a Claude Code session: pieces of a message as they come, then the rest of the whole message. Claude Code
+ * The text of such a session: pieces of a message as they come, then the rest of the whole message. The program
  * writes each part of a message once in pieces, and then once as a whole.
  */
-export class ClaudeText {
+export class SdkText {
   readonly #text: SessionText;
   /** Characters streamed of the current part, by the tool call that it belongs to: subagents write as well. */
   readonly #streamed = new Map<string, number>();

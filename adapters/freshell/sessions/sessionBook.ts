@@ -1,12 +1,16 @@
 /** All sessions: those that run, those that have ended and can still be read, and lookup by name. */
-import type { CodingProvider, SessionKind } from "../../../protocol/api/freshell/sessionNames.ts";
+import {
+  CODING_PROVIDERS,
+  type CodingProvider,
+  type SessionKind,
+} from "../../../protocol/api/freshell/sessionNames.ts";
 import type { CreateSessionRequest } from "../../../protocol/api/freshell/sessions.ts";
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
+import type { AgentStream, AgentStreams } from "../../agents/agentStream.ts";
 import type { AgentSession, SessionHost, SessionPlan } from "./agentSession.ts";
 import { CodingSession } from "./codingSession.ts";
-import { sdkArgs, streamingProvider } from "./providers.ts";
 import { SdkSession } from "./sdkSession.ts";
 import { ENDED_SESSION_KEPT_MS, MAX_ENDED_SESSIONS, MAX_SESSIONS } from "./sessionLimits.ts";
 
@@ -17,6 +21,7 @@ interface SessionBookOptions {
   /** The epoch of all positions in sessions' texts. */
   readonly epoch: string;
   readonly log: Log;
+  readonly streams: AgentStreams;
   /** Where the program is. @throws AppError INVALID_ARGUMENT */
   readonly findProgram: (name: CodingProvider) => Promise<string>;
   /** @throws AppError INVALID_ARGUMENT */
@@ -53,13 +58,15 @@ export class SessionBook {
   create(asked: CreateSessionRequest): Promise<Session>;
   async create(asked: CreateSessionRequest): Promise<Session> {
     if (asked.provider === "sdk") {
-      const args = sdkArgs(asked);
-      return this.#make("claude", args, true, asked, (plan, host) => new SdkSession(plan, host));
+      const { name, stream } = this.#conversing();
+      const args = stream.conversationArgs?.(asked) ?? [];
+      return this.#make(name, args, true, asked, (plan, host) => new SdkSession(plan, host));
     }
     const { codingProvider, keepStdinOpen = false } = asked;
-    const { args, parser } = streamingProvider(codingProvider, asked);
-    return this.#make(codingProvider, args(asked), keepStdinOpen, asked, (plan, host) => {
-      return new CodingSession(plan, host, parser());
+    const stream = this.#options.streams.get(codingProvider);
+    if (stream === undefined) throw notSupported(codingProvider);
+    return this.#make(codingProvider, stream.promptArgs(asked), keepStdinOpen, asked, (plan, host) => {
+      return new CodingSession(plan, host, stream.parser());
     });
   }
 
@@ -90,6 +97,12 @@ export class SessionBook {
   find(id: string): Session | undefined {
     this.#forgetOld();
     return this.#sessions.get(id)?.session;
+  }
+
+  /** Whether an id may be one that the program gave a session of its own. */
+  isProgramsSession(of: "sdk" | CodingProvider, id: string): boolean {
+    const stream = of === "sdk" ? this.#conversing().stream : this.#options.streams.get(of);
+    return stream?.isSession?.(id) ?? true;
   }
 
   runningCount(): number {
@@ -131,6 +144,15 @@ export class SessionBook {
     }
   }
 
+  /** The program of `sdk` sessions. */
+  #conversing(): { readonly name: CodingProvider; readonly stream: AgentStream } {
+    for (const name of CODING_PROVIDERS) {
+      const stream = this.#options.streams.get(name);
+      if (stream?.conversationArgs !== undefined) return { name, stream };
+    }
+    throw notSupported("sdk");
+  }
+
   #requireRoom(): void {
     if (this.#isClosed) throw shuttingDown();
     if (this.runningCount() + this.#coming < MAX_SESSIONS) return;
@@ -165,3 +187,6 @@ export class SessionBook {
 
 const isOf = ({ kind, codingProvider }: AgentSession<never> | Session, of: string): boolean =>
   of === kind || (kind === "codingcli" && of === codingProvider);
+
+const notSupported = (name: string): AppError =>
+  new AppError("INVALID_ARGUMENT", `Provider not supported: ${name}`, { details: { reason: "provider" } });

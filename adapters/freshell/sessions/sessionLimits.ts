@@ -22,5 +22,3 @@ export const OUTPUT_DRAINS_WITHIN_MS = 500;
 export const LAST_WORDS_CHARS = 1_000;
 /** One piece of text goes into the ring in parts, so that a long one makes it no larger. */
 export const TEXT_PART_BYTES = 65_536;
-/** Open tool calls that are remembered, so that each is reported once; past this one may be reported twice. */
-export const MAX_OPEN_TOOL_CALLS = 1_000;

@@ -2,6 +2,7 @@
  * The program of one session: lines of JSON out of it, lines into it, and its end. It always ends the same way: its
  * group gets SIGTERM, and SIGKILL five seconds later. So does the group of a program that ends by itself.
  */
+import type { JsonLine } from "../../agents/jsonFields.ts";
 import { constants } from "node:os";
 import { LineSplitter } from "../../../protocol/control/lines.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -23,9 +24,6 @@ import {
   MAX_UNTAKEN_INPUT_BYTES,
   OUTPUT_DRAINS_WITHIN_MS,
 } from "./sessionLimits.ts";
-
-/** A line that is one JSON object. */
-export type JsonLine = Readonly<Record<string, unknown>>;
 
 interface SessionProgramOptions {
   readonly file: string;

@@ -4,11 +4,11 @@
  */
 import type { SdkEvent, SessionServerMessage } from "../../../protocol/api/freshell/sessionEvents.ts";
 import type { CodingSession, CodingNotice } from "../sessions/codingSession.ts";
-import { isClaudeSession } from "../sessions/providers.ts";
 import type { SdkSession } from "../sessions/sdkSession.ts";
 import type { Session } from "../sessions/sessionBook.ts";
 import type { ClientMessage, ClientMessageOf } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { CreateSessionRequest } from "../../../protocol/api/freshell/sessions.ts";
+import type { CodingProvider } from "../../../protocol/api/freshell/sessionNames.ts";
 import { SESSION_MESSAGES } from "../../../protocol/api/freshell/sessions.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import type { About, SocketClient } from "./socketClient.ts";
@@ -107,19 +107,24 @@ export class SessionCalls {
   }
 
   async #createSdk({ type: _type, requestId, ...options }: ClientMessageOf<"sdk.create">): Promise<void> {
-    await this.#create(requestId, "sdk", { provider: "sdk", ...options, ...claudeOnly(options) }, (session) => {
-      const { id: sessionId } = session;
-      this.#client.send({ type: "sdk.created", requestId, sessionId });
-      // The program sends nothing before its first input; a page waits for this before it accepts any.
-      this.#send(session, (session as SdkSession).init());
-      this.#follow(session);
-      if (session.status === "exited") this.#sendEnd(session as SdkSession);
-    });
+    await this.#create(
+      requestId,
+      "sdk",
+      { provider: "sdk", ...options, ...this.#forgetting("sdk", options) },
+      (session) => {
+        const { id: sessionId } = session;
+        this.#client.send({ type: "sdk.created", requestId, sessionId });
+        // The program sends nothing before its first input; a page waits for this before it accepts any.
+        this.#send(session, (session as SdkSession).init());
+        this.#follow(session);
+        if (session.status === "exited") this.#sendEnd(session as SdkSession);
+      },
+    );
   }
 
   async #createCoding(message: ClientMessageOf<"codingcli.create">): Promise<void> {
     const { type: _type, requestId, provider: codingProvider, ...options } = message;
-    const resume = codingProvider === "claude" ? claudeOnly(options) : {};
+    const resume = this.#forgetting(codingProvider, options);
     await this.#create(
       requestId,
       "codingcli",
@@ -212,6 +217,16 @@ export class SessionCalls {
     this.#client.fail("INVALID_SESSION_ID", message, { sessionId });
   }
 
+  /** Pages send what they have kept, and go on without it. */
+  #forgetting(
+    of: "sdk" | CodingProvider,
+    { resumeSessionId: id }: { readonly resumeSessionId?: string | undefined },
+  ): { resumeSessionId?: undefined } {
+    return id === undefined || this.#client.context.sessions.isProgramsSession(of, id)
+      ? {}
+      : { resumeSessionId: undefined };
+  }
+
   /** Reports only a failure. */
   #settle(work: Promise<unknown>, about: About): void {
     work.catch((thrown: unknown) => {
@@ -222,14 +237,6 @@ export class SessionCalls {
     });
   }
 }
-
-/** Pages send what they have kept, and go on without it. */
-const claudeOnly = ({
-  resumeSessionId,
-}: {
-  readonly resumeSessionId?: string | undefined;
-}): { resumeSessionId?: undefined } =>
-  resumeSessionId === undefined || isClaudeSession(resumeSessionId) ? {} : { resumeSessionId: undefined };
 
 type SessionNotice = SdkEvent | CodingNotice;
 

@@ -25,7 +25,7 @@ import {
 } from "./terminal.ts";
 import { notePlace, readTerminals, type TerminalIdentity, SEQ_OPTION } from "./terminalOptions.ts";
 import { begun, makePane, removePane, unfinishedSessions } from "./terminalPanes.ts";
-import { directoryOf, type ProgramInputs, programOf, TITLES } from "./terminalPrograms.ts";
+import { directoryOf, type ProgramInputs, programOf, titleOf } from "./terminalPrograms.ts";
 import { PROGRAM_SEAM, TerminalSource } from "./terminalSource.ts";
 
 interface TerminalBookOptions {
@@ -120,7 +120,7 @@ export class TerminalBook {
     this.#making += 1;
     try {
       const { server, url, homeDir, programs, nowUnixMs } = this.#options;
-      const { mode, shell, title = TITLES[mode], resumeSessionId, cols, rows, pane: madeFor } = request;
+      const { mode, shell, title = titleOf(mode, programs), resumeSessionId, cols, rows, pane: madeFor } = request;
       const cwd = await directoryOf(request.cwd, homeDir);
       const identity = { id: newId(), createdAt: nowUnixMs(), mode, shell, cwd, title, resumeSessionId };
       const command = await programOf(identity, programs);

@@ -7,25 +7,21 @@ import { basename, delimiter, isAbsolute, join } from "node:path";
 import { findProgram, isExecutable } from "../../../daemon/host/findProgram.ts";
 import type { TerminalMode } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
+import type { Agent } from "../../agents/catalogue.ts";
 import { MAX_CWD_CHARS } from "../freshellLimits.ts";
 import type { TerminalIdentity } from "./terminalOptions.ts";
 
 export interface ProgramInputs {
   /** A pane's environment: `PATH`, `SHELL`, `HOME`. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The daemon's own, for `CLAUDE_CMD` and the like. */
+  /** The daemon's own, for `NAME_CMD`: where an agent's program is. */
   readonly daemonEnv: Readonly<Record<string, string | undefined>>;
+  readonly agents: readonly Agent[];
 }
 
-/** Default titles. */
-export const TITLES: Readonly<Record<TerminalMode, string>> = {
-  shell: "Shell",
-  claude: "Claude",
-  codex: "Codex",
-  opencode: "OpenCode",
-  gemini: "Gemini",
-  kimi: "Kimi",
-};
+/** A terminal's default title. */
+export const titleOf = (mode: TerminalMode, { agents }: ProgramInputs): string =>
+  mode === "shell" ? "Shell" : (agents.find(({ name }) => name === mode)?.label ?? mode);
 
 /** Shells that upstream's pages request on other systems; here each means the system's shell. */
 const SYSTEM_SHELLS: ReadonlySet<string> = new Set(["system", "cmd", "powershell", "wsl"]);
@@ -38,23 +34,25 @@ export async function programOf(
   inputs: ProgramInputs,
 ): Promise<readonly string[]> {
   if (mode === "shell") {
-    if (resumeSessionId !== undefined) throw noResume(mode);
+    if (resumeSessionId !== undefined) throw noResume(mode, inputs);
     return [await shellPath(shell, inputs), "-l"];
   }
-  return [await agentPath(mode, inputs), ...resumeWords(mode, resumeSessionId)];
+  return [await agentPath(mode, inputs), ...resumeWords(mode, resumeSessionId, inputs)];
 }
 
-function resumeWords(mode: TerminalMode, session: string | undefined): readonly string[] {
+function resumeWords(mode: TerminalMode, session: string | undefined, inputs: ProgramInputs): readonly string[] {
   if (session === undefined) return [];
   // It would be parsed as an option of the agent's.
   if (session.startsWith("-")) throw invalid("resumeSessionId is no session: it begins with -");
-  if (mode === "claude") return ["--resume", session];
-  if (mode === "codex") return ["resume", session];
-  throw noResume(mode);
+  const { resume } = inputs.agents.find(({ name }) => name === mode) ?? {};
+  if (resume === undefined) throw noResume(mode, inputs);
+  return [...resume, session];
 }
 
-const noResume = (mode: TerminalMode): AppError =>
-  invalid(`resumeSessionId goes with claude and codex; ${mode} has no session to go on with`);
+function noResume(mode: TerminalMode, { agents }: ProgramInputs): AppError {
+  const resuming = agents.filter(({ resume }) => resume !== undefined).map(({ name }) => name);
+  return invalid(`resumeSessionId goes with ${resuming.join(" and ")}; ${mode} has no session to go on with`);
+}
 
 async function shellPath(shell: string, { env }: ProgramInputs): Promise<string> {
   if (SYSTEM_SHELLS.has(shell)) {

@@ -41,9 +41,8 @@ export const submitTool = mcpTool({
   name: "submit",
   title: "Give a prompt to an agent",
   description:
-    "Give a prompt to the agent program (Claude Code, Codex, ...) or shell in a pane. Enter is pressed only once the screen " +
-    "shows the prompt, and the result is confirmed. Fails with WRONG_STATE while the program is busy or has a dialog open. " +
-    "Then `wait` with `ready`.",
+    "Give a prompt to the coding agent or shell in a pane. Enter is pressed only once the screen shows the prompt, and the " +
+    "result is confirmed. Fails with WRONG_STATE while the program is busy or has a dialog open. Then `wait` with `ready`.",
   effect: "works",
   isIdempotent: false,
   isOpenWorld: true,

@@ -52,7 +52,7 @@ export const terminalOptions = {
   cols: v.optional(colsSchema, 80),
   rows: v.optional(rowsSchema, 24),
   title: optional(title, "Its title."),
-  resumeSessionId: optional(argument, "The session of claude or codex to resume."),
+  resumeSessionId: optional(argument, "The agent's own session to resume, for agents that can."),
   pane: optional(
     madeForSchema,
     "The pane it is created for; sets FRESHELL_DEVICE_ID, FRESHELL_TAB_ID and FRESHELL_PANE_ID in its environment.",

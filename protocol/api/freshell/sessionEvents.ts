@@ -4,7 +4,7 @@
  */
 import type { CodingProvider, SessionKind } from "./sessionNames.ts";
 
-/** A part of a message, as in Claude Code; unknown kinds from later versions are passed on. */
+/** A part of a message, as its program sends it; unknown kinds from later versions are passed on. */
 export type ContentBlock =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly thinking: string }
@@ -171,7 +171,7 @@ export type SessionServerMessage =
 /** A session in listings and responses; times are Unix milliseconds. */
 export interface SessionEntry {
   readonly provider: SessionKind;
-  /** `claude` in an `sdk` session. */
+  /** The program. */
   readonly codingProvider: CodingProvider;
   readonly sessionId: string;
   readonly status: SessionStatus;

@@ -55,7 +55,7 @@ const codingOptions = {
   sandbox: optional(v.picklist(SANDBOXES, `must be ${SANDBOXES.join(", ")}`), "The sandbox it runs in."),
   keepStdinOpen: optional(
     v.boolean(),
-    "Keep its input open for later messages. Claude Code and Codex wait while their input is open.",
+    "Keep its input open for later messages. Some programs wait while their input is open.",
   ),
 };
 const codingProvider = v.picklist(CODING_PROVIDERS, `must be ${CODING_PROVIDERS.join(", ")}`);

@@ -4,6 +4,7 @@ import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import type { PaneReadiness, Readiness, ReadinessState } from "../../../daemon/readiness/readiness.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { unixMs } from "./agentPrograms.ts";
+import { PROFILES } from "./agentCatalogue.ts";
 
 export interface Engines extends Disposable {
   readonly readiness: ReadinessEngine;
@@ -15,7 +16,7 @@ export interface Engines extends Disposable {
 export function engines(): Engines {
   const errors: unknown[] = [];
   const onError = (error: unknown): void => void errors.push(error);
-  const readiness = new ReadinessEngine({ clock: systemClock, nowUnixMs: unixMs, onError });
+  const readiness = new ReadinessEngine({ profiles: PROFILES, clock: systemClock, nowUnixMs: unixMs, onError });
   const delivery = new DeliveryEngine({ clock: systemClock, nowUnixMs: unixMs, readiness, onError });
   return {
     readiness,

@@ -10,6 +10,7 @@ import { AGENT_PROFILES, type AgentName, type AgentStart, guestAgent, ownedAgent
 import { shellProgram } from "./agentShell.ts";
 import { text } from "../tmux/panePrograms.ts";
 import { spread } from "../daemon/loadReport.ts";
+import { PROFILES } from "./agentCatalogue.ts";
 
 /** The engine's promise: a state is known within this. */
 const STATE_WITHIN_MS = 100;
@@ -151,7 +152,12 @@ export async function agentDay(options: DayOptions): Promise<ReadinessFigures> {
   await using agent = await begin(program, { ...start, options: { ...start.options, busyMs: 0 } });
   const { server, pane, channel } = agent;
   const errors: unknown[] = [];
-  const engine = new ReadinessEngine({ clock: systemClock, nowUnixMs: unixMs, onError: (error) => errors.push(error) });
+  const engine = new ReadinessEngine({
+    profiles: PROFILES,
+    clock: systemClock,
+    nowUnixMs: unixMs,
+    onError: (error) => errors.push(error),
+  });
   try {
     const readiness = engine.watch(server, pane, { profile: AGENT_PROFILES[program] });
     const ledger = new Ledger(readiness);
@@ -190,7 +196,12 @@ export async function shellDay(
   await using shell = await shellProgram(marks);
   const { server, pane } = shell;
   const errors: unknown[] = [];
-  const engine = new ReadinessEngine({ clock: systemClock, nowUnixMs: unixMs, onError: (error) => errors.push(error) });
+  const engine = new ReadinessEngine({
+    profiles: PROFILES,
+    clock: systemClock,
+    nowUnixMs: unixMs,
+    onError: (error) => errors.push(error),
+  });
   try {
     const ledger = new Ledger(engine.watch(server, pane, { profile: "shell" }));
     await ledger.begin("idle");

@@ -4,6 +4,7 @@ import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import type { PaneReadiness, Readiness, ReadinessState } from "../../../daemon/readiness/readiness.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { AGENT_PROFILES, type AgentName, type AgentProgram } from "./agentPrograms.ts";
+import { PROFILES } from "./agentCatalogue.ts";
 
 export interface Engines extends Disposable {
   readonly readiness: ReadinessEngine;
@@ -16,7 +17,7 @@ export function engines(options: Partial<DeliveryOptions> = {}): Engines {
   const errors: unknown[] = [];
   const onError = (error: unknown): void => void errors.push(error);
   const common = { clock: systemClock, nowUnixMs: Date.now, onError };
-  const readiness = new ReadinessEngine(common);
+  const readiness = new ReadinessEngine({ ...common, profiles: PROFILES });
   const delivery = new DeliveryEngine({ ...common, readiness, ...options });
   return {
     readiness,

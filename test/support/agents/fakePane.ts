@@ -11,6 +11,7 @@ import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { FakeClock } from "../clock/fakeClock.ts";
+import { PROFILES } from "./agentCatalogue.ts";
 
 export interface Typed {
   readonly atMs: number;
@@ -97,6 +98,7 @@ export class FakePane {
   } as unknown as TmuxServer;
 
   readonly readiness: ReadinessWatcher = {
+    profiles: PROFILES,
     known: () => this.state,
     hadAgent: () => false,
     watch: (): PaneReadiness => {

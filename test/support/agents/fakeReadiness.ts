@@ -3,6 +3,7 @@ import type { PaneReadiness, Readiness, ReadinessState } from "../../../daemon/r
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { paneIdOf } from "../../../protocol/ids.ts";
 import type { WaitPane } from "../../../daemon/waits/waitReading.ts";
+import { PROFILES } from "./agentCatalogue.ts";
 
 export class FakeReadiness {
   watchers = 0;
@@ -20,7 +21,12 @@ export class FakeReadiness {
     return {
       server: {} as TmuxServer,
       id: paneIdOf(1),
-      readiness: { watch: () => this.#watch(), known: () => this.#current, hadAgent: () => false },
+      readiness: {
+        profiles: PROFILES,
+        watch: () => this.#watch(),
+        known: () => this.#current,
+        hadAgent: () => false,
+      },
     };
   }
 

@@ -4,6 +4,7 @@ import type { PaneReadiness, Readiness, ReadinessOptions } from "../../../daemon
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
+import { PROFILES } from "./agentCatalogue.ts";
 
 interface SeenReadiness {
   readonly atUnixMs: number;
@@ -23,6 +24,7 @@ const nowUnixMs = (): number => performance.timeOrigin + performance.now();
 
 export function realReadiness(): ReadinessEngine {
   return new ReadinessEngine({
+    profiles: PROFILES,
     clock: systemClock,
     nowUnixMs,
     onError: (error) => {

@@ -21,7 +21,7 @@ import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneReadiness, Readiness } from "../../../daemon/readiness/readiness.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
-import { bracketedPasteOf } from "../../../daemon/delivery/bracketedPaste.ts";
+import { bracketedPasteOf } from "../../../daemon/delivery/pane/bracketedPaste.ts";
 import { type Engines, engines } from "./agentsEngines.ts";
 import { eventually } from "../clock/eventually.ts";
 import { privateSocket, type PrivateSocket } from "../tmux/ownedFixture.ts";

@@ -14,6 +14,7 @@ import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { callJson, type NativeAnswer } from "./nativeServer.ts";
 import { Waiters } from "../clock/waiters.ts";
+import { PROFILES } from "../agents/agentCatalogue.ts";
 
 export interface DashboardFixture extends AsyncDisposable {
   readonly url: string;
@@ -51,7 +52,7 @@ export async function dashboardFixture(
 ): Promise<DashboardFixture> {
   const clock = options.clock ?? systemClock;
   const nowUnixMs = Date.now;
-  const readiness = new ReadinessEngine({ clock, nowUnixMs, onError: rethrow });
+  const readiness = new ReadinessEngine({ profiles: PROFILES, clock, nowUnixMs, onError: rethrow });
   const delivery = new DeliveryEngine({ readiness, clock, nowUnixMs });
   const database = openDatabase({
     path: options.databasePath ?? ":memory:",

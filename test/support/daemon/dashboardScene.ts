@@ -23,6 +23,7 @@ import type { PaneId } from "../../../protocol/ids.ts";
 import { dashboardFixture, type DashboardFixture, type DashboardFixtureOptions, UUID } from "./dashboardFixture.ts";
 import { eventually } from "../clock/eventually.ts";
 import { type NativeAnswer, stubServer } from "./nativeServer.ts";
+import { PROFILES } from "../agents/agentCatalogue.ts";
 
 type Outcome = () => Promise<DeliveryOutcome>;
 
@@ -184,7 +185,7 @@ export class DashboardScene implements AsyncDisposable {
       },
       [Symbol.dispose]: () => undefined,
     });
-    return { watch, known: current, hadAgent: () => false };
+    return { profiles: PROFILES, watch, known: current, hadAgent: () => false };
   }
 
   #delivery(): Delivery {

@@ -18,6 +18,7 @@ import { DEFAULT_WAIT_LIMITS } from "../../../daemon/waits/waitLimits.ts";
 import { WaitManager } from "../../../daemon/waits/waitManager.ts";
 import type { TerminalEntry } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { callJson, type NativeAnswer } from "./nativeServer.ts";
+import { AGENTS } from "../agents/agentCatalogue.ts";
 
 export const FRESHELL_TOKEN = "bootstrap-token-of-a-test";
 export const CAPABILITIES = { layoutOwnershipV1: true, layoutRpcV1: true, devicePresenceV1: true };
@@ -91,6 +92,7 @@ export class FreshellFixture implements AsyncDisposable {
       programs: {
         env: { ...paneEnvironment(process.env), SHELL: "/bin/bash", ...options.env },
         daemonEnv: options.env ?? {},
+        agents: AGENTS,
       },
       homeDir: tmpdir(),
       pageDirectory: "",

@@ -1,5 +1,6 @@
 /** The whole page from one state. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { AGENTS } from "../../../pages/knownAgents.ts";
 import { useModal } from "../../../pages/useModal.ts";
 import { type PageState, askingCards, target, type LinkState } from "../model/pageState.ts";
 import { groupByNeed } from "../model/order.ts";
@@ -132,6 +133,8 @@ const WaitingNotice = ({ age }: { readonly age: string }) => (
   </div>
 );
 
+const [FIRST, ...OTHERS] = AGENTS.filter(({ reports }) => reports).map(({ name }) => name);
+
 /** Shown when there are no agents. */
 const EmptyState = () => (
   <section class="empty">
@@ -139,10 +142,10 @@ const EmptyState = () => (
     <p>Agents appear here by themselves once their hooks tell tmuxwire about them.</p>
     <ol>
       <li>
-        Install the hooks once: <code>tmuxwire hooks install claude</code> (or codex, gemini, opencode, pi, copilot)
+        Install the hooks once: <code>tmuxwire hooks install {FIRST}</code> (or {OTHERS.join(", ")})
       </li>
       <li>
-        Start an agent in a tmux pane: <code>tmux new -s work claude</code>
+        Start an agent in a tmux pane: <code>tmux new -s work {FIRST}</code>
       </li>
       <li>When it needs an answer, its card turns amber, and you can answer from here.</li>
     </ol>

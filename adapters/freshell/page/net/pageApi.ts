@@ -77,7 +77,7 @@ export class PageApi {
     return this.#post("/api/terminals", options);
   }
 
-  /** A conversation with Claude Code. */
+  /** A conversation with the agent that has those. */
   createSession(options: object): Promise<SessionEntry> {
     return this.#post("/api/agent-sessions", { ...options, provider: "sdk" });
   }

@@ -1,6 +1,7 @@
 /** A pane without content yet: a choice of content. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { TerminalEntry } from "../../../../protocol/api/freshell/freshellHttp.ts";
+import { TERMINAL_MODES, type TerminalEntry } from "../../../../protocol/api/freshell/freshellHttp.ts";
+import { AGENTS } from "../../../pages/knownAgents.ts";
 import type { DevicePage } from "../devicePage.ts";
 import { Button } from "./buttons.tsx";
 import { change } from "./deviceActions.ts";
@@ -14,14 +15,11 @@ interface PickerPaneProps {
   readonly isActive: boolean;
 }
 
-const PROGRAMS = [
-  { mode: "shell", label: "Terminal" },
-  { mode: "claude", label: "Claude" },
-  { mode: "codex", label: "Codex" },
-  { mode: "opencode", label: "OpenCode" },
-  { mode: "gemini", label: "Gemini" },
-  { mode: "kimi", label: "Kimi" },
-] as const;
+const PROGRAMS = TERMINAL_MODES.map((mode) => ({
+  mode,
+  label: mode === "shell" ? "Terminal" : (AGENTS.find(({ name }) => name === mode)?.label ?? mode),
+}));
+const CONVERSES = AGENTS.find(({ converses }) => converses);
 
 export function PickerPane({ page, paneId, hints, isActive }: PickerPaneProps) {
   const target = `pane:${paneId}`;
@@ -62,7 +60,7 @@ export function PickerPane({ page, paneId, hints, isActive }: PickerPaneProps) {
         ))}
       </div>
       <Button disabled={isBusy} onPress={() => begin(() => startConversation(page, paneId, cwd === "" ? {} : { cwd }))}>
-        Conversation with Claude
+        Conversation with {CONVERSES?.label}
       </Button>
       <label class="field">
         In the directory

@@ -1,5 +1,6 @@
 /** A terminal in a pane: its screen, its program's status, and the program's requests to the person. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { AGENTS } from "../../../pages/knownAgents.ts";
 import { ScreenKeys } from "../../../pages/screenKeys.tsx";
 import type { DevicePage } from "../devicePage.ts";
 import { Button } from "./buttons.tsx";
@@ -122,7 +123,9 @@ export function startOptions(hints: Readonly<Record<string, unknown>>): Readonly
     ...(typeof mode === "string" ? { mode } : {}),
     ...(typeof shell === "string" && (mode === undefined || mode === "shell") ? { shell } : {}),
     ...(typeof initialCwd === "string" ? { cwd: initialCwd } : {}),
-    ...(typeof resumeSessionId === "string" && (mode === "claude" || mode === "codex") ? { resumeSessionId } : {}),
+    ...(typeof resumeSessionId === "string" && AGENTS.some(({ name, resumes }) => name === mode && resumes)
+      ? { resumeSessionId }
+      : {}),
   };
 }
 

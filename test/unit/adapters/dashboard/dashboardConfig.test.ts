@@ -32,7 +32,7 @@ test("defaults: this machine only, tmux's own server, a database among the state
     hooksEnabled: true,
     registersProjects: true,
     availability: "process_tree",
-    agentPrograms: ["claude", "node", "codex", "gemini", "opencode", "pi"],
+    agentPrograms: undefined,
     clearFirst: false,
     gapMs: undefined,
   });

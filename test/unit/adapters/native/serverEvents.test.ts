@@ -6,6 +6,7 @@ import type { PaneReadiness, Readiness, ReadinessWatcher } from "../../../../dae
 import type { PaneId, WindowId } from "../../../../protocol/ids.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
 import { stubServer } from "../../../support/daemon/nativeServer.ts";
+import { PROFILES } from "../../../support/agents/agentCatalogue.ts";
 
 interface Told {
   readonly type: string;
@@ -19,6 +20,7 @@ const idle: Readiness = { state: "idle", source: "none", sinceUnixMs: 1, positio
 function fakeReadiness() {
   const watched = new Map<PaneId, { current: Readiness; tell: (readiness: Readiness) => void }>();
   const watcher: ReadinessWatcher = {
+    profiles: PROFILES,
     known: () => undefined,
     hadAgent: () => false,
     watch: (_server, pane): PaneReadiness => {

@@ -3,6 +3,7 @@ import { ReadinessEngine } from "../../../../daemon/readiness/engine.ts";
 import type { PaneReadiness, Readiness } from "../../../../daemon/readiness/readiness.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
 import { ReadinessServer, rest } from "../../../support/agents/readinessServer.ts";
+import { PROFILES } from "../../../support/agents/agentCatalogue.ts";
 
 /** What Claude shows: its box, its box at work, a dialog. */
 const RULE = "─".repeat(60);
@@ -21,6 +22,7 @@ export class Scene {
   readonly errors: unknown[] = [];
   readonly tmux = new ReadinessServer();
   readonly engine: ReadinessEngine = new ReadinessEngine({
+    profiles: PROFILES,
     clock: this.clock,
     nowUnixMs: () => 1_000_000 + this.clock.nowMs(),
     onError: (error) => this.errors.push(error),

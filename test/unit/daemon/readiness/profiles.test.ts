@@ -1,23 +1,24 @@
 import { describe, expect, test } from "vitest";
 import { loadProfile } from "../../../../daemon/readiness/profile.ts";
-import { guessProfile, profileNamed, PROFILES, programName } from "../../../../daemon/readiness/profiles.ts";
+import { programName } from "../../../../daemon/readiness/profiles.ts";
 import { isKeyName } from "../../../../daemon/panes/keys.ts";
-import claude from "../../../../daemon/readiness/profiles/claude.json" with { type: "json" };
+import claude from "../../../../adapters/agents/claude/profile.json" with { type: "json" };
+import { profileNamed, PROFILES } from "../../../support/agents/agentCatalogue.ts";
 
 describe("profiles", () => {
   test("all are there, and every key they press is one of tmux's", () => {
-    expect(PROFILES.map(({ name }) => name)).toEqual([
+    expect(PROFILES.all.map(({ name }) => name)).toEqual([
       "claude",
       "codex",
+      "copilot",
       "gemini",
       "opencode",
       "pi",
-      "copilot",
       "qwen",
       "shell",
       "generic",
     ]);
-    for (const { keys } of PROFILES)
+    for (const { keys } of PROFILES.all)
       for (const key of [...keys.clear, ...keys.interrupt]) expect(isKeyName(key)).toBe(true);
   });
 
@@ -54,14 +55,14 @@ describe("which profile fits", () => {
     ["python3.11", "", "generic"],
     ["", "", "generic"],
   ])("%s titled %j is %s", (command, title, name) => {
-    expect(guessProfile({ command, title }).name).toBe(name);
+    expect(PROFILES.guess({ command, title }).name).toBe(name);
   });
 
   test("a program under its interpreter's name is known by what only it draws", () => {
     const rows = ["▐▛███▜▌   Claude Code v2.1.197", ""];
-    expect(guessProfile({ command: "node", title: "vm", rows }).name).toBe("claude");
-    expect(guessProfile({ command: "less", title: "vm", rows }).name).toBe("generic");
-    expect(guessProfile({ command: "bash", title: "vm", rows }).name).toBe("shell");
+    expect(PROFILES.guess({ command: "node", title: "vm", rows }).name).toBe("claude");
+    expect(PROFILES.guess({ command: "less", title: "vm", rows }).name).toBe("generic");
+    expect(PROFILES.guess({ command: "bash", title: "vm", rows }).name).toBe("shell");
   });
 
   test.each([
@@ -107,13 +108,13 @@ describe("which profile fits", () => {
     ["tmux: client", "◇  Ready (project)", [["tmux: client", "tmux"]], "gemini"],
     ["ssh", "host", [["ssh", "ssh"]], "generic"],
   ] as const)("%s titled %j with %j is %s", (command, title, processes, name) => {
-    expect(guessProfile({ command, title, processes }).name).toBe(name);
+    expect(PROFILES.guess({ command, title, processes }).name).toBe(name);
   });
 
   test("where the system tells of no process, a shell's title counts when the screen bears it out", () => {
     const traits = { command: "sh", title: "✳ project" };
-    expect(guessProfile({ ...traits, isShown: ({ name }) => name === "claude" }).name).toBe("claude");
-    expect(guessProfile({ ...traits, isShown: () => false }).name).toBe("shell");
+    expect(PROFILES.guess({ ...traits, isShown: ({ name }) => name === "claude" }).name).toBe("claude");
+    expect(PROFILES.guess({ ...traits, isShown: () => false }).name).toBe("shell");
   });
 
   test.each([

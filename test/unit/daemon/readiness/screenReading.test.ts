@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { profileNamed } from "../../../../daemon/readiness/profiles.ts";
 import { readScreen } from "../../../../daemon/readiness/screenReading.ts";
 import { screenOf } from "../../../../daemon/readiness/screenRows.ts";
 import { AGENT_SCREENS, type AgentScreen } from "./agentScreens.ts";
+import { profileNamed } from "../../../support/agents/agentCatalogue.ts";
 
 function read({ profile: name, lines, cursor }: AgentScreen) {
   const profile = profileNamed(name);

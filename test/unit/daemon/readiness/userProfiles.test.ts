@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { spawnSync } from "node:child_process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import claude from "../../../../daemon/readiness/profiles/claude.json" with { type: "json" };
+import claude from "../../../../adapters/agents/claude/profile.json" with { type: "json" };
+import { profilesOf } from "../../../../adapters/agents/agentProfiles.ts";
 import { refusedPattern } from "../../../../daemon/readiness/userProfiles.ts";
-import { guessProfile, profileNamed, PROFILES, useProfiles } from "../../../../daemon/readiness/profiles.ts";
+import { Profiles } from "../../../../daemon/readiness/profiles.ts";
 import { patternsOf, readUserProfiles } from "../../../../daemon/readiness/userProfiles.ts";
 import {
   judgeRecorded,
@@ -14,6 +15,7 @@ import {
   type RecordedScreen,
   writeRecordedScreen,
 } from "../../../../daemon/readiness/recordedScreens.ts";
+import { AGENTS, PROFILES } from "../../../support/agents/agentCatalogue.ts";
 
 const { source: _, ...base } = claude;
 const mine = {
@@ -43,25 +45,15 @@ test("a profile of one's own is found by its program's name, and none is there w
   expect(readUserProfiles(join(directory, "absent"))).toEqual([]);
   write("mine.json", mine);
   const [read] = readUserProfiles(directory);
-  const takeBack = useProfiles([read!.profile!]);
-  try {
-    expect(guessProfile({ command: "mine", title: "" }).name).toBe("mine");
-    expect(profileNamed("mine").source).toBe("own");
-  } finally {
-    takeBack();
-  }
-  expect(guessProfile({ command: "mine", title: "" }).name).toBe("generic");
+  const profiles = new Profiles(profilesOf(AGENTS), [read!.profile!]);
+  expect(profiles.guess({ command: "mine", title: "" }).name).toBe("mine");
+  expect(profiles.named("mine").source).toBe("own");
 });
 
 test("one with a name of ours takes its place", () => {
   write("claude.json", { ...mine, name: "claude" });
-  const takeBack = useProfiles([readUserProfiles(directory)[0]!.profile!]);
-  try {
-    expect(profileNamed("claude").screen.rows).toBe(20);
-  } finally {
-    takeBack();
-  }
-  expect(profileNamed("claude").screen.rows).toBe(40);
+  const profiles = new Profiles(profilesOf(AGENTS), [readUserProfiles(directory)[0]!.profile!]);
+  expect(profiles.all.filter(({ name }) => name === "claude").map(({ screen }) => screen.rows)).toEqual([20]);
 });
 
 describe("is refused in one line that names the field, and the others hold:", () => {
@@ -140,12 +132,14 @@ describe("a pattern", () => {
   });
 
   test("of ours would be taken from a person too", () => {
-    const refused = PROFILES.filter(({ kind }) => kind === "agent").flatMap((profile) =>
-      patternsOf(profile).flatMap(({ path, text }) => {
-        const reason = refusedPattern(text);
-        return reason === undefined ? [] : [`${profile.name} ${path} ${text} ${reason}`];
-      }),
-    );
+    const refused = PROFILES.all
+      .filter(({ kind }) => kind === "agent")
+      .flatMap((profile) =>
+        patternsOf(profile).flatMap(({ path, text }) => {
+          const reason = refusedPattern(text);
+          return reason === undefined ? [] : [`${profile.name} ${path} ${text} ${reason}`];
+        }),
+      );
     expect(refused).toEqual([]);
   });
 });

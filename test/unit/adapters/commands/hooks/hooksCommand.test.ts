@@ -16,8 +16,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { hookScript } from "../../../../../adapters/hooks/hookScript.ts";
-import { CLAUDE } from "../../../../../adapters/hooks/settingsAgents.ts";
 import { inProcessCli, type CliResult } from "../../../../support/daemon/cliOutput.ts";
+
+const SCRIPT = hookScript({ name: "claude", title: "Claude Code", guard: [] });
 
 let home = "";
 let env: Record<string, string> = {};
@@ -45,7 +46,7 @@ test("into a home without settings, twice, and out again", async () => {
   expect(first).toMatchObject({ code: 0, err: "" });
   expect(first.out).toContain(settings());
   expect(first.out).toContain("http://127.0.0.1:5055");
-  expect(readFileSync(script(), "utf8")).toBe(hookScript(CLAUDE));
+  expect(readFileSync(script(), "utf8")).toBe(SCRIPT);
   const written = readFileSync(settings(), "utf8");
   expect(Object.keys((JSON.parse(written) as { hooks: object }).hooks)).toHaveLength(8);
   expect((await hooks("install", "claude")).out).toContain("nothing to do");
@@ -158,7 +159,7 @@ test("the dashboard's token is for this user's eyes, and goes with the hooks", a
   const { out } = await hooks("install", "claude");
   expect(statSync(secrets()).mode & 0o777).toBe(0o600);
   expect(readFileSync(secrets(), "utf8")).toBe('header = "Authorization: Bearer a\\"b\\\\c"\n');
-  expect(readFileSync(settings(), "utf8") + out + hookScript(CLAUDE)).not.toContain('a"b');
+  expect(readFileSync(settings(), "utf8") + out + SCRIPT).not.toContain('a"b');
   delete env["TMUXWIRE_DASHBOARD_TOKEN"];
   await hooks("install", "claude");
   expect(existsSync(secrets())).toBe(false);

@@ -1,9 +1,12 @@
 /** All sessions with a clock moved by hand: how long those that have ended can be read. */
 import { afterEach, expect, test } from "vitest";
 import { silentLog } from "../../../../../bench/silentLog.ts";
+import { loadStreams } from "../../../../../adapters/agents/agentStream.ts";
 import { SessionBook } from "../../../../../adapters/freshell/sessions/sessionBook.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
+import { AGENTS } from "../../../../support/agents/agentCatalogue.ts";
 
+const streams = await loadStreams(AGENTS);
 let count = 0;
 const clock = new FakeClock();
 const bookOf = (program: string): SessionBook =>
@@ -13,6 +16,7 @@ const bookOf = (program: string): SessionBook =>
     newId: () => `id-${count++}`,
     epoch: "e",
     log: silentLog,
+    streams,
     findProgram: () => Promise.resolve(program),
     findDirectory: () => Promise.resolve("/"),
     environment: () => ({ PATH: process.env["PATH"] ?? "" }),

@@ -1,6 +1,6 @@
 /** What a session says as a stream, and what is kept of a conversation. */
 import { describe, expect, test } from "vitest";
-import { ClaudeText } from "../../../../../adapters/freshell/sessions/sdkSession.ts";
+import { SdkText } from "../../../../../adapters/freshell/sessions/sdkSession.ts";
 import { SessionHistory } from "../../../../../adapters/freshell/sessions/sdkSession.ts";
 import { SessionText } from "../../../../../adapters/freshell/sessions/sessionText.ts";
 import { AppError } from "../../../../../protocol/errors.ts";
@@ -56,7 +56,7 @@ describe("a message in pieces and as a whole", () => {
     ["more came than it holds", ["a b c"], "a b", "a b c\n"],
   ])("%s", (_what, pieces, whole, expected) => {
     const source = newText();
-    const text = new ClaudeText(source);
+    const text = new SdkText(source);
     text.stream(start, null);
     for (const piece of pieces) text.stream(delta(piece), null);
     text.assistant(words(whole), null);
@@ -65,7 +65,7 @@ describe("a message in pieces and as a whole", () => {
 
   test("two that write at once, and what is no text", () => {
     const source = newText();
-    const text = new ClaudeText(source);
+    const text = new SdkText(source);
     text.stream(delta("outer "), null);
     text.stream(delta("inner"), "t1");
     text.stream({ type: "content_block_delta", delta: { type: "thinking_delta", thinking: "hm" } }, null);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { directoryOf, programOf } from "../../../../../adapters/freshell/terminals/terminalPrograms.ts";
 import type { TerminalMode } from "../../../../../protocol/api/freshell/freshellHttp.ts";
+import { AGENTS } from "../../../../support/agents/agentCatalogue.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "tw-programs-"));
 const program = join(directory, "bin/claude");
@@ -18,7 +19,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const env = { PATH: `relative:${join(directory, "bin")}`, SHELL: "/bin/sh" };
 const argv = (mode: TerminalMode, more: object = {}, daemonEnv: Record<string, string> = {}) =>
-  programOf({ mode, shell: "system", resumeSessionId: undefined, ...more }, { env, daemonEnv });
+  programOf({ mode, shell: "system", resumeSessionId: undefined, ...more }, { env, daemonEnv, agents: AGENTS });
 
 test("a shell: the system's, one by its path, one that the system knows", async () => {
   for (const shell of ["system", "cmd", "powershell", "wsl", "/bin/sh"]) {
@@ -28,7 +29,7 @@ test("a shell: the system's, one by its path, one that the system knows", async 
   expect(
     await programOf(
       { mode: "shell", shell: "system", resumeSessionId: undefined },
-      { env: { SHELL: "/no" }, daemonEnv: {} },
+      { env: { SHELL: "/no" }, daemonEnv: {}, agents: AGENTS },
     ),
   ).toEqual(["/bin/sh", "-l"]);
   for (const shell of ["/not/there", "claude", "../bin/sh", "/bin"])

@@ -1,0 +1,86 @@
+/**
+ * Empties the prompt box with the profile's keys. They empty one line up to the cursor, so that BSpace then joins it to the
+ * line before; what is left stands behind the cursor, where C-k and Delete do the same. It ends when nothing is left or no
+ * key changes anything any more. Like every key they are pressed only on a capture that shows no dialog.
+ */
+import { AppError } from "../../../protocol/errors.ts";
+import type { Profile } from "../../readiness/profile.ts";
+import { MAX_CLEAR_PRESSES } from "../deliveryLimits.ts";
+import { type ScreenCapture, takeCapture } from "../screen/screenCapture.ts";
+import type { PaneWatch } from "../pane/paneWatch.ts";
+import { wrongState } from "../pane/wrongState.ts";
+import { noteWrite, type Work } from "../work.ts";
+
+/** An empty box changes nothing on the screen: after this long without output it was empty. */
+const NOTHING_CAME_MS = 120;
+
+export async function clearBox(work: Work, profile: Profile): Promise<void> {
+  const { watch, deadlineMs } = work;
+  const { clear } = profile.keys;
+  const ways = [clear, ["BSpace"], ["C-k"], ["DC"]];
+  /** Which of them is next, and how many in a row have changed nothing. */
+  let at = 0;
+  let vain = 0;
+  let before: string | undefined;
+  for (let presses = 0; presses < MAX_CLEAR_PRESSES && watch.clock.nowMs() < deadlineMs;) {
+    const now = await takeCapture(watch, profile);
+    requireNoQuestion(watch, now);
+    const typed = now.box?.typed;
+    if (typed === "") return;
+    // Blanks show by the cursor alone, empty lines by the rows.
+    const { cursor, lines } = now.screen;
+    const shown = [`${cursor.row},${cursor.col}`, ...lines.slice(now.box?.row)].join("\n");
+    if (before !== undefined) {
+      const hasChanged = shown !== before;
+      before = undefined;
+      vain = hasChanged ? 0 : vain + 1;
+      if (vain === ways.length) return;
+      // Each line is emptied before it is joined to the next.
+      if (!hasChanged) at = (at + 1) % ways.length;
+      else if (at % 2 === 1) at -= 1;
+    }
+    const from = watch.source.outputSeq;
+    if (!(await work.keys.press(ways[at]!, now.capture, () => noteWrite(work)))) continue;
+    work.progress.hasWritten = true;
+    presses += 1;
+    await redrawn(watch, from, profile);
+    // Without a box that can be read there is no telling what is left in it.
+    if (typed === undefined) return;
+    before = shown;
+  }
+  if (watch.clock.nowMs() >= deadlineMs) throw new AppError("TIMEOUT", "the prompt box could not be emptied in time");
+}
+
+export function requireNoQuestion(watch: PaneWatch, { dialog, profile }: ScreenCapture): void {
+  watch.requireThere();
+  if (dialog === undefined && watch.state.state !== "asking") return;
+  const state =
+    dialog === undefined ? watch.state : { profile: profile.name, dialog: { ...dialog, id: dialog.digest } };
+  throw wrongState(
+    { state },
+    "asking",
+    "a question is open in the pane; answer it first, keys would answer it by accident",
+  );
+}
+
+/** Whether the program drew something, and has come to rest since. */
+export async function redrawn(
+  watch: PaneWatch,
+  from: number,
+  { submit }: Profile,
+  withinMs = NOTHING_CAME_MS,
+): Promise<boolean> {
+  const untilMs = watch.clock.nowMs() + withinMs;
+  for (;;) {
+    const { version } = watch;
+    watch.requireThere();
+    if (watch.source.outputSeq !== from) break;
+    if (watch.clock.nowMs() >= untilMs) return false;
+    await watch.next(version, untilMs);
+  }
+  const restMs = watch.clock.nowMs() + withinMs;
+  while (watch.clock.nowMs() < Math.min(restMs, watch.lastOutputMs + submit.quietMs)) {
+    await watch.until(Math.min(restMs, watch.lastOutputMs + submit.quietMs));
+  }
+  return true;
+}

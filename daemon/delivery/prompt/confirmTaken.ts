@@ -1,0 +1,240 @@
+/**
+ * After Enter: whether the prompt was taken. A shell has taken what it wrote an answer to. An agent has when it is seen to
+ * work because of it, or when the text stands in what has been said above the box: a box that is empty again proves nothing,
+ * because a program that is not ready empties it and drops the text (docs/agentFacts.md). A text that still stands where it
+ * stood was missed: Enter again, at most twice, once the first was read, and only on an exact capture that shows it there and
+ * no dialog.
+ */
+import type { Profile } from "../../readiness/profile.ts";
+import type { Readiness } from "../../readiness/readiness.ts";
+import type { SubmitResult } from "../delivery.ts";
+import { CONFIRM_WITHIN_MS, EMPTIED_WITHIN_MS, ENTER_RETRY_MS, MAX_ENTER_PRESSES } from "../deliveryLimits.ts";
+import {
+  comparable,
+  type EchoPlace,
+  type EchoProbe,
+  isContinued,
+  isInHistory,
+  isShown,
+  isStillAt,
+  significant,
+} from "../screen/promptEcho.ts";
+import type { EnterRead } from "../pane/enterRead.ts";
+import { goesOn, type ScreenCapture, captureIfThere } from "../screen/screenCapture.ts";
+import { hasStartedSince } from "./startedTitle.ts";
+import { failureOn, noteOn, oneLine } from "../screen/screenNote.ts";
+import { resultOf, type Work } from "../work.ts";
+
+export interface Entered {
+  readonly profile: Profile;
+  /** False: it is certain that it had not said before that it has started. */
+  readonly hasStarted: boolean;
+  readonly probe: EchoProbe;
+  /** The screen before the text was pasted. */
+  readonly before: ScreenCapture;
+  /** Where the text stood when Enter was pressed. */
+  readonly place: EchoPlace;
+  /** What the program was doing then. */
+  readonly atEnter: Readiness;
+  readonly enterRead: EnterRead;
+  /** Text of the dialog whose field took it: it is open while it is being answered. */
+  readonly within?: string | undefined;
+}
+
+/** The program has said itself, after it had emptied its box, that it has only now started: what it was given is gone. */
+export const DROPPED = Symbol("dropped");
+
+export async function confirmTaken(work: Work, entered: Entered): Promise<SubmitResult | typeof DROPPED> {
+  const { watch } = work;
+  const { profile, atEnter, enterRead } = entered;
+  const wasBusy = atEnter.state === "busy";
+  const taken = wasBusy ? "queued" : "submitted";
+  const mayBeLost = profile.submit.mayLose && !wasBusy;
+  let presses = 1;
+  let capturedAt = -1;
+  let last: Verdict = "unclear";
+  let shown: ScreenCapture | undefined;
+  let workingMs: number | undefined;
+  /** It has worked since Enter: a text that stands in the box again was given back, when a person stopped the turn. */
+  let hasBegun = false;
+  /** The output after which it was first seen to have taken the text out of its box, with nothing to show for it. */
+  let emptiedSeq: number | undefined;
+  for (;;) {
+    const { version } = watch;
+    if (watch.hasEnded) return ended(work, entered);
+    if (watch.isLost) return resultOf(work, "indeterminate");
+    hasBegun ||= !wasBusy && hasWorked(profile, atEnter, watch.state);
+    const retryMs = presses < MAX_ENTER_PRESSES && !hasBegun ? enterRead.againMs : Infinity;
+    const pressedMs = enterRead.sinceMs;
+    const isLeft =
+      !enterRead.wasRead ||
+      last === "emptied" ||
+      (last === "unclear" && profile.kind === "agent") ||
+      (last === "screen" && mayBeLost);
+    const patienceMs = isLeft ? EMPTIED_WITHIN_MS : CONFIRM_WITHIN_MS;
+    const giveUpMs = Math.min(pressedMs + patienceMs, Math.max(work.deadlineMs, pressedMs + ENTER_RETRY_MS));
+    const nowMs = watch.clock.nowMs();
+    // A program that was at work says nothing new when it queues.
+    const isWorking = !wasBusy && hasWorked(profile, atEnter, watch.state);
+    if (isWorking && profile.kind !== "agent") return resultOf(work, "submitted", "readiness");
+    if (isWorking || watch.source.outputSeq !== capturedAt || nowMs >= retryMs) {
+      const now = await captureIfThere(watch, profile);
+      if (now === undefined || work.reader.isGone) return ended(work, entered);
+      capturedAt = now.capture.exact ? now.capture.position.outputSeq : -1;
+      shown = now;
+      last = verdict(entered, now);
+      const failure = failureOn(profile, entered.before, now);
+      if (failure !== undefined && last !== "missed") {
+        return resultOf(work, "echoed_unconfirmed", undefined, { screenNote: failure });
+      }
+      const mixed = mixedWith(entered, now);
+      if (mixed !== undefined) return resultOf(work, "echoed_unconfirmed", undefined, { screenNote: mixed });
+      if (isWorking && last !== "missed" && last !== "boxed") {
+        // The title is faster than the frame, which shows whether somebody typed into the text.
+        workingMs ??= nowMs;
+        if (last === "screen" || entered.within !== undefined || nowMs >= workingMs + FRAME_MS) {
+          return taking(work, entered, "submitted", "readiness");
+        }
+        await watch.next(version, workingMs + FRAME_MS);
+        continue;
+      }
+      if ((last === "screen" && !mayBeLost) || last === "output") return taking(work, entered, taken, last);
+      if (last === "missed" && nowMs >= retryMs && watch.state.state !== "asking") {
+        if (await work.keys.press(["Enter"], now.capture, () => enterRead.isPressed())) {
+          presses += 1;
+          work.progress.enterPresses += 1;
+        }
+        continue;
+      }
+      if (last === "emptied" && now.capture.exact) emptiedSeq ??= now.capture.position.outputSeq;
+      if (last === "emptied" && emptiedSeq !== undefined && !hasBegun && isDropped(work, entered, emptiedSeq)) {
+        return DROPPED;
+      }
+    }
+    if (nowMs >= giveUpMs) {
+      return resultOf(work, "echoed_unconfirmed", undefined, detailsOf(entered, shown));
+    }
+    await watch.next(version, Math.min(last === "missed" ? retryMs : Infinity, giveUpMs));
+  }
+}
+
+/** Programs draw 30 times a second at least. */
+const FRAME_MS = 40;
+
+/**
+ * It has been seen to take it. An agent that ends shows much the same, so it has to be seen to go on as well; one whose turn
+ * a person stops at once puts the text back into its box, and its model may have got nothing.
+ */
+async function taking(
+  work: Work,
+  entered: Entered,
+  outcome: "submitted" | "queued",
+  by: SubmitResult["confirmedBy"],
+): Promise<SubmitResult> {
+  const { watch } = work;
+  const { profile, enterRead } = entered;
+  if (profile.kind !== "agent") return resultOf(work, outcome, by);
+  if (!(await work.reader.goesOnAfter(profile, enterRead))) {
+    return watch.isLost ? resultOf(work, "indeterminate") : resultOf(work, "echoed_unconfirmed");
+  }
+  const now = await captureIfThere(watch, profile);
+  if (now === undefined || work.reader.isGone || work.reader.isEnding) return ended(work, entered);
+  const last = verdict(entered, now);
+  if (last !== "missed" && last !== "boxed") return resultOf(work, outcome, by);
+  return resultOf(work, "echoed_unconfirmed", undefined, detailsOf(entered, now));
+}
+
+function mixedWith(
+  { profile, probe, before, place, atEnter, within }: Entered,
+  now: ScreenCapture,
+): string | undefined {
+  if (profile.kind !== "agent" || within !== undefined || now.box === undefined) return undefined;
+  // What waits its turn is drawn with a word about that.
+  if (atEnter.state === "busy") return undefined;
+  const row = isContinued(probe, place, [before.screen, rowsAbove(before)], [now.screen, rowsAbove(now)]);
+  return row === undefined ? undefined : `somebody typed into it: ${oneLine([row])}`;
+}
+
+/** A shell's command may end the shell; whether an agent that ends right after Enter took the prompt is unknown. */
+const ended = (work: Work, { profile }: Entered): SubmitResult =>
+  profile.kind === "agent" ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "readiness");
+
+/** The order is the proof: it emptied its box first and said afterwards, for the first time, that it has started. */
+const isDropped = ({ watch }: Work, { profile, hasStarted }: Entered, emptiedSeq: number): boolean =>
+  !hasStarted && watch.state.state === "idle" && hasStartedSince(watch, profile, emptiedSeq);
+
+function detailsOf({ before, probe }: Entered, shown: ScreenCapture | undefined): SubmitResult["details"] {
+  const screenNote = shown === undefined ? undefined : noteOn(before, shown, probe);
+  return screenNote === undefined ? undefined : { screenNote };
+}
+
+/**
+ * It works, or it is idle again: a short turn may be over before anybody looks. An agent's idle that only its screen tells
+ * may be a frame that lacked its box.
+ */
+const hasWorked = ({ kind }: Profile, atEnter: Readiness, now: Readiness): boolean =>
+  now.state === "busy" ||
+  (now.state === "idle" &&
+    atEnter.state === "idle" &&
+    now.position !== atEnter.position &&
+    (kind !== "agent" || now.source !== "screen"));
+
+/** `missed`: it still stands there. `boxed`: in the box, elsewhere. `emptied`: the box is without it. `unclear`: anything. */
+type Verdict = "screen" | "output" | "missed" | "boxed" | "emptied" | "unclear";
+
+function verdict({ profile, probe, before, place, within }: Entered, now: ScreenCapture): Verdict {
+  const { screen, dialog, box } = now;
+  if (within !== undefined) {
+    const isOpen = dialog?.text === within && isStillAt(probe, place, screen);
+    return isOpen || !goesOn(now) ? "unclear" : "screen";
+  }
+  const isThere = isStillAt(probe, place, screen);
+  const isAgent = profile.kind === "agent";
+  if (box !== undefined) {
+    const isInBox = significant(box.typed, probe.keepsFrames).includes(place.needle);
+    if (isInBox) return isThere && dialog === undefined ? "missed" : "boxed";
+    return !isAgent || isTakenUp(probe, before, now) ? "screen" : "emptied";
+  }
+  // None was open when Enter was pressed, and this one has not had it: the prompt before it had.
+  if (dialog !== undefined) return !isThere && (!isAgent || isTakenUp(probe, before, now)) ? "screen" : "unclear";
+  if (isThere) return "missed";
+  if (isAgent) return "unclear";
+  return isShown(probe, place, screen.lines) ? "output" : "screen";
+}
+
+const isTakenUp = (probe: EchoProbe, before: ScreenCapture, after: ScreenCapture): boolean =>
+  isInHistory(probe, [before.screen, rowsAbove(before)], [after.screen, rowsAbove(after)]);
+
+const rowsAbove = ({ box, screen }: ScreenCapture): number => box?.row ?? screen.lines.length;
+
+/** Nothing but this text, or the word that stands for it, is in the box; true where the box cannot be read. */
+export function holdsOnly({ box }: ScreenCapture, probe: EchoProbe, text: string, { needle }: EchoPlace): boolean {
+  if (box === undefined || probe.keepsFrames) return true;
+  if (comparable(box.typed) === needle) return true;
+  const rows = box.typed
+    .split("\n")
+    .map(comparable)
+    .filter((row) => row !== "");
+  return rows.length > 0 && isPartOf(rows, comparable(text));
+}
+
+/** What a program may leave out where it wraps a row: Ink has been seen to drop a letter. */
+const MAX_LOST_AT_WRAP = 2;
+
+/** Rows that follow upon each other in the text: a box may show a part of a long one. */
+function isPartOf([first = "", ...others]: readonly string[], text: string): boolean {
+  for (let at = text.indexOf(first); at >= 0; at = text.indexOf(first, at + 1)) {
+    const end = others.reduce<number | undefined>((from, row) => endOf(row, text, from), at + first.length);
+    if (end !== undefined) return true;
+  }
+  return false;
+}
+
+/** Where the row ends when it stands here, or a few letters on. */
+function endOf(row: string, text: string, from: number | undefined): number | undefined {
+  if (from === undefined) return undefined;
+  for (let lost = 0; lost <= MAX_LOST_AT_WRAP; lost += 1) {
+    if (text.startsWith(row, from + lost)) return from + lost + row.length;
+  }
+  return undefined;
+}

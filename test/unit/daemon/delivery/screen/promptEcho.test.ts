@@ -1,0 +1,93 @@
+/** Whether a screen shows what was typed: wrapped, framed, scrolled, said before, or behind a placeholder. */
+import { describe, expect, test } from "vitest";
+import {
+  changedRows,
+  echoProbe,
+  findEcho,
+  isStillAt,
+  relocate,
+  type Screen,
+} from "../../../../../daemon/delivery/screen/promptEcho.ts";
+
+const PLACEHOLDERS = [/\[Pasted text #\d+(?: \+\d+ lines)?\]/u];
+const screen = (lines: readonly string[], row = lines.length - 1, col = 2): Screen => ({ lines, cursor: { col, row } });
+const seen = (text: string, before: readonly string[], after: readonly string[]) =>
+  findEcho(echoProbe(text, PLACEHOLDERS), screen(before), screen(after));
+
+const RULE = "─".repeat(20);
+const EMPTY = ["> earlier", "● done", RULE, "❯ ", RULE, "  ? for shortcuts"];
+const box = (...rows: readonly string[]): string[] => [...EMPTY.slice(0, 3), ...rows, RULE, "  ? for shortcuts"];
+
+describe("a text is seen", () => {
+  test.each<[string, string, readonly string[]]>([
+    ["in the box", "fix it", box("❯ fix it")],
+    ["of one letter", "y", box("❯ y")],
+    ["behind half a word of somebody else", "fix it", box("❯ I wanfix it")],
+    ["before somebody's next letter", "fix it", box("❯ fix it!")],
+    ["wrapped and set in", "please fix the failing test", box("❯ please fix", "  the failing", "  test")],
+    ["in a frame", "please fix the failing test", box("│ please fix the   │", "│ failing test     │")],
+    ["with marks of continuation", "one line of it\nthe second one", box("❯ one line of it", "... the second one")],
+    [
+      "by its end, when the box shows no more",
+      `${"x y ".repeat(90)}the very end of it`,
+      box("❯ x y x y x y x y x y", "  the very end of it"),
+    ],
+    ["without what the terminal made of an emoji", "naïve 漢字 👩‍👩‍👧 é", box("❯ naïve 漢字 👩")],
+    ["with a skin tone", "good 👍🏽", box("❯ good 👍")],
+    ["composed otherwise", "cafe\u0301 ole", box("❯ caf\u00e9 ole")],
+    ["of frame characters", "│ ─", box("❯ │ ─")],
+    ["behind a placeholder", "a\nb\nc\nd\ne\nf\ng", box("❯ [Pasted text #1 +6 lines]")],
+  ])("%s", (_how, text, after) => {
+    expect(seen(text, EMPTY, after)).toBeDefined();
+  });
+
+  test("although it stood there before, and has scrolled away at the top", () => {
+    const before = ["> continue", "● one", "> continue", "● two", RULE, "❯ ", RULE];
+    expect(seen("continue", before, [...before.slice(0, 5), "❯ continue", RULE])).toMatchObject({ row: 5 });
+    const scrolled = ["● one", "> continue", "● two", RULE, "❯ continue", RULE];
+    expect(seen("continue", before, scrolled)).toMatchObject({ row: 4 });
+  });
+
+  test("behind a second placeholder, not behind the one that was there", () => {
+    const text = "a\nb\nc\nd\ne\nf\ng";
+    const before = box("❯ [Pasted text #1 +6 lines]");
+    expect(seen(text, before, before)).toBeUndefined();
+    expect(seen(text, before, box("❯ [Pasted text #1 +6 lines][Pasted text #2 +6 lines]"))).toBeDefined();
+  });
+});
+
+describe("a text is not seen", () => {
+  test.each<[string, string, readonly string[], readonly string[]]>([
+    ["when nothing changed", "fix it", EMPTY, EMPTY],
+    ["when it stood there before", "earlier", EMPTY, EMPTY],
+    ["when something else changed", "earlier", EMPTY, [...EMPTY.slice(0, 5), "  press up to edit"]],
+    ["when only its beginning is there", "please fix the failing test", EMPTY, box("❯ please fix the")],
+    ["when it went up with the screen", "earlier", ["x", "> earlier", RULE], ["> earlier", RULE, "y"]],
+  ])("%s", (_how, text, before, after) => {
+    expect(seen(text, before, after)).toBeUndefined();
+  });
+});
+
+describe("a text is still there", () => {
+  const probe = echoProbe("fix it", []);
+  const shown = screen(box("❯ fix it"), 3, 8);
+  const place = relocate(probe, findEcho(probe, screen(EMPTY), shown)!, shown)!;
+
+  test("wherever the box has gone", () => {
+    expect(isStillAt(probe, place, shown)).toBe(true);
+    expect(isStillAt(probe, place, screen(["● more", ...box("❯ fix it")], 4, 8))).toBe(true);
+  });
+
+  test("not when the cursor left it, or the row says something else", () => {
+    expect(isStillAt(probe, place, screen(box("❯ fix it"), 3, 2))).toBe(false);
+    expect(isStillAt(probe, place, screen(["> fix it", ...box("❯ ")], 4, 8))).toBe(false);
+  });
+});
+
+test("rows that changed are those outside of the longest common sequence", () => {
+  expect(changedRows(["a", "b", "c"], ["z", "b", "x", "c"])).toEqual({ before: [0], after: [0, 2] });
+  // What has gone over the edge was not drawn over.
+  expect(changedRows(["a", "b", "c"], ["b", "x", "c"])).toEqual({ before: [], after: [1] });
+  expect(changedRows([], ["a"])).toEqual({ before: [], after: [0] });
+  expect(changedRows(["a", "b", "x"], ["a", "b", "y"])).toEqual({ before: [2], after: [2] });
+});
