@@ -5,6 +5,7 @@
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
+import { answerRequest, layoutMessage, presenceMessage } from "../devices/ownerMessages.ts";
 import { type DeviceAsk, type DeviceView, failed, type PageChannel, type PageMessage } from "./device/deviceAsk.ts";
 import {
   type BrowserDevice,
@@ -163,9 +164,7 @@ export class DevicePage {
   beat(): void {
     if (this.#owner === undefined) return;
     const { allow, layout } = this.#owner;
-    const { workspaceRevision } = layout;
-    const { deviceId } = this.#options.device;
-    this.#link?.send({ type: "device.presence", deviceId, workspaceRevision, remoteControl: { allow } });
+    this.#link?.send(presenceMessage(layout, allow));
   }
 
   #connect(role: "owner" | "caller"): void {
@@ -211,10 +210,13 @@ export class DevicePage {
 
   #handle(message: ServerMessage): void {
     if (message.type === "layout.rpc.request") {
-      const { requestId } = message;
-      if (this.#owner === undefined) return;
-      this.#link?.send({ type: "layout.rpc.ack", requestId, targetDeviceId: this.#options.device.deviceId });
-      this.#link?.send({ type: "layout.rpc.result", requestId, ...this.#owner.respond(message) });
+      const owner = this.#owner;
+      if (owner !== undefined)
+        answerRequest(
+          message,
+          (request) => owner.respond(request),
+          (answer) => this.#link?.send(answer),
+        );
     } else if (message.type === "device.presence") this.#labels.set(message.deviceId, message.deviceLabel);
     else if (!this.streams.handle(message) && !this.sessions.handle(message) && message.type === "error") {
       this.update({ problem: message.message });
@@ -257,9 +259,7 @@ export class DevicePage {
 
   #publish(): void {
     const layout = this.#owner?.layout;
-    if (layout === undefined) return;
-    const { ownerDeviceId, workspaceRevision, capturedAt, snapshot } = layout;
-    this.#link?.send({ type: "layout.snapshot.updated", ownerDeviceId, workspaceRevision, capturedAt, snapshot });
+    if (layout !== undefined) this.#link?.send(layoutMessage(layout));
   }
 
   #show(view: DeviceView): void {
