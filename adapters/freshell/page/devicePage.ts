@@ -5,6 +5,7 @@
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
+import { Refused } from "../../pages/askServer.ts";
 import { answerRequest, layoutMessage, presenceMessage } from "../devices/ownerMessages.ts";
 import { type DeviceAsk, type DeviceView, failed, type PageChannel, type PageMessage } from "./device/deviceAsk.ts";
 import {
@@ -19,7 +20,7 @@ import { OwnerDesk } from "./device/ownerDesk.ts";
 import { type DeviceState, FIRST_STATE, withView } from "./ui/deviceState.ts";
 import type { DeviceLogin } from "./net/deviceLogin.ts";
 import { FreshellLink, type LinkState, type ReadyMessage } from "./net/freshellLink.ts";
-import { PageApi, Refused } from "./net/pageApi.ts";
+import { PageApi } from "./net/pageApi.ts";
 import { SessionStreams } from "./net/sessionStreams.ts";
 import { TerminalStreams } from "./net/terminalStreams.ts";
 
@@ -142,7 +143,7 @@ export class DevicePage {
   /** Resolves with what is wrong; undefined on success. */
   async giveToken(token: string): Promise<string | undefined> {
     try {
-      await this.#options.login.open(token.trim());
+      await this.#options.login.open(token);
     } catch (error) {
       if (error instanceof Refused && error.status === 401) return "This is not the server's token.";
       return error instanceof Error ? error.message : "the token could not be sent";

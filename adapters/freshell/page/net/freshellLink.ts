@@ -5,9 +5,9 @@
 import type { Clock, Timer } from "../../../../daemon/time/clock.ts";
 import { CLOSE_CODES, type ServerMessage } from "../../../../protocol/api/freshell/freshellWire.ts";
 import { parseOutcome, type RpcOutcome } from "../../../../protocol/api/freshell/rpc.ts";
+import { Refused } from "../../../pages/askServer.ts";
 import { DEVICE_CAPABILITIES } from "../../devices/ownerMessages.ts";
 import { failed } from "../device/deviceAsk.ts";
-import { Refused } from "./pageApi.ts";
 
 export type LinkState =
   | { readonly kind: "connecting" }

@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { TerminalEntry } from "../../../../protocol/api/freshell/freshellHttp.ts";
 import type { DevicePage } from "../devicePage.ts";
-import { Button } from "./buttons.tsx";
+import { Button } from "../../../pages/controls.tsx";
 import { change } from "./deviceActions.ts";
 import { startOptions } from "./terminalPane.tsx";
 
