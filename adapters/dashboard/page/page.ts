@@ -5,7 +5,7 @@
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { SseEvent } from "../../../protocol/text/sse.ts";
 import { Refused } from "../../pages/askServer.ts";
-import { parseJson } from "../fields.ts";
+import { parseJson } from "../../../protocol/text/jsonObject.ts";
 import { foldEvent, agentsFrom } from "./model/agents.ts";
 import type { Answer } from "./model/answers.ts";
 import { respondBody } from "./model/answers.ts";

@@ -8,6 +8,7 @@ import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import { createPrivate } from "../../../daemon/ops/privateFiles.ts";
 import { AppError } from "../../../protocol/errors.ts";
+import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 import type { Io } from "../../cli/cliIo.ts";
 import { newId } from "../newId.ts";
 
@@ -41,16 +42,6 @@ export function readText(path: string): string | undefined {
   });
 }
 
-/** Undefined: not a JSON object. */
-export function objectIn<Fields>(json: string): Partial<Record<keyof Fields, unknown>> | undefined {
-  try {
-    const found = JSON.parse(json) as unknown;
-    return typeof found === "object" && found !== null ? found : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 interface DeviceIdentity {
   readonly deviceId: string;
   /** Host, user and a few random characters: people recognise it, and two devices of one user differ. */
@@ -73,7 +64,7 @@ export function deviceIdentity(io: Io): DeviceIdentity {
 function readIdentity(path: string): DeviceIdentity | undefined {
   const json = readText(path);
   if (json === undefined) return undefined;
-  const { deviceId, deviceLabel } = objectIn<DeviceIdentity>(json) ?? {};
+  const { deviceId, deviceLabel } = fieldsOf(parseJson(json)) ?? {};
   if (typeof deviceId === "string" && deviceId !== "" && typeof deviceLabel === "string")
     return { deviceId, deviceLabel };
   throw unusable(path, "holds no device id: remove it, and the next command makes a new device");

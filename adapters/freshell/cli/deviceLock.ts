@@ -9,9 +9,10 @@ import { procfs } from "../../../daemon/host/procfs.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { createPrivate } from "../../../daemon/ops/privateFiles.ts";
+import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 import type { Io } from "../../cli/cliIo.ts";
 import { newId } from "../newId.ts";
-import { attempt, freshellHome, objectIn, readText, unusable } from "./deviceIdentity.ts";
+import { attempt, freshellHome, readText, unusable } from "./deviceIdentity.ts";
 
 /** For one holder: a command holds it for a fraction of a second. Many in a row may take longer. */
 const HELD_MS = 5_000;
@@ -80,7 +81,7 @@ function contentOf(path: string): string | undefined {
 }
 
 function holderIn(text: string): Holder | undefined {
-  const { pid, start, isResident } = objectIn<Holder>(text) ?? {};
+  const { pid, start, isResident } = fieldsOf(parseJson(text)) ?? {};
   const isWhole = Number.isSafeInteger(pid) && (pid as number) > 0 && typeof start === "string";
   return isWhole ? { pid: pid as number, start, isResident: isResident === true } : undefined;
 }

@@ -8,7 +8,7 @@ import { IncomingMessage, request as httpRequest } from "node:http";
 import { Socket } from "node:net";
 import type { FreshellFault, OperationErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
 import { ERROR_SURFACES, toAppError } from "../../../protocol/errors.ts";
-import { objectIn } from "./deviceIdentity.ts";
+import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 
 type CommandFault = FreshellFault<OperationErrorCode>;
 
@@ -71,10 +71,10 @@ const MAX_RESPONSE_BYTES = 67_108_864;
 /** @throws CommandFailure; what `signal` aborts with. */
 export async function freshellRequest<Body>(asked: FreshellRequest): Promise<Body> {
   const { text, status } = await exchange(asked);
-  const body = objectIn(text);
-  const fault = faultOf(body ?? {});
+  const body = parseJson(text);
+  const fault = faultOf(body);
   if (fault !== undefined) throw new CommandFailure(fault);
-  if (body === undefined || status >= 300) {
+  if (typeof body !== "object" || body === null || status >= 300) {
     throw unreachable(asked.url, `another program listens there (status ${status})`);
   }
   return body as Body;
@@ -124,7 +124,7 @@ async function exchange(asked: FreshellRequest): Promise<{ readonly text: string
  */
 export function rehearseResponse(url: string): void {
   const incoming = new IncomingMessage(new Socket());
-  void readAll(url, incoming).then((text) => faultOf(objectIn(text) ?? {}));
+  void readAll(url, incoming).then((text) => faultOf(parseJson(text)));
   incoming.complete = true;
   incoming.push(Buffer.from("{}"));
   incoming.push(null);
@@ -152,10 +152,9 @@ function readAll(url: string, incoming: IncomingMessage): Promise<string> {
 }
 
 /** A code unknown to us, from a newer server, is still an error. */
-function faultOf(body: object): CommandFault | undefined {
-  const { error } = body as { readonly error?: Partial<FreshellFault> | undefined };
-  if (typeof error !== "object" || typeof error.code !== "string" || typeof error.message !== "string")
-    return undefined;
+function faultOf(body: unknown): CommandFault | undefined {
+  const error = fieldsOf(fieldsOf(body)?.["error"]) as Partial<FreshellFault> | undefined;
+  if (typeof error?.code !== "string" || typeof error.message !== "string") return undefined;
   const { code, message, details, stage } = error;
   const isKnown = Object.hasOwn(ERROR_SURFACES, code);
   return {

@@ -10,8 +10,9 @@ import { systemClock } from "../../../daemon/time/clock.ts";
 import { watchNames } from "../../../daemon/host/nodeSystem.ts";
 import type { DeviceSessionResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
+import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 import type { Io } from "../../cli/cliIo.ts";
-import { attempt, freshellHome, objectIn } from "./deviceIdentity.ts";
+import { attempt, freshellHome } from "./deviceIdentity.ts";
 import { freshellRequest, type FreshellRequest, isUnauthorized } from "./freshellRequest.ts";
 
 export type Call = Pick<FreshellRequest, "method" | "path" | "body" | "changes" | "meanwhile"> & {
@@ -171,11 +172,11 @@ function readCredentials(io: Io): Credentials | undefined {
   const path = credentialsPath(io);
   const text = readLogin(path);
   if (text === undefined) return undefined;
-  const found = objectIn<Credentials>(text) ?? {};
+  const found = fieldsOf(parseJson(text)) ?? {};
   const { url, deviceId, deviceLabel, deviceToken, refreshToken, expiresAt, scopes } = found;
   const texts = [url, deviceId, deviceLabel, deviceToken, refreshToken];
   const isWhole = texts.every((one) => typeof one === "string" && one !== "") && typeof expiresAt === "number";
-  if (isWhole && Array.isArray(scopes) && URL.canParse(url as string)) return found as Credentials;
+  if (isWhole && Array.isArray(scopes) && URL.canParse(url as string)) return found as object as Credentials;
   throw new AppError("UNAUTHORIZED", `${path} is not a login file: remove it and run \`freshell auth login\``);
 }
 

@@ -15,6 +15,7 @@ import {
   type ServerMessage,
 } from "../../../protocol/api/freshell/freshellWire.ts";
 import { AppError } from "../../../protocol/errors.ts";
+import { parseJson } from "../../../protocol/text/jsonObject.ts";
 import type { Io } from "../../cli/cliIo.ts";
 import type { CommandCall } from "../../cli/commandTypes.ts";
 import { DeviceRuntime } from "../devices/deviceRuntime.ts";
@@ -138,12 +139,9 @@ export class OwnDevice {
 const fileStore = (path: string): DeviceStore => ({
   load: () => {
     const text = readText(path);
-    if (text === undefined) return undefined;
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      throw new AppError("INVALID_ARGUMENT", `${path} is not JSON`);
-    }
+    const saved = parseJson(text ?? "");
+    if (text === undefined || saved !== undefined) return saved;
+    throw new AppError("INVALID_ARGUMENT", `${path} is not JSON`);
   },
   save: (saved) => attempt(path, "written", () => replacePrivate(path, `${JSON.stringify(saved)}\n`)),
 });

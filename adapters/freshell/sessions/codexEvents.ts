@@ -3,7 +3,8 @@
  * comes only completed is reported as both.
  */
 import type { CodingEvent, CodingParser } from "./codingParser.ts";
-import { given, isObject, listAt, numberAt, objectAt, textAt } from "./jsonFields.ts";
+import { isFields } from "../../../protocol/text/jsonObject.ts";
+import { given, listAt, numberAt, objectAt, textAt } from "./jsonFields.ts";
 import { MAX_OPEN_TOOL_CALLS } from "./sessionLimits.ts";
 import type { JsonLine } from "./sessionProgram.ts";
 
@@ -106,14 +107,14 @@ function outputOf(item: JsonLine): string {
   if (item["type"] === "command_execution") return textAt(item, "aggregated_output") ?? "";
   if (item["type"] === "file_change") {
     return (listAt(item, "changes") ?? [])
-      .filter(isObject)
+      .filter(isFields)
       .map((change) => `${textAt(change, "kind") ?? ""} ${textAt(change, "path") ?? ""}`)
       .join("\n");
   }
   const result = objectAt(item, "result");
   const parts = (result === undefined ? undefined : listAt(result, "content")) ?? [];
   return parts
-    .filter(isObject)
+    .filter(isFields)
     .flatMap((part) => textAt(part, "text") ?? [])
     .join("\n");
 }

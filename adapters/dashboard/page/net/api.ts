@@ -1,6 +1,6 @@
 /** The dashboard's routes as functions. Every failure is a `Refused` with a message a person can act on. */
 import { askServer, type ErrorShape, type Fetch, jsonOf, Refused } from "../../../pages/askServer.ts";
-import { fieldsOf, textOf } from "../../fields.ts";
+import { fieldsOf, textOf } from "../../../../protocol/text/jsonObject.ts";
 
 export interface Answered {
   readonly body: unknown;

@@ -5,7 +5,7 @@
 import type { Clock } from "../../../../daemon/time/clock.ts";
 import { sleep } from "../../../../daemon/time/within.ts";
 import { Refused } from "../../../pages/askServer.ts";
-import { fieldsOf, textOf } from "../../fields.ts";
+import { fieldsOf, textOf } from "../../../../protocol/text/jsonObject.ts";
 import { number } from "../model/agentCard.ts";
 import type { Api } from "./api.ts";
 
