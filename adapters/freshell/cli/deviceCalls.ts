@@ -2,12 +2,7 @@
  * Commands' requests to a device: its layout, and changes to it, always through the server. For this command line's own
  * device a command is also the owner meanwhile, unless `device run` is; for other devices it is only a caller.
  */
-import {
-  type ContentRef,
-  contentRefOf,
-  type LayoutLeaf,
-  type LayoutTab,
-} from "../../../protocol/api/freshell/deviceLayout.ts";
+import { type ContentRef, contentRefOf } from "../../../protocol/api/freshell/deviceLayout.ts";
 import { DEVICE_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { DeviceEntry, DeviceLayoutResponse, RpcRequest, RpcSuccess } from "../../../protocol/api/freshell/rpc.ts";
 import {
@@ -39,32 +34,8 @@ interface ResolvedPane {
   readonly contentRef: ContentRef | null;
 }
 
-/** The layout of a list, and how fresh it is (seed 002 §10.2). */
-type Workspace = Omit<DeviceLayoutResponse, "snapshot">;
-
-interface ListedTab extends LayoutTab {
-  /** As `tab-index:` counts. */
-  readonly index: number;
-  readonly active: boolean;
-  readonly panes: number;
-}
-export interface ListedPane {
-  readonly id: string;
-  readonly tabId: string;
-  readonly kind: string;
-  readonly status: string;
-  readonly contentRef: ContentRef | null;
-  /** As `pane-index:` counts within its tab. */
-  readonly index: number;
-  readonly active: boolean;
-  readonly [further: string]: unknown;
-}
-export type TabList = Workspace & { readonly activeTabId: string | null; readonly tabs: readonly ListedTab[] };
-export type PaneList = Workspace & { readonly panes: readonly ListedPane[] };
-type FoundPane = Pick<LayoutTab, "id" | "title"> & {
-  readonly leaf: LayoutLeaf;
-  readonly contentRef: ContentRef | null;
-};
+export type TabList = Awaited<ReturnType<DeviceCalls["tabs"]>>;
+export type PaneList = Awaited<ReturnType<DeviceCalls["panes"]>>;
 
 export class DeviceCalls {
   /** The target device. */
@@ -122,8 +93,8 @@ export class DeviceCalls {
     });
   }
 
-  /** @throws AppError, CommandFailure */
-  async tabs(allowStale: boolean): Promise<TabList> {
+  /** With the index that `tab-index:` counts. @throws AppError, CommandFailure */
+  async tabs(allowStale: boolean) {
     const { snapshot, ...workspace } = await this.#layout(allowStale);
     const { activeTabId } = snapshot;
     const tabs = snapshot.tabs.map((tab, index) => ({
@@ -135,8 +106,11 @@ export class DeviceCalls {
     return { ...workspace, activeTabId, tabs };
   }
 
-  /** A pane's data comes from the owner, its place from the tree. @throws AppError, CommandFailure */
-  async panes(allowStale: boolean, within: string | undefined): Promise<PaneList> {
+  /**
+   * A pane's data comes from the owner, its place from the tree, with the index that `pane-index:` counts within its tab.
+   * @throws AppError, CommandFailure
+   */
+  async panes(allowStale: boolean, within: string | undefined) {
     const { snapshot, ...workspace } = await this.#layout(allowStale);
     const { panes = [], activePane } = snapshot;
     const tabs = within === undefined ? snapshot.tabs : [findTab(snapshot, within)];
@@ -160,15 +134,12 @@ export class DeviceCalls {
   }
 
   /** The active pane by default; none of a device without tabs. @throws AppError, CommandFailure */
-  async pane(
-    target: string | undefined,
-    within: string | undefined,
-  ): Promise<Workspace & { readonly found: FoundPane | undefined }> {
+  async pane(target: string | undefined, within: string | undefined) {
     const { snapshot, ...workspace } = await this.#layout(false);
     const isEmpty = target === undefined && within === undefined && snapshot.tabs.length === 0;
     if (isEmpty) return { ...workspace, found: undefined };
-    const { tab, leaf } = findPane(snapshot, target, within);
-    return { ...workspace, found: { id: tab.id, title: tab.title, leaf, contentRef: contentRefOf(leaf.content) } };
+    const found = findPane(snapshot, target, within);
+    return { ...workspace, found: { ...found, contentRef: contentRefOf(found.leaf.content) } };
   }
 
   /** The server's entry of it. @throws AppError, CommandFailure */

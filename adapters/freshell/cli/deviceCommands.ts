@@ -8,7 +8,7 @@ import type { RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
 import type { CommandSpec } from "../../cli/commandTypes.ts";
 import { printable } from "../../cli/textTable.ts";
 import { ownPane } from "./commandTargets.ts";
-import type { Changed, DeviceCalls, ListedPane, PaneList, TabList } from "./deviceCalls.ts";
+import type { Changed, DeviceCalls, PaneList, TabList } from "./deviceCalls.ts";
 import {
   DEVICE_OPTION,
   facts,
@@ -251,7 +251,7 @@ export const LAYOUT_COMMANDS: readonly CommandSpec[] = [
       (await deviceCalls(call)).panes(call.options.flag("allow-stale"), call.options.text("tab")),
     show: (list) =>
       staleness(list) +
-      listed<ListedPane>([
+      listed<PaneList["panes"][number]>([
         ["", mark],
         ["INDEX", ({ index }) => String(index)],
         ["PANE", ({ id }) => `pane:${id}`],
@@ -283,10 +283,11 @@ const staleness = ({ source, capturedAt }: Pick<TabList, "source" | "capturedAt"
 const sessionText = ({ sessionRef }: Extract<ContentRef, { readonly sessionRef: unknown }>): string =>
   `${sessionRef.provider}:${sessionRef.sessionId}`;
 
-function shownContent({ contentRef, url, filePath }: ListedPane): string {
+function shownContent({ contentRef, url, filePath }: PaneList["panes"][number]): string {
   if (contentRef)
     return "terminalId" in contentRef ? `terminal:${contentRef.terminalId}` : `session:${sessionText(contentRef)}`;
-  const shown = url ?? filePath;
+  // Another program may be the owner.
+  const shown: unknown = url ?? filePath;
   return typeof shown === "string" ? shown : "";
 }
 
@@ -330,11 +331,11 @@ async function paneValues(
   const { workspaceRevision, ownerOnline, found } = await calls.pane(target, tab);
   const values = { workspaceRevision: String(workspaceRevision), ownerOnline: String(ownerOnline) };
   if (found === undefined) return values;
-  const { id, title, leaf, contentRef } = found;
+  const { tab: inTab, leaf, contentRef } = found;
   return {
     ...values,
-    tabId: id,
-    tabTitle: title,
+    tabId: inTab.id,
+    tabTitle: inTab.title,
     paneId: leaf.id,
     paneKind: leaf.content.kind,
     ...(contentRef !== null && "terminalId" in contentRef ? { terminalId: contentRef.terminalId } : {}),
