@@ -1,13 +1,14 @@
 /** Messages as the `sdk` kind of session has them: their parts, and the results of tools. */
 import type { ContentBlock, SessionUsage } from "../../protocol/api/freshell/sessionEvents.ts";
-import { given, isObject, type JsonLine, listAt, numberAt, objectAt, textAt } from "./jsonFields.ts";
+import { isFields } from "../../protocol/text/jsonObject.ts";
+import { given, type JsonLine, listAt, numberAt, objectAt, textAt } from "./jsonFields.ts";
 
 /** Unknown parts, from a later version, are passed on unchanged. */
 export function contentOf(message: JsonLine | undefined): readonly ContentBlock[] {
   if (message === undefined) return [];
   const text = textAt(message, "content");
   if (text !== undefined) return [{ type: "text", text }];
-  return (listAt(message, "content") ?? []).filter(isObject).map(blockOf);
+  return (listAt(message, "content") ?? []).filter(isFields).map(blockOf);
 }
 
 function blockOf(block: JsonLine): ContentBlock {
@@ -39,7 +40,7 @@ function blockOf(block: JsonLine): ContentBlock {
 export function resultText({ content }: Extract<ContentBlock, { type: "tool_result" }>): string {
   if (typeof content === "string") return content;
   return (content ?? [])
-    .filter(isObject)
+    .filter(isFields)
     .map((part) => textAt(part, "text"))
     .filter((text) => text !== undefined)
     .join("\n");

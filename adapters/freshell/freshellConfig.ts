@@ -10,7 +10,7 @@ import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import { HOST, ORIGINS, pathSetting, PORT, wholeNumber, YES_OR_NO } from "../../daemon/ops/settingSchemas.ts";
 import type { FlagSpec, SettingReader } from "../../daemon/ops/settings.ts";
 import { isLoopbackAddress } from "../kit/peers/addresses.ts";
-import { freshellHome } from "./cli/freshellHome.ts";
+import { freshellHome } from "./cli/deviceIdentity.ts";
 
 /** The engine's five, as this adapter's share of them. */
 interface FreshellWaitLimits {

@@ -4,7 +4,7 @@
  */
 import type { IParser } from "@xterm/headless";
 
-interface QueryOptions {
+export interface QueryOptions {
   /** Another terminal answers. */
   readonly isSilent: () => boolean;
   /** Text that a program wants on the clipboard. */

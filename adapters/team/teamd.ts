@@ -3,6 +3,7 @@
  * inbox, no lease. The daemon and, inside pi, the extension use it, so it needs only `fetch`. It connects only to this
  * machine and follows no redirects, so that the token goes nowhere else.
  */
+import { fieldsOf } from "../../protocol/text/jsonObject.ts";
 import { isLoopbackAddress } from "../kit/peers/addresses.ts";
 import { teamError } from "./teamErrors.ts";
 import { THREAD_TAIL_MESSAGES } from "./teamLimits.ts";
@@ -55,7 +56,7 @@ export class TeamdClient {
     const { teamId, agentId } = this.#teamd;
     const everybody = [...new Set([agentId, ...participants])];
     const response = await this.#call("POST", "/v1/threads", { teamId, agentId, title, participants: everybody });
-    const { id } = objectOf(succeeded(response)["thread"]);
+    const { id } = fieldsOf(succeeded(response)["thread"]) ?? {};
     if (typeof id === "string" && id !== "") return id;
     throw teamError("teamd_unavailable", "teamd created a thread without an id; check that its version is supported");
   }
@@ -69,7 +70,7 @@ export class TeamdClient {
   async postOnce(threadId: string, message: string): Promise<void> {
     const { messages } = await this.#tail(threadId, THREAD_TAIL_MESSAGES);
     const isOurs = (value: unknown): boolean => {
-      const { from, body } = objectOf(value);
+      const { from, body } = fieldsOf(value) ?? {};
       return from === this.#teamd.agentId && body === message.trim();
     };
     if (Array.isArray(messages) && messages.some(isOurs)) return;
@@ -117,7 +118,7 @@ export class TeamdClient {
         redirect: "error",
         signal: AbortSignal.timeout(RESPONSE_WITHIN_MS),
       });
-      return { status: response.status, body: objectOf(JSON.parse(await boundedText(response))) };
+      return { status: response.status, body: fieldsOf(JSON.parse(await boundedText(response))) ?? {} };
     } catch (error) {
       throw unavailable(`teamd does not respond at ${url}; check that it is running`, error);
     }
@@ -138,20 +139,17 @@ function succeeded(response: TeamdResponse): Record<string, unknown> {
   if (response.status === 404 && codeOf(response) === "TEAM_NOT_FOUND") {
     throw unavailable("teamd serves another team; check teamId");
   }
-  const { message } = objectOf(response.body["error"]);
+  const { message } = fieldsOf(response.body["error"]) ?? {};
   const reason = typeof message === "string" ? `: ${message.slice(0, MAX_REASON_CHARS)}` : "";
   throw unavailable(`teamd refused (${response.status} ${codeOf(response)})${reason}`);
 }
 
 function codeOf({ body }: TeamdResponse): string {
-  const { code } = objectOf(body["error"]);
+  const { code } = fieldsOf(body["error"]) ?? {};
   return typeof code === "string" ? code.slice(0, MAX_REASON_CHARS) : "";
 }
 
 const unavailable = (message: string, cause?: unknown) => teamError("teamd_unavailable", message, { cause });
-
-const objectOf = (value: unknown): Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 
 async function boundedText(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];

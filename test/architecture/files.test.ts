@@ -34,7 +34,7 @@ test("a file gets its name by a rename or a link in one room, but for a few name
       // sets a damaged database aside, with its log
       "daemon/ops/database.ts",
       // sets a layout aside that is not one
-      "adapters/freshell/cli/deviceFile.ts",
+      "adapters/freshell/cli/ownDevice.ts",
       // rotates: every file gets the next one's name
       "adapters/freshell/relay/lineFile.ts",
     ].toSorted(),

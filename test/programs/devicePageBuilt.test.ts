@@ -1,6 +1,6 @@
 /** F244: what is shipped, together: the daemon, the page it serves in a browser, and the command line that drives it. */
 import { expect, test } from "vitest";
-import type { PaneList } from "../../adapters/freshell/cli/layoutListings.ts";
+import type { PaneList } from "../../adapters/freshell/cli/deviceCalls.ts";
 import { AUTH_TOKEN, freshellScene } from "../support/freshell/freshellScene.ts";
 import { NO_BROWSER, startBrowser } from "../support/page/browser.ts";
 

@@ -3,7 +3,7 @@
  * what is made, in which order, what the page shows of it, and that what fails leaves neither a pane nor a process.
  */
 import { describe, expect, test } from "vitest";
-import type { PaneList } from "../../adapters/freshell/cli/layoutListings.ts";
+import type { PaneList } from "../../adapters/freshell/cli/deviceCalls.ts";
 import type { FreshellWaitResponse, TerminalEntry } from "../../protocol/api/freshell/freshellHttp.ts";
 import { FAKE_CLAUDE } from "../support/freshell/agentScene.ts";
 import { NO_BROWSER } from "../support/page/browser.ts";

@@ -3,7 +3,7 @@
  * command answers, and what the person at the page sees. Each is one revision; what is refused changes nothing.
  */
 import { describe, expect, test } from "vitest";
-import type { PaneList, TabList } from "../../adapters/freshell/cli/layoutListings.ts";
+import type { PaneList, TabList } from "../../adapters/freshell/cli/deviceCalls.ts";
 import type { DeviceEntry } from "../../protocol/api/freshell/rpc.ts";
 import { NO_BROWSER } from "../support/page/browser.ts";
 import { pageOwner } from "../support/page/pageOwner.ts";

@@ -1,7 +1,7 @@
 /** The built command line as a device, against the daemon and real tmux: what two devices do to each other's layouts. */
 import { existsSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { PaneList, TabList } from "../../adapters/freshell/cli/layoutListings.ts";
+import type { PaneList, TabList } from "../../adapters/freshell/cli/deviceCalls.ts";
 import type { DeviceEntry } from "../../protocol/api/freshell/rpc.ts";
 import type { TerminalEntry } from "../../protocol/api/freshell/freshellHttp.ts";
 import type { FreshellScene } from "../support/freshell/freshellScene.ts";

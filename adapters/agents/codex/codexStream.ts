@@ -3,8 +3,9 @@
  * completed; an item that comes only completed is reported as both.
  */
 import { AppError } from "../../../protocol/errors.ts";
+import { isFields } from "../../../protocol/text/jsonObject.ts";
 import { type AgentStream, type CodingEvent, type CodingParser, isPlain, option } from "../agentStream.ts";
-import { given, isObject, type JsonLine, listAt, numberAt, objectAt, textAt } from "../jsonFields.ts";
+import { given, type JsonLine, listAt, numberAt, objectAt, textAt } from "../jsonFields.ts";
 
 /** Open tool calls that are remembered, so that each is reported once; past this one may be reported twice. */
 const MAX_OPEN_TOOL_CALLS = 1_000;
@@ -127,14 +128,14 @@ function outputOf(item: JsonLine): string {
   if (item["type"] === "command_execution") return textAt(item, "aggregated_output") ?? "";
   if (item["type"] === "file_change") {
     return (listAt(item, "changes") ?? [])
-      .filter(isObject)
+      .filter(isFields)
       .map((change) => `${textAt(change, "kind") ?? ""} ${textAt(change, "path") ?? ""}`)
       .join("\n");
   }
   const result = objectAt(item, "result");
   const parts = (result === undefined ? undefined : listAt(result, "content")) ?? [];
   return parts
-    .filter(isObject)
+    .filter(isFields)
     .flatMap((part) => textAt(part, "text") ?? [])
     .join("\n");
 }

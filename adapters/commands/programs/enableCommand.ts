@@ -1,4 +1,5 @@
 /** `tmuxwire enable` and `disable`: what plain `serve` starts in addition, kept in the configuration file. */
+import { isFields } from "../../../protocol/text/jsonObject.ts";
 import { ENABLED_KEY } from "../../../daemon/ops/daemonConfig.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { OPT_IN_NAMES } from "../../adapters.ts";
@@ -47,7 +48,7 @@ function change({ io }: CommandCall, edit: (names: readonly string[]) => readonl
   const root = rootOf(path, readConfigFile(io.env, io.homeDir)?.text ?? "{}");
   const [section = "", key = ""] = ENABLED_KEY.split(".");
   const serve = root[section] ?? {};
-  if (!isObject(serve)) throw notUnderstood(path, section);
+  if (!isFields(serve)) throw notUnderstood(path, section);
   const names = namesIn(serve[key]);
   if (names === undefined) throw notUnderstood(path, ENABLED_KEY);
   const wanted = [...new Set(edit(names))];
@@ -63,7 +64,7 @@ function change({ io }: CommandCall, edit: (names: readonly string[]) => readonl
 function rootOf(path: string, text: string): Record<string, unknown> {
   try {
     const root: unknown = JSON.parse(text);
-    if (isObject(root)) return root;
+    if (isFields(root)) return root;
   } catch {
     // Rejected below, like a file that is not an object.
   }
@@ -76,9 +77,6 @@ function namesIn(value: unknown): readonly string[] | undefined {
   if (typeof value === "string") return value.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
   return Array.isArray(value) && value.every((name) => typeof name === "string") ? value : undefined;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const notUnderstood = (path: string, key: string): AppError =>
   new AppError("CONFIGURATION_INVALID", `"${key}" in ${path} has an unexpected value; correct it by hand`);

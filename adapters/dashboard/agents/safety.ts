@@ -2,7 +2,7 @@
  * What a permission would let happen, by its tool and its command: for a colour, never for a decision. A shell has more ways
  * to destroy than any list: only a command that is read to its last word is called safe, and what is unsure is `unknown`.
  */
-import { fieldsOf, textOf } from "../fields.ts";
+import { fieldsOf, textOf } from "../../../protocol/text/jsonObject.ts";
 
 /** From harmless to worst. */
 export const SAFETIES = ["safe_read", "safe_write", "unknown", "destructive"] as const;

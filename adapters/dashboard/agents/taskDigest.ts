@@ -1,5 +1,5 @@
 /** An agent's last task on its card beyond its state: number of turns, last message, plan. */
-import { fieldsOf, textOf } from "../fields.ts";
+import { fieldsOf, textOf } from "../../../protocol/text/jsonObject.ts";
 import { clip } from "./questions.ts";
 import type { TurnRecord } from "../store/records.ts";
 

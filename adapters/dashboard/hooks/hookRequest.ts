@@ -7,7 +7,7 @@ import type { Context } from "hono";
 import { isPaneId } from "../../../protocol/ids.ts";
 import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import { MAX_NAME_CHARS } from "../dashboardLimits.ts";
-import { fieldsOf, textOf } from "../fields.ts";
+import { fieldsOf, textOf } from "../../../protocol/text/jsonObject.ts";
 
 /** The request, or the contract's error message. */
 export function parseHook(c: Context<GuardEnv>, bytes: Uint8Array) {

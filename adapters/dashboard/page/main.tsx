@@ -1,8 +1,7 @@
 /** Joins the parts: the page, its connection, the document. */
 import { render } from "preact";
 import { systemClock } from "../../../daemon/time/clock.ts";
-import { oncePerTurn } from "../../pages/oncePerTurn.ts";
-import { onReturn } from "../../pages/onReturn.ts";
+import { startPage } from "../../pages/startPage.ts";
 import { createApi } from "./net/api.ts";
 import { Page } from "./page.ts";
 import { App } from "./ui/app.tsx";
@@ -12,24 +11,24 @@ import { keepFocus } from "./ui/focus.ts";
 import { titleText } from "./words/stateWords.ts";
 import { askingCards } from "./model/pageState.ts";
 
-const root = document.querySelector("#page");
-if (root === null) throw new Error("the document has no place for the page");
-
 const api = createApi((input, init) => globalThis.fetch(input, init));
 const notifier = new Notifier((agentId) => {
   page.update({ selectedId: agentId });
   document.querySelector<HTMLElement>(`#agent-${agentId}`)?.focus();
 });
 
-root.replaceChildren();
-const draw = (): void => {
-  const { state } = page;
-  document.title = titleText(askingCards(state.agents).length);
-  notifier.keep(state.agents);
-  const refocus = keepFocus(document);
-  render(<App state={state} page={page} api={api} notifier={notifier} />, root);
-  refocus();
-};
+const redraw = startPage({
+  draw: (root) => {
+    const { state } = page;
+    document.title = titleText(askingCards(state.agents).length);
+    notifier.keep(state.agents);
+    const refocus = keepFocus(document);
+    render(<App state={state} page={page} api={api} notifier={notifier} />, root);
+    refocus();
+  },
+  onKey: (event) => handleKey(event, page),
+  onReturn: () => page.retryNow(),
+});
 
 const page: Page = new Page({
   api,
@@ -37,7 +36,7 @@ const page: Page = new Page({
   nowUnixMs: () => Date.now(),
   random: () => Math.random(),
   newKey: randomKey,
-  onChange: oncePerTurn(draw),
+  onChange: redraw,
   onAsking: (card) => notifier.asking(card),
 });
 notifier.onChange = () => page.update({});
@@ -47,9 +46,5 @@ function randomKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-// In the capture phase: before a controlled pane takes the key.
-document.addEventListener("keydown", (event) => handleKey(event, page), { capture: true });
-onReturn(() => page.retryNow());
-
-draw();
+redraw();
 page.start();

@@ -4,15 +4,15 @@
  */
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { SseEvent } from "../../../protocol/text/sse.ts";
-import { parseJson } from "../fields.ts";
 import { foldEvent, agentsFrom, waitingSinceOf } from "./model/agents.ts";
+import { Refused } from "../../pages/askServer.ts";
+import { parseJson } from "../../../protocol/text/jsonObject.ts";
 import type { Answer } from "./model/answers.ts";
 import { respondBody } from "./model/answers.ts";
 import type { AnswerProgress, PageState } from "./model/pageState.ts";
 import { beganAsking, firstState, withAgents, withEntry } from "./model/pageState.ts";
 import type { AgentCard } from "./model/agentCard.ts";
 import type { Api } from "./net/api.ts";
-import { ApiError } from "./net/apiError.ts";
 import { sendAnswer } from "./net/sendAnswer.ts";
 import type { LinkState } from "./model/pageState.ts";
 import { SseLink } from "./net/sseLink.ts";
@@ -190,7 +190,7 @@ export class Page {
       if (this.#loading !== abort) return;
       this.#loading = undefined;
       const message = error instanceof Error ? error.message : "the agents cannot be listed";
-      const tokenWanted = error instanceof ApiError && error.status === 401;
+      const tokenWanted = error instanceof Refused && error.status === 401;
       this.update({ problem: message, tokenWanted });
       this.#reloadLater();
     }

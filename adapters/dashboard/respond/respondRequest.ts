@@ -2,7 +2,8 @@
 import { isKeyName } from "../../../daemon/panes/keys.ts";
 import { MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
 import { MAX_ANSWERS, MAX_KEYS, MAX_OPTION_INDEX } from "../dashboardLimits.ts";
-import { bodyFields, fieldsOf, textOf } from "../fields.ts";
+import { fieldsOf, textOf } from "../../../protocol/text/jsonObject.ts";
+import { bodyFields } from "../fields.ts";
 
 export type RespondRequest = { readonly dialogId: string | undefined } & (
   | { readonly mode: "text" | "other"; readonly text: string }

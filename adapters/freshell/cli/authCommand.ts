@@ -2,31 +2,26 @@
  * `auth`: exchanges the server's token for a login of this device, and manages it (seed 002 §12.5). Tokens are never
  * printed.
  */
-import type { DeviceSessionResponse, FreshellOk } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { DeviceSessionResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { CommandCall } from "../../cli/commandTypes.ts";
-import { printable } from "../../cli/textTable.ts";
-import { failureOf } from "./commandFailure.ts";
-import { text } from "./commandOptions.ts";
-import type { Credentials } from "./loginFile.ts";
-import { removeCredentials } from "./loginFile.ts";
 import { deviceIdentity } from "./deviceIdentity.ts";
-import { type FreshellCall, freshellCommand } from "./freshellCommand.ts";
-import { type FreshellSession, headerToken } from "./freshellSession.ts";
+import { facts, type FreshellCall, freshellCommand, invalid, isoTime, post, text, word } from "./freshellCommand.ts";
+import { failureOf } from "./freshellRequest.ts";
+import { type Credentials, type FreshellSession, headerToken } from "./freshellSession.ts";
 
-const ACTIONS = ["login", "status", "refresh", "logout"] as const;
-
-interface Login {
+interface Login extends Omit<Credentials, "deviceToken" | "refreshToken"> {
   readonly loggedIn: true;
-  readonly url: string;
-  readonly deviceId: string;
-  readonly deviceLabel: string;
-  /** Unix milliseconds; the login itself is renewed before. */
-  readonly expiresAt: number;
   readonly expired: boolean;
-  readonly scopes: readonly string[];
 }
 type AuthData = Login | { readonly loggedIn: false };
+
+const ACTIONS: Readonly<Record<string, (call: FreshellCall) => Promise<AuthData> | AuthData>> = {
+  login,
+  status: ({ session }) => shownLogin(loginOf(session)),
+  refresh: async ({ session }) => shownLogin(await session.renew(loginOf(session))),
+  logout,
+};
 
 export const authCommand = freshellCommand<AuthData>({
   name: "auth",
@@ -35,30 +30,21 @@ export const authCommand = freshellCommand<AuthData>({
     "login exchanges the server's AUTH_TOKEN for a token of this device, kept in ~/.freshell/cli-auth.json; status shows when " +
       "it expires, refresh renews it (other commands do so when it is due), logout ends it and removes the file.",
   ],
-  positionals: [{ name: "ACTION", description: "what to do", choices: ACTIONS }],
+  positionals: [word("ACTION", "what to do", { choices: Object.keys(ACTIONS) })],
   options: [
     text("auth-token", "TOKEN", "login: the server's token, - for standard input; other users can see command lines"),
     text("from-env", "VARIABLE", "login: the variable that holds the server's token", { default: "AUTH_TOKEN" }),
   ],
   examples: [
-    { line: "freshell auth login --from-env AUTH_TOKEN", does: "the server's token is in the environment" },
-    { line: "freshell auth login --auth-token - <token", does: "the server's token is in a file" },
-    { line: "freshell auth status", does: "the server, this device, when the token expires" },
+    ["auth login --from-env AUTH_TOKEN", "the server's token is in the environment"],
+    ["auth login --auth-token - <token", "the server's token is in a file"],
+    ["auth status", "the server, this device, when the token expires"],
   ],
-  perform: async (call) => {
-    const { session } = call;
-    const action = call.positionals[0] as (typeof ACTIONS)[number];
-    if (action !== "login") refuseLoginOptions(call, action);
-    switch (action) {
-      case "login":
-        return login(call);
-      case "status":
-        return shownLogin(loginOf(session));
-      case "refresh":
-        return shownLogin(await session.renew(loginOf(session)));
-      case "logout":
-        return logout(call);
-    }
+  perform: (call) => {
+    const [action = ""] = call.positionals;
+    const given = ["auth-token", "from-env"].find((name) => call.options.text(name) !== undefined);
+    if (given !== undefined && action !== "login") throw invalid(`--${given} is for login, not for ${action}`);
+    return ACTIONS[action]!(call);
   },
   show: (data) => (data.loggedIn ? loginText(data) : "logged out\n"),
 });
@@ -68,43 +54,37 @@ async function login(call: FreshellCall): Promise<Login> {
   const { session } = call;
   const token = await bootstrapToken(call);
   const device = deviceIdentity(call.io);
-  const request = { method: "POST", path: "/api/device-sessions", body: { ...device, deviceType: "cli" } } as const;
-  const opened = await session.bearing<DeviceSessionResponse>(token, request);
+  const request = post("/api/device-sessions", { ...device, deviceType: "cli" });
+  const opened = await session.send<DeviceSessionResponse>(request, token);
   return shownLogin(session.keep(session.url, device.deviceLabel, opened));
 }
 
 async function bootstrapToken({ io, options }: CommandCall): Promise<string> {
   const [given, variable] = [options.text("auth-token"), options.text("from-env")];
-  if (given !== undefined && variable !== undefined) {
-    throw new AppError("INVALID_ARGUMENT", "give --auth-token or --from-env, not both");
+  if (given !== undefined && variable !== undefined) throw invalid("give --auth-token or --from-env, not both");
+  if (given === "-") {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of io.stdin as AsyncIterable<Uint8Array | string>) chunks.push(Buffer.from(chunk as string));
+    return headerToken(Buffer.concat(chunks).toString("utf8").trim(), "standard input");
   }
-  if (given === "-") return headerToken((await readAll(io.stdin)).trim(), "standard input");
   if (given !== undefined) return headerToken(given, "--auth-token");
   const name = variable ?? "AUTH_TOKEN";
   const value = io.env[name];
   if (value !== undefined && value !== "") return headerToken(value, name);
-  throw new AppError(
-    "INVALID_ARGUMENT",
-    `the variable ${JSON.stringify(name)} is not set: set it, or give --from-env VARIABLE`,
-  );
-}
-
-async function readAll(stdin: AsyncIterable<Uint8Array | string>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of stdin) chunks.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
-  return Buffer.concat(chunks).toString("utf8");
+  throw invalid(`the variable ${JSON.stringify(name)} is not set: set it, or give --from-env VARIABLE`);
 }
 
 /** A session unknown to the server counts as logged out; without a response the file stays, for a retry. */
-async function logout({ io, session }: FreshellCall): Promise<AuthData> {
+async function logout({ session }: FreshellCall): Promise<AuthData> {
   const { credentials } = session;
   if (credentials === undefined) return { loggedIn: false };
+  const request = { method: "DELETE", path: "/api/device-sessions/current" } as const;
   try {
-    await session.callLoggedIn<FreshellOk>(credentials, { method: "DELETE", path: "/api/device-sessions/current" });
+    await session.loggedIn(credentials, (url, token) => session.send(request, token, url));
   } catch (error) {
     if (!["UNAUTHORIZED", "NOT_FOUND"].includes(failureOf(error).fault.code)) throw error;
   }
-  removeCredentials(io);
+  session.forget();
   return { loggedIn: false };
 }
 
@@ -117,18 +97,10 @@ function shownLogin({ url, deviceId, deviceLabel, expiresAt, scopes }: Credentia
   return { loggedIn: true, url, deviceId, deviceLabel, expiresAt, expired: expiresAt <= Date.now(), scopes };
 }
 
-function loginText({ url, deviceId, deviceLabel, expiresAt, expired, scopes }: Login): string {
-  const until = `${new Date(expiresAt).toISOString()}${expired ? " (expired; the next command renews it)" : ""}`;
-  const rows = [
+const loginText = ({ url, deviceId, deviceLabel, expiresAt, expired, scopes }: Login): string =>
+  facts(13, [
     ["server", url],
     ["device", `${deviceLabel} (${deviceId})`],
-    ["token until", until],
+    ["token until", `${isoTime(expiresAt)}${expired ? " (expired; the next command renews it)" : ""}`],
     ["scopes", scopes.join(" ")],
-  ] as const;
-  return rows.map(([name, value]) => `${name.padEnd(13)}${printable(value)}\n`).join("");
-}
-
-function refuseLoginOptions({ options }: CommandCall, action: string): void {
-  const given = ["auth-token", "from-env"].find((name) => options.text(name) !== undefined);
-  if (given !== undefined) throw new AppError("INVALID_ARGUMENT", `--${given} is for login, not for ${action}`);
-}
+  ]);

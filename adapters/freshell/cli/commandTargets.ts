@@ -2,16 +2,21 @@
  * Targets of commands (seed 002 §5.4): the selector is parsed first and decides who serves it. Panes and tabs are a
  * device's, terminals and sessions the server's.
  */
-import type { Selector } from "../../../protocol/api/freshell/selectors.ts";
-import { parseSelector, selectorText } from "../../../protocol/api/freshell/selectors.ts";
+import { parseSelector, type Selector, selectorText } from "../../../protocol/api/freshell/selectors.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { CommandCall } from "../../cli/commandTypes.ts";
-import type { FreshellCall } from "./freshellCommand.ts";
+import { type FreshellCall, invalid } from "./freshellCommand.ts";
 
-/** The id of the terminal that `--target` names. @throws AppError INVALID_ARGUMENT, INVALID_TARGET */
-export function targetTerminal(call: FreshellCall): string {
+interface SessionName {
+  readonly provider: string;
+  readonly sessionId: string;
+}
+type Content = { readonly terminalId: string } | { readonly sessionRef: SessionName };
+
+/** The path of the terminal that `--target` names. @throws AppError INVALID_ARGUMENT, INVALID_TARGET */
+export function terminalPath(call: FreshellCall): string {
   const selector = targetOf(call);
-  if (selector.type === "terminal") return selector.terminalId;
+  if (selector.type === "terminal") return `/api/terminals/${selector.terminalId}`;
   throw wrongTarget(call, selector, "terminal:ID");
 }
 
@@ -24,60 +29,43 @@ export function targetSession(call: FreshellCall): SessionName {
 
 const sessionName = ({ provider, sessionId }: SessionName): SessionName => ({ provider, sessionId });
 
-export const sessionPath = ({ provider, sessionId }: SessionName): string =>
-  `/api/agent-sessions/${provider}/${encodeURIComponent(sessionId)}`;
+/** @throws as `targetSession` */
+export function sessionPath(call: FreshellCall): string {
+  const { provider, sessionId } = targetSession(call);
+  return `/api/agent-sessions/${provider}/${encodeURIComponent(sessionId)}`;
+}
 
 /**
- * The id of the terminal behind `--target`, which may be a pane: then its owner is asked what the pane shows, and not needed
+ * The path of the terminal behind `--target`, which may be a pane: then its owner is asked what the pane shows, and not needed
  * afterwards.
  * @throws AppError INVALID_ARGUMENT, INVALID_TARGET
  * @throws CommandFailure
  */
-export async function targetOfPane(call: FreshellCall): Promise<string> {
-  const content = await contentOf(call, false);
-  if ("terminalId" in content) return content.terminalId;
+export async function pathOfPane(call: FreshellCall): Promise<string> {
+  const content = await contentOf(call, "terminal:ID, pane:ID or pane-index:N", false);
+  if ("terminalId" in content) return `/api/terminals/${content.terminalId}`;
   throw new AppError("INVALID_TARGET", "the pane shows an agent's session, not a terminal");
 }
 
-interface SessionName {
-  readonly provider: string;
-  readonly sessionId: string;
-}
-type Content = { readonly terminalId: string } | { readonly sessionRef: SessionName };
+/** The target of a wait: a terminal or a session, or the one that a pane shows. @throws as `pathOfPane` */
+export const waitTarget = (call: FreshellCall): Promise<Content> =>
+  contentOf(call, "terminal:ID, pane:ID, pane-index:N or session:PROVIDER:ID", true);
 
-/** The target of a wait: a terminal or a session, or the one that a pane shows. @throws as `targetOfPane` */
-export const waitTarget = (call: FreshellCall): Promise<Content> => contentOf(call, true);
-
-async function contentOf(call: FreshellCall, mayBeSession: boolean): Promise<Content> {
-  const forms = `terminal:ID, pane:ID${mayBeSession ? ", pane-index:N or session:PROVIDER:ID" : " or pane-index:N"}`;
+async function contentOf(call: FreshellCall, forms: string, mayBeSession: boolean): Promise<Content> {
   const selector = targetOf(call);
   const tab = call.options.text("tab");
   if (tab !== undefined && !parseSelector(tab).type.startsWith("tab")) {
     throw new AppError("INVALID_TARGET", `--tab is tab:ID, tab-name:NAME or tab-index:N, not ${JSON.stringify(tab)}`);
   }
-  switch (selector.type) {
-    case "terminal":
-      return { terminalId: selector.terminalId };
-    case "pane-index":
-      if (tab !== undefined) return contentOfPane(call, selector);
-      throw new AppError("INVALID_ARGUMENT", `${selectorText(selector)} counts within a tab: give --tab as well`);
-    case "pane":
-      return contentOfPane(call, selector);
-    case "session":
-      if (mayBeSession) return { sessionRef: sessionName(selector) };
-      throw wrongTarget(call, selector, forms);
-    case "tab":
-    case "tab-name":
-    case "tab-index":
-      throw wrongTarget(call, selector, forms);
-  }
-}
-
-async function contentOfPane(call: FreshellCall, selector: Selector): Promise<Content> {
+  const { type } = selector;
+  if (type === "terminal") return { terminalId: selector.terminalId };
+  if (type === "session" && mayBeSession) return { sessionRef: sessionName(selector) };
+  if (type !== "pane" && type !== "pane-index") throw wrongTarget(call, selector, forms);
+  if (type === "pane-index" && tab === undefined)
+    throw invalid(`${selectorText(selector)} counts within a tab: give --tab as well`);
   // Loaded only when needed: commands on terminals stay fast.
   const { DeviceCalls } = await import("./deviceCalls.ts");
-  const pane = await new DeviceCalls(call).resolve(selectorText(selector), call.options.text("tab"));
-  const { paneId, kind, contentRef } = pane;
+  const { paneId, kind, contentRef } = await new DeviceCalls(call).resolve(selectorText(selector), tab);
   if (contentRef === null) {
     throw new AppError("INVALID_TARGET", `pane:${paneId} shows no terminal (${kind})`, { details: { paneId, kind } });
   }
@@ -99,9 +87,9 @@ function targetOf(
   { options, name }: FreshellCall,
   wanted = "terminal:ID; `freshell list-terminals` lists them",
 ): Selector {
-  const text = options.text("target");
-  if (text !== undefined) return parseSelector(text);
-  throw new AppError("INVALID_ARGUMENT", `${name} needs --target ${wanted}`);
+  const given = options.text("target");
+  if (given !== undefined) return parseSelector(given);
+  throw invalid(`${name} needs --target ${wanted}`);
 }
 
 const wrongTarget = ({ name }: FreshellCall, selector: Selector, wanted: string): AppError =>

@@ -2,19 +2,24 @@
  * Commands' requests to a device: its layout, and changes to it, always through the server. For this command line's own
  * device a command is also the owner meanwhile, unless `device run` is; for other devices it is only a caller.
  */
-import type { DeviceRuntime } from "../devices/deviceRuntime.ts";
-import type { ContentRef } from "../../../protocol/api/freshell/deviceLayout.ts";
+import { type ContentRef, contentRefOf } from "../../../protocol/api/freshell/deviceLayout.ts";
 import { DEVICE_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { DeviceEntry, DeviceLayoutResponse, RpcRequest, RpcSuccess } from "../../../protocol/api/freshell/rpc.ts";
-import { isMutation, needsKey, parseArgs, type RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
-import { AppError } from "../../../protocol/errors.ts";
-import { CommandFailure } from "./commandFailure.ts";
+import {
+  isMutation,
+  needsKey,
+  parseArgs,
+  RPC_ARGS,
+  type RpcCommand,
+} from "../../../protocol/api/freshell/rpcCommands.ts";
+import type { DeviceRuntime } from "../devices/deviceRuntime.ts";
+import { findPane, findTab, leavesIn } from "../devices/layoutTarget.ts";
 import { newId } from "../newId.ts";
-import { openDevice } from "./deviceFile.ts";
 import { deviceIdentity } from "./deviceIdentity.ts";
 import { takeDeviceLock } from "./deviceLock.ts";
-import type { FreshellCall } from "./freshellCommand.ts";
-import { OwnerConnection } from "./ownerConnection.ts";
+import { type FreshellCall, get, invalid } from "./freshellCommand.ts";
+import { CommandFailure } from "./freshellRequest.ts";
+import { OwnDevice } from "./ownDevice.ts";
 
 /** Retries of a change without a given revision after a revision conflict. */
 const MAX_RETRIES = 3;
@@ -29,6 +34,9 @@ interface ResolvedPane {
   readonly contentRef: ContentRef | null;
 }
 
+export type TabList = Awaited<ReturnType<DeviceCalls["tabs"]>>;
+export type PaneList = Awaited<ReturnType<DeviceCalls["panes"]>>;
+
 export class DeviceCalls {
   /** The target device. */
   readonly deviceId: string;
@@ -40,11 +48,8 @@ export class DeviceCalls {
     this.#call = call;
     this.#ownId = deviceIdentity(call.io).deviceId;
     this.deviceId = device ?? this.#ownId;
-    if (DEVICE_ID.test(this.deviceId)) return;
-    throw new AppError(
-      "INVALID_ARGUMENT",
-      "--device is 1 to 64 letters, digits, _ and -; `freshell list-devices` lists them",
-    );
+    if (!DEVICE_ID.test(this.deviceId))
+      throw invalid("--device is 1 to 64 letters, digits, _ and -; `freshell list-devices` lists them");
   }
 
   get isOwn(): boolean {
@@ -54,14 +59,18 @@ export class DeviceCalls {
   /** @throws AppError, CommandFailure */
   async change(command: RpcCommand, args: Readonly<Record<string, unknown>>): Promise<Changed> {
     // Before any request.
+    const missing = Object.entries(RPC_ARGS[command].entries).find(
+      ([name, { type }]) => type !== "optional" && args[name] === undefined,
+    );
+    if (missing !== undefined) throw invalid(`${command} needs --${missing[0]}: see \`freshell help ${command}\``);
+    if (command === "resize-pane" && (args["x"] ?? args["y"]) === undefined) throw invalid(`${command} needs -x or -y`);
     const checked = parseArgs(command, args);
     const { options } = this.#call;
     const given = options.number("expected-revision");
     const key = options.text("idempotency-key");
     return this.#online(async (runtime) => {
       for (let retries = 0; ; retries += 1) {
-        const expectedRevision =
-          given ?? runtime?.workspaceRevision ?? (await this.#readLayout(false)).workspaceRevision;
+        const expectedRevision = given ?? runtime?.workspaceRevision ?? (await this.#read(false)).workspaceRevision;
         try {
           const { result, appliedRevision } = await this.#request(command, checked, {
             expectedRevision,
@@ -84,19 +93,66 @@ export class DeviceCalls {
     });
   }
 
-  /** @throws AppError, CommandFailure */
-  layout(allowStale: boolean): Promise<DeviceLayoutResponse> {
-    return this.#online(() => this.#readLayout(allowStale));
+  /** With the index that `tab-index:` counts. @throws AppError, CommandFailure */
+  async tabs(allowStale: boolean) {
+    const { snapshot, ...workspace } = await this.#layout(allowStale);
+    const { activeTabId } = snapshot;
+    const tabs = snapshot.tabs.map((tab, index) => ({
+      ...tab,
+      index,
+      active: tab.id === activeTabId,
+      panes: leavesIn(snapshot, tab.id).length,
+    }));
+    return { ...workspace, activeTabId, tabs };
+  }
+
+  /**
+   * A pane's data comes from the owner, its place from the tree, with the index that `pane-index:` counts within its tab.
+   * @throws AppError, CommandFailure
+   */
+  async panes(allowStale: boolean, within: string | undefined) {
+    const { snapshot, ...workspace } = await this.#layout(allowStale);
+    const { panes = [], activePane } = snapshot;
+    const tabs = within === undefined ? snapshot.tabs : [findTab(snapshot, within)];
+    const listed = tabs.flatMap((tab) =>
+      leavesIn(snapshot, tab.id).map(({ id, content }, index) => ({
+        ownerDeviceId: tab.ownerDeviceId,
+        status: tab.status,
+        updatedAt: tab.updatedAt,
+        ...(content.kind === "browser" ? { url: content.url } : {}),
+        ...(content.kind === "editor" ? { filePath: content.filePath } : {}),
+        ...panes.find((pane) => pane.id === id),
+        id,
+        tabId: tab.id,
+        kind: content.kind,
+        contentRef: contentRefOf(content),
+        index,
+        active: activePane[tab.id] === id,
+      })),
+    );
+    return { ...workspace, panes: listed };
+  }
+
+  /** The active pane by default; none of a device without tabs. @throws AppError, CommandFailure */
+  async pane(target: string | undefined, within: string | undefined) {
+    const { snapshot, ...workspace } = await this.#layout(false);
+    const isEmpty = target === undefined && within === undefined && snapshot.tabs.length === 0;
+    if (isEmpty) return { ...workspace, found: undefined };
+    const found = findPane(snapshot, target, within);
+    return { ...workspace, found: { ...found, contentRef: contentRefOf(found.leaf.content) } };
   }
 
   /** The server's entry of it. @throws AppError, CommandFailure */
   status(): Promise<DeviceEntry> {
-    return this.#call.session.call({ method: "GET", path: `/api/devices/${this.deviceId}` });
+    return this.#call.session.call(get(`/api/devices/${this.deviceId}`));
   }
 
-  #readLayout(allowStale: boolean): Promise<DeviceLayoutResponse> {
-    const path = `/api/devices/${this.deviceId}/layout${allowStale ? "?allowStale=1" : ""}`;
-    return this.#call.session.call({ method: "GET", path });
+  #layout(allowStale: boolean): Promise<DeviceLayoutResponse> {
+    return this.#online(() => this.#read(allowStale));
+  }
+
+  #read(allowStale: boolean): Promise<DeviceLayoutResponse> {
+    return this.#call.session.call(get(`/api/devices/${this.deviceId}/layout${allowStale ? "?allowStale=1" : ""}`));
   }
 
   /** A change has several steps: a command that is told to stop still completes them. */
@@ -125,14 +181,12 @@ export class DeviceCalls {
     const lock = await takeDeviceLock(io, false);
     if (lock === undefined) return work(undefined);
     try {
-      const device = deviceIdentity(io);
-      let connection: OwnerConnection | undefined;
-      const runtime = openDevice(io, device.deviceId, (layout) => connection?.publish(layout));
-      connection = await session.connect((url, token) => OwnerConnection.open({ url, token, device, runtime }));
+      const own = new OwnDevice(io);
+      await own.connect(session);
       try {
-        return await work(runtime);
+        return await work(own.runtime);
       } finally {
-        connection.close();
+        own.close();
       }
     } finally {
       lock.release();

@@ -1,15 +1,48 @@
 /**
- * Which device this command line is: `cli-device.json`, made by the first command and constant from then on. Of several
- * concurrent first commands, one makes it and all use it (seed 002 §4.2).
+ * The files of this command line in `~/.freshell` (`FRESHELL_HOME` instead of the home directory), and which device it is:
+ * `cli-device.json`, made by the first command and constant from then on. Of several concurrent first commands, one makes it
+ * and all use it (seed 002 §4.2).
  */
+import { readFileSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import { createPrivate } from "../../../daemon/ops/privateFiles.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 import type { Io } from "../../cli/cliIo.ts";
 import { newId } from "../newId.ts";
-import { attempt, freshellHome, readText, unusable } from "./freshellHome.ts";
 
-export interface DeviceIdentity {
+export function freshellHome({ env, homeDir }: Pick<Io, "env" | "homeDir">): string {
+  const given = env["FRESHELL_HOME"];
+  return join(given === undefined || given === "" ? homeDir : given, ".freshell");
+}
+
+export const unusable = (path: string, why: string, cause?: unknown): AppError =>
+  new AppError("INTERNAL_ERROR", `${path} ${why}`, { cause });
+
+/** @param what was tried, for the message. @throws AppError INTERNAL_ERROR */
+export function attempt<Result>(path: string, what: string, run: () => Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    throw unusable(path, `cannot be ${what} (${(error as NodeJS.ErrnoException).code ?? String(error)})`, error);
+  }
+}
+
+/** Undefined when there is no such file. @throws AppError INTERNAL_ERROR */
+export function readText(path: string): string | undefined {
+  return attempt(path, "read", () => {
+    try {
+      return readFileSync(path, "utf8");
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+      throw error;
+    }
+  });
+}
+
+interface DeviceIdentity {
   readonly deviceId: string;
   /** Host, user and a few random characters: people recognise it, and two devices of one user differ. */
   readonly deviceLabel: string;
@@ -29,33 +62,19 @@ export function deviceIdentity(io: Io): DeviceIdentity {
 }
 
 function readIdentity(path: string): DeviceIdentity | undefined {
-  const text = readText(path);
-  if (text === undefined) return undefined;
-  const found = parsed(text);
-  if (found === undefined)
-    throw unusable(path, "holds no device id: remove it, and the next command makes a new device");
-  return found;
-}
-
-function parsed(text: string): DeviceIdentity | undefined {
-  try {
-    const { deviceId, deviceLabel } = JSON.parse(text) as Partial<Record<keyof DeviceIdentity, unknown>>;
-    const isWhole = typeof deviceId === "string" && deviceId !== "" && typeof deviceLabel === "string";
-    return isWhole ? { deviceId, deviceLabel } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function newIdentity(io: Io): DeviceIdentity {
-  return {
-    deviceId: newId(),
-    deviceLabel: `${hostname()}-${userName(io)}-${random(SUFFIX_BYTES).toString("hex")}`,
-  };
+  const json = readText(path);
+  if (json === undefined) return undefined;
+  const { deviceId, deviceLabel } = fieldsOf(parseJson(json)) ?? {};
+  if (typeof deviceId === "string" && deviceId !== "" && typeof deviceLabel === "string")
+    return { deviceId, deviceLabel };
+  throw unusable(path, "holds no device id: remove it, and the next command makes a new device");
 }
 
 /** The global `crypto` is loaded on use; `node:crypto` would be loaded by every command. */
-const random = (bytes: number): Buffer => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes)));
+function newIdentity(io: Io): DeviceIdentity {
+  const suffix = Buffer.from(crypto.getRandomValues(new Uint8Array(SUFFIX_BYTES))).toString("hex");
+  return { deviceId: newId(), deviceLabel: `${hostname()}-${userName(io)}-${suffix}` };
+}
 
 /** A user without an entry in the system's user table has no name. */
 function userName({ env }: Io): string {

@@ -9,9 +9,10 @@ import { procfs } from "../../../daemon/host/procfs.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { createPrivate } from "../../../daemon/ops/privateFiles.ts";
+import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 import type { Io } from "../../cli/cliIo.ts";
 import { newId } from "../newId.ts";
-import { attempt, freshellHome, readText, unusable } from "./freshellHome.ts";
+import { attempt, freshellHome, readText, unusable } from "./deviceIdentity.ts";
 
 /** For one holder: a command holds it for a fraction of a second. Many in a row may take longer. */
 const HELD_MS = 5_000;
@@ -43,7 +44,7 @@ export async function takeDeviceLock(io: Io, isResident: boolean): Promise<Devic
     if (attempt(path, "created", () => createPrivate(path, ours))) return { release: () => removeIf(path, ours) };
     const text = contentOf(path);
     if (text === undefined) continue;
-    const holder = parsed(text);
+    const holder = holderIn(text);
     if (holder === undefined || isGone(holder)) {
       takeAway(path, text);
       continue;
@@ -79,14 +80,10 @@ function contentOf(path: string): string | undefined {
   return readText(path);
 }
 
-function parsed(text: string): Holder | undefined {
-  try {
-    const { pid, start, isResident } = JSON.parse(text) as Partial<Record<keyof Holder, unknown>>;
-    const isWhole = Number.isSafeInteger(pid) && (pid as number) > 0 && typeof start === "string";
-    return isWhole ? { pid: pid as number, start, isResident: isResident === true } : undefined;
-  } catch {
-    return undefined;
-  }
+function holderIn(text: string): Holder | undefined {
+  const { pid, start, isResident } = fieldsOf(parseJson(text)) ?? {};
+  const isWhole = Number.isSafeInteger(pid) && (pid as number) > 0 && typeof start === "string";
+  return isWhole ? { pid: pid as number, start, isResident: isResident === true } : undefined;
 }
 
 /**
@@ -97,7 +94,7 @@ function takeAway(path: string, text: string): void {
   const guard = `${path}.stale`;
   if (!createPrivate(guard, textOf(false))) {
     const other = contentOf(guard);
-    const holder = other === undefined ? undefined : parsed(other);
+    const holder = other === undefined ? undefined : holderIn(other);
     if (other !== undefined && (holder === undefined || isGone(holder))) removeIf(guard, other);
     return;
   }

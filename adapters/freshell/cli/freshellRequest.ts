@@ -1,14 +1,53 @@
 /**
- * One request to the server and its response as JSON. Uses `node:http`, not `fetch`, which takes longer to load than
+ * One request to the server and its response as JSON, or why it failed: a fault of the Freshell contract with its exit code. Uses `node:http`, not `fetch`, which takes longer to load than
  * everything else a command does. A response may begin with blanks while the server waits; redirects are not followed, so
  * that the token goes nowhere else.
  */
 import type { ClientRequest, RequestOptions } from "node:http";
 import { IncomingMessage, request as httpRequest } from "node:http";
 import { Socket } from "node:net";
-import type { FreshellFault } from "../../../protocol/api/freshell/freshellErrors.ts";
-import { ERROR_SURFACES } from "../../../protocol/errors.ts";
-import { CommandFailure, type CommandFault, serverLost, unreachable } from "./commandFailure.ts";
+import type { FreshellFault, OperationErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
+import { ERROR_SURFACES, toAppError } from "../../../protocol/errors.ts";
+import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
+
+type CommandFault = FreshellFault<OperationErrorCode>;
+
+/** The server is unreachable, which is not an error of the server's. */
+const EXIT_UNREACHABLE = 69;
+
+export class CommandFailure extends Error {
+  readonly fault: CommandFault;
+  readonly exitCode: number;
+
+  constructor(fault: CommandFault, options: { readonly exitCode?: number; readonly cause?: unknown } = {}) {
+    super(fault.message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "CommandFailure";
+    this.fault = fault;
+    this.exitCode = options.exitCode ?? ERROR_SURFACES[fault.code].exitCode;
+  }
+}
+
+/** For anything thrown; our code throws only errors with a code of the contract. */
+export function failureOf(thrown: unknown): CommandFailure {
+  if (thrown instanceof CommandFailure) return thrown;
+  const { code, message, details } = toAppError(thrown);
+  return new CommandFailure({ code: code as OperationErrorCode, message, details }, { cause: thrown });
+}
+
+export const isUnauthorized = (error: unknown): boolean =>
+  error instanceof CommandFailure && error.fault.code === "UNAUTHORIZED";
+
+/** The connection to the server failed before a response came. */
+export function unreachable(url: string, why: string, cause?: unknown): CommandFailure {
+  const message = `no Freshell server at ${url}: ${why}; start one with \`tmuxwire serve --only freshell\`, or set FRESHELL_URL`;
+  return serverLost(message, { retry: true, url }, cause);
+}
+
+const serverLost = (message: string, details: object, cause: unknown): CommandFailure =>
+  new CommandFailure(
+    { code: "INTERNAL_ERROR", message, details: { cause: "DAEMON_UNREACHABLE", ...details } },
+    { exitCode: EXIT_UNREACHABLE, cause },
+  );
 
 export interface FreshellRequest {
   readonly url: string;
@@ -32,10 +71,10 @@ const MAX_RESPONSE_BYTES = 67_108_864;
 /** @throws CommandFailure; what `signal` aborts with. */
 export async function freshellRequest<Body>(asked: FreshellRequest): Promise<Body> {
   const { text, status } = await exchange(asked);
-  const body = parsed(text);
-  const fault = faultOf(body ?? {});
+  const body = parseJson(text);
+  const fault = faultOf(body);
   if (fault !== undefined) throw new CommandFailure(fault);
-  if (body === undefined || status >= 300) {
+  if (typeof body !== "object" || body === null || status >= 300) {
     throw unreachable(asked.url, `another program listens there (status ${status})`);
   }
   return body as Body;
@@ -85,7 +124,7 @@ async function exchange(asked: FreshellRequest): Promise<{ readonly text: string
  */
 export function rehearseResponse(url: string): void {
   const incoming = new IncomingMessage(new Socket());
-  void readAll(url, incoming).then((text) => faultOf(parsed(text) ?? {}));
+  void readAll(url, incoming).then((text) => faultOf(parseJson(text)));
   incoming.complete = true;
   incoming.push(Buffer.from("{}"));
   incoming.push(null);
@@ -112,20 +151,10 @@ function readAll(url: string, incoming: IncomingMessage): Promise<string> {
   });
 }
 
-function parsed(text: string): object | undefined {
-  try {
-    const body: unknown = JSON.parse(text);
-    return typeof body === "object" && body !== null ? body : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** A code unknown to us, from a newer server, is still an error. */
-function faultOf(body: object): CommandFault | undefined {
-  const { error } = body as { readonly error?: Partial<FreshellFault> | undefined };
-  if (typeof error !== "object" || typeof error.code !== "string" || typeof error.message !== "string")
-    return undefined;
+function faultOf(body: unknown): CommandFault | undefined {
+  const error = fieldsOf(fieldsOf(body)?.["error"]) as Partial<FreshellFault> | undefined;
+  if (typeof error?.code !== "string" || typeof error.message !== "string") return undefined;
   const { code, message, details, stage } = error;
   const isKnown = Object.hasOwn(ERROR_SURFACES, code);
   return {

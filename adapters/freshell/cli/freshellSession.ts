@@ -1,19 +1,21 @@
 /**
  * Calls to the server as this device: with `FRESHELL_TOKEN`, or with the login's token, which is renewed before it expires.
- * Concurrent commands share one login: the second to renew it uses what the first has written.
+ * Concurrent commands share one login: the second to renew it uses what the first has written. It is kept in `cli-auth.json`,
+ * readable by its owner only; a file that others can read is refused before anything is sent, by every command (seed 002 §12.2).
  */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { readPrivate, replacePrivate } from "../../../daemon/ops/privateFiles.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { watchNames } from "../../../daemon/host/nodeSystem.ts";
 import type { DeviceSessionResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
+import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 import type { Io } from "../../cli/cliIo.ts";
-import { isUnauthorized } from "./commandFailure.ts";
-import type { Credentials } from "./loginFile.ts";
-import { readCredentials, writeCredentials } from "./loginFile.ts";
-import { freshellHome } from "./freshellHome.ts";
-import { freshellRequest, type FreshellRequest } from "./freshellRequest.ts";
+import { attempt, freshellHome } from "./deviceIdentity.ts";
+import { freshellRequest, type FreshellRequest, isUnauthorized } from "./freshellRequest.ts";
 
-type Call = Pick<FreshellRequest, "method" | "path" | "body" | "changes" | "meanwhile"> & {
+export type Call = Pick<FreshellRequest, "method" | "path" | "body" | "changes" | "meanwhile"> & {
   /** Completes even when the command is told to stop: it has several steps. */
   readonly isFinished?: boolean | undefined;
 };
@@ -24,6 +26,18 @@ const RENEW_BEFORE_MS = 60_000;
 const RENEWED_BY_OTHERS_MS = 2_000;
 
 const LOGIN_AGAIN = "run `freshell auth login --from-env AUTH_TOKEN`";
+
+export interface Credentials {
+  /** The server that issued them; they are sent to no other. */
+  readonly url: string;
+  readonly deviceId: string;
+  readonly deviceLabel: string;
+  readonly deviceToken: string;
+  readonly refreshToken: string;
+  /** Of the device token; Unix milliseconds. */
+  readonly expiresAt: number;
+  readonly scopes: readonly string[];
+}
 
 export class FreshellSession {
   readonly #io: Io;
@@ -44,28 +58,23 @@ export class FreshellSession {
     return serverUrl(this.#io.env["FRESHELL_URL"], this.#credentials?.url);
   }
 
-  /** Without a token. @throws CommandFailure */
-  open<Body>(call: Call): Promise<Body> {
-    return this.#send(this.url, call, undefined);
-  }
-
-  /** With a token that is not the login's. @throws CommandFailure */
-  bearing<Body>(token: string, call: Call): Promise<Body> {
-    return this.#send(this.url, call, token);
-  }
-
   /** @throws CommandFailure, AppError */
-  async call<Body>(call: Call): Promise<Body> {
-    const given = givenToken(this.#io);
-    if (given !== undefined) return this.#send(this.url, call, given);
-    return this.callLoggedIn(this.#loginHere(), call);
+  call<Body>(call: Call): Promise<Body> {
+    return this.connect((url, token) => this.send(call, token, url));
   }
 
   /** Opens a lasting connection; retries once with a new token when the login's is refused. @throws CommandFailure, AppError */
   async connect<Connection>(open: (url: string, token: string) => Promise<Connection>): Promise<Connection> {
     const given = givenToken(this.#io);
     if (given !== undefined) return open(this.url, given);
-    return this.#loggedIn(this.#loginHere(), open);
+    return this.loggedIn(this.#loginHere(), open);
+  }
+
+  /** With this token, or none. @throws CommandFailure */
+  send<Body>({ isFinished, ...call }: Call, token?: string, url = this.url): Promise<Body> {
+    this.#io.signal.throwIfAborted();
+    const signal = isFinished === true ? new AbortController().signal : this.#io.signal;
+    return freshellRequest<Body>({ url, ...call, token, signal });
   }
 
   /** @throws AppError UNAUTHORIZED */
@@ -77,11 +86,7 @@ export class FreshellSession {
   }
 
   /** To the server of the login, whatever `FRESHELL_URL` says. @throws CommandFailure, AppError UNAUTHORIZED */
-  callLoggedIn<Body>(login: Credentials, call: Call): Promise<Body> {
-    return this.#loggedIn(login, (url, token) => this.#send<Body>(url, call, token));
-  }
-
-  async #loggedIn<Result>(login: Credentials, use: (url: string, token: string) => Promise<Result>): Promise<Result> {
+  async loggedIn<Result>(login: Credentials, use: (url: string, token: string) => Promise<Result>): Promise<Result> {
     const current = login.expiresAt - Date.now() < RENEW_BEFORE_MS ? await this.renew(login) : login;
     try {
       return await use(login.url, current.deviceToken);
@@ -102,7 +107,7 @@ export class FreshellSession {
     const path = "/api/device-sessions/refresh";
     try {
       const call = { method: "POST", path, body: { refreshToken } } as const;
-      return this.keep(url, login.deviceLabel, await this.#send<DeviceSessionResponse>(url, call, undefined));
+      return this.keep(url, login.deviceLabel, await this.send<DeviceSessionResponse>(call, undefined, url));
     } catch (error) {
       if (!isUnauthorized(error)) throw error;
       const others = await this.#renewedByOthers(login);
@@ -115,8 +120,14 @@ export class FreshellSession {
   keep(url: string, deviceLabel: string, session: DeviceSessionResponse): Credentials {
     const { deviceId, deviceToken, refreshToken, expiresAt, scopes } = session;
     const credentials = { url, deviceId, deviceLabel, deviceToken, refreshToken, expiresAt, scopes };
-    writeCredentials(this.#io, credentials);
+    const path = credentialsPath(this.#io);
+    attempt(path, "written", () => replacePrivate(path, `${JSON.stringify(credentials, undefined, 2)}\n`));
     return this.#use(credentials);
+  }
+
+  /** Removes the login. */
+  forget(): void {
+    rmSync(credentialsPath(this.#io), { force: true });
   }
 
   #use(credentials: Credentials): Credentials {
@@ -152,12 +163,37 @@ export class FreshellSession {
     const found = readCredentials(this.#io);
     return found !== undefined && found.refreshToken !== refreshToken && found.url === url ? found : undefined;
   }
+}
 
-  #send<Body>(url: string, { isFinished, ...call }: Call, token: string | undefined): Promise<Body> {
-    this.#io.signal.throwIfAborted();
-    const signal = isFinished === true ? new AbortController().signal : this.#io.signal;
-    return freshellRequest<Body>({ url, ...call, token, signal });
+const credentialsPath = (io: Pick<Io, "env" | "homeDir">): string => join(freshellHome(io), "cli-auth.json");
+
+/** Undefined when nobody is logged in. @throws AppError UNAUTHORIZED */
+function readCredentials(io: Io): Credentials | undefined {
+  const path = credentialsPath(io);
+  const text = readLogin(path);
+  if (text === undefined) return undefined;
+  const found = fieldsOf(parseJson(text)) ?? {};
+  const { url, deviceId, deviceLabel, deviceToken, refreshToken, expiresAt, scopes } = found;
+  const texts = [url, deviceId, deviceLabel, deviceToken, refreshToken];
+  const isWhole = texts.every((one) => typeof one === "string" && one !== "") && typeof expiresAt === "number";
+  if (isWhole && Array.isArray(scopes) && URL.canParse(url as string)) return found as object as Credentials;
+  throw new AppError("UNAUTHORIZED", `${path} is not a login file: remove it and run \`freshell auth login\``);
+}
+
+function readLogin(path: string): string | undefined {
+  let found: ReturnType<typeof readPrivate>;
+  try {
+    found = readPrivate(path, { followsLinks: true });
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? String(error);
+    throw new AppError("UNAUTHORIZED", `${path} cannot be read (${code})`, { cause: error });
   }
+  if (found?.isFile === false) throw new AppError("UNAUTHORIZED", `${path} is not a regular file: remove it`);
+  if (found?.openMode === undefined) return found?.text;
+  throw new AppError(
+    "UNAUTHORIZED",
+    `${path} is accessible to other users (mode ${found.openMode}): run chmod 600 ${path}`,
+  );
 }
 
 function givenToken({ env }: Io): string | undefined {

@@ -11,6 +11,7 @@ import {
   parseSnapshot,
 } from "../../../protocol/api/freshell/deviceLayout.ts";
 import { AppError } from "../../../protocol/errors.ts";
+import { type Fields, fieldsOf, isFields } from "../../../protocol/text/jsonObject.ts";
 import { type RememberedRequest, rememberedSchema } from "./rememberedRequests.ts";
 
 export interface SavedDevice extends LayoutSnapshot {
@@ -44,10 +45,8 @@ interface Stamp {
 /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT when what was saved is not a layout */
 export function openSaved(given: unknown, stamp: Stamp): OpenedDevice {
   if (given === undefined) return { saved: emptyDevice(stamp), isMigrated: false };
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw new AppError("INVALID_ARGUMENT", "the saved layout is not an object");
-  }
-  const { ownerDeviceId, workspaceRevision, updatedAt, requests, panes: _derived, ...layout } = given as Kept;
+  if (!isFields(given)) throw new AppError("INVALID_ARGUMENT", "the saved layout is not an object");
+  const { ownerDeviceId, workspaceRevision, updatedAt, requests, panes: _derived, ...layout } = given;
   const isWhole = ownerDeviceId === stamp.deviceId && isRevision(workspaceRevision);
   const { panes: _none, ...checked } = parseSnapshot(isWhole ? layout : stamped(layout, stamp), "layout");
   return {
@@ -61,8 +60,6 @@ export function openSaved(given: unknown, stamp: Stamp): OpenedDevice {
     isMigrated: !isWhole,
   };
 }
-
-type Kept = Readonly<Record<string, unknown>>;
 
 function emptyDevice({ deviceId, nowUnixMs }: Stamp): SavedDevice {
   return {
@@ -80,8 +77,8 @@ function emptyDevice({ deviceId, nowUnixMs }: Stamp): SavedDevice {
 const isRevision = (given: unknown): given is number => Number.isSafeInteger(given) && (given as number) >= 1;
 
 /** Fills in what is missing; the rest stays, and is checked afterwards. */
-function stamped(layout: Kept, { deviceId, nowUnixMs, newId }: Stamp): Kept {
-  const tabs = (Array.isArray(layout["tabs"]) ? layout["tabs"] : []).map((tab: Kept, at: number) => {
+function stamped(layout: Fields, { deviceId, nowUnixMs, newId }: Stamp): Fields {
+  const tabs = (Array.isArray(layout["tabs"]) ? layout["tabs"] : []).map((tab: Fields, at: number) => {
     const createdAt = numberOr(tab["createdAt"], nowUnixMs);
     return {
       title: `Tab ${at + 1}`,
@@ -92,9 +89,9 @@ function stamped(layout: Kept, { deviceId, nowUnixMs, newId }: Stamp): Kept {
       createdAt,
       updatedAt: numberOr(tab["updatedAt"], createdAt),
     };
-  }) as (Kept & { readonly id?: unknown })[];
+  }) as (Fields & { readonly id?: unknown })[];
   const ids = tabs.map(({ id }) => String(id));
-  const [layouts, active] = [objectOf(layout["layouts"]), objectOf(layout["activePane"])];
+  const [layouts, active] = [fieldsOf(layout["layouts"]) ?? {}, fieldsOf(layout["activePane"]) ?? {}];
   const roots = ids.map((id): [string, unknown] => [
     id,
     Object.hasOwn(layouts, id) ? layouts[id] : { type: "leaf", id: newId(), content: { kind: "picker" } },
@@ -125,9 +122,6 @@ function firstLeaves(root: unknown): readonly string[] {
 
 const numberOr = (given: unknown, otherwise: number): number =>
   typeof given === "number" && Number.isFinite(given) ? given : otherwise;
-
-const objectOf = (given: unknown): Kept =>
-  typeof given === "object" && given !== null && !Array.isArray(given) ? (given as Kept) : {};
 
 const requestsOf = (given: unknown): readonly RememberedRequest[] =>
   (Array.isArray(given) ? given : []).filter((one): one is RememberedRequest => matches(rememberedSchema, one));

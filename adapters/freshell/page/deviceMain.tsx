@@ -1,8 +1,7 @@
 /** Joins the parts: the page, its connection, the profile, the document. */
 import { render } from "preact";
 import { systemClock } from "../../../daemon/time/clock.ts";
-import { oncePerTurn } from "../../pages/oncePerTurn.ts";
-import { onReturn } from "../../pages/onReturn.ts";
+import { startPage } from "../../pages/startPage.ts";
 import { newId } from "../newId.ts";
 import type { PageMessage } from "./device/deviceAsk.ts";
 import { type BrowserDevice, keepDevice, STORAGE_KEYS, storedDevice } from "./device/deviceStorage.ts";
@@ -40,8 +39,6 @@ function browserName(): string {
 }
 
 async function main(): Promise<void> {
-  const root = document.querySelector("#page");
-  if (root === null) throw new Error("the document has no place for the page");
   const device = await thisDevice();
   const fetch = (path: string, init?: RequestInit): Promise<Response> => globalThis.fetch(path, init);
   const login = new DeviceLogin({
@@ -72,20 +69,15 @@ async function main(): Promise<void> {
     newId,
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker of ours has none
     beatEvery: (ms) => beats.postMessage(ms),
-    onChange: oncePerTurn(draw),
+    onChange: () => redraw(),
   });
-  const place = root;
-  function draw(): void {
-    const title = activeTab(page.state)?.title;
-    document.title = title === undefined ? "Freshell" : `${title} · Freshell`;
-    render(<DeviceApp page={page} />, place);
-  }
-
-  beats.addEventListener("message", () => page.beat());
-  // In the capture phase: before the pane gets the key.
-  document.addEventListener(
-    "keydown",
-    (event) => {
+  const redraw = startPage({
+    draw: (root) => {
+      const title = activeTab(page.state)?.title;
+      document.title = title === undefined ? "Freshell" : `${title} · Freshell`;
+      render(<DeviceApp page={page} />, root);
+    },
+    onKey: (event) => {
       const action = actionFor(event);
       if (action === undefined) return;
       event.preventDefault();
@@ -93,16 +85,15 @@ async function main(): Promise<void> {
       if (!event.repeat || action.kind === "focus" || action.kind === "grow" || action.kind === "shrink")
         act(page, action);
     },
-    { capture: true },
-  );
-  onReturn(() => page.retryNow());
+    onReturn: () => page.retryNow(),
+  });
+  beats.addEventListener("message", () => page.beat());
   globalThis.addEventListener("storage", ({ key }) => {
     if (key === STORAGE_KEYS.login) page.retryNow();
   });
   globalThis.addEventListener("beforeunload", (event) => {
     if (hasUnsaved()) event.preventDefault();
   });
-  place.replaceChildren();
   elect({ locks, onOwner: () => page.own(), onMirror: () => page.mirror() });
 }
 

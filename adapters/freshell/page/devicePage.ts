@@ -5,6 +5,8 @@
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
+import { Refused } from "../../pages/askServer.ts";
+import { answerRequest, layoutMessage, presenceMessage } from "../devices/ownerMessages.ts";
 import { type DeviceAsk, type DeviceView, failed, type PageChannel, type PageMessage } from "./device/deviceAsk.ts";
 import {
   type BrowserDevice,
@@ -18,7 +20,7 @@ import { OwnerDesk } from "./device/ownerDesk.ts";
 import { type DeviceState, FIRST_STATE, withView } from "./ui/deviceState.ts";
 import type { DeviceLogin } from "./net/deviceLogin.ts";
 import { FreshellLink, type LinkState, type ReadyMessage } from "./net/freshellLink.ts";
-import { PageApi, Refused } from "./net/pageApi.ts";
+import { PageApi } from "./net/pageApi.ts";
 import { SessionStreams } from "./net/sessionStreams.ts";
 import { TerminalStreams } from "./net/terminalStreams.ts";
 
@@ -141,7 +143,7 @@ export class DevicePage {
   /** Resolves with what is wrong; undefined on success. */
   async giveToken(token: string): Promise<string | undefined> {
     try {
-      await this.#options.login.open(token.trim());
+      await this.#options.login.open(token);
     } catch (error) {
       if (error instanceof Refused && error.status === 401) return "This is not the server's token.";
       return error instanceof Error ? error.message : "the token could not be sent";
@@ -163,9 +165,7 @@ export class DevicePage {
   beat(): void {
     if (this.#owner === undefined) return;
     const { allow, layout } = this.#owner;
-    const { workspaceRevision } = layout;
-    const { deviceId } = this.#options.device;
-    this.#link?.send({ type: "device.presence", deviceId, workspaceRevision, remoteControl: { allow } });
+    this.#link?.send(presenceMessage(layout, allow));
   }
 
   #connect(role: "owner" | "caller"): void {
@@ -211,10 +211,13 @@ export class DevicePage {
 
   #handle(message: ServerMessage): void {
     if (message.type === "layout.rpc.request") {
-      const { requestId } = message;
-      if (this.#owner === undefined) return;
-      this.#link?.send({ type: "layout.rpc.ack", requestId, targetDeviceId: this.#options.device.deviceId });
-      this.#link?.send({ type: "layout.rpc.result", requestId, ...this.#owner.respond(message) });
+      const owner = this.#owner;
+      if (owner !== undefined)
+        answerRequest(
+          message,
+          (request) => owner.respond(request),
+          (answer) => this.#link?.send(answer),
+        );
     } else if (message.type === "device.presence") this.#labels.set(message.deviceId, message.deviceLabel);
     else if (!this.streams.handle(message) && !this.sessions.handle(message) && message.type === "error") {
       this.update({ problem: message.message });
@@ -257,9 +260,7 @@ export class DevicePage {
 
   #publish(): void {
     const layout = this.#owner?.layout;
-    if (layout === undefined) return;
-    const { ownerDeviceId, workspaceRevision, capturedAt, snapshot } = layout;
-    this.#link?.send({ type: "layout.snapshot.updated", ownerDeviceId, workspaceRevision, capturedAt, snapshot });
+    if (layout !== undefined) this.#link?.send(layoutMessage(layout));
   }
 
   #show(view: DeviceView): void {

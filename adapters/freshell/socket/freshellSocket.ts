@@ -2,6 +2,7 @@
  * One connection of `/ws`: hello, then messages. An invalid message gets an error and has no other effect; a client that
  * does not read is disconnected, without effect on others. Input keeps its order: each terminal has one queue.
  */
+import { isFields } from "../../../protocol/text/jsonObject.ts";
 import { randomUUID } from "node:crypto";
 import type { WebSocket } from "ws";
 import type { Timer } from "../../../daemon/time/clock.ts";
@@ -256,7 +257,7 @@ function readMessage(data: unknown): ReadMessage {
   } catch {
     return bad("INVALID_MESSAGE", "the message is no JSON, or nested too deep");
   }
-  if (!isObject(json)) return bad("INVALID_MESSAGE", "a message is an object with a type");
+  if (!isFields(json)) return bad("INVALID_MESSAGE", "a message is an object with a type");
   const { type, requestId } = json;
   const known = typeof requestId === "string" && requestId.length <= MAX_ECHOED_CHARS ? requestId : undefined;
   if (typeof type !== "string") return bad("INVALID_MESSAGE", "a message is an object with a type", known);
@@ -270,9 +271,6 @@ const MAX_ECHOED_CHARS = 256;
 /** An id as it may be sent back: a client finds out by it which of its messages failed, and it may have sent anything. */
 const echoedId = (id: string): string => id.replaceAll(/\p{C}/gu, "").slice(0, MAX_ECHOED_CHARS);
 const isKnown = (type: string): type is ClientMessageType => Object.hasOwn(CLIENT_MESSAGES, type);
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 interface Admitted {
   readonly principal: Principal;
   readonly device: HelloMessage["device"];

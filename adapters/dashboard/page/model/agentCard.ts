@@ -2,7 +2,7 @@
  * One agent as the page knows it, decoded once on arrival. Foreign text in it is only displayed; a field that is missing or
  * of the wrong type gets its empty value, so that a tab older than the daemon keeps working.
  */
-import { type Fields, fieldsOf, textOf } from "../../fields.ts";
+import { type Fields, fieldsOf, textOf } from "../../../../protocol/text/jsonObject.ts";
 
 type AgentState = "IDLE" | "COMMANDED" | "PROCESSING" | "AWAITING_INPUT" | "COMPLETE";
 type QuestionKind = "text" | "select" | "multi_select";

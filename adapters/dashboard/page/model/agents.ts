@@ -3,7 +3,7 @@
  * folding is idempotent, so a listing can be requested while events arrive.
  */
 import { type AgentCard, decodeCard, decodeState, integer, number } from "./agentCard.ts";
-import { fieldsOf } from "../../fields.ts";
+import { fieldsOf } from "../../../../protocol/text/jsonObject.ts";
 
 export type Agents = ReadonlyMap<number, AgentCard>;
 

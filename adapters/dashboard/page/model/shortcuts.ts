@@ -41,15 +41,15 @@ const isRelease = ({ key, code, ctrlKey, shiftKey }: KeyPress): boolean =>
   ctrlKey && shiftKey && (key === "Escape" || code === "Space");
 
 /** For the help: keys and what they do. */
-export const SHORTCUT_HELP: readonly (readonly [string, string])[] = [
-  ["j  ↓", "next agent"],
-  ["k  ↑", "previous agent"],
-  ["1 – 9", "choose that option of the selected agent's question"],
-  ["/", "write an answer"],
-  ["Enter", "send what is written"],
-  ["Shift+Enter", "new line"],
-  ["o", "open or close the selected agent's pane"],
-  ["Ctrl+Shift+Esc  Ctrl+Shift+Space", "give back control of a pane"],
-  ["Esc", "leave the text, the help or the pane"],
-  ["?", "this help"],
+export const SHORTCUT_HELP: readonly (readonly [keys: readonly string[], words: string])[] = [
+  [["j", "↓"], "next agent"],
+  [["k", "↑"], "previous agent"],
+  [["1 – 9"], "choose that option of the selected agent's question"],
+  [["/"], "write an answer"],
+  [["Enter"], "send what is written"],
+  [["Shift+Enter"], "new line"],
+  [["o"], "open or close the selected agent's pane"],
+  [["Ctrl+Shift+Esc", "Ctrl+Shift+Space"], "give back control of a pane"],
+  [["Esc"], "leave the text, the help or the pane"],
+  [["?"], "this help"],
 ];

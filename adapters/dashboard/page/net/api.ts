@@ -1,6 +1,6 @@
-/** The dashboard's routes as functions. Every failure is an `ApiError` with a message a person can act on. */
-import { fieldsOf, parseJson, textOf } from "../../fields.ts";
-import { ApiError } from "./apiError.ts";
+/** The dashboard's routes as functions. Every failure is a `Refused` with a message a person can act on. */
+import { askServer, type ErrorShape, type Fetch, jsonOf, Refused } from "../../../pages/askServer.ts";
+import { fieldsOf, textOf } from "../../../../protocol/text/jsonObject.ts";
 
 export interface Answered {
   readonly body: unknown;
@@ -9,7 +9,7 @@ export interface Answered {
 }
 
 export interface Api {
-  /** Exchanges the token for a cookie. @throws ApiError 401: wrong token */
+  /** Exchanges the token for a cookie. @throws Refused 401: wrong token */
   giveToken(token: string): Promise<void>;
   agents(signal: AbortSignal): Promise<Answered>;
   respond(agentId: number, body: unknown, idempotencyKey: string, signal: AbortSignal): Promise<Answered>;
@@ -22,17 +22,8 @@ export interface Api {
 }
 
 /** For a daemon with a token, this page has a cookie. */
-export function createApi(fetch: typeof globalThis.fetch): Api {
-  const ask = async (path: string, init: RequestInit): Promise<Response> => {
-    let response: Response;
-    try {
-      response = await fetch(path, init);
-    } catch {
-      throw new ApiError("tmuxwire cannot be reached: is the daemon running?", { status: 0, errorType: "unreachable" });
-    }
-    if (!response.ok) throw await errorFrom(response);
-    return response;
-  };
+export function createApi(fetch: Fetch): Api {
+  const ask = (path: string, init: RequestInit): Promise<Response> => askServer(fetch, path, init, SHAPE);
   const post = async (path: string, body: unknown, key?: string, signal?: AbortSignal): Promise<Answered> => {
     const headers = new Headers({ "content-type": "application/json" });
     if (key !== undefined) headers.set("idempotency-key", key);
@@ -42,10 +33,8 @@ export function createApi(fetch: typeof globalThis.fetch): Api {
   return {
     giveToken: async (token) => {
       // A header can hold nothing else, so a token has no other characters.
-      if (!/^[\x20-\x7e]+$/.test(token)) {
-        const message = "A token has no characters but those of plain ASCII.";
-        throw new ApiError(message, { status: 401, errorType: "unauthorized" });
-      }
+      if (!/^[\x20-\x7e]+$/.test(token))
+        throw new Refused("A token has no characters but those of plain ASCII.", 401, "unauthorized");
       await ask("/api/token", { method: "POST", headers: { authorization: `Bearer ${token}` } });
     },
     agents: async (signal) => answered(await ask("/api/agents", { signal })),
@@ -66,24 +55,24 @@ export function createApi(fetch: typeof globalThis.fetch): Api {
 async function answered(response: Response): Promise<Answered> {
   const date = Date.parse(response.headers.get("date") ?? "");
   return {
-    body: parseJson(await response.text().catch(() => "")),
+    body: await jsonOf(response),
     serverUnixMs: Number.isNaN(date) ? undefined : date,
   };
 }
 
-async function errorFrom(response: Response): Promise<ApiError> {
-  const body = fieldsOf(parseJson(await response.text().catch(() => "")));
-  const retryAfterSec = Number(response.headers.get("retry-after") ?? Number.NaN);
-  // `{error_type, message}` of the contract, `{error}` of its session routes, or a response that is not the daemon's.
-  const words = textOf(body?.["message"]) ?? textOf(body?.["error"]);
-  return new ApiError(words ?? plainWords(response.status), {
-    status: response.status,
-    // A reason says more than the type.
-    errorType: textOf(body?.["reason"]) ?? textOf(body?.["error_type"]) ?? `http_${response.status}`,
-    textWritten: body?.["text_written"] === true,
-    retryAfterMs: retryAfterSec > 0 ? retryAfterSec * 1_000 : undefined,
-  });
-}
+/** `{error_type, message}` of the contract, `{error}` of its session routes, or a response that is not the daemon's. */
+const SHAPE: ErrorShape = {
+  unreachable: "tmuxwire cannot be reached: is the daemon running?",
+  read: (given, status) => {
+    const body = fieldsOf(given);
+    return {
+      message: textOf(body?.["message"]) ?? textOf(body?.["error"]) ?? plainWords(status),
+      // A reason says more than the type.
+      code: textOf(body?.["reason"]) ?? textOf(body?.["error_type"]) ?? `http_${status}`,
+      details: body,
+    };
+  },
+};
 
 function plainWords(status: number): string {
   if (status === 401) return "this dashboard needs a token";

@@ -4,10 +4,10 @@
  */
 import type { Clock } from "../../../../daemon/time/clock.ts";
 import { sleep } from "../../../../daemon/time/within.ts";
-import { fieldsOf, textOf } from "../../fields.ts";
+import { Refused } from "../../../pages/askServer.ts";
+import { fieldsOf, textOf } from "../../../../protocol/text/jsonObject.ts";
 import { number } from "../model/agentCard.ts";
 import type { Api } from "./api.ts";
-import { ApiError } from "./apiError.ts";
 
 export type AnswerResult =
   | {
@@ -48,12 +48,12 @@ export async function sendAnswer(options: SendAnswerOptions): Promise<AnswerResu
   for (let tries = 1; ; tries++) {
     // oxlint-disable-next-line no-await-in-loop -- a try needs the previous outcome
     const result = await tryOnce(options, startMs);
-    if (!(result instanceof ApiError)) return result;
+    if (!(result instanceof Refused)) return result;
     const pauseMs = RETRY_PAUSES_MS[tries - 1];
     const askedMs = result.retryAfterMs ?? 0;
     if (!mayPass(result) || pauseMs === undefined || askedMs > MAX_RETRY_AFTER_MS) {
-      const { errorType, message, textWritten } = result;
-      return { kind: "failed", errorType, message, textWritten };
+      const { code: errorType, message, details } = result;
+      return { kind: "failed", errorType, message, textWritten: details["text_written"] === true };
     }
     // oxlint-disable-next-line no-await-in-loop -- see above
     await sleep(clock, Math.max(pauseMs, askedMs));
@@ -61,7 +61,7 @@ export async function sendAnswer(options: SendAnswerOptions): Promise<AnswerResu
   }
 }
 
-async function tryOnce(options: SendAnswerOptions, startMs: number): Promise<AnswerResult | ApiError> {
+async function tryOnce(options: SendAnswerOptions, startMs: number): Promise<AnswerResult | Refused> {
   const { respond, agentId, body, idempotencyKey, clock } = options;
   const abort = new AbortController();
   const timer = clock.callAt(clock.nowMs() + TRY_TIMEOUT_MS, () => abort.abort());
@@ -75,10 +75,10 @@ async function tryOnce(options: SendAnswerOptions, startMs: number): Promise<Ans
       screenNote: textOf(fields?.["screen_note"]),
     };
   } catch (error) {
-    return error instanceof ApiError ? error : new ApiError(String(error), { status: 0, errorType: "unknown" });
+    return error instanceof Refused ? error : new Refused(String(error), 0, "unknown");
   } finally {
     timer.cancel();
   }
 }
 
-const mayPass = ({ status }: ApiError): boolean => status === 0 || status === 502 || status === 503;
+const mayPass = ({ status }: Refused): boolean => status === 0 || status === 502 || status === 503;

@@ -4,11 +4,11 @@
 import type { Clock } from "../../../../daemon/time/clock.ts";
 import type { SseEvent } from "../../../../protocol/text/sse.ts";
 import { type FollowState, SseFollower } from "../../../client/sseFollower.ts";
+import { Refused } from "../../../pages/askServer.ts";
 import type { LinkState } from "../model/pageState.ts";
-import { ApiError } from "./apiError.ts";
 
 interface SseLinkOptions {
-  /** A successful response. @throws ApiError */
+  /** A successful response. @throws Refused */
   readonly open: (lastEventId: string | undefined, signal: AbortSignal) => Promise<Response>;
   readonly clock: Clock;
   readonly onState: (state: LinkState) => void;
@@ -80,13 +80,13 @@ export class SseLink {
   }
 
   #pauseMs(loss: unknown, tries: number): number {
-    const asked = loss instanceof ApiError ? loss.retryAfterMs : undefined;
+    const asked = loss instanceof Refused ? loss.retryAfterMs : undefined;
     const doubled = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** tries);
     return Math.max(asked ?? 0, doubled * (0.5 + this.#options.random() / 2));
   }
 }
 
-const isFinal = (loss: unknown): loss is ApiError => loss instanceof ApiError && loss.isFinal;
+const isFinal = (loss: unknown): loss is Refused => loss instanceof Refused && loss.isFinal;
 
 /** Each browser has its own message for a broken connection. */
 const messageOf = (loss: unknown): string =>

@@ -1,6 +1,7 @@
 /** One agent: who it is, what it does and by which evidence, and while it asks, everything needed to answer. */
 import { useEffect, useState } from "preact/hooks";
 import { systemClock } from "../../../../daemon/time/clock.ts";
+import { Button } from "../../../pages/controls.tsx";
 import type { AgentCard } from "../model/agentCard.ts";
 import { type Answer, QUICK_KEYS } from "../model/answers.ts";
 import { needOf, sinceOf } from "../model/order.ts";
@@ -80,27 +81,25 @@ export function AgentCardView(props: AgentCardProps) {
       <footer class="card-foot">
         {need === "asking" ? <QuickKeys busy={sending} onAnswer={answer} /> : null}
         {need === "working" ? (
-          <button
-            type="button"
-            class="button plain interrupt"
+          <Button
+            kind="plain interrupt"
             data-focus="interrupt"
             title="Press Escape in its pane: it stops and waits"
             disabled={sending || card.paneId === undefined}
-            onClick={() => answer({ kind: "keys", keys: ["Escape"] })}
+            onPress={() => answer({ kind: "keys", keys: ["Escape"] })}
           >
             Interrupt
-          </button>
+          </Button>
         ) : null}
         {card.paneId === undefined ? null : (
-          <button
-            type="button"
-            class="button plain pane-button"
+          <Button
+            kind="plain pane-button"
             data-focus="pane"
             aria-pressed={paneOpen}
-            onClick={() => page.update({ openPaneId: paneOpen ? undefined : agentId })}
+            onPress={() => page.update({ openPaneId: paneOpen ? undefined : agentId })}
           >
             {paneOpen ? "Close pane" : "Open pane"}
-          </button>
+          </Button>
         )}
       </footer>
     </article>
@@ -186,17 +185,16 @@ function QuickKeys({ busy, onAnswer }: { readonly busy: boolean; readonly onAnsw
       {QUICK_KEYS.map(({ keys, label, says }) => {
         const asks = armed && label === "C-c";
         return (
-          <button
+          <Button
             key={label}
-            type="button"
-            class={`button quick-key${asks ? " armed" : ""}`}
+            kind={`quick-key${asks ? " armed" : ""}`}
             data-focus={`key-${label}`}
             title={asks ? "Press again to send Control-C" : says}
             disabled={busy}
-            onClick={() => press(keys)}
+            onPress={() => press(keys)}
           >
             {asks ? "C-c ?" : label}
-          </button>
+          </Button>
         );
       })}
     </div>

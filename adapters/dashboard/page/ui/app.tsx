@@ -1,7 +1,8 @@
 /** The whole page from one state. */
-import { useEffect, useRef, useState } from "preact/hooks";
 import { AGENTS } from "../../../pages/knownAgents.ts";
-import { useModal } from "../../../pages/useModal.ts";
+import { Button } from "../../../pages/controls.tsx";
+import { Dialog, KeyList } from "../../../pages/dialog.tsx";
+import { TokenForm } from "../../../pages/tokenForm.tsx";
 import { type PageState, askingCards, target, type LinkState } from "../model/pageState.ts";
 import { groupByNeed } from "../model/order.ts";
 import { SHORTCUT_HELP } from "../model/shortcuts.ts";
@@ -44,11 +45,28 @@ export function App({ state, page, api, notifier }: AppProps) {
         {state.announcement}
       </p>
       <div class="columns">
-        <main class="list">{tokenWanted ? <TokenForm page={page} /> : <AgentList state={state} page={page} />}</main>
+        <main class="list">
+          {tokenWanted ? (
+            // It is exchanged for a cookie that no script can read.
+            <TokenForm
+              title="This dashboard needs a token"
+              words="Enter the token that it was configured with."
+              label="Token"
+              button="Open the dashboard"
+              onToken={(token) => page.giveToken(token)}
+            />
+          ) : (
+            <AgentList state={state} page={page} />
+          )}
+        </main>
         {open === undefined ? null : <PaneView key={open.agentId} card={open} api={api} onClose={closePane} />}
       </div>
       {recordingsOpen ? <RecordingsDialog api={api} onClose={() => page.update({ recordingsOpen: false })} /> : null}
-      {helpOpen ? <HelpDialog onClose={() => page.update({ helpOpen: false })} /> : null}
+      {helpOpen ? (
+        <Dialog title="Keyboard" onClose={() => page.update({ helpOpen: false })}>
+          <KeyList rows={SHORTCUT_HELP} />
+        </Dialog>
+      ) : null}
     </div>
   );
 }
@@ -97,29 +115,13 @@ function Banner({ link, problem, tokenWanted, onRetry }: BannerProps) {
     case "closed":
       return null;
     case "live":
-      return problem === undefined ? null : (
-        <div class="banner" role="alert">
-          <p>The agents cannot be listed: {problem}. Trying again…</p>
-        </div>
-      );
-    case "lost":
-      return (
-        <div class="banner" role="alert">
-          <p>Connection lost: {link.message}. What you see may be out of date. Reconnecting…</p>
-          <button type="button" class="button" onClick={onRetry}>
-            Try now
-          </button>
-        </div>
-      );
+      return problem === undefined ? null : <Alert words={`The agents cannot be listed: ${problem}. Trying again…`} />;
+    case "lost": {
+      const words = `Connection lost: ${link.message}. What you see may be out of date. Reconnecting…`;
+      return <Alert words={words} button="Try now" onPress={onRetry} />;
+    }
     case "refused":
-      return (
-        <div class="banner" role="alert">
-          <p>Not connected: {link.message}.</p>
-          <button type="button" class="button" onClick={onRetry}>
-            Try again
-          </button>
-        </div>
-      );
+      return <Alert words={`Not connected: ${link.message}.`} button="Try again" onPress={onRetry} />;
   }
 }
 
@@ -134,6 +136,19 @@ const WaitingNotice = ({ age }: { readonly age: string }) => (
 );
 
 const [FIRST, ...OTHERS] = AGENTS.filter(({ reports }) => reports).map(({ name }) => name);
+
+interface AlertProps {
+  readonly words: string;
+  readonly button?: string;
+  readonly onPress?: () => void;
+}
+
+const Alert = ({ words, button, onPress }: AlertProps) => (
+  <div class="banner" role="alert">
+    <p>{words}</p>
+    {button === undefined ? null : <Button onPress={onPress}>{button}</Button>}
+  </div>
+);
 
 /** Shown when there are no agents. */
 const EmptyState = () => (
@@ -154,80 +169,3 @@ const EmptyState = () => (
     </p>
   </section>
 );
-
-/** The page's keys. */
-function HelpDialog({ onClose }: { readonly onClose: () => void }) {
-  return (
-    <dialog class="dialog help" ref={useModal()} aria-labelledby="help-title" onClose={onClose}>
-      <h2 id="help-title">Keyboard</h2>
-      <dl>
-        {SHORTCUT_HELP.map(([keys, meaning]) => (
-          <div class="help-row" key={keys}>
-            <dt>
-              {keys.split("  ").map((key) => (
-                <kbd key={key}>{key}</kbd>
-              ))}
-            </dt>
-            <dd>{meaning}</dd>
-          </div>
-        ))}
-      </dl>
-      <form method="dialog">
-        <button type="submit" class="button primary">
-          Close
-        </button>
-      </form>
-    </dialog>
-  );
-}
-
-/** For a daemon with a token: it is exchanged for a cookie that no script can read, and is in no URL and no storage. */
-function TokenForm({ page }: { readonly page: Page }) {
-  const field = useRef<HTMLInputElement>(null);
-  const [value, setValue] = useState("");
-  const [problem, setProblem] = useState<string | undefined>(undefined);
-  const [sending, setSending] = useState(false);
-  useEffect(() => field.current?.focus(), []);
-  const token = value.trim();
-  const give = async (): Promise<void> => {
-    if (token === "" || sending) return;
-    setSending(true);
-    setProblem(undefined);
-    const wrong = await page.giveToken(token);
-    setSending(false);
-    setProblem(wrong);
-    if (wrong !== undefined) field.current?.select();
-  };
-  return (
-    <form
-      class="empty token"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void give();
-      }}
-    >
-      <h2>This dashboard needs a token</h2>
-      <p>Enter the token that it was configured with.</p>
-      <label for="token">Token</label>
-      <input
-        id="token"
-        class="text"
-        type="password"
-        autocomplete="off"
-        ref={field}
-        value={value}
-        aria-invalid={problem !== undefined}
-        aria-describedby={problem === undefined ? undefined : "token-problem"}
-        onInput={(event) => setValue(event.currentTarget.value)}
-      />
-      {problem === undefined ? null : (
-        <p id="token-problem" class="delivery failed" role="alert">
-          {problem}
-        </p>
-      )}
-      <button type="submit" class="button primary" disabled={token === "" || sending}>
-        Open the dashboard
-      </button>
-    </form>
-  );
-}

@@ -1,12 +1,13 @@
 /** The pane of one agent, live; read-only until control is taken. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { systemClock } from "../../../../daemon/time/clock.ts";
+import { Button } from "../../../pages/controls.tsx";
 import { ScreenKeys } from "../../../pages/screenKeys.tsx";
+import { useView } from "../../../pages/useView.ts";
 import type { AgentCard } from "../model/agentCard.ts";
 import type { Api } from "../net/api.ts";
 import { nameOf } from "../words/stateWords.ts";
 import { FIRST_STATUS } from "./paneStatus.ts";
-import type { PaneSession } from "./paneSession.ts";
 
 const PANE_KEYS = ["Esc", "Tab", "C-c", "Enter", "←", "↓", "↑", "→"] as const;
 
@@ -18,30 +19,16 @@ interface PaneViewProps {
 
 export function PaneView({ card, api, onClose }: PaneViewProps) {
   const { agentId, paneId } = card;
-  const place = useRef<HTMLDivElement>(null);
-  const session = useRef<PaneSession | undefined>(undefined);
   const [status, setStatus] = useState(FIRST_STATUS);
   // Another pane is another stream.
-  useEffect(() => {
-    let closed = false;
-    const open = async (): Promise<void> => {
-      try {
-        // xterm is most of the page's script: loaded with the first pane.
-        const { PaneSession: Session } = await import("./paneSession.ts");
-        if (closed || place.current === null) return;
-        session.current = new Session({ agentId, place: place.current, api, clock: systemClock, onStatus: setStatus });
-      } catch {
-        setStatus({ ...FIRST_STATUS, words: "the page's own files cannot be loaded: reload the page" });
-      }
-    };
-    setStatus(FIRST_STATUS);
-    void open();
-    return () => {
-      closed = true;
-      session.current?.close();
-      session.current = undefined;
-    };
-  }, [agentId, paneId, api]);
+  useEffect(() => setStatus(FIRST_STATUS), [agentId, paneId]);
+  // xterm is most of the page's script: loaded with the first pane.
+  const { place, view } = useView(
+    () => import("./paneSession.ts"),
+    ({ PaneSession }, at) => new PaneSession({ agentId, place: at, api, clock: systemClock, onStatus: setStatus }),
+    (words) => setStatus({ ...FIRST_STATUS, words }),
+    [agentId, paneId, api],
+  );
   const { controlled, live, words, size, problem } = status;
   return (
     <section class={`pane${controlled ? " held" : ""}`} aria-label={`Pane of ${nameOf(card)}`}>
@@ -51,17 +38,17 @@ export function PaneView({ card, api, onClose }: PaneViewProps) {
         </h2>
         <div class="pane-buttons">
           {controlled ? (
-            <button type="button" class="button held-button" onClick={() => session.current?.release()}>
+            <Button kind="held-button" onPress={() => view.current?.release()}>
               Release
-            </button>
+            </Button>
           ) : (
-            <button type="button" class="button" disabled={!live} onClick={() => session.current?.takeControl()}>
+            <Button disabled={!live} onPress={() => view.current?.takeControl()}>
               Take control
-            </button>
+            </Button>
           )}
-          <button type="button" class="button plain" aria-label="Close the pane view" onClick={onClose}>
+          <Button kind="plain" label="Close the pane view" onPress={onClose}>
             ✕
-          </button>
+          </Button>
         </div>
       </header>
       <p class="pane-status" role="status">
@@ -83,7 +70,7 @@ export function PaneView({ card, api, onClose }: PaneViewProps) {
         </p>
       )}
       {controlled ? (
-        <ScreenKeys class="pane-keys" keys={PANE_KEYS} onKey={(input) => session.current?.type(input)} />
+        <ScreenKeys class="pane-keys" keys={PANE_KEYS} onKey={(input) => view.current?.type(input)} />
       ) : null}
       <div class={`screen${controlled ? " controlled" : ""}`}>
         <div ref={place} />

@@ -1,5 +1,7 @@
 /** A question with every way to answer it: its options, the text behind "other", or text alone. */
 import { useState } from "preact/hooks";
+import { Button } from "../../../pages/controls.tsx";
+import { SendBox } from "../../../pages/sendBox.tsx";
 import type { Question, QuestionOption } from "../model/agentCard.ts";
 import type { Answer } from "../model/answers.ts";
 import { textUseOf } from "../model/answers.ts";
@@ -14,10 +16,14 @@ interface QuestionProps {
   readonly onAnswer: (answer: Answer) => void;
 }
 
+/** Of the text field. */
+const MAX_ROWS = 10;
+
 export function QuestionView(props: QuestionProps) {
   const { agentId, question, draft, busy, onDraft, onAnswer } = props;
   const use = textUseOf(question);
   const questionId = `agent-${agentId}-question`;
+  const label = use === "other" ? "Something else" : "Your answer";
   return (
     <>
       <p class="question" id={questionId}>
@@ -26,13 +32,15 @@ export function QuestionView(props: QuestionProps) {
       <Risk question={question} />
       <Choices {...props} labelledBy={questionId} />
       {use === "none" ? null : (
-        <AnswerBox
+        <SendBox
           id={`agent-${agentId}-text`}
-          label={use === "other" ? "Something else" : "Your answer"}
-          draft={draft}
-          busy={busy}
-          onDraft={onDraft}
-          onSend={(written) => onAnswer({ kind: use, text: written })}
+          label={label}
+          placeholder={label}
+          text={draft}
+          rows={Math.min(MAX_ROWS, draft.split("\n").length)}
+          isBusy={busy}
+          onText={onDraft}
+          onSend={() => onAnswer({ kind: use, text: draft })}
         />
       )}
     </>
@@ -90,18 +98,17 @@ function Options({ agentId, question, busy, labelledBy, onAnswer }: ChoicesProps
   return (
     <div class="options" role="group" aria-labelledby={labelledBy}>
       {question.options.map((option) => (
-        <button
+        <Button
           key={option.index}
-          type="button"
-          class="button option"
+          kind="option"
           data-option={option.index}
           data-focus={`option-${option.index}`}
           disabled={busy}
-          onClick={() => choose(option)}
+          onPress={() => choose(option)}
         >
           <OptionLabel option={option} />
           <Keys keys={option.index === question.otherIndex ? ["/"] : option.keys} />
-        </button>
+        </Button>
       ))}
     </div>
   );
@@ -152,9 +159,9 @@ function Several({ question: { parts }, busy, labelledBy, onAnswer }: ChoicesPro
           ))}
         </fieldset>
       ))}
-      <button type="submit" class="button primary" data-focus="several" disabled={busy || missing > 0}>
+      <Button kind="primary" data-focus="several" disabled={busy || missing > 0}>
         {missing > 0 ? (parts.length > 1 ? `Choose: ${missing} to go` : "Choose at least one") : sendText(chosen)}
-      </button>
+      </Button>
     </form>
   );
 }
@@ -179,56 +186,3 @@ const Keys = ({ keys }: { readonly keys: readonly string[] }) =>
       {keysLabel(keys)}
     </kbd>
   );
-
-interface AnswerBoxProps {
-  readonly id: string;
-  readonly label: string;
-  readonly draft: string;
-  readonly busy: boolean;
-  readonly onDraft: (text: string) => void;
-  readonly onSend: (text: string) => void;
-}
-
-const MAX_ROWS = 10;
-
-/** The text field for an answer: Enter sends, Shift+Enter is a new line. */
-function AnswerBox({ id, label, draft, busy, onDraft, onSend }: AnswerBoxProps) {
-  const blank = draft.trim() === "";
-  const send = (): void => {
-    if (!blank && !busy) onSend(draft);
-  };
-  return (
-    <form
-      class="answer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
-      <label class="heard" for={id}>
-        {label}
-      </label>
-      <textarea
-        id={id}
-        class="text"
-        data-focus="text"
-        rows={Math.min(MAX_ROWS, draft.split("\n").length)}
-        placeholder={label}
-        value={draft}
-        readOnly={busy}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={(event) => onDraft(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          // An Enter that ends a composition belongs to the input method.
-          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-          event.preventDefault();
-          send();
-        }}
-      />
-      <button type="submit" class="button primary" data-focus="send" disabled={busy || blank}>
-        Send
-      </button>
-    </form>
-  );
-}

@@ -1,8 +1,9 @@
 /** One recording with its controls: play, place, speed. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Cast, PlayerState } from "../../../client/castPlayer.ts";
+import { Button } from "../../../pages/controls.tsx";
+import { useView } from "../../../pages/useView.ts";
 import { timeText } from "../words/recordingWords.ts";
-import type { RecordingSession } from "./recordingSession.ts";
 
 const SPEEDS = [0.5, 1, 2, 5, 10, 50, 100];
 
@@ -12,41 +13,29 @@ interface RecordingViewProps {
 }
 
 export function RecordingView({ cast, onProblem }: RecordingViewProps) {
-  const place = useRef<HTMLDivElement>(null);
-  const session = useRef<RecordingSession | undefined>(undefined);
   const [state, setState] = useState<PlayerState | undefined>(undefined);
-  useEffect(() => {
-    let closed = false;
-    const open = async (): Promise<void> => {
-      try {
-        const { RecordingSession: Session } = await import("./recordingSession.ts");
-        if (closed || place.current === null) return;
-        session.current = new Session({ cast, place: place.current, onState: setState });
-        session.current.player.play();
-      } catch {
-        onProblem("the page's own files cannot be loaded: reload the page");
-      }
-    };
-    void open();
-    return () => {
-      closed = true;
-      session.current?.close();
-      session.current = undefined;
-    };
-  }, [cast]);
-  const player = () => session.current?.player;
+  const { place, view } = useView(
+    () => import("./recordingSession.ts"),
+    ({ RecordingSession }, at) => {
+      const session = new RecordingSession({ cast, place: at, onState: setState });
+      session.player.play();
+      return session;
+    },
+    onProblem,
+    [cast],
+  );
+  const player = () => view.current?.player;
   const { atSec = 0, isPlaying = false } = state ?? {};
   return (
     <>
       <div class="player">
-        <button
-          type="button"
-          class="button primary"
+        <Button
+          kind="primary"
           disabled={state === undefined}
-          onClick={() => (isPlaying ? player()?.pause() : player()?.play())}
+          onPress={() => (isPlaying ? player()?.pause() : player()?.play())}
         >
           {isPlaying ? "Pause" : "Play"}
-        </button>
+        </Button>
         <input
           type="range"
           aria-label="Place"

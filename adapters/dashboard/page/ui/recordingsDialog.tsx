@@ -2,7 +2,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { NativeRecording } from "../../../../protocol/api/nativeRecordings.ts";
 import { type Cast, parseCast } from "../../../client/castPlayer.ts";
-import { useModal } from "../../../pages/useModal.ts";
+import { Button } from "../../../pages/controls.tsx";
+import { Dialog } from "../../../pages/dialog.tsx";
 import type { Api } from "../net/api.ts";
 import { recordingText } from "../words/recordingWords.ts";
 import { RecordingView } from "./recordingView.tsx";
@@ -21,7 +22,6 @@ interface RecordingsDialogProps {
 }
 
 export function RecordingsDialog({ api, onClose }: RecordingsDialogProps) {
-  const dialog = useModal();
   const [recordings, setRecordings] = useState<readonly NativeRecording[] | undefined>(undefined);
   const [opened, setOpened] = useState<Opened | undefined>(undefined);
   const [problem, setProblem] = useState("");
@@ -48,8 +48,7 @@ export function RecordingsDialog({ api, onClose }: RecordingsDialogProps) {
     return () => closing.current.abort();
   }, []);
   return (
-    <dialog class="dialog recordings" ref={dialog} aria-labelledby="recordings-title" onClose={onClose}>
-      <h2 id="recordings-title">{opened === undefined ? "Recordings" : opened.name}</h2>
+    <Dialog kind="recordings" title={opened?.name ?? "Recordings"} onClose={onClose}>
       {problem === "" ? null : (
         <p class="pane-problem" role="alert">
           {problem}
@@ -76,19 +75,12 @@ export function RecordingsDialog({ api, onClose }: RecordingsDialogProps) {
           </label>
         </>
       ) : (
-        <RecordingView cast={opened.cast} onProblem={setProblem} />
+        <>
+          <RecordingView cast={opened.cast} onProblem={setProblem} />
+          <Button onPress={() => setOpened(undefined)}>All recordings</Button>
+        </>
       )}
-      <form method="dialog" class="recordings-end">
-        {opened === undefined ? null : (
-          <button type="button" class="button" onClick={() => setOpened(undefined)}>
-            All recordings
-          </button>
-        )}
-        <button type="submit" class="button">
-          Close
-        </button>
-      </form>
-    </dialog>
+    </Dialog>
   );
 }
 
@@ -110,12 +102,12 @@ function RecordingList({ recordings, onPick }: RecordingListProps) {
     <ul class="recording-list">
       {recordings.map((recording) => (
         <li key={recording.id}>
-          <button type="button" class="button" onClick={() => onPick(recording)}>
+          <Button onPress={() => onPick(recording)}>
             <strong>
               {recording.server} {recording.pane}
             </strong>{" "}
             <span class="quiet">{recordingText(recording, Date.now())}</span>
-          </button>
+          </Button>
         </li>
       ))}
     </ul>

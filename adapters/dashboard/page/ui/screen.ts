@@ -1,45 +1,37 @@
 /**
- * A pane's screen in the page: xterm with the pane's own columns and rows, which the page cannot change, in a font as large
- * as the width allows. It takes bytes and emits keys, keys only while under control.
+ * A pane's screen in the page: the pane's own columns and rows, which the page cannot change, in a font as large as the
+ * width allows. It takes bytes and emits keys, keys only while under control.
  */
-import { Terminal } from "@xterm/xterm";
-import { disposeScreen } from "../../../pages/disposeScreen.ts";
-import { SCREEN_LOOK } from "../../../pages/screenLook.ts";
-import "../../../pages/screenSheet.ts";
-import { isFocusReport, muteQueries } from "../../../pages/terminalQueries.ts";
+import { PageScreen } from "../../../pages/pageScreen.ts";
+import { isFocusReport } from "../../../pages/terminalQueries.ts";
 
 const MIN_FONT_PX = 7;
 const MAX_FONT_PX = 14;
-/** Bytes written to xterm and not drawn yet, past which `write` waits; xterm's own limit is 50 MB. */
+/** Bytes past which `write` waits. */
 const MAX_UNDRAWN_BYTES = 1_048_576;
 
 export class Screen {
-  readonly #terminal: Terminal;
-  readonly #place: HTMLElement;
-  readonly #resized = new ResizeObserver(() => this.#fit());
-  #undrawnBytes = 0;
+  readonly #screen: PageScreen;
   #controlled = false;
 
   constructor(place: HTMLElement, onInput: (data: string) => void = () => undefined) {
-    this.#place = place;
-    this.#terminal = new Terminal({
-      cols: 80,
-      rows: 24,
-      disableStdin: true,
-      cursorBlink: false,
-      scrollback: 1_000,
-      ...SCREEN_LOOK,
-      fontSize: MAX_FONT_PX,
-      // Links printed by a pane stay text.
-      linkHandler: { activate: () => undefined },
+    this.#screen = new PageScreen({
+      place,
+      terminal: {
+        disableStdin: true,
+        cursorBlink: false,
+        scrollback: 1_000,
+        fontSize: MAX_FONT_PX,
+        // Links printed by a pane stay text.
+        linkHandler: { activate: () => undefined },
+      },
+      // tmux answers.
+      isSilent: () => true,
+      onPlace: () => this.#fit(),
     });
-    // tmux answers.
-    muteQueries(this.#terminal.parser, { isSilent: () => true });
-    this.#terminal.open(place);
-    this.#terminal.onData((data) => {
+    this.#screen.terminal.onData((data) => {
       if (this.#controlled && !isFocusReport(data)) onInput(data);
     });
-    this.#resized.observe(place);
   }
 
   /** Replaces the whole screen. */
@@ -49,48 +41,44 @@ export class Screen {
   }
 
   reset(cols: number, rows: number): void {
-    this.#terminal.reset();
+    this.#screen.terminal.reset();
     this.resize(cols, rows);
   }
 
   /** Resolves when more may come. */
   write(bytes: Uint8Array | string): Promise<void> {
-    this.#undrawnBytes += bytes.length;
     return new Promise((resolve) => {
-      this.#terminal.write(bytes, () => {
-        this.#undrawnBytes -= bytes.length;
-        resolve();
-      });
-      if (this.#undrawnBytes <= MAX_UNDRAWN_BYTES) resolve();
+      this.#screen.write(bytes, resolve);
+      if (this.#screen.undrawn <= MAX_UNDRAWN_BYTES) resolve();
     });
   }
 
   resize(cols: number, rows: number): void {
-    this.#terminal.resize(Math.max(2, cols), Math.max(1, rows));
+    this.#screen.terminal.resize(Math.max(2, cols), Math.max(1, rows));
     this.#fit();
   }
 
   /** Uses the largest font in which the columns fit; below the smallest legible one, the screen scrolls instead. */
   #fit(): void {
-    const widthPx = this.#place.clientWidth;
-    const cells = this.#terminal.element?.querySelector<HTMLElement>(".xterm-screen")?.offsetWidth ?? 0;
-    const { fontSize = MAX_FONT_PX } = this.#terminal.options;
-    if (widthPx === 0 || cells === 0) return;
-    const fitting = Math.floor(((fontSize * widthPx) / cells) * 2) / 2;
+    const { options } = this.#screen.terminal;
+    const { width, screenWidth } = this.#screen.sizes;
+    const { fontSize = MAX_FONT_PX } = options;
+    if (width === 0 || screenWidth === 0) return;
+    const fitting = Math.floor(((fontSize * width) / screenWidth) * 2) / 2;
     const next = Math.min(MAX_FONT_PX, Math.max(MIN_FONT_PX, fitting));
-    if (next !== fontSize) this.#terminal.options.fontSize = next;
+    if (next !== fontSize) options.fontSize = next;
   }
 
   control(on: boolean): void {
     this.#controlled = on;
-    this.#terminal.options.disableStdin = !on;
-    this.#terminal.options.cursorBlink = on && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const { terminal } = this.#screen;
+    terminal.options.disableStdin = !on;
+    terminal.options.cursorBlink = on && !matchMedia("(prefers-reduced-motion: reduce)").matches;
     // The focus stays when control ends: keys meant for the pane must not reach the page's cards.
-    if (on) this.#terminal.focus();
+    if (on) terminal.focus();
   }
 
   close(): void {
-    this.#resized.disconnect();
-    disposeScreen(this.#terminal);
+    this.#screen.close();
   }
 }

@@ -1,4 +1,5 @@
 /** Name, how many ask, and the page's own switches. */
+import { Button } from "../../../pages/controls.tsx";
 import type { LinkState } from "../model/pageState.ts";
 import type { NotifierState } from "./notifier.ts";
 
@@ -38,44 +39,31 @@ export function TopBar({ asking, link, notifications, onNotify, onRecordings, on
           <span class="heard">{live ? "connected" : "not connected"}</span>
         </span>
         {notifications === "unsupported" ? null : (
-          <button
-            type="button"
-            class="button plain with-icon notify"
-            aria-label={NOTIFY_WORDS[notifications]}
+          <Button
+            kind="plain with-icon notify"
+            label={NOTIFY_WORDS[notifications]}
             aria-pressed={notifications === "on"}
             disabled={notifications === "denied"}
             title={notifications === "denied" ? "allow them for this address in the browser's settings" : undefined}
-            onClick={onNotify}
+            onPress={onNotify}
           >
             <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
               <path d="M6 16v-5a6 6 0 0 1 12 0v5l1.5 2h-15z" />
               <path d="M10 20.5a2.2 2.2 0 0 0 4 0" />
             </svg>
             <span class="wide">{NOTIFY_WORDS[notifications]}</span>
-          </button>
+          </Button>
         )}
-        <button
-          type="button"
-          class="button plain with-icon"
-          aria-label="Recordings"
-          title="Recordings"
-          onClick={onRecordings}
-        >
+        <Button kind="plain with-icon" label="Recordings" title="Recordings" onPress={onRecordings}>
           <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
             <circle cx="12" cy="12" r="9" />
             <path d="M10 8.5v7l6-3.5z" />
           </svg>
           <span class="wide">Recordings</span>
-        </button>
-        <button
-          type="button"
-          class="button plain"
-          aria-label="Keyboard help"
-          title="Keyboard help (?)"
-          onClick={onHelp}
-        >
+        </Button>
+        <Button kind="plain" label="Keyboard help" title="Keyboard help (?)" onPress={onHelp}>
           ?
-        </button>
+        </Button>
       </div>
     </header>
   );

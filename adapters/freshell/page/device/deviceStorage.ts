@@ -8,6 +8,7 @@ import type { Clock } from "../../../../daemon/time/clock.ts";
 import type { OwnerLayout } from "../../../../protocol/api/freshell/deviceLayout.ts";
 import { DEVICE_ID } from "../../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../../protocol/errors.ts";
+import { type Fields, fieldsOf, parseJson } from "../../../../protocol/text/jsonObject.ts";
 import { legacyLayout } from "../model/legacyLayout.ts";
 
 /** Of `localStorage`. */
@@ -106,11 +107,9 @@ const layoutStore = (store: TextStore): DeviceStore => ({
   load: () => {
     const text = store.getItem(STORAGE_KEYS.layout);
     if (text === null) return undefined;
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      throw new AppError("INVALID_ARGUMENT", "the stored layout is not JSON");
-    }
+    const saved = parseJson(text);
+    if (saved !== undefined) return saved;
+    throw new AppError("INVALID_ARGUMENT", "the stored layout is not JSON");
   },
   save: (saved) => {
     try {
@@ -136,13 +135,4 @@ function emptied(store: TextStore, aside: string): DeviceStore {
   return layoutStore(store);
 }
 
-export function objectIn(store: TextStore, key: string): Readonly<Record<string, unknown>> {
-  try {
-    const found = JSON.parse(store.getItem(key) ?? "{}") as unknown;
-    return typeof found === "object" && found !== null && !Array.isArray(found)
-      ? (found as Readonly<Record<string, unknown>>)
-      : {};
-  } catch {
-    return {};
-  }
-}
+export const objectIn = (store: TextStore, key: string): Fields => fieldsOf(parseJson(store.getItem(key) ?? "")) ?? {};

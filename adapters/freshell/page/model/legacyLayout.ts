@@ -3,6 +3,7 @@
  * and pane is kept; content that can no longer be shown becomes a picker with its data as hints. The tree is walked without
  * recursion: the stored one may be deeper than the stack.
  */
+import { type Fields, fieldsOf, parseJson } from "../../../../protocol/text/jsonObject.ts";
 import { matches } from "../../../../protocol/api/parse.ts";
 import {
   filePathSchema,
@@ -13,8 +14,6 @@ import {
 } from "../../../../protocol/api/freshell/deviceLayout.ts";
 import { isTerminalId } from "../../../../protocol/api/freshell/selectors.ts";
 
-type Kept = Readonly<Record<string, unknown>>;
-
 interface LegacyText {
   /** As stored; null: nothing stored. */
   readonly tabs: string | null;
@@ -22,29 +21,29 @@ interface LegacyText {
 }
 
 /** For `openSaved`, which stamps and checks it; undefined: nothing that could be a layout. */
-export function legacyLayout(stored: LegacyText, newId: () => string): Kept | undefined {
-  const tabsState = objectOf(objectOf(parsed(stored.tabs))?.["tabs"]);
-  const panes = objectOf(parsed(stored.panes)) ?? {};
+export function legacyLayout(stored: LegacyText, newId: () => string): Fields | undefined {
+  const tabsState = fieldsOf(fieldsOf(parseJson(stored.tabs ?? ""))?.["tabs"]);
+  const panes = fieldsOf(parseJson(stored.panes ?? "")) ?? {};
   const listed = tabsState?.["tabs"];
   if (tabsState === undefined || !Array.isArray(listed)) return undefined;
   const [layouts, active, titles] = [
-    objectOf(panes["layouts"]) ?? {},
-    objectOf(panes["activePane"]) ?? {},
-    objectOf(panes["paneTitles"]) ?? {},
+    fieldsOf(panes["layouts"]) ?? {},
+    fieldsOf(panes["activePane"]) ?? {},
+    fieldsOf(panes["paneTitles"]) ?? {},
   ];
   const idFor = uniqueIds(newId);
-  const tabs: Kept[] = [];
+  const tabs: Fields[] = [];
   const trees: Record<string, LayoutNode> = {};
   const activePane: Record<string, unknown> = {};
   const renamed = new Map<string, string>();
   for (const given of listed.slice(0, LAYOUT_LIMITS.tabs) as unknown[]) {
-    const tab = objectOf(given);
+    const tab = fieldsOf(given);
     if (tab === undefined) continue;
     const before = String(tab["id"]);
     const id = idFor(tab["id"]);
     if (!renamed.has(before)) renamed.set(before, id);
     const root = own(layouts, before) ?? { type: "leaf", content: contentOfTab(tab) };
-    const tree = treeOf(root, { idFor, titles: objectOf(own(titles, before)) ?? {} });
+    const tree = treeOf(root, { idFor, titles: fieldsOf(own(titles, before)) ?? {} });
     tabs.push({ ...tab, id, title: titleOf(tab["title"], `Tab ${tabs.length + 1}`), status: "running" });
     trees[id] = tree;
     activePane[id] = own(active, before);
@@ -55,26 +54,26 @@ export function legacyLayout(stored: LegacyText, newId: () => string): Kept | un
 
 interface TreeContext {
   readonly idFor: (given: unknown) => string;
-  readonly titles: Kept;
+  readonly titles: Fields;
 }
 
 /** Too deep or too many: the panes that fit, and a picker instead of the rest. */
 function treeOf(root: unknown, { idFor, titles }: TreeContext): LayoutNode {
   let leaves = 0;
-  const leaf = (given: Kept): LayoutNode => {
+  const leaf = (given: Fields): LayoutNode => {
     leaves += 1;
     const id = idFor(given["id"]);
     const title = titleOf(own(titles, String(given["id"])), "");
     return {
       type: "leaf",
       id,
-      content: contentOf(objectOf(given["content"]) ?? {}),
+      content: contentOf(fieldsOf(given["content"]) ?? {}),
       ...(title === "" ? {} : { title }),
     };
   };
   /** Bounded by `depth`. */
   const build = (given: unknown, depth: number): LayoutNode => {
-    const node = objectOf(given) ?? {};
+    const node = fieldsOf(given) ?? {};
     const children = node["children"];
     const isSplit = node["type"] === "split" && Array.isArray(children) && children.length >= 2;
     if (!isSplit || depth >= LAYOUT_LIMITS.depth || leaves + 2 > LAYOUT_LIMITS.panesPerTab) {
@@ -94,7 +93,7 @@ function treeOf(root: unknown, { idFor, titles }: TreeContext): LayoutNode {
   return build(root, 1);
 }
 
-function contentOf(content: Kept): PaneContent {
+function contentOf(content: Fields): PaneContent {
   const { kind, terminalId } = content;
   if (kind === "terminal" && typeof terminalId === "string" && isTerminalId(terminalId)) {
     return { kind, terminalId, ...hints(content) };
@@ -107,13 +106,13 @@ function contentOf(content: Kept): PaneContent {
 }
 
 /** For a tab without a tree: its content was in the tab itself. */
-const contentOfTab = (tab: Kept): Kept =>
+const contentOfTab = (tab: Fields): Fields =>
   typeof tab["terminalId"] === "string" ? { ...tab, kind: "terminal" } : { ...tab, kind: "picker" };
 
 const HINTS = ["mode", "shell", "initialCwd", "resumeSessionId"] as const;
 const MAX_HINT_CHARS = 1_000;
 
-function hints(content: Kept): Kept {
+function hints(content: Fields): Fields {
   const isHint = (value: unknown): boolean =>
     typeof value === "string" && value !== "" && value.length <= MAX_HINT_CHARS;
   return Object.fromEntries(HINTS.map((name) => [name, content[name]]).filter(([, value]) => isHint(value)));
@@ -148,15 +147,4 @@ function uniqueIds(newId: () => string): (given: unknown) => string {
   };
 }
 
-function parsed(text: string | null): unknown {
-  try {
-    return text === null ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const objectOf = (given: unknown): Kept | undefined =>
-  typeof given === "object" && given !== null && !Array.isArray(given) ? (given as Kept) : undefined;
-
-const own = (all: Kept, name: string): unknown => (Object.hasOwn(all, name) ? all[name] : undefined);
+const own = (all: Fields, name: string): unknown => (Object.hasOwn(all, name) ? all[name] : undefined);

@@ -4,7 +4,8 @@
  */
 import type { DeviceSessionResponse } from "../../../../protocol/api/freshell/freshellHttp.ts";
 import { type BrowserDevice, objectIn, STORAGE_KEYS, type TextStore } from "../device/deviceStorage.ts";
-import { callServer, Refused } from "./pageApi.ts";
+import { Refused } from "../../../pages/askServer.ts";
+import { callServer } from "./pageApi.ts";
 
 /** Renewed when it expires within this. */
 const RENEW_BEFORE_MS = 60_000;

@@ -5,8 +5,9 @@
 import type { Clock, Timer } from "../../../../daemon/time/clock.ts";
 import { CLOSE_CODES, type ServerMessage } from "../../../../protocol/api/freshell/freshellWire.ts";
 import { parseOutcome, type RpcOutcome } from "../../../../protocol/api/freshell/rpc.ts";
+import { Refused } from "../../../pages/askServer.ts";
+import { DEVICE_CAPABILITIES } from "../../devices/ownerMessages.ts";
 import { failed } from "../device/deviceAsk.ts";
-import { Refused } from "./pageApi.ts";
 
 export type LinkState =
   | { readonly kind: "connecting" }
@@ -44,7 +45,6 @@ interface FreshellLinkOptions {
   readonly onMessage: (message: ServerMessage) => void;
 }
 
-const CAPABILITIES = { layoutOwnershipV1: true, layoutRpcV1: true, devicePresenceV1: true };
 const READY_WITHIN_MS = 10_000;
 /** Longer than the server waits for an owner's acknowledgement and result. */
 const RPC_WITHIN_MS = 25_000;
@@ -134,7 +134,7 @@ export class FreshellLink {
     this.#late = clock.callAt(clock.nowMs() + READY_WITHIN_MS, () => this.#ended(socket, 0, token));
     const { device } = this.#options;
     socket.addEventListener("open", () => {
-      socket.send(JSON.stringify({ type: "hello", token, capabilities: CAPABILITIES, device }));
+      socket.send(JSON.stringify({ type: "hello", token, capabilities: DEVICE_CAPABILITIES, device }));
     });
     socket.addEventListener("message", ({ data }) => this.#received(socket, data));
     socket.addEventListener("close", ({ code }) => this.#ended(socket, code, token));

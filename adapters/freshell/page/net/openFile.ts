@@ -3,7 +3,7 @@
  * a write. A file that has changed meanwhile is overwritten only on request.
  */
 import type { PageApi } from "./pageApi.ts";
-import { Refused } from "./pageApi.ts";
+import { Refused } from "../../../pages/askServer.ts";
 
 export interface FileStatus {
   readonly kind: "reading" | "ready" | "saving" | "conflict" | "failed";

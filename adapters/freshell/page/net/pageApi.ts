@@ -4,24 +4,7 @@ import type { FreshellFault } from "../../../../protocol/api/freshell/freshellEr
 import type { FileResponse, FileEntry, FolderResponse } from "../../../../protocol/api/freshell/freshellFiles.ts";
 import type { SessionEntry } from "../../../../protocol/api/freshell/sessionEvents.ts";
 import type { DeviceEntry } from "../../../../protocol/api/freshell/rpc.ts";
-
-/** A refusal in the server's words. */
-export class Refused extends Error {
-  /** 0 without a response. */
-  readonly status: number;
-  readonly code: string;
-  readonly details: Readonly<Record<string, unknown>>;
-
-  constructor(message: string, status: number, code: string, details: Readonly<Record<string, unknown>> = {}) {
-    super(message);
-    this.name = "Refused";
-    this.status = status;
-    this.code = code;
-    this.details = details;
-  }
-}
-
-type Fetch = (path: string, init?: RequestInit) => Promise<Response>;
+import { askServer, type ErrorShape, type Fetch, jsonOf, Refused } from "../../../pages/askServer.ts";
 
 interface Asking {
   readonly method?: "GET" | "POST" | "DELETE";
@@ -35,29 +18,27 @@ export async function callServer<Answer>(
   path: string,
   { method = "GET", body, token }: Asking,
 ): Promise<Answer> {
-  let response: Response;
-  try {
-    response = await fetch(path, {
-      method,
-      credentials: "omit",
-      headers: {
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...(token === undefined ? {} : { "x-auth-token": token }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-  } catch {
-    throw new Refused("the server cannot be reached", 0, "UNREACHABLE");
-  }
-  const answer = (await response.json().catch(() => undefined)) as { readonly error?: FreshellFault } | undefined;
-  if (response.ok && answer !== undefined) return answer as Answer;
-  const {
-    code = "INTERNAL_ERROR",
-    message = `the server responds ${response.status}`,
-    details,
-  } = (answer?.error ?? {}) as Partial<FreshellFault>;
-  throw new Refused(message, response.status, code, details);
+  const headers = {
+    ...(body === undefined ? {} : { "content-type": "application/json" }),
+    ...(token === undefined ? {} : { "x-auth-token": token }),
+  };
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const response = await askServer(fetch, path, { method, credentials: "omit", headers, ...sent }, SHAPE);
+  const answer = await jsonOf(response);
+  if (answer !== undefined) return answer as Answer;
+  throw new Refused(unknownWords(response.status), response.status, "INTERNAL_ERROR");
 }
+
+const SHAPE: ErrorShape = {
+  unreachable: "the server cannot be reached",
+  read: (body, status) => {
+    const { error } = (body ?? {}) as { readonly error?: Partial<FreshellFault> | undefined };
+    const { code = "INTERNAL_ERROR", message = unknownWords(status), details } = error ?? {};
+    return { code, message, details };
+  },
+};
+
+const unknownWords = (status: number): string => `the server responds ${status}`;
 
 /** Requests of a logged-in page. */
 export class PageApi {

@@ -2,7 +2,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ContentBlock, PermissionRequest } from "../../../../protocol/api/freshell/sessionEvents.ts";
 import type { DevicePage } from "../devicePage.ts";
-import { Button } from "./buttons.tsx";
+import { Button } from "../../../pages/controls.tsx";
+import { SendBox } from "../../../pages/sendBox.tsx";
 import {
   blockText,
   type Conversation,
@@ -46,7 +47,6 @@ export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
   const isOver = now.status === "exited" || now.status === "gone";
   const isBusy = now.status === "running" || now.status === "compacting";
   const say = (): void => {
-    if (text.trim() === "" || isOver) return;
     if (!page.sessions.send(sessionId, { type: "sdk.send", text })) {
       setNow({ ...now, problem: "Not connected: nothing was sent." });
       return;
@@ -93,33 +93,19 @@ export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
           <Button onPress={onNew}>Start a new one here</Button>
         </p>
       ) : (
-        <form
-          class="chat-form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            say();
-          }}
+        <SendBox
+          label="Message"
+          placeholder={isBusy ? "The agent is working…" : "Enter sends, Shift+Enter is a new line"}
+          text={text}
+          rows={2}
+          field={field}
+          onText={setText}
+          onSend={say}
         >
-          <textarea
-            ref={field}
-            aria-label="Message"
-            rows={2}
-            value={text}
-            placeholder={isBusy ? "The agent is working…" : "Enter sends, Shift+Enter is a new line"}
-            onInput={(event) => setText(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-              event.preventDefault();
-              say();
-            }}
-          />
           {isBusy ? (
             <Button onPress={() => page.sessions.send(sessionId, { type: "sdk.interrupt" })}>Stop</Button>
           ) : null}
-          <Button kind="primary" disabled={text.trim() === ""}>
-            Send
-          </Button>
-        </form>
+        </SendBox>
       )}
     </div>
   );

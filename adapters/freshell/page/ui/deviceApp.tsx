@@ -2,7 +2,8 @@
 import { useEffect, useState } from "preact/hooks";
 import type { DevicePage } from "../devicePage.ts";
 import type { LinkState } from "../net/freshellLink.ts";
-import { Button, Tool } from "./buttons.tsx";
+import { Button, Tool } from "../../../pages/controls.tsx";
+import { TokenForm } from "../../../pages/tokenForm.tsx";
 import { DeviceDialogs } from "./deviceDialogs.tsx";
 import { change } from "./deviceActions.ts";
 import { RemoteLineText } from "./remoteLineText.tsx";
@@ -15,7 +16,11 @@ export function DeviceApp({ page }: { readonly page: DevicePage }) {
   const { link, view, role, shown, fault } = page.state;
   const isNarrow = useMedia(NARROW);
   if (fault !== undefined) return <p class="loading bad">{fault}</p>;
-  if (link.kind === "loggedOut") return <LoginForm onToken={(token) => page.giveToken(token)} />;
+  if (link.kind === "loggedOut") {
+    // Once: afterwards the device has its own.
+    const label = "The server's token (AUTH_TOKEN)";
+    return <TokenForm title="Freshell" label={label} button="Log in" onToken={(token) => page.giveToken(token)} />;
+  }
   const snapshot = view?.layout.snapshot;
   return (
     <div class="device" data-role={role} data-link={link.kind} data-revision={view?.layout.workspaceRevision}>
@@ -84,45 +89,6 @@ function useMedia(query: string): boolean {
     return () => media.removeEventListener("change", changed);
   }, [query]);
   return matches;
-}
-
-/** Asks for the server's token once; afterwards the device has its own. */
-function LoginForm({ onToken }: { readonly onToken: (token: string) => Promise<string | undefined> }) {
-  const [token, setToken] = useState("");
-  const [problem, setProblem] = useState<string | undefined>(undefined);
-  const [isBusy, setBusy] = useState(false);
-  const send = async (): Promise<void> => {
-    setBusy(true);
-    const wrong = await onToken(token);
-    setBusy(false);
-    setProblem(wrong);
-    if (wrong === undefined) setToken("");
-  };
-  return (
-    <form
-      class="login"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-    >
-      <h1>Freshell</h1>
-      <label>
-        The server's token (AUTH_TOKEN)
-        <input
-          type="password"
-          autocomplete="off"
-          value={token}
-          required
-          onInput={(event) => setToken(event.currentTarget.value)}
-        />
-      </label>
-      <Button kind="primary" disabled={isBusy}>
-        Log in
-      </Button>
-      {problem === undefined ? null : <p role="alert">{problem}</p>}
-    </form>
-  );
 }
 
 const SHOWN_LINES = 4;

@@ -1,12 +1,16 @@
 /** Settings, and the keys. */
 import { useEffect, useState } from "preact/hooks";
-import type { ComponentChildren } from "preact";
 import type { DeviceEntry } from "../../../../protocol/api/freshell/rpc.ts";
-import { useModal } from "../../../pages/useModal.ts";
+import { Button } from "../../../pages/controls.tsx";
+import { Dialog, KeyList } from "../../../pages/dialog.tsx";
 import type { DevicePage } from "../devicePage.ts";
 import { DEVICE_KEYS } from "../model/deviceKeys.ts";
-import { Button, Tool } from "./buttons.tsx";
 import { RemoteLineText } from "./remoteLineText.tsx";
+
+const KEY_ROWS = [
+  ...DEVICE_KEYS.map(({ key, words }) => [[key], words] as const),
+  [["1–9"], "the tab with that number"] as const,
+];
 
 export function DeviceDialogs({ page }: { readonly page: DevicePage }) {
   const close = (): void => page.update({ dialog: undefined });
@@ -21,22 +25,7 @@ export function DeviceDialogs({ page }: { readonly page: DevicePage }) {
       return (
         <Dialog title="Keys" onClose={close}>
           <p>Press each with Alt and Shift. All other keys go to the pane.</p>
-          <dl class="keys">
-            {DEVICE_KEYS.map(({ code, key, words }) => (
-              <div key={code}>
-                <dt>
-                  <kbd>{key}</kbd>
-                </dt>
-                <dd>{words}</dd>
-              </div>
-            ))}
-            <div>
-              <dt>
-                <kbd>1</kbd>–<kbd>9</kbd>
-              </dt>
-              <dd>the tab with that number</dd>
-            </div>
-          </dl>
+          <KeyList rows={KEY_ROWS} />
         </Dialog>
       );
     case "activity":
@@ -48,24 +37,6 @@ export function DeviceDialogs({ page }: { readonly page: DevicePage }) {
     case undefined:
       return null;
   }
-}
-
-interface DialogProps {
-  readonly title: string;
-  readonly onClose: () => void;
-  readonly children: ComponentChildren;
-}
-
-function Dialog({ title, onClose, children }: DialogProps) {
-  return (
-    <dialog ref={useModal()} class="dialog" aria-label={title} onClose={onClose}>
-      <header class="row">
-        <h2>{title}</h2>
-        <Tool label="Close" sign="✕" onPress={onClose} />
-      </header>
-      {children}
-    </dialog>
-  );
 }
 
 function Activity({ page }: { readonly page: DevicePage }) {

@@ -2,8 +2,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type FileStatus, OpenFile } from "../net/openFile.ts";
 import type { DevicePage } from "../devicePage.ts";
-import { Button } from "./buttons.tsx";
-import type { EditorView } from "./editorView.ts";
+import { Button } from "../../../pages/controls.tsx";
+import { useView } from "../../../pages/useView.ts";
 
 interface EditorPaneProps {
   readonly page: DevicePage;
@@ -17,64 +17,51 @@ const unsaved = new Map<string, string>();
 export const hasUnsaved = (): boolean => unsaved.size > 0;
 
 export function EditorPane({ page, filePath, isActive }: EditorPaneProps) {
-  const place = useRef<HTMLDivElement>(null);
-  const view = useRef<EditorView | undefined>(undefined);
   const file = useRef<OpenFile | undefined>(undefined);
   const [status, setStatus] = useState<FileStatus>({ kind: "reading", isChanged: false, isNew: false });
   const save = (): void => void file.current?.save(view.current?.text ?? "");
-
-  useEffect(() => {
-    let isClosed = false;
-    const opened = new OpenFile({
-      path: filePath,
-      api: page.api,
-      onStatus: (next) => {
-        if (!next.isChanged && next.kind === "ready") unsaved.delete(filePath);
-        setStatus(next);
-      },
-      onText: (text) => {
-        if (view.current !== undefined) view.current.text = text;
-      },
-    });
-    file.current = opened;
-    const open = async (): Promise<void> => {
-      const { EditorView: View } = await import("./editorView.ts");
-      if (isClosed || place.current === null) return;
-      const draft = unsaved.get(filePath);
-      view.current = new View({
-        place: place.current,
+  const { place, view } = useView(
+    () => import("./editorView.ts"),
+    ({ EditorView }, at) => {
+      const opened = new OpenFile({
+        path: filePath,
+        api: page.api,
+        onStatus: (next) => {
+          if (!next.isChanged && next.kind === "ready") unsaved.delete(filePath);
+          setStatus(next);
+        },
+        onText: (text) => (made.text = text),
+      });
+      const made = new EditorView({
+        place: at,
         text: "",
         label: filePath,
         onChange: () => {
-          const text = view.current?.text ?? "";
-          unsaved.set(filePath, text);
-          opened.changed(text);
+          unsaved.set(filePath, made.text);
+          opened.changed(made.text);
         },
         onSave: save,
       });
-      await opened.read();
-      if (isClosed || draft === undefined) return;
-      view.current.text = draft;
-      unsaved.set(filePath, draft);
-      opened.changed(draft);
-    };
-    open().catch(() =>
-      setStatus({
-        kind: "failed",
-        isChanged: false,
-        isNew: false,
-        message: "the page's own files cannot be loaded: reload the page",
-      }),
-    );
-    const check = (): void => void opened.check();
+      file.current = opened;
+      const read = async (): Promise<void> => {
+        const draft = unsaved.get(filePath);
+        await opened.read();
+        if (view.current !== made || draft === undefined) return;
+        made.text = draft;
+        unsaved.set(filePath, draft);
+        opened.changed(draft);
+      };
+      void read();
+      return made;
+    },
+    (message) => setStatus({ kind: "failed", isChanged: false, isNew: false, message }),
+    [page, filePath],
+  );
+  useEffect(() => {
+    const check = (): void => void file.current?.check();
     globalThis.addEventListener("focus", check);
-    return () => {
-      isClosed = true;
-      globalThis.removeEventListener("focus", check);
-      view.current?.close();
-      view.current = undefined;
-    };
-  }, [page, filePath]);
+    return () => globalThis.removeEventListener("focus", check);
+  }, []);
 
   useEffect(() => {
     if (isActive && status.kind === "ready") view.current?.focus();

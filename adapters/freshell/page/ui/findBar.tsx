@@ -1,7 +1,7 @@
 /** Searching in a terminal: Enter for the next match above, Shift+Enter for the next below. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Found } from "../model/terminalFind.ts";
-import { Button } from "./buttons.tsx";
+import { Button } from "../../../pages/controls.tsx";
 
 interface FindBarProps {
   readonly onFind: (text: string, step: 1 | -1) => Found;

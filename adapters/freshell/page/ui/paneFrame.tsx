@@ -3,7 +3,7 @@ import { useState, useEffect } from "preact/hooks";
 import type { LayoutLeaf } from "../../../../protocol/api/freshell/deviceLayout.ts";
 import type { DevicePage } from "../devicePage.ts";
 import { paneTitle } from "./deviceState.ts";
-import { Tool } from "./buttons.tsx";
+import { Tool } from "../../../pages/controls.tsx";
 import { act, change, selectPane, split, stepPane, zoom } from "./deviceActions.ts";
 import { ChatPane } from "./chatPane.tsx";
 import { EditorPane } from "./editorPane.tsx";

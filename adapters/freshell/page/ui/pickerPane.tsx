@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { TERMINAL_MODES, type TerminalEntry } from "../../../../protocol/api/freshell/freshellHttp.ts";
 import { AGENTS } from "../../../pages/knownAgents.ts";
 import type { DevicePage } from "../devicePage.ts";
-import { Button } from "./buttons.tsx";
+import { Button } from "../../../pages/controls.tsx";
 import { change } from "./deviceActions.ts";
 import { startOptions } from "./terminalPane.tsx";
 

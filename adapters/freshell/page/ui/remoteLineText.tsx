@@ -1,7 +1,7 @@
 /** What another device did, and a way to undo it. */
 import type { DevicePage } from "../devicePage.ts";
 import type { RemoteLine } from "../model/remoteLine.ts";
-import { Button } from "./buttons.tsx";
+import { Button } from "../../../pages/controls.tsx";
 
 interface RemoteLineTextProps {
   readonly page: DevicePage;

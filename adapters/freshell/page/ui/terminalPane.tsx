@@ -2,10 +2,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { AGENTS } from "../../../pages/knownAgents.ts";
 import { ScreenKeys } from "../../../pages/screenKeys.tsx";
+import { useView } from "../../../pages/useView.ts";
 import type { DevicePage } from "../devicePage.ts";
-import { Button } from "./buttons.tsx";
+import { Button } from "../../../pages/controls.tsx";
 import { FindBar } from "./findBar.tsx";
-import type { TerminalStatus, TerminalView } from "./terminalView.ts";
+import type { TerminalStatus } from "./terminalView.ts";
 
 interface TerminalPaneProps {
   readonly page: DevicePage;
@@ -36,52 +37,41 @@ export function TerminalPane({
   isSilent,
   onTitle,
 }: TerminalPaneProps) {
-  const place = useRef<HTMLDivElement>(null);
-  const view = useRef<TerminalView | undefined>(undefined);
   // For callbacks that outlive this rendering.
   const latest = useRef({ isSilent, isActive, onTitle });
   latest.current = { isSilent, isActive, onTitle };
   const [status, setStatus] = useState<TerminalStatus>({ kind: "connecting" });
   const [request, setRequest] = useState<ProgramRequest | undefined>(undefined);
-  const [problem, setProblem] = useState(false);
-
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const { place, view } = useView(
+    () => import("./terminalView.ts"),
+    ({ TerminalView }, at) => {
+      const made = new TerminalView({
+        place: at,
+        terminalId,
+        streams: page.streams,
+        isSilent: () => latest.current.isSilent,
+        onStatus: setStatus,
+        onTitle: (title) => latest.current.onTitle(title),
+        onClipboard: (text) => setRequest({ kind: "clipboard", text }),
+        onLink: (url) => setRequest({ kind: "link", url }),
+        onFocus: () => {
+          if (!latest.current.isActive) void page.perform(select(paneId));
+        },
+      });
+      if (latest.current.isActive) made.focus();
+      return made;
+    },
+    setProblem,
+    [page, paneId, terminalId],
+  );
   useEffect(() => {
-    let isClosed = false;
-    const open = async (): Promise<void> => {
-      try {
-        const { TerminalView: View } = await import("./terminalView.ts");
-        if (isClosed || place.current === null) return;
-        view.current = new View({
-          place: place.current,
-          terminalId,
-          streams: page.streams,
-          isSilent: () => latest.current.isSilent,
-          onStatus: setStatus,
-          onTitle: (title) => latest.current.onTitle(title),
-          onClipboard: (text) => setRequest({ kind: "clipboard", text }),
-          onLink: (url) => setRequest({ kind: "link", url }),
-          onFocus: () => {
-            if (!latest.current.isActive) void page.perform(select(paneId));
-          },
-        });
-        if (latest.current.isActive) view.current.focus();
-      } catch {
-        setProblem(true);
-      }
-    };
-    void open();
     const atPage = (): void => {
       if (latest.current.isActive) view.current?.fit();
     };
     globalThis.addEventListener("focus", atPage);
-    return () => {
-      isClosed = true;
-      globalThis.removeEventListener("focus", atPage);
-      view.current?.close();
-      view.current = undefined;
-      setStatus({ kind: "connecting" });
-    };
-  }, [page, paneId, terminalId]);
+    return () => globalThis.removeEventListener("focus", atPage);
+  }, []);
 
   useLayoutEffect(() => {
     if (isActive && !isFinding) view.current?.focus();
@@ -100,7 +90,7 @@ export function TerminalPane({
       ) : null}
       <div class="terminal-place" ref={place} />
       <ScreenKeys class="touch-keys" keys={TOUCH_KEYS} onKey={(data) => view.current?.type(data)} />
-      {problem ? <p class="pane-note bad">The page's own files cannot be loaded: reload the page.</p> : null}
+      {problem === undefined ? null : <p class="pane-note bad">{problem}</p>}
       <StatusNote
         status={status}
         onStart={() => void page.perform({ kind: "terminal", paneId, options: startOptions(hints) })}

@@ -1,12 +1,9 @@
 /**
- * A terminal on the screen: xterm in the page, with as many columns and rows as fit. Output too fast to be drawn is skipped and
+ * A terminal on the screen, with as many columns and rows as fit. Output too fast to be drawn is skipped and
  * replaced by a fresh snapshot.
  */
-import { type IBufferLine, type IDisposable, Terminal } from "@xterm/xterm";
-import { disposeScreen } from "../../../pages/disposeScreen.ts";
-import { SCREEN_LOOK } from "../../../pages/screenLook.ts";
-import "../../../pages/screenSheet.ts";
-import { muteQueries } from "../../../pages/terminalQueries.ts";
+import type { IBufferLine, IDisposable, Terminal } from "@xterm/xterm";
+import { PageScreen } from "../../../pages/pageScreen.ts";
 import type { TerminalSink, TerminalSize, TerminalStreams } from "../net/terminalStreams.ts";
 import { systemClock, type Timer } from "../../../../daemon/time/clock.ts";
 import { type Found, matchesIn } from "../model/terminalFind.ts";
@@ -30,7 +27,7 @@ interface TerminalViewOptions {
 
 const FONT_PX = 13;
 const SCROLLBACK_LINES = 5_000;
-/** Characters written to xterm and not drawn yet; its own limit is 50 MB. */
+/** Past it output is skipped. */
 const MAX_UNDRAWN_CHARS = 4_194_304;
 /** Resizing comes in bursts. */
 const SETTLE_MS = 120;
@@ -40,11 +37,10 @@ const RESET = "\u001bc";
 
 export class TerminalView implements TerminalSink {
   readonly #options: TerminalViewOptions;
+  readonly #screen: PageScreen;
   readonly #terminal: Terminal;
   readonly #leave: () => void;
-  readonly #watched: ResizeObserver;
   readonly #titles: IDisposable;
-  #undrawnChars = 0;
   #isSkipping = false;
   /** Snapshots being drawn: their queries are past, and not answered. */
   #replaying = 0;
@@ -54,22 +50,21 @@ export class TerminalView implements TerminalSink {
   constructor(options: TerminalViewOptions) {
     this.#options = options;
     const { place, terminalId, streams } = options;
-    this.#terminal = new Terminal({
-      cols: 80,
-      rows: 24,
-      allowProposedApi: false,
-      scrollback: SCROLLBACK_LINES,
-      ...SCREEN_LOOK,
-      fontSize: FONT_PX,
-      macOptionIsMeta: true,
-      // Only http and https links, and the target is shown before it is opened.
-      linkHandler: { activate: (_event, url) => this.#link(url) },
-    });
-    muteQueries(this.#terminal.parser, {
+    this.#screen = new PageScreen({
+      place,
+      terminal: {
+        allowProposedApi: false,
+        scrollback: SCROLLBACK_LINES,
+        fontSize: FONT_PX,
+        macOptionIsMeta: true,
+        // Only http and https links, and the target is shown before it is opened.
+        linkHandler: { activate: (_event, url) => this.#link(url) },
+      },
       isSilent: () => this.#replaying > 0 || options.isSilent(),
       onClipboard: options.onClipboard,
+      onPlace: () => this.#settle(),
     });
-    this.#terminal.open(place);
+    this.#terminal = this.#screen.terminal;
     this.#terminal.attachCustomKeyEventHandler((event) => this.#isForProgram(event));
     this.#terminal.onData((data) => this.type(data));
     this.#terminal.onBinary((data) => this.type(data));
@@ -81,8 +76,6 @@ export class TerminalView implements TerminalSink {
     const size = this.#fitting();
     if (size !== undefined) this.#terminal.resize(size.cols, size.rows);
     this.#leave = streams.join(terminalId, this, size);
-    this.#watched = new ResizeObserver(() => this.#settle());
-    this.#watched.observe(place);
   }
 
   attached(snapshot: string): void {
@@ -90,7 +83,7 @@ export class TerminalView implements TerminalSink {
     const upBy = buffer.active.baseY - buffer.active.viewportY;
     this.#isSkipping = false;
     this.#replaying += 1;
-    this.#write(RESET + snapshot, () => {
+    this.#screen.write(RESET + snapshot, () => {
       this.#replaying -= 1;
       if (upBy > 0) this.#terminal.scrollLines(-upBy);
     });
@@ -105,12 +98,12 @@ export class TerminalView implements TerminalSink {
       this.#isLive = true;
       this.#options.onStatus({ kind: "live" });
     }
-    if (this.#undrawnChars > MAX_UNDRAWN_CHARS) {
+    if (this.#screen.undrawn > MAX_UNDRAWN_CHARS) {
       this.#isSkipping = true;
       this.#terminal.write("", () => this.#options.streams.attach(this.#options.terminalId));
       return;
     }
-    this.#write(data);
+    this.#screen.write(data);
   }
 
   exited(exitCode: number | null): void {
@@ -166,19 +159,10 @@ export class TerminalView implements TerminalSink {
 
   close(): void {
     this.#settling?.cancel();
-    this.#watched.disconnect();
     this.#leave();
     this.#isLive = false;
     this.#titles.dispose();
-    disposeScreen(this.#terminal);
-  }
-
-  #write(data: string, drawn?: () => void): void {
-    this.#undrawnChars += data.length;
-    this.#terminal.write(data, () => {
-      this.#undrawnChars -= data.length;
-      drawn?.();
-    });
+    this.#screen.close();
   }
 
   /** Ctrl+C copies while there is a selection. */
@@ -209,15 +193,12 @@ export class TerminalView implements TerminalSink {
 
   /** The size that fits; undefined while hidden. */
   #fitting(): TerminalSize | undefined {
-    const { place } = this.#options;
-    const screen = this.#terminal.element?.querySelector<HTMLElement>(".xterm-screen");
-    const { cols, rows } = this.#terminal;
-    const [cellWidth, cellHeight] = [(screen?.offsetWidth ?? 0) / cols, (screen?.offsetHeight ?? 0) / rows];
-    const isSeen = document.visibilityState === "visible" && place.clientWidth > 0 && cellWidth > 0 && cellHeight > 0;
-    if (!isSeen) return undefined;
+    const { width, height, screenWidth, screenHeight } = this.#screen.sizes;
+    const [cellWidth, cellHeight] = [screenWidth / this.#terminal.cols, screenHeight / this.#terminal.rows];
+    if (document.visibilityState !== "visible" || width === 0 || cellWidth === 0 || cellHeight === 0) return undefined;
     return {
-      cols: within(Math.floor(place.clientWidth / cellWidth), MIN_COLS, MAX_COLS),
-      rows: within(Math.floor(place.clientHeight / cellHeight), MIN_ROWS, MAX_ROWS),
+      cols: within(Math.floor(width / cellWidth), MIN_COLS, MAX_COLS),
+      rows: within(Math.floor(height / cellHeight), MIN_ROWS, MAX_ROWS),
     };
   }
 }

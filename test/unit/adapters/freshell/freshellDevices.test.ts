@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { PaneList, TabList } from "../../../../adapters/freshell/cli/layoutListings.ts";
+import type { PaneList, TabList } from "../../../../adapters/freshell/cli/deviceCalls.ts";
 import { DeviceFake } from "../../../support/freshell/deviceFake.ts";
 import type { Ended } from "../../../support/freshell/freshellFake.ts";
 import { RelayFake } from "../../../support/freshell/relayFake.ts";

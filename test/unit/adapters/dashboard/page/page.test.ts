@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { AgentCard } from "../../../../../adapters/dashboard/page/model/agentCard.ts";
 import { neighbour, SETTLE_MS, target } from "../../../../../adapters/dashboard/page/model/pageState.ts";
 import type { Api, Answered } from "../../../../../adapters/dashboard/page/net/api.ts";
-import { ApiError } from "../../../../../adapters/dashboard/page/net/apiError.ts";
+import { Refused } from "../../../../../adapters/pages/askServer.ts";
 import { Page } from "../../../../../adapters/dashboard/page/page.ts";
 import { card, listCard, permissionCard, textCard } from "../../../../support/daemon/dashboardCards.ts";
 import type { FakeCard } from "../../../../support/daemon/dashboardFake.ts";
@@ -24,7 +24,7 @@ class Scene {
   waiting: object | undefined;
   answer: () => Promise<Answered> = () =>
     Promise.resolve({ body: { delivery: "submitted", latency_ms: 5 }, serverUnixMs: 0 });
-  refusal: ApiError | undefined;
+  refusal: Refused | undefined;
   readonly tokens: string[] = [];
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
   #keys = 0;
@@ -138,7 +138,7 @@ describe("what it knows", () => {
 
   test("a listing that fails is said, and asked for again", async () => {
     const scene = new Scene();
-    scene.refusal = new ApiError("the database is busy", { status: 503, errorType: "unavailable" });
+    scene.refusal = new Refused("the database is busy", 503, "unavailable");
     const page = await scene.start(card(1));
     expect(page.state).toMatchObject({ problem: "the database is busy", loaded: false, tokenWanted: false });
     scene.refusal = undefined;
@@ -150,7 +150,7 @@ describe("what it knows", () => {
 
   test("a token that is wanted is asked for", async () => {
     const scene = new Scene();
-    scene.refusal = new ApiError("Unauthorized.", { status: 401, errorType: "unauthorized" });
+    scene.refusal = new Refused("Unauthorized.", 401, "unauthorized");
     const page = await scene.start();
     expect(page.state.tokenWanted).toBe(true);
     expect(await page.giveToken("wrong")).toBe("Unauthorized.");
@@ -191,7 +191,7 @@ describe("an answer", () => {
 
   test("that failed keeps its draft and says why; the next has another key", async () => {
     const scene = new Scene();
-    scene.answer = () => Promise.reject(new ApiError("It works.", { status: 409, errorType: "wrong_state" }));
+    scene.answer = () => Promise.reject(new Refused("It works.", 409, "wrong_state"));
     const page = await scene.start(textCard(1));
     page.draft(1, "yes");
     await page.answer(1, { kind: "text", text: "yes" });

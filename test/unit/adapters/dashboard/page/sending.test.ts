@@ -1,7 +1,7 @@
 /** How answers and keys reach the daemon: once, in order, and never silently lost. */
 import { describe, expect, test } from "vitest";
 import type { Answered } from "../../../../../adapters/dashboard/page/net/api.ts";
-import { ApiError } from "../../../../../adapters/dashboard/page/net/apiError.ts";
+import { Refused } from "../../../../../adapters/pages/askServer.ts";
 import { createApi } from "../../../../../adapters/dashboard/page/net/api.ts";
 import {
   InputSender,
@@ -14,11 +14,11 @@ import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 const answered = (body: unknown): Answered => ({ body, serverUnixMs: undefined });
-const refusal = (status: number, errorType: string, retryAfterMs?: number): ApiError =>
-  new ApiError(`words of ${errorType}`, { status, errorType, retryAfterMs });
+const refusal = (status: number, errorType: string, retryAfterMs?: number): Refused =>
+  new Refused(`words of ${errorType}`, status, errorType, { retryAfterMs });
 
 /** Sends one answer to a server that answers so, one after another. */
-async function send(...outcomes: (ApiError | Answered)[]) {
+async function send(...outcomes: (Refused | Answered)[]) {
   const clock = new FakeClock();
   const keys: string[] = [];
   const retries: number[] = [];
@@ -32,7 +32,7 @@ async function send(...outcomes: (ApiError | Answered)[]) {
     respond: async (_agentId, _body, key) => {
       keys.push(key);
       const outcome = outcomes.shift();
-      if (outcome === undefined || outcome instanceof ApiError) throw outcome ?? new Error("asked once too often");
+      if (outcome === undefined || outcome instanceof Refused) throw outcome ?? new Error("asked once too often");
       return outcome;
     },
   }).then((made) => {
@@ -175,13 +175,13 @@ describe("a token", () => {
 });
 
 describe("a refusal", () => {
-  const errorOf = async (response: Response): Promise<ApiError> => {
+  const errorOf = async (response: Response): Promise<Refused> => {
     const api = createApi(() => Promise.resolve(response));
     return api.agents(new AbortController().signal).then(
       () => {
         throw new Error("it should fail");
       },
-      (error: unknown) => error as ApiError,
+      (error: unknown) => error as Refused,
     );
   };
 
@@ -193,7 +193,7 @@ describe("a refusal", () => {
     ["<html>", 500, "http_500", "the server responded with 500"],
   ])("%s is told in the server's words when it has some", async (text, status, errorType, message) => {
     const error = await errorOf(new Response(text, { status, headers: { "retry-after": "3" } }));
-    expect(error).toMatchObject({ status, errorType, message, retryAfterMs: 3_000 });
+    expect(error).toMatchObject({ status, code: errorType, message, retryAfterMs: 3_000 });
   });
 
   test("says its reason, and that something was typed", async () => {
@@ -205,14 +205,14 @@ describe("a refusal", () => {
       text_written: true,
     };
     const error = await errorOf(Response.json(body, { status: 409 }));
-    expect(error).toMatchObject({ errorType: "box_changed", textWritten: true });
+    expect(error).toMatchObject({ code: "box_changed", details: { text_written: true } });
   });
 
   test("no answer at all says what to look at", async () => {
     const api = createApi(() => Promise.reject(new TypeError("fetch failed")));
     await expect(api.agents(new AbortController().signal)).rejects.toMatchObject({
       status: 0,
-      errorType: "unreachable",
+      code: "unreachable",
       message: "tmuxwire cannot be reached: is the daemon running?",
     });
   });

@@ -8,7 +8,7 @@ import { elect } from "../../../../../adapters/freshell/page/device/ownerElectio
 import { FIRST_CONVERSATION, withFrame } from "../../../../../adapters/freshell/page/model/conversation.ts";
 import { DeviceLogin } from "../../../../../adapters/freshell/page/net/deviceLogin.ts";
 import { FreshellLink, type LinkState } from "../../../../../adapters/freshell/page/net/freshellLink.ts";
-import { Refused } from "../../../../../adapters/freshell/page/net/pageApi.ts";
+import { Refused } from "../../../../../adapters/pages/askServer.ts";
 import { type TerminalSink, TerminalStreams } from "../../../../../adapters/freshell/page/net/terminalStreams.ts";
 import type { OwnerRequest, RpcOutcome } from "../../../../../protocol/api/freshell/rpc.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";

@@ -1,6 +1,6 @@
 /** The page's event streams: what they are said to be, and how they come back. */
 import { describe, expect, test } from "vitest";
-import { ApiError } from "../../../../../../adapters/dashboard/page/net/apiError.ts";
+import { Refused } from "../../../../../../adapters/pages/askServer.ts";
 import type { LinkState } from "../../../../../../adapters/dashboard/page/model/pageState.ts";
 import { LINK_SILENCE_MS, SseLink } from "../../../../../../adapters/dashboard/page/net/sseLink.ts";
 import type { SseEvent } from "../../../../../../protocol/text/sse.ts";
@@ -12,7 +12,7 @@ class Line {
   readonly states: LinkState[] = [];
   readonly events: SseEvent[] = [];
   readonly askedFrom: (string | undefined)[] = [];
-  refusal: ApiError | undefined;
+  refusal: Refused | undefined;
   link: SseLink | undefined;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 
@@ -80,7 +80,7 @@ describe("a link", () => {
 
   test("waits longer after each failure, up to a bound, and starts over after a good connection", async () => {
     const line = new Line();
-    line.refusal = new ApiError("starting", { status: 503, errorType: "unavailable" });
+    line.refusal = new Refused("starting", 503, "unavailable");
     line.start();
     const pauses: number[] = [];
     for (let count = 0; count < 7; count++) {
@@ -102,7 +102,7 @@ describe("a link", () => {
 
   test("waits as long as the server asks", async () => {
     const line = new Line();
-    line.refusal = new ApiError("full", { status: 503, errorType: "unavailable", retryAfterMs: 9_000 });
+    line.refusal = new Refused("full", 503, "unavailable", { retryAfterMs: 9_000 });
     line.start();
     await settled();
     expect(line.last).toMatchObject({ kind: "lost", retryAtMs: 9_000, message: "full" });
@@ -110,7 +110,7 @@ describe("a link", () => {
 
   test("does not try again what would be refused again", async () => {
     const line = new Line();
-    line.refusal = new ApiError("this daemon wants a token", { status: 401, errorType: "unauthorized" });
+    line.refusal = new Refused("this daemon wants a token", 401, "unauthorized");
     line.start();
     await settled();
     expect(line.last).toEqual({ kind: "refused", status: 401, message: "this daemon wants a token" });

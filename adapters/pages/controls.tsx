@@ -1,23 +1,26 @@
-/** The page's buttons: with words, and with a sign alone. */
-import type { ComponentChildren } from "preact";
+/** Buttons: with words, and with a sign alone. */
+import type { ComponentChildren, JSX } from "preact";
 
-interface ButtonProps {
+interface ButtonProps extends Omit<JSX.ButtonHTMLAttributes, "kind" | "label" | "children"> {
   /** Without, it submits its form. */
-  readonly onPress?: () => unknown;
+  readonly onPress?: (() => unknown) | undefined;
   readonly children: ComponentChildren;
-  readonly kind?: "primary" | "plain" | "left";
+  /** Classes beside `button`. */
+  readonly kind?: string;
   /** Instead of its content, for screen readers. */
   readonly label?: string;
-  readonly disabled?: boolean;
+  /** By which it keeps the focus when it is moved. */
+  readonly "data-focus"?: string;
+  readonly "data-option"?: number | undefined;
 }
 
-export const Button = ({ onPress, children, kind, label, disabled }: ButtonProps) => (
+export const Button = ({ onPress, children, kind, label, ...rest }: ButtonProps) => (
   <button
     type={onPress === undefined ? "submit" : "button"}
     class={kind === undefined ? "button" : `button ${kind}`}
     aria-label={label}
-    disabled={disabled}
     onClick={onPress && (() => void onPress())}
+    {...rest}
   >
     {children}
   </button>
