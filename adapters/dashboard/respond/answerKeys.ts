@@ -70,10 +70,10 @@ export class AnswerKeys {
 
 /** By agent and key. */
 export function answersOf(store: DashboardStore, nowUnixMs: () => number): OnceStore<RespondResponse> {
-  const save = (agentId: number, key: string, requestHash: string, response: RespondResponse | undefined): void => {
+  const save = (agentId: number, key: string, hash: string, response: RespondResponse | undefined): void => {
     const { status, body } = response ?? {};
     const text = body === undefined ? undefined : JSON.stringify(body);
-    store.save("answers", { agentId, key, requestHash, status, body: text, atUnixMs: nowUnixMs() });
+    store.save("answers", { agentId, key, requestHash: hash, status, body: text, atUnixMs: nowUnixMs() });
   };
   return {
     find: ([agentId, key]) => {
@@ -83,7 +83,7 @@ export function answersOf(store: DashboardStore, nowUnixMs: () => number): OnceS
       if (status === undefined || body === undefined) {
         return { request, result: failureResponse(INTERRUPTED, undefined) };
       }
-      return { request, result: { status, body: JSON.parse(body), isKept: true } as RespondResponse };
+      return { request, result: { status, body: JSON.parse(body) as unknown, isKept: true } as RespondResponse };
     },
     begin: ([agentId, key], hash) => {
       save(Number(agentId), String(key), hash, undefined);
