@@ -1,4 +1,5 @@
 /** Makes routes from the endpoint table: operations are performed, the other endpoints have their handlers here. */
+import * as v from "valibot";
 import type { WebSocket } from "ws";
 import type { StreamStart } from "../../daemon/panes/subscription.ts";
 import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
@@ -27,7 +28,7 @@ import { recordingResponse } from "../operations/recordingOperations.ts";
 import { statesNow } from "../operations/serverOperations.ts";
 import type { McpEndpoint } from "./mcp/mcpEndpoint.ts";
 import type { NativeContext, NativeHandlerContext } from "./nativeContext.ts";
-import { type Endpoint, ENDPOINTS, type OperationEndpoint, type OtherEndpointId } from "./endpoints.ts";
+import { type Endpoint, ENDPOINTS, type OperationEndpoint, OTHER_TYPES, type OtherEndpointId } from "./endpoints.ts";
 import { errorBody } from "./errorBody.ts";
 import { queryInput } from "./queryInput.ts";
 import { StreamSocket } from "./streamSocket.ts";
@@ -61,11 +62,22 @@ export function nativeRoutes(context: NativeContext, parts: NativeRouteParts): r
 }
 
 /** The guard's rule follows from the row. */
-function routeOf({ id, method, path, auth, body }: Endpoint, handle: RouteHandler): Route {
+function routeOf(
+  { id, method, path, auth, body, query, response, status, failed, errors, idempotent }: Endpoint,
+  handle: RouteHandler,
+): Route {
   return {
     method,
     path,
     auth,
+    request: body ?? query,
+    response: {
+      [status ?? 200]: typeof response === "string" ? OTHER_TYPES[response] : response,
+      ...(failed === undefined ? {} : { [failed.status]: failed.response }),
+    },
+    // A body that is no such request, as the description says of every route with one.
+    errors: body === undefined ? errors : [...errors, "INVALID_ARGUMENT"],
+    idempotent,
     handle,
     ...(body === undefined ? {} : { maxJsonBytes: NATIVE_MAX_BODY_BYTES }),
     ...(id === "socket" ? { bearerProtocolPrefix: STREAM_BEARER_PREFIX } : {}),
@@ -173,7 +185,9 @@ function mcpRoutes(context: NativeContext, version: string): readonly Route[] {
     const onError = (error: unknown): void => context.log.error("mcp.socket.failed", { error });
     return (await upgradeSocket(open, onError)(c)) ?? handle(c);
   };
-  const rule = { path: MCP_PATH, auth: true } as const;
+  // JSON-RPC, which MCP's own tests check: a response, or events.
+  const response = { 200: v.unknown(), 202: "none", 400: v.unknown(), 404: v.unknown(), 405: v.unknown() } as const;
+  const rule = { path: MCP_PATH, auth: true, response, errors: ["INVALID_ARGUMENT", "NOT_FOUND"] } as const;
   return [
     { ...rule, method: "POST", maxJsonBytes: NATIVE_MAX_BODY_BYTES, handle },
     {

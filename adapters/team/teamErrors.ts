@@ -83,13 +83,15 @@ function tmuxMessage(error: unknown): string {
   return typeof tmux === "string" ? tmux : tmuxMessage(error.cause);
 }
 
-/** The shape of every error under `/team/`; codes of ours that the contract does not name are in its spelling. */
+/** The contract's word for an error; codes of ours that it does not name are in its spelling. */
+export const teamErrorWord = (error: AppError): string => teamErrorName(error) ?? error.code.toLowerCase();
+
+/** The shape of every error under `/team/`. */
 export function teamErrorBody({ status, message, error }: VisibleError): TeamError {
-  const code = teamErrorName(error) ?? error.code.toLowerCase();
   const { command, stderr } = status === 500 ? {} : (error.details ?? {});
   return {
     error: {
-      code,
+      code: teamErrorWord(error),
       message,
       ...(typeof command === "string" ? { command } : {}),
       ...(typeof stderr === "string" ? { stderr } : {}),
