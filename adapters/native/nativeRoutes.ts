@@ -12,9 +12,10 @@ import { parse } from "../../protocol/api/parse.ts";
 import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import { alreadySent } from "../kit/guard/alreadySent.ts";
 import { visibleError } from "../kit/guard/httpErrors.ts";
+import { eventResponse } from "../kit/streams/eventResponse.ts";
 import { longResponse } from "../kit/streams/longResponse.ts";
 import { openPaneEvents } from "../kit/streams/paneEvents.ts";
-import { sseEvent, SseWriter } from "../kit/streams/sseWriter.ts";
+import { sseEvent } from "../kit/streams/sseWriter.ts";
 import { streamedResponse, wantsLines } from "../kit/streams/streamedResponse.ts";
 import type { RouteHandler } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
@@ -259,39 +260,21 @@ function openServerEvents(
   { after, readiness }: { readonly after: string | undefined; readonly readiness: boolean },
 ): Response {
   const { clock, bounds, open, metrics } = context;
-  const { outgoing } = c.env;
-  if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
   if (readiness) requireReadiness(context);
-  const stop = (): void => {
-    const { code, message } = shuttingDown();
-    writer.write(sseEvent("closed", JSON.stringify({ type: "closed", code, message })));
-    writer.end();
-    end();
-  };
-  const end = (): void => {
-    open.delete(stop);
-    reader.close();
-  };
-  const writer = new SseWriter({
-    outgoing,
-    headers: Object.fromEntries(c.body(null).headers),
+  return eventResponse(c, {
     clock,
+    open,
     ...bounds,
-    onDrain: () => reader.pump(),
-    onClose: (reason) => {
-      if (reason === "stalled") metrics.streamsStalled.add(1, TRANSPORT);
-      end();
+    last: closedEvent,
+    onStalled: () => metrics.streamsStalled.add(1, TRANSPORT),
+    read: (out) => {
+      const send = (event: string, data: string, id: string): void => out.write(sseEvent(event, data, id));
+      return context.eventsOf(server).open({ room: () => out.room(), send }, after, readiness);
     },
   });
-  const reader = context.eventsOf(server).open(
-    {
-      room: () => writer.room(),
-      send: (event, data, id) => writer.write(sseEvent(event, data, id)),
-    },
-    after,
-    readiness,
-  );
-  open.add(stop);
-  reader.pump();
-  return alreadySent();
+}
+
+function closedEvent(): string {
+  const { code, message } = shuttingDown();
+  return sseEvent("closed", JSON.stringify({ type: "closed", code, message }));
 }

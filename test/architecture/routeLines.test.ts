@@ -73,6 +73,15 @@ function routesOf(contract: string): readonly { readonly name: string; readonly 
   }));
 }
 
+test("a stream of the native API is opened in at most 40 lines", () => {
+  const sources = sourcesOf("native");
+  const handlers = blocksOf(sources, /^(?:export )?(?:async )?function \w+\(/, (lines) => lines[0] ?? "").filter(
+    ({ lines }) => HANDLES.test(lines.join("\n")),
+  );
+  expect(handlers.length).toBeGreaterThanOrEqual(2);
+  expect(handlers.filter(({ lines }) => lines.length > MAX_LINES)).toEqual([]);
+});
+
 test.each([
   ["addin", 2],
   ["team", 4],
