@@ -1,6 +1,6 @@
 // Gives an agent its tasks, one after the other: node agentSupervisor.mjs PANE TASK…
-// Each is typed, seen, entered by itself and confirmed; the next one comes when the agent is idle again. A dialog is shown
-// and left to a person, unless ANSWER says which option to take, by its place from 0.
+// Each task is typed, verified on the screen, submitted and confirmed; the next one follows when the agent is idle again.
+// A dialog is printed and left to a person, unless ANSWER gives the index (from 0) of the option to choose.
 import { readFileSync } from "node:fs";
 import { createClient } from "tmuxwire/client";
 
@@ -19,7 +19,7 @@ for (const [at, task] of tasks.entries()) {
 await idle();
 console.log("all done");
 
-/** Follows what the agent is doing until it takes a prompt. */
+/** Follows the agent's readiness until it takes a prompt. */
 async function idle() {
   let asked;
   for await (const event of pane.follow({ readiness: true })) {
@@ -27,7 +27,7 @@ async function idle() {
     if (event.kind !== "readiness") continue;
     if (event.state === "idle") return;
     if (event.state === "dead") throw new Error("the agent has ended");
-    // The state comes first, its dialog within a frame; where its mark stands is told as well.
+    // The state comes first, its dialog shortly after, and again when its highlight moves.
     if (event.state !== "asking" || event.dialog === undefined || event.dialog.id === asked) continue;
     asked = event.dialog.id;
     await ask(event.dialog);

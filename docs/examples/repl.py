@@ -8,7 +8,7 @@ pane = server.pane("calculator")
 try:
     pane.wait({"pattern": {"literal": ">>> "}}, start="tail:100", timeout=30)
     for question in ("6 * 7", "sum(range(10))"):
-        # Armed before the text is typed, and the echo of what is typed satisfies nothing.
+        # The wait starts before the text is typed, and the echo of the typed text does not match.
         answer = pane.wait(
             {"pattern": {"regex": r"^\d+$", "multiline": True}},
             send=[{"kind": "text", "text": question}, {"kind": "enter"}],

@@ -1,5 +1,5 @@
-// Tells when the tests of a watcher turn red or green: node testWatcher.mjs PANE
-// It sees every summary, also those printed while it was at something else: each wait goes on where the one before ended.
+// Prints when a test watcher's tests turn red or green: node testWatcher.mjs PANE
+// It misses no summary, not even one printed between two waits: each wait continues where the previous one ended.
 import { readFileSync } from "node:fs";
 import { createClient } from "tmuxwire/client";
 
@@ -17,7 +17,7 @@ for (;;) {
   try {
     answer = await pane.wait({ pattern: { regex: "\\d+ passed|\\d+ failed" }, from, timeoutMs: 3_600_000 });
   } catch (error) {
-    // An hour without a run is no failure; a pane that is gone is the end.
+    // An hour without a test run is not an error; stop once the pane is gone.
     if (error.code === "TIMEOUT") continue;
     if (error.code === "NOT_FOUND") break;
     throw error;

@@ -31,6 +31,9 @@ async function claude(script: (agent: string) => string): Promise<AgentProgram> 
   };
 }
 
+const dialogIdOf = (data: Readonly<Record<string, unknown>>): string | undefined =>
+  (data["question"] as { readonly dialog_id?: string } | null | undefined)?.dialog_id;
+
 const card = async (dashboard: DashboardFixture) => {
   const { json } = await dashboard.call("GET", "/api/agents");
   return (json["agents"] as readonly Readonly<Record<string, unknown>>[])[0];
@@ -105,15 +108,15 @@ test("without hooks: a program that asks in its place gets only what names its q
   await using dashboard = await dashboardFixture(agent.server);
   const events = await askedOnScreen(dashboard, agent);
   const from = agent.channel.log.length;
-  const eventsFrom = events.events.length;
+  // The first program's question is told again when anything else of the card changes.
+  const ids = new Set([undefined, ...events.events.map(({ data }) => dialogIdOf(data))]);
   agent.socket.tmux("respawn-pane", "-k", "-t", agent.pane, ...agent.channel.argv("dialog", { busyMs: 0 }));
   await agent.channel.next("ready", from);
   await agent.channel.tell("ask", { kind: "permission" });
   const asked = await events.next(
-    ({ event, data }) => event === "card_refresh" && data["question"] !== null && data["state"] === "AWAITING_INPUT",
-    eventsFrom,
+    ({ event, data }) => event === "card_refresh" && data["state"] === "AWAITING_INPUT" && !ids.has(dialogIdOf(data)),
   );
-  const { dialog_id: dialogId } = asked.data["question"] as { dialog_id: string };
+  const dialogId = dialogIdOf(asked.data);
   for (const body of [{ text: "1" }, { mode: "select", option_index: 0 }]) {
     const { status, json } = await dashboard.respond(AGENT, body);
     expect({ ...json, status }).toMatchObject({ status: 409, error_type: "wrong_state", reason: "program_changed" });

@@ -1,4 +1,4 @@
-// The token is typed into the form: never put it into an address, which browsers keep.
+// The user enters the token into the form: never put it into a URL, because browsers store URLs.
 import { createClient } from "./client.js";
 
 const form = document.querySelector("form");
@@ -18,7 +18,7 @@ async function show(socket, pane) {
     socket.input("main", pane, [{ kind: "text", text }]).catch(tell);
   });
   try {
-    // The screen first, then every byte once and in order; after a hole, the screen again.
+    // The screen first, then every byte once and in order; after a gap, the screen again.
     for await (const event of socket.follow("main", pane, { from: "snapshot" })) {
       if (event.kind === "resize" || event.kind === "open" || event.kind === "snapshot")
         terminal.resize(event.cols, event.rows);

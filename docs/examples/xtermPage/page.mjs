@@ -1,6 +1,6 @@
 // A page that shows a pane in xterm.js and types into it: npm install @xterm/xterm tmuxwire; node page.mjs [PORT]
-// A recording of `tmuxwire rec` is played at /player, without a daemon.
-// The daemon must let the page in: TMUXWIRE_ALLOWED_ORIGINS=http://127.0.0.1:8000 tmuxwire serve
+// /player plays recordings of `tmuxwire rec`, without a daemon.
+// The daemon must allow the page's origin: TMUXWIRE_ALLOWED_ORIGINS=http://127.0.0.1:8000 tmuxwire serve
 import { createReadStream } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";

@@ -1,4 +1,4 @@
-// Plays a recording of `tmuxwire rec` (asciicast 2 and 3) in the page: any speed, any place. The file stays in the browser.
+// Plays a recording of `tmuxwire rec` (asciicast 2 and 3) in the page, at any speed and from any point. The file stays in the browser.
 import { CastPlayer, parseCast } from "./castPlayer.js";
 
 const { file, speed, place } = document.forms[0].elements;

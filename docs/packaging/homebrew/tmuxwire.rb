@@ -1,6 +1,6 @@
-# A tap's formula. It installs nothing as it stands here: no release is out, and the zeros below are a place for the sum.
-# At each release (docs/packaging/README.md, "A release", step 3) the tap's copy gets the release's `url` and, as `sha256`,
-# what `shasum -a 256 tmuxwire-VERSION.tgz` prints for the tarball that is attached to that release.
+# A formula for a tap. It does not install as it is: there is no release yet, and the zeros below are a placeholder.
+# For each release (docs/packaging/README.md, "A release", step 3) put the release's `url` into the tap's copy and, as
+# `sha256`, the output of `shasum -a 256 tmuxwire-VERSION.tgz` for the tarball of that release.
 class Tmuxwire < Formula
   desc "Daemon that drives tmux: exact input, streams, waits, recordings"
   homepage "https://github.com/tmuxwire/tmuxwire"
