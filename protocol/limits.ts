@@ -27,12 +27,16 @@ export const INITIAL_RING_BYTES = 8_192;
 export const MAX_INPUT_BYTES = 1_048_576;
 /** Most input jobs waiting in one pane's FIFO. */
 export const MAX_INPUT_JOBS_PER_PANE = 1_024;
-/** Bytes of the jobs that tmux has not taken yet: of one pane, eight of the longest; tmux takes some 2 MB a second. */
+/** What the jobs that tmux has not taken yet come to as commands: of one pane, eight of the longest; tmux takes some 2 MB a second. */
 export const MAX_INPUT_BYTES_PER_PANE = 8_388_608;
 /** The same of all panes of a server. */
 export const MAX_INPUT_BYTES_WAITING = 16_777_216;
 /** Text up to this many bytes goes by `send-keys`; longer text is pasted from a buffer, which is 30 times faster per MB. */
 export const MAX_SEND_KEYS_BYTES = 1_024;
+/** Keys or hexadecimal bytes of one `send-keys`, whose time grows with the square of their number (docs/tmuxFacts.md 25). */
+export const KEYS_PER_COMMAND = 32;
+/** Between bytes that go as hexadecimal ones, shorter text goes with them: a buffer costs two commands. */
+export const MIN_PASTED_BYTES = 16;
 /** Bytes per `set-buffer` piece (docs/tmuxFacts.md 25). */
 export const PASTE_PIECE_BYTES = 8_192;
 

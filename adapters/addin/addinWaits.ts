@@ -7,7 +7,7 @@ import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
 import type { ScreenView } from "../../daemon/waits/screen/screenView.ts";
 import type { Send, WaitManager } from "../../daemon/waits/waitManager.ts";
 import type { WaitPattern } from "../../daemon/waits/waitPattern.ts";
-import type { WaitPane } from "../../daemon/waits/waitPane.ts";
+import type { WaitPane } from "../../daemon/waits/waitReading.ts";
 import { AppError } from "../../protocol/errors.ts";
 
 /** What the add-in needs of the wait manager. */

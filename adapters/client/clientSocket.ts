@@ -82,9 +82,17 @@ export class ClientSocket {
     return follower.events();
   }
 
-  /** One job, as with HTTP. @throws TmuxwireError; DAEMON_UNREACHABLE when it may or may not have arrived */
-  async input(server: string, pane: number | string, parts: NativeInputPart[]): Promise<{ readonly position: string }> {
-    const response = await this.#ask({ type: "input", id: this.#nextId(), server, pane: String(pane), parts });
+  /**
+   * One job, as with HTTP; with `profile` only for that program, refused when another reads from the pane.
+   * @throws TmuxwireError; DAEMON_UNREACHABLE when it may or may not have arrived
+   */
+  async input(
+    server: string,
+    pane: number | string,
+    parts: NativeInputPart[],
+    { profile }: { readonly profile?: string | undefined } = {},
+  ): Promise<{ readonly position: string }> {
+    const response = await this.#ask({ type: "input", id: this.#nextId(), server, pane: String(pane), parts, profile });
     return { position: "position" in response ? (response.position ?? "") : "" };
   }
 

@@ -2,7 +2,7 @@
 import type { InferOutput } from "valibot";
 import type { Session, SessionBook } from "./sessions/sessionBook.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
-import type { WaitFrom, WaitRequest, WaitResult } from "../../daemon/waits/waitTypes.ts";
+import type { WaitFrom, WaitRequest, WaitResult } from "../../daemon/waits/waitRequest.ts";
 import type {
   FreshellWaitResponse,
   FreshellWaitMatch,

@@ -4,7 +4,7 @@ import type { Capture } from "../../daemon/tmux/io.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { headOf } from "../../daemon/tmux/outputSource.ts";
 import type { Readiness } from "../../daemon/readiness/readiness.ts";
-import type { WaitResult } from "../../daemon/waits/waitTypes.ts";
+import type { WaitResult } from "../../daemon/waits/waitRequest.ts";
 import type {
   NativeCapture,
   NativePane,

@@ -1,6 +1,6 @@
 /** What the waits count, as metrics under the names of seed 002 §16.17, and with the prefix of all others: the same on every surface. */
 import type { Metrics } from "../../daemon/ops/metrics.ts";
-import type { WaitMetricsSnapshot } from "../../daemon/waits/waitMetrics.ts";
+import type { WaitMetricsSnapshot } from "../../daemon/waits/waitHost.ts";
 
 export interface WaitCounts {
   metrics(): WaitMetricsSnapshot;

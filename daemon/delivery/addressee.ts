@@ -136,15 +136,14 @@ export class Addressee {
   /** One job, while it still reads. @param hasTyped something was typed for it before @throws AppError WRONG_STATE */
   async type(server: TmuxServer, pane: PaneId, parts: readonly InputPart[], hasTyped = false): Promise<InputReceipt> {
     const details = hasTyped ? { textWritten: true } : {};
-    const last = parts.at(-1);
-    const conditional =
-      last === undefined || last.kind === "text" ? parts : [...parts.slice(0, -1), { ...last, onlyIf: this.condition }];
+    const beforeWrite = (): void => this.requireReading(pane, details);
     try {
-      return await server.input(pane, conditional, { beforeWrite: () => this.requireReading(pane, details) });
+      return await server.input(pane, parts, { onlyIf: this.condition, beforeWrite });
     } catch (error) {
-      // tmux did not execute the last part; what stood before it was typed.
       if (error instanceof AppError && error.code === "INCONSISTENT_STATE") {
-        this.requireSame(pane, hasTyped || parts.length > 1 ? { textWritten: true } : {});
+        // The beginning of a long job was typed.
+        const hasBegun = hasTyped || error.details?.["delivery"] === "indeterminate";
+        this.requireSame(pane, hasBegun ? { textWritten: true } : {});
       }
       throw error;
     }
@@ -169,7 +168,7 @@ export class Addressee {
 
 /**
  * One job of input for the program that a caller names: for who read from the pane when the request arrived, checked in the
- * turn of the write, and by tmux itself when it executes the last part, as long as that is not text.
+ * turn of the write, and by tmux itself in the step in which it types.
  * @throws AppError WRONG_STATE (`details.reason: "program_changed"`), INVALID_ARGUMENT, NOT_FOUND, CONNECTION_LOST
  */
 export async function typeFor(

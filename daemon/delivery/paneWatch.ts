@@ -242,9 +242,9 @@ export class PaneWatch implements Disposable {
   ): Promise<InputReceipt | undefined> {
     const onlyIf = { ...this.#addressee?.condition, ...condition };
     const last = parts.at(-1);
-    const typed = last === undefined || last.kind === "text" ? parts : [...parts.slice(0, -1), { ...last, onlyIf }];
     try {
-      const receipt = await this.server.input(this.pane, typed, {
+      const receipt = await this.server.input(this.pane, parts, {
+        onlyIf,
         beforeWrite: () => {
           this.requireAddressee();
           if (this.isEnding) throw notNow(END_BEGUN);

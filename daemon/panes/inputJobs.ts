@@ -12,7 +12,7 @@ import type { Outcome, Settle } from "../connection/commandQueue.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { ByteBudget } from "../ops/byteBudget.ts";
 import type { InputOptions, InputPart } from "../tmux/io.ts";
-import { bytesOf, PANE_HAS_CHANGED, planInput } from "./inputPlan.ts";
+import { costOf, PANE_HAS_CHANGED, planInput } from "./inputPlan.ts";
 import { targetError } from "./paneGone.ts";
 
 /** Groups of a long job that may wait for their reply at once. */
@@ -23,6 +23,8 @@ interface Job {
   /** Buffers the job may leave behind when it fails. */
   readonly buffers: readonly string[];
   readonly beforeWrite: (() => void) | undefined;
+  /** Groups that may wait for their reply at once: behind one whose condition does not hold no other is written. */
+  readonly underWay: number;
   readonly settle: (error: AppError | undefined) => void;
   /** Command lines, each a group, that have been written. */
   written: number;
@@ -38,7 +40,7 @@ interface InputQueueOptions {
   readonly connection: () => ControlConnection;
   /** Makes the names of paste buffers unique on the server. */
   readonly bufferName: () => string;
-  /** What the jobs of all panes hold until tmux has taken them. */
+  /** What the jobs of all panes come to, until tmux has taken them. */
   readonly budget: ByteBudget;
   /** Called when tmux has taken a job, before the output that it causes. */
   readonly onTyped: (parts: readonly InputPart[]) => void;
@@ -62,22 +64,25 @@ export class InputQueue {
     return new Promise((resolve, reject) => {
       options.signal?.throwIfAborted();
       const { pane, bufferName, connection, budget } = this.#options;
-      const plan = planInput(pane, parts, bufferName, () => connection().features.pasteNeedsRaw);
-      const bytes = bytesOf(parts);
-      if (this.#jobs.length >= MAX_INPUT_JOBS_PER_PANE || !budget.hold(this, bytes)) {
+      const condition = options.onlyIf;
+      const pasteNeedsRaw = (): boolean => connection().features.pasteNeedsRaw;
+      const plan = planInput(pane, parts, { condition, bufferName, pasteNeedsRaw });
+      const cost = costOf(parts);
+      if (this.#jobs.length >= MAX_INPUT_JOBS_PER_PANE || !budget.hold(this, cost)) {
         throw new AppError("RESOURCE_LIMIT", `pane ${pane} has too much input waiting; try again in a moment`);
       }
       const onAbort = (): void => {
-        if (this.#jobs.includes(job)) budget.release(this, bytes);
+        if (this.#jobs.includes(job)) budget.release(this, cost);
         this.#jobs = this.#jobs.filter((other) => other !== job);
         reject(options.signal?.reason as Error);
       };
       const job: Job = {
         ...plan,
         beforeWrite: options.beforeWrite,
+        underWay: condition === undefined ? GROUPS_UNDER_WAY : 1,
         settle: (error) => {
           options.signal?.removeEventListener("abort", onAbort);
-          budget.release(this, bytes);
+          budget.release(this, cost);
           if (error === undefined) this.#options.onTyped(parts);
           if (error === undefined) resolve();
           else reject(error);
@@ -120,7 +125,7 @@ export class InputQueue {
   #advance(job: Job): void {
     try {
       if (job.written === 0) job.next = nextOf(job);
-      while (job.failed === undefined && job.next !== undefined && job.written - job.replied < GROUPS_UNDER_WAY) {
+      while (job.failed === undefined && job.next !== undefined && job.written - job.replied < job.underWay) {
         const settle: Settle = (outcome) => {
           const error = failureOf(this.#options.pane, outcome);
           if (error !== undefined) job.failed ??= job.replied === 0 ? error : indeterminate(error);
@@ -168,7 +173,7 @@ function indeterminate(error: AppError): AppError {
   });
 }
 
-/** In the same step as the input; after it, unless an empty command has to be the last (`onlyIf`). */
+/** In the same step as the input; after it, unless that is conditional: its last commands stand in the condition (`onlyIf`). */
 const withInputOff = (pane: PaneId, group: readonly string[]): readonly string[] =>
   group.at(-1) === "" ? [askInputOff(pane), ...group] : [...group, askInputOff(pane)];
 
@@ -182,7 +187,7 @@ function failureOf(pane: PaneId, outcome: Outcome): AppError | undefined {
 
 function inputError(pane: PaneId, error: AppError): AppError {
   if (error.code === "TMUX_COMMAND_FAILED" && error.message.includes(PANE_HAS_CHANGED)) {
-    return new AppError("INCONSISTENT_STATE", `pane ${pane} has changed since it was captured; capture it again`, {
+    return new AppError("INCONSISTENT_STATE", `pane ${pane} has changed since it was looked at; look again`, {
       cause: error,
     });
   }

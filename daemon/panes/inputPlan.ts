@@ -4,7 +4,6 @@
  * job that waits is no larger than its bytes. Nothing here is sent.
  */
 import {
-  type CommandCondition,
   leaveModes,
   onlyIf,
   pasteBuffer,
@@ -13,22 +12,36 @@ import {
   sendLiteral,
   setBuffer,
 } from "../../protocol/command/build.ts";
-import { isQuotable } from "../../protocol/command/encode.ts";
+import { quotedBytes } from "../../protocol/command/encode.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import { MAX_INPUT_BYTES, MAX_SEND_KEYS_BYTES, PASTE_PIECE_BYTES } from "../../protocol/limits.ts";
-import type { InputPart } from "../tmux/io.ts";
+import {
+  KEYS_PER_COMMAND,
+  MAX_INPUT_BYTES,
+  MAX_SEND_KEYS_BYTES,
+  MIN_PASTED_BYTES,
+  PASTE_PIECE_BYTES,
+} from "../../protocol/limits.ts";
+import type { InputPart, PaneCondition } from "../tmux/io.ts";
 import { isKeyName, nearestKeyName } from "./keys.ts";
 import { requirePasteText } from "./pasteText.ts";
 
-/** Never a session's name: tmux reports it as missing when a part's condition does not hold. */
+/** Never a session's name: tmux reports it as missing when a job's condition does not hold. */
 export const PANE_HAS_CHANGED = "tmuxwire pane has changed";
 
 interface InputPlan {
   /** In the order in which they are to be written. */
   readonly groups: Generator<readonly string[], void>;
-  /** Of the groups made so far. */
+  /** The buffer of the groups made so far, if they use one. */
   readonly buffers: readonly string[];
+}
+
+interface PlanOptions {
+  /** Of the pane, when tmux executes a group. */
+  readonly condition: PaneCondition | undefined;
+  readonly bufferName: () => string;
+  /** Of the server that gets the plan; called when there is something to paste. */
+  readonly pasteNeedsRaw: () => boolean;
 }
 
 /** The contracts fix the message; callers that show it to people add the nearest name. */
@@ -38,41 +51,41 @@ function unknownKey(key: string): AppError {
   return new AppError("INVALID_ARGUMENT", `Invalid key token: ${key}`, details);
 }
 
-/** Of a job: all that it holds until tmux has taken it. */
-export const bytesOf = (parts: readonly InputPart[]): number =>
-  parts.reduce((sum, part) => sum + (part.kind === "keys" ? part.keys.length * KEY_BYTES : part.bytes.length), 0);
-
-/** A key's name. */
+/** What a key's name takes in a command. */
 const KEY_BYTES = 16;
+/**
+ * What a hexadecimal byte counts for: tmux takes 30 times as long for it as for one that is pasted. A pane's allowance has
+ * room for one job of nothing else, and for short ones beside it.
+ */
+const HEX_BYTES = 7;
+
+/** What a job expands to as commands, in bytes: bounds the memory and the time of what waits. */
+export function costOf(parts: readonly InputPart[]): number {
+  let cost = 0;
+  for (const part of parts) {
+    if (part.kind === "keys") cost += part.keys.length * KEY_BYTES;
+    else for (const { by, bytes } of runsOf(part)) cost += by === "hex" ? bytes.length * HEX_BYTES : quotedBytes(bytes);
+  }
+  return cost;
+}
 
 /**
- * @param pasteNeedsRaw of the server that gets the plan; called when there is something to paste
  * @throws AppError INVALID_ARGUMENT on an unknown key name, too much text or a paste with control characters: nothing
  * is typed.
  */
-export function planInput(
-  pane: PaneId,
-  parts: readonly InputPart[],
-  bufferName: () => string,
-  pasteNeedsRaw: () => boolean,
-): InputPlan {
+export function planInput(pane: PaneId, parts: readonly InputPart[], options: PlanOptions): InputPlan {
   requireTypable(parts);
   const buffers: string[] = [];
-  const newBuffer = (): string => {
-    const name = bufferName();
-    buffers.push(name);
-    return name;
+  const buffer = (): string => {
+    if (buffers.length === 0) buffers.push(options.bufferName());
+    return buffers[0]!;
   };
-  return { groups: groupsOf(pane, parts, newBuffer, pasteNeedsRaw), buffers };
+  return { groups: groupsOf(pane, parts, buffer, options), buffers };
 }
 
 function requireTypable(parts: readonly InputPart[]): void {
   let totalBytes = 0;
   for (const part of parts) {
-    // A condition ends its group: a later part would not know that it failed.
-    if (part.kind !== "text" && part.onlyIf !== undefined && part !== parts.at(-1)) {
-      throw new AppError("INVALID_ARGUMENT", "a part with a condition comes last");
-    }
     if (part.kind === "keys") {
       const unknown = part.keys.find((key) => !isKeyName(key));
       if (unknown !== undefined) throw unknownKey(unknown);
@@ -89,69 +102,79 @@ function requireTypable(parts: readonly InputPart[]): void {
 function* groupsOf(
   pane: PaneId,
   parts: readonly InputPart[],
-  newBuffer: () => string,
-  pasteNeedsRaw: () => boolean,
+  buffer: () => string,
+  { condition, pasteNeedsRaw }: PlanOptions,
 ): Generator<readonly string[], void> {
-  let line = [leaveModes(pane)];
+  let before = [leaveModes(pane)];
+  let line: string[] = [];
   let lineBytes = 0;
-  const push = (...commands: readonly string[]): void => {
-    line.push(...commands);
-    for (const { length } of commands) lineBytes += length;
-  };
-  const next = (): void => {
+  const group = (): readonly string[] => {
+    const typing =
+      condition === undefined || line.length === 0 ? line : onlyIf(pane, condition, line, PANE_HAS_CHANGED);
+    const all = [...before, ...typing];
+    before = [];
     line = [];
     lineBytes = 0;
+    return all;
   };
-  const typing = (command: string, condition: CommandCondition | undefined): readonly string[] =>
-    condition === undefined ? [command] : onlyIf(pane, condition, command, PANE_HAS_CHANGED);
   for (const part of parts) {
-    if (part.kind === "keys") {
-      if (part.keys.length > 0) push(...typing(sendKeys(pane, part.keys), part.onlyIf));
-      continue;
+    for (const commands of commandsOf(pane, part, buffer, pasteNeedsRaw)) {
+      line.push(...commands);
+      for (const { length } of commands) lineBytes += length;
+      if (lineBytes > PASTE_PIECE_BYTES) yield group();
     }
-    const condition = part.kind === "paste" ? part.onlyIf : undefined;
-    if (part.bytes.length === 0) continue;
-    if (part.kind === "text" && part.bytes.length <= MAX_SEND_KEYS_BYTES) {
-      push(isPrintable(part.bytes) ? sendLiteral(pane, part.bytes) : sendBytes(pane, part.bytes));
-      continue;
+  }
+  if (before.length > 0 || line.length > 0) yield group();
+}
+
+/** What belongs together, one after the other. */
+function* commandsOf(
+  pane: PaneId,
+  part: InputPart,
+  buffer: () => string,
+  pasteNeedsRaw: () => boolean,
+): Generator<readonly string[], void> {
+  if (part.kind === "keys") {
+    for (let at = 0; at < part.keys.length; at += KEYS_PER_COMMAND) {
+      yield [sendKeys(pane, part.keys.slice(at, at + KEYS_PER_COMMAND))];
     }
-    for (const run of quotableRuns(part.bytes)) {
-      if (isQuotable(run)) {
-        const name = newBuffer();
-        for (let at = 0; at < run.length; at += PASTE_PIECE_BYTES) {
-          push(setBuffer(name, run.subarray(at, at + PASTE_PIECE_BYTES), at > 0));
-          if (at + PASTE_PIECE_BYTES < run.length) {
-            yield line;
-            next();
-          }
-        }
-        push(...typing(pasteBuffer(pane, name, { bracketed: part.kind === "paste", raw: pasteNeedsRaw() }), condition));
-      } else {
-        push(...typing(sendBytes(pane, run), condition));
-      }
-      if (condition !== undefined || lineBytes > PASTE_PIECE_BYTES) {
-        yield line;
-        next();
+    return;
+  }
+  for (const { by, bytes } of runsOf(part)) {
+    const pieceBytes = by === "hex" ? KEYS_PER_COMMAND : PASTE_PIECE_BYTES;
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      const piece = bytes.subarray(at, at + pieceBytes);
+      if (by === "literal") yield [sendLiteral(pane, piece)];
+      else if (by === "hex") yield [sendBytes(pane, piece)];
+      else if (at + pieceBytes < bytes.length) yield [setBuffer(buffer(), piece, at > 0)];
+      else {
+        const paste = pasteBuffer(pane, buffer(), { bracketed: part.kind === "paste", raw: pasteNeedsRaw() });
+        yield [setBuffer(buffer(), piece, at > 0), paste];
       }
     }
   }
-  if (line.length > 0) yield line;
 }
 
-/** Cuts bytes so that each run either can be quoted or consists of NUL and 0xFF only; the latter at most 1 KiB long. */
-function* quotableRuns(bytes: Uint8Array): Generator<Uint8Array> {
+interface Run {
+  readonly by: "literal" | "hex" | "buffer";
+  readonly bytes: Uint8Array;
+}
+
+/** What is typed as it is or goes from a buffer; as hexadecimal bytes what cannot, or is so short that it would take longer. */
+function* runsOf({ kind, bytes }: Exclude<InputPart, { readonly kind: "keys" }>): Generator<Run, void> {
+  if (kind === "paste" || bytes.length === 0) return yield { by: "buffer", bytes };
+  if (bytes.length <= MAX_SEND_KEYS_BYTES) return yield { by: isPrintable(bytes) ? "literal" : "hex", bytes };
   let from = 0;
-  while (from < bytes.length) {
-    const special = isSpecial(bytes[from]!);
-    const limit = special ? Math.min(bytes.length, from + MAX_SEND_KEYS_BYTES) : bytes.length;
-    let to = from + 1;
-    while (to < limit && isSpecial(bytes[to]!) === special) to += 1;
-    yield bytes.subarray(from, to);
-    from = to;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const begin = at;
+    while (at < bytes.length && bytes[at] !== 0 && bytes[at] !== 0xff) at += 1;
+    if (at - begin < MIN_PASTED_BYTES) continue;
+    if (from < begin) yield { by: "hex", bytes: bytes.subarray(from, begin) };
+    yield { by: "buffer", bytes: bytes.subarray(begin, at) };
+    from = at;
   }
+  if (from < bytes.length) yield { by: "hex", bytes: bytes.subarray(from) };
 }
-
-const isSpecial = (byte: number): boolean => byte === 0 || byte === 0xff;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 

@@ -56,9 +56,12 @@ export class ReadinessEngine implements ReadinessWatcher {
       this.#servers.set(server, panes);
     }
     observed.holders += 1;
-    if (profile !== undefined) observed.pane.give(profile);
+    const withdraw = profile === undefined ? undefined : observed.pane.give(profile);
     return handleOf(observed, () => {
-      if (observed.holders > 0) return;
+      if (observed.holders > 0) {
+        withdraw?.();
+        return;
+      }
       this.#remember(server, pane, observed.pane.agentSeenMs);
       observed.pane.close();
       if (panes.get(pane) === observed) panes.delete(pane);

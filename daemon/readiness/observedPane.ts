@@ -104,9 +104,14 @@ export class ObservedPane implements FeedMember {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** The profile is this one from now on. */
-  give(profile: Profile): void {
-    if (!this.#judge.give(profile)) return;
+  /** The profile is this one until what is returned is called. */
+  give(profile: Profile): () => void {
+    this.#changed(this.#judge.give(profile));
+    return () => this.#changed(this.#judge.withdraw(profile));
+  }
+
+  #changed(isAnother: boolean): void {
+    if (!isAnother || this.#isClosed) return;
     this.#settle();
     this.#pacer.soon();
   }

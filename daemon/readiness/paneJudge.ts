@@ -1,6 +1,6 @@
 /**
  * Which profile fits a pane, and what its marks and screens mean under it. The profile follows the program in the
- * foreground, which is asked for only when something says that it may be another one; a profile that was given stays.
+ * foreground, which is asked for only when something says that it may be another one; a profile that was given stays until it is withdrawn.
  */
 import type { HostProcesses } from "../host/hostProcesses.ts";
 import { isRunning } from "../panes/foreground.ts";
@@ -31,8 +31,8 @@ export class PaneJudge {
   readonly #clock: Clock;
   readonly #processes: HostProcesses;
   #profile: Profile;
-  /** The profile was given: it stays, whatever runs in the foreground. */
-  #isGiven = false;
+  /** Profiles that were given and not withdrawn: the last one stays, whatever runs in the foreground. */
+  readonly #given: Profile[] = [];
   #evidence: Evidence;
   #title: string;
   /** When it was heard; a title that was there before counts as older than anything. */
@@ -101,7 +101,20 @@ export class PaneJudge {
 
   /** True: it is another one than before. */
   give(profile: Profile): boolean {
-    this.#isGiven = true;
+    this.#given.push(profile);
+    return this.#stay(profile);
+  }
+
+  /** Undoes a `give`: without any the profile follows the foreground again. True: it is another one, or may be. */
+  withdraw(profile: Profile): boolean {
+    this.#given.splice(this.#given.lastIndexOf(profile), 1);
+    const last = this.#given.at(-1);
+    if (last !== undefined) return this.#stay(last);
+    this.#isForegroundStale = true;
+    return true;
+  }
+
+  #stay(profile: Profile): boolean {
     if (profile === this.#profile) return false;
     this.#become(profile);
     return true;
@@ -224,7 +237,7 @@ export class PaneJudge {
     this.#isForegroundStale ||= isPast;
     this.#wantsProbe ||= isPast;
     const fits = isShellsOwn ? SHELL_PROFILE : guess;
-    if (!this.#isGiven && fits !== this.#profile) {
+    if (this.#given.length === 0 && fits !== this.#profile) {
       this.#title = title;
       this.#become(fits);
     }

@@ -89,7 +89,8 @@ export interface ReadinessOptions {
 
 export interface ReadinessWatcher {
   /**
-   * Begins to observe a pane or joins those who do; a profile that is given replaces a guessed one for all.
+   * Begins to observe a pane or joins those who do; a profile that is given replaces a guessed one for all, for as long as
+   * what is returned is held.
    * @throws AppError NOT_FOUND, INVALID_ARGUMENT (no such profile)
    */
   watch(server: TmuxServer, pane: PaneId, options?: ReadinessOptions): PaneReadiness;

@@ -5,14 +5,11 @@ export type InputPart =
   /** Arrives byte for byte, any of the 256 values. */
   | { readonly kind: "text"; readonly bytes: Uint8Array }
   /** Key names as tmux knows them (`Enter`, `C-c`, `Up`): `isKeyName` of `daemon/panes/keys.ts`. */
-  | { readonly kind: "keys"; readonly keys: readonly string[]; readonly onlyIf?: PaneCondition | undefined }
+  | { readonly kind: "keys"; readonly keys: readonly string[] }
   /** Text (`pasteText.ts`) that arrives byte for byte, bracketed when the program has enabled that (`?2004h`). */
-  | { readonly kind: "paste"; readonly bytes: Uint8Array; readonly onlyIf?: PaneCondition | undefined };
+  | { readonly kind: "paste"; readonly bytes: Uint8Array };
 
-/**
- * What must hold when tmux executes a part, as tmux itself evaluates it; otherwise the part is not typed:
- * INCONSISTENT_STATE. Only on the last part of a job.
- */
+/** What must hold for a pane when tmux types into it, as tmux itself evaluates it. */
 export interface PaneCondition {
   /** It moves when the program draws something after the capture. */
   readonly cursor?: { readonly col: number; readonly row: number } | undefined;
@@ -26,6 +23,11 @@ export interface PaneCondition {
 }
 
 export interface InputOptions {
+  /**
+   * Checked by tmux in the step in which it types, for a long job (over 8 KiB) in each of its steps; where it does not hold,
+   * nothing is typed, or nothing more (`details.delivery`): INCONSISTENT_STATE.
+   */
+  readonly onlyIf?: PaneCondition | undefined;
   /** Called in the turn in which the job's first byte is written, before any of its output can arrive. */
   readonly beforeWrite?: (() => void) | undefined;
   /** Gives up waiting. What was already written stays written. */

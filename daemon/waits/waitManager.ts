@@ -5,26 +5,29 @@
  * A regex is compiled in its worker before anything is sent for it (`prepare`), and arming is synchronous, so a wait can be
  * armed in the very turn in which input is written and miss nothing of what it causes.
  */
-import { type AppError, shuttingDown, toAppError } from "../../protocol/errors.ts";
+import { AppError, shuttingDown } from "../../protocol/errors.ts";
+import { gapWithin, type StreamGap } from "../../protocol/position.ts";
+import { tailStart } from "../panes/tailStart.ts";
 import { trackerOf } from "../panes/vt/vtTracker.ts";
-import type { OutputSource } from "../tmux/outputSource.ts";
 import type { Clock } from "../time/clock.ts";
 import { Scheduler } from "../time/scheduler.ts";
 import { TurnBudget } from "../time/turnBudget.ts";
+import type { OutputSource } from "../tmux/outputSource.ts";
 import { ActiveWait } from "./activeWait.ts";
-import { armWait, startOf, type WaitStart } from "./armWait.ts";
-import type { EchoWatch } from "./watches/echoWatch.ts";
-import { needsPreparation, type Prepared } from "./prepared.ts";
+import { Admission, AdmittedRequest } from "./admission.ts";
 import { RegexEngine } from "./regex/regexEngine.ts";
+import { type WaitHost, WaitMetrics, type WaitMetricsSnapshot } from "./waitHost.ts";
 import { DEFAULT_WAIT_LIMITS, type WaitLimits } from "./waitLimits.ts";
-import { WaitMetrics, type WaitMetricsSnapshot } from "./waitMetrics.ts";
-import { checkPattern } from "./checkPattern.ts";
 import type { WaitPattern } from "./waitPattern.ts";
-import type { WaitHost } from "./waitHost.ts";
-import { WaitIntake } from "./waitIntake.ts";
-import { WaitShare } from "./waitShare.ts";
+import {
+  checkPattern,
+  checkRequest,
+  type WaitFrom,
+  type WaitOptions,
+  type WaitRequest,
+  type WaitResult,
+} from "./waitRequest.ts";
 import { WaitTarget } from "./waitTarget.ts";
-import type { WaitOptions, WaitRequest, WaitResult } from "./waitTypes.ts";
 
 export interface WaitManagerOptions {
   readonly clock: Clock;
@@ -41,44 +44,44 @@ export type Send = (beforeWrite: () => void) => Promise<unknown>;
 
 export class WaitManager {
   readonly #host: WaitHost;
-  readonly #intake: WaitIntake;
+  readonly #engine: RegexEngine;
+  readonly #admission: Admission;
   readonly #targets = new Map<OutputSource, WaitTarget>();
+  #closed = false;
 
   constructor(options: WaitManagerOptions) {
     const { clock, metrics = new WaitMetrics(), onListenerError: onError } = options;
     const limits = { ...DEFAULT_WAIT_LIMITS, ...options.limits };
     const scheduler = new Scheduler({ clock, onError });
     const budget = new TurnBudget({ clock, onTurn: (elapsedMs) => metrics.evalMs.observe(elapsedMs), onError });
-    const parts = { clock, scheduler, budget, limits, metrics };
-    this.#host = { ...parts, engine: new RegexEngine({ ...parts, isDisabled: options.disableRegex }) };
-    this.#intake = new WaitIntake(this.#host);
+    this.#host = { clock, scheduler, budget, limits, metrics };
+    this.#engine = new RegexEngine({ ...this.#host, isDisabled: options.disableRegex });
+    this.#admission = new Admission(limits, metrics.numbers);
   }
 
-  /** @throws AppError (rejects) INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE, TIMEOUT, NOT_FOUND, CONNECTION_LOST */
-  wait(source: OutputSource, request: WaitRequest, options: WaitOptions = {}): Promise<WaitResult> {
-    return this.#wait(source, request, options, undefined);
-  }
-
-  /** A share with these limits; where they exceed the process's, the process's are raised to them. */
-  share(bounds: Partial<WaitLimits>, disableRegex = false): Pick<WaitManager, "wait"> {
-    const share = new WaitShare({ ...this.#host.limits, ...bounds }, disableRegex);
-    this.#intake.raise(share.limits);
-    return { wait: (source, request, options) => this.#wait(source, request, options ?? {}, share) };
-  }
-
-  #wait(
+  /**
+   * @param share whose place it takes
+   * @throws AppError (rejects) INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE, TIMEOUT, NOT_FOUND, CONNECTION_LOST
+   */
+  wait(
     source: OutputSource,
     request: WaitRequest,
-    options: WaitOptions,
-    share: WaitShare | undefined,
+    options: WaitOptions = {},
+    share = this.#admission,
   ): Promise<WaitResult> {
     try {
-      const admitted = this.#intake.admit(source, request, share);
-      const arm = (prepared: Prepared) => this.#arm(source, prepared, options, undefined).result;
-      return needsPreparation(admitted.request) ? this.#intake.prepare(admitted).then(arm) : arm(admitted);
+      const admitted = this.#admit(source, request, share);
+      const arm = (): Promise<WaitResult> => this.#arm(source, admitted, options, undefined).result;
+      return admitted.needsPreparation ? this.#prepare(admitted).then(arm) : arm();
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  /** Waits with limits of their own; where these exceed the process's, the process's are raised to them. */
+  share(bounds: Partial<WaitLimits>, disableRegex = false): Pick<WaitManager, "wait"> {
+    const share = this.#admission.share({ ...this.#host.limits, ...bounds }, disableRegex);
+    return { wait: (source, request, options) => this.wait(source, request, options, share) };
   }
 
   /**
@@ -92,7 +95,8 @@ export class WaitManager {
     options: WaitOptions = {},
   ): Promise<WaitResult> {
     options.signal?.throwIfAborted();
-    const prepared = await this.#intake.prepare(this.#intake.admit(source, request));
+    const admitted = this.#admit(source, request);
+    await this.#prepare(admitted);
     const isShell = await isShellReading(source, request);
     // The fallback for a sender that never calls back: the wait then begins before the send.
     const before = source.outputSeq;
@@ -100,11 +104,11 @@ export class WaitManager {
     try {
       options.signal?.throwIfAborted();
       await send(() => {
-        armed ??= this.#arm(source, prepared, options, { isShell });
+        armed ??= this.#arm(source, admitted, options, { isShell });
       });
-      armed ??= this.#arm(source, prepared, options, { isShell }, before);
+      armed ??= this.#arm(source, admitted, options, { isShell }, before);
     } catch (error) {
-      if (armed === undefined) this.#intake.release(prepared);
+      if (armed === undefined) admitted.release();
       else armed.cancel(error);
       throw error;
     }
@@ -113,14 +117,13 @@ export class WaitManager {
 
   /** Whether a pattern would be accepted. @throws AppError (rejects) INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE */
   async checkPattern(pattern: WaitPattern): Promise<void> {
-    const { engine, limits } = this.#host;
-    const checked = checkPattern(pattern, limits);
+    const checked = checkPattern(pattern, this.#host.limits);
     if (checked.kind === "literal") return;
-    const regex = engine.acquire(checked.analysis);
+    const regex = this.#engine.acquire(checked.analysis);
     try {
       await regex.ready;
     } finally {
-      engine.release(regex);
+      regex.release();
     }
   }
 
@@ -132,44 +135,54 @@ export class WaitManager {
 
   /** Ends every wait with SHUTTING_DOWN. Safe to call twice. */
   close(): void {
-    this.#intake.close();
+    this.#closed = true;
     for (const target of this.#targets.values()) target.abandon(shuttingDown());
-    this.#host.engine.close();
+    this.#engine.close();
     this.#host.scheduler.close();
+  }
+
+  /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE, SHUTTING_DOWN */
+  #admit(source: OutputSource, request: WaitRequest, share = this.#admission): AdmittedRequest {
+    if (this.#closed) throw shuttingDown();
+    try {
+      const checked = checkRequest(request, share.limits);
+      const leave = share.enter(source, checked.regexes.length > 0);
+      return new AdmittedRequest(checked, leave, this.#engine);
+    } catch (error) {
+      const { metrics } = this.#host;
+      if (error instanceof AppError && error.code === "RESOURCE_LIMIT") metrics.numbers.wait_resource_limit_total++;
+      throw error;
+    }
+  }
+
+  async #prepare(admitted: AdmittedRequest): Promise<void> {
+    await admitted.prepare();
+    if (!this.#closed) return;
+    admitted.release();
+    throw shuttingDown();
   }
 
   /** @param send something is typed after this @param head where the wait begins */
   #arm(
     source: OutputSource,
-    prepared: Prepared,
+    admitted: AdmittedRequest,
     { signal }: WaitOptions,
     send: { readonly isShell: boolean } | undefined,
     head = source.outputSeq,
   ): ActiveWait {
-    const { request, regexes, release } = prepared;
-    let from: WaitStart;
+    const { from, excludeEcho } = admitted.request;
+    let begins: WaitStart;
     try {
       signal?.throwIfAborted();
-      from = startOf(source, request.from, head);
+      begins = startOf(source, from, head);
     } catch (error) {
-      this.#intake.release(prepared);
+      admitted.release();
       throw error;
     }
-    const { start, missed } = from;
-    const target = this.#targetOf(source);
-    const wait = new ActiveWait({ request, target, onSettled: release, onFreed: () => this.#intake.free(prepared) });
-    this.#host.metrics.numbers.wait_started_total++;
-    if (missed !== undefined) wait.onMissed(missed);
-    let echo: EchoWatch | undefined;
-    try {
-      const isForSend = send !== undefined || request.excludeEcho !== undefined;
-      echo = armWait(wait, prepared, { isForSend, isShell: send?.isShell === true, head, start });
-    } catch (error) {
-      wait.fail(toAppError(error));
-    }
-    if (!wait.isSettled) target.add(wait, start, echo);
-    for (const regex of regexes) regex.ready.catch((error: unknown) => wait.fail(error as AppError));
-    wait.start(signal);
+    const isForSend = send !== undefined || excludeEcho !== undefined;
+    const moment = { isForSend, isShell: send?.isShell === true, head, start: begins.start };
+    const wait = new ActiveWait(admitted, this.#targetOf(source), moment);
+    wait.begin(begins.missed, signal);
     return wait;
   }
 
@@ -180,6 +193,39 @@ export class WaitManager {
       this.#targets.set(source, target);
     }
     return target;
+  }
+}
+
+interface WaitStart {
+  readonly start: number;
+  readonly missed?: StreamGap | undefined;
+}
+
+/** Where a request begins to read, and what it has missed before that. @throws AppError INVALID_ARGUMENT */
+function startOf(source: OutputSource, from: WaitFrom, head: number): WaitStart {
+  switch (from.kind) {
+    case "now":
+      return { start: head };
+    case "tail":
+      return { start: tailStart(source, from.lines) };
+    case "position": {
+      const { epoch, outputSeq } = from.position;
+      if (epoch !== source.epoch) {
+        // This whole epoch is later than that position; the output in between is lost.
+        const to = { epoch: source.epoch, outputSeq: source.tailSeq };
+        return { start: source.tailSeq, missed: { from: from.position, to, reason: "epoch" } };
+      }
+      if (outputSeq <= source.outputSeq) {
+        const slice = source.read(outputSeq, 1);
+        if (slice.kind !== "gap") return { start: outputSeq };
+        return { start: slice.gap.to, missed: gapWithin(epoch, slice.gap) };
+      }
+      throw new AppError(
+        "INVALID_ARGUMENT",
+        "the position is ahead of the output; use one that a capture or a wait gave",
+        { details: { position: outputSeq, head: source.outputSeq } },
+      );
+    }
   }
 }
 

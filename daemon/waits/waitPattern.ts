@@ -46,7 +46,3 @@ function patternOf(pattern: v.InferOutput<typeof wireSchema>): WaitPattern {
 export type CheckedPattern =
   | { readonly kind: "literal"; readonly bytes: Buffer }
   | { readonly kind: "regex"; readonly analysis: RegexAnalysis };
-
-/** What the engine must compile for it. */
-export const regexesOf = (pattern: CheckedPattern): readonly RegexAnalysis[] =>
-  pattern.kind === "regex" ? [pattern.analysis] : [];

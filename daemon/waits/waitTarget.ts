@@ -5,38 +5,30 @@
  */
 import { AppError } from "../../protocol/errors.ts";
 import type { Gap, Position } from "../../protocol/position.ts";
-import { headOf, type ExitStatus, type OutputListener, type OutputSource } from "../tmux/outputSource.ts";
 import type { Timer } from "../time/clock.ts";
 import type { BudgetedTask } from "../time/turnBudget.ts";
-import type { EchoWatch } from "./watches/echoWatch.ts";
+import { headOf, type ExitStatus, type OutputListener, type OutputSource } from "../tmux/outputSource.ts";
+import { CursorWatch } from "./screen/cursorWatch.ts";
 import { ScreenCaptures } from "./screen/screenCaptures.ts";
-import type { ScreenWatch } from "./screen/screenWatch.ts";
-import { TextStream } from "./watches/textStream.ts";
-import type { TextWatch } from "./watches/textWatch.ts";
-import type { ReadTarget, WaitHost } from "./waitHost.ts";
+import { TextStream } from "./text/textStream.ts";
+import type { WaitHost } from "./waitHost.ts";
 import { LEAD_BYTES } from "./waitLimits.ts";
+import type { WaitPane, WaitReading } from "./waitReading.ts";
 
-/** An `ActiveWait`, for its target. */
-export interface TargetWait {
-  readonly watches: Set<TextWatch>;
-  readonly screen: ScreenWatch | undefined;
-  check(): void;
-  fail(error: AppError): void;
-}
-
-export class WaitTarget implements BudgetedTask, OutputListener, ReadTarget {
+export class WaitTarget implements BudgetedTask, OutputListener {
   readonly host: WaitHost;
   readonly source: OutputSource;
   readonly screens: ScreenCaptures;
+  #cursor: CursorWatch | undefined;
   lastOutputMs = -Infinity;
   exitedMs: number | undefined;
   isGone = false;
   readonly #onEmpty: () => void;
-  readonly #waits = new Set<TargetWait>();
+  readonly #readings = new Set<WaitReading>();
   /** The stream of all waits that need nothing from before it. */
   #shared: TextStream | undefined;
   readonly #catchingUp = new Set<TextStream>();
-  readonly #streamOf = new Map<TextWatch, TextStream>();
+  readonly #streamOf = new Map<WaitReading, TextStream>();
   #quiet: Timer | undefined;
   #quietWantedMs = 0;
   #quietFromMs = -Infinity;
@@ -53,7 +45,7 @@ export class WaitTarget implements BudgetedTask, OutputListener, ReadTarget {
     this.source = source;
     this.#onEmpty = onEmpty;
     if (source.exit !== undefined) this.exitedMs = this.nowMs();
-    this.screens = new ScreenCaptures(this);
+    this.screens = new ScreenCaptures(host, source);
     this.#unsubscribe = source.subscribe(this);
   }
 
@@ -65,31 +57,32 @@ export class WaitTarget implements BudgetedTask, OutputListener, ReadTarget {
     return headOf(this.source);
   }
 
-  /** The wait begins to watch; it starts once everything it needs is in place. */
-  add(wait: TargetWait, start: number, echo: EchoWatch | undefined): void {
-    this.#waits.add(wait);
-    if (wait.watches.size === 0) return;
-    const stream = this.#streamFor(start);
-    for (const watch of wait.watches) {
-      this.#streamOf.set(watch, stream);
-      stream.add(watch);
-    }
-    if (echo !== undefined) stream.addEcho(echo);
-    if (wait.screen !== undefined) this.screens.add(wait.screen, () => this.#watchScreen());
+  cursorOf({ server, id }: WaitPane): CursorWatch {
+    return (this.#cursor ??= new CursorWatch(this.source, this.host, server, id));
+  }
+
+  /** A wait begins to read; it starts once everything it needs is in place. */
+  add(reading: WaitReading): void {
+    this.#readings.add(reading);
+    if (reading.watches.size === 0) return;
+    const stream = this.#streamFor(reading.moment.start);
+    this.#streamOf.set(reading, stream);
+    stream.add(reading);
+    if (reading.screen !== undefined) this.screens.add(reading.screen, () => this.#watchScreen());
     this.#quietFromMs = this.nowMs();
     this.#countMatchers();
     this.host.budget.add(this);
   }
 
   /** Once for each wait, even one that failed before it was added. */
-  remove(wait: TargetWait): void {
-    this.#waits.delete(wait);
-    for (const watch of wait.watches) this.#drop(watch);
-    wait.watches.clear();
-    if (wait.screen !== undefined) this.screens.remove(wait.screen);
+  remove(reading: WaitReading): void {
+    this.#readings.delete(reading);
+    this.#streamOf.get(reading)?.remove(reading);
+    this.#streamOf.delete(reading);
+    if (reading.screen !== undefined) this.screens.remove(reading.screen);
     this.#dropUnusedStreams();
     this.#countMatchers();
-    if (this.#waits.size === 0) this.#close();
+    if (this.#readings.size === 0) this.#close();
   }
 
   /** Output decided a wait: the age of that output is the latency. */
@@ -134,7 +127,7 @@ export class WaitTarget implements BudgetedTask, OutputListener, ReadTarget {
   exited(_status: ExitStatus): void {
     this.catchUp();
     this.exitedMs ??= this.nowMs();
-    for (const wait of this.#waits) wait.check();
+    for (const reading of this.#readings) reading.changed();
   }
 
   closed(error: AppError): void {
@@ -143,32 +136,21 @@ export class WaitTarget implements BudgetedTask, OutputListener, ReadTarget {
     this.catchUp();
     this.#closing = error;
     this.isGone = error.code === "NOT_FOUND";
-    for (const wait of this.#waits) wait.check();
+    for (const reading of this.#readings) reading.changed();
     this.#finishClosing();
   }
 
   /** Fails everything that is left. */
   abandon(error: AppError): void {
-    for (const wait of this.#waits) wait.fail(error);
-  }
-
-  /** Streams settle once the output has been quiet for a while. */
-  wantsQuiet(): void {
-    this.#watchQuiet(this.host.limits.settleMs);
-  }
-
-  /** RE2 has judged something. */
-  regexAdvanced(): void {
-    this.#finishClosing();
+    for (const reading of this.#readings) reading.failed(error);
   }
 
   #finishClosing(): void {
     const error = this.#closing;
     if (error === undefined) return;
     for (const stream of this.#streams()) stream.settle(Infinity);
-    for (const wait of this.#waits) {
-      const isJudged = [...wait.watches].every((watch) => this.#streamOf.get(watch)?.isIdle(watch) ?? true);
-      if (isJudged) wait.fail(error);
+    for (const reading of this.#readings) {
+      if (this.#streamOf.get(reading)?.isIdle(reading) ?? true) reading.failed(error);
     }
   }
 
@@ -179,7 +161,13 @@ export class WaitTarget implements BudgetedTask, OutputListener, ReadTarget {
 
   #streamFor(start: number): TextStream {
     if (this.#shared !== undefined && start >= this.#shared.cursor) return this.#shared;
-    const stream = new TextStream(this, Math.max(this.source.tailSeq, start - LEAD_BYTES));
+    const options = {
+      source: this.source,
+      limits: this.host.limits,
+      wantsQuiet: () => this.#wantsQuiet(),
+      onJudged: () => this.#finishClosing(),
+    };
+    const stream = new TextStream(options, Math.max(this.source.tailSeq, start - LEAD_BYTES));
     if (this.#shared === undefined) this.#shared = stream;
     else this.#catchingUp.add(stream);
     return stream;
@@ -196,20 +184,15 @@ export class WaitTarget implements BudgetedTask, OutputListener, ReadTarget {
   #mergeIfLevel(stream: TextStream): void {
     const shared = this.#shared;
     if (shared === undefined || shared.cursor !== stream.cursor || stream.hasEcho) return;
-    for (const watch of stream.watches) if (!shared.canAdopt(watch.watch.start)) return;
+    for (const reading of stream.readings) if (!shared.canAdopt(reading)) return;
     this.#catchingUp.delete(stream);
-    for (const watch of stream.watches) {
-      stream.remove(watch);
-      shared.add(watch);
-      this.#streamOf.set(watch, shared);
+    for (const reading of stream.readings) {
+      stream.remove(reading);
+      shared.add(reading);
+      this.#streamOf.set(reading, shared);
     }
     shared.flush();
     this.#countMatchers();
-  }
-
-  #drop(watch: TextWatch): void {
-    this.#streamOf.get(watch)?.remove(watch);
-    this.#streamOf.delete(watch);
   }
 
   #dropUnusedStreams(): void {
@@ -224,7 +207,12 @@ export class WaitTarget implements BudgetedTask, OutputListener, ReadTarget {
   }
 
   #watchScreen(): void {
-    if (this.screens.isWanted) this.wantsQuiet();
+    if (this.screens.isWanted) this.#wantsQuiet();
+  }
+
+  /** Streams settle and screens are captured once the output has been quiet for a while. */
+  #wantsQuiet(): void {
+    this.#watchQuiet(this.host.limits.settleMs);
   }
 
   /** One timer per target while anything waits for output to have stopped for some time; the shortest time counts. */

@@ -7,7 +7,7 @@ import * as v from "valibot";
 import { wellFormedText } from "../text/wellFormed.ts";
 import { described, filled, optional, whole } from "./described.ts";
 import { recognized } from "./parse.ts";
-import { isPlainInput, MAX_INPUT_KEYS, MAX_INPUT_PARTS, MAX_KEY_CHARS } from "./plainInput.ts";
+import { isPlainInput, MAX_INPUT_KEYS, MAX_INPUT_PARTS, MAX_KEY_CHARS, MAX_PROFILE_CHARS } from "./plainInput.ts";
 
 /** Bounds of the contract. */
 export const NATIVE_MAX_BODY_BYTES = 2_097_152;
@@ -52,7 +52,7 @@ const parts = described(
 );
 
 const inputProfile = optional(
-  filled(64),
+  filled(MAX_PROFILE_CHARS),
   "Only for this program, a name from `tmuxwire profiles`: refused with WRONG_STATE when another reads from the pane.",
 );
 

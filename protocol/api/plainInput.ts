@@ -9,21 +9,34 @@ import { isWellFormed } from "../text/wellFormed.ts";
 export const MAX_INPUT_PARTS = 256;
 export const MAX_INPUT_KEYS = 1_024;
 export const MAX_KEY_CHARS = 48;
+export const MAX_PROFILE_CHARS = 64;
 
 /** The body of an input request. */
 export const isPlainInput = (value: unknown): boolean =>
-  isRecord(value) && countMembers(value) === 1 && arePlainParts(value["parts"]);
+  isRecord(value) && isPlainProfile(value, 1) && arePlainParts(value["parts"]);
 
 /** The WebSocket's input message. */
 export const isPlainInputMessage = (value: unknown): boolean =>
   isRecord(value) &&
   value["type"] === "input" &&
-  countMembers(value) === 5 &&
+  isPlainProfile(value, 5) &&
   Number.isSafeInteger(value["id"]) &&
   (value["id"] as number) >= 0 &&
   typeof value["server"] === "string" &&
   typeof value["pane"] === "string" &&
   arePlainParts(value["parts"]);
+
+/** With a name or without one, besides so many members. */
+function isPlainProfile(value: Record<string, unknown>, others: number): boolean {
+  const { profile } = value;
+  if (profile === undefined) return countMembers(value) === others;
+  return (
+    typeof profile === "string" &&
+    profile !== "" &&
+    profile.length <= MAX_PROFILE_CHARS &&
+    countMembers(value) === others + 1
+  );
+}
 
 function arePlainParts(parts: unknown): boolean {
   if (!Array.isArray(parts) || parts.length === 0 || parts.length > MAX_INPUT_PARTS) return false;

@@ -9,8 +9,12 @@ import { PANE_IDS } from "./formats.ts";
 import { type PaneId, paneNumberOf, type SessionId, type WindowId } from "../ids.ts";
 import { type NewPaneProgram, program, quote, quoteLiteralFormat } from "./encode.ts";
 
-/** Several commands on one line: executed as one step, one guard block each; a failing one drops the rest. */
-export const joinGroup = (commands: readonly string[]): string => commands.join(" ; ");
+/**
+ * Several commands on one line: executed as one step, one guard block each; a failing one drops the rest. An empty one
+ * stands for a block of a command that another one runs.
+ */
+export const joinGroup = (commands: readonly string[]): string =>
+  commands.filter((command) => command !== "").join(" ; ");
 
 /** Prints `format` expanded for `target`; an unknown target expands to empty fields and is no error. */
 export const displayMessage = (format: string, target?: PaneId): string =>
@@ -40,26 +44,25 @@ export const sendKeys = (pane: PaneId, keys: readonly string[]): string =>
   `send-key -t ${pane} -- ${keys.map((key) => quote(key)).join(" ")}`;
 
 /** What must hold for a pane when tmux executes a command (`PaneCondition`). */
-export interface CommandCondition {
+interface CommandCondition {
   readonly cursor?: { readonly col: number; readonly row: number } | undefined;
   readonly pid?: number | undefined;
   readonly command?: string | undefined;
 }
 
 /**
- * A command, if the condition holds when tmux executes it; otherwise a failure that names `otherwise`, which must not
- * be a session's name. Two guard blocks: the empty command, last in its group, stands for the second (docs/tmuxFacts.md
- * 45).
+ * Commands, if the condition holds when tmux executes them; otherwise a failure that names `otherwise`, which must not be a
+ * session's name. They come last in their group, with a guard block each behind that of the condition (docs/tmuxFacts.md 45).
  */
 export const onlyIf = (
   pane: PaneId,
   condition: CommandCondition,
-  command: string,
+  commands: readonly string[],
   otherwise: string,
-): readonly [string, string] => [
+): readonly string[] => [
   `if-shel -F -t ${pane} ${quote(conditionFormat(condition))} ` +
-    `${quote(command)} ${quote(`has-sessio -t ${quote(`=${otherwise}`)}`)}`,
-  "",
+    `${quote(joinGroup(commands))} ${quote(`has-sessio -t ${quote(`=${otherwise}`)}`)}`,
+  ...commands.map(() => ""),
 ];
 
 /** Characters that have no meaning inside `#{==:…}`. */

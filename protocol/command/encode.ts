@@ -51,6 +51,13 @@ export function quote(argument: string | Uint8Array): string {
   return ascii.decode(out.subarray(0, at));
 }
 
+/** What `quote` makes of bytes takes so many, without its quotes. */
+export function quotedBytes(bytes: Uint8Array): number {
+  let size = bytes.length;
+  for (const byte of bytes) if (SAFE[byte] !== 1) size += 3;
+  return size;
+}
+
 /**
  * Text that tmux expands as a format, made literal (docs/tmuxFacts.md 23), then quoted: each `#` doubled, except a run
  * of them before `[`, which tmux keeps unchanged (format.c `format_expand1`).

@@ -10,6 +10,7 @@ import { typeFor } from "../../daemon/delivery/addressee.ts";
 import { profileNamed } from "../../daemon/readiness/profiles.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
+import { aroundInput } from "../support/agents/aroundInput.ts";
 import { drawn, type Engines, engines, untilState } from "../support/agents/deliveryScene.ts";
 import { eventually } from "../support/clock/eventually.ts";
 
@@ -232,6 +233,13 @@ test("input that names a program reaches it, and no other", async () => {
   ] as const;
   await typeFor(server, pane, profileNamed("claude"), parts);
   await channel.next(({ event, text }) => event === "read" && text?.startsWith("hello") === true);
+  // Text may hold a line end, which executes it: tmux itself is told for whom it is.
+  const conditions: unknown[] = [];
+  const line = [{ kind: "text", bytes: Buffer.from("ls\n") }] as const;
+  const watched = aroundInput(server, "before", "text", async (options) => void conditions.push(options?.onlyIf));
+  await typeFor(watched, pane, profileNamed("claude"), line);
+  const { pid, command } = await server.foreground(pane);
+  expect(conditions).toEqual([{ pid, command }]);
   process.kill(await agentPid(agent), "SIGKILL");
   await shellReads(agent);
   await expect(typeFor(server, pane, profileNamed("claude"), parts)).rejects.toMatchObject(CHANGED);

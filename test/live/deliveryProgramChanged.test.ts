@@ -106,8 +106,8 @@ describe.each(["paste", "keys"] as const)("of what is typed as %s", (kind) => {
     await using agent = await agentUnderShell("inkPrompt", BASH);
     using on = engines();
     const conditions: unknown[] = [];
-    const server = aroundInput(agent.server, "before", kind, async (parts) => {
-      conditions.push(...parts.map((part) => (part.kind === "text" ? undefined : part.onlyIf)));
+    const server = aroundInput(agent.server, "before", kind, async (options) => {
+      conditions.push(options?.onlyIf);
     });
     const target = await drawn(agent, on, "inkPrompt");
     await on.delivery.submit({ ...target, server, text: "for you" });

@@ -1,5 +1,7 @@
 /** Text arrives byte for byte, whatever it is, and one job at a time (issue 2, "text of all kinds", "100 concurrent"). */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { typedBytes } from "../../daemon/panes/typedBytes.ts";
+import type { InputPart } from "../../daemon/tmux/io.ts";
 import {
   concurrentLines,
   HOSTILE_TEXTS,
@@ -92,6 +94,33 @@ test("parts of one job arrive in their order", async () => {
     Buffer.of(0, 255, 27, 122),
   ]);
   expect(await order.received(expected.length)).toEqual(expected);
+});
+
+test("what is typed under a condition arrives exactly where it holds, and nothing of it where it does not", async () => {
+  const { server, socket } = fixture;
+  const guarded = await ByteSink.start(server, socket.directory, "condition");
+  const { pane } = guarded;
+  const { pid, command } = await server.foreground(pane);
+  const allBytes = Buffer.from(Array.from({ length: 256 }, (_, at) => at));
+  const jobs: InputPart[][] = [
+    ...Object.values(HOSTILE_TEXTS).map((value) => [text(value)]),
+    [
+      text(allBytes),
+      keys("Enter", ";", "#"),
+      { kind: "paste", bytes: Buffer.from("#{x}\n#(y) %1 $HOME ~ \"'\\") },
+      text("z\n"),
+    ],
+    [text(randomBytes(40_000)), text("rm\n")],
+  ];
+  let expected = Buffer.alloc(0);
+  for (const parts of jobs) {
+    await expect(server.input(pane, parts, { onlyIf: { pid, command: "another" } })).rejects.toMatchObject({
+      code: "INCONSISTENT_STATE",
+    });
+    await server.input(pane, parts, { onlyIf: { pid, command } });
+    expected = Buffer.concat([expected, typedBytes(parts)]);
+  }
+  expect((await guarded.received(expected.length)).equals(expected)).toBe(true);
 });
 
 test("100 lines typed at once arrive whole, in the order of the calls, around a paste of 1 MB", async () => {

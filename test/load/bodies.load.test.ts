@@ -40,7 +40,7 @@ async function livez({ url }: Probed): Promise<() => Promise<ReturnType<typeof s
   };
 }
 
-/** How long a client waits: tmux takes a command for each byte of the worst body, and minutes for all of them. */
+/** How long a client waits for its response: tmux takes the worst body, of hexadecimal bytes alone, in some ten seconds. */
 const PATIENCE_SEC = 60;
 
 /** Uploads a file; the status, `000` when the client gave up. */
@@ -137,6 +137,6 @@ test.each(Object.keys(HOSTILE))("200 bodies at once of %s", async (name) => {
   const counts: Record<string, number> = {};
   for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1;
   report(`200 bodies at once of ${name}`, { grownMb, counts, livez: live });
-  expect(["200", "400", "429", "000"]).toEqual(expect.arrayContaining(Object.keys(counts)));
+  expect(["200", "400", "429"]).toEqual(expect.arrayContaining(Object.keys(counts)));
   expect(grownMb).toBeLessThanOrEqual(MAX_GROWTH_MB);
 });

@@ -1,6 +1,6 @@
 /**
- * The agents that people run, offline: KILLS (6) ends of each at random moments of a submit or an answer, and
- * DELIVERY_PROMPTS (12) prompts to each. Needs AGENT_KIT (the kit's folder) and TUI_INST (the programs' folder);
+ * The agents that people run, offline: KILLS (6) ends of each at random moments of a submit or an answer,
+ * DELIVERY_PROMPTS (12) prompts to each, and ANSWERS (4) to dialogs through a dashboard that their hooks report to. Needs AGENT_KIT (the kit's folder) and TUI_INST (the programs' folder);
  * REAL_AGENTS=cc,pi runs those alone, REAL_KINDS those kinds of prompts, REAL_SEED repeats a run.
  */
 import { writeSync } from "node:fs";
@@ -8,11 +8,13 @@ import { describe, expect, test } from "vitest";
 import { seeded } from "../support/agents/agentsEngines.ts";
 import { realAgents } from "../support/agents/realAgents.ts";
 import { realKills } from "../support/agents/realKills.ts";
+import { HOOKED_AGENTS, realAnswers } from "../support/agents/realAnswers.ts";
 import { realPrompts } from "../support/agents/realPrompts.ts";
 import { report } from "../support/daemon/loadReport.ts";
 
 const KILLS = Number(process.env["KILLS"] ?? 6);
 const PROMPTS = Number(process.env["DELIVERY_PROMPTS"] ?? 12);
+const ANSWERS = Number(process.env["ANSWERS"] ?? 4);
 const SEED = Number(process.env["REAL_SEED"] ?? Date.now() % 1_000_000);
 
 const programs = realAgents();
@@ -62,6 +64,23 @@ describe.skipIf(programs.length === 0).each(programs.length === 0 ? (["cc"] as c
     report("realAgents", { campaign: "prompts", program: name, seed: SEED, ...figures });
     expect(tries.filter(({ wrong }) => wrong !== undefined)).toEqual([]);
   });
+
+  test.skipIf(ANSWERS === 0 || HOOKED_AGENTS[name] === undefined)(
+    "an answer through the dashboard is told once",
+    async () => {
+      const tries = await realAnswers(name, ANSWERS);
+      const once = tries.filter(
+        ({ status, told, turns }) =>
+          status === 200 &&
+          told.filter((type) => type === "respond").length === 1 &&
+          turns.filter((intent) => intent === "answer").length === 1 &&
+          turns.filter((intent) => intent === "question").length === 1,
+      );
+      report("realAgents", { campaign: "answers", program: name, answers: tries.length, toldOnce: once.length });
+      expect(tries.filter((entry) => !once.includes(entry))).toEqual([]);
+      expect(tries.length).toBe(ANSWERS);
+    },
+  );
 });
 
 /** What became of how many, by row. */

@@ -1,9 +1,11 @@
 /** What holds for every listener of one daemon: native on a port and on its socket, team's routes on it, add-in, dashboard, Freshell. */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { text as textOf } from "node:stream/consumers";
 import { connect as connectSecurely } from "node:tls";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BODY_BYTES_FOR_LITTLE, MAX_BODY_BYTES_UNDER_WAY } from "../../adapters/kit/peers/httpLimits.ts";
 import { NATIVE_MAX_BODY_BYTES } from "../../protocol/api/nativeRequests.ts";
@@ -14,6 +16,8 @@ import { AUTH_TOKEN } from "../support/freshell/freshellScene.ts";
 
 interface Listener {
   readonly open: () => Socket;
+  /** Undefined where it is no port. */
+  readonly url?: string;
   readonly headers: readonly string[];
   /** Answered with JSON. */
   readonly get: string;
@@ -41,11 +45,13 @@ beforeAll(async () => {
   const [dashboard, freshell] = [await portOf("dashboard"), await portOf("Freshell")];
   const bearer = (token: string): readonly string[] => [`Authorization: Bearer ${token}`];
   const token = bearer(readFileSync(sandbox.tokenPath, "utf8").trim());
+  const urlOf = (port: number): { url: string } => ({ url: `http://127.0.0.1:${port}` });
   const api = { headers: token, get: "/v1/servers", post: "/v1/servers/main/panes/0/input", refusal: '"error"' };
   listeners = {
-    native: { ...api, open: () => connect(native, "127.0.0.1") },
+    native: { ...api, ...urlOf(native), open: () => connect(native, "127.0.0.1") },
     "native's socket": { ...api, open: () => connect(sandbox.socketPath) },
     team: {
+      ...urlOf(native),
       open: () => connect(native, "127.0.0.1"),
       headers: token,
       get: "/team/v1/tmux/list",
@@ -53,6 +59,7 @@ beforeAll(async () => {
       refusal: '"error"',
     },
     "add-in": {
+      url: `https://127.0.0.1:${addin}`,
       open: () => connectSecurely({ port: addin, host: "127.0.0.1", rejectUnauthorized: false }),
       headers: [`Origin: ${ADDIN_ORIGIN}`],
       get: "/health",
@@ -60,6 +67,7 @@ beforeAll(async () => {
       refusal: '"ok":false',
     },
     dashboard: {
+      ...urlOf(dashboard),
       open: () => connect(dashboard, "127.0.0.1"),
       headers: [],
       get: "/api/agents",
@@ -67,6 +75,7 @@ beforeAll(async () => {
       refusal: '"error"',
     },
     Freshell: {
+      ...urlOf(freshell),
       open: () => connect(freshell, "127.0.0.1"),
       headers: [`x-auth-token: ${AUTH_TOKEN}`],
       get: "/api/health",
@@ -163,6 +172,31 @@ test("curl --http2 gets its response", () => {
     { encoding: "utf8" },
   );
   expect([status, stdout, stderr]).toEqual([0, '{"ok":true}', ""]);
+});
+
+const hasJava = spawnSync("java", ["--version"]).status === 0;
+if (!hasJava) console.log("there is no java: its HttpClient is not tried");
+
+// It asks for h2c with each request, and sends a body by itself.
+test.skipIf(!hasJava)("Java's HttpClient gets its responses from every port", async () => {
+  const asked = Object.entries(listeners).flatMap(([name, { url, get, post, headers }]) =>
+    url === undefined
+      ? []
+      : [
+          [`${name} GET`, "GET", url + get, ...headers.flatMap((header) => header.split(": "))],
+          [`${name} POST`, "POST", url + post, ...headers.flatMap((header) => header.split(": "))],
+        ],
+  );
+  const program = fileURLToPath(new URL("../support/daemon/HttpAsker.java", import.meta.url));
+  const child = spawn("java", [program, ...asked.map((words) => words.join("\t"))], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+  const answers = stdout.trimEnd().split("\n");
+  const answered = answers.map((line) => line.split("\t")[0]);
+  expect({ answered, stderr }).toMatchObject({ answered: asked.map(([name]) => name) });
+  for (const line of answers) expect(line).toMatch(/ GET\t[24]0\d\t\W*[{[]| POST\t4\d\d\t\{.*error/);
+  expect(answers.filter((line) => / GET\t200\t/.test(line)).length).toBeGreaterThanOrEqual(4);
 });
 
 describe("while large bodies hold what all may hold together", () => {

@@ -103,6 +103,8 @@ print(code_of(lambda: next(server.pane("none").follow())))
 print(code_of(lambda: tmuxwire.connect(token="x" * 40).servers()))
 print(code_of(lambda: tmuxwire.connect(socket_path="/nonexistent").servers()))
 print(code_of(lambda: pane.keys("NoSuchKey")))
+print(code_of(lambda: pane.type("x", profile="claude")), code_of(lambda: pane.keys("x", profile="claude")))
+print(code_of(lambda: sorted(pane.type(": for the shell", enter=True, profile="shell"))))
 url = tmuxwire.connect(url=os.environ["URL"])
 print(url.server().pane("work").info()["id"] == pane.info()["id"])
 `;
@@ -125,6 +127,8 @@ test.skipIf(!hasPython)("run, wait, submit, errors by their codes, over the sock
     "('UNAUTHORIZED', 401, [])",
     "('DAEMON_UNREACHABLE', 0, [])",
     "('INVALID_ARGUMENT', 400, [])",
+    "('WRONG_STATE', 409, ['pane', 'reason']) ('WRONG_STATE', 409, ['pane', 'reason'])",
+    "['position']",
     "True",
   ]);
 });

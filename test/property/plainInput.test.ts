@@ -33,8 +33,12 @@ const parts = fc.oneof(
   { weight: 8, arbitrary: fc.array(part, { maxLength: 3 }) },
   oneOf<unknown>(enters(256), enters(257), {}, null, undefined),
 );
+const profile = oneOf<unknown>("shell", "shell", "p".repeat(64), "p".repeat(65), "", 1, null, undefined);
 const body = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ parts, more: fc.constant(1) }, { requiredKeys: ["parts"] }).map(seldomMore) },
+  {
+    weight: 8,
+    arbitrary: fc.record({ parts, profile, more: fc.constant(1) }, { requiredKeys: ["parts"] }).map(seldomMore),
+  },
   oneOf<unknown>(null, [], "x", {}, [{ kind: "enter" }]),
 );
 const message = fc
@@ -45,6 +49,7 @@ const message = fc
       server: oneOf<unknown>("main", "main", "", 1, undefined),
       pane: oneOf<unknown>("3", "%3", 3, null),
       parts,
+      profile,
       more: fc.constant(1),
     },
     { requiredKeys: ["type", "parts"] },

@@ -7,7 +7,7 @@ import { findPlain, plainRegex } from "../../daemon/waits/regex/plainRegex.ts";
 import { analyseRegex } from "../../daemon/waits/regex/regexAnalysis.ts";
 import { RegexEngine, type RegexOutcome } from "../../daemon/waits/regex/regexEngine.ts";
 import { DEFAULT_WAIT_LIMITS } from "../../daemon/waits/waitLimits.ts";
-import { WaitMetrics } from "../../daemon/waits/waitMetrics.ts";
+import { WaitMetrics } from "../../daemon/waits/waitHost.ts";
 
 const limits = DEFAULT_WAIT_LIMITS;
 const scheduler = new Scheduler({ clock: systemClock });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LiteralSet } from "../../daemon/waits/literal/literalSet.ts";
+import { LiteralSet } from "../../daemon/waits/text/literalSet.ts";
 import { PlainText } from "../../daemon/waits/text/plainText.ts";
 import { stripAnsi } from "../support/tmux/stripAnsi.ts";
 import { cutAt, cuts, output } from "../unit/protocol/text/cuts.ts";

@@ -228,14 +228,17 @@ class Pane:
         return self._post("wait", body)
 
     def input(self, parts, profile=None):
-        """`{"kind": "text", "text": …}`, `{"kind": "keys", "keys": ["C-c"]}`, `{"kind": "enter"}`, in order."""
-        return self._post("input", {"parts": parts, **({} if profile is None else {"profile": profile})})
+        """`{"kind": "text", "text": …}`, `{"kind": "keys", "keys": ["C-c"]}`, `{"kind": "enter"}`, in order.
 
-    def type(self, text, enter=False):
-        return self.input([{"kind": "text", "text": text}] + ([{"kind": "enter"}] if enter else []))
+        With `profile` (also of `type` and `keys`) only for that program: refused when another reads from the pane.
+        """
+        return self._post("input", _given(parts=parts, profile=profile))
 
-    def keys(self, *keys):
-        return self.input([{"kind": "keys", "keys": list(keys)}])
+    def type(self, text, enter=False, profile=None):
+        return self.input([{"kind": "text", "text": text}] + ([{"kind": "enter"}] if enter else []), profile)
+
+    def keys(self, *keys, profile=None):
+        return self.input([{"kind": "keys", "keys": list(keys)}], profile)
 
     def capture(self, lines=None, joined=None):
         return self._client.request("GET", self._path + ("capture",), query={"lines": lines, "joined": joined})

@@ -22,12 +22,9 @@
  *
  * What cannot be told apart: without any echo, output that is exactly the typed line on a row of its own is taken for it.
  */
-import { EchoRow } from "./echoRow.ts";
 import { EchoScreen } from "../../panes/vt/echoScreen.ts";
-import { HeldEcho } from "./heldEcho.ts";
-import { ShownRanges, type SourceRange } from "./shownRanges.ts";
-import { isWord, type TypedLine } from "./typedLines.ts";
-import { TypedProgress, type Attention } from "./typedProgress.ts";
+import { EchoRow } from "./echoRow.ts";
+import { type Attention, isWord, type TypedLine, TypedProgress } from "./typedLines.ts";
 
 interface EchoMaskOptions {
   /** The bytes sent, control keys and line ends among them. */
@@ -321,5 +318,89 @@ export class EchoMask {
   #attend(attention: Attention): void {
     this.#attention = attention;
     this.#screen.isDormant = attention === "dormant" || attention === "editing";
+  }
+}
+
+/**
+ * Text that is held back because it may be the echo: from where, and whether the whole typed line has been seen. Its
+ * beginning only ever moves to an earlier position, until it is dropped.
+ */
+class HeldEcho {
+  /** Infinity while nothing is held. */
+  from = Infinity;
+  /** Where the whole line had been seen; undefined before. */
+  fullEnd: number | undefined;
+  /** The cursor moved after that: a line editor is at work on it. */
+  hasMoved = false;
+
+  get isHolding(): boolean {
+    return this.from !== Infinity;
+  }
+
+  /** What begins here may be the line. */
+  hold(from: number): void {
+    this.from = Math.min(this.from, from);
+  }
+
+  /** The whole line is there, from `from` (or earlier) to `end`. */
+  complete(from: number, end: number): void {
+    this.hold(from);
+    this.fullEnd = end;
+    this.hasMoved = false;
+  }
+
+  /** It continues past its end: it was not the whole line. */
+  reopen(): void {
+    this.fullEnd = undefined;
+  }
+
+  cursorMoved(): void {
+    if (this.fullEnd !== undefined) this.hasMoved = true;
+  }
+
+  drop(): void {
+    this.from = Infinity;
+    this.fullEnd = undefined;
+    this.hasMoved = false;
+  }
+}
+
+interface SourceRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Which stretches of a source a wait may see while an echo is expected in it, and which of them it has not seen. */
+class ShownRanges {
+  /** Where the stretch that is shown now begins: at the end of the last echo, or where typing began. */
+  openFrom: number;
+  /** Where the last hidden range ends; 0 before the first. Text before it does not exist for the wait. */
+  hiddenTo = 0;
+  #closed: SourceRange[] = [];
+  #hasLate = false;
+
+  constructor(start: number) {
+    this.openFrom = start;
+  }
+
+  /** `[from, to)` is hidden for good: what was before it is a stretch of its own, and a new one begins after it. */
+  hide(from: number, to: number): void {
+    if (from > this.openFrom) this.#closed.push({ from: this.openFrom, to: from });
+    this.openFrom = Math.max(this.openFrom, to);
+    this.hiddenTo = this.openFrom;
+  }
+
+  /** Something was held back: when it is shown, no search has seen it. */
+  noteHeld(): void {
+    this.#hasLate = true;
+  }
+
+  /** Stretches that no search has seen whole, once. */
+  take(end: number): readonly SourceRange[] {
+    const ranges = this.#closed;
+    this.#closed = [];
+    if (this.#hasLate || ranges.length > 0) ranges.push({ from: this.openFrom, to: end });
+    this.#hasLate = false;
+    return ranges.filter((range) => range.to > range.from);
   }
 }

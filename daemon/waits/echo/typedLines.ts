@@ -21,3 +21,89 @@ export function typedLines(typed: Uint8Array): TypedLine[] {
     .map((text, index) => ({ characters: Array.from(text), hasEnter: index < parts.length - 1 }))
     .filter(({ characters }) => characters.some((character) => character !== " "));
 }
+
+/** A full-screen program may draw a line again and again; an editor does it once or twice. */
+const MAX_REDRAWS = 4;
+
+/** What to do next: read every byte, look only for a line editor, only for the end of the one that reads, or nothing. */
+export type Attention = "looking" | "dormant" | "editing" | "over";
+
+/**
+ * Which typed line is expected, and in which rows it may be echoed. The first may come anywhere. Later ones come
+ * right after the line before, as a tty echoes them; or, when a line editor (`?2004h`) reads, with its next prompt.
+ * What a tty echoed while no editor was there comes once more when one takes over.
+ */
+export class TypedProgress {
+  readonly #lines: readonly TypedLine[];
+  readonly #mayRepeat: boolean;
+  #at = 0;
+  /** Only a line editor echoes what is left. */
+  needsEditor: boolean;
+  /** What was typed last was found, and may come again any time. */
+  isRedrawn = false;
+  /** This row follows `?2004h` or the line before. */
+  #isExpected = true;
+  /** The second echo, by the editor, is expected. */
+  #isRepeat = false;
+  #redraws = 0;
+
+  constructor(typed: Uint8Array, isLineEditor: boolean) {
+    this.#lines = typedLines(typed);
+    this.needsEditor = isLineEditor;
+    this.#mayRepeat = !isLineEditor;
+  }
+
+  /** The line that is expected; undefined when nothing was typed that shows. */
+  get line(): TypedLine | undefined {
+    return this.#lines[this.#at];
+  }
+
+  /** The current row may hold it. */
+  get isAllowed(): boolean {
+    return this.isRedrawn || this.#isExpected || !this.needsEditor || (this.#at === 0 && !this.#isRepeat);
+  }
+
+  /** The last line must have been found recently, except while an editor's next prompt is awaited. */
+  get isBounded(): boolean {
+    return this.isRedrawn || !this.needsEditor;
+  }
+
+  /** The last line has no Enter, and an editor holds it. */
+  get #isLeftOpen(): boolean {
+    return this.needsEditor && this.#at === this.#lines.length - 1 && this.#lines[this.#at]?.hasEnter === false;
+  }
+
+  editor(isOn: boolean): void {
+    this.needsEditor ||= isOn;
+    this.#isExpected = isOn;
+  }
+
+  /** A row has ended without it. */
+  pass(): void {
+    this.#isExpected = false;
+  }
+
+  /**
+   * It was found. The last one has no Enter: it stays in the editor, which may redraw it at any time (C-l, a list of
+   * completions, a resize) until it ends.
+   */
+  advance(): Attention {
+    this.#isExpected = true;
+    if (this.#isLeftOpen) {
+      this.isRedrawn = true;
+      return "looking";
+    }
+    if (++this.#at < this.#lines.length) return "looking";
+    this.#at = 0;
+    const isLast = this.#isRepeat || !this.#mayRepeat;
+    this.#isRepeat = true;
+    this.needsEditor = true;
+    return isLast ? "over" : "dormant";
+  }
+
+  /** The editor draws everything once more. False when it has done so too often for an editor. */
+  startAgain(): boolean {
+    this.#at = 0;
+    return ++this.#redraws <= MAX_REDRAWS;
+  }
+}

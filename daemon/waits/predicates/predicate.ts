@@ -3,16 +3,14 @@
  * native API with its OpenAPI description, the flags of the command line, and the text of results and timeouts derive.
  *
  * A predicate is stateless. Its state within one wait is what `arm` returns; it changes that as it learns something and
- * then calls `context.changed()`. Its file imports types and schemas only: the command line loads all of them for the
- * flags.
+ * then calls `reading.changed()`.
  */
 import * as v from "valibot";
-import type { FoundText, Latch } from "../text/patternWatch.ts";
-import type { RegexAnalysis } from "../regex/regexAnalysis.ts";
-import type { WaitContext } from "../waitContext.ts";
+import type { FoundText, Latch } from "../text/textWatch.ts";
 import type { WaitLimits } from "../waitLimits.ts";
-import type { WaitPane } from "../waitPane.ts";
+import type { WaitPane, WaitReading } from "../waitReading.ts";
 import type { CheckedPattern, WaitPattern } from "../waitPattern.ts";
+import { AppError } from "../../../protocol/errors.ts";
 
 /** What a predicate must know of its target. */
 export interface TargetState {
@@ -44,12 +42,10 @@ export interface Predicate<
   asked(given: GivenFlags): readonly v.InferInput<Schema>[];
   /** At the door. Undefined: not asked for. @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
   check(value: v.InferOutput<Schema>, door: Door): Checked | undefined;
-  /** What must be compiled before the wait is armed. */
-  regexes?(checked: Checked): readonly RegexAnalysis[];
   /** What must be known before anything is typed; disposed of when the wait is over. @throws AppError (rejects) */
   prepare?(checked: Checked, pane: WaitPane): Promise<Prepared>;
   /** In the turn in which the wait begins, with what `prepare` returned. @throws AppError */
-  arm(checked: Checked, context: WaitContext, prepared: Prepared): Armed;
+  arm(checked: Checked, reading: WaitReading, prepared: Prepared): Armed;
   /** When it will hold if nothing more happens: `nowMs` or earlier when it holds, undefined when something is missing. */
   dueMs(armed: Armed, state: TargetState): number | undefined;
   /** For `details.predicates` of a TIMEOUT: whether it holds, or an object with `satisfied`. */
@@ -93,10 +89,12 @@ interface GivenFlags {
 
 export interface Door {
   readonly limits: WaitLimits;
-  /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
+  /** A regex of it is compiled before the wait is armed. @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
   checkPattern(pattern: WaitPattern): CheckedPattern;
   /** Undefined for a source that is not a pane's. */
   readonly pane: WaitPane | undefined;
+  /** By field, all that must hold together. */
+  readonly set: Readonly<Record<string, unknown>>;
 }
 
 /** For a predicate that latches: what it makes of its latch. */
@@ -115,3 +113,9 @@ export const switched = <const Name extends string>(name: Name, says: string, fl
   asked: (given: GivenFlags) => (given.flag(name) ? [true] : []),
   check: (isAsked: boolean) => (isAsked ? isAsked : undefined),
 });
+
+/** How a request for a wait is refused, as `tooMuch` is. */
+export const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message);
+
+export const tooMuch = (what: string, value: number, max: number): AppError =>
+  new AppError("RESOURCE_LIMIT", `too much: ${what} ${value} (limit ${max})`, { details: { limit: what, value, max } });

@@ -4,15 +4,13 @@
  * and its waits fail. Every other job keeps its text here until its result comes, so a replacement starts where the
  * ended worker stopped and nothing is lost.
  */
-import { AppError, shuttingDown } from "../../../protocol/errors.ts";
 import type { BudgetedTask } from "../../time/turnBudget.ts";
-import { type CompiledRegex, createRegex, type SharedRegex } from "./compiledRegex.ts";
 import { findPlain, type PlainRegex } from "./plainRegex.ts";
-import type { RegexAnalysis } from "./regexAnalysis.ts";
-import { refusalOf } from "./regexRefusal.ts";
+import { refusalOf, type RegexAnalysis } from "./regexAnalysis.ts";
 import { RegexThread } from "./regexThread.ts";
-import type { WorkerResult, WorkerJob } from "./regexWorker.ts";
-import type { WaitParts } from "../waitParts.ts";
+import type { RegexSource, WorkerJob, WorkerResult } from "./regexWorker.ts";
+import type { WaitHost } from "../waitHost.ts";
+import { AppError, shuttingDown } from "../../../protocol/errors.ts";
 
 export type RegexOutcome =
   /** `index` in characters (code points) of the text. */
@@ -20,14 +18,14 @@ export type RegexOutcome =
   | { readonly kind: "none" }
   | { readonly kind: "failed"; readonly error: AppError };
 
-interface RegexEngineOptions extends WaitParts {
+interface RegexEngineOptions extends WaitHost {
   /** RE2 is switched off: every regex is refused. */
   readonly isDisabled?: boolean | undefined;
 }
 
 interface Job {
   readonly seq: number;
-  readonly regex: SharedRegex;
+  readonly regex: CompiledRegex;
   readonly text: Uint8Array | undefined;
   readonly skip: number;
   readonly done: (outcome: RegexOutcome) => void;
@@ -45,10 +43,48 @@ const MAX_CRASHES = 2;
 /** Patterns the watchdog ended that are remembered, to be refused at once. */
 const MAX_CONDEMNED = 256;
 
+/** Shared by everyone who asks for the same pattern; each of them releases it once. */
+export class CompiledRegex {
+  readonly id: number;
+  readonly key: string;
+  readonly analysis: RegexAnalysis;
+  /** Rejects with INVALID_ARGUMENT (`details.engine` "re2", `details.reason`), RESOURCE_LIMIT or UNSUPPORTED_PATTERN_ENGINE. */
+  readonly ready: Promise<void>;
+  readonly source: RegexSource;
+  users = 1;
+  /** The worker that has its source, by number. */
+  knownTo = 0;
+  error: AppError | undefined;
+  settle: (error?: AppError) => void = () => undefined;
+  readonly #engine: RegexEngine;
+
+  constructor(engine: RegexEngine, id: number, key: string, analysis: RegexAnalysis) {
+    this.#engine = engine;
+    this.id = id;
+    this.key = key;
+    this.analysis = analysis;
+    this.source = { pattern: analysis.re2Pattern, ...analysis.flags };
+    this.ready = new Promise((resolve, reject) => {
+      this.settle = (error) => (error === undefined ? resolve() : reject(error));
+    });
+    // Waits that share the regex also learn of a failure from its jobs.
+    this.ready.catch(() => undefined);
+  }
+
+  /** Looks for the first match in `text`, which must not change until `done` is called: once, never in this turn. */
+  run(text: Uint8Array, skip: number, done: (outcome: RegexOutcome) => void): void {
+    this.#engine.run(this, text, skip, done);
+  }
+
+  release(): void {
+    this.#engine.release(this);
+  }
+}
+
 export class RegexEngine {
   readonly #options: RegexEngineOptions;
   readonly #thread: RegexThread;
-  readonly #regexes = new Map<string, SharedRegex>();
+  readonly #regexes = new Map<string, CompiledRegex>();
   readonly #condemned = new Map<string, AppError>();
   #queue: Job[] = [];
   /** In the order in which the worker runs them. */
@@ -97,7 +133,7 @@ export class RegexEngine {
       known.users++;
       return known;
     }
-    const regex = createRegex(this.#nextId++, key, analysis);
+    const regex = new CompiledRegex(this, this.#nextId++, key, analysis);
     this.#regexes.set(key, regex);
     if (analysis.plain !== undefined) {
       regex.settle();
@@ -110,8 +146,7 @@ export class RegexEngine {
     return regex;
   }
 
-  release(compiled: CompiledRegex): void {
-    const regex = compiled as SharedRegex;
+  release(regex: CompiledRegex): void {
     if (--regex.users > 0) return;
     if (this.#regexes.get(regex.key) === regex) this.#regexes.delete(regex.key);
     if (regex.analysis.plain !== undefined) return;
@@ -119,11 +154,10 @@ export class RegexEngine {
     this.#flushSoon();
   }
 
-  /** Looks for the first match in `text`, which must not change until `done` is called: once, never in this turn. */
-  run(compiled: CompiledRegex, text: Uint8Array, skip: number, done: (outcome: RegexOutcome) => void): void {
+  run(regex: CompiledRegex, text: Uint8Array, skip: number, done: (outcome: RegexOutcome) => void): void {
     this.#options.metrics.numbers.wait_regex_jobs_total++;
-    const { plain } = compiled.analysis;
-    if (plain === undefined) this.#submit(compiled as SharedRegex, text, skip, done);
+    const { plain } = regex.analysis;
+    if (plain === undefined) this.#submit(regex, text, skip, done);
     else {
       this.#plainJobs.push(() => done(this.#judge(plain, text, skip)));
       this.#options.budget.add(this.#plainTask);
@@ -143,7 +177,12 @@ export class RegexEngine {
     return found === undefined ? { kind: "none" } : { kind: "match", ...found };
   }
 
-  #submit(regex: SharedRegex, text: Uint8Array | undefined, skip: number, done: (outcome: RegexOutcome) => void): void {
+  #submit(
+    regex: CompiledRegex,
+    text: Uint8Array | undefined,
+    skip: number,
+    done: (outcome: RegexOutcome) => void,
+  ): void {
     this.#queue.push({ seq: this.#nextSeq, regex, text, skip, done, crashes: 0 });
     this.#nextSeq = this.#nextSeq >= 0x7fff_ffff ? 1 : this.#nextSeq + 1;
     this.#flushSoon();
@@ -266,7 +305,7 @@ export class RegexEngine {
   }
 
   /** Later jobs of this regex fail with the same error. */
-  #condemn(regex: SharedRegex, error: AppError, isRemembered: boolean): void {
+  #condemn(regex: CompiledRegex, error: AppError, isRemembered: boolean): void {
     regex.error = error;
     if (!isRemembered) return;
     this.#condemned.set(regex.key, error);

@@ -13,9 +13,9 @@ import {
   type WorkerMessage,
   type WorkerRequest,
 } from "./regexWorker.ts";
-import type { WaitParts } from "../waitParts.ts";
+import type { WaitHost } from "../waitHost.ts";
 
-interface RegexThreadOptions extends Pick<WaitParts, "clock" | "scheduler" | "limits"> {
+interface RegexThreadOptions extends Pick<WaitHost, "clock" | "scheduler" | "limits"> {
   onResults(results: readonly WorkerResult[]): void;
   /** The worker is gone and a new one has its place; `seq` is the job it was running, 0 when none. */
   onLost(seq: number, why: "overdue" | "crashed"): void;

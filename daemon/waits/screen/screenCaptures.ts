@@ -4,7 +4,8 @@
  * `CAPTURE_EVERY_MS`: a program that animates without end costs ten captures a second, one that floods costs none.
  */
 import type { Timer } from "../../time/clock.ts";
-import type { ReadTarget } from "../waitHost.ts";
+import type { OutputSource } from "../../tmux/outputSource.ts";
+import type { WaitHost } from "../waitHost.ts";
 import { mayWrap, type ScreenView, wrapsOf } from "./screenView.ts";
 import type { ScreenWatch } from "./screenWatch.ts";
 
@@ -16,17 +17,21 @@ const MAX_SINCE_BYTES = 65_536;
 const LF = 0x0a;
 
 export class ScreenCaptures {
-  readonly #target: ReadTarget;
+  readonly #host: WaitHost;
+  readonly #source: OutputSource;
   readonly #watches = new Set<ScreenWatch>();
   /** The last capture included the output up to here. */
   #seenSeq = -1;
   #nextMs = -Infinity;
   #timer: Timer | undefined;
   #isProbing = false;
+  /** Output has paused since the capture that is under way was asked for: that one may not show it. */
+  #hasPaused = false;
   #afterCapture: (() => void)[] = [];
 
-  constructor(target: ReadTarget) {
-    this.#target = target;
+  constructor(host: WaitHost, source: OutputSource) {
+    this.#host = host;
+    this.#source = source;
   }
 
   /** Somebody wants to know when output pauses. */
@@ -54,13 +59,14 @@ export class ScreenCaptures {
 
   /** Output has paused. */
   pause(): void {
-    const target = this.#target;
+    this.#hasPaused = this.#isProbing;
     if (!this.isWanted || this.#timer !== undefined || this.#isProbing) return;
-    if (target.nowMs() >= this.#nextMs) {
+    const { clock, scheduler } = this.#host;
+    if (clock.nowMs() >= this.#nextMs) {
       this.#probe();
       return;
     }
-    this.#timer = target.host.scheduler.at(this.#nextMs, () => {
+    this.#timer = scheduler.at(this.#nextMs, () => {
       this.#timer = undefined;
       this.#probe();
     });
@@ -74,23 +80,23 @@ export class ScreenCaptures {
 
   #probe(): void {
     if (this.#isProbing) return;
-    const target = this.#target;
     const waiting = this.#afterCapture.splice(0);
     const over = (): void => {
       this.#isProbing = false;
       for (const done of waiting) done();
       // A last capture requested meanwhile must see what has arrived since.
       if (this.#afterCapture.length > 0) this.#probe();
+      else if (this.#hasPaused) this.pause();
     };
     const from = Math.min(...[...this.#watches].map((watch) => watch.beginning?.outputSeq ?? Infinity));
     const [first] = this.#watches;
     const seen = Math.max(from, this.#seenSeq);
-    if (first === undefined || target.source.outputSeq <= seen) {
+    if (first === undefined || this.#source.outputSeq <= seen) {
       over();
       return;
     }
     this.#isProbing = true;
-    this.#nextMs = target.nowMs() + CAPTURE_EVERY_MS;
+    this.#nextMs = this.#host.clock.nowMs() + CAPTURE_EVERY_MS;
     this.#capture(first.view, Math.max(1, this.#rowsSince(seen))).then(over, over);
   }
 
@@ -116,12 +122,11 @@ export class ScreenCaptures {
   }
 
   #outputSince(seq: number): string {
-    const { source } = this.#target;
-    return Buffer.concat([...this.#read(Math.max(seq, source.outputSeq - MAX_SINCE_BYTES))]).toString("latin1");
+    return Buffer.concat([...this.#read(Math.max(seq, this.#source.outputSeq - MAX_SINCE_BYTES))]).toString("latin1");
   }
 
   *#read(seq: number): Iterable<Uint8Array> {
-    const { source } = this.#target;
+    const source = this.#source;
     for (let at = Math.max(seq, source.tailSeq); ;) {
       const slice = source.read(at);
       if (slice.kind === "end") return;

@@ -5,25 +5,18 @@
  */
 import type { Capture } from "../../tmux/io.ts";
 import { isWord, typedLines } from "../echo/typedLines.ts";
-import type { CompiledRegex } from "../regex/compiledRegex.ts";
-import type { Latch } from "../text/patternWatch.ts";
-import { MAX_JOB_BYTES, type RegexEngine, type RegexOutcome } from "../regex/regexEngine.ts";
+import { MAX_JOB_BYTES } from "../regex/regexEngine.ts";
+import type { LiteralWatch, RegexWatch } from "../text/textWatch.ts";
 import { ScreenBeginning, type ScreenView, type Stretch } from "./screenView.ts";
 
-/** One pattern of the wait. */
-export interface ScreenPattern {
-  readonly literal: Buffer | undefined;
-  readonly regex: CompiledRegex | undefined;
-  /** Of the stream as well. */
-  readonly latch: Latch;
-}
+/** One pattern of the wait, which the stream searches for as well. */
+type ScreenPattern = LiteralWatch | RegexWatch;
 
 interface ScreenWatchOptions {
   readonly view: ScreenView;
   readonly patterns: readonly ScreenPattern[];
   /** What is typed after the beginning, when its echo must not count. */
   readonly typed: Uint8Array | undefined;
-  readonly engine: RegexEngine;
   readonly maxMatchBytes: number;
 }
 
@@ -108,21 +101,19 @@ export class ScreenWatch {
   }
 
   #search(pattern: ScreenPattern, text: string, skip: number, onMatch: (text: string, index: number) => void): void {
-    const { literal, regex } = pattern;
-    const bytes = Buffer.from(text, "utf8");
-    if (literal !== undefined) {
-      const wanted = literal.toString("utf8");
+    if (pattern.kind === "literal") {
+      const wanted = pattern.bytes.toString("utf8");
       const at = text.indexOf(wanted, Array.from(text).slice(0, skip).join("").length);
       if (at >= 0) onMatch(wanted, Array.from(text.slice(0, at)).length);
-    } else if (regex !== undefined) {
-      this.#jobs += 1;
-      this.#options.engine.run(regex, bytes, skip, (outcome: RegexOutcome) => {
-        this.#jobs -= 1;
-        // A failure of the regex itself is reported by the stream's own jobs and by its `ready`.
-        if (outcome.kind === "match" && !this.#isOver) onMatch(outcome.text, outcome.index);
-        this.#checkJudged();
-      });
+      return;
     }
+    this.#jobs += 1;
+    pattern.regex.run(Buffer.from(text, "utf8"), skip, (outcome) => {
+      this.#jobs -= 1;
+      // A failure of the regex itself is reported by the stream's own jobs and by its `ready`.
+      if (outcome.kind === "match" && !this.#isOver) onMatch(outcome.text, outcome.index);
+      this.#checkJudged();
+    });
   }
 
   #checkJudged(): void {

@@ -5,8 +5,6 @@
  */
 import { AnsiStripper, stripRoom } from "../../panes/vt/ansi.ts";
 import { isContinuation } from "../../../protocol/text/utf8.ts";
-import { SourceMarks } from "./sourceMarks.ts";
-import { type PlacedText, sourceEnd, TextPiece } from "./textPiece.ts";
 
 const FIRST_CAPACITY = 4_096;
 const LF = 0x0a;
@@ -18,6 +16,7 @@ export class PlainText implements PlacedText {
   #base = 0;
   #used = 0;
   readonly #marks = new SourceMarks();
+  readonly #pieces = new Map<string, TextPiece>();
   readonly #sink = {
     mark: (outOffset: number, source: number): void => this.#marks.add(this.#base + outOffset, source),
   };
@@ -72,12 +71,21 @@ export class PlainText implements PlacedText {
     return this.#buffer[offset - this.#base] ?? 0;
   }
 
-  /** A copy that outlives what is dropped here. */
+  /** A copy that outlives what is dropped here, shared by all who ask for the same before `forgetPieces`. */
   piece(from: number, to: number): TextPiece {
-    // Memory of its own: what shares a pool would be sent to another thread with the whole pool.
-    const bytes = Buffer.allocUnsafeSlow(Math.max(0, to - from));
-    this.view(from, to).copy(bytes);
-    return new TextPiece(from, bytes, this.#marks.slice(from, to));
+    const key = `${from}:${to}`;
+    let piece = this.#pieces.get(key);
+    if (piece === undefined) {
+      // Memory of its own: what shares a pool would be sent to another thread with the whole pool.
+      const bytes = Buffer.allocUnsafeSlow(Math.max(0, to - from));
+      this.view(from, to).copy(bytes);
+      this.#pieces.set(key, (piece = new TextPiece(from, bytes, this.#marks.slice(from, to))));
+    }
+    return piece;
+  }
+
+  forgetPieces(): void {
+    this.#pieces.clear();
   }
 
   sourceOf(offset: number): number {
@@ -130,4 +138,138 @@ export class PlainText implements PlacedText {
     this.#used = kept;
     this.#marks.dropBefore(from);
   }
+}
+
+/**
+ * A stretch of plain text by itself, with the way back to its bytes: what RE2 was given is still known when its result
+ * comes, however much output has pushed it out of the stream meanwhile.
+ */
+
+/** Text by offset, and where in the source it comes from. */
+export interface PlacedText {
+  view(from: number, to: number): Buffer;
+  byteAt(offset: number): number;
+  /** Where the bytes of the character at a text offset begin. */
+  sourceOf(offset: number): number;
+  /** Where the bytes of the character before a text offset end. */
+  sourceEndOf(offset: number): number;
+}
+
+export class TextPiece implements PlacedText {
+  readonly from: number;
+  readonly bytes: Buffer;
+  readonly #marks: SourceMarks;
+
+  /** @param from text offset of the first byte */
+  constructor(from: number, bytes: Buffer, marks: SourceMarks) {
+    this.from = from;
+    this.bytes = bytes;
+    this.#marks = marks;
+  }
+
+  view(from: number, to: number): Buffer {
+    return this.bytes.subarray(Math.max(0, from - this.from), Math.max(0, to - this.from));
+  }
+
+  byteAt(offset: number): number {
+    return this.bytes[offset - this.from] ?? 0;
+  }
+
+  sourceOf(offset: number): number {
+    return this.#marks.sourceOf(offset);
+  }
+
+  sourceEndOf(offset: number): number {
+    return offset <= this.from ? this.sourceOf(offset) : sourceEnd(this.#marks, offset, this.byteAt(offset - 1));
+  }
+}
+
+/** @param last the byte before `offset` */
+function sourceEnd(marks: SourceMarks, offset: number, last: number): number {
+  const begin = marks.sourceOf(offset - 1);
+  // A mark right here bounds it: a lone CR is one byte though CR LF is two, a U+FFFD is three bytes for one.
+  const at = marks.sourceAt(offset);
+  return at === undefined ? begin + 1 : Math.min(begin + (last === LF ? 2 : 1), at);
+}
+
+/**
+ * Where plain text and the source it was derived from run out of step: pairs of a text offset and a source position, both
+ * ascending. Between two pairs one byte of text is one byte of source.
+ */
+const FIRST_MARKS = 64;
+
+class SourceMarks {
+  #text: Float64Array;
+  #source: Float64Array;
+  #count: number;
+
+  constructor(text = new Float64Array(FIRST_MARKS), source = new Float64Array(FIRST_MARKS), count = 0) {
+    this.#text = text;
+    this.#source = source;
+    this.#count = count;
+  }
+
+  add(offset: number, source: number): void {
+    const last = this.#count - 1;
+    if (last >= 0 && (this.#text[last] ?? 0) >= offset) {
+      // Nothing came between: the later position is the true one.
+      this.#source[last] = source;
+      return;
+    }
+    if (this.#count === this.#text.length) {
+      const grown = this.#count * 2;
+      const [text, sources] = [this.#text, this.#source];
+      (this.#text = new Float64Array(grown)).set(text);
+      (this.#source = new Float64Array(grown)).set(sources);
+    }
+    this.#text[this.#count] = offset;
+    this.#source[this.#count] = source;
+    this.#count++;
+  }
+
+  /** Forgets what only text below `offset` needs. */
+  dropBefore(offset: number): void {
+    const first = lastAtOrBelow(this.#text, this.#count, offset);
+    this.#text.copyWithin(0, first, this.#count);
+    this.#source.copyWithin(0, first, this.#count);
+    this.#count -= first;
+  }
+
+  /** A copy of what the text in `[from, to]` needs. */
+  slice(from: number, to: number): SourceMarks {
+    const first = lastAtOrBelow(this.#text, this.#count, from);
+    const end = lastAtOrBelow(this.#text, this.#count, to) + 1;
+    return new SourceMarks(this.#text.slice(first, end), this.#source.slice(first, end), end - first);
+  }
+
+  sourceOf(offset: number): number {
+    const index = lastAtOrBelow(this.#text, this.#count, offset);
+    return (this.#source[index] ?? 0) + offset - (this.#text[index] ?? 0);
+  }
+
+  /** The source position of a pair at exactly this text offset. */
+  sourceAt(offset: number): number | undefined {
+    const index = lastAtOrBelow(this.#text, this.#count, offset);
+    return this.#text[index] === offset ? this.#source[index] : undefined;
+  }
+
+  /** The text offset that a source position falls on, and the next pair's, at most `head`: text in between is in step. */
+  offsetOf(source: number, head: number): { readonly offset: number; readonly next: number } {
+    const index = lastAtOrBelow(this.#source, this.#count, source);
+    const next = index + 1 < this.#count ? (this.#text[index + 1] ?? 0) : head;
+    const beyond = Math.max(0, source - (this.#source[index] ?? 0));
+    return { offset: Math.min(next, (this.#text[index] ?? 0) + beyond), next };
+  }
+}
+
+/** The last entry at or below `value` of an ascending column; the first entry if there is none. */
+function lastAtOrBelow(column: Float64Array, count: number, value: number): number {
+  let low = 0;
+  let high = count - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((column[middle] ?? 0) <= value) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }

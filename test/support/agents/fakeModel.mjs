@@ -21,14 +21,16 @@ export async function startFakeModel() {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
     const asked = Buffer.concat(chunks).toString();
-    const body = Buffer.from(asked.replaceAll(TIME, "").replaceAll(...SHELLS));
+    // Gemini's shell has Qwen's name, and the kit knows it: only what comes by Qwen's API is rewritten.
+    const isQwens = request.url.endsWith("/chat/completions") && asked.includes(SHELLS[0]);
+    const timeless = asked.replaceAll(TIME, "");
+    const body = Buffer.from(isQwens ? timeless.replaceAll(...SHELLS) : timeless);
     const { method } = request;
     const headers = { "content-type": request.headers["content-type"] ?? "application/json" };
     const onward = http.request(`${api.url}${request.url}`, { method, headers });
     onward.on("response", (answer) => {
       response.writeHead(answer.statusCode, answer.headers);
       response.flushHeaders();
-      const isQwens = asked.includes(SHELLS[0]);
       // The kit writes whole events.
       answer.on("data", (part) => response.write(isQwens ? String(part).replaceAll(SHELLS[1], SHELLS[0]) : part));
       answer.on("end", () => response.end());

@@ -81,11 +81,11 @@ export class FakePane {
     input: async (_pane: PaneId, parts: readonly InputPart[], options: InputOptions = {}): Promise<InputReceipt> => {
       options.beforeWrite?.();
       const position = { epoch: "e", outputSeq: this.stream.outputSeq };
+      const at = options.onlyIf?.cursor;
+      if (at !== undefined && (at.col !== this.cursor.col || at.row !== this.cursor.row)) {
+        throw new AppError("INCONSISTENT_STATE", "the cursor has moved");
+      }
       for (const part of parts) {
-        const at = part.kind === "keys" ? part.onlyIf?.cursor : undefined;
-        if (at !== undefined && (at.col !== this.cursor.col || at.row !== this.cursor.row)) {
-          throw new AppError("INCONSISTENT_STATE", "the cursor has moved");
-        }
         const atMs = this.clock.nowMs();
         const typed =
           part.kind === "keys" ? { atMs, keys: part.keys } : { atMs, paste: Buffer.from(part.bytes).toString() };

@@ -2,7 +2,7 @@
 import type { PaneReadiness, Readiness, ReadinessState } from "../../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { paneIdOf } from "../../../protocol/ids.ts";
-import type { WaitPane } from "../../../daemon/waits/waitPane.ts";
+import type { WaitPane } from "../../../daemon/waits/waitReading.ts";
 
 export class FakeReadiness {
   watchers = 0;

@@ -82,6 +82,8 @@ export interface Asked {
 interface StartOptions {
   /** pi: an extension that keeps its `session_start` so long. */
   readonly slowStartMs?: number | undefined;
+  /** Called with the program's home before it starts. */
+  readonly prepare?: ((home: string) => Promise<void>) | undefined;
 }
 
 export interface RealWorld extends AsyncDisposable {
@@ -154,7 +156,7 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
       return input(to, parts, { ...how, beforeWrite });
     };
     const engine = engines();
-    let watched = engine.readiness.watch(server, pane);
+    const watched = engine.readiness.watch(server, pane);
     const screen = (): string => socket.tmux("capture-pane", "-p", "-t", pane);
     const prompts = (): number => (existsSync(promptsFile()) ? readFileSync(promptsFile(), "utf8").length : 0);
     let starts = 0;
@@ -165,9 +167,7 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
       socket,
       engine,
       pane,
-      get watched() {
-        return watched;
-      },
+      watched,
       directory,
       asked: () => askedIn(readFileSync(apiLog, "utf8")),
       prompts,
@@ -175,14 +175,11 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
       writtenMs: () => writtenMs,
       shell: async () => {
         shells += 1;
-        // A profile that a request has named stays for as long as the pane is watched.
-        watched[Symbol.dispose]();
-        watched = engine.readiness.watch(server, pane);
         socket.tmux("respawn-pane", "-k", "-t", pane, bash());
         await eventually(() => prompts() === 1 && /^tw\$ ?$/m.test(screen()));
         await eventually(() => watched.current.profile === "shell");
       },
-      launch: (options = {}) => {
+      launch: async (options = {}) => {
         starts += 1;
         const env = { ...process.env, TUI_INST: inst, TUI_RUN: join(run, String(starts)) };
         const url = `http://127.0.0.1:${readFileSync(portFile, "utf8").trim()}`;
@@ -192,9 +189,10 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
         });
         if (stdout === "") throw new Error(wrong);
         const file = stdout.trim();
-        settle(profile, join(file, "../home"), options);
+        const home = join(file, "../home");
+        settle(profile, home, options);
+        await options.prepare?.(home);
         socket.tmux("send-keys", "-t", pane, "-l", `sh ${file}`, ";", "send-keys", "-t", pane, "Enter");
-        return Promise.resolve();
       },
       start: async (options) => {
         await world.shell();

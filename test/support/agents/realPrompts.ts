@@ -17,6 +17,7 @@ const KINDS = {
   typing: (mark: string) => `a person types while ${mark} comes`,
   coldStart: (mark: string) => `the first ${mark} of all`,
   slowStart: (mark: string) => `${mark} while it still starts`,
+  longAfterStart: (mark: string) => `${mark} long after it has started`,
 } as const;
 type PromptKind = keyof typeof KINDS;
 /** These begin with what some program takes for more than text. */
@@ -56,6 +57,8 @@ const order = (name: RealAgentName): readonly PromptKind[] => {
   return [...(name === "pi" ? (["slowStart"] as const) : []), "coldStart", ...inSession];
 };
 const SLOW_START_MS = 1_500;
+/** What a program does behind its first screen is over. */
+const LONG_AFTER_MS = 30_000;
 
 export async function realPrompts(
   name: RealAgentName,
@@ -65,6 +68,7 @@ export async function realPrompts(
   await using world = await realWorld(name);
   await using person = await userClient(world.socket, "agent", { cols: 120, rows: 41 });
   const tries: PromptTry[] = [];
+  let startedMs = 0;
   for (let at = 0; at < prompts; at += 1) {
     const kinds = order(name);
     const kind = kinds[at % kinds.length]!;
@@ -72,6 +76,8 @@ export async function realPrompts(
     if (kind === "slowStart") await world.start({ slowStartMs: SLOW_START_MS });
     else if (kind === "coldStart" || at === 0) await world.start();
     else await world.settled();
+    if (kind === "coldStart" || kind === "slowStart" || at === 0) startedMs = Date.now();
+    if (kind === "longAfterStart") await delay(Math.max(0, startedMs + LONG_AFTER_MS - Date.now()));
     const text = KINDS[kind](mark);
     const typed = kind === "typing" ? typeMeanwhile(person, random) : Promise.resolve();
     const request = { server: world.server, pane: world.pane, text, literal: LITERAL.has(kind) };

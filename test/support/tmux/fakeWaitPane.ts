@@ -3,7 +3,7 @@ import type { Capture } from "../../../daemon/tmux/io.ts";
 import type { PaneForeground } from "../../../daemon/tmux/processes.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { TreeEvent } from "../../../daemon/tmux/layout.ts";
-import type { WaitPane } from "../../../daemon/waits/waitPane.ts";
+import type { WaitPane } from "../../../daemon/waits/waitReading.ts";
 import { paneIdOf } from "../../../protocol/ids.ts";
 import type { MemorySource } from "../daemon/memorySource.ts";
 

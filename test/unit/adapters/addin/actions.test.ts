@@ -2,9 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AddinWaits } from "../../../../adapters/addin/addinWaits.ts";
 import { StubServer } from "../../../../daemon/servers/stub/stubServer.ts";
-import type { WaitRequest } from "../../../../daemon/waits/waitTypes.ts";
-import type { AddinClient } from "../../../support/daemon/addinClient.ts";
-import { inProcess } from "../../../support/daemon/addinClient.ts";
+import type { WaitRequest } from "../../../../daemon/waits/waitRequest.ts";
+import { type AddinClient, inProcess } from "../../../support/daemon/addinClient.ts";
 import { addinApp } from "../../../support/daemon/backends.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 

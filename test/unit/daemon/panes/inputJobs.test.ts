@@ -1,12 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { ByteBudget } from "../../../../daemon/ops/byteBudget.ts";
 import { InputQueue } from "../../../../daemon/panes/inputJobs.ts";
-import { planInput } from "../../../../daemon/panes/inputPlan.ts";
+import { costOf, planInput } from "../../../../daemon/panes/inputPlan.ts";
 import { typedBytes } from "../../../../daemon/panes/typedBytes.ts";
 import type { InputPart } from "../../../../daemon/tmux/io.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import type { PaneId } from "../../../../protocol/ids.ts";
-import { MAX_INPUT_BYTES, MAX_INPUT_JOBS_PER_PANE, PASTE_PIECE_BYTES } from "../../../../protocol/limits.ts";
+import {
+  MAX_INPUT_BYTES,
+  MAX_INPUT_BYTES_PER_PANE,
+  MAX_INPUT_JOBS_PER_PANE,
+  PASTE_PIECE_BYTES,
+} from "../../../../protocol/limits.ts";
+import { quote } from "../../../../protocol/command/encode.ts";
 import { fakeConnection, turn, type FakeTransport } from "../../../support/tmux/fakeTransport.ts";
 
 const pane = "%7" as PaneId;
@@ -22,12 +28,11 @@ describe("planInput", () => {
   const plan = (...parts: InputPart[]): readonly (readonly string[])[] => {
     let buffers = 0;
     return [
-      ...planInput(
-        pane,
-        parts,
-        () => `b${(buffers += 1)}`,
-        () => false,
-      ).groups,
+      ...planInput(pane, parts, {
+        condition: undefined,
+        bufferName: () => `b${(buffers += 1)}`,
+        pasteNeedsRaw: () => false,
+      }).groups,
     ];
   };
 
@@ -60,16 +65,27 @@ describe("planInput", () => {
     expect(plan(paste("a\nb"))).toEqual([[LEAVE, 'set-buffe -b b1 -- "a\\012b"', "paste-buffe -d -r -p -b b1 -t %7"]]);
   });
 
-  test("what a buffer cannot carry goes between the buffers", () => {
-    const long = "A".repeat(1_025);
-    expect(plan(text(Buffer.concat([Buffer.from(long), Buffer.of(0, 255, 66)])))).toEqual([
+  test("what a buffer cannot carry goes between the buffers, with what is shorter than two commands", () => {
+    const [long, short] = ["A".repeat(1_025), "B".repeat(15)];
+    const hex = `${" 42".repeat(15)} 00`;
+    expect(plan(text(`${long}\0\0${short}\0${short}A\0${short}`))).toEqual([
       [
         [LEAVE],
         [`set-buffe -b b1 -- "${long}"`, "paste-buffe -d -r -b b1 -t %7"],
-        ["send-key -H -t %7 00 ff"],
-        ['set-buffe -b b2 -- "B"', "paste-buffe -d -r -b b2 -t %7"],
+        [`send-key -H -t %7 00 00${hex}`],
+        [`set-buffe -b b1 -- "${short}A"`, "paste-buffe -d -r -b b1 -t %7"],
+        [`send-key -H -t %7 00${" 42".repeat(15)}`],
       ].flat(),
     ]);
+  });
+
+  test("keys and hexadecimal bytes are cut into commands, and those into lines", () => {
+    const groups = plan(keys(...Array<string>(1_024).fill("Up")), text(Uint8Array.from({ length: 4_000 }, () => 0)));
+    const commands = groups.flat();
+    expect(commands.filter((command) => command.includes('-- "Up"'))).toHaveLength(32);
+    expect(commands.filter((command) => command.includes(" -H "))).toHaveLength(125);
+    for (const group of groups) expect(group.join().length).toBeLessThan(2 * PASTE_PIECE_BYTES);
+    expect(groups.length).toBeGreaterThan(2);
   });
 
   test("a long paste is cut into pieces, a line each, and pasted after the last", () => {
@@ -334,22 +350,53 @@ test("a pane's jobs hold what its budget has, until tmux has taken them, they ar
   expect(budget.heldBytes).toBe(18_000);
 });
 
-test("a part with a condition comes last: the condition, and the empty command for its second reply", () => {
-  const at: InputPart = { kind: "keys", keys: ["Enter"], onlyIf: { cursor: { col: 3, row: 7 } } };
-  const guarded = expect.stringMatching(/^if-shel -F -t %7 .* 7\}" "send-key .* "has-sessio /) as string;
-  const { groups } = planInput(
-    pane,
-    [text("a"), at],
-    () => "b1",
-    () => false,
-  );
-  expect([...groups]).toEqual([[LEAVE, 'send-key -l -t %7 -- "a"', guarded, ""]]);
-  expect(() =>
-    planInput(
-      pane,
-      [at, text("b")],
-      () => "b1",
-      () => false,
-    ),
-  ).toThrow("comes last");
+describe("a job with a condition", () => {
+  const ifShell = (...commands: string[]): string[] => [
+    `if-shel -F -t %7 ${quote("#{==:#{pane_pid},5}")} ${quote(commands.join(" ; "))} ${quote(MISSING)}`,
+    ...commands.map(() => ""),
+  ];
+  const MISSING = 'has-sessio -t "=tmuxwire pane has changed"';
+
+  test("has it around all that types, keys and line ends inside text too, and a slot for each of their replies", () => {
+    const parts = [text("a\n"), keys("Enter"), text("b")];
+    const options = { condition: { pid: 5 }, bufferName: () => "b1", pasteNeedsRaw: () => false };
+    const typing = ["send-key -H -t %7 61 0a", 'send-key -t %7 -- "Enter"', 'send-key -l -t %7 -- "b"'];
+    expect([...planInput(pane, parts, options).groups]).toEqual([[LEAVE, ...ifShell(...typing)]]);
+    expect([...planInput(pane, [], options).groups]).toEqual([[LEAVE]]);
+  });
+
+  test("writes a group when the one before it has been typed, and none behind one that has not", async () => {
+    const { queue, transport } = fixture();
+    const parts = [text("x".repeat(PASTE_PIECE_BYTES + 1))];
+    const done = queue.submit(parts, { onlyIf: { pid: 5 } });
+    await turn();
+    expect(transport.lines).toHaveLength(1);
+    // Input off or not, copy mode, the condition, one piece.
+    for (const output of ["0\n", "", "", ""]) transport.reply(output);
+    expect(transport.lines).toHaveLength(2);
+    for (const output of ["0\n", ""]) transport.reply(output);
+    transport.reply("can't find session: tmuxwire pane has changed\n", false);
+    await expect(done).rejects.toMatchObject({ code: "INCONSISTENT_STATE", details: { delivery: "indeterminate" } });
+    expect(transport.lines.slice(2)).toEqual(["delete-buffe -b b1"]);
+  });
+});
+
+describe("what a job comes to", () => {
+  test.each([
+    ["text", text("x".repeat(MAX_INPUT_BYTES)), MAX_INPUT_BYTES],
+    ["line ends", text("\n".repeat(MAX_INPUT_BYTES)), 4 * MAX_INPUT_BYTES],
+    ["a NUL behind each letter", text("a\0".repeat(MAX_INPUT_BYTES / 2)), 7 * MAX_INPUT_BYTES],
+    ["a NUL behind each 16 letters", text(`${"a".repeat(16)}\0`.repeat(1_000)), 16 * 1_000 + 7 * 1_000],
+    ["keys", keys("a", "Enter"), 32],
+  ])("of %s", (_what, part, cost) => {
+    expect(costOf([part])).toBe(cost);
+  });
+
+  test("is what a pane's allowance is asked for: one job of hexadecimal bytes, and short ones beside it", () => {
+    const { submit, log } = fixture(new ByteBudget({ maxBytes: Infinity, maxBytesEach: MAX_INPUT_BYTES_PER_PANE }));
+    submit("a", [text("a\0".repeat(MAX_INPUT_BYTES / 2))]);
+    submit("b", [text("a\0".repeat(MAX_INPUT_BYTES / 2))]);
+    submit("c", [text("ls\n")]);
+    return turn().then(() => expect(log).toEqual(["a begins", "b RESOURCE_LIMIT"]));
+  });
 });

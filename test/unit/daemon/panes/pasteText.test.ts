@@ -7,12 +7,8 @@ import type { PaneId } from "../../../../protocol/ids.ts";
 const text = (words: string): InputPart => ({ kind: "text", bytes: Buffer.from(words) });
 const paste = (words: string | Uint8Array): InputPart => ({ kind: "paste", bytes: Buffer.from(words) });
 const plan = (...parts: InputPart[]): readonly (readonly string[])[] => [
-  ...planInput(
-    "%7" as PaneId,
-    parts,
-    () => "b",
-    () => false,
-  ).groups,
+  ...planInput("%7" as PaneId, parts, { condition: undefined, bufferName: () => "b", pasteNeedsRaw: () => false })
+    .groups,
 ];
 
 test.each([

@@ -228,6 +228,22 @@ describe("the engine", () => {
     expect(scene.pane.current.profile).toBe("codex");
   });
 
+  test("a given profile holds for as long as somebody who gave it watches; then it follows the program again", async () => {
+    await claude();
+    const give = (profile: string) => scene.engine.watch(scene.tmux.server, scene.tmux.pane, { profile });
+    const [first, second] = [give("codex"), give("gemini")];
+    expect(scene.pane.current.profile).toBe("gemini");
+    second[Symbol.dispose]();
+    expect(scene.pane.current.profile).toBe("codex");
+    const same = give("codex");
+    first[Symbol.dispose]();
+    await scene.pass(200);
+    expect(scene.pane.current.profile).toBe("codex");
+    same[Symbol.dispose]();
+    expect(await scene.pass(200)).toBe("idle by screen");
+    expect(scene.pane.current.profile).toBe("claude");
+  });
+
   test("closed, it keeps what was last known and watches nothing any more", async () => {
     await claude();
     scene.engine.close();

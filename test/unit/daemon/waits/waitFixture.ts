@@ -1,7 +1,7 @@
 /** What the tests of waits share: a manager on a clock moved by hand, and turns of the loop to let it work. */
 import { WaitManager, type WaitManagerOptions } from "../../../../daemon/waits/waitManager.ts";
 import type { WaitLimits } from "../../../../daemon/waits/waitLimits.ts";
-import type { WaitRequest } from "../../../../daemon/waits/waitTypes.ts";
+import type { WaitRequest } from "../../../../daemon/waits/waitRequest.ts";
 import type { AppError } from "../../../../protocol/errors.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
 import { MemorySource } from "../../../support/daemon/memorySource.ts";

@@ -1,5 +1,6 @@
 /** Text that arrives in pieces or is rewritten where it stands: what a wait finds in it as output comes. */
 import { expect, test } from "vitest";
+import { MemorySource } from "../../../support/daemon/memorySource.ts";
 import { literal, outcomeOf, re2Done, regex, turns, waitBench } from "./waitFixture.ts";
 
 const TEXT = "a\u017c\u{1f600}b";
@@ -9,8 +10,9 @@ test.each([
   ["a literal", literal(TEXT)],
   ["a regex", regex("a\u017c.b")],
 ])("%s is matched wherever its UTF-8 is cut between writes", async (_kind, request) => {
+  const { waits } = waitBench();
   for (let cut = 1; cut < BYTES.length; cut += 1) {
-    const { source, waits } = waitBench();
+    const source = new MemorySource({ id: `%${cut}` });
     const wait = waits.wait(source, request);
     await re2Done(waits);
     source.write(BYTES.subarray(0, cut));
@@ -20,8 +22,8 @@ test.each([
     source.write("\r\n");
     const [match] = (await wait).matched;
     expect([cut, match?.text, match?.from?.outputSeq, match?.to?.outputSeq]).toEqual([cut, TEXT, 0, BYTES.length]);
-    waits.close();
   }
+  waits.close();
 });
 
 test("a line rewritten with BS: what each writing says is matched, the whole line as it looks is not in the output", async () => {

@@ -19,19 +19,21 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   sendBytes: [build.sendBytes(pane, Uint8Array.of(0, 9, 16, 255)), "send-key -H -t %7 00 09 10 ff"],
   sendKeys: [build.sendKeys(pane, ["C-c", "Enter", ";"]), 'send-key -t %7 -- "C-c" "Enter" "\\073"'],
   onlyIf: [
-    build.joinGroup(build.onlyIf(pane, { cursor: { col: 3, row: 20 } }, build.sendKeys(pane, ["Enter"]), "no such")),
+    build.joinGroup(build.onlyIf(pane, { cursor: { col: 3, row: 20 } }, [build.sendKeys(pane, ["Enter"])], "no such")),
     'if-shel -F -t %7 "\\043{==:\\043{cursor_x} \\043{cursor_y},3 20}" ' +
-      '"send-key -t %7 -- \\042Enter\\042" "has-sessio -t \\042=no such\\042" ; ',
+      '"send-key -t %7 -- \\042Enter\\042" "has-sessio -t \\042=no such\\042"',
   ],
   "onlyIf, all of it": [
-    build.joinGroup(build.onlyIf(pane, { cursor: { col: 3, row: 20 }, pid: 77, command: "claude" }, "x", "no such")),
+    build.joinGroup(
+      build.onlyIf(pane, { cursor: { col: 3, row: 20 }, pid: 77, command: "claude" }, ["x", "y"], "no such"),
+    ),
     'if-shel -F -t %7 "\\043{&&:\\043{==:\\043{cursor_x} \\043{cursor_y},3 20},' +
       '\\043{&&:\\043{==:\\043{pane_pid},77},\\043{==:\\043{pane_current_command},claude}}}" ' +
-      '"x" "has-sessio -t \\042=no such\\042" ; ',
+      '"x \\073 y" "has-sessio -t \\042=no such\\042"',
   ],
   "onlyIf with a name that a format cannot hold": [
-    build.joinGroup(build.onlyIf(pane, { pid: 77, command: "a,#(b)}" }, "x", "no such")),
-    'if-shel -F -t %7 "\\043{==:\\043{pane_pid},77}" "x" "has-sessio -t \\042=no such\\042" ; ',
+    build.joinGroup(build.onlyIf(pane, { pid: 77, command: "a,#(b)}" }, ["x"], "no such")),
+    'if-shel -F -t %7 "\\043{==:\\043{pane_pid},77}" "x" "has-sessio -t \\042=no such\\042"',
   ],
   setBuffer: [build.setBuffer("b1", text, false), 'set-buffe -b b1 -- "a\\073b\\012"'],
   "setBuffer, the next piece": [build.setBuffer("b1", text, true), 'set-buffe -a -b b1 -- "a\\073b\\012"'],

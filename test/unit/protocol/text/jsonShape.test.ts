@@ -5,11 +5,12 @@ import { jsonShape } from "../../../../protocol/text/jsonShape.ts";
 
 const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;
 
-/** The value itself, and each object, list, and gap between two members. */
-function counted(value: unknown): number {
+/** Each object and list, and gap between two members; `ofLists` false: of objects alone. */
+function counted(value: unknown, ofLists: boolean): number {
   if (!isNested(value)) return 0;
   const members = Object.values(value) as unknown[];
-  return members.reduce<number>((sum, member) => sum + counted(member), 1 + Math.max(0, members.length - 1));
+  const gaps = ofLists || !Array.isArray(value) ? Math.max(0, members.length - 1) : 0;
+  return members.reduce<number>((sum, member) => sum + counted(member, ofLists), 1 + gaps);
 }
 
 const deepest = (value: unknown): number =>
@@ -20,7 +21,8 @@ test("any JSON, laid out or not: depth and number of values", () => {
     fc.property(fc.jsonValue({ maxDepth: 6 }), fc.constantFrom(0, 2), (value, indent) => {
       expect(jsonShape(JSON.stringify(value, undefined, indent))).toEqual({
         depth: deepest(value),
-        values: 1 + counted(value),
+        members: 1 + counted(value, false),
+        values: 1 + counted(value, true),
       });
     }),
   );
@@ -29,6 +31,6 @@ test("any JSON, laid out or not: depth and number of values", () => {
 test.each(['"[[{{,,"', String.raw`"\"[,"`, String.raw`"\\\"[,\\"`, '"[,'])(
   "what is in a string counts nothing: %s",
   (text) => {
-    expect(jsonShape(text)).toEqual({ depth: 0, values: 1 });
+    expect(jsonShape(text)).toEqual({ depth: 0, members: 1, values: 1 });
   },
 );

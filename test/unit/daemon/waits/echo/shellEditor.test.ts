@@ -1,7 +1,7 @@
 /** A wait that types into a shell whose editor never says that it ends. */
 import { expect, test } from "vitest";
 import { FakeWaitPane } from "../../../../support/tmux/fakeWaitPane.ts";
-import type { WaitRequest, WaitResult } from "../../../../../daemon/waits/waitTypes.ts";
+import type { WaitRequest, WaitResult } from "../../../../../daemon/waits/waitRequest.ts";
 import { literal, outcomeOf, re2Done, regex, turns, waitBench } from "../waitFixture.ts";
 
 const PROMPT = "\u001b[?2004h$ ";

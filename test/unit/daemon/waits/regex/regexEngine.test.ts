@@ -3,10 +3,9 @@ import { systemClock } from "../../../../../daemon/time/clock.ts";
 import { Scheduler } from "../../../../../daemon/time/scheduler.ts";
 import { TurnBudget } from "../../../../../daemon/time/turnBudget.ts";
 import { analyseRegex } from "../../../../../daemon/waits/regex/regexAnalysis.ts";
-import type { CompiledRegex } from "../../../../../daemon/waits/regex/compiledRegex.ts";
-import { RegexEngine, type RegexOutcome } from "../../../../../daemon/waits/regex/regexEngine.ts";
+import { type CompiledRegex, RegexEngine, type RegexOutcome } from "../../../../../daemon/waits/regex/regexEngine.ts";
 import { DEFAULT_WAIT_LIMITS, type WaitLimits } from "../../../../../daemon/waits/waitLimits.ts";
-import { WaitMetrics } from "../../../../../daemon/waits/waitMetrics.ts";
+import { WaitMetrics } from "../../../../../daemon/waits/waitHost.ts";
 import { errorOf } from "../waitFixture.ts";
 
 const open: (() => void)[] = [];

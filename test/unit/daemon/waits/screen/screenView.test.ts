@@ -1,11 +1,9 @@
 /** Which rows of a screen count as new, on captures made by hand: what only rare moments of a real pane would show. */
 import { describe, expect, test } from "vitest";
 import type { Capture } from "../../../../../daemon/tmux/io.ts";
-import type { RegexEngine } from "../../../../../daemon/waits/regex/regexEngine.ts";
 import { mayWrap, ScreenBeginning, wrapsOf } from "../../../../../daemon/waits/screen/screenView.ts";
-import { ScreenWatch } from "../../../../../daemon/waits/screen/screenWatch.ts";
-import type { Latch } from "../../../../../daemon/waits/text/patternWatch.ts";
-import { ScreenEcho } from "../../../../../daemon/waits/screen/screenWatch.ts";
+import { ScreenEcho, ScreenWatch } from "../../../../../daemon/waits/screen/screenWatch.ts";
+import { Latch, LiteralWatch } from "../../../../../daemon/waits/text/textWatch.ts";
 
 /** `screen` is the last `rows` rows, what comes before it is history. */
 function capture(lines: readonly string[], rest: Partial<Capture> = {}): Capture {
@@ -123,16 +121,18 @@ describe("lines that show what was typed", () => {
 });
 
 test("what is found on the screen is cut in the result", async () => {
-  const found: unknown[] = [];
-  const latch = { match: undefined, found: (match: unknown) => found.push(match) } as unknown as Latch;
+  const latch = new Latch(
+    () => undefined,
+    () => undefined,
+    () => undefined,
+  );
   const watch = new ScreenWatch({
     view: { capture: async () => BEGINNING },
-    patterns: [{ literal: Buffer.from("abababab"), regex: undefined, latch }],
+    patterns: [new LiteralWatch(latch, Buffer.from("abababab"), 0, 4)],
     typed: undefined,
-    engine: {} as RegexEngine,
     maxMatchBytes: 4,
   });
   await new Promise<void>((resolve) => watch.begin(resolve));
   watch.judge(capture(["one", "two", "$ abababab", ""], { historyLines: 10 }), "", []);
-  expect(found).toEqual([{ text: "abab", on: "screen" }]);
+  expect(latch.match).toEqual({ text: "abab", on: "screen" });
 });

@@ -8,7 +8,7 @@
  * which keeps the table small for any length of literal.
  */
 import { LiteralAutomaton } from "./literalAutomaton.ts";
-import type { PlainText } from "../text/plainText.ts";
+import type { PlainText } from "./plainText.ts";
 
 /** Up to here `indexOf` for each is faster than one automaton for all (docs/performanceFacts.md, "Matching"). */
 const DIRECT_MAX = 8;

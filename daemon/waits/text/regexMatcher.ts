@@ -5,37 +5,15 @@
  * (or at the line) before what was judged, the character before it is sent as context, and a match that rests on the
  * end of unfinished output waits for more output or for quiet.
  */
+import type { LiteralSet, LiteralWatcher } from "./literalSet.ts";
+import { type CompiledRegex, MAX_JOB_BYTES, type RegexOutcome } from "../regex/regexEngine.ts";
+import { foundText, type RegexWatch } from "./textWatch.ts";
+import type { PlacedText, PlainText, TextPiece } from "./plainText.ts";
+import type { WaitLimits } from "../waitLimits.ts";
 import type { GapReason } from "../../../protocol/position.ts";
 import { nextBoundary } from "../../../protocol/text/utf8.ts";
-import type { LiteralSet, LiteralWatcher } from "../literal/literalSet.ts";
-import { foundText, type PatternWatch, type Latch } from "../text/patternWatch.ts";
-import type { CompiledRegex } from "./compiledRegex.ts";
-import { MAX_JOB_BYTES, type RegexOutcome } from "./regexEngine.ts";
-import type { PlacedText, TextPiece } from "../text/textPiece.ts";
-import type { PlainText } from "../text/plainText.ts";
-import type { ReadTarget } from "../waitHost.ts";
 
 const EVICTED: GapReason = "evicted";
-
-export class RegexWatch implements PatternWatch {
-  start: number;
-  visibleTo = Infinity;
-  readonly latch: Latch;
-  /** Text offset from which RE2 must search next; undefined while nothing is due. */
-  resume: number | undefined;
-  /** No match that begins at or after `resume`'s window ends at or before this; -1 before the first evaluation. */
-  judgedTo = -1;
-  /** The source position of `judgedTo`, kept because the text there may be gone when it is asked for. */
-  judgedSource: number;
-  /** A match that rests on the end of output, as text offsets. */
-  tentative: { readonly from: number; readonly to: number } | undefined;
-
-  constructor(latch: Latch, start: number) {
-    this.latch = latch;
-    this.start = start;
-    this.judgedSource = start;
-  }
-}
 
 interface Stretch {
   readonly from: number;
@@ -44,36 +22,36 @@ interface Stretch {
   readonly watches: RegexWatch[];
 }
 
-/** The `TextStream` that a matcher searches. */
-interface SearchedStream {
-  readonly target: ReadTarget;
+interface RegexMatcherOptions {
+  readonly regex: CompiledRegex;
   readonly text: PlainText;
   readonly literals: LiteralSet;
-  piece(from: number, to: number): TextPiece;
+  readonly limits: WaitLimits;
+  /** A match rests on the end of output: the owner calls `settle` when that is quiet. */
+  readonly wantsQuiet: () => void;
+  /** RE2 has judged something. */
+  readonly onJudged: () => void;
 }
 
 export class RegexMatcher implements LiteralWatcher {
-  readonly regex: CompiledRegex;
-  readonly #stream: SearchedStream;
+  readonly #options: RegexMatcherOptions;
+  readonly #text: PlainText;
   readonly #watches = new Set<RegexWatch>();
   readonly #required: readonly Buffer[];
   #lastHitEnd = -1;
   #jobs = 0;
 
-  constructor(regex: CompiledRegex, stream: SearchedStream) {
-    this.regex = regex;
-    this.#stream = stream;
-    this.#required = (regex.analysis.required ?? []).map((text) => Buffer.from(text, "utf8"));
-    for (const literal of this.#required) stream.literals.watch(literal, this);
-  }
-
-  get isUnused(): boolean {
-    return this.#watches.size === 0;
+  constructor(options: RegexMatcherOptions) {
+    const { regex, text, literals } = options;
+    this.#options = options;
+    this.#text = text;
+    this.#required = (regex.analysis.required ?? []).map((literal) => Buffer.from(literal, "utf8"));
+    for (const literal of this.#required) literals.watch(literal, this);
   }
 
   /** @param from the text offset from which nothing was judged for this watch */
   add(watch: RegexWatch, from: number): void {
-    const { head } = this.#stream.text;
+    const { head } = this.#text;
     this.#watches.add(watch);
     watch.judgedTo = -1;
     watch.resume = undefined;
@@ -83,14 +61,12 @@ export class RegexMatcher implements LiteralWatcher {
     this.#lastHitEnd = Math.max(this.#lastHitEnd, head);
   }
 
-  remove(watch: RegexWatch): void {
+  /** True when no watch is left: the matcher is over. */
+  remove(watch: RegexWatch): boolean {
     this.#watches.delete(watch);
-  }
-
-  /** No watch is left. */
-  end(): void {
-    for (const literal of this.#required) this.#stream.literals.unwatch(literal, this);
-    this.#watches.clear();
+    if (this.#watches.size > 0) return false;
+    for (const literal of this.#required) this.#options.literals.unwatch(literal, this);
+    return true;
   }
 
   literalFound(from: number, to: number): void {
@@ -140,12 +116,12 @@ export class RegexMatcher implements LiteralWatcher {
   search(watch: RegexWatch, from: number, to: number, hasContext = false): void {
     if (to <= from || !this.#watches.has(watch)) return;
     const isLast = to - from <= MAX_JOB_BYTES;
-    const end = isLast ? to : this.#stream.text.boundary(from + MAX_JOB_BYTES);
+    const end = isLast ? to : this.#text.boundary(from + MAX_JOB_BYTES);
     this.#run(from, end, hasContext, (piece, outcome) => {
       if (outcome.kind !== "match" || !this.#watches.has(watch)) return;
       const match = placeOf(piece, outcome);
       // The end of the stretch is not the end of the output: no match may rest on it.
-      if (match.to < end || !this.regex.analysis.restsOnEnd) this.#match(watch, piece, match.from, match.to);
+      if (match.to < end || !this.#options.regex.analysis.restsOnEnd) this.#match(watch, piece, match.from, match.to);
     });
     if (!isLast) this.search(watch, Math.max(from + 1, this.#back(end)), to, true);
   }
@@ -154,8 +130,8 @@ export class RegexMatcher implements LiteralWatcher {
   settle(): void {
     for (const watch of this.#watches) {
       const { tentative } = watch;
-      if (tentative === undefined || tentative.to !== this.#stream.text.head || watch.visibleTo !== Infinity) continue;
-      this.#match(watch, this.#stream.text, tentative.from, tentative.to);
+      if (tentative === undefined || tentative.to !== this.#text.head || watch.visibleTo !== Infinity) continue;
+      this.#match(watch, this.#text, tentative.from, tentative.to);
     }
   }
 
@@ -165,12 +141,12 @@ export class RegexMatcher implements LiteralWatcher {
   }
 
   #endFor(watch: RegexWatch): number {
-    const { text } = this.#stream;
+    const text = this.#text;
     return watch.visibleTo === Infinity ? text.head : text.offsetOf(watch.visibleTo);
   }
 
   #stretchOf(watch: RegexWatch): Omit<Stretch, "watches"> {
-    const { text } = this.#stream;
+    const text = this.#text;
     this.#declareLoss(watch);
     const begin = text.offsetOf(watch.start);
     const from = Math.max(begin, text.base, Math.min(watch.resume ?? 0, text.head));
@@ -181,7 +157,7 @@ export class RegexMatcher implements LiteralWatcher {
 
   /** Reports what left the backlog before RE2 saw it. */
   #declareLoss(watch: RegexWatch): void {
-    const { text } = this.#stream;
+    const text = this.#text;
     if (Math.max(watch.judgedTo, watch.resume ?? 0) >= text.base) return;
     const lostTo = text.sourceOf(text.base);
     if (watch.start >= lostTo) return;
@@ -191,18 +167,18 @@ export class RegexMatcher implements LiteralWatcher {
 
   /** @param hasContext the character before `from` is sent as well, and no match begins at it */
   #run(from: number, to: number, hasContext: boolean, done: (piece: TextPiece, outcome: RegexOutcome) => void): void {
-    const { text, target } = this.#stream;
+    const text = this.#text;
     let begin = from;
     if (hasContext)
       do begin--;
       while (begin > text.base && (text.byteAt(begin) & 0xc0) === 0x80);
-    const piece = this.#stream.piece(begin, to);
+    const piece = text.piece(begin, to);
     this.#jobs++;
-    target.host.engine.run(this.regex, piece.bytes, hasContext ? 1 : 0, (outcome) => {
+    this.#options.regex.run(piece.bytes, hasContext ? 1 : 0, (outcome) => {
       this.#jobs--;
       done(piece, outcome);
       this.flush();
-      target.regexAdvanced();
+      this.#options.onJudged();
     });
   }
 
@@ -226,9 +202,9 @@ export class RegexMatcher implements LiteralWatcher {
     const { from, to } = placeOf(piece, outcome);
     // The watch has moved on meanwhile, past an echo or a gap.
     if (piece.sourceOf(from) < watch.start) return;
-    if (this.regex.analysis.restsOnEnd && to === stretch.to) {
+    if (this.#options.regex.analysis.restsOnEnd && to === stretch.to) {
       watch.tentative = { from, to };
-      this.#stream.target.wantsQuiet();
+      this.#options.wantsQuiet();
       return;
     }
     this.#match(watch, piece, from, to);
@@ -236,7 +212,7 @@ export class RegexMatcher implements LiteralWatcher {
 
   #match(watch: RegexWatch, text: PlacedText, from: number, to: number): void {
     this.#watches.delete(watch);
-    watch.latch.found(foundText(text, from, to, this.#stream.target.host.limits.maxMatchBytes));
+    watch.latch.found(foundText(text, from, to, this.#options.limits.maxMatchBytes));
   }
 
   /** Where to search from next: what ends at or before `judgedTo` has been judged. */
@@ -250,9 +226,9 @@ export class RegexMatcher implements LiteralWatcher {
 
   /** The earliest place where a match that reaches past `offset` can begin. */
   #back(offset: number): number {
-    const { text, target } = this.#stream;
-    const { regexWindowBytes } = target.host.limits;
-    if (this.regex.analysis.isSingleLine) return text.lineStart(offset, regexWindowBytes);
+    const text = this.#text;
+    const { regexWindowBytes } = this.#options.limits;
+    if (this.#options.regex.analysis.isSingleLine) return text.lineStart(offset, regexWindowBytes);
     return text.boundary(Math.max(text.base, offset - regexWindowBytes));
   }
 }

@@ -1,78 +1,31 @@
 /**
- * The cursor has stood in the same cell for so many seconds, counted from registration at the earliest, whatever is
- * drawn elsewhere: a spinner or a clock that puts it back does not count. Cells are counted from the top of the
- * history, so scrolling moves the cursor. tmux is probed when output has come, at most ten times a second for all waits
- * of a pane, and once more before the predicate holds. A level: it must hold when the wait ends.
+ * The cursor of one pane, shared by all waits for it to stand still: a spinner or a clock that puts it back does not
+ * count. Cells are counted from the top of the history, so scrolling moves the cursor. tmux is probed when output has
+ * come, at most ten times a second for all waits, and once more before a wait's time is over.
  */
-import * as v from "valibot";
-import { AppError } from "../../../protocol/errors.ts";
-import type { OutputSource } from "../../tmux/outputSource.ts";
-import type { Capture } from "../../tmux/io.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
 import type { Timer } from "../../time/clock.ts";
-import { tooMuch } from "../requestErrors.ts";
-import type { WaitPane } from "../waitPane.ts";
-import type { WaitContext } from "../waitContext.ts";
+import type { Capture } from "../../tmux/io.ts";
+import type { OutputSource } from "../../tmux/outputSource.ts";
+import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 import type { WaitHost } from "../waitHost.ts";
-import { predicate } from "./predicate.ts";
 
 /** Between two probes; half of what a person perceives as instant. */
 const PROBE_EVERY_MS = 100;
 
-export const cursor = predicate({
-  name: "cursor",
-  field: "cursorStillSec",
-  schema: v.pipe(
-    v.number(),
-    v.minValue(0.01),
-    v.maxValue(3_600),
-    v.description("The cursor has not moved for this many seconds, whatever is drawn elsewhere."),
-  ),
-  flags: [
-    {
-      name: "cursor",
-      type: "number",
-      value: "SECONDS",
-      description: "the cursor has not moved for this long",
-      min: 0.01,
-      max: 3_600,
-    },
-  ],
-  asked: (given) => [given.number("cursor")].filter((seconds) => seconds !== undefined),
-  check: (seconds, { limits: { maxTimeoutSec }, pane }) => {
-    paneOf(pane);
-    if (seconds > maxTimeoutSec) throw tooMuch("cursor seconds", seconds, maxTimeoutSec);
-    return seconds * 1_000;
-  },
-  arm: (wantedMs: number, context) => {
-    const watch = CursorWatch.of(context);
-    const armed = { wantedMs, watch, registeredMs: context.host.clock.nowMs() };
-    context.onEnd(watch.add({ armed, changed: () => context.changed() }));
-    return armed;
-  },
-  dueMs: ({ wantedMs, watch, registeredMs }, { nowMs }) =>
-    watch.stillMs(registeredMs) >= wantedMs && watch.isCurrent ? nowMs : undefined,
-  progress: ({ wantedMs, watch, registeredMs }) => {
-    const stillMs = watch.stillMs(registeredMs);
-    return { satisfied: stillMs >= wantedMs && watch.isCurrent, stillMs: Math.round(stillMs) };
-  },
-});
-
-function paneOf(pane: WaitPane | undefined): WaitPane {
-  if (pane === undefined) throw new AppError("INVALID_ARGUMENT", "only a pane has a cursor");
-  return pane;
-}
-
+/** A wait for it to stand still. */
 interface Member {
-  readonly armed: { readonly wantedMs: number; readonly registeredMs: number };
-  changed(): void;
+  readonly wantedMs: number;
+  readonly registeredMs: number;
+  readonly changed: () => void;
 }
 
 /** The cursor of one source, shared by all waits for it to stand still. */
-class CursorWatch {
-  static readonly #all = new WeakMap<OutputSource, CursorWatch>();
+export class CursorWatch {
   readonly #source: OutputSource;
   readonly #host: WaitHost;
-  readonly #pane: WaitPane;
+  readonly #server: TmuxServer;
+  readonly #pane: PaneId;
   readonly #members = new Set<Member>();
   #unfollow: (() => void) | undefined;
   #cell: string | undefined;
@@ -85,15 +38,10 @@ class CursorWatch {
   #timer: Timer | undefined;
   #timerMs = Infinity;
 
-  static of({ source, host, pane }: WaitContext): CursorWatch {
-    let watch = CursorWatch.#all.get(source);
-    if (watch === undefined) CursorWatch.#all.set(source, (watch = new CursorWatch(source, host, paneOf(pane))));
-    return watch;
-  }
-
-  private constructor(source: OutputSource, host: WaitHost, pane: WaitPane) {
+  constructor(source: OutputSource, host: WaitHost, server: TmuxServer, pane: PaneId) {
     this.#source = source;
     this.#host = host;
+    this.#server = server;
     this.#pane = pane;
   }
 
@@ -146,8 +94,8 @@ class CursorWatch {
 
   #dueMs(): number {
     let dueMs = Infinity;
-    for (const { armed } of this.#members) {
-      const memberMs = Math.max(this.#sinceMs, armed.registeredMs) + armed.wantedMs;
+    for (const { wantedMs, registeredMs } of this.#members) {
+      const memberMs = Math.max(this.#sinceMs, registeredMs) + wantedMs;
       if (memberMs > this.#seenMs) dueMs = Math.min(dueMs, memberMs);
     }
     return dueMs;
@@ -159,8 +107,7 @@ class CursorWatch {
     this.#timer = undefined;
     this.#isProbing = true;
     this.#beganMs = this.#host.clock.nowMs();
-    const { server, id } = this.#pane;
-    server.capture(id).then(
+    this.#server.capture(this.#pane).then(
       (capture) => this.#seen(capture),
       // Whatever ends the pane ends its waits; after any other failure the probe is repeated.
       () => this.#seen(undefined),

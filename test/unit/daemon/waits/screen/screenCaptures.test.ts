@@ -1,0 +1,51 @@
+/** When the screen is captured for a wait, on a clock moved by hand and a tmux that replies when the test says so. */
+import { expect, test } from "vitest";
+import type { Capture } from "../../../../../daemon/tmux/io.ts";
+import { errorOf, literal, turns, waitBench } from "../waitFixture.ts";
+
+test("output that comes and pauses while the screen is being captured is looked at as well", async () => {
+  const { source, waits, clock } = waitBench();
+  const captures: ((line: string) => void)[] = [];
+  const capture = (): Promise<Capture> =>
+    new Promise((resolve) => {
+      const { outputSeq } = source;
+      captures.push((line) =>
+        resolve({
+          lines: [line, ""],
+          position: { epoch: "e1", outputSeq },
+          exact: true,
+          cols: 40,
+          rows: 2,
+          cursor: { col: line.length, row: 0 },
+          alternateScreen: false,
+          historyLines: 0,
+        }),
+      );
+    });
+  const pass = async (ms: number): Promise<void> => {
+    for (let left = ms; left > 0; left -= 10) {
+      clock.advanceMs(10);
+      await turns(2);
+    }
+  };
+  const typed = Buffer.from(": needle");
+  const given = { excludeEcho: typed, sends: typed, screen: { capture }, timeoutMs: 2_000 };
+  const wait = errorOf(waits.wait(source, { ...literal("needle"), ...given }));
+  await turns();
+  captures[0]!("$ ");
+  await turns();
+  source.write(": nee");
+  await pass(200);
+  expect(captures).toHaveLength(2);
+  source.write("dle");
+  await pass(200);
+  captures[1]!("$ : nee");
+  await pass(200);
+  expect(captures).toHaveLength(3);
+  captures[2]!("$ : needle");
+  // Nothing has come since: no other capture, and none at the end, for which a busy tmux may have no time.
+  await pass(2_000);
+  expect(captures).toHaveLength(3);
+  expect((await wait).details).toMatchObject({ matchedEcho: true });
+  waits.close();
+});
