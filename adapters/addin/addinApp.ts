@@ -8,12 +8,20 @@ import type { Log } from "../../daemon/ops/log.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { AddinFailure, AddinHealth } from "../../protocol/api/addinMessages.ts";
-import { ADDIN_MAX_BODY_BYTES } from "../../protocol/api/addinMessages.ts";
+import {
+  ADDIN_MAX_BODY_BYTES,
+  addinFailureSchema,
+  addinFieldsSchema,
+  addinHealthSchema,
+  addinSuccessSchema,
+  addinUnhealthySchema,
+} from "../../protocol/api/addinMessages.ts";
+import type { ErrorCode } from "../../protocol/errors.ts";
 import { errorHandler, JSON_TYPE } from "../kit/guard/httpErrors.ts";
 import type { GuardEnv, GuardOptions } from "../kit/guard/requestGuard.ts";
 import { createGuard } from "../kit/guard/requestGuard.ts";
 import { requestAbort } from "../kit/guard/requestAbort.ts";
-import { serveRoutes } from "../kit/guard/routes.ts";
+import { endpointsOf, serveRoutes } from "../kit/guard/routes.ts";
 import { runAction } from "./actions.ts";
 import type { AddinConfig } from "./addinConfig.ts";
 import { parseAddinRequest } from "./addinRequests.ts";
@@ -50,29 +58,48 @@ export function createAddinApp(options: AddinAppOptions): Hono<GuardEnv> {
     clock,
   });
   serveRoutes(app, guard, [
-    {
+    endpoint({
       method: "GET",
       path: "/health",
       auth: false,
+      response: { 200: addinHealthSchema, 503: addinUnhealthySchema },
+      errors: [],
       handle: (c) => {
         const health = healthOf(server);
         return c.json(health, health.ok ? 200 : 503, JSON_TYPE);
       },
-    },
-    {
+    }),
+    endpoint({
       method: "POST",
       path: "/v1/tmux",
       auth: true,
-      maxJsonBytes: ADDIN_MAX_BODY_BYTES,
+      request: addinFieldsSchema,
+      response: { 200: addinSuccessSchema, 408: addinFailureSchema },
+      errors: ERRORS,
       handle: async (c) => {
         const request = await parseAddinRequest(c.get("json"), (pattern) => patternProblem(waits, pattern));
         const { status, body } = await runAction(context, request, requestAbort(c));
         return c.json(body, status, JSON_TYPE);
       },
-    },
+    }),
   ]);
   return app;
 }
+
+/** `parseAddinRequest` reads requests, in the order of their fields. */
+const endpoint = endpointsOf({ read: () => undefined, maxJsonBytes: ADDIN_MAX_BODY_BYTES });
+
+const ERRORS: readonly ErrorCode[] = [
+  "INVALID_ARGUMENT",
+  "NOT_FOUND",
+  "COMMAND_TIMEOUT",
+  "ALREADY_EXISTS",
+  "INCONSISTENT_STATE",
+  "RESOURCE_LIMIT",
+  "UNSUPPORTED_PATTERN_ENGINE",
+  "TMUX_COMMAND_FAILED",
+  "CONNECTION_LOST",
+];
 
 /** Not ok while tmux is unreachable and every action would fail; the client then delays its call. */
 function healthOf(server: TmuxServer): AddinHealth {

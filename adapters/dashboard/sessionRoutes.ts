@@ -12,25 +12,9 @@ import { MAX_NAME_CHARS } from "./dashboardLimits.ts";
 /** @throws AppError RESOURCE_LIMIT */
 export function createSession(context: DashboardContext, c: Context<GuardEnv>, bytes: Uint8Array): Response {
   const { book, desk, panes, store, nowUnixMs } = context;
-  const body = bodyFields(bytes);
-  if (body === undefined || Object.keys(body).length === 0) return c.json({ error: "Request body is required" }, 400);
-  const text = (name: string): string | undefined => {
-    const value = body[name];
-    return typeof value === "string" && value.trim() !== "" && value.length <= MAX_NAME_CHARS
-      ? value.trim()
-      : undefined;
-  };
-  const [given, path] = [text("session_uuid"), text("project_path")];
-  if (given === undefined || path === undefined) {
-    const missing = [given === undefined ? "session_uuid" : "", path === undefined ? "project_path" : ""];
-    return c.json({ error: `Missing required fields: ${missing.filter((name) => name !== "").join(", ")}` }, 400);
-  }
-  const uuid = uuidOf(given);
-  if (uuid === undefined) return c.json({ error: "Invalid session_uuid format" }, 400);
-  const pane = text("tmux_pane_id");
-  if (pane !== undefined && !isPaneId(pane)) {
-    return c.json({ error: "Invalid tmux_pane_id format: it is % and a number, as in $TMUX_PANE" }, 400);
-  }
+  const asked = newSessionOf(bytes);
+  if (typeof asked === "string") return c.json({ error: asked }, 400);
+  const { uuid, path, pane, text } = asked;
   const existing = book.byUuid(uuid);
   if (existing !== undefined) {
     return c.json({ error: `Session ${uuid} already exists`, agent_id: existing.record.id }, 409);
@@ -42,25 +26,39 @@ export function createSession(context: DashboardContext, c: Context<GuardEnv>, b
     name: text("project_name") ?? nameOf(directory),
     branch: text("git_branch") ?? text("current_branch"),
   });
-  const agent = book.add(
-    {
-      ...newAgentRecord(uuid, project, nowUnixMs()),
-      tmuxSession: text("tmux_session"),
-      itermPaneId: text("iterm_pane_id"),
-    },
-    project,
-  );
+  const made = newAgentRecord(uuid, project, nowUnixMs());
+  const elsewhere = { tmuxSession: text("tmux_session"), itermPaneId: text("iterm_pane_id") };
+  const agent = book.add({ ...made, ...elsewhere }, project);
   desk.reportCreated(agent);
   if (pane !== undefined) panes.moved(agent, pane, undefined);
-  const created = {
-    status: "created",
-    agent_id: agent.record.id,
-    session_uuid: uuid,
-    project_id: project.id,
-    project_name: project.name,
-  };
   desk.refreshCard(agent, "session_created");
-  return c.json(created, 201);
+  const { id: projectId, name: projectName } = project;
+  const ids = { agent_id: agent.record.id, session_uuid: uuid, project_id: projectId, project_name: projectName };
+  return c.json({ status: "created", ...ids }, 201);
+}
+
+/** What is to be registered, or what is wrong with the request. */
+function newSessionOf(bytes: Uint8Array) {
+  const body = bodyFields(bytes);
+  if (body === undefined || Object.keys(body).length === 0) return "Request body is required";
+  const text = (name: string): string | undefined => {
+    const value = body[name];
+    return typeof value === "string" && value.trim() !== "" && value.length <= MAX_NAME_CHARS
+      ? value.trim()
+      : undefined;
+  };
+  const [given, path] = [text("session_uuid"), text("project_path")];
+  if (given === undefined || path === undefined) {
+    const missing = [given === undefined ? "session_uuid" : "", path === undefined ? "project_path" : ""];
+    return `Missing required fields: ${missing.filter((name) => name !== "").join(", ")}`;
+  }
+  const uuid = uuidOf(given);
+  if (uuid === undefined) return "Invalid session_uuid format";
+  const pane = text("tmux_pane_id");
+  if (pane !== undefined && !isPaneId(pane)) {
+    return "Invalid tmux_pane_id format: it is % and a number, as in $TMUX_PANE";
+  }
+  return { uuid, path, pane, text };
 }
 
 /** Its history stays. @throws AppError RESOURCE_LIMIT */

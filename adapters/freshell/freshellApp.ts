@@ -7,6 +7,7 @@ import { Hono } from "hono";
 import type { WebSocket } from "ws";
 import { spawnsTotal } from "../../daemon/host/spawnCount.ts";
 import type { Log } from "../../daemon/ops/log.ts";
+import { Once, OnceMemory } from "../../daemon/ops/once.ts";
 import { Metrics } from "../../daemon/ops/metrics.ts";
 import { type AgentStreams, loadStreams } from "../agents/agentStream.ts";
 import { agentEnvironment } from "../../daemon/ops/environment.ts";
@@ -23,11 +24,11 @@ import { serveRoutes } from "../kit/guard/routes.ts";
 import { createWebSocketServer, upgradeSocket, type WebSocketRoutes } from "../kit/streams/websocket.ts";
 import type { FreshellConfig } from "./freshellConfig.ts";
 import type { FreshellContext } from "./freshellContext.ts";
+import { CREATES_KEPT_MS, MAX_CREATES_KEPT } from "./freshellLimits.ts";
 import { faultHandler, forbidden } from "./freshellFaults.ts";
 import { freshellRoutes } from "./freshellRoutes.ts";
 import { newId } from "./newId.ts";
 import { LayoutPlane } from "./relay/layoutPlane.ts";
-import { CreateMemory } from "./socket/createMemory.ts";
 import { FreshellSocket } from "./socket/freshellSocket.ts";
 import { FrameShare } from "./socket/outputFrames.ts";
 import { TerminalBook } from "./terminals/terminalBook.ts";
@@ -135,6 +136,10 @@ function contextOf(options: FreshellAppOptions, streams: AgentStreams): Freshell
     }),
   });
   const layout = new LayoutPlane({ config, book, server, sessions, waits, clock, nowUnixMs, log });
+  const creates = <Made>(): Once<Made> =>
+    new Once({
+      store: new OnceMemory({ maxEntries: MAX_CREATES_KEPT, keptMs: CREATES_KEPT_MS, nowMs: () => clock.nowMs() }),
+    });
   const asPanes = terminalServer(server, (key) => book.findByKey(key));
   return {
     server,
@@ -143,7 +148,7 @@ function contextOf(options: FreshellAppOptions, streams: AgentStreams): Freshell
     frames: new FrameShare(server.status().tmuxVersion),
     waits,
     sessions,
-    sessionCreates: new CreateMemory(clock),
+    sessionCreates: creates(),
     layout,
     credentials: new Credentials({
       token,
@@ -153,7 +158,7 @@ function contextOf(options: FreshellAppOptions, streams: AgentStreams): Freshell
       store: options.sessions,
       remoteTargets: (deviceId) => layout.remoteTargets(deviceId),
     }),
-    creates: new CreateMemory(clock),
+    creates: creates(),
     settings: config,
     version,
     instanceId: randomUUID(),

@@ -2,10 +2,11 @@
 import type { Context } from "hono";
 import type { GenericSchema, InferOutput } from "valibot";
 import { FRESHELL_MAX_BODY_BYTES } from "../../protocol/api/freshell/freshellHttp.ts";
+import { faultOf } from "../../protocol/api/freshell/freshellErrors.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { GuardEnv, RouteHandler } from "../kit/guard/requestGuard.ts";
-import type { Route } from "../kit/guard/routes.ts";
+import type { GuardEnv } from "../kit/guard/requestGuard.ts";
+import { endpointsOf } from "../kit/guard/routes.ts";
 
 /** @throws AppError INVALID_ARGUMENT */
 function bodyOf<Schema extends GenericSchema>(schema: Schema, json: unknown): InferOutput<Schema> {
@@ -34,35 +35,16 @@ function requireNoQuery(c: Context<GuardEnv>): void {
 const MAX_SHOWN_CHARS = 64;
 const shown = (name: string): string => name.slice(0, MAX_SHOWN_CHARS);
 
-type Handle<Input> = (c: Context<GuardEnv>, input: Input) => Response | Promise<Response>;
-
-/** A route without body and query. */
-export const plain = (method: Route["method"], path: string, handle: RouteHandler): Route => ({
-  method,
-  path,
-  auth: true,
-  handle: (c) => {
+/** A GET's query or a POST's body by its schema; what has none is refused where it takes a query. */
+export const endpoint = endpointsOf({
+  read: (c, schema) => {
+    if (schema !== undefined && c.req.method === "GET") return queryOf(schema, c);
     requireNoQuery(c);
-    return handle(c);
+    return schema === undefined ? undefined : bodyOf(schema, c.get("json"));
   },
+  errorName: (error) => faultOf(error).code,
+  maxJsonBytes: FRESHELL_MAX_BODY_BYTES,
 });
 
-export const get = (path: string, handle: RouteHandler): Route => plain("GET", path, handle);
-
-/** A GET whose query has a schema. */
-export const getQuery = <Schema extends GenericSchema>(
-  path: string,
-  schema: Schema,
-  handle: Handle<InferOutput<Schema>>,
-): Route => ({ method: "GET", path, auth: true, handle: (c) => handle(c, queryOf(schema, c)) });
-
-/** A POST whose body has a schema. */
-export const post = <Schema extends GenericSchema>(
-  path: string,
-  schema: Schema,
-  handle: Handle<InferOutput<Schema>>,
-  maxJsonBytes = FRESHELL_MAX_BODY_BYTES,
-): Route => ({
-  ...plain("POST", path, (c) => handle(c, bodyOf(schema, c.get("json")))),
-  maxJsonBytes,
-});
+/** What every route that reaches tmux can end in; a lost connection is an INTERNAL_ERROR here. */
+export const ON_TMUX = ["INVALID_ARGUMENT", "NOT_FOUND", "RESOURCE_LIMIT", "INCONSISTENT_STATE"] as const;

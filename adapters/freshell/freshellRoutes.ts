@@ -1,18 +1,28 @@
 /** The contract's routes over HTTP. Each only translates: the book, the engine or the tokens do the work. */
 import type { Context } from "hono";
+import * as v from "valibot";
 import {
   createTerminalSchema,
+  deviceSessionResponseSchema,
   deviceSessionSchema,
   type FreshellHealth,
+  freshellHealthSchema,
   type FreshellOk,
+  freshellOkSchema,
+  freshellWaitResponseSchema,
   freshellWaitSchema,
   type LanInfo,
+  lanInfoSchema,
   refreshSchema,
-  type TerminalInputResponse,
-  type TerminalKillResponse,
-  type TerminalResizeRequest,
+  terminalCaptureResponseSchema,
   terminalCaptureSchema,
+  terminalEntrySchema,
+  type TerminalInputResponse,
+  terminalInputResponseSchema,
   terminalInputSchema,
+  type TerminalKillResponse,
+  terminalKillResponseSchema,
+  type TerminalResizeRequest,
   terminalResizeSchema,
 } from "../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -25,7 +35,7 @@ import { faultBody } from "./freshellFaults.ts";
 import { fileRoutes } from "./files/fileRoutes.ts";
 import { pageRoutes } from "./files/pageRoutes.ts";
 import { deviceRoutes } from "./relay/deviceRoutes.ts";
-import { get, getQuery, plain, post } from "./freshellRequests.ts";
+import { endpoint, ON_TMUX } from "./freshellRequests.ts";
 import { sourceOf, waitFor } from "./freshellWaits.ts";
 import { sessionRoutes } from "./sessions/agentSessionRoutes.ts";
 import type { Terminal } from "./terminals/terminal.ts";
@@ -58,51 +68,126 @@ export function freshellRoutes(context: FreshellContext, parts: FreshellRoutePar
 }
 
 function common({ server, version }: FreshellContext, { renderMetrics, socket }: FreshellRouteParts): readonly Route[] {
-  const health = (c: Context<GuardEnv>): Response => {
-    const response: FreshellHealth = { app: "freshell", ok: true, version, ready: server.status().state === "ready" };
-    return c.json(response);
-  };
   return [
-    { method: "GET", path: "/api/health", auth: false, linkable: true, handle: health },
-    { method: "GET", path: "/ws", auth: false, handle: socket },
     {
-      method: "GET",
+      ...GET,
+      path: "/api/health",
+      auth: false,
+      linkable: true,
+      response: { 200: freshellHealthSchema },
+      errors: [],
+      handle: (c) => {
+        const ready = server.status().state === "ready";
+        return c.json({ app: "freshell", ok: true, version, ready } satisfies FreshellHealth);
+      },
+    },
+    {
+      ...GET,
+      path: "/ws",
+      auth: false,
+      response: { 101: "none", 200: "none" },
+      errors: ["INVALID_ARGUMENT"],
+      handle: socket,
+    },
+    {
+      ...GET,
       path: "/api/lan-info",
-      auth: true,
+      response: { 200: lanInfoSchema },
+      errors: [],
       handle: (c) => c.json({ ips: lanAddresses() } satisfies LanInfo),
     },
-    { method: "GET", path: "/api/metrics", auth: true, handle: (c) => c.text(renderMetrics(), 200, METRICS_TYPE) },
+    {
+      ...GET,
+      path: "/api/metrics",
+      response: { 200: "text/plain" },
+      errors: [],
+      handle: (c) => c.text(renderMetrics(), 200, METRICS_TYPE),
+    },
   ];
 }
+
+const GET = { method: "GET", auth: true } as const;
+const POST = { method: "POST", auth: true } as const;
+const ONE = "/api/terminals/:id";
 
 function terminals(context: FreshellContext): readonly Route[] {
   const { book, server } = context;
   const named = (c: Context<GuardEnv>): Terminal => book.require(c.req.param("id") ?? "");
   return [
-    get("/api/terminals", (c) => c.json(book.list().map((terminal) => terminal.entry()))),
-    post("/api/terminals", createTerminalSchema, async (c, body) => c.json((await book.create(body)).entry(), 201)),
-    get("/api/terminals/:id", (c) => c.json(named(c).entry())),
-    post("/api/terminals/:id/input", terminalInputSchema, async (c, body) => {
-      const terminal = named(c);
-      const typed = "data" in body ? textParts(body.data) : tokenParts(body.keys, body.literal);
-      const response: TerminalInputResponse = { outputSeq: await typeInto(server, terminal, typed) };
-      return c.json(response);
+    endpoint({
+      ...GET,
+      path: "/api/terminals",
+      response: { 200: v.array(terminalEntrySchema) },
+      errors: ["INVALID_ARGUMENT"],
+      handle: (c) => c.json(book.list().map((terminal) => terminal.entry())),
     }),
-    post("/api/terminals/:id/resize", terminalResizeSchema, async (c, { cols, rows }) => {
-      await book.resize(named(c), { cols, rows });
-      return c.json({ cols, rows } satisfies TerminalResizeRequest);
+    endpoint({
+      ...POST,
+      path: "/api/terminals",
+      request: createTerminalSchema,
+      response: { 201: terminalEntrySchema },
+      errors: ON_TMUX,
+      handle: async (c, body) => c.json((await book.create(body)).entry(), 201),
     }),
-    getQuery("/api/terminals/:id/capture", terminalCaptureSchema, async (c, asked) =>
-      c.json(await captureOf(server, named(c), asked)),
-    ),
-    plain("POST", "/api/terminals/:id/respawn", async (c) => {
-      const terminal = named(c);
-      await book.respawn(terminal);
-      return c.json(terminal.entry());
+    endpoint({
+      ...GET,
+      path: ONE,
+      response: { 200: terminalEntrySchema },
+      errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
+      handle: (c) => c.json(named(c).entry()),
     }),
-    plain("POST", "/api/terminals/:id/kill", async (c) => {
-      const response: TerminalKillResponse = { ok: true, exitCode: await book.kill(named(c)) };
-      return c.json(response);
+    endpoint({
+      ...POST,
+      path: `${ONE}/input`,
+      request: terminalInputSchema,
+      response: { 200: terminalInputResponseSchema },
+      errors: ON_TMUX,
+      handle: async (c, body) => {
+        const terminal = named(c);
+        const typed = "data" in body ? textParts(body.data) : tokenParts(body.keys, body.literal);
+        const response: TerminalInputResponse = { outputSeq: await typeInto(server, terminal, typed) };
+        return c.json(response);
+      },
+    }),
+    endpoint({
+      ...POST,
+      path: `${ONE}/resize`,
+      request: terminalResizeSchema,
+      response: { 200: terminalResizeSchema },
+      errors: ON_TMUX,
+      handle: async (c, { cols, rows }) => {
+        await book.resize(named(c), { cols, rows });
+        return c.json({ cols, rows } satisfies TerminalResizeRequest);
+      },
+    }),
+    endpoint({
+      ...GET,
+      path: `${ONE}/capture`,
+      request: terminalCaptureSchema,
+      response: { 200: terminalCaptureResponseSchema },
+      errors: [...ON_TMUX, "UNSUPPORTED_CAPTURE_MODE"],
+      handle: async (c, asked) => c.json(await captureOf(server, named(c), asked)),
+    }),
+    endpoint({
+      ...POST,
+      path: `${ONE}/respawn`,
+      response: { 200: terminalEntrySchema },
+      errors: ON_TMUX,
+      handle: async (c) => {
+        const terminal = named(c);
+        await book.respawn(terminal);
+        return c.json(terminal.entry());
+      },
+    }),
+    endpoint({
+      ...POST,
+      path: `${ONE}/kill`,
+      response: { 200: terminalKillResponseSchema },
+      errors: ON_TMUX,
+      handle: async (c) => {
+        const response: TerminalKillResponse = { ok: true, exitCode: await book.kill(named(c)) };
+        return c.json(response);
+      },
     }),
   ];
 }
@@ -111,35 +196,54 @@ function waits(context: FreshellContext): readonly Route[] {
   const { clock, log } = context;
   const options = { clock, errorBody: (error: unknown) => faultBody(error, log) };
   return [
-    post("/api/waits", freshellWaitSchema, (c, asked) => {
-      const source = sourceOf(asked, context);
-      return longResponse(c, options, (signal) => waitFor(context.waits, source, asked, signal));
+    endpoint({
+      ...POST,
+      path: "/api/waits",
+      request: freshellWaitSchema,
+      response: { 200: freshellWaitResponseSchema },
+      errors: [...ON_TMUX, "AMBIGUOUS_TARGET", "INVALID_TARGET", "TIMEOUT", "UNSUPPORTED_PATTERN_ENGINE"],
+      handle: (c, asked) => {
+        const source = sourceOf(asked, context);
+        return longResponse(c, options, (signal) => waitFor(context.waits, source, asked, signal));
+      },
     }),
   ];
 }
 
 function deviceSessions({ credentials, layout }: FreshellContext): readonly Route[] {
   return [
-    post("/api/device-sessions", deviceSessionSchema, (c, body) => {
-      const principal = credentials.principalOf(tokenOf(c.req));
-      // Otherwise a leaked token could renew itself for ever.
-      if (principal?.kind !== "bootstrap") {
-        throw new AppError("UNAUTHORIZED", "a device session is opened with the server's own token (AUTH_TOKEN)");
-      }
-      layout.presence.meet(body);
-      return c.json(credentials.open(body));
+    endpoint({
+      ...POST,
+      path: "/api/device-sessions",
+      request: deviceSessionSchema,
+      response: { 200: deviceSessionResponseSchema },
+      errors: ["INVALID_ARGUMENT", "UNAUTHORIZED", "RESOURCE_LIMIT"],
+      handle: (c, body) => {
+        const principal = credentials.principalOf(tokenOf(c.req));
+        // Otherwise a leaked token could renew itself for ever.
+        if (principal?.kind !== "bootstrap") {
+          throw new AppError("UNAUTHORIZED", "a device session is opened with the server's own token (AUTH_TOKEN)");
+        }
+        layout.presence.meet(body);
+        return c.json(credentials.open(body));
+      },
     }),
-    {
-      ...post("/api/device-sessions/refresh", refreshSchema, (c, { refreshToken }) =>
-        c.json(credentials.refresh(refreshToken)),
-      ),
+    endpoint({
+      ...POST,
+      path: "/api/device-sessions/refresh",
       // The refresh token is the proof: the device token may have expired.
       auth: false,
-    },
+      request: refreshSchema,
+      response: { 200: deviceSessionResponseSchema },
+      errors: ["INVALID_ARGUMENT", "UNAUTHORIZED"],
+      handle: (c, { refreshToken }) => c.json(credentials.refresh(refreshToken)),
+    }),
     {
       method: "DELETE",
       path: "/api/device-sessions/current",
       auth: true,
+      response: { 200: freshellOkSchema },
+      errors: ["INVALID_ARGUMENT"],
       handle: (c) => {
         if (!credentials.close(tokenOf(c.req) ?? "")) {
           throw new AppError("INVALID_ARGUMENT", "the token of this request is the server's own, of no device session");

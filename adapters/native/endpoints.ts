@@ -7,6 +7,7 @@ import { healthSchema, okSchema } from "../../protocol/api/nativeResponses.ts";
 import { eventsQuerySchema, streamQuerySchema } from "../../protocol/api/nativeRequests.ts";
 import { OPERATION_ROUTES, type OperationName, type OperationRoute } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
+import type { Route } from "../kit/guard/routes.ts";
 import { ON_TMUX, type Operation } from "../operations/operation.ts";
 import { OPERATIONS } from "../operations/operationTable.ts";
 
@@ -23,6 +24,15 @@ export type OtherEndpointId =
 
 /** A response that is not JSON. */
 type OtherResponse = "events" | "socket" | "document" | "text" | "recording";
+
+/** Their media types. */
+export const OTHER_TYPES = {
+  events: "text/event-stream",
+  socket: "none",
+  document: "application/json",
+  text: "text/plain",
+  recording: "application/x-asciicast",
+} as const satisfies Record<OtherResponse, Route["response"][number]>;
 
 interface EndpointBase {
   readonly method: "GET" | "POST" | "DELETE";

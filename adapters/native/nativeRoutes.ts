@@ -1,4 +1,5 @@
 /** Makes routes from the endpoint table: operations are performed; the handlers of the other endpoints are here. */
+import * as v from "valibot";
 import type { WebSocket } from "ws";
 import type { StreamStart } from "../../daemon/panes/subscription.ts";
 import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
@@ -11,9 +12,10 @@ import { parse } from "../../protocol/api/parse.ts";
 import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import { alreadySent } from "../kit/guard/alreadySent.ts";
 import { visibleError } from "../kit/guard/httpErrors.ts";
+import { eventResponse } from "../kit/streams/eventResponse.ts";
 import { longResponse } from "../kit/streams/longResponse.ts";
 import { openPaneEvents } from "../kit/streams/paneEvents.ts";
-import { sseEvent, SseWriter } from "../kit/streams/sseWriter.ts";
+import { sseEvent } from "../kit/streams/sseWriter.ts";
 import { streamedResponse, wantsLines } from "../kit/streams/streamedResponse.ts";
 import type { RouteHandler } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
@@ -27,7 +29,7 @@ import { recordingResponse } from "../operations/recordingOperations.ts";
 import { statesNow } from "../operations/serverOperations.ts";
 import type { McpEndpoint } from "./mcp/mcpEndpoint.ts";
 import type { NativeContext, NativeHandlerContext } from "./nativeContext.ts";
-import { type Endpoint, ENDPOINTS, type OperationEndpoint, type OtherEndpointId } from "./endpoints.ts";
+import { type Endpoint, ENDPOINTS, type OperationEndpoint, OTHER_TYPES, type OtherEndpointId } from "./endpoints.ts";
 import { errorBody } from "./errorBody.ts";
 import { queryInput } from "./queryInput.ts";
 import { StreamSocket } from "./streamSocket.ts";
@@ -61,11 +63,22 @@ export function nativeRoutes(context: NativeContext, parts: NativeRouteParts): r
 }
 
 /** The guard's rule is derived from the row. */
-function routeOf({ id, method, path, auth, body }: Endpoint, handle: RouteHandler): Route {
+function routeOf(
+  { id, method, path, auth, body, query, response, status, failed, errors, idempotent }: Endpoint,
+  handle: RouteHandler,
+): Route {
   return {
     method,
     path,
     auth,
+    request: body ?? query,
+    response: {
+      [status ?? 200]: typeof response === "string" ? OTHER_TYPES[response] : response,
+      ...(failed === undefined ? {} : { [failed.status]: failed.response }),
+    },
+    // A body that is no such request, as the description says of every route with one.
+    errors: body === undefined ? errors : [...errors, "INVALID_ARGUMENT"],
+    idempotent,
     handle,
     ...(body === undefined ? {} : { maxJsonBytes: NATIVE_MAX_BODY_BYTES }),
     ...(id === "socket" ? { bearerProtocolPrefix: STREAM_BEARER_PREFIX } : {}),
@@ -173,7 +186,9 @@ function mcpRoutes(context: NativeContext, version: string): readonly Route[] {
     const onError = (error: unknown): void => context.log.error("mcp.socket.failed", { error });
     return (await upgradeSocket(open, onError)(c)) ?? handle(c);
   };
-  const rule = { path: MCP_PATH, auth: true } as const;
+  // JSON-RPC, which MCP's own tests check: a response, or events.
+  const response = { 200: v.unknown(), 202: "none", 400: v.unknown(), 404: v.unknown(), 405: v.unknown() } as const;
+  const rule = { path: MCP_PATH, auth: true, response, errors: ["INVALID_ARGUMENT", "NOT_FOUND"] } as const;
   return [
     { ...rule, method: "POST", maxJsonBytes: NATIVE_MAX_BODY_BYTES, handle },
     {
@@ -245,39 +260,21 @@ function openServerEvents(
   { after, readiness }: { readonly after: string | undefined; readonly readiness: boolean },
 ): Response {
   const { clock, bounds, open, metrics } = context;
-  const { outgoing } = c.env;
-  if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
   if (readiness) requireReadiness(context);
-  const stop = (): void => {
-    const { code, message } = shuttingDown();
-    writer.write(sseEvent("closed", JSON.stringify({ type: "closed", code, message })));
-    writer.end();
-    end();
-  };
-  const end = (): void => {
-    open.delete(stop);
-    reader.close();
-  };
-  const writer = new SseWriter({
-    outgoing,
-    headers: Object.fromEntries(c.body(null).headers),
+  return eventResponse(c, {
     clock,
+    open,
     ...bounds,
-    onDrain: () => reader.pump(),
-    onClose: (reason) => {
-      if (reason === "stalled") metrics.streamsStalled.add(1, TRANSPORT);
-      end();
+    last: closedEvent,
+    onStalled: () => metrics.streamsStalled.add(1, TRANSPORT),
+    read: (out) => {
+      const send = (event: string, data: string, id: string): void => out.write(sseEvent(event, data, id));
+      return context.eventsOf(server).open({ room: () => out.room(), send }, after, readiness);
     },
   });
-  const reader = context.eventsOf(server).open(
-    {
-      room: () => writer.room(),
-      send: (event, data, id) => writer.write(sseEvent(event, data, id)),
-    },
-    after,
-    readiness,
-  );
-  open.add(stop);
-  reader.pump();
-  return alreadySent();
+}
+
+function closedEvent(): string {
+  const { code, message } = shuttingDown();
+  return sseEvent("closed", JSON.stringify({ type: "closed", code, message }));
 }

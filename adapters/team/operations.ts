@@ -9,6 +9,7 @@ import {
   type TeamCaptureRequest,
   type TeamListRequest,
   type TeamSession,
+  type TeamSessions,
 } from "../../protocol/api/team.ts";
 import { captureText } from "./captureText.ts";
 import { type TeamContext, teamdOf } from "./teamContext.ts";
@@ -20,7 +21,7 @@ import { sessionEnd } from "./sessionEnd.ts";
 export function listSessions(
   { servers }: TeamContext,
   { teamId, sessionPrefix }: TeamListRequest,
-): Promise<{ readonly sessions: readonly TeamSession[] }> {
+): Promise<TeamSessions> {
   return servers.useIfThere(teamId, async (server) => {
     if (server === undefined) return { sessions: [] };
     const command = `tmux -f /dev/null -S ${servers.socketPath(teamId)} list-clients`;

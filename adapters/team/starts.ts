@@ -7,6 +7,7 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { promptText } from "../../daemon/delivery/prompt/promptText.ts";
+import { isOfOtherRequest, Once, requireSameRequest } from "../../daemon/ops/once.ts";
 import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { TEAM_DEFAULT_PREFIX, type TeamStart, type TeamStartRequest } from "../../protocol/api/team.ts";
@@ -37,16 +38,13 @@ import { untilExitReported } from "./untilReady.ts";
 import { makeWorker, promptWorker, requireWorker, type Worker } from "./worker.ts";
 
 interface UnderWay {
-  /** Digests of the request and of its idempotency key. */
-  readonly key: string | undefined;
-  readonly request: string;
   readonly prompt: PromptMark;
   /** The session name in the request. */
   readonly name: string | undefined;
   readonly result: Promise<TeamStart>;
 }
 
-/** One team's starts in progress. */
+/** One team's starts in progress: one per session, whatever their keys. */
 interface TeamStarts {
   readonly underWay: Set<UnderWay>;
   /** Workers that exist and are being given their prompt. */
@@ -58,6 +56,8 @@ interface TeamStarts {
 export class Starts {
   readonly #context: TeamContext;
   readonly #teams = new Map<string, TeamStarts>();
+  /** By idempotency key, while they are under way; later the record on the worker's pane tells. */
+  readonly #keys = new Once<TeamStart>({});
 
   constructor(context: TeamContext) {
     this.#context = context;
@@ -71,17 +71,30 @@ export class Starts {
     if (request.sessionName !== undefined && request.sessionPrefix !== undefined) {
       throw teamError("invalid_argument", "give either sessionName or sessionPrefix, not both");
     }
-    const team = this.#team(request.teamId);
-    const key = keyDigest(request.idempotencyKey);
+    try {
+      return await this.#onceByKey({ ...request, cwd });
+    } catch (error) {
+      if (!isOfOtherRequest(error)) throw error;
+      throw teamError("invalid_argument", `idempotencyKey: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  async #onceByKey(request: Located): Promise<TeamStart> {
+    if (request.idempotencyKey === undefined) return this.#startSession(request);
+    const key = [request.teamId, request.idempotencyKey];
     const digest = requestDigest(request);
+    const earlier = this.#keys.earlier(key, digest);
+    if (earlier !== undefined) return { ...(await earlier), created: false, threadCreated: false };
+    return this.#keys.run(key, digest, () => this.#startSession(request));
+  }
+
+  async #startSession(request: Located): Promise<TeamStart> {
+    const team = this.#team(request.teamId);
     const name = request.sessionName === undefined ? undefined : asTmuxNames(request.sessionName);
     const others = [...team.underWay];
-    const repeated =
-      others.find((other) => key !== undefined && other.key === key) ??
-      others.find((other) => name !== undefined && other.name === name);
+    const repeated = others.find((other) => name !== undefined && other.name === name);
     if (repeated !== undefined) {
-      if (key !== undefined && repeated.key === key) requireSame(repeated.request, digest);
-      else requireSamePrompt(repeated.name ?? "", repeated.prompt, request.taskPrompt);
+      requireSamePrompt(repeated.name ?? "", repeated.prompt, request.taskPrompt);
       return { ...(await repeated.result), created: false, threadCreated: false };
     }
     if (others.length >= MAX_STARTS_PER_TEAM) {
@@ -90,8 +103,8 @@ export class Starts {
         `this team already has ${MAX_STARTS_PER_TEAM} starts in progress; wait for one to end`,
       );
     }
-    const result = this.#run(team, { ...request, cwd });
-    const underWay: UnderWay = { key, request: digest, prompt: promptMark(request.taskPrompt), name, result };
+    const result = this.#run(team, request);
+    const underWay: UnderWay = { prompt: promptMark(request.taskPrompt), name, result };
     team.underWay.add(underWay);
     try {
       return await result;
@@ -137,7 +150,7 @@ export class Starts {
     let session = named;
     for (const [pane, record] of records) {
       if (key === undefined || record.key !== key) continue;
-      requireSame(record.request, digest);
+      requireSameRequest(record.request, digest);
       session = server.sessions().find((other) => other.activePane === pane) ?? session;
     }
     const pane = session?.activePane;
@@ -287,12 +300,6 @@ interface Begun {
 interface Made extends Begun {
   readonly threadId: string;
   readonly threadCreated: boolean;
-}
-
-/** @throws AppError invalid_argument */
-function requireSame(earlier: string, digest: string): void {
-  if (earlier === digest) return;
-  throw teamError("invalid_argument", "idempotencyKey was already used for another request; use a new one");
 }
 
 /**

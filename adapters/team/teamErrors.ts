@@ -83,13 +83,15 @@ function tmuxMessage(error: unknown): string {
   return typeof tmux === "string" ? tmux : tmuxMessage(error.cause);
 }
 
-/** The body of every error under `/team/`; our codes that the contract does not name are converted to its spelling. */
+/** The contract's code for an error; our codes that it does not name are converted to its spelling. */
+export const teamErrorWord = (error: AppError): string => teamErrorName(error) ?? error.code.toLowerCase();
+
+/** The body of every error under `/team/`. */
 export function teamErrorBody({ status, message, error }: VisibleError): TeamError {
-  const code = teamErrorName(error) ?? error.code.toLowerCase();
   const { command, stderr } = status === 500 ? {} : (error.details ?? {});
   return {
     error: {
-      code,
+      code: teamErrorWord(error),
       message,
       ...(typeof command === "string" ? { command } : {}),
       ...(typeof stderr === "string" ? { stderr } : {}),

@@ -3,15 +3,19 @@ import type * as v from "valibot";
 import { parse, faultText, type Refuse } from "../../protocol/api/parse.ts";
 import {
   TEAM_MAX_BODY_BYTES,
+  teamAttachResponseSchema,
   teamAttachSchema,
+  teamCaptureResponseSchema,
   teamCaptureSchema,
   teamListSchema,
+  teamSessionsSchema,
+  teamStartResponseSchema,
   teamStartSchema,
 } from "../../protocol/api/team.ts";
 import type { Mount } from "../kit/guard/mount.ts";
-import type { Route } from "../kit/guard/routes.ts";
+import { endpointsOf } from "../kit/guard/routes.ts";
 import type { TeamContext } from "./teamContext.ts";
-import { teamErrorBody, teamError } from "./teamErrors.ts";
+import { teamError, teamErrorBody, teamErrorWord } from "./teamErrors.ts";
 import { attachTo, captureSession, listSessions } from "./operations.ts";
 import { Starts } from "./starts.ts";
 
@@ -19,22 +23,54 @@ export const TEAM_PREFIX = "/team/v1/tmux/";
 
 export function createTeamMount(context: TeamContext): Mount {
   const starts = new Starts(context);
-  const operations = {
-    start: (body: unknown, key: string | undefined) =>
-      starts.start(keyed(parse(teamStartSchema, body, refuseTeam), key)),
-    list: (body: unknown) => listSessions(context, parse(teamListSchema, body, refuseTeam)),
-    attach: (body: unknown) => attachTo(context, parse(teamAttachSchema, body, refuseTeam)),
-    capture: (body: unknown) => captureSession(context, parse(teamCaptureSchema, body, refuseTeam)),
-  } as const satisfies Record<string, (body: unknown, key: string | undefined) => Promise<object>>;
-  const routes = Object.entries(operations).map(([name, operate]): Route => ({
-    method: "POST",
-    path: `${TEAM_PREFIX}${name}`,
-    auth: true,
-    maxJsonBytes: TEAM_MAX_BODY_BYTES,
-    handle: async (c) => c.json(await operate(c.get("json"), c.req.header("idempotency-key"))),
-  }));
+  const routes = [
+    endpoint({
+      ...POST,
+      path: `${TEAM_PREFIX}start`,
+      request: teamStartSchema,
+      response: { 200: teamStartResponseSchema },
+      errors: [...COMMON, ...OF_TEAMD, "invalid_cwd", "session_exists", "worker_not_found", "resource_limit"],
+      idempotent: true,
+      handle: async (c, request) => c.json(await starts.start(keyed(request, c.req.header("idempotency-key")))),
+    }),
+    endpoint({
+      ...POST,
+      path: `${TEAM_PREFIX}list`,
+      request: teamListSchema,
+      response: { 200: teamSessionsSchema },
+      errors: COMMON,
+      handle: async (c, request) => c.json(await listSessions(context, request)),
+    }),
+    endpoint({
+      ...POST,
+      path: `${TEAM_PREFIX}attach`,
+      request: teamAttachSchema,
+      response: { 200: teamAttachResponseSchema },
+      errors: [...COMMON, "session_not_found"],
+      handle: async (c, request) => c.json(await attachTo(context, request)),
+    }),
+    endpoint({
+      ...POST,
+      path: `${TEAM_PREFIX}capture`,
+      request: teamCaptureSchema,
+      response: { 200: teamCaptureResponseSchema },
+      errors: [...COMMON, ...OF_TEAMD, "session_not_found"],
+      handle: async (c, request) => c.json(await captureSession(context, request)),
+    }),
+  ];
   return { prefix: "/team/", routes, errorBody: teamErrorBody };
 }
+
+const POST = { method: "POST", auth: true } as const;
+
+const endpoint = endpointsOf({
+  read: (c, schema) => (schema === undefined ? undefined : parse(schema, c.get("json"), refuseTeam)),
+  errorName: teamErrorWord,
+  maxJsonBytes: TEAM_MAX_BODY_BYTES,
+});
+
+const COMMON = ["invalid_argument", "invalid_identifier", "tmux_not_installed", "tmux_error"] as const;
+const OF_TEAMD = ["thread_not_found", "teamd_unavailable", "thread_post_failed"] as const;
 
 /** Makes the error for the first invalid field: invalid_identifier or invalid_argument. */
 export const refuseTeam: Refuse = (issue, path) => {

@@ -2,9 +2,11 @@
  * The delivery engine: one delivery at a time per pane, each with a deadline, each once per idempotency key. What has begun
  * to be typed is brought to its end even when its caller leaves.
  */
+import { createHash } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { AppError, isCutShort, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
+import { Once } from "../ops/once.ts";
 import type { ReadinessWatcher } from "../readiness/readiness.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
@@ -12,9 +14,8 @@ import { type AddresseeRequest, type Arrival, readersNow } from "./pane/addresse
 import { chooseAnswer } from "./answer/chooseAnswer.ts";
 import { requireNoQuestion } from "./prompt/clearBox.ts";
 import type { ChooseRequest, Delivery, PressRequest, SubmitRequest, SubmitResult } from "./delivery.ts";
-import { DEFAULT_DELIVERY_TIMEOUT_MS, MAX_EXACT_CAPTURES } from "./deliveryLimits.ts";
-import { DeliveryStore } from "./deliveryStore.ts";
-import { type Attempt, Idempotency } from "./idempotency.ts";
+import { DEFAULT_DELIVERY_TIMEOUT_MS, MAX_DELIVERY_KEY_CHARS, MAX_EXACT_CAPTURES } from "./deliveryLimits.ts";
+import { DeliveryStore, type StoredOutcome } from "./deliveryStore.ts";
 import { takeCapture } from "./screen/screenCapture.ts";
 import { PaneMutex, type WhileFree } from "./paneMutex.ts";
 import { pressInterrupt } from "./answer/pressInterrupt.ts";
@@ -47,11 +48,19 @@ interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What a delivery with a key reports while it is under way. */
+interface Attempt {
+  /** In the turn of the first write. @throws AppError: then nothing may be written */
+  readonly beforeFirstWrite: () => void;
+  /** Whether something was written; asked when it has failed. */
+  readonly wrote: { value: boolean };
+}
+
 export class DeliveryEngine implements Delivery {
   readonly #readiness: ReadinessWatcher;
   readonly #clock: Clock;
   readonly #store: DeliveryStore;
-  readonly #idempotency: Idempotency;
+  readonly #keys: Once<StoredOutcome>;
   readonly #mutex = new PaneMutex();
   readonly #stopping = new AbortController();
   readonly #closing = new AbortController();
@@ -62,7 +71,7 @@ export class DeliveryEngine implements Delivery {
     this.#readiness = readiness;
     this.#clock = clock;
     this.#store = store ?? new DeliveryStore({ path: ":memory:", nowUnixMs });
-    this.#idempotency = new Idempotency(this.#store, onError);
+    this.#keys = new Once({ store: this.#store, onError });
   }
 
   async submit(request: SubmitRequest): Promise<SubmitResult> {
@@ -133,12 +142,48 @@ export class DeliveryEngine implements Delivery {
     signal?.throwIfAborted();
     this.#stopping.signal.throwIfAborted();
     if (idempotencyKey === undefined) return this.#orLeave(deliver(undefined, signal), signal);
+    requireKey(idempotencyKey);
     const { identity, socketPath, kind } = server.status();
-    const key = { scope: identity ?? socketPath ?? kind, pane, key: idempotencyKey };
+    const key = [identity ?? socketPath ?? kind, pane, idempotencyKey] as const;
     return this.#orLeave(
-      this.#idempotency.run(key, what, (attempt) => deliver(attempt, undefined)),
+      this.#withKey(key, what, (attempt) => deliver(attempt, undefined)),
       signal,
     );
+  }
+
+  /**
+   * What typed nothing is not kept, so that the same request may succeed later.
+   * @throws AppError ALREADY_EXISTS when the key belongs to another request
+   */
+  async #withKey(
+    key: readonly [scope: string, pane: PaneId, key: string],
+    request: unknown,
+    deliver: (attempt: Attempt) => Promise<SubmitResult>,
+  ): Promise<SubmitResult> {
+    const requestHash = createHash("sha256").update(JSON.stringify(request)).digest("hex");
+    const earlier = this.#keys.earlier(key, requestHash);
+    if (earlier !== undefined) return resultAgain(await earlier);
+    let isBegun = false;
+    let thrown: unknown;
+    const wrote = { value: false };
+    const first = async (begin: () => void): Promise<StoredOutcome> => {
+      const beforeFirstWrite = (): void => {
+        begin();
+        isBegun = true;
+      };
+      try {
+        return { kind: "result", result: await deliver({ beforeFirstWrite, wrote }) };
+      } catch (error) {
+        if (!isBegun) throw error;
+        thrown = error;
+        const { code, message, details } = toAppError(error);
+        return { kind: "error", code, message, details };
+      }
+    };
+    const keeps = ({ kind }: StoredOutcome): boolean => isBegun && (kind === "result" || wrote.value);
+    const outcome = await this.#keys.run(key, requestHash, first, keeps);
+    if (outcome.kind === "result") return outcome.result;
+    throw thrown;
   }
 
   /** Holds the pane for the work. A signal counts until something is written, the deadline for waiting counts here. */
@@ -207,6 +252,21 @@ function orLeave<Result>(done: Promise<Result>, signal: AbortSignal, mayLeave = 
     signal.addEventListener("abort", leave, { once: true });
     void done.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
   });
+}
+
+function requireKey(key: string): void {
+  if (key.length > 0 && key.length <= MAX_DELIVERY_KEY_CHARS && /^[\u0021-\u007e]+$/.test(key)) return;
+  throw new AppError(
+    "INVALID_ARGUMENT",
+    `an idempotency key is 1 to ${MAX_DELIVERY_KEY_CHARS} printable ASCII characters without blanks, such as a UUID`,
+  );
+}
+
+/** @throws AppError the one that the first request got, with `details.repeated` */
+function resultAgain(outcome: StoredOutcome): SubmitResult {
+  if (outcome.kind === "result") return { ...outcome.result, repeated: true };
+  const { code, message, details } = outcome;
+  throw new AppError(code, message, { details: { ...details, repeated: true } });
 }
 
 const stops = (): AppError =>

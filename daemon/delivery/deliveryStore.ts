@@ -5,18 +5,12 @@
  */
 import { explainDatabaseError, openDatabase } from "../ops/database.ts";
 import { closeDatabase, type Database } from "../ops/sqlite.ts";
+import type { Kept, OnceKey, OnceStore } from "../ops/once.ts";
 import { AppError, type ErrorCode, isCutShort, shuttingDown } from "../../protocol/errors.ts";
 import type { SubmitResult } from "./delivery.ts";
 import { DELIVERY_KEPT_MS, MAX_DELIVERIES_KEPT } from "./deliveryLimits.ts";
 
-export interface DeliveryKey {
-  /** The tmux server: the same pane id on another server is another pane. */
-  readonly scope: string;
-  readonly pane: string;
-  readonly key: string;
-}
-
-type StoredOutcome =
+export type StoredOutcome =
   | { readonly kind: "result"; readonly result: SubmitResult }
   | {
       readonly kind: "error";
@@ -25,11 +19,18 @@ type StoredOutcome =
       readonly details?: Readonly<Record<string, unknown>> | undefined;
     };
 
-export interface StoredDelivery {
-  readonly requestHash: string;
-  /** Undefined when it was begun and never completed. */
-  readonly outcome: StoredOutcome | undefined;
-}
+/** Of a delivery that was begun by a daemon that has ended since. */
+const UNDECIDED: StoredOutcome = {
+  kind: "result",
+  result: {
+    outcome: "indeterminate",
+    position: undefined,
+    latencyMs: 0,
+    firstByteMs: undefined,
+    enterMs: undefined,
+    enterPresses: 0,
+  },
+};
 
 interface DeliveryStoreOptions {
   /** Absolute; `:memory:` for one that does not outlive us. */
@@ -60,8 +61,11 @@ interface Row {
   readonly outcome: string | null;
 }
 
-/** The file is opened when it is first needed: a daemon that delivers nothing makes none. */
-export class DeliveryStore {
+/**
+ * By tmux server (the same pane id on another server is another pane), pane and idempotency key. The file is opened when
+ * it is first needed: a daemon that delivers nothing makes none.
+ */
+export class DeliveryStore implements OnceStore<StoredOutcome> {
   readonly #options: DeliveryStoreOptions;
   #opened: { readonly database: Database; readonly statements: Statements } | undefined;
   #isClosed = false;
@@ -71,33 +75,33 @@ export class DeliveryStore {
     this.#options = options;
   }
 
-  find({ scope, pane, key }: DeliveryKey): StoredDelivery | undefined {
+  find(key: OnceKey): Kept<StoredOutcome> | undefined {
     const since = this.#options.nowUnixMs() - DELIVERY_KEPT_MS;
-    const row = this.#with(({ find }) => find.get(scope, pane, key, since) as Row | undefined);
+    const row = this.#with(({ find }) => find.get(...key, since) as Row | undefined);
     if (row === undefined) return undefined;
-    return { requestHash: row.request_hash, outcome: row.outcome === null ? undefined : decode(row.outcome) };
+    return { request: row.request_hash, result: row.outcome === null ? UNDECIDED : decode(row.outcome) };
   }
 
   /** Before the first byte. @throws AppError RESOURCE_LIMIT: then nothing may be typed */
-  begin({ scope, pane, key }: DeliveryKey, requestHash: string): void {
+  begin(key: OnceKey, requestHash: string): void {
     const nowUnixMs = this.#options.nowUnixMs();
     this.#with((statements) => {
       if (this.#begun++ % SWEEP_EVERY === 0) {
         statements.expire.run(nowUnixMs - DELIVERY_KEPT_MS);
         statements.trim.run(this.#options.maxRows ?? MAX_DELIVERIES_KEPT);
       }
-      return statements.begin.run(scope, pane, key, requestHash, nowUnixMs);
+      return statements.begin.run(...key, requestHash, nowUnixMs);
     });
   }
 
   /** @throws AppError RESOURCE_LIMIT: it stays begun */
-  complete({ scope, pane, key }: DeliveryKey, outcome: StoredOutcome): void {
-    this.#with(({ complete }) => complete.run(JSON.stringify(outcome), scope, pane, key));
+  complete(key: OnceKey, _requestHash: string, outcome: StoredOutcome): void {
+    this.#with(({ complete }) => complete.run(JSON.stringify(outcome), ...key));
   }
 
   /** Nothing was typed after all. */
-  forget({ scope, pane, key }: DeliveryKey): void {
-    this.#with((statements) => statements.forget.run(scope, pane, key));
+  forget(key: OnceKey): void {
+    this.#with((statements) => statements.forget.run(...key));
   }
 
   close(): void {

@@ -14,7 +14,6 @@ const ADDIN_ACTIONS = [
   "send_and_capture",
   "kill_session",
 ] as const;
-type AddinAction = (typeof ADDIN_ACTIONS)[number];
 
 /** Bounds of the contract (docs/contracts/addin.md §1, §2); clients rely on each. */
 export const ADDIN_MAX_BODY_BYTES = 262_144;
@@ -208,47 +207,52 @@ const captureOf = (fields: AddinFields): AddinCapture => ({
 });
 
 /** Our addition: where in the pane's output the response is (docs/contracts/addin.md §3). */
-export interface AddinMetadata {
-  readonly outputSeq: number;
-  readonly epoch: string;
-  readonly elapsedMs: number;
-  readonly matchedText?: string;
+const metadataSchema = v.strictObject({
+  outputSeq: v.number(),
+  epoch: v.string(),
+  elapsedMs: v.number(),
+  matchedText: v.exactOptional(v.string()),
   /** Until the timeout, `wait_for` matched only the echo of the typed text. */
-  readonly matchedEcho?: true;
+  matchedEcho: v.exactOptional(v.literal(true)),
   /** The last capture; only with status 408. */
-  readonly output?: string;
-}
+  output: v.exactOptional(v.string()),
+});
+export type AddinMetadata = v.InferOutput<typeof metadataSchema>;
 
-export interface AddinSuccess {
-  readonly ok: true;
-  readonly action: AddinAction;
-  readonly session?: string;
-  readonly sessions?: readonly string[];
-  readonly output?: string;
-  readonly metadata?: AddinMetadata;
-}
+export const addinSuccessSchema = v.strictObject({
+  ok: v.literal(true),
+  action: v.picklist(ADDIN_ACTIONS),
+  session: v.exactOptional(v.string()),
+  sessions: v.exactOptional(v.array(v.string())),
+  output: v.exactOptional(v.string()),
+  metadata: v.exactOptional(metadataSchema),
+});
+export type AddinSuccess = v.InferOutput<typeof addinSuccessSchema>;
 
-export interface AddinFailure {
-  readonly ok: false;
-  readonly error: string;
-  readonly metadata?: AddinMetadata;
-}
+export const addinFailureSchema = v.strictObject({
+  ok: v.literal(false),
+  error: v.string(),
+  metadata: v.exactOptional(metadataSchema),
+});
+export type AddinFailure = v.InferOutput<typeof addinFailureSchema>;
 
-export type AddinHealth =
-  | {
-      readonly ok: true;
-      readonly mode: "tmux";
-      readonly backend: "tmux";
-      readonly tmuxVersion: string;
-      readonly socketPath: string;
-      readonly sessions: number;
-    }
-  | { readonly ok: true; readonly mode: "stub"; readonly backend: "stub"; readonly sessions: number }
-  /** With status 503: why no action can succeed now. */
-  | {
-      readonly ok: false;
-      readonly error: string;
-      readonly mode: "tmux";
-      readonly backend: "tmux";
-      readonly state: "connecting" | "degraded" | "closed";
-    };
+export const addinHealthSchema = v.union([
+  v.strictObject({
+    ok: v.literal(true),
+    mode: v.literal("tmux"),
+    backend: v.literal("tmux"),
+    tmuxVersion: v.string(),
+    socketPath: v.string(),
+    sessions: v.number(),
+  }),
+  v.strictObject({ ok: v.literal(true), mode: v.literal("stub"), backend: v.literal("stub"), sessions: v.number() }),
+]);
+/** With status 503: why no action can work now. */
+export const addinUnhealthySchema = v.strictObject({
+  ok: v.literal(false),
+  error: v.string(),
+  mode: v.literal("tmux"),
+  backend: v.literal("tmux"),
+  state: v.picklist(["connecting", "degraded", "closed"]),
+});
+export type AddinHealth = v.InferOutput<typeof addinHealthSchema> | v.InferOutput<typeof addinUnhealthySchema>;

@@ -113,17 +113,18 @@ export const teamCaptureSchema = v.strictObject({
 });
 export type TeamCaptureRequest = v.InferOutput<typeof teamCaptureSchema>;
 
-export interface TeamCapture {
-  readonly sessionName: string;
+export const teamCaptureResponseSchema = v.strictObject({
+  sessionName: v.string(),
   /** Rows of `text`, without the marker. */
-  readonly lines: number;
-  readonly requestedLines: number;
+  lines: v.number(),
+  requestedLines: v.number(),
   /** Rows with line feeds between them, as `tmux capture-pane -p -S -LINES -E -` prints them. Foreign text. */
-  readonly text: string;
-  readonly truncated: boolean;
+  text: v.string(),
+  truncated: v.boolean(),
   /** With `threadId`: whether it was posted there. */
-  readonly posted?: boolean | undefined;
-}
+  posted: v.optional(v.boolean()),
+});
+export type TeamCapture = v.InferOutput<typeof teamCaptureResponseSchema>;
 
 export const TEAM_START_OUTCOMES = [
   "submitted",
@@ -143,55 +144,60 @@ export const TEAM_START_OUTCOMES = [
  */
 export type TeamStartOutcome = (typeof TEAM_START_OUTCOMES)[number];
 
-export interface TeamStart {
+export const teamStartResponseSchema = v.strictObject({
   /** As tmux reports it (`.` becomes `_`). */
-  readonly sessionName: string;
+  sessionName: v.string(),
   /** False if it already existed and nothing was done. */
-  readonly created: boolean;
-  readonly windowName: string;
-  readonly paneId: string;
-  readonly socketPath: string;
-  readonly attachCommand: string;
-  readonly captureHint: string;
-  readonly threadId: string | null;
-  readonly threadCreated: boolean;
+  created: v.boolean(),
+  windowName: v.string(),
+  paneId: v.string(),
+  socketPath: v.string(),
+  attachCommand: v.string(),
+  captureHint: v.string(),
+  threadId: v.nullable(v.string()),
+  threadCreated: v.boolean(),
   /** Whether `outcome` is `submitted` or `queued`; if not, check the session before relying on it. */
-  readonly promptSubmitted: boolean;
-  readonly outcome: TeamStartOutcome;
+  promptSubmitted: v.boolean(),
+  outcome: v.picklist(TEAM_START_OUTCOMES),
   /**
    * Why the worker is not working on the prompt and what to do, including its last output, which is foreign text. Null if it
    * is working on it.
    */
-  readonly reason: string | null;
+  reason: v.nullable(v.string()),
   /** Whether its program has ended; the session is kept. */
-  readonly dead: boolean;
+  dead: v.boolean(),
   /** As in `TeamSession`. */
-  readonly exitStatus: number | null;
+  exitStatus: v.nullable(v.number()),
   /** Milliseconds from the session's creation until it was ready for a prompt; null if it was not ready in time. */
-  readonly readyMs: number | null;
-  readonly capture?: TeamCapture | undefined;
-}
+  readyMs: v.nullable(v.number()),
+  capture: v.optional(teamCaptureResponseSchema),
+});
+export type TeamStart = Readonly<v.InferOutput<typeof teamStartResponseSchema>>;
 
-export interface TeamSession {
-  readonly name: string;
-  readonly windows: number;
+const sessionSchema = v.strictObject({
+  name: v.string(),
+  windows: v.number(),
   /** ISO 8601. */
-  readonly createdAt: string;
+  createdAt: v.string(),
   /** Whether every program in it has ended. */
-  readonly dead: boolean;
+  dead: v.boolean(),
   /** The exit status of its active pane; 128 + N after signal N. */
-  readonly exitStatus: number | null;
+  exitStatus: v.nullable(v.number()),
   /** Terminals that show it. */
-  readonly attached: number;
-}
+  attached: v.number(),
+});
+export type TeamSession = v.InferOutput<typeof sessionSchema>;
+export const teamSessionsSchema = v.strictObject({ sessions: v.array(sessionSchema) });
+export type TeamSessions = v.InferOutput<typeof teamSessionsSchema>;
 
-export interface TeamAttach {
-  readonly sessionName: string;
-  readonly socketPath: string;
-  readonly argv: readonly string[];
+export const teamAttachResponseSchema = v.strictObject({
+  sessionName: v.string(),
+  socketPath: v.string(),
+  argv: v.pipe(v.array(v.string()), v.readonly()),
   /** The same as a shell command line. */
-  readonly command: string;
-}
+  command: v.string(),
+});
+export type TeamAttach = v.InferOutput<typeof teamAttachResponseSchema>;
 
 export interface TeamError {
   readonly error: {

@@ -1,12 +1,9 @@
 /** `GET /api/events/stream`: the event log as server-sent events (docs/contracts/dashboard.md §4). */
 import type { Context } from "hono";
-import { AppError } from "../../../protocol/errors.ts";
-import { alreadySent } from "../../kit/guard/alreadySent.ts";
 import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
-import { SseWriter } from "../../kit/streams/sseWriter.ts";
+import { eventResponse } from "../../kit/streams/eventResponse.ts";
 import type { DashboardContext } from "../dashboardContext.ts";
 import { HEARTBEAT_MS, MAX_EVENT_CLIENTS, RETRY_AFTER_SEC } from "../dashboardLimits.ts";
-import type { EventReader } from "../../kit/streams/eventLog.ts";
 import type { EventFilter } from "./dashboardEvents.ts";
 
 const HEARTBEAT = ": heartbeat\n\n";
@@ -17,29 +14,15 @@ export function openEventStream(context: DashboardContext, c: Context<GuardEnv>)
     const text = "Service temporarily unavailable - connection limit reached";
     return c.text(text, 503, { "Retry-After": String(RETRY_AFTER_SEC) });
   }
-  const { outgoing } = c.env;
-  if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
-  let reader: EventReader | undefined;
-  const end = (): void => {
-    open.delete(end);
-    reader?.close();
-    writer.end();
-  };
-  const writer = new SseWriter({
-    outgoing,
-    headers: Object.fromEntries(c.body(null).headers),
+  return eventResponse(c, {
     clock,
+    open,
     cacheControl: "no-cache",
     keepAlive: { frame: HEARTBEAT, everyMs: HEARTBEAT_MS },
-    onDrain: () => reader?.pump(),
-    onClose: end,
+    first: HEARTBEAT,
     ...context.streamBounds,
+    read: (out) => events.read(filterOf(c), afterId(c), { room: () => out.room(), write: (frame) => out.write(frame) }),
   });
-  open.add(end);
-  writer.write(HEARTBEAT);
-  reader = events.read(filterOf(c), afterId(c), { room: () => writer.room(), write: (frame) => writer.write(frame) });
-  reader.pump();
-  return alreadySent();
 }
 
 function filterOf(c: Context<GuardEnv>): EventFilter {

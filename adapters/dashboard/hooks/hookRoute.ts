@@ -8,10 +8,10 @@ import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { within } from "../../../daemon/time/within.ts";
 import type { DashboardContext } from "../dashboardContext.ts";
-import { correlate, isKnown } from "./correlate.ts";
+import { correlate, type Correlation, isKnown } from "./correlate.ts";
 import { applyHook } from "./hookEffects.ts";
 import type { HookName } from "./hookNames.ts";
-import { parseHook } from "./hookRequest.ts";
+import { type HookRequest, parseHook } from "./hookRequest.ts";
 
 /** A path on a mount that does not respond counts as a directory. */
 const STAT_WITHIN_MS = 200;
@@ -31,11 +31,8 @@ export async function hookRoute(
       return c.json({ status: "error", message: "working_directory is not a valid directory" }, 400);
     }
   }
-  const { book, panes, paneListing, hookStats } = context;
-  // Only its pane shows which agent it is of.
-  if (hook.pane !== undefined && !panes.first.isOver && !isKnown(hook, book)) await panes.first.wait();
-  let found = correlate(hook, context);
-  if (found === undefined && (await paneListing.comes(hook))) found = correlate(hook, context);
+  const { panes, hookStats } = context;
+  const found = await agentOf(context, hook);
   if (found === undefined) return c.json({ status: "dropped", message: "Session correlation failed" }, 404);
   hookStats.received(name);
   if (found.isNew) context.desk.reportCreated(found.agent);
@@ -43,6 +40,13 @@ export async function hookRoute(
   panes.reported(found.agent, hook);
   const reply = applyHook(context, name, hook, found);
   return c.json({ status: "ok", agent_id: found.agent.record.id, ...reply });
+}
+
+/** Only its pane identifies the agent of an unknown session, once that pane has been listed. */
+async function agentOf(context: DashboardContext, hook: HookRequest): Promise<Correlation | undefined> {
+  const { book, panes, paneListing } = context;
+  if (hook.pane !== undefined && !panes.first.isOver && !isKnown(hook, book)) await panes.first.wait();
+  return correlate(hook, context) ?? ((await paneListing.comes(hook)) ? correlate(hook, context) : undefined);
 }
 
 /** A timeout counts as yes. */

@@ -5,11 +5,12 @@
  * is not kept: then trying again is the point.
  */
 import { createHash } from "node:crypto";
+import { isOfOtherRequest, Once, OnceMemory, type OnceStore } from "../../../daemon/ops/once.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { MAX_AGENTS, REPEAT_WITHOUT_KEY_MS } from "../dashboardLimits.ts";
 import type { DashboardStore } from "../store/store.ts";
 import { INTERRUPTED } from "./failures.ts";
-import { failureResponse, type RespondResponse } from "./respondResponse.ts";
+import { failureResponse, refusalResponse, type RespondResponse } from "./respondResponse.ts";
 
 interface AnswerKeysOptions {
   readonly store: DashboardStore;
@@ -26,77 +27,69 @@ interface RequestIdentity {
 export const requestHash = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 export class AnswerKeys {
-  readonly #options: AnswerKeysOptions;
-  readonly #underWay = new Map<string, { readonly hash: string; readonly response: Promise<RespondResponse> }>();
+  readonly #keys: Once<RespondResponse>;
   /** By agent: the last response without a key that may have typed something. */
-  readonly #uncertain = new Map<
-    number,
-    { readonly hash: string; readonly response: RespondResponse; readonly atMs: number }
-  >();
+  readonly #uncertain: OnceMemory<RespondResponse>;
 
-  constructor(options: AnswerKeysOptions) {
-    this.#options = options;
+  constructor({ store, clock, nowUnixMs }: AnswerKeysOptions) {
+    this.#keys = new Once({ store: answersOf(store, nowUnixMs) });
+    const nowMs = (): number => clock.nowMs();
+    this.#uncertain = new OnceMemory({ maxEntries: MAX_AGENTS, keptMs: REPEAT_WITHOUT_KEY_MS, nowMs });
   }
 
-  /** The response to the same request before; `conflict` when the key was another request's. */
-  earlier(request: RequestIdentity): Promise<RespondResponse> | RespondResponse | "conflict" | undefined {
-    const { agentId, key, hash } = request;
+  /** The response to the same request before, or the refusal of a key that was another request's. */
+  async earlier({ agentId, key, hash }: RequestIdentity): Promise<RespondResponse | undefined> {
     if (key === undefined) {
-      const last = this.#uncertain.get(agentId);
-      const isRepeat = last?.hash === hash && this.#options.clock.nowMs() - last.atMs < REPEAT_WITHOUT_KEY_MS;
-      return isRepeat ? last.response : undefined;
+      const last = this.#uncertain.find([agentId]);
+      return last?.request === hash ? last.result : undefined;
     }
-    const underWay = this.#underWay.get(`${agentId} ${key}`);
-    if (underWay !== undefined) return underWay.hash === hash ? underWay.response : "conflict";
-    const kept = this.#options.store.answer(agentId, key);
-    if (kept === undefined) return undefined;
-    if (kept.requestHash !== hash) return "conflict";
-    if (kept.status === undefined || kept.body === undefined) return failureResponse(INTERRUPTED, undefined);
-    const body = JSON.parse(kept.body) as RespondResponse["body"];
-    return { status: kept.status as RespondResponse["status"], body, isKept: true };
+    try {
+      return await this.#keys.earlier([agentId, key], hash);
+    } catch (error) {
+      if (!isOfOtherRequest(error)) throw error;
+      const message = "This Idempotency-Key was used for another answer; use a new one.";
+      return refusalResponse(409, "idempotency_conflict", message);
+    }
   }
 
   /** Carries the request out; the record that it was begun is on disk before. */
-  async first(request: RequestIdentity, act: () => Promise<RespondResponse>): Promise<RespondResponse> {
-    const { agentId, key, hash } = request;
+  async first({ agentId, key, hash }: RequestIdentity, act: () => Promise<RespondResponse>): Promise<RespondResponse> {
     if (key === undefined) {
       const response = await act();
-      this.#uncertain.delete(agentId);
-      if (response.status === 502 && response.isKept) this.#keepUncertain(agentId, hash, response);
+      this.#uncertain.forget([agentId]);
+      if (response.status === 502 && response.isKept) this.#uncertain.complete([agentId], hash, response);
       return response;
     }
-    const { store } = this.#options;
-    this.#save(request, key, undefined);
-    store.flush();
-    const response = act();
-    const name = `${agentId} ${key}`;
-    this.#underWay.set(name, { hash, response });
-    try {
-      const made = await response;
-      if (made.isKept) this.#save(request, key, made);
-      else store.removeAnswer(agentId, key);
-      return made;
-    } finally {
-      this.#underWay.delete(name);
-    }
+    const begun = (begin: () => void): Promise<RespondResponse> => {
+      begin();
+      return act();
+    };
+    return this.#keys.run([agentId, key], hash, begun, ({ isKept }) => isKept);
   }
+}
 
-  /** Newest last: the oldest beyond the bound has had time to be repeated. */
-  #keepUncertain(agentId: number, hash: string, response: RespondResponse): void {
-    this.#uncertain.set(agentId, { hash, response, atMs: this.#options.clock.nowMs() });
-    if (this.#uncertain.size <= MAX_AGENTS) return;
-    const [oldest = agentId] = this.#uncertain.keys();
-    this.#uncertain.delete(oldest);
-  }
-
-  #save({ agentId, hash }: RequestIdentity, key: string, response: RespondResponse | undefined): void {
-    this.#options.store.save("answers", {
-      agentId,
-      key,
-      requestHash: hash,
-      status: response?.status,
-      body: response === undefined ? undefined : JSON.stringify(response.body),
-      atUnixMs: this.#options.nowUnixMs(),
-    });
-  }
+/** By agent and key. */
+export function answersOf(store: DashboardStore, nowUnixMs: () => number): OnceStore<RespondResponse> {
+  const save = (agentId: number, key: string, hash: string, response: RespondResponse | undefined): void => {
+    const { status, body } = response ?? {};
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    store.save("answers", { agentId, key, requestHash: hash, status, body: text, atUnixMs: nowUnixMs() });
+  };
+  return {
+    find: ([agentId, key]) => {
+      const kept = store.answer(Number(agentId), String(key));
+      if (kept === undefined) return undefined;
+      const { requestHash: request, status, body } = kept;
+      if (status === undefined || body === undefined) {
+        return { request, result: failureResponse(INTERRUPTED, undefined) };
+      }
+      return { request, result: { status, body: JSON.parse(body) as unknown, isKept: true } as RespondResponse };
+    },
+    begin: ([agentId, key], hash) => {
+      save(Number(agentId), String(key), hash, undefined);
+      store.flush();
+    },
+    complete: ([agentId, key], hash, response) => save(Number(agentId), String(key), hash, response),
+    forget: ([agentId, key]) => store.removeAnswer(Number(agentId), String(key)),
+  };
 }

@@ -31,11 +31,7 @@ export async function respond(
   if (agent === undefined) return agentNotFound(agentId);
   const readers = readersOf(context, agent);
   const identity = { agentId, key, hash: requestHash(bytes) };
-  const earlier = answers.earlier(identity);
-  if (earlier === "conflict") {
-    const message = "This Idempotency-Key was used for another answer; use a new one.";
-    return refusalResponse(409, "idempotency_conflict", message);
-  }
+  const earlier = await answers.earlier(identity);
   if (earlier !== undefined) return earlier;
   const target = await targetOf(context, agent, request);
   if (typeof target !== "string") return target;

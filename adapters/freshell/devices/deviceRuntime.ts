@@ -29,11 +29,11 @@ import {
 } from "../../../protocol/api/freshell/rpcCommands.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
+import { requireSameRequest } from "../../../daemon/ops/once.ts";
 import { type LayoutMutation, mutate, type MutationContext, type NewIds } from "./layoutMutations.ts";
 import { findPane, type FoundPane, leavesIn } from "./layoutTarget.ts";
-import { type AskedWithKey, remembered, remembering } from "./rememberedRequests.ts";
 import { Reservations } from "./reservations.ts";
-import { type DeviceStore, openSaved, type SavedDevice } from "./savedDevice.ts";
+import { type AskedWithKey, type DeviceStore, memoryOf, openSaved, type SavedDevice } from "./savedDevice.ts";
 
 interface DeviceOptions {
   readonly deviceId: string;
@@ -140,8 +140,12 @@ export class DeviceRuntime {
     if (idempotencyKey === undefined && needsKey(command)) throw invalid(`${command} needs an idempotencyKey`);
     const key = idempotencyKey ?? this.#options.newId();
     const asked = { caller: callerDeviceId, key, asked: JSON.stringify([command, args]) };
-    const before = remembered(this.#saved.requests, asked, this.#options.nowUnixMs());
-    if (before !== undefined) return { result: before.result, appliedRevision: before.appliedRevision };
+    const before = memoryOf(this.#saved.requests, this.#options.nowUnixMs()).find([callerDeviceId, key]);
+    if (before !== undefined) {
+      requireSameRequest(before.request, asked.asked);
+      const { result, appliedRevision } = before.result;
+      return { result, appliedRevision };
+    }
     const isReserving = phase === "reserve";
     if (isReserving !== hasProcess(command as LayoutMutation, args)) {
       throw invalid(isReserving ? `${command} has no process to reserve a place for` : `${command} comes in phases`);
@@ -218,16 +222,17 @@ export class DeviceRuntime {
   #commit(layout: LayoutSnapshot, result: Done["result"], asked: AskedWithKey | undefined): Done {
     const nowUnixMs = this.#options.nowUnixMs();
     const appliedRevision = this.workspaceRevision + 1;
-    const { requests } = this.#saved;
+    const requests = memoryOf(this.#saved.requests, nowUnixMs);
+    if (asked !== undefined) {
+      const done = { ...asked, atUnixMs: nowUnixMs, appliedRevision, result };
+      requests.complete([asked.caller, asked.key], asked.asked, done);
+    }
     const next: SavedDevice = {
       ...this.#saved,
       ...layout,
       workspaceRevision: appliedRevision,
       updatedAt: nowUnixMs,
-      requests:
-        asked === undefined
-          ? requests
-          : remembering(requests, { ...asked, atUnixMs: nowUnixMs, appliedRevision, result }),
+      requests: [...requests.entries()].map(({ result: one }) => one),
     };
     const published = layoutOf(next, nowUnixMs);
     requireWithin("snapshotBytes", utf8Length(JSON.stringify(published.snapshot)), "the layout in bytes");

@@ -6,7 +6,8 @@ import { RESERVATION_KEPT_MS } from "../../../protocol/api/freshell/rpc.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { LayoutMutation, NewIds } from "./layoutMutations.ts";
-import { type AskedWithKey, requireSame } from "./rememberedRequests.ts";
+import { requireSameRequest } from "../../../daemon/ops/once.ts";
+import type { AskedWithKey } from "./savedDevice.ts";
 
 const MAX_RESERVATIONS = 64;
 
@@ -35,11 +36,11 @@ export class Reservations {
     return [...this.#kept.values()].map(({ reservation }) => reservation);
   }
 
-  /** The one of a caller that asks again. @throws AppError INVALID_ARGUMENT */
+  /** The one of a caller that asks again. @throws AppError ALREADY_EXISTS */
   of({ caller, key, asked }: AskedWithKey): Reservation | undefined {
     const found = this.all.find((one) => one.asked.caller === caller && one.asked.key === key);
     if (found === undefined) return undefined;
-    requireSame(found.asked.asked, asked);
+    requireSameRequest(found.asked.asked, asked);
     this.#keep(found);
     return found;
   }

@@ -2,6 +2,7 @@
  * What a device saves: its layout, the revision, and the requests that must not be done again, in one piece, so that
  * one write holds all of a change or none of it. A saved layout without an owner or a revision gets them once.
  */
+import * as v from "valibot";
 import { matches } from "../../../protocol/api/parse.ts";
 import {
   leavesOf,
@@ -10,9 +11,36 @@ import {
   type LayoutSnapshot,
   parseSnapshot,
 } from "../../../protocol/api/freshell/deviceLayout.ts";
+import { OnceMemory } from "../../../daemon/ops/once.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { type Fields, fieldsOf, isFields } from "../../../protocol/text/jsonObject.ts";
-import { type RememberedRequest, rememberedSchema } from "./rememberedRequests.ts";
+
+const rememberedSchema = v.object({
+  caller: v.string(),
+  key: v.string(),
+  /** Command and arguments. */
+  asked: v.string(),
+  atUnixMs: v.number(),
+  appliedRevision: v.number(),
+  result: v.record(v.string(), v.unknown()),
+});
+type RememberedRequest = v.InferOutput<typeof rememberedSchema>;
+
+/** A device's requests are steps without a run that could be joined: of `Once` it has the memory alone. */
+export const memoryOf = (requests: readonly RememberedRequest[], nowUnixMs: number): OnceMemory<RememberedRequest> =>
+  new OnceMemory({
+    maxEntries: 1_000,
+    keptMs: 86_400_000,
+    nowMs: () => nowUnixMs,
+    entries: requests.map((one) => ({
+      key: [one.caller, one.key],
+      request: one.asked,
+      result: one,
+      atMs: one.atUnixMs,
+    })),
+  });
+
+export type AskedWithKey = Pick<RememberedRequest, "caller" | "key" | "asked">;
 
 export interface SavedDevice extends LayoutSnapshot {
   readonly ownerDeviceId: string;

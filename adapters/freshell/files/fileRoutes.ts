@@ -1,7 +1,14 @@
 /** `/api/files`: what the page's editor reads and writes. Each path is checked each time. */
-import { fileQuerySchema, fileWriteSchema, MAX_FILE_BODY_BYTES } from "../../../protocol/api/freshell/freshellFiles.ts";
+import {
+  fileEntrySchema,
+  fileQuerySchema,
+  fileResponseSchema,
+  fileWriteSchema,
+  folderResponseSchema,
+  MAX_FILE_BODY_BYTES,
+} from "../../../protocol/api/freshell/freshellFiles.ts";
 import type { Route } from "../../kit/guard/routes.ts";
-import { getQuery, post } from "../freshellRequests.ts";
+import { endpoint } from "../freshellRequests.ts";
 import type { TerminalBook } from "../terminals/terminalBook.ts";
 import { allowedPath, type AllowedPath } from "./allowedPath.ts";
 import { TextFiles } from "./textFiles.ts";
@@ -15,13 +22,35 @@ export function fileRoutes(book: Pick<TerminalBook, "list">, homeDir: string): r
       book.list().map(({ identity }) => identity.cwd),
     );
   return [
-    getQuery("/api/files", fileQuerySchema, async (c, { path }) => c.json(await files.read(await allowed(path)))),
-    post(
-      "/api/files",
-      fileWriteSchema,
-      async (c, { path, text, etag }) => c.json(await files.write(await allowed(path), text, etag)),
-      MAX_FILE_BODY_BYTES,
-    ),
-    getQuery("/api/files/list", fileQuerySchema, async (c, { path }) => c.json(await files.list(await allowed(path)))),
+    endpoint({
+      method: "GET",
+      path: "/api/files",
+      auth: true,
+      request: fileQuerySchema,
+      response: { 200: fileResponseSchema },
+      errors: ERRORS,
+      handle: async (c, { path }) => c.json(await files.read(await allowed(path))),
+    }),
+    endpoint({
+      method: "POST",
+      path: "/api/files",
+      auth: true,
+      maxJsonBytes: MAX_FILE_BODY_BYTES,
+      request: fileWriteSchema,
+      response: { 200: fileEntrySchema },
+      errors: [...ERRORS, "INCONSISTENT_STATE"],
+      handle: async (c, { path, text, etag }) => c.json(await files.write(await allowed(path), text, etag)),
+    }),
+    endpoint({
+      method: "GET",
+      path: "/api/files/list",
+      auth: true,
+      request: fileQuerySchema,
+      response: { 200: folderResponseSchema },
+      errors: ERRORS,
+      handle: async (c, { path }) => c.json(await files.list(await allowed(path))),
+    }),
   ];
 }
+
+const ERRORS = ["INVALID_ARGUMENT", "UNAUTHORIZED", "NOT_FOUND", "RESOURCE_LIMIT"] as const;

@@ -16,6 +16,8 @@ export function pageRoutes(directory: string): readonly Route[] {
     head: true,
     auth: false,
     linkable: true,
+    response: { 200: "text/html", 304: "none", 503: "text/plain" },
+    errors: [],
     handle: (c) => files.respond(c, "index.html"),
   };
   return [
@@ -26,6 +28,8 @@ export function pageRoutes(directory: string): readonly Route[] {
       head: true,
       path: "/device/:file{[A-Za-z0-9._-]+}",
       auth: false,
+      response: { 200: "*/*", 304: "none", 404: "text/plain" },
+      errors: [],
       handle: (c) => files.respond(c, c.req.param("file") ?? ""),
     },
   ];

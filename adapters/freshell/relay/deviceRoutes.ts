@@ -4,9 +4,14 @@ import type { Context } from "hono";
 import * as v from "valibot";
 import { tryParse } from "../../../protocol/api/parse.ts";
 import { FRESHELL_MAX_BODY_BYTES, queryFlag } from "../../../protocol/api/freshell/freshellHttp.ts";
+import { OPERATION_ERROR_CODES } from "../../../protocol/api/freshell/freshellErrors.ts";
 import {
+  deviceEntrySchema,
   type DeviceLayoutResponse,
+  deviceLayoutSchema,
   type RpcFailure,
+  rpcFailureSchema,
+  rpcSuccessSchema,
   requestIdSchema,
   type RpcResultMessage,
   type RpcSuccess,
@@ -18,7 +23,7 @@ import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import type { Route } from "../../kit/guard/routes.ts";
 import type { FreshellContext } from "../freshellContext.ts";
 import { faultBody } from "../freshellFaults.ts";
-import { get, getQuery, plain } from "../freshellRequests.ts";
+import { endpoint } from "../freshellRequests.ts";
 import { tokenOf } from "../tokens/credentials.ts";
 import type { Caller } from "./layoutRelay.ts";
 import { failureOf } from "../rpc/outcomes.ts";
@@ -32,14 +37,48 @@ export function deviceRoutes(context: FreshellContext): readonly Route[] {
     throw new AppError("NOT_FOUND", "there is no such device; list the devices");
   };
   return [
-    get("/api/devices", (c) => c.json(layout.presence.list())),
-    get("/api/devices/:id", (c) => c.json(named(c).entry(nowUnixMs()))),
-    getQuery("/api/devices/:id/layout", layoutQuerySchema, (c, { allowStale }) =>
-      layoutResponse(context, c, named(c), allowStale),
-    ),
-    { ...plain("POST", "/api/rpc", (c) => rpcResponse(context, c)), maxJsonBytes: FRESHELL_MAX_BODY_BYTES },
+    endpoint({
+      method: "GET",
+      path: "/api/devices",
+      auth: true,
+      response: { 200: v.array(deviceEntrySchema) },
+      errors: ["INVALID_ARGUMENT"],
+      handle: (c) => c.json(layout.presence.list()),
+    }),
+    endpoint({
+      method: "GET",
+      path: "/api/devices/:id",
+      auth: true,
+      response: { 200: deviceEntrySchema },
+      errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
+      handle: (c) => c.json(named(c).entry(nowUnixMs())),
+    }),
+    endpoint({
+      method: "GET",
+      path: "/api/devices/:id/layout",
+      auth: true,
+      request: layoutQuerySchema,
+      response: { 200: deviceLayoutSchema, ...withStatuses(v.strictObject({ error: rpcFailureSchema.entries.error })) },
+      errors: ["INVALID_ARGUMENT", "NOT_FOUND", "UNAUTHORIZED"],
+      handle: (c, { allowStale }) => layoutResponse(context, c, named(c), allowStale),
+    }),
+    endpoint({
+      method: "POST",
+      path: "/api/rpc",
+      auth: true,
+      // The relay reads the request itself: what is wrong with it is an outcome.
+      maxJsonBytes: FRESHELL_MAX_BODY_BYTES,
+      response: { 200: rpcSuccessSchema, ...withStatuses(rpcFailureSchema) },
+      errors: ["INVALID_ARGUMENT", "UNAUTHORIZED", ...OPERATION_ERROR_CODES],
+      idempotent: true,
+      handle: (c) => rpcResponse(context, c),
+    }),
   ];
 }
+
+/** A failure of an owner or of the relay has the status of its code. */
+const withStatuses = (failure: v.GenericSchema): Route["response"] =>
+  Object.fromEntries(OPERATION_ERROR_CODES.map((code) => [ERROR_SURFACES[code].httpStatus, failure]));
 
 const layoutQuerySchema = v.strictObject({ allowStale: v.optional(queryFlag, "0") });
 

@@ -1,6 +1,7 @@
 /** The parts behind devices and their layouts: presence, the relay, the audit, and what is kept on disk. */
 import { join } from "node:path";
 import type { Log } from "../../../daemon/ops/log.ts";
+import { Once } from "../../../daemon/ops/once.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { type LayoutSnapshot, leavesOf } from "../../../protocol/api/freshell/deviceLayout.ts";
 import type { FreshellConfig } from "../freshellConfig.ts";
@@ -10,7 +11,7 @@ import { DeviceFolder } from "./deviceFolder.ts";
 import { LayoutRelay } from "./layoutRelay.ts";
 import { Presence } from "./presence.ts";
 import { RemoteControl } from "./remoteControl.ts";
-import { ResultMemory } from "./resultMemory.ts";
+import { ResultFile } from "./resultFile.ts";
 
 interface LayoutPlaneOptions extends HybridContext {
   readonly config: Pick<FreshellConfig, "homePath" | "resultsPath">;
@@ -25,7 +26,7 @@ export class LayoutPlane {
   readonly #book: HybridContext["book"];
   readonly #folder: DeviceFolder;
   readonly #audit: AuditLog;
-  readonly #results: ResultMemory;
+  readonly #results: ResultFile;
   readonly #remoteControl: RemoteControl;
 
   constructor({ config, book, server, sessions, waits, clock, nowUnixMs, log }: LayoutPlaneOptions) {
@@ -34,12 +35,12 @@ export class LayoutPlane {
     this.#folder = new DeviceFolder({ path: join(homePath, "devices"), clock, log });
     this.presence = new Presence({ folder: this.#folder, nowUnixMs });
     this.#audit = new AuditLog({ folder: join(homePath, "audit"), nowUnixMs, clock, log });
-    this.#results = new ResultMemory({ path: resultsPath, nowUnixMs, clock, log });
+    this.#results = new ResultFile({ path: resultsPath, nowUnixMs, clock, log });
     this.#remoteControl = new RemoteControl({ path: join(homePath, "remote-control.json"), log });
     this.relay = new LayoutRelay({
       presence: this.presence,
       remoteControl: this.#remoteControl,
-      results: this.#results,
+      results: new Once({ store: this.#results }),
       audit: this.#audit,
       context: { book, server, sessions, waits },
     });

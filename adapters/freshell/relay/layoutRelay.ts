@@ -14,6 +14,7 @@ import {
 } from "../../../protocol/api/freshell/rpc.ts";
 import { hasTerminal, isMutation, parseArgs } from "../../../protocol/api/freshell/rpcCommands.ts";
 import { tryParse } from "../../../protocol/api/parse.ts";
+import type { Once } from "../../../daemon/ops/once.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { attachTerminal } from "../hybrids/attachTerminal.ts";
 import type { HybridCall, HybridContext } from "../hybrids/hybridCall.ts";
@@ -26,12 +27,12 @@ import { offline } from "./ownerLink.ts";
 import { badResult, failure, failureOf } from "../rpc/outcomes.ts";
 import type { Device, Presence } from "./presence.ts";
 import type { RemoteControl } from "./remoteControl.ts";
-import type { ResultMemory } from "./resultMemory.ts";
+import { keyOf } from "./resultFile.ts";
 
 interface LayoutRelayOptions {
   readonly presence: Presence;
   readonly remoteControl: RemoteControl;
-  readonly results: ResultMemory;
+  readonly results: Once<RpcOutcome>;
   readonly audit: AuditLog;
   readonly context: HybridContext;
 }
@@ -137,14 +138,17 @@ export class LayoutRelay {
         `the device ${targetDeviceId} does not let ${callerDeviceId} change its layout: allow it there, or in ~/.freshell/remote-control.json at the server`,
       );
     }
-    return results.once(request, async () => {
+    const perform = async (): Promise<RpcOutcome> => {
       try {
         if (device.owner === undefined) return offline(targetDeviceId);
         return await this.#admitted(device, request, signal, () => this.#options.audit.begin(audited));
       } catch (error) {
         return isAuditError(error) ? auditFailure(error) : failureOf(error);
       }
-    });
+    };
+    if (request.idempotencyKey === undefined) return perform();
+    const { key, asked } = keyOf(request, request.idempotencyKey);
+    return results.run(key, asked, perform);
   }
 
   async #admitted(

@@ -4,9 +4,19 @@ import * as v from "valibot";
 import type { CodingSession } from "./codingSession.ts";
 import type { SdkSession } from "./sdkSession.ts";
 import type { Session } from "./sessionBook.ts";
-import type { FreshellOk, TerminalInputResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
+import {
+  type FreshellOk,
+  freshellOkSchema,
+  type TerminalInputResponse,
+  terminalInputResponseSchema,
+} from "../../../protocol/api/freshell/freshellHttp.ts";
 import { SESSION_PROVIDERS } from "../../../protocol/api/freshell/selectors.ts";
-import type { SessionKillResponse } from "../../../protocol/api/freshell/sessionEvents.ts";
+import {
+  permissionRequestSchema,
+  sessionEntrySchema,
+  type SessionKillResponse,
+  sessionKillResponseSchema,
+} from "../../../protocol/api/freshell/sessionEvents.ts";
 import {
   createSessionSchema,
   sessionAnswerSchema,
@@ -17,7 +27,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import type { Route } from "../../kit/guard/routes.ts";
 import type { FreshellContext } from "../freshellContext.ts";
-import { get, getQuery, plain, post } from "../freshellRequests.ts";
+import { endpoint } from "../freshellRequests.ts";
 
 const OK: FreshellOk = { ok: true };
 const listSchema = v.strictObject({
@@ -29,36 +39,89 @@ export function sessionRoutes({ sessions }: FreshellContext): readonly Route[] {
   const named = (c: Context<GuardEnv>): Session =>
     sessions.require(c.req.param("provider") ?? "", c.req.param("id") ?? "");
   return [
-    getQuery("/api/agent-sessions", listSchema, (c, { provider }) =>
-      c.json(sessions.list(provider).map((session) => session.entry())),
-    ),
-    post("/api/agent-sessions", createSessionSchema, async (c, asked) =>
-      c.json((await sessions.create(asked)).entry(), 201),
-    ),
-    get(ONE, (c) => c.json(named(c).entry())),
-    post(`${ONE}/send`, sessionSendSchema, async (c, { text, images }) => {
-      const session = named(c);
-      const { outputSeq } = session.text;
-      await say(session, text, images);
-      return c.json({ outputSeq } satisfies TerminalInputResponse);
+    endpoint({
+      ...GET,
+      path: "/api/agent-sessions",
+      request: listSchema,
+      response: { 200: v.array(sessionEntrySchema) },
+      errors: ["INVALID_ARGUMENT"],
+      handle: (c, { provider }) => c.json(sessions.list(provider).map((session) => session.entry())),
     }),
-    plain("POST", `${ONE}/interrupt`, async (c) => {
-      await named(c).interrupt();
-      return c.json(OK);
+    endpoint({
+      ...POST,
+      path: "/api/agent-sessions",
+      request: createSessionSchema,
+      response: { 201: sessionEntrySchema },
+      errors: ["INVALID_ARGUMENT", "RESOURCE_LIMIT"],
+      handle: async (c, asked) => c.json((await sessions.create(asked)).entry(), 201),
     }),
-    get(`${ONE}/permissions`, (c) => c.json(askingOf(named(c)).permissions())),
-    post(`${ONE}/answer`, sessionAnswerSchema, async (c, answer) => {
-      await askingOf(named(c)).respond(answer);
-      return c.json(OK);
+    endpoint({
+      ...GET,
+      path: ONE,
+      response: { 200: sessionEntrySchema },
+      errors: OF_ONE,
+      handle: (c) => c.json(named(c).entry()),
     }),
-    plain("DELETE", ONE, async (c) => {
-      const session = named(c);
-      session.kill();
-      await session.ended;
-      return c.json({ ok: true, exitCode: session.exitCode ?? null } satisfies SessionKillResponse);
+    endpoint({
+      ...POST,
+      path: `${ONE}/send`,
+      request: sessionSendSchema,
+      response: { 200: terminalInputResponseSchema },
+      errors: OF_ONE,
+      handle: async (c, { text, images }) => {
+        const session = named(c);
+        const { outputSeq } = session.text;
+        await say(session, text, images);
+        return c.json({ outputSeq } satisfies TerminalInputResponse);
+      },
+    }),
+    endpoint({
+      ...POST,
+      path: `${ONE}/interrupt`,
+      response: { 200: freshellOkSchema },
+      errors: OF_ONE,
+      handle: async (c) => {
+        await named(c).interrupt();
+        return c.json(OK);
+      },
+    }),
+    endpoint({
+      ...GET,
+      path: `${ONE}/permissions`,
+      response: { 200: v.array(permissionRequestSchema) },
+      errors: OF_ONE,
+      handle: (c) => c.json(askingOf(named(c)).permissions()),
+    }),
+    endpoint({
+      ...POST,
+      path: `${ONE}/answer`,
+      request: sessionAnswerSchema,
+      response: { 200: freshellOkSchema },
+      errors: OF_ONE,
+      handle: async (c, answer) => {
+        await askingOf(named(c)).respond(answer);
+        return c.json(OK);
+      },
+    }),
+    endpoint({
+      method: "DELETE",
+      path: ONE,
+      auth: true,
+      response: { 200: sessionKillResponseSchema },
+      errors: OF_ONE,
+      handle: async (c) => {
+        const session = named(c);
+        session.kill();
+        await session.ended;
+        return c.json({ ok: true, exitCode: session.exitCode ?? null } satisfies SessionKillResponse);
+      },
     }),
   ];
 }
+
+const GET = { method: "GET", auth: true } as const;
+const POST = { method: "POST", auth: true } as const;
+const OF_ONE = ["INVALID_ARGUMENT", "INVALID_TARGET", "NOT_FOUND", "INCONSISTENT_STATE", "RESOURCE_LIMIT"] as const;
 
 /** @throws AppError INVALID_TARGET */
 function askingOf(session: Session): SdkSession {

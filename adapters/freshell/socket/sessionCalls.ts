@@ -144,14 +144,8 @@ export class SessionCalls {
   ): Promise<void> {
     const { context, creator, fail, failed } = this.#client;
     const { sessions, sessionCreates } = context;
-    const key = `${kind} ${requestId}`;
-    let made = sessionCreates.find(creator, key);
-    if (made === undefined) {
-      made = sessions.create(asked);
-      sessionCreates.remember(creator, key, made);
-    }
     try {
-      const session = await made;
+      const session = await sessionCreates.run([creator, kind, requestId], "", () => sessions.create(asked));
       if (!this.#isClosed) created(session);
     } catch (thrown) {
       const error = toAppError(thrown);

@@ -103,7 +103,8 @@ export class TerminalCalls {
   #create(message: ClientMessageOf<"terminal.create">): void {
     const { context, creator, fail } = this.#client;
     const { requestId } = message;
-    let made = context.creates.find(creator, requestId);
+    const key = [creator, requestId];
+    let made = context.creates.earlier(key, "");
     if (made === undefined) {
       if (message.restore !== true && !this.#mayCreate()) {
         fail(
@@ -115,8 +116,7 @@ export class TerminalCalls {
         );
         return;
       }
-      made = context.book.create(message);
-      context.creates.remember(creator, requestId, made);
+      made = context.creates.run(key, "", () => context.book.create(message));
     }
     void this.#created(made, requestId);
   }

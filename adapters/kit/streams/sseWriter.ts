@@ -9,7 +9,7 @@ import { STREAM_BUFFER_BYTES, STREAM_KEEP_ALIVE_MS, STREAM_STALL_MS } from "./st
 
 const KEEP_ALIVE = ":\n\n";
 
-interface SseOptions {
+export interface SseOptions {
   readonly outgoing: ServerResponse;
   readonly headers: Readonly<Record<string, string>>;
   readonly clock: Clock;

@@ -24,24 +24,36 @@ export const fileWriteSchema = v.strictObject({
   ),
 });
 
-export interface FileEntry {
+export const fileEntrySchema = v.strictObject({
   /** The real path. */
-  readonly path: string;
+  path: v.string(),
   /** The etag of its content. */
-  readonly etag: string;
-  readonly mtimeMs: number;
-  readonly bytes: number;
-}
+  etag: v.string(),
+  mtimeMs: v.number(),
+  bytes: v.number(),
+});
+export type FileEntry = Readonly<v.InferOutput<typeof fileEntrySchema>>;
 
-export interface FileResponse extends FileEntry {
-  readonly text: string;
-}
+export const fileResponseSchema = v.strictObject({
+  ...fileEntrySchema.entries,
+  text: v.string(),
+});
+export type FileResponse = Readonly<v.InferOutput<typeof fileResponseSchema>>;
 
 /** `GET /api/files/list`. */
-export interface FolderResponse {
-  readonly path: string;
+export const folderResponseSchema = v.strictObject({
+  path: v.string(),
   /** Folders first, sorted by name; at most a few thousand. */
-  readonly entries: readonly { readonly name: string; readonly kind: "file" | "folder" }[];
+  entries: v.pipe(
+    v.array(
+      v.strictObject({
+        name: v.string(),
+        kind: v.picklist(["file", "folder"]),
+      }),
+    ),
+    v.readonly(),
+  ),
   /** True if there are more entries. */
-  readonly cut: boolean;
-}
+  cut: v.boolean(),
+});
+export type FolderResponse = Readonly<v.InferOutput<typeof folderResponseSchema>>;

@@ -76,10 +76,11 @@ export const terminalInputSchema = v.union(
   ],
   "must be {keys, literal?} or {data}, and nothing else",
 );
-export interface TerminalInputResponse {
+export const terminalInputResponseSchema = v.strictObject({
   /** The effect of the input comes after this. */
-  readonly outputSeq: number;
-}
+  outputSeq: v.number(),
+});
+export type TerminalInputResponse = Readonly<v.InferOutput<typeof terminalInputResponseSchema>>;
 
 export const terminalResizeSchema = v.strictObject({ cols: colsSchema, rows: rowsSchema });
 export type TerminalResizeRequest = v.InferInput<typeof terminalResizeSchema>;
@@ -104,46 +105,50 @@ export const terminalCaptureSchema = v.strictObject({
   J: v.optional(described(queryFlag, "Join wrapped lines."), "0"),
   e: v.optional(described(queryFlag, "Keep colours and attributes."), "0"),
 });
-export interface TerminalCaptureResponse {
-  readonly lines: readonly string[];
-  readonly outputSeq: number;
+export const terminalCaptureResponseSchema = v.strictObject({
+  lines: v.pipe(v.array(v.string()), v.readonly()),
+  outputSeq: v.number(),
   /** Whether the lines show exactly the output up to `outputSeq`. */
-  readonly exact: boolean;
-  readonly cols: number;
-  readonly rows: number;
-  readonly status: TerminalStatus;
-}
+  exact: v.boolean(),
+  cols: v.number(),
+  rows: v.number(),
+  status: v.picklist(["running", "exited"]),
+});
+export type TerminalCaptureResponse = Readonly<v.InferOutput<typeof terminalCaptureResponseSchema>>;
 
-type TerminalStatus = "running" | "exited";
-
-/** A terminal in listings and responses. */
-export interface TerminalEntry {
-  readonly terminalId: string;
-  readonly title: string;
-  readonly mode: TerminalMode;
-  readonly status: TerminalStatus;
-  readonly createdAt: number;
-  readonly lastActivityAt: number;
-  readonly cwd: string;
-  readonly cols: number;
-  readonly rows: number;
+/** A terminal as in listings and responses. */
+export const terminalEntrySchema = v.strictObject({
+  terminalId: v.string(),
+  title: v.string(),
+  mode: v.picklist(TERMINAL_MODES),
+  status: v.picklist(["running", "exited"]),
+  createdAt: v.number(),
+  lastActivityAt: v.number(),
+  cwd: v.string(),
+  cols: v.number(),
+  rows: v.number(),
   /** Whether a client is attached. */
-  readonly hasClients: boolean;
+  hasClients: v.boolean(),
   /** The program's pid; null once it has ended. */
-  readonly pid: number | null;
+  pid: v.nullable(v.number()),
   /** Present once it has ended, if known; 128 plus the signal's number for a killed program. */
-  readonly exitCode?: number | undefined;
+  exitCode: v.optional(v.number()),
   /** The retained output. */
-  readonly bufferRef: { readonly outputSeq: number; readonly tailSeq: number };
+  bufferRef: v.strictObject({
+    outputSeq: v.number(),
+    tailSeq: v.number(),
+  }),
   /** Set if it was created for a device's pane and no device has confirmed that a pane shows it. */
-  readonly orphan?: true;
-}
+  orphan: v.exactOptional(v.literal(true)),
+});
+export type TerminalEntry = Readonly<v.InferOutput<typeof terminalEntrySchema>>;
 
-export interface TerminalKillResponse {
-  readonly ok: true;
+export const terminalKillResponseSchema = v.strictObject({
+  ok: v.literal(true),
   /** Null if unknown. */
-  readonly exitCode: number | null;
-}
+  exitCode: v.nullable(v.number()),
+});
+export type TerminalKillResponse = Readonly<v.InferOutput<typeof terminalKillResponseSchema>>;
 
 const idText = v.pipe(v.string(), notEmpty);
 /** The options of a wait: at least one predicate; all given ones must hold together (seed 002 §8.3). */
@@ -172,20 +177,22 @@ export const waitOptions = {
 };
 export const freshellWaitSchema = v.strictObject(waitOptions);
 
-export interface FreshellWaitMatch {
-  readonly predicate: "pattern" | "stable" | "exit" | "prompt";
-  readonly text?: string | undefined;
+const freshellWaitMatchSchema = v.strictObject({
+  predicate: v.picklist(["pattern", "stable", "exit", "prompt"]),
+  text: v.optional(v.string()),
   /** The position after the matched text. */
-  readonly outputSeq?: number | undefined;
-}
-export interface FreshellWaitResponse {
-  readonly matched: readonly FreshellWaitMatch[];
-  readonly outputSeq: number;
-  readonly exitCode?: number | undefined;
+  outputSeq: v.optional(v.number()),
+});
+export type FreshellWaitMatch = Readonly<v.InferOutput<typeof freshellWaitMatchSchema>>;
+export const freshellWaitResponseSchema = v.strictObject({
+  matched: v.pipe(v.array(freshellWaitMatchSchema), v.readonly()),
+  outputSeq: v.number(),
+  exitCode: v.optional(v.number()),
   /** For a session that has ended: `SessionEntry.failure`. */
-  readonly failure?: string | undefined;
-  readonly elapsedMs: number;
-}
+  failure: v.optional(v.string()),
+  elapsedMs: v.number(),
+});
+export type FreshellWaitResponse = Readonly<v.InferOutput<typeof freshellWaitResponseSchema>>;
 
 export const deviceSchema = {
   deviceId: described(
@@ -199,25 +206,29 @@ export const deviceSessionSchema = v.strictObject(deviceSchema);
 export type DeviceSessionRequest = v.InferInput<typeof deviceSessionSchema>;
 export const refreshSchema = v.strictObject({ refreshToken: idText });
 
-export interface DeviceSessionResponse {
-  readonly deviceToken: string;
-  readonly refreshToken: string;
+export const deviceSessionResponseSchema = v.strictObject({
+  deviceToken: v.string(),
+  refreshToken: v.string(),
   /** When the device token expires. */
-  readonly expiresAt: number;
-  readonly deviceId: string;
-  readonly scopes: readonly string[];
-}
+  expiresAt: v.number(),
+  deviceId: v.string(),
+  scopes: v.pipe(v.array(v.string()), v.readonly()),
+});
+export type DeviceSessionResponse = Readonly<v.InferOutput<typeof deviceSessionResponseSchema>>;
 
-export interface FreshellHealth {
-  readonly app: "freshell";
-  readonly ok: true;
-  readonly version: string;
+export const freshellHealthSchema = v.strictObject({
+  app: v.literal("freshell"),
+  ok: v.literal(true),
+  version: v.string(),
   /** Whether tmux is available. */
-  readonly ready: boolean;
-}
-export interface LanInfo {
-  readonly ips: readonly string[];
-}
-export interface FreshellOk {
-  readonly ok: true;
-}
+  ready: v.boolean(),
+});
+export type FreshellHealth = Readonly<v.InferOutput<typeof freshellHealthSchema>>;
+export const lanInfoSchema = v.strictObject({
+  ips: v.pipe(v.array(v.string()), v.readonly()),
+});
+export type LanInfo = Readonly<v.InferOutput<typeof lanInfoSchema>>;
+export const freshellOkSchema = v.strictObject({
+  ok: v.literal(true),
+});
+export type FreshellOk = Readonly<v.InferOutput<typeof freshellOkSchema>>;

@@ -11,7 +11,7 @@
 import * as v from "valibot";
 import { tryParse } from "../parse.ts";
 import { AppError } from "../../errors.ts";
-import { OPERATION_ERROR_CODES, type FreshellFault, type OperationErrorCode } from "./freshellErrors.ts";
+import { type FreshellFault, OPERATION_ERROR_CODES, type OperationErrorCode } from "./freshellErrors.ts";
 import { DEVICE_ID } from "./freshellHttp.ts";
 import { checkedObject, isMutation, needsKey, RPC_ARGS, type RpcCommand } from "./rpcCommands.ts";
 import type { LayoutSnapshot } from "./deviceLayout.ts";
@@ -170,15 +170,16 @@ export interface PresenceMessage {
 }
 
 /** Times are Unix milliseconds. */
-export interface DeviceEntry {
-  readonly deviceId: string;
-  readonly deviceLabel: string;
-  readonly deviceType: "browser" | "cli";
-  readonly online: boolean;
-  readonly lastSeenAt: number;
+export const deviceEntrySchema = v.strictObject({
+  deviceId: v.string(),
+  deviceLabel: v.string(),
+  deviceType: v.picklist(["browser", "cli"]),
+  online: v.boolean(),
+  lastSeenAt: v.number(),
   /** Null if its layout is unknown. */
-  readonly workspaceRevision: number | null;
-}
+  workspaceRevision: v.nullable(v.number()),
+});
+export type DeviceEntry = Readonly<v.InferOutput<typeof deviceEntrySchema>>;
 
 /** `GET /api/devices/:id/layout`. */
 export interface DeviceLayoutResponse {
@@ -190,5 +191,36 @@ export interface DeviceLayoutResponse {
   readonly workspaceRevision: number;
   readonly snapshot: LayoutSnapshot;
 }
+/** The same as it is sent: the owner's fields may be more. */
+export const deviceLayoutSchema = v.looseObject({
+  source: v.picklist(["live", "cache"]),
+  ownerDeviceId: v.string(),
+  capturedAt: v.number(),
+  ownerOnline: v.boolean(),
+  ownerLastSeenAt: v.number(),
+  workspaceRevision: v.number(),
+  snapshot: anObject,
+});
+
+/** An outcome as it is sent: over HTTP with the status of its code. */
+export const rpcSuccessSchema = v.strictObject({
+  type: v.literal("layout.rpc.result"),
+  requestId: v.string(),
+  ok: v.literal(true),
+  result: anObject,
+  appliedRevision: v.optional(revisionSchema),
+});
+export const rpcFailureSchema = v.strictObject({
+  type: v.literal("layout.rpc.result"),
+  requestId: v.string(),
+  ok: v.literal(false),
+  error: v.strictObject({
+    code: v.picklist(OPERATION_ERROR_CODES),
+    message: v.string(),
+    details: v.optional(anObject),
+    stage: v.optional(v.picklist(["relay", "owner"])),
+    currentRevision: v.optional(revisionSchema),
+  }),
+});
 
 const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message);

@@ -2,7 +2,8 @@
  * Events of coding agents' sessions for clients: frames of `/ws`, and entries over HTTP. A program's output is in `content`,
  * `event`, `input`, `arguments`, `output` and `message`: foreign text, to be displayed only as text.
  */
-import type { CodingProvider, SessionKind } from "./sessionNames.ts";
+import * as v from "valibot";
+import { CODING_PROVIDERS, type CodingProvider, SESSION_KINDS } from "./sessionNames.ts";
 
 /** A part of a message, as its program sends it; unknown kinds from later versions are passed on. */
 export type ContentBlock =
@@ -29,7 +30,8 @@ export interface SessionUsage {
   readonly cache_read_input_tokens?: number | undefined;
 }
 
-export type SessionStatus = "starting" | "connected" | "running" | "idle" | "compacting" | "exited";
+const SESSION_STATUSES = ["starting", "connected", "running", "idle", "compacting", "exited"] as const;
+export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
 /** `user` is a person or a tool, `assistant` the program. */
 export interface HistoryMessage {
@@ -40,16 +42,20 @@ export interface HistoryMessage {
 }
 
 /** A program's request for permission. It stays open until somebody answers it or the program withdraws it. */
-export interface PermissionRequest {
-  readonly requestId: string;
-  readonly subtype: "can_use_tool";
-  readonly tool: { readonly name: string; readonly input: Readonly<Record<string, unknown>> };
-  readonly toolUseID?: string | undefined;
+export const permissionRequestSchema = v.strictObject({
+  requestId: v.string(),
+  subtype: v.literal("can_use_tool"),
+  tool: v.strictObject({
+    name: v.string(),
+    input: v.record(v.string(), v.unknown()),
+  }),
+  toolUseID: v.optional(v.string()),
   /** Suggested values of `updatedPermissions`, with which the program does not ask again. */
-  readonly suggestions?: readonly unknown[] | undefined;
-  readonly blockedPath?: string | undefined;
-  readonly decisionReason?: string | undefined;
-}
+  suggestions: v.optional(v.pipe(v.array(v.unknown()), v.readonly())),
+  blockedPath: v.optional(v.string()),
+  decisionReason: v.optional(v.string()),
+});
+export type PermissionRequest = Readonly<v.InferOutput<typeof permissionRequestSchema>>;
 
 /** An event of an `sdk` session; with `sessionId` added, it is a frame to all attached clients. */
 export type SdkEvent =
@@ -169,32 +175,37 @@ export type SessionServerMessage =
   | { readonly type: "codingcli.killed"; readonly sessionId: string; readonly success: boolean };
 
 /** A session in listings and responses; times are Unix milliseconds. */
-export interface SessionEntry {
-  readonly provider: SessionKind;
+export const sessionEntrySchema = v.strictObject({
+  provider: v.picklist(SESSION_KINDS),
   /** The program. */
-  readonly codingProvider: CodingProvider;
-  readonly sessionId: string;
-  readonly status: SessionStatus;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly cwd: string;
-  readonly model?: string | undefined;
+  codingProvider: v.picklist(CODING_PROVIDERS),
+  sessionId: v.string(),
+  status: v.picklist(SESSION_STATUSES),
+  createdAt: v.number(),
+  updatedAt: v.number(),
+  cwd: v.string(),
+  model: v.optional(v.string()),
   /** The program's own id, once it has reported it. */
-  readonly cliSessionId?: string | undefined;
+  cliSessionId: v.optional(v.string()),
   /** The program's pid; null once it has ended. */
-  readonly pid: number | null;
-  readonly exitCode?: number | undefined;
+  pid: v.nullable(v.number()),
+  exitCode: v.optional(v.number()),
   /** Why it ended unexpectedly: its exit and the end of its standard error, in one line. */
-  readonly failure?: string | undefined;
+  failure: v.optional(v.string()),
   /** Number of unanswered permission requests. */
-  readonly openPermissions: number;
+  openPermissions: v.number(),
   /** Its kept text, which waits read. */
-  readonly bufferRef: { readonly outputSeq: number; readonly tailSeq: number };
-}
+  bufferRef: v.strictObject({
+    outputSeq: v.number(),
+    tailSeq: v.number(),
+  }),
+});
+export type SessionEntry = Readonly<v.InferOutput<typeof sessionEntrySchema>>;
 
 /** `DELETE /api/agent-sessions/:provider/:id`, once the program is gone. */
-export interface SessionKillResponse {
-  readonly ok: true;
+export const sessionKillResponseSchema = v.strictObject({
+  ok: v.literal(true),
   /** Null if unknown. */
-  readonly exitCode: number | null;
-}
+  exitCode: v.nullable(v.number()),
+});
+export type SessionKillResponse = Readonly<v.InferOutput<typeof sessionKillResponseSchema>>;

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { afterAll } from "vitest";
+import "./routeChecks.ts";
 
 const home = mkdtempSync(join(tmpdir(), "tw-home-"));
 process.env["HOME"] = home;

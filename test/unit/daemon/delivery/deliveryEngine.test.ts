@@ -280,3 +280,44 @@ describe("turns", () => {
     expect(pane.typed).toEqual([]);
   });
 });
+
+describe("a delivery with an idempotency key", () => {
+  const idempotencyKey = "k-1";
+
+  test("is repeated from its record, and types nothing again", async () => {
+    const pane = claude();
+    const { delivery, request, work } = deliver(pane, { idempotencyKey });
+    const joined = delivery.submit(request);
+    const first = await pane.during(work);
+    expect(first.outcome).toBe("submitted");
+    expect([await joined, await delivery.submit(request)]).toEqual(
+      [1, 2].map(() => Object.assign({ ...first }, { repeated: true })),
+    );
+    await expect(delivery.submit({ ...request, text: "other" })).rejects.toMatchObject({ code: "ALREADY_EXISTS" });
+    expect(enters(pane)).toHaveLength(1);
+  });
+
+  test("that failed after it typed something fails again in the same way", async () => {
+    const pane = claude();
+    pane.answer = () => pane.draw(DIALOG);
+    const { delivery, request, work } = deliver(pane, { idempotencyKey });
+    await expect(pane.during(work)).rejects.toMatchObject({ details: { textWritten: true } });
+    const repeat = pane.during(delivery.submit(request));
+    await expect(repeat).rejects.toMatchObject({ code: "WRONG_STATE", details: { textWritten: true, repeated: true } });
+    expect(pane.typed).toHaveLength(1);
+  });
+
+  test("that failed before it typed anything is tried again", async () => {
+    const pane = claude();
+    pane.draw(DIALOG);
+    const { delivery, request, work } = deliver(pane, { idempotencyKey });
+    await expect(pane.during(work)).rejects.toMatchObject({ code: "WRONG_STATE" });
+    pane.draw(prompt(""), { col: 2, row: 1 });
+    expect(await pane.during(delivery.submit(request))).toMatchObject({ outcome: "submitted" });
+  });
+
+  test.each(["", "a b", "é", "x".repeat(256)])("%j is refused", async (invalid) => {
+    const { work } = deliver(claude(), { idempotencyKey: invalid });
+    await expect(work).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+});

@@ -3,20 +3,24 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { assert as holds, asyncProperty, constantFrom, array, string, oneof, record } from "fast-check";
 import { Hono } from "hono";
+import * as v from "valibot";
 import { expect, test } from "vitest";
 import { createGuard, type GuardEnv, type GuardOptions } from "../../../../../adapters/kit/guard/requestGuard.ts";
 import { methodsOf, type Route, serveRoutes } from "../../../../../adapters/kit/guard/routes.ts";
 import { ENDPOINTS } from "../../../../../adapters/native/endpoints.ts";
 import { visibleError } from "../../../../../adapters/kit/guard/httpErrors.ts";
+import { AppError } from "../../../../../protocol/errors.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
+import { takeDifferences } from "../../../../support/daemon/routeChecks.ts";
 
 const handle: Route["handle"] = (c) => c.json({ path: c.req.routePath, params: c.req.param() });
+const SAYS = { response: { 200: v.unknown() }, errors: [] } as const;
 const ROUTES: readonly Route[] = [
-  { method: "GET", path: "/", auth: false, head: true, linkable: true, handle },
-  { method: "GET", path: "/things/status", auth: false, handle },
-  { method: "POST", path: "/things/:thing", auth: true, maxJsonBytes: 10, handle },
-  { method: "DELETE", path: "/things/:thing", auth: false, handle },
-  { method: "GET", path: "/agents/:id{[0-9]+}/turns/:turn", auth: true, handle },
+  { method: "GET", path: "/", auth: false, head: true, linkable: true, handle, ...SAYS },
+  { method: "GET", path: "/things/status", auth: false, handle, ...SAYS },
+  { method: "POST", path: "/things/:thing", auth: true, maxJsonBytes: 10, handle, ...SAYS },
+  { method: "DELETE", path: "/things/:thing", auth: false, handle, ...SAYS },
+  { method: "GET", path: "/agents/:id{[0-9]+}/turns/:turn", auth: true, handle, ...SAYS },
 ];
 
 function appOf(routes: readonly Route[], options: Partial<GuardOptions> = {}) {
@@ -91,7 +95,7 @@ function byHand(method: string, path: string): string | undefined {
 }
 
 test("every path finds the route that a comparison by segments finds", async () => {
-  const { ask } = appOf(ENDPOINTS.map(({ method, path }): Route => ({ method, path, auth: false, handle })));
+  const { ask } = appOf(ENDPOINTS.map(({ method, path }): Route => ({ method, path, auth: false, handle, ...SAYS })));
   const known = ENDPOINTS.map(({ path }) => path);
   const words = [...new Set(known.flatMap((path) => path.split("/")))].filter((word) => !word.startsWith(":"));
   const segment = oneof(constantFrom(...words, "", "%5", "a b", "{x}", "*", ":pane"), string({ maxLength: 5 }));
@@ -120,4 +124,33 @@ test("no listener registers a route but through its guard", () => {
       /\bapp\s*\.(?:get|post|put|patch|delete|all|use|on|route|mount)\(/.test(readFileSync(join(root, name), "utf8")),
     );
   expect(own).toEqual([join("kit", "guard", "routes.ts")]);
+});
+
+test("what a route sends or throws beyond its row is found by every test", async () => {
+  const row = { method: "GET", auth: false, response: { 200: v.strictObject({ ok: v.boolean() }) } } as const;
+  const { ask } = appOf([
+    { ...row, path: "/right", errors: ["NOT_FOUND"], handle: (c) => c.json({ ok: true, left: undefined }) },
+    { ...row, path: "/wrong", errors: [], handle: (c) => c.json({ ok: 1 }) },
+    { ...row, path: "/more", errors: [], handle: (c) => c.json({ ok: true, more: 1 }) },
+    { ...row, path: "/status", errors: [], handle: (c) => c.json({ ok: true }, 202) },
+    { ...row, path: "/text", errors: [], handle: (c) => c.text("ok") },
+    {
+      ...row,
+      path: "/throws",
+      errors: ["INVALID_ARGUMENT"],
+      handle: () => {
+        throw new AppError("NOT_FOUND", "gone");
+      },
+    },
+  ]);
+  await ask("GET", "/right");
+  expect(takeDifferences()).toEqual([]);
+  for (const path of ["/wrong", "/more", "/status", "/text", "/throws"]) await ask("GET", path);
+  expect(takeDifferences()).toEqual([
+    "GET /wrong: ok: Invalid type: Expected boolean but received 1",
+    'GET /more: more: Invalid key: Expected never but received "more"',
+    "GET /status: no response 202",
+    "GET /text: no response 200 of text/plain",
+    "GET /throws: no error NOT_FOUND: gone",
+  ]);
 });
