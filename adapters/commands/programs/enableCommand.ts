@@ -10,7 +10,7 @@ import { configFilePath, readConfigFile } from "../connection/configuration.ts";
 const NEW_FILE_MODE = 0o600;
 const NAME = {
   name: "NAME",
-  description: "addin: the add-in's bridge; team: the file that tells pi where the daemon is",
+  description: "addin: the add-in's bridge; team: the file that tells the team's extension where the daemon is",
   choices: OPT_IN_NAMES,
 };
 

@@ -16,7 +16,7 @@ export const serveCommand: CommandSpec = {
   details: [
     "Starts only services that leave other programs' files alone. Two parts start only when asked for, with `tmuxwire " +
       "enable NAME` permanently or --with NAME once: the add-in's bridge (it creates a certificate authority) and the file " +
-      "that tells pi where the daemon is.",
+      "that tells the team's extension where the daemon is.",
     "Prints a line per listener on stdout and logs JSON lines on stderr. SIGTERM or SIGINT stops it within two seconds; " +
       "programs in panes keep running. A part that cannot start is reported in one line, with what to change, and the others " +
       "run; with --only, or if no part can start, the daemon exits with 1.",
@@ -34,7 +34,10 @@ export const serveCommand: CommandSpec = {
   ],
   examples: [
     { line: "tmuxwire serve", does: "native API, dashboard, team's routes, and Freshell when AUTH_TOKEN is set" },
-    { line: "tmuxwire serve --with addin,team", does: "also the add-in's bridge and the file for pi" },
+    {
+      line: "tmuxwire serve --with addin,team",
+      does: "also the add-in's bridge and the file for the team's extension",
+    },
     { line: "tmuxwire serve --only addin --http", does: "the add-in's bridge over plain http" },
   ],
   run: (call) =>
