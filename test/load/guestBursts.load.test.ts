@@ -95,7 +95,7 @@ async function bursts(socket: PrivateSocket, random: Random): Promise<void> {
 /** As a dashboard and its pages do: every pane's stream and readiness, again whenever it can be had. */
 function watchEverything(
   server: TmuxServer,
-): Disposable & { readonly count: () => number; readonly heard: Set<PaneId> } {
+): Disposable & { readonly look: () => void; readonly count: () => number; readonly heard: Set<PaneId> } {
   const readiness = realReadiness();
   const watched = new Set<PaneId>();
   const streaming = new Set<PaneId>();
@@ -122,6 +122,7 @@ function watchEverything(
   const off = server.subscribe(look);
   look();
   return {
+    look,
     count: () => watched.size,
     heard,
     [Symbol.dispose]: () => {
@@ -137,12 +138,14 @@ function watchEverything(
  */
 async function untilStreaming(
   server: TmuxServer,
-  heard: Set<PaneId>,
+  { heard, look }: { readonly heard: Set<PaneId>; readonly look: () => void },
   { socket, isAlive }: { readonly socket: PrivateSocket; readonly isAlive: () => Promise<boolean> },
 ): Promise<number | undefined> {
   const startMs = performance.now();
   heard.clear();
   for (;;) {
+    // No event tells of a new pane in a session that is known.
+    look();
     const silent = server.panes().filter(({ id }) => !heard.has(id));
     if (!(await isAlive())) return undefined;
     if (server.panes().length > 0 && silent.length === 0 && server.status().waiting === undefined)
@@ -179,7 +182,7 @@ async function round(seed: number): Promise<RoundEnd> {
     await registerAll(dashboard.url, [desk, ...server.panes().map(({ id }) => id)].slice(0, CARDS));
     await begun;
     expect(all.count()).toBeGreaterThan(0);
-    return { streamsMs: (await isAlive()) ? await untilStreaming(server, all.heard, { socket, isAlive }) : undefined };
+    return { streamsMs: (await isAlive()) ? await untilStreaming(server, all, { socket, isAlive }) : undefined };
   } finally {
     await begun;
     await server.close();
