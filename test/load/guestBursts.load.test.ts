@@ -150,8 +150,8 @@ async function untilStreaming(
     if (!(await isAlive())) return undefined;
     if (server.panes().length > 0 && silent.length === 0 && server.status().waiting === undefined)
       return performance.now() - startMs;
-    // The terminal echoes it. One by one: a pane that has ended must not keep the others from it.
-    for (const { id } of silent) await ask(socket, "send-keys", "-t", id, "x");
+    // The terminal echoes it. A pane that has ended keeps those behind it from it until it is no longer listed.
+    await ask(socket, ...silent.flatMap(({ id }) => ["send-keys", "-t", id, "x", ";"]));
     await delay(20);
   }
 }
