@@ -4,7 +4,7 @@
  * copy-mode check, no quoting: what it leaves out is what ours costs.
  */
 import { StringDecoder } from "node:string_decoder";
-import type { OpenTransport, Transport } from "../daemon/host/transport.ts";
+import type { OpenTransport, Transport } from "../daemon/host/clients/transport.ts";
 
 /** Options that an owned server has too: tmux does the same work for every contender. */
 export const QUIET_SERVER = ["history-limit 10000", "status off", "automatic-rename off", "remain-on-exit on"].flatMap(

@@ -4,7 +4,7 @@
  */
 import { WebSocket } from "ws";
 import { decodeStreamFrame, STREAM_PROTOCOL } from "../protocol/api/nativeFrames.ts";
-import { openPtyTransport } from "../daemon/host/ptyTransport.ts";
+import { openPtyTransport } from "../daemon/host/clients/ptyTransport.ts";
 import { captureLines, pollUntilSeen } from "./baseline.ts";
 import { ECHO, naiveEcho, naiveReady, nextToken, READY, seenMs, subprocessEcho } from "./echoBench.ts";
 import {

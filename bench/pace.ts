@@ -7,7 +7,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
-import { openPtyTransport } from "../daemon/host/ptyTransport.ts";
+import { openPtyTransport } from "../daemon/host/clients/ptyTransport.ts";
 import { captureLines, pollUntilSeen, sendText } from "./baseline.ts";
 import { ASKS_FOR_CAPTURE, ECHO, naiveEcho, naiveReady, nextToken, READY, seenMs } from "./echoBench.ts";
 import { check, type Contender, type Emit, figureOf, quantile, timed } from "./figures.ts";

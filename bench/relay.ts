@@ -4,7 +4,7 @@
  */
 import type { AddressInfo } from "node:net";
 import { WebSocketServer } from "ws";
-import { openPtyTransport } from "../daemon/host/ptyTransport.ts";
+import { openPtyTransport } from "../daemon/host/clients/ptyTransport.ts";
 import { ASKS_FOR_CAPTURE, ECHO, naiveReady } from "./echoBench.ts";
 import { naivePane } from "./privateServer.ts";
 

@@ -3,9 +3,9 @@
  * command that does nothing, and many such commands in one go.
  */
 import { ControlConnection } from "../daemon/connection/controlConnection.ts";
-import { openPipeTransport } from "../daemon/host/pipeTransport.ts";
-import { openPtyTransport } from "../daemon/host/ptyTransport.ts";
-import type { OpenTransport } from "../daemon/host/transport.ts";
+import { openPipeTransport } from "../daemon/host/clients/pipeTransport.ts";
+import { openPtyTransport } from "../daemon/host/clients/ptyTransport.ts";
+import type { OpenTransport } from "../daemon/host/clients/transport.ts";
 import { pollUntilSeen, tmuxProcess } from "./baseline.ts";
 import { ECHO, naiveEcho, naiveReady, nextToken, READY, subprocessEcho } from "./echoBench.ts";
 import { check, compare, compareTrials, type Contender, type Emit, timed, type Trial, trialOf } from "./figures.ts";

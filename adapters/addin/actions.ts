@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { Capture, CaptureOptions, InputPart } from "../../daemon/tmux/io.ts";
-import { typedBytes } from "../../daemon/panes/typedBytes.ts";
+import { typedBytes } from "../../daemon/panes/input/typedBytes.ts";
 import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";

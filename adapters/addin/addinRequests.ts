@@ -5,7 +5,7 @@
  */
 import { stat } from "node:fs/promises";
 import { tryParse } from "../../protocol/api/parse.ts";
-import { isKeyName } from "../../daemon/panes/keys.ts";
+import { isKeyName } from "../../daemon/panes/input/keys.ts";
 import type { AddinField, AddinFields, AddinRequest } from "../../protocol/api/addinMessages.ts";
 import { ADDIN_FIELD_ORDER, addinFieldsSchema, narrowAddinRequest } from "../../protocol/api/addinMessages.ts";
 import { AppError } from "../../protocol/errors.ts";

@@ -1,6 +1,6 @@
 /** The page's agent routes beyond the contract: all cards, the history, the live pane, and control of it. */
 import type { Context } from "hono";
-import { isKeyName } from "../../daemon/panes/keys.ts";
+import { isKeyName } from "../../daemon/panes/input/keys.ts";
 import type { InputPart } from "../../daemon/tmux/io.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isPaneId, type PaneId } from "../../protocol/ids.ts";

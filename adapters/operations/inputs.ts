@@ -2,7 +2,7 @@
 import type * as v from "valibot";
 import type { CaptureOptions, InputPart } from "../../daemon/tmux/io.ts";
 import type { StreamStart } from "../../daemon/panes/subscription.ts";
-import { typedBytes } from "../../daemon/panes/typedBytes.ts";
+import { typedBytes } from "../../daemon/panes/input/typedBytes.ts";
 import type { WaitPane } from "../../daemon/waits/waitReading.ts";
 import type { WaitRequest } from "../../daemon/waits/waitRequest.ts";
 import type { NativeInputPart } from "../../protocol/api/nativeRequests.ts";

@@ -8,12 +8,12 @@ import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
-import { DaemonClient, type DaemonClientOptions, TeamToolError } from "./daemonClient.ts";
-import { defaultAgentId, discoverTeamd, discoverTeamId, type Environment } from "./discovery.ts";
+import { DaemonClient, type DaemonClientOptions, TeamToolError } from "./teamd/daemonClient.ts";
+import { defaultAgentId, discoverTeamd, discoverTeamId, type Environment } from "./teamd/discovery.ts";
 import { teamErrorName, teamError } from "./teamErrors.ts";
 import type { PiApi, PiContext, ToolCallEvent, ToolResult } from "./piApi.ts";
 import { isToolName, type ToolName, TOOLS } from "./piTools.ts";
-import { type Teamd, TeamdClient } from "./teamd.ts";
+import { type Teamd, TeamdClient } from "./teamd/teamd.ts";
 
 export interface PiExtensionOptions extends Omit<DaemonClientOptions, "env"> {
   /** Default: this process's environment. */

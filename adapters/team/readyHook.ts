@@ -2,7 +2,7 @@
  * Loaded into every worker's pi (`pi -e`): reports on pi's own terminal when pi is ready for a prompt and when it works on
  * one, as OSC 7501, which terminals ignore and the daemon reads. It uses no network and no secret, and only pi's events.
  */
-import { unguardPrompt } from "./workerPrompt.ts";
+import { unguardPrompt } from "./start/workerPrompt.ts";
 
 interface HookApi {
   on(event: string, handler: (event: unknown, context?: unknown) => unknown): void;

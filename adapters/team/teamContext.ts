@@ -4,7 +4,7 @@ import type { Log } from "../../daemon/ops/log.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { teamError } from "./teamErrors.ts";
-import { type Teamd, TeamdClient } from "./teamd.ts";
+import { type Teamd, TeamdClient } from "./teamd/teamd.ts";
 import type { TeamServers } from "./teamServers.ts";
 
 export interface TeamWorker {

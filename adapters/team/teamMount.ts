@@ -17,7 +17,7 @@ import { endpointsOf } from "../kit/guard/routes.ts";
 import type { TeamContext } from "./teamContext.ts";
 import { teamError, teamErrorBody, teamErrorWord } from "./teamErrors.ts";
 import { attachTo, captureSession, listSessions } from "./operations.ts";
-import { Starts } from "./starts.ts";
+import { Starts } from "./start/starts.ts";
 
 export const TEAM_PREFIX = "/team/v1/tmux/";
 

@@ -13,7 +13,7 @@ import { CommandQueue, type Outcome, type Reply, type Settle } from "./commandQu
 import { faulty } from "./connectionErrors.ts";
 import { createNonce, nonceCommand } from "./framing.ts";
 import { USUAL_TMUX, type TmuxFeatures } from "./tmuxFeatures.ts";
-import type { OpenTransport, Transport, TransportOptions } from "../host/transport.ts";
+import type { OpenTransport, Transport, TransportOptions } from "../host/clients/transport.ts";
 
 const NONE: ReplyShape = { kind: "none" };
 const OURS: ReplyShape = { kind: "ours" };

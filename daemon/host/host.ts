@@ -4,8 +4,8 @@
  */
 import type { HostProcesses } from "./hostProcesses.ts";
 import type { RunProgram } from "./runProgram.ts";
-import type { OpenDirect } from "./directTransport.ts";
-import type { OpenTransport } from "./transport.ts";
+import type { OpenDirect } from "./clients/directTransport.ts";
+import type { OpenTransport } from "./clients/transport.ts";
 
 export type HostName = "linux" | "darwin" | "unknown";
 

@@ -1,7 +1,7 @@
 /** This machine as a `Host`. */
-import { darwinHost } from "./darwinHost.ts";
+import { darwinHost } from "./darwin/darwinHost.ts";
 import type { Host } from "./host.ts";
-import { linuxHost } from "./linuxHost.ts";
+import { linuxHost } from "./linux/linuxHost.ts";
 import { unknownHost } from "./unknownHost.ts";
 
 export function localHost(platform: string = process.platform): Host {

@@ -1,6 +1,6 @@
 /** A host that can only start tmux and knows nothing else; every part of the daemon must work with it. */
 import type { Host, HostClients } from "./host.ts";
-import { localClients } from "./localClients.ts";
+import { localClients } from "./clients/localClients.ts";
 import { nothing, nothingLater, unknownProcesses } from "./unknownProcesses.ts";
 
 export const unknownHost = (clients: HostClients = localClients): Host => ({

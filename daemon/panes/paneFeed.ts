@@ -11,7 +11,7 @@ import type { InputPart, Snapshot } from "../tmux/io.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 import type { ExitStatus, OutputOptions, OutputSource } from "../tmux/outputSource.ts";
-import { typedBytes } from "./typedBytes.ts";
+import { typedBytes } from "./input/typedBytes.ts";
 
 /**
  * Flood control: within a window, this many bytes or flushes go at once; what follows waits for the window's end. A

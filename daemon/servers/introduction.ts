@@ -3,8 +3,8 @@
  * server's version decides.
  */
 import { releaseOf } from "../connection/tmuxVersion.ts";
-import type { OpenDirect } from "../host/directTransport.ts";
-import type { OpenTransport, TransportOptions } from "../host/transport.ts";
+import type { OpenDirect } from "../host/clients/directTransport.ts";
+import type { OpenTransport, TransportOptions } from "../host/clients/transport.ts";
 
 /**
  * As tmux's own does, from 3.7 on; by a message order of our own, in the releases whose messages are known; else as tmux's

@@ -9,7 +9,7 @@ import type { GapReason } from "../../protocol/position.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import { ByteBudget } from "../ops/byteBudget.ts";
 import type { CaptureContext } from "../panes/askPane.ts";
-import { InputQueue } from "../panes/inputJobs.ts";
+import { InputQueue } from "../panes/input/inputJobs.ts";
 import type { ExitStatus } from "../tmux/outputSource.ts";
 import { paneGone } from "../panes/paneGone.ts";
 import { PaneStream } from "../panes/paneStream.ts";

@@ -4,7 +4,7 @@ import type { Position } from "../../protocol/position.ts";
 export type InputPart =
   /** Arrives byte for byte, any of the 256 values. */
   | { readonly kind: "text"; readonly bytes: Uint8Array }
-  /** Key names as tmux knows them (`Enter`, `C-c`, `Up`): `isKeyName` of `daemon/panes/keys.ts`. */
+  /** Key names as tmux knows them (`Enter`, `C-c`, `Up`): `isKeyName` of `daemon/panes/input/keys.ts`. */
   | { readonly kind: "keys"; readonly keys: readonly string[] }
   /** Text (`pasteText.ts`) that arrives byte for byte, bracketed when the program has enabled that (`?2004h`). */
   | { readonly kind: "paste"; readonly bytes: Uint8Array };

@@ -8,8 +8,8 @@ const ROOT = resolve(import.meta.dirname, "../..");
 /** May import `node:child_process` or node-pty, and why. */
 const MAY_START_PROCESSES = new Set([
   // the control client itself, and with it an owned server: on a pty, or on pipes
-  "daemon/host/ptyTransport.ts",
-  "daemon/host/pipeTransport.ts",
+  "daemon/host/clients/ptyTransport.ts",
+  "daemon/host/clients/pipeTransport.ts",
   // `tmux -V`, once at start-up; the same of a server's own program before the first client goes to it
   "daemon/host/runProgram.ts",
   // an agent's session: one program for each, which is what a session is
@@ -48,7 +48,7 @@ test("only one file knows the native pty module, and only one the regex engine",
       .filter((file) =>
         new RegExp(`(?:from|import|require)\\s*\\(?\\s*["']${name}`).test(readFileSync(join(ROOT, file), "utf8")),
       );
-  expect(importers("@homebridge/node-pty")).toEqual(["daemon/host/ptyTransport.ts"]);
+  expect(importers("@homebridge/node-pty")).toEqual(["daemon/host/clients/ptyTransport.ts"]);
   expect(importers("re2-wasm")).toEqual(["daemon/waits/regex/regexWorker.ts"]);
 });
 

@@ -1,4 +1,4 @@
-/** A unit test stands where its source does: `daemon/panes/keys.ts`, `test/unit/daemon/panes/keys.test.ts`. */
+/** A unit test stands where its source does: `daemon/panes/input/keys.ts`, `test/unit/daemon/panes/input/keys.test.ts`. */
 import { readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { expect, test } from "vitest";

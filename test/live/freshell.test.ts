@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHash } from "node:crypto";
 import type { Host } from "../../daemon/host/host.ts";
 import { hasEnded } from "../../daemon/host/procfs.ts";
-import { linuxHost } from "../../daemon/host/linuxHost.ts";
+import { linuxHost } from "../../daemon/host/linux/linuxHost.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { keepsPanes } from "../support/tmux/tmuxWords.ts";
 import { type FreshellClient, FreshellFixture } from "../support/daemon/freshellFixture.ts";

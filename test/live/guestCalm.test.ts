@@ -1,7 +1,7 @@
 /** A guest whose clients can only be of tmux's own program: before 3.7 they wait until the server is calm (docs/tmuxFacts.md 50). */
 import { expect, test } from "vitest";
-import { openPtyTransport } from "../../daemon/host/ptyTransport.ts";
-import type { OpenTransport } from "../../daemon/host/transport.ts";
+import { openPtyTransport } from "../../daemon/host/clients/ptyTransport.ts";
+import type { OpenTransport } from "../../daemon/host/clients/transport.ts";
 import { introductionTo } from "../../daemon/servers/introduction.ts";
 import { createClient, type PaneEvent } from "../../adapters/client/client.ts";
 import { nativeServer } from "../../adapters/operations/outputs.ts";

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openPtyTransport } from "../../daemon/host/ptyTransport.ts";
+import { openPtyTransport } from "../../daemon/host/clients/ptyTransport.ts";
 import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { closing, nextState } from "../support/tmux/failureScenarios.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isKeyName } from "../../daemon/panes/keys.ts";
+import { isKeyName } from "../../daemon/panes/input/keys.ts";
 import { quote } from "../../protocol/command/encode.ts";
 
 const NAMED = [

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, openSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { launcher } from "../../daemon/host/launcher.ts";
+import { launcher } from "../../daemon/host/clients/launcher.ts";
 
 /** Runs `command` with fourteen descriptors open above the first three; what it prints. */
 async function launched(

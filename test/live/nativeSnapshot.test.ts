@@ -3,7 +3,7 @@
  * random; the snapshot is taken at a random byte, in the middle of sequences and characters too.
  */
 import { expect, test } from "vitest";
-import { HISTORY_LOT_ROWS } from "../../daemon/panes/historyLots.ts";
+import { HISTORY_LOT_ROWS } from "../../daemon/panes/screen/historyLots.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { echoPane } from "../support/daemon/nativeEchoPane.ts";
 import { below, Emulator, randomFrom } from "../support/daemon/nativeScreens.ts";

@@ -1,7 +1,7 @@
 /** Control clients of ours that a dead daemon has left: the next one ends them, and no other client. */
 import { describe, expect, test } from "vitest";
 import type { Host } from "../../daemon/host/host.ts";
-import { openPipeTransport } from "../../daemon/host/pipeTransport.ts";
+import { openPipeTransport } from "../../daemon/host/clients/pipeTransport.ts";
 import { ourFlags } from "../../daemon/servers/orphanedClients.ts";
 import { attachArguments } from "../../daemon/servers/owned/hub.ts";
 import { eventually } from "../support/clock/eventually.ts";

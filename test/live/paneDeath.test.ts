@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { HEARTBEAT_INTERVAL_MS } from "../../protocol/limits.ts";
-import { linuxHost } from "../../daemon/host/linuxHost.ts";
+import { linuxHost } from "../../daemon/host/linux/linuxHost.ts";
 import { DEATHS, type DeathName, deaths, serverDeaths } from "../support/tmux/paneDeaths.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { ownedFixture, privateSocket } from "../support/tmux/ownedFixture.ts";

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ControlConnection } from "../../daemon/connection/controlConnection.ts";
 import { introduce } from "../../daemon/connection/tmuxFeatures.ts";
-import { openPtyTransport } from "../../daemon/host/ptyTransport.ts";
+import { openPtyTransport } from "../../daemon/host/clients/ptyTransport.ts";
 import * as build from "../../protocol/command/build.ts";
 import { isQuotable, quote, quoteLiteralFormat } from "../../protocol/command/encode.ts";
 

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
-import { openPtyTransport } from "../../daemon/host/ptyTransport.ts";
+import { openPtyTransport } from "../../daemon/host/clients/ptyTransport.ts";
 import { requireOwnServer } from "../../daemon/servers/socketPath.ts";
 import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";

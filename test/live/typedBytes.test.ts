@@ -1,6 +1,6 @@
 /** `typedBytes` against tmux: what a recording says was typed is what a program in the pane was given. */
 import { expect, test } from "vitest";
-import { typedBytes } from "../../daemon/panes/typedBytes.ts";
+import { typedBytes } from "../../daemon/panes/input/typedBytes.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { ByteSink, keys, text } from "../support/tmux/panePrograms.ts";
 

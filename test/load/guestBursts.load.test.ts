@@ -16,7 +16,7 @@ import { startGuestServer } from "../support/tmux/guestEngine.ts";
 import { userSession } from "../support/tmux/guestFixture.ts";
 import { type PrivateSocket, privateSocket } from "../support/tmux/ownedFixture.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import { localClients } from "../../daemon/host/localClients.ts";
+import { localClients } from "../../daemon/host/clients/localClients.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { daemonFilePath, writeDaemonFile } from "../../adapters/team/daemonFile.ts";
+import { daemonFilePath, writeDaemonFile } from "../../adapters/team/teamd/daemonFile.ts";
 import { configurePi, installedPis } from "../fixtures/team/realPi.ts";
 import { modelServer, type ModelServer } from "../fixtures/team/modelServer.ts";
 import { readyHook, type TeamFixture, type TeamFixtureOptions, teamFixture } from "../fixtures/team/teamFixture.ts";

@@ -1,6 +1,6 @@
 /** Every check of `tmuxwire doctor`: the machine, the configuration, then each adapter's own. */
 import { localHost } from "../../../daemon/host/localHost.ts";
-import { ptyProblem } from "../../../daemon/host/ptyTransport.ts";
+import { ptyProblem } from "../../../daemon/host/clients/ptyTransport.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import { ADAPTERS } from "../../adapters.ts";
 import { type Check, fail, type Finding, findingOf, ok } from "../../serving/findings.ts";

@@ -5,7 +5,7 @@ import { probeTmuxVersion } from "../../../daemon/connection/tmuxVersion.ts";
 import { descriptorLimit } from "../../../daemon/host/descriptorLimit.ts";
 import type { HostName } from "../../../daemon/host/host.ts";
 import { localHost } from "../../../daemon/host/localHost.ts";
-import { PTY_PACKAGE } from "../../../daemon/host/ptyTransport.ts";
+import { PTY_PACKAGE } from "../../../daemon/host/clients/ptyTransport.ts";
 import { paneEnvironment } from "../../../daemon/ops/environment.ts";
 import { fail, type Finding, ok, warn } from "../../serving/findings.ts";
 import { ENOUGH_DESCRIPTORS, requireDescriptors } from "../../cli/descriptors.ts";

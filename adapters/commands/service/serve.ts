@@ -11,7 +11,7 @@ import type { Log } from "../../../daemon/ops/log.ts";
 import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
 import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import { Profiles } from "../../../daemon/readiness/profiles.ts";
-import { ptyProblem } from "../../../daemon/host/ptyTransport.ts";
+import { ptyProblem } from "../../../daemon/host/clients/ptyTransport.ts";
 import { readUserProfiles } from "../../../daemon/readiness/userProfiles.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { WaitManager } from "../../../daemon/waits/waitManager.ts";

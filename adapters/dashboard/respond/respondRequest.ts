@@ -1,5 +1,5 @@
 /** From the body of `POST /api/respond/:id` to an answer, or the contract's refusal of it (docs/contracts/dashboard.md §2). */
-import { isKeyName } from "../../../daemon/panes/keys.ts";
+import { isKeyName } from "../../../daemon/panes/input/keys.ts";
 import { MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
 import { MAX_ANSWERS, MAX_KEYS, MAX_OPTION_INDEX } from "../dashboardLimits.ts";
 import { fieldsOf, textOf } from "../../../protocol/text/jsonObject.ts";

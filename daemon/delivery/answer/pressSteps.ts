@@ -1,7 +1,7 @@
 /** Steps given by the caller, typed one by one for one process: nothing is started that cannot be finished. */
 import { AppError } from "../../../protocol/errors.ts";
 import { encodeUtf8 } from "../../../protocol/text/utf8.ts";
-import { isKeyName } from "../../panes/keys.ts";
+import { isKeyName } from "../../panes/input/keys.ts";
 import type { InputPart } from "../../tmux/io.ts";
 import type { PressRequest, PressStep, SubmitResult } from "../delivery.ts";
 import { promptText } from "../prompt/promptText.ts";

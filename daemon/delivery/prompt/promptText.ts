@@ -3,7 +3,7 @@
  */
 import { AppError } from "../../../protocol/errors.ts";
 import { MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
-import { holdsKeys } from "../../panes/pasteText.ts";
+import { holdsKeys } from "../../panes/input/pasteText.ts";
 
 /** CR LF and CR become LF: outside of a paste a CR is Enter. @throws AppError INVALID_ARGUMENT */
 export function promptText(text: string): string {

@@ -11,9 +11,9 @@ import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { HostProcesses } from "../../host/hostProcesses.ts";
 import type { Clock } from "../../time/clock.ts";
 import { ExitSettler } from "../exitSettler.ts";
-import { Inventory } from "../serverInventory.ts";
-import { InventoryRefresher } from "../inventoryRefresher.ts";
-import { SilentChanges } from "../silentChanges.ts";
+import { Inventory } from "../inventory/inventoryStore.ts";
+import { InventoryRefresher } from "../inventory/inventoryRefresher.ts";
+import { SilentChanges } from "../inventory/silentChanges.ts";
 import type { ServerEvent } from "../../tmux/inventory.ts";
 
 /** What `GuestStreams` says about the server, and what it is told. */

@@ -5,9 +5,9 @@
  */
 import type { SessionId } from "../../../protocol/ids.ts";
 import { GUEST_ATTACH_WITHIN_MS } from "../../../protocol/limits.ts";
-import type { OpenDirect } from "../../host/directTransport.ts";
+import type { OpenDirect } from "../../host/clients/directTransport.ts";
 import type { Host } from "../../host/host.ts";
-import type { OpenTransport } from "../../host/transport.ts";
+import type { OpenTransport } from "../../host/clients/transport.ts";
 import type { GuestTmux } from "./guestTmux.ts";
 import { controlClient, type ProbedServer } from "../introduction.ts";
 import { ourFlags } from "../orphanedClients.ts";

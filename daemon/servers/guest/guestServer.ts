@@ -22,7 +22,7 @@ import { guestSession, sessionClosed } from "./guestSessions.ts";
 import { GuestStreams } from "./guestStreams.ts";
 import { UnfollowedPanes } from "./unfollowedPanes.ts";
 import { TtyWatch } from "../ttyWatch.ts";
-import type { Inventory } from "../serverInventory.ts";
+import type { Inventory } from "../inventory/inventoryStore.ts";
 import { requirePane } from "../layout/layoutTargets.ts";
 import type { PaneRegistry } from "../paneRegistry.ts";
 import { type LookOptions, RealServer, type ServerOptions } from "../realServer.ts";

@@ -12,7 +12,7 @@ import type { CaptureContext } from "../../panes/askPane.ts";
 import type { Clock, Timer } from "../../time/clock.ts";
 import type { ExitStatus, OutputSource } from "../../tmux/outputSource.ts";
 import { PaneRegistry } from "../paneRegistry.ts";
-import { SilentChanges } from "../silentChanges.ts";
+import { SilentChanges } from "../inventory/silentChanges.ts";
 import { GuestSource } from "./guestSource.ts";
 
 /** The name of what tmux compares: ids and numbers only, so that its value can be read. */

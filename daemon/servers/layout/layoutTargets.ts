@@ -3,7 +3,7 @@ import type { PaneTarget, WindowTarget } from "../../../protocol/command/layoutC
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import type { PaneInfo } from "../../tmux/inventory.ts";
-import type { Inventory } from "../serverInventory.ts";
+import type { Inventory } from "../inventory/inventoryStore.ts";
 import { sessionGone } from "../sessionRules.ts";
 
 export interface TargetHost {

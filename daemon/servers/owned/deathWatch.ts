@@ -11,7 +11,7 @@ import type { Host } from "../../host/host.ts";
 import { AskOnce } from "../../time/askOnce.ts";
 import type { Clock } from "../../time/clock.ts";
 import { ExitSettler } from "../exitSettler.ts";
-import type { Inventory } from "../serverInventory.ts";
+import type { Inventory } from "../inventory/inventoryStore.ts";
 import { TtyWatch } from "../ttyWatch.ts";
 
 interface DeathWatchOptions {

@@ -12,7 +12,7 @@ import { faulty } from "../../connection/connectionErrors.ts";
 import { clientFault } from "../clientCheck.ts";
 import { hubFault, hubState, RENAMED } from "./hub.ts";
 import type { AttachedHub } from "./hubStartup.ts";
-import type { Inventory } from "../serverInventory.ts";
+import type { Inventory } from "../inventory/inventoryStore.ts";
 import { OutputWatch } from "../outputWatch.ts";
 import type { PaneRegistry } from "../paneRegistry.ts";
 

@@ -14,7 +14,7 @@ import {
 import type { SessionId } from "../../../protocol/ids.ts";
 import { ignoreRefusal } from "../../connection/commandQueue.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
-import type { InventoryKeeper } from "./inventoryKeeper.ts";
+import type { InventoryKeeper } from "./ownedInventory.ts";
 import { lingering } from "../linger.ts";
 import { userOptionOf } from "../paneUserOptions.ts";
 import type { SessionToMake } from "../sessionMaking.ts";

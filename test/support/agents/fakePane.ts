@@ -2,7 +2,7 @@
  * A pane below delivery, moved by hand: a screen, a stream, and a program that answers what is typed. Time is a fake clock;
  * `during` lets it pass until a promise is settled.
  */
-import { linuxHost } from "../../../daemon/host/linuxHost.ts";
+import { linuxHost } from "../../../daemon/host/linux/linuxHost.ts";
 import type { PaneForeground } from "../../../daemon/tmux/processes.ts";
 import { PaneStream } from "../../../daemon/panes/paneStream.ts";
 import type { PaneReadiness, Readiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";

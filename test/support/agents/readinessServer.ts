@@ -1,5 +1,5 @@
 /** A server of one pane whose output, screen and foreground program the test sets; looks are counted. */
-import { linuxHost } from "../../../daemon/host/linuxHost.ts";
+import { linuxHost } from "../../../daemon/host/linux/linuxHost.ts";
 import type { Foreground, PaneForeground } from "../../../daemon/tmux/processes.ts";
 import type { PaneInfo, ServerEvent } from "../../../daemon/tmux/inventory.ts";
 import type { Capture, PaneDetails } from "../../../daemon/tmux/io.ts";

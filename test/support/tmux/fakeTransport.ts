@@ -1,6 +1,6 @@
 /** A control client without tmux: what was written is kept, what tmux would say is pushed by hand. */
 import { ControlConnection } from "../../../daemon/connection/controlConnection.ts";
-import type { OpenTransport, TransportOptions } from "../../../daemon/host/transport.ts";
+import type { OpenTransport, TransportOptions } from "../../../daemon/host/clients/transport.ts";
 import type { AppError } from "../../../protocol/errors.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
 

@@ -6,8 +6,8 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { openPtyTransport } from "../../../daemon/host/ptyTransport.ts";
-import type { OpenTransport } from "../../../daemon/host/transport.ts";
+import { openPtyTransport } from "../../../daemon/host/clients/ptyTransport.ts";
+import type { OpenTransport } from "../../../daemon/host/clients/transport.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { follow, seen } from "./output.ts";
 import type { PrivateSocket } from "./ownedFixture.ts";

@@ -2,10 +2,10 @@
 import { readdirSync } from "node:fs";
 import { tmpdir, uptime } from "node:os";
 import { join } from "node:path";
-import { darwinHost } from "../../../daemon/host/darwinHost.ts";
+import { darwinHost } from "../../../daemon/host/darwin/darwinHost.ts";
 import type { Host } from "../../../daemon/host/host.ts";
-import { linuxHost } from "../../../daemon/host/linuxHost.ts";
-import { localClients } from "../../../daemon/host/localClients.ts";
+import { linuxHost } from "../../../daemon/host/linux/linuxHost.ts";
+import { localClients } from "../../../daemon/host/clients/localClients.ts";
 import { procfs } from "../../../daemon/host/procfs.ts";
 import type { RunProgram } from "../../../daemon/host/runProgram.ts";
 import { unknownHost } from "../../../daemon/host/unknownHost.ts";

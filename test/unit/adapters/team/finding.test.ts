@@ -18,8 +18,8 @@ import {
   readDaemonFile,
   removeDaemonFile,
   writeDaemonFile,
-} from "../../../../adapters/team/daemonFile.ts";
-import { defaultAgentId, discoverTeamd, discoverTeamId } from "../../../../adapters/team/discovery.ts";
+} from "../../../../adapters/team/teamd/daemonFile.ts";
+import { defaultAgentId, discoverTeamd, discoverTeamId } from "../../../../adapters/team/teamd/discovery.ts";
 import { pathInProject } from "../../../../adapters/team/piExtension.ts";
 import { refuseTeam } from "../../../../adapters/team/teamMount.ts";
 import { parse } from "../../../../protocol/api/parse.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { featuresOf, introduce } from "../../../../daemon/connection/tmuxFeatures.ts";
 import { ByteBudget } from "../../../../daemon/ops/byteBudget.ts";
-import { InputQueue } from "../../../../daemon/panes/inputJobs.ts";
+import { InputQueue } from "../../../../daemon/panes/input/inputJobs.ts";
 import type { PaneId } from "../../../../protocol/ids.ts";
 import { fakeConnection, turn } from "../../../support/tmux/fakeTransport.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { spawn as spawnPty } from "@homebridge/node-pty-prebuilt-multiarch";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import type { Host } from "../../../../daemon/host/host.ts";
-import { linuxHost } from "../../../../daemon/host/linuxHost.ts";
+import { linuxHost } from "../../../../daemon/host/linux/linuxHost.ts";
 import {
   addresseeOf,
   bytesRead,

@@ -15,7 +15,7 @@ import {
   readForeground,
 } from "../../../../daemon/panes/foreground.ts";
 import type { Foreground } from "../../../../daemon/tmux/processes.ts";
-import { linuxHost } from "../../../../daemon/host/linuxHost.ts";
+import { linuxHost } from "../../../../daemon/host/linux/linuxHost.ts";
 import { eventually } from "../../../support/clock/eventually.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));

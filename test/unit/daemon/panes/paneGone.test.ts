@@ -1,6 +1,6 @@
 /** A pane that went between being asked for and the reply is told in one way, whatever tmux says of it. */
 import { expect, test } from "vitest";
-import { captureScreen } from "../../../../daemon/panes/capture.ts";
+import { captureScreen } from "../../../../daemon/panes/screen/capture.ts";
 import { PaneStream } from "../../../../daemon/panes/paneStream.ts";
 import type { PaneId } from "../../../../protocol/ids.ts";
 import { fakeConnection, turn } from "../../../support/tmux/fakeTransport.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { loadProfile } from "../../../../daemon/readiness/profile.ts";
 import { programName } from "../../../../daemon/readiness/profiles.ts";
-import { isKeyName } from "../../../../daemon/panes/keys.ts";
+import { isKeyName } from "../../../../daemon/panes/input/keys.ts";
 import claude from "../../../../adapters/agents/claude/profile.json" with { type: "json" };
 import { profileNamed, PROFILES } from "../../../support/agents/agentCatalogue.ts";
 

@@ -1,7 +1,7 @@
 /** How often tmux is reminded of programs that have ended, and asked again. */
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
-import { linuxHost } from "../../../../daemon/host/linuxHost.ts";
+import { linuxHost } from "../../../../daemon/host/linux/linuxHost.ts";
 import { ExitSettler } from "../../../../daemon/servers/exitSettler.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
 

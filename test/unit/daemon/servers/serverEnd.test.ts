@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { linuxHost } from "../../../../daemon/host/linuxHost.ts";
+import { linuxHost } from "../../../../daemon/host/linux/linuxHost.ts";
 import { probeForEnd } from "../../../../daemon/servers/serverEnd.ts";
 import { systemClock } from "../../../../daemon/time/clock.ts";
 import { AppError } from "../../../../protocol/errors.ts";

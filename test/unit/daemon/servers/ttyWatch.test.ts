@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { linuxHost } from "../../../../daemon/host/linuxHost.ts";
+import { linuxHost } from "../../../../daemon/host/linux/linuxHost.ts";
 import { unknownHost } from "../../../../daemon/host/unknownHost.ts";
 import { TtyWatch } from "../../../../daemon/servers/ttyWatch.ts";
 import { systemClock } from "../../../../daemon/time/clock.ts";

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { linuxHost } from "../../../../../daemon/host/linuxHost.ts";
+import { linuxHost } from "../../../../../daemon/host/linux/linuxHost.ts";
 import { reachedTmuxSocket } from "../../../../../daemon/ops/runtimePaths.ts";
 import { SocketWatch, trySocket } from "../../../../../daemon/servers/guest/guestSocket.ts";
 

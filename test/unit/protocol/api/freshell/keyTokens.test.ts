@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isKeyName } from "../../../../../daemon/panes/keys.ts";
+import { isKeyName } from "../../../../../daemon/panes/input/keys.ts";
 import { KEY_NAMES, keyOf, keyTokenParts } from "../../../../../protocol/api/freshell/keyTokens.ts";
 
 const keys = (...names: string[]) => ({ kind: "keys", keys: names });

@@ -1,0 +1,126 @@
+/**
+ * The record of a start, stored on the worker's own pane, so that it outlives the daemon and ends with the session. A
+ * repeated request finds it by the digest of its key, gets the same response and types nothing; if the first start was cut
+ * short, the repeated one continues where it stopped.
+ */
+import { createHash } from "node:crypto";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import { TEAM_START_OUTCOMES, type TeamStartOutcome, type TeamStartRequest } from "../../../protocol/api/team.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
+import { MAX_DETAIL_ENCODED_CHARS, MAX_PROMPT_ENCODED_CHARS } from "../teamLimits.ts";
+
+const OPTION = "team_start";
+const DIGEST_CHARS = 22;
+
+export interface StartRecord {
+  /** Digests of the idempotency key and of the request it came with. */
+  readonly key: string | undefined;
+  readonly request: string;
+  /** The worker's prompt; unknown in a record of an earlier version. */
+  readonly prompt: PromptMark | undefined;
+  readonly threadId: string | undefined;
+  /** Undefined if the start did not get this far. */
+  readonly outcome: TeamStartOutcome | undefined;
+  readonly readyMs: number | undefined;
+  /** Why the prompt was not taken: the message of the refusal. */
+  readonly detail: string | undefined;
+  /** Whether it was announced in the thread. */
+  readonly announced: boolean;
+}
+
+/** A prompt's digest, to recognise it, and its beginning, for people. */
+export interface PromptMark {
+  readonly digest: string;
+  readonly start: string;
+}
+
+const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, DIGEST_CHARS);
+
+export const keyDigest = (key: string | undefined): string | undefined => (key === undefined ? undefined : digest(key));
+
+/** A digest of the request, without teamd's address and the idempotency key, which do not make it another request. */
+export function requestDigest(request: TeamStartRequest): string {
+  const { taskPrompt, threadId, sessionPrefix, sessionName, cwd, title } = request;
+  return digest(
+    JSON.stringify([taskPrompt, threadId, sessionPrefix, sessionName, cwd, title].map((part) => part ?? null)),
+  );
+}
+
+export const promptMark = (prompt: string): PromptMark => ({
+  digest: digest(prompt),
+  start: shortened(prompt, MAX_PROMPT_ENCODED_CHARS),
+});
+
+/** The record before the worker exists. */
+export const beginRecord = (request: TeamStartRequest, threadId: string): StartRecord => ({
+  key: keyDigest(request.idempotencyKey),
+  request: requestDigest(request),
+  prompt: promptMark(request.taskPrompt),
+  threadId,
+  outcome: undefined,
+  readyMs: undefined,
+  detail: undefined,
+  announced: false,
+});
+
+/** Whether nothing is left to do. */
+export const isComplete = ({ outcome, announced }: StartRecord): boolean => outcome !== undefined && announced;
+
+/** Set when the session is created, so that a repeated request always finds it. */
+export const recordOption = (record: StartRecord): Readonly<Record<string, string>> => ({ [OPTION]: textOf(record) });
+
+/** @throws AppError NOT_FOUND, CONNECTION_LOST */
+export const writeRecord = (server: TmuxServer, pane: PaneId, record: StartRecord): Promise<void> =>
+  server.setPaneUserOption(pane, OPTION, textOf(record));
+
+function textOf({ key, request, prompt, threadId, outcome, readyMs, detail, announced }: StartRecord): string {
+  const why = detail === undefined ? undefined : shortened(detail, MAX_DETAIL_ENCODED_CHARS);
+  return JSON.stringify([key, request, threadId, outcome, readyMs, why, announced, prompt?.digest, prompt?.start]);
+}
+
+/** The text's beginning in ASCII, as much as fits into a percent-encoded option. */
+function shortened(text: string, maxEncodedChars: number): string {
+  const plain = text.slice(0, maxEncodedChars).replaceAll(/[^ -~]/g, "?");
+  let room = maxEncodedChars;
+  const end = plain.split("").findIndex((char) => {
+    room -= encodeURIComponent(JSON.stringify(char).slice(1, -1)).length;
+    return room < 0;
+  });
+  return end < 0 ? plain : plain.slice(0, end);
+}
+
+/** The records of all workers that have one. @throws AppError CONNECTION_LOST */
+export async function readRecords(server: TmuxServer): Promise<ReadonlyMap<PaneId, StartRecord>> {
+  const records = new Map<PaneId, StartRecord>();
+  for (const [pane, text] of await server.paneUserOptions(OPTION)) {
+    const record = parsed(text);
+    if (record !== undefined) records.set(pane, record);
+  }
+  return records;
+}
+
+/** Anyone who may use the socket can set the option, so anything but a valid record is ignored. */
+function parsed(text: string): StartRecord | undefined {
+  try {
+    const fields = JSON.parse(text) as unknown;
+    if (!Array.isArray(fields) || ![5, 7, 9].includes(fields.length)) return undefined;
+    const [key, request, threadId, outcome, readyMs, detail, announced, mark, start] = fields as unknown[];
+    if (typeof request !== "string") return undefined;
+    return {
+      request,
+      prompt: typeof mark === "string" && typeof start === "string" ? { digest: mark, start } : undefined,
+      key: typeof key === "string" ? key : undefined,
+      threadId: typeof threadId === "string" ? threadId : undefined,
+      // A record of an earlier version does not say how far the start got, so that start is not resumed.
+      outcome: fields.length === 5 ? (outcome === true ? "submitted" : "indeterminate") : outcomeOf(outcome),
+      readyMs: typeof readyMs === "number" ? readyMs : undefined,
+      detail: typeof detail === "string" ? detail : undefined,
+      announced: fields.length === 5 || announced === true,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+const outcomeOf = (value: unknown): TeamStartOutcome | undefined =>
+  TEAM_START_OUTCOMES.find((outcome) => outcome === value);

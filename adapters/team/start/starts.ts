@@ -1,0 +1,335 @@
+/**
+ * Starts workers, each request once. A request that repeats one in progress joins it; one that repeats an earlier request
+ * finds its record on the worker's pane; neither types anything. If the first start was cut short, a repeated request
+ * finishes it. The order makes failures harmless: nothing is made before the request, tmux, the worker's program and the
+ * team have been checked, and what is made is kept.
+ */
+import { stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import { promptText } from "../../../daemon/delivery/prompt/promptText.ts";
+import { isOfOtherRequest, Once, requireSameRequest } from "../../../daemon/ops/once.ts";
+import type { SessionInfo } from "../../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import { TEAM_DEFAULT_PREFIX, type TeamStart, type TeamStartRequest } from "../../../protocol/api/team.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
+import { initialCapture } from "../captureText.ts";
+import { type TeamContext, teamdOf } from "../teamContext.ts";
+import { onTmux, teamError } from "../teamErrors.ts";
+import { MAX_NAME_TRIES, MAX_STARTS_PER_TEAM } from "../teamLimits.ts";
+import { asTmuxNames, findNamed, nextSessionName } from "../names.ts";
+import { startPost } from "../posts.ts";
+import { sessionEnd } from "../sessionEnd.ts";
+import { startResponse } from "./startResponse.ts";
+import {
+  beginRecord,
+  isComplete,
+  keyDigest,
+  type PromptMark,
+  promptMark,
+  readRecords,
+  recordOption,
+  requestDigest,
+  type StartRecord,
+  writeRecord,
+} from "./startRecord.ts";
+import type { TeamdClient } from "../teamd/teamd.ts";
+import { untilExitReported } from "./untilReady.ts";
+import { makeWorker, promptWorker, requireWorker, type Worker } from "./worker.ts";
+
+interface UnderWay {
+  readonly prompt: PromptMark;
+  /** The session name in the request. */
+  readonly name: string | undefined;
+  readonly result: Promise<TeamStart>;
+}
+
+/** One team's starts in progress: one per session, whatever their keys. */
+interface TeamStarts {
+  readonly underWay: Set<UnderWay>;
+  /** Workers that exist and are being given their prompt. */
+  readonly byPane: Map<PaneId, Promise<TeamStart>>;
+  /** Names reserved for starts whose session does not exist yet. */
+  readonly promised: Set<string>;
+}
+
+export class Starts {
+  readonly #context: TeamContext;
+  readonly #teams = new Map<string, TeamStarts>();
+  /** By idempotency key, while they are under way; later the record on the worker's pane tells. */
+  readonly #keys = new Once<TeamStart>({});
+
+  constructor(context: TeamContext) {
+    this.#context = context;
+  }
+
+  /** @throws AppError invalid_cwd, invalid_argument, session_exists, worker_not_found, tmux_*, teamd_unavailable, thread_*, RESOURCE_LIMIT */
+  async start(request: TeamStartRequest): Promise<TeamStart> {
+    const cwd = request.cwd ?? this.#context.worker.homeDir;
+    await requireDirectory(cwd);
+    requirePrompt(request.taskPrompt);
+    if (request.sessionName !== undefined && request.sessionPrefix !== undefined) {
+      throw teamError("invalid_argument", "give either sessionName or sessionPrefix, not both");
+    }
+    try {
+      return await this.#onceByKey({ ...request, cwd });
+    } catch (error) {
+      if (!isOfOtherRequest(error)) throw error;
+      throw teamError("invalid_argument", `idempotencyKey: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  async #onceByKey(request: Located): Promise<TeamStart> {
+    if (request.idempotencyKey === undefined) return this.#startSession(request);
+    const key = [request.teamId, request.idempotencyKey];
+    const digest = requestDigest(request);
+    const earlier = this.#keys.earlier(key, digest);
+    if (earlier !== undefined) return { ...(await earlier), created: false, threadCreated: false };
+    return this.#keys.run(key, digest, () => this.#startSession(request));
+  }
+
+  async #startSession(request: Located): Promise<TeamStart> {
+    const team = this.#team(request.teamId);
+    const name = request.sessionName === undefined ? undefined : asTmuxNames(request.sessionName);
+    const others = [...team.underWay];
+    const repeated = others.find((other) => name !== undefined && other.name === name);
+    if (repeated !== undefined) {
+      requireSamePrompt(repeated.name ?? "", repeated.prompt, request.taskPrompt);
+      return { ...(await repeated.result), created: false, threadCreated: false };
+    }
+    if (others.length >= MAX_STARTS_PER_TEAM) {
+      throw new AppError(
+        "RESOURCE_LIMIT",
+        `this team already has ${MAX_STARTS_PER_TEAM} starts in progress; wait for one to end`,
+      );
+    }
+    const result = this.#run(team, request);
+    const underWay: UnderWay = { prompt: promptMark(request.taskPrompt), name, result };
+    team.underWay.add(underWay);
+    try {
+      return await result;
+    } finally {
+      team.underWay.delete(underWay);
+      if (team.underWay.size === 0) this.#teams.delete(request.teamId);
+    }
+  }
+
+  #team(teamId: string): TeamStarts {
+    const known = this.#teams.get(teamId) ?? { underWay: new Set(), byPane: new Map(), promised: new Set() };
+    this.#teams.set(teamId, known);
+    return known;
+  }
+
+  async #run(team: TeamStarts, request: Located): Promise<TeamStart> {
+    const { servers, worker } = this.#context;
+    const earlier = await servers.useIfThere(request.teamId, async (server) =>
+      server === undefined ? undefined : this.#earlier(team, server, request),
+    );
+    if (earlier !== undefined) return earlier;
+    // Checked before there is anything to undo.
+    await servers.requireTmux();
+    await requireWorker(worker, request.cwd);
+    const teamd = await teamdOf(this.#context, request);
+    if (request.threadId === undefined) await teamd.requireTeam();
+    else await teamd.requireThread(request.threadId);
+    return servers.use(request.teamId, async (server) => {
+      const made = await this.#make(team, server, teamd, request);
+      if (!("worker" in made)) return made;
+      const response = await this.#bringUp(team, server, made, request, (post) => teamd.post(made.threadId, post));
+      return { ...response, created: true, threadCreated: made.threadCreated };
+    });
+  }
+
+  /** The result of an earlier request with this key or for this session; finishes it if it was cut short. */
+  async #earlier(team: TeamStarts, server: TmuxServer, request: Located): Promise<TeamStart | undefined> {
+    const key = keyDigest(request.idempotencyKey);
+    const named = request.sessionName === undefined ? undefined : findNamed(server, request.sessionName);
+    if (key === undefined && named === undefined) return undefined;
+    const records = await onTmux("tmux list-panes", () => readRecords(server));
+    const digest = requestDigest(request);
+    let session = named;
+    for (const [pane, record] of records) {
+      if (key === undefined || record.key !== key) continue;
+      requireSameRequest(record.request, digest);
+      session = server.sessions().find((other) => other.activePane === pane) ?? session;
+    }
+    const pane = session?.activePane;
+    if (session === undefined || pane === undefined) return undefined;
+    const underWay = team.byPane.get(pane);
+    const record = records.get(pane);
+    // If it ended before it took a prompt, or its start was cut short, the response says that instead.
+    const hasPrompt = underWay !== undefined || (record?.outcome !== undefined && record.outcome !== "ended");
+    if (hasPrompt && record?.prompt !== undefined) requireSamePrompt(session.name, record.prompt, request.taskPrompt);
+    if (underWay !== undefined) return { ...(await underWay), created: false, threadCreated: false };
+    if (record?.threadId === undefined || isComplete(record) || record.request !== digest) {
+      return this.#respond(server, request, session, record);
+    }
+    return this.#finish(team, server, request, session, { ...record, threadId: record.threadId });
+  }
+
+  /** Its daemon ended between making the worker and announcing it: does the rest, and nothing twice. */
+  async #finish(
+    team: TeamStarts,
+    server: TmuxServer,
+    request: Located,
+    session: SessionInfo,
+    record: StartRecord & { readonly threadId: string },
+  ): Promise<TeamStart> {
+    const { threadId } = record;
+    const teamd = await teamdOf(this.#context, request);
+    const worker = { session, pane: session.activePane!, madeAtMs: this.#context.clock.nowMs() };
+    return this.#bringUp(team, server, { worker, record }, request, (post) => teamd.postOnce(threadId, post));
+  }
+
+  /** Makes the session and the thread that announces it; or returns the response for an existing session of that name. */
+  async #make(team: TeamStarts, server: TmuxServer, teamd: TeamdClient, request: Located): Promise<Made | TeamStart> {
+    const { sessionName, sessionPrefix = TEAM_DEFAULT_PREFIX, title, teamId, cwd } = request;
+    for (let tries = 1; ; tries += 1) {
+      const taken = [...server.sessions().map((session) => session.name), ...team.promised];
+      const name = sessionName === undefined ? nextSessionName(sessionPrefix, taken) : asTmuxNames(sessionName);
+      team.promised.add(name);
+      try {
+        // The worker is a participant of the thread, so that its messages reach it; another name needs another thread.
+        const threadId = request.threadId ?? (await teamd.createThread(title ?? `tmux: ${name}`, [name]));
+        const record = beginRecord(request, threadId);
+        const userOptions = recordOption(record);
+        const worker = await makeWorker(this.#context, server, { teamId, name, cwd, threadId, userOptions });
+        return { worker, record, threadId, threadCreated: request.threadId === undefined };
+      } catch (error) {
+        if (!(error instanceof AppError && error.code === "ALREADY_EXISTS") || tries === MAX_NAME_TRIES) throw error;
+        // Another client has just made it, or has one whose name we could not know of.
+        const there = sessionName === undefined ? undefined : server.findSession(name);
+        if (there !== undefined) return this.#respond(server, request, there, undefined);
+      } finally {
+        team.promised.delete(name);
+      }
+    }
+  }
+
+  /** Runs once per pane; concurrent callers join. */
+  async #bringUp(
+    team: TeamStarts,
+    server: TmuxServer,
+    begun: Begun,
+    request: Located,
+    post: (message: string) => Promise<void>,
+  ): Promise<TeamStart> {
+    const { pane } = begun.worker;
+    const result = this.#promptAndTell(server, begun, request, post);
+    team.byPane.set(pane, result);
+    try {
+      return await result;
+    } finally {
+      team.byPane.delete(pane);
+    }
+  }
+
+  async #promptAndTell(
+    server: TmuxServer,
+    { worker, record: begun }: Begun,
+    request: Located,
+    post: (message: string) => Promise<void>,
+  ): Promise<TeamStart> {
+    const { session, pane } = worker;
+    const { teamId, taskPrompt, lines } = request;
+    const record = await this.#prompted(server, worker, begun, request);
+    const socketPath = this.#context.servers.socketPath(teamId);
+    if (record.outcome === "ended") await untilExitReported(server, pane, this.#context.clock);
+    const { dead, exitStatus } = sessionEnd(server, session);
+    const ended = dead ? { exitStatus } : undefined;
+    try {
+      await post(startPost({ sessionName: session.name, teamId, socketPath, taskPrompt, ended }));
+    } catch (error) {
+      throw teamError(
+        "thread_post_failed",
+        `session ${session.name} ${dead ? "has ended" : "is running"}, but posting to thread ${record.threadId} failed: ` +
+          `${(error as Error).message}; repeat the request with its idempotencyKey to post it`,
+        { cause: error },
+      );
+    }
+    await this.#note(server, pane, { ...record, announced: true });
+    const response = await this.#respond(server, request, session, record);
+    if (lines === undefined) return response;
+    const capture = await initialCapture({ server, socketPath, sessionName: session.name, pane }, lines);
+    return { ...response, capture };
+  }
+
+  async #prompted(
+    server: TmuxServer,
+    worker: Worker,
+    begun: StartRecord,
+    { teamId, taskPrompt }: Located,
+  ): Promise<StartRecord> {
+    if (begun.outcome !== undefined) return begun;
+    const key = `team_start:${begun.request}`;
+    const { submitMs, ...prompted } = await promptWorker(this.#context, server, worker, taskPrompt, key);
+    const record = { ...begun, ...prompted };
+    await this.#note(server, worker.pane, record);
+    const { outcome, readyMs } = record;
+    this.#context.log.info("team.started", { team: teamId, session: worker.session.name, outcome, readyMs, submitMs });
+    return record;
+  }
+
+  /** Writes the record, unless the worker is gone. */
+  async #note(server: TmuxServer, pane: PaneId, record: StartRecord): Promise<void> {
+    try {
+      await writeRecord(server, pane, record);
+    } catch (error) {
+      this.#context.log.warn("team.record.failed", { pane, error });
+    }
+  }
+
+  #respond(
+    server: TmuxServer,
+    { teamId, threadId }: TeamStartRequest,
+    session: SessionInfo,
+    record: StartRecord | undefined,
+  ): Promise<TeamStart> {
+    return startResponse({ server, socketPath: this.#context.servers.socketPath(teamId), session, record, threadId });
+  }
+}
+
+/** A request with its directory filled in. */
+type Located = TeamStartRequest & { readonly cwd: string };
+
+interface Begun {
+  readonly worker: Worker;
+  readonly record: StartRecord;
+}
+
+interface Made extends Begun {
+  readonly threadId: string;
+  readonly threadCreated: boolean;
+}
+
+/**
+ * A session is given only one prompt; another one would never be typed.
+ * @throws AppError session_exists
+ */
+function requireSamePrompt(sessionName: string, earlier: PromptMark, prompt: string): void {
+  const asked = promptMark(prompt);
+  if (earlier.digest === asked.digest) return;
+  throw teamError(
+    "session_exists",
+    `session ${sessionName} was started with another prompt, ${JSON.stringify(earlier.start)}, so ` +
+      `${JSON.stringify(asked.start)} was not sent; give another sessionName, or omit it`,
+  );
+}
+
+/** Refuses text that cannot be typed, before anything is made. @throws AppError invalid_argument */
+function requirePrompt(prompt: string): void {
+  try {
+    promptText(prompt);
+  } catch (error) {
+    throw teamError("invalid_argument", `taskPrompt: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** @throws AppError invalid_cwd */
+async function requireDirectory(cwd: string): Promise<void> {
+  if (!isAbsolute(cwd) || cwd.includes("\0")) throw teamError("invalid_cwd", "cwd must be an absolute path");
+  const stats = await stat(cwd).catch((cause: unknown) => {
+    throw teamError("invalid_cwd", `cwd: ${cwd} does not exist`, { cause });
+  });
+  if (!stats.isDirectory()) throw teamError("invalid_cwd", `cwd: ${cwd} is not a directory`);
+}

@@ -1,0 +1,43 @@
+/**
+ * `tmux -C` on pipes: for clients that end at once, and for all clients if the pty module is not installed. A client on
+ * pipes stays attached when its daemon is killed (docs/tmuxFacts.md 3); the next start ends it (`orphanedClients.ts`).
+ */
+import { spawn as spawnChild } from "node:child_process";
+import { countSpawn } from "../spawnCount.ts";
+import { commandLine, type OpenTransport, type Transport, type TransportOptions } from "./transport.ts";
+
+/** `tmux -C` on pipes. */
+export const openPipeTransport: OpenTransport = (options) => openPipes(options, "used");
+
+/** For a client whose commands are all on its command line; nothing may be written to it. It never outlives us. */
+export const openShortTransport: OpenTransport = (options) => openPipes(options, "unused");
+
+function openPipes(options: TransportOptions, input: "used" | "unused"): Transport {
+  const { file, args } = commandLine(options, "-C", input);
+  const child = spawnChild(file, args, {
+    env: { ...options.env },
+    cwd: options.cwd,
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  countSpawn(child.pid);
+  let closed = false;
+  const close = (): void => {
+    if (closed) return;
+    closed = true;
+    options.onClose();
+  };
+  child.stdout.on("data", (chunk: Uint8Array) => options.onData(chunk));
+  child.once("close", close);
+  child.once("error", close);
+  // A write after the client is gone is reported by `close`, not here.
+  child.stdin.on("error", () => undefined);
+  return {
+    pid: child.pid ?? -1,
+    write: (text) => {
+      if (!closed) child.stdin.write(text);
+    },
+    close: () => {
+      if (!closed) child.kill("SIGHUP");
+    },
+  };
+}

@@ -1,0 +1,141 @@
+/**
+ * A screen as the bytes that draw it: rows as tmux captured them, then the modes, the cursor and an unfinished
+ * sequence, in an order in which no step disturbs an earlier one. Pure; `snapshot.ts` asks tmux.
+ */
+import { DEFAULT_PEN, penAfter, sgrOf } from "./pen.ts";
+import type { StreamModes } from "../vt/streamModes.ts";
+import { expandTabs, type TabLayout } from "./tabCells.ts";
+
+/** Rows of one screen. Attributes carry over from a row to the next. */
+export interface CapturedScreen {
+  readonly rows: readonly string[];
+  /** The same text without attributes, wrapped rows joined. */
+  readonly joined: readonly string[];
+}
+
+/** What tmux's formats say about a pane's screen. */
+export interface ScreenFlags {
+  readonly cols: number;
+  readonly rows: number;
+  /** `cols` when the next character will wrap to the next row. */
+  readonly cursorCol: number;
+  readonly cursorRow: number;
+  readonly alternateScreen: boolean;
+  /** Where the cursor was before the alternate screen; undefined when that was not saved. */
+  readonly savedCursor: { readonly col: number; readonly row: number } | undefined;
+  readonly regionTop: number;
+  readonly regionBottom: number;
+  /** Private and ANSI modes in force, such as `?1` and `4`. */
+  readonly modes: readonly string[];
+  readonly applicationKeypad: boolean;
+  readonly originMode: boolean;
+  readonly cursorVisible: boolean;
+  readonly wraps: boolean;
+  /** Columns of the tab stops; undefined for the usual ones. */
+  readonly tabs: readonly number[] | undefined;
+}
+
+interface PaintInput {
+  readonly shown: CapturedScreen;
+  /** The normal screen behind an alternate one. */
+  readonly saved: CapturedScreen;
+  readonly flags: ScreenFlags;
+  readonly stream: StreamModes;
+  /** History: how many rows of this width, and the bytes that print them (`HistoryPainter`). */
+  readonly history?: { readonly rows: number; readonly text: string } | undefined;
+  /** The unfinished sequence or character that the next output completes. */
+  readonly pending: Uint8Array;
+}
+
+const ESC = "\u001b";
+const CSI = `${ESC}[`;
+const encoder = new TextEncoder();
+
+/** Attributes and character-set shifts in a captured row. */
+// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+const NOT_TEXT = /\u001b\[[0-9;:]*m|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[\u000e\u000f]/g;
+
+export function paintScreen(input: PaintInput): Uint8Array {
+  const { shown, saved, flags, stream } = input;
+  // Captured line drawing comes as SO, letters, SI: G1 must be line drawing while rows are painted.
+  let out = `${ESC}c${ESC})0`;
+  if (input.history !== undefined) out += scrolledAway(input.history, flags);
+  if (flags.alternateScreen) {
+    const home = flags.savedCursor;
+    out += paintRows(saved, flags) + sgrOf(stream.savedPen ?? DEFAULT_PEN);
+    out += home === undefined ? `${CSI}?47h` : `${cursorTo(home.row, home.col)}${CSI}?1049h`;
+  }
+  out += sgrOf(DEFAULT_PEN) + paintRows(shown, flags) + paintTabs(flags);
+  const isFullRegion = flags.regionTop === 0 && flags.regionBottom === flags.rows - 1;
+  if (!isFullRegion) out += `${CSI}${flags.regionTop + 1};${flags.regionBottom + 1}r`;
+  if (flags.originMode) out += `${CSI}?6h`;
+  out += paintCursor(shown, flags);
+  for (const mode of flags.modes) out += `${CSI}${mode}h`;
+  if (!flags.wraps) out += `${CSI}?7l`;
+  if (!flags.cursorVisible) out += `${CSI}?25l`;
+  if (flags.applicationKeypad) out += `${ESC}=`;
+  if (stream.bracketedPaste) out += `${CSI}?2004h`;
+  if (stream.focusReports) out += `${CSI}?1004h`;
+  if (stream.cursorStyle !== 0) out += `${CSI}${stream.cursorStyle} q`;
+  out += `${ESC}(${stream.g0}${ESC})${stream.g1}${stream.shifted ? "\u000e" : "\u000f"}${sgrOf(stream.pen)}`;
+  const painted = encoder.encode(out);
+  const data = new Uint8Array(painted.length + input.pending.length);
+  data.set(painted);
+  data.set(input.pending, painted.length);
+  return data;
+}
+
+/** Its lines wrap and scroll as they are printed; then enough line ends to push the last of them off the screen. */
+function scrolledAway({ rows, text }: NonNullable<PaintInput["history"]>, flags: ScreenFlags): string {
+  const left = Math.min(rows, flags.rows - 1);
+  return `${text}\u000f${cursorTo(flags.rows - 1, 0)}${"\n".repeat(left)}${cursorTo(0, 0)}`;
+}
+
+const cursorTo = (row: number, col: number): string => `${CSI}${row + 1};${col + 1}H`;
+
+/** A row that tmux wrapped is followed by the next without moving, so that the emulator wraps it too. */
+function paintRows(screen: CapturedScreen, layout: TabLayout): string {
+  const wrapped = wrappedRows(screen);
+  let out = "";
+  screen.rows.forEach((row, index) => {
+    if (row === "") return;
+    // A row that was emptied after it had wrapped no longer wraps.
+    const goesOn = index > 0 && wrapped[index - 1] === true && screen.rows[index - 1] !== "";
+    const cells = expandTabs(row, layout);
+    out += goesOn ? cells : `${cursorTo(index, 0)}${cells}`;
+  });
+  return out === "" ? "" : `${sgrOf(DEFAULT_PEN)}${out}\u000f`;
+}
+
+/** For each row, whether it continues in the next: a joined line holds exactly the rows it was made of. */
+export function wrappedRows({ rows, joined }: CapturedScreen): boolean[] {
+  const lengths = rows.map((row) => row.replace(NOT_TEXT, "").length);
+  const wrapped: boolean[] = [];
+  let index = 0;
+  for (const line of joined) {
+    let length = lengths[index] ?? 0;
+    while (length < line.length && index + 1 < rows.length) {
+      wrapped[index] = true;
+      index += 1;
+      length += lengths[index]!;
+    }
+    wrapped[index] = false;
+    index += 1;
+  }
+  return wrapped;
+}
+
+function paintCursor({ rows }: CapturedScreen, flags: ScreenFlags): string {
+  const top = flags.originMode ? flags.regionTop : 0;
+  const row = flags.cursorRow - top;
+  if (flags.cursorCol < flags.cols) return cursorTo(row, flags.cursorCol);
+  // The last column is written and the wrap is still to come: only rewriting the row restores that state.
+  const before = rows.slice(0, flags.cursorRow).join("");
+  const shift = before.lastIndexOf("\u000e") > before.lastIndexOf("\u000f") ? "\u000e" : "";
+  return `${cursorTo(row, 0)}${sgrOf(penAfter(before))}${shift}${expandTabs(rows[flags.cursorRow] ?? "", flags)}\u000f`;
+}
+
+function paintTabs({ tabs }: ScreenFlags): string {
+  if (tabs === undefined) return "";
+  return `${CSI}3g${tabs.map((col) => `${CSI}${col + 1}G${ESC}H`).join("")}`;
+}

@@ -1,0 +1,265 @@
+/**
+ * Keeps an owned server's inventory up to date and reports changes: tmux's notifications and the event pane say that
+ * something happened, and a listing shows what. A change reaches the panes' streams first, then the subscribers.
+ */
+import { AppError, isCutShort } from "../../../protocol/errors.ts";
+import type { Notification } from "../../../protocol/control/notifications.ts";
+import { continuePane, listPanesWhere, unsetPaneOption } from "../../../protocol/command/build.ts";
+import {
+  decodePaneIds,
+  type PaneRow,
+  identityText,
+  type ServerIdentity,
+  type SessionRow,
+  type WindowLink,
+} from "../../../protocol/command/formats.ts";
+import type { PaneId, WindowId } from "../../../protocol/ids.ts";
+import { noConnection } from "../../connection/connectionErrors.ts";
+import type { Checkup } from "../../connection/checkup.ts";
+import type { ControlConnection } from "../../connection/controlConnection.ts";
+import type { Host } from "../../host/host.ts";
+import { AskOnce } from "../../time/askOnce.ts";
+import type { Clock } from "../../time/clock.ts";
+import { DeathWatch } from "./deathWatch.ts";
+import { isHubName, type PaneEvent, TITLE_OPTION, titleReported } from "./hub.ts";
+import { HubGuard } from "./hubGuard.ts";
+import type { AttachedHub } from "./hubStartup.ts";
+import { sessionsByUse } from "./hubPlace.ts";
+import { sweepHub } from "./hubSweep.ts";
+import { Inventory } from "../inventory/inventoryStore.ts";
+import { InventoryRefresher } from "../inventory/inventoryRefresher.ts";
+import { PacedProbe } from "../pacedProbe.ts";
+import type { PaneRegistry } from "../paneRegistry.ts";
+import { probeForEnd } from "../serverEnd.ts";
+import type { Listeners } from "../listeners.ts";
+import type { ServerEvent } from "../../tmux/inventory.ts";
+
+/**
+ * Programs may change titles very often; tmux reports a pane's first change and then no more until we have read its title
+ * (`titleHook`). A spinner changes ten times a second; nobody needs each change, and a hundred spinners must cost little.
+ */
+const TITLE_PROBE_INTERVAL_MS = 50;
+
+interface InventoryKeeperOptions {
+  readonly host: Host;
+  readonly clock: Clock;
+  readonly panes: PaneRegistry;
+  /** @throws AppError CONNECTION_LOST while there is none. */
+  readonly connection: () => ControlConnection;
+  readonly listeners: Listeners<ServerEvent>;
+  /** Called when a listing is complete, or everything is gone. */
+  readonly onComplete: () => void;
+  readonly log: ((event: string, fields: object) => void) | undefined;
+}
+
+export class InventoryKeeper {
+  readonly inventory: Inventory;
+  readonly refresher: InventoryRefresher;
+  readonly #options: InventoryKeeperOptions;
+  readonly #titles: PacedProbe;
+  readonly #deaths: DeathWatch;
+  readonly #guard: HubGuard;
+  #hub: AttachedHub | undefined;
+  #identity: ServerIdentity | undefined;
+
+  constructor(options: InventoryKeeperOptions) {
+    this.#options = options;
+    const { processes } = options.host;
+    this.inventory = new Inventory(processes);
+    const onError = (error: unknown): void => this.#listingFailed(error);
+    this.refresher = new InventoryRefresher({
+      connection: () => this.#hub?.connection ?? options.connection(),
+      onTopology: (rows, links) => this.#applyTopology(rows, links),
+      onPanes: (rows) => this.#applyPanes(rows),
+      strays: () => [...this.inventory.strays(), ...this.#unknownStreams()],
+      onPlaces: (asked, places) => {
+        const { events, windows } = this.inventory.applyPlaces(asked, places);
+        this.emit(events);
+        for (const pane of asked) if (!places.has(pane)) options.panes.closePane(pane);
+        return windows;
+      },
+      onComplete: options.onComplete,
+      onError,
+    });
+    const titles = new AskOnce(
+      async () => this.#titlesChanged(await this.#panesWhere(titleReported(this.requireHub().hookIndex))),
+      onError,
+    );
+    this.#titles = new PacedProbe({
+      clock: options.clock,
+      intervalMs: TITLE_PROBE_INTERVAL_MS,
+      probe: () => titles.soon(),
+    });
+    this.#deaths = new DeathWatch({
+      host: options.host,
+      clock: options.clock,
+      inventory: this.inventory,
+      connection: () => this.#hub?.connection,
+      serverPid: () => this.serverPid,
+      onChanged: (pane) => this.paneChanged(pane),
+      onError,
+    });
+    const { panes, log } = options;
+    const onMoved = (): void => this.refresher.topologyChanged();
+    this.#guard = new HubGuard({ inventory: this.inventory, panes, log, hub: () => this.#hub, onMoved });
+  }
+
+  /** See `ServerStatus`. */
+  get identity(): string | undefined {
+    return this.#identity === undefined ? undefined : identityText(this.#identity);
+  }
+
+  /** The server's pid, if known. */
+  get serverPid(): number | undefined {
+    return this.#identity?.pid;
+  }
+
+  /** Call when a connection is ready; lists everything. */
+  async attached(hub: AttachedHub): Promise<void> {
+    const known = this.#identity;
+    // Another server, or the first one: all ids are new (docs/tmuxFacts.md 8).
+    if (known?.pid !== hub.pid || known.startSec !== hub.startSec) {
+      this.emit(this.inventory.clear());
+      // The same ids will name other things.
+      this.#options.onComplete();
+    }
+    this.#identity = hub;
+    this.#hub = hub;
+    this.inventory.features = hub.connection.features;
+    await this.refresher.refreshAll();
+    this.#guard.begin();
+  }
+
+  /**
+   * Call when the connection is gone; the inventory is kept until the next one. If the server has ended as well, so has
+   * everything in it, which is reported before there is another server.
+   */
+  detached(lost: AppError, socketPath: string): void {
+    if (this.#hub === undefined) return;
+    this.#hub = undefined;
+    this.#titles.clear();
+    this.#deaths.clear();
+    const { clock, onComplete } = this.#options;
+    probeForEnd({
+      host: this.#options.host,
+      clock,
+      lost,
+      socketPath,
+      pid: this.#identity?.pid,
+      onEnded: () => {
+        if (this.#hub !== undefined) return;
+        this.#identity = undefined;
+        this.emit(this.inventory.clear());
+        onComplete();
+      },
+    });
+  }
+
+  close(): void {
+    this.#deaths.close();
+  }
+
+  /** @throws AppError CONNECTION_LOST */
+  requireHub(): AttachedHub {
+    if (this.#hub !== undefined) return this.#hub;
+    throw noConnection();
+  }
+
+  /** A hook can be missed (see `PaneEvent`), so dead panes are listed with each heartbeat. */
+  heartbeat(): void {
+    this.#deaths.heartbeat();
+    if (this.#hub !== undefined) this.#guard.heartbeat(this.#hub);
+  }
+
+  /** The heartbeat's query about our client. @throws AppError CONNECTION_LOST */
+  checkup(): Checkup {
+    return this.#guard.checkup(this.requireHub());
+  }
+
+  /** Output of a pane has arrived. On the hot path. */
+  heard(paneNumber: number): void {
+    this.#guard.heard(paneNumber);
+  }
+
+  paneEvent(event: PaneEvent): void {
+    if (event === "title") this.#titles.changed();
+    else if (event === "off") this.#guard.turnedOff();
+    else this.#deaths.probe();
+  }
+
+  paneChanged(pane: PaneId): void {
+    const window = this.inventory.findPane(pane)?.window;
+    if (window === undefined) this.refresher.unknownPaneChanged(pane);
+    else this.refresher.windowChanged(window);
+  }
+
+  notified(notification: Notification): void {
+    this.#guard.noticed(notification);
+    const { kind } = notification;
+    // Another hub ends with its client, and tmux does not report what a hook does.
+    const isHubs = kind === "client-session-changed" || kind === "client-detached";
+    if (isHubs || (kind === "subscription-changed" && this.inventory.features.reportsPaneChanges))
+      this.refresher.topologyChanged();
+    else if (kind === "pause") {
+      this.#options.panes.declareHole(notification.pane, "paused");
+      this.#hub?.connection.send(continuePane(notification.pane), "none", () => undefined);
+    } else this.refresher.notified(notification);
+  }
+
+  emit(events: readonly ServerEvent[]): void {
+    const { panes, listeners } = this.#options;
+    for (const event of events) {
+      if (event.kind === "pane-exited") panes.declareExit(event.pane, event.status);
+      if (event.kind === "pane-closed") panes.closePane(event.pane);
+      listeners.emit(event);
+    }
+  }
+
+  #applyTopology(rows: readonly SessionRow[], links: readonly WindowLink[]): readonly WindowId[] {
+    const hub = this.requireHub();
+    if (!links.some((link) => link.session === hub.session && link.window === hub.window)) {
+      hub.connection.close(new AppError("CONNECTION_LOST", "the event pane was closed; reconnecting"));
+      return [];
+    }
+    const hubs = new Set(rows.filter((row) => isHubName(row.name)).map((row) => row.session));
+    this.#guard.listed(links);
+    // Before the listing is applied, while the panes of windows that are no longer in a session are still known.
+    const home = sessionsByUse(rows).at(-1);
+    sweepHub({ hub, hubs, home, links, panesOf: (window) => this.inventory.panesOf(window) });
+    const { events, unknownWindows } = this.inventory.applyTopology(
+      rows.filter((row) => !hubs.has(row.session)),
+      links.filter((link) => !hubs.has(link.session)),
+    );
+    this.emit(events);
+    return unknownWindows;
+  }
+
+  #applyPanes(rows: readonly PaneRow[]): void {
+    this.emit(this.inventory.applyPanes(rows));
+    for (const row of rows) if (!row.dead) this.#options.panes.declareAlive(row.pane);
+    this.#deaths.listed(rows);
+  }
+
+  /** Panes that printed something and closed before any listing contained them. */
+  #unknownStreams(): readonly PaneId[] {
+    const own = this.#hub?.pane;
+    return this.#options.panes.streamed().filter((pane) => pane !== own && this.inventory.findPane(pane) === undefined);
+  }
+
+  async #panesWhere(filter: string): Promise<readonly PaneId[]> {
+    return decodePaneIds((await this.requireHub().connection.command(listPanesWhere(filter))).body);
+  }
+
+  #titlesChanged(panes: readonly PaneId[]): void {
+    const connection = this.#hub?.connection;
+    for (const pane of panes) {
+      connection?.send(unsetPaneOption(pane, TITLE_OPTION), "none", () => undefined);
+      this.paneChanged(pane);
+    }
+  }
+
+  #listingFailed(error: unknown): void {
+    if (isCutShort(error)) return;
+    this.#options.log?.("inventory.failed", { error: String(error) });
+  }
+}

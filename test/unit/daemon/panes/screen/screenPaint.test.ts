@@ -1,0 +1,166 @@
+/** What a capture cannot tell, read from output; and a screen as the bytes that draw it. */
+import { describe, expect, test } from "vitest";
+import { applySgr, DEFAULT_PEN, sgrOf } from "../../../../../daemon/panes/screen/pen.ts";
+import { paintScreen, type ScreenFlags, wrappedRows } from "../../../../../daemon/panes/screen/screenPaint.ts";
+import { modesAt } from "../../../../../daemon/panes/vt/streamModes.ts";
+import { MemorySource } from "../../../../support/daemon/memorySource.ts";
+
+const ESC = "\u001b";
+function modesOf(text: string) {
+  const source = new MemorySource();
+  source.write(Buffer.from(text, "latin1"));
+  return modesAt(source, source.outputSeq);
+}
+const penOf = (...sequences: string[]) => sgrOf(sequences.reduce((pen, each) => applySgr(pen, each), DEFAULT_PEN));
+
+describe("pen", () => {
+  test.each([
+    [["1", "31"], "0;1;31"],
+    [["1;31;44"], "0;1;31;44"],
+    [["1;2", "22"], "0"],
+    [["31", ""], "0"],
+    [["31", "0"], "0"],
+    [["31", "32"], "0;32"],
+    [["38;5;200"], "0;38;5;200"],
+    [["38;2;1;2;3;1"], "0;38;2;1;2;3;1"],
+    [["38:2::1:2:3"], "0;38:2::1:2:3"],
+    [["48;5;1", "49"], "0"],
+    [["58;5;9", "59"], "0"],
+    [["4:3"], "0;4:3"],
+    [["4:3", "4:0"], "0"],
+    [["21", "24"], "0"],
+    [["90;107"], "0;90;107"],
+    // Cut short or unknown: nothing, and no other parameter swallowed.
+    [["38;5"], "0"],
+    [["38;9;1"], "0;1"],
+    [["1;999;3"], "0;1;3"],
+  ])("%j is %s", (sequences, parameters) => {
+    expect(penOf(...sequences)).toBe(`${ESC}[${parameters}m`);
+  });
+
+  test("round-trips: the sequence it gives gives the same pen", () => {
+    const pen = applySgr(DEFAULT_PEN, "1;3;4;7;38;5;9;48;2;1;2;3");
+    expect(applySgr(applySgr(DEFAULT_PEN, "5;31"), sgrOf(pen).slice(2, -1))).toEqual(pen);
+  });
+});
+
+describe("stream modes", () => {
+  test.each([
+    ["nothing", "", {}],
+    ["a pen", `${ESC}[1mtext${ESC}[31m`, { pen: applySgr(DEFAULT_PEN, "1;31") }],
+    ["a pen inside a title is none", `${ESC}]0;${ESC}\\${ESC}[1m`, { pen: applySgr(DEFAULT_PEN, "1") }],
+    ["a title with a bell", `${ESC}]0;[1mx\u0007`, {}],
+    ["nothing inside a device string", `${ESC}Pq${ESC}[1m\u0007${ESC}\\`, {}],
+    ["bracketed paste and focus", `${ESC}[?2004;1004h`, { bracketedPaste: true, focusReports: true }],
+    ["and off again", `${ESC}[?2004h${ESC}[?2004l`, {}],
+    ["a private SGR is none", `${ESC}[>4;1m${ESC}[?1m`, {}],
+    ["a cursor style", `${ESC}[5 q`, { cursorStyle: 5 }],
+    ["character sets", `${ESC}(0${ESC})0\u000e`, { g0: "0", g1: "0", shifted: true }],
+    ["and back", `${ESC}(0\u000e\u000f${ESC}(B`, {}],
+    ["a pen saved and restored", `${ESC}[1m${ESC}7${ESC}[0;31m${ESC}8`, { pen: applySgr(DEFAULT_PEN, "1") }],
+    ["by the other sequences too", `${ESC}[1m${ESC}[s${ESC}[0m${ESC}[u`, { pen: applySgr(DEFAULT_PEN, "1") }],
+    ["a reset", `${ESC}[1m${ESC}[?2004h${ESC}(0${ESC}c`, {}],
+  ])("%s", (_name, output, wanted) => {
+    expect(modesOf(output)).toEqual({ ...modesOf(""), ...wanted });
+  });
+
+  test("the alternate screen gives its pen back when it is left, and only then", () => {
+    const entered = modesOf(`${ESC}[31m${ESC}[?1049h${ESC}[1m${ESC}[?1049h`);
+    expect([entered.pen, entered.savedPen]).toEqual([applySgr(DEFAULT_PEN, "31;1"), applySgr(DEFAULT_PEN, "31")]);
+    expect(modesOf(`${ESC}[31m${ESC}[?1049h${ESC}[1m${ESC}[?1049l`).pen).toEqual(applySgr(DEFAULT_PEN, "31"));
+    expect(modesOf(`${ESC}[1m${ESC}[?1049l`).pen).toEqual(applySgr(DEFAULT_PEN, "1"));
+  });
+});
+
+describe("wrapped rows", () => {
+  test.each([
+    [
+      ["aaaa", "bb", "c"],
+      ["aaaabb", "c"],
+      [true, false, false],
+    ],
+    [
+      ["aaaa", "bbbb", "c"],
+      ["aaaa", "bbbb", "c"],
+      [false, false, false],
+    ],
+    [["aaaa", "bbbb", "c"], ["aaaabbbbc"], [true, true, false]],
+    [["\u001b[1maaaa", "\u000eqq\u000f"], ["aaaaqq"], [true, false]],
+    [
+      ["", "", "x"],
+      ["", "", "x"],
+      [false, false, false],
+    ],
+  ])("%j as %j", (rows, joined, wrapped) => {
+    expect(wrappedRows({ rows, joined })).toEqual(wrapped);
+  });
+});
+
+const FLAGS: ScreenFlags = {
+  cols: 4,
+  rows: 3,
+  cursorCol: 1,
+  cursorRow: 1,
+  alternateScreen: false,
+  savedCursor: undefined,
+  regionTop: 0,
+  regionBottom: 2,
+  modes: [],
+  applicationKeypad: false,
+  originMode: false,
+  cursorVisible: true,
+  wraps: true,
+  tabs: undefined,
+};
+const NOTHING = { rows: [], joined: [] };
+const TAIL = `${ESC}(B${ESC})B\u000f${ESC}[0m`;
+
+function paint(flags: Partial<ScreenFlags>, rows: string[] = [], pending = ""): string {
+  // oxlint-disable-next-line no-control-regex -- an escape sequence
+  const shown = { rows, joined: rows.map((row) => row.replaceAll(/\u001b\[[0-9;]*m/g, "")) };
+  const painted = paintScreen({
+    shown,
+    saved: NOTHING,
+    flags: { ...FLAGS, ...flags },
+    stream: modesOf(""),
+    pending: Buffer.from(pending),
+  });
+  return Buffer.from(painted).toString();
+}
+
+describe("painting", () => {
+  const begin = `${ESC}c${ESC})0${ESC}[0m`;
+
+  test("an empty screen is a reset and a cursor", () => {
+    expect(paint({})).toBe(`${begin}${ESC}[2;2H${TAIL}`);
+  });
+
+  test("rows by their place, empty ones passed over", () => {
+    expect(paint({}, ["ab", "", "c"])).toBe(`${begin}${ESC}[0m${ESC}[1;1Hab${ESC}[3;1Hc\u000f${ESC}[2;2H${TAIL}`);
+  });
+
+  test("a wrap that is to come is written again, with the pen of its row", () => {
+    const rows = [`${ESC}[1ma`, "wxyz"];
+    const row = `${ESC}[2;1H${ESC}[0;1mwxyz\u000f`;
+    expect(paint({ cursorCol: 4 }, rows)).toBe(
+      `${begin}${ESC}[0m${ESC}[1;1H${rows[0]}${ESC}[2;1Hwxyz\u000f${row}${TAIL}`,
+    );
+  });
+
+  test("region, origin and cursor in this order, then modes, then what is unfinished", () => {
+    const flags = {
+      regionTop: 1,
+      regionBottom: 2,
+      originMode: true,
+      modes: ["4", "?1006"],
+      wraps: false,
+      cursorVisible: false,
+      applicationKeypad: true,
+      tabs: [1, 3],
+    };
+    expect(paint(flags, [], `${ESC}[3`)).toBe(
+      `${begin}${ESC}[3g${ESC}[2G${ESC}H${ESC}[4G${ESC}H${ESC}[2;3r${ESC}[?6h${ESC}[1;2H` +
+        `${ESC}[4h${ESC}[?1006h${ESC}[?7l${ESC}[?25l${ESC}=${TAIL}${ESC}[3`,
+    );
+  });
+});
