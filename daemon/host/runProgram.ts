@@ -1,5 +1,6 @@
 /** Runs a program to its end and returns its output, bounded in time and size. */
 import { execFile } from "node:child_process";
+import { systemClock } from "../time/clock.ts";
 import { countSpawn } from "./spawnCount.ts";
 
 interface ProgramEnd {
@@ -23,10 +24,24 @@ export type RunProgram = (
 
 export const runProgram: RunProgram = (file, args, env, { timeoutMs, maxBytes }) =>
   new Promise((resolve) => {
-    const options = { env: { ...env }, timeout: timeoutMs, ...(maxBytes === undefined ? {} : { maxBuffer: maxBytes }) };
+    let [hasEnded, isLate] = [false, false];
+    const options = { env: { ...env }, ...(maxBytes === undefined ? {} : { maxBuffer: maxBytes }) };
     const child = execFile(file, [...args], options, (error, stdout) => {
-      if (error === null) resolve({ stdout });
+      hasEnded = true;
+      timer.cancel();
+      if (isLate) resolve({ failure: { code: "ETIMEDOUT", message: `no end within ${timeoutMs} ms` }, stdout });
+      else if (error === null) resolve({ stdout });
       else resolve({ failure: { code: error.code, message: error.message }, stdout });
     });
+    const end = (): void => {
+      if (hasEnded) return;
+      isLate = true;
+      child.kill();
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    };
+    // `execFile`'s own limit drops the unread output of a program that ended while this process was busy, and reports success
+    // all the same. Two turns of the loop read that output and the end first.
+    const timer = systemClock.callAt(systemClock.nowMs() + timeoutMs, () => setImmediate(() => setImmediate(end)));
     countSpawn(child.pid);
   });

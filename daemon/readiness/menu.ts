@@ -2,7 +2,7 @@
  * The options of a dialog as they stand on the screen: a numbered list with a mark before one of them, a list without
  * numbers, or buttons side by side, of which the chosen one shows by its colours alone.
  */
-import { applySgr, DEFAULT_PEN, sgrOf } from "../panes/screen/pen.ts";
+import { applySgr, DEFAULT_PEN, sgrOf } from "../panes/pen.ts";
 import type { Profile } from "./profile.ts";
 import type { Screen, ScreenRow } from "./screenRows.ts";
 

@@ -22,7 +22,7 @@ import { type LayoutHost, runOperation } from "./layout/layoutOperations.ts";
 import { requirePane } from "./layout/layoutTargets.ts";
 import { ServerLayout } from "./layout/serverLayout.ts";
 import type { PaneRegistry } from "./paneRegistry.ts";
-import type { Inventory } from "./inventory/inventoryStore.ts";
+import type { InventoryStore } from "./inventory/inventoryStore.ts";
 import { programBehind } from "./linger.ts";
 import { listenerFailure, Listeners } from "./listeners.ts";
 import { readPaneUserOptions, writePaneUserOption } from "./paneUserOptions.ts";
@@ -87,7 +87,7 @@ export abstract class RealServer implements TmuxServer, LayoutHost {
     });
   }
 
-  abstract get inventory(): Inventory;
+  abstract get inventory(): InventoryStore;
   abstract status(): ServerStatus;
   abstract check(): Promise<ServerStatus>;
   /** The connection for a command. @throws AppError CONNECTION_LOST */

@@ -55,7 +55,11 @@ test("nothing but the catalogue names an agent, comments included", () => {
 test("what may name one does", () => {
   const texts = Object.keys(MAY_NAME).map((place) => {
     const path = join(ROOT, place);
-    const files = place.endsWith("/") ? readdirSync(path).map((name) => join(path, name)) : [path];
+    const files = place.endsWith("/")
+      ? readdirSync(path, { recursive: true, encoding: "utf8" })
+          .map((name) => join(path, name))
+          .filter((name) => name.endsWith(".ts"))
+      : [path];
     return [place, files.map((file) => readFileSync(file, "utf8")).join("")] as const;
   });
   expect(texts.filter(([, text]) => !NAMED.test(text)).map(([place]) => place)).toEqual([]);

@@ -3,7 +3,7 @@
  * letter of one under the cursor, inverse), or in a colour (`ghost`), or are known to the profile. A mode (`!`) stands before the text: even an empty
  * box in a mode is not empty, because a text in it would be no prompt.
  */
-import { applySgr, DEFAULT_PEN, type Pen } from "../../panes/screen/pen.ts";
+import { applySgr, DEFAULT_PEN, type Pen } from "../../panes/pen.ts";
 import type { Profile } from "../../readiness/profile.ts";
 import type { PromptBox } from "../../readiness/promptBox.ts";
 import type { ScreenRow } from "../../readiness/screenRows.ts";

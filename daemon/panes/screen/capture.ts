@@ -9,7 +9,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import { MAX_CAPTURE_LINES, MAX_CAPTURE_TRIES } from "../../../protocol/limits.ts";
 import type { Capture, CaptureOptions } from "../../tmux/io.ts";
 import { askPane, type CaptureContext, requireRow } from "../askPane.ts";
-import { penAfter, sgrOf } from "./pen.ts";
+import { penAfter, sgrOf } from "../pen.ts";
 import { decodeTabs, expandTabs } from "./tabCells.ts";
 
 const TRAILER = rowFormat({

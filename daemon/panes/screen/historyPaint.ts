@@ -3,7 +3,7 @@
  * line begins with the default pen, and its last one may continue in the next piece. A line end is never written with a
  * background colour, which would fill the emulator's row.
  */
-import { DEFAULT_PEN, type Pen, penAfter, sgrOf } from "./pen.ts";
+import { DEFAULT_PEN, type Pen, penAfter, sgrOf } from "../pen.ts";
 import { expandTabs, type TabLayout } from "./tabCells.ts";
 
 const ESC = "\u001b";

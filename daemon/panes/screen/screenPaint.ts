@@ -2,7 +2,7 @@
  * A screen as the bytes that draw it: rows as tmux captured them, then the modes, the cursor and an unfinished
  * sequence, in an order in which no step disturbs an earlier one. Pure; `snapshot.ts` asks tmux.
  */
-import { DEFAULT_PEN, penAfter, sgrOf } from "./pen.ts";
+import { DEFAULT_PEN, penAfter, sgrOf } from "../pen.ts";
 import type { StreamModes } from "../vt/streamModes.ts";
 import { expandTabs, type TabLayout } from "./tabCells.ts";
 

@@ -9,7 +9,16 @@
  * trust tmux's terminfo write blanks instead.
  */
 import { captureCells, captureHistory, captureJoined, capturePending } from "../../../protocol/command/build.ts";
-import { field, flag, lines, number, paneId, type RowOf, rowFormat, word } from "../../../protocol/command/rowFormat.ts";
+import {
+  field,
+  flag,
+  lines,
+  number,
+  paneId,
+  type RowOf,
+  rowFormat,
+  word,
+} from "../../../protocol/command/rowFormat.ts";
 import { decodeOctal } from "../../../protocol/control/octal.ts";
 import { sequenceLength } from "../../../protocol/text/utf8.ts";
 import type { Snapshot, SnapshotOptions } from "../../tmux/io.ts";

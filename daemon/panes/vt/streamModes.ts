@@ -4,7 +4,7 @@
  * sent; a reader that has followed the pane from its start misses none.
  */
 import { type OutputSource, slicesOf } from "../../tmux/outputSource.ts";
-import { applySgr, DEFAULT_PEN, type Pen } from "../screen/pen.ts";
+import { applySgr, DEFAULT_PEN, type Pen } from "../pen.ts";
 import { VtParser } from "./vtParser.ts";
 
 export interface StreamModes {

@@ -11,7 +11,7 @@ import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { HostProcesses } from "../../host/hostProcesses.ts";
 import type { Clock } from "../../time/clock.ts";
 import { ExitSettler } from "../exitSettler.ts";
-import { Inventory } from "../inventory/inventoryStore.ts";
+import { InventoryStore } from "../inventory/inventoryStore.ts";
 import { InventoryRefresher } from "../inventory/inventoryRefresher.ts";
 import { SilentChanges } from "../inventory/silentChanges.ts";
 import type { ServerEvent } from "../../tmux/inventory.ts";
@@ -37,7 +37,7 @@ interface GuestInventoryOptions {
 }
 
 export class GuestInventory {
-  readonly known: Inventory;
+  readonly known: InventoryStore;
   readonly refresher: InventoryRefresher;
   readonly #options: GuestInventoryOptions;
   readonly #settler: ExitSettler;
@@ -46,7 +46,7 @@ export class GuestInventory {
 
   constructor(options: GuestInventoryOptions) {
     this.#options = options;
-    this.known = new Inventory(options.processes);
+    this.known = new InventoryStore(options.processes);
     this.refresher = new InventoryRefresher({
       connection: () => this.#connection(),
       onTopology: (rows, links) => {

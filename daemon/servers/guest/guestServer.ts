@@ -22,7 +22,7 @@ import { guestSession, sessionClosed } from "./guestSessions.ts";
 import { GuestStreams } from "./guestStreams.ts";
 import { UnfollowedPanes } from "./unfollowedPanes.ts";
 import { TtyWatch } from "../ttyWatch.ts";
-import type { Inventory } from "../inventory/inventoryStore.ts";
+import type { InventoryStore } from "../inventory/inventoryStore.ts";
 import { requirePane } from "../layout/layoutTargets.ts";
 import type { PaneRegistry } from "../paneRegistry.ts";
 import { type LookOptions, RealServer, type ServerOptions } from "../realServer.ts";
@@ -133,7 +133,7 @@ export class GuestServer extends RealServer implements GuestBaseListener {
     return { kind: "guest", state, tmuxVersion: program.version, socketPath, epoch, identity, waiting };
   }
 
-  get inventory(): Inventory {
+  get inventory(): InventoryStore {
     return this.#inventory.known;
   }
 

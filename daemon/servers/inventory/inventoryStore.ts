@@ -22,7 +22,7 @@ interface Session {
   activeWindow: WindowId | undefined;
 }
 
-export class Inventory {
+export class InventoryStore {
   readonly #processes: HostProcesses;
   /** The features of the listed server; must be set when another server is listed. */
   features: TmuxFeatures = USUAL_TMUX;

@@ -3,11 +3,11 @@ import type { PaneTarget, WindowTarget } from "../../../protocol/command/layoutC
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import type { PaneInfo } from "../../tmux/inventory.ts";
-import type { Inventory } from "../inventory/inventoryStore.ts";
+import type { InventoryStore } from "../inventory/inventoryStore.ts";
 import { sessionGone } from "../sessionRules.ts";
 
 export interface TargetHost {
-  readonly inventory: Inventory;
+  readonly inventory: InventoryStore;
   /** Called before a target is reported as missing. @throws AppError CONNECTION_LOST if nothing is known about the server */
   requireKnown(): void;
 }

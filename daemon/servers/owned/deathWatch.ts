@@ -11,13 +11,13 @@ import type { Host } from "../../host/host.ts";
 import { AskOnce } from "../../time/askOnce.ts";
 import type { Clock } from "../../time/clock.ts";
 import { ExitSettler } from "../exitSettler.ts";
-import type { Inventory } from "../inventory/inventoryStore.ts";
+import type { InventoryStore } from "../inventory/inventoryStore.ts";
 import { TtyWatch } from "../ttyWatch.ts";
 
 interface DeathWatchOptions {
   readonly host: Host;
   readonly clock: Clock;
-  readonly inventory: Inventory;
+  readonly inventory: InventoryStore;
   /** Undefined while there is none; nothing is listed then. */
   readonly connection: () => ControlConnection | undefined;
   readonly serverPid: () => number | undefined;

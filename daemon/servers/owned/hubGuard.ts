@@ -12,12 +12,12 @@ import { faulty } from "../../connection/connectionErrors.ts";
 import { clientFault } from "../clientCheck.ts";
 import { hubFault, hubState, RENAMED } from "./hub.ts";
 import type { AttachedHub } from "./hubStartup.ts";
-import type { Inventory } from "../inventory/inventoryStore.ts";
+import type { InventoryStore } from "../inventory/inventoryStore.ts";
 import { OutputWatch } from "../outputWatch.ts";
 import type { PaneRegistry } from "../paneRegistry.ts";
 
 interface HubGuardOptions {
-  readonly inventory: Inventory;
+  readonly inventory: InventoryStore;
   readonly panes: PaneRegistry;
   /** Called when the inventory is out of date without a notification. */
   readonly onMoved: () => void;

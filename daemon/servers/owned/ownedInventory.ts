@@ -26,7 +26,7 @@ import { HubGuard } from "./hubGuard.ts";
 import type { AttachedHub } from "./hubStartup.ts";
 import { sessionsByUse } from "./hubPlace.ts";
 import { sweepHub } from "./hubSweep.ts";
-import { Inventory } from "../inventory/inventoryStore.ts";
+import { InventoryStore } from "../inventory/inventoryStore.ts";
 import { InventoryRefresher } from "../inventory/inventoryRefresher.ts";
 import { PacedProbe } from "../pacedProbe.ts";
 import type { PaneRegistry } from "../paneRegistry.ts";
@@ -40,7 +40,7 @@ import type { ServerEvent } from "../../tmux/inventory.ts";
  */
 const TITLE_PROBE_INTERVAL_MS = 50;
 
-interface InventoryKeeperOptions {
+interface OwnedInventoryOptions {
   readonly host: Host;
   readonly clock: Clock;
   readonly panes: PaneRegistry;
@@ -52,20 +52,20 @@ interface InventoryKeeperOptions {
   readonly log: ((event: string, fields: object) => void) | undefined;
 }
 
-export class InventoryKeeper {
-  readonly inventory: Inventory;
+export class OwnedInventory {
+  readonly inventory: InventoryStore;
   readonly refresher: InventoryRefresher;
-  readonly #options: InventoryKeeperOptions;
+  readonly #options: OwnedInventoryOptions;
   readonly #titles: PacedProbe;
   readonly #deaths: DeathWatch;
   readonly #guard: HubGuard;
   #hub: AttachedHub | undefined;
   #identity: ServerIdentity | undefined;
 
-  constructor(options: InventoryKeeperOptions) {
+  constructor(options: OwnedInventoryOptions) {
     this.#options = options;
     const { processes } = options.host;
-    this.inventory = new Inventory(processes);
+    this.inventory = new InventoryStore(processes);
     const onError = (error: unknown): void => this.#listingFailed(error);
     this.refresher = new InventoryRefresher({
       connection: () => this.#hub?.connection ?? options.connection(),

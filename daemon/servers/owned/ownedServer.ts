@@ -21,8 +21,8 @@ import { isWaiting } from "../processState.ts";
 import { attachArguments, HUB_PREFIX } from "./hub.ts";
 import { prepareHub } from "./hubStartup.ts";
 import { type ClientSpawn, controlClient, introductionTo, type ProbedServer } from "../introduction.ts";
-import type { Inventory } from "../inventory/inventoryStore.ts";
-import { InventoryKeeper } from "./ownedInventory.ts";
+import type { InventoryStore } from "../inventory/inventoryStore.ts";
+import { OwnedInventory } from "./ownedInventory.ts";
 import { killOwnedSession, ownedSession } from "./ownedSessions.ts";
 import { PaneRegistry } from "../paneRegistry.ts";
 import { requirePane } from "../layout/layoutTargets.ts";
@@ -72,7 +72,7 @@ class OwnedServer extends RealServer {
   readonly #tmuxVersion: string;
   readonly #supervisor: Supervisor;
   readonly #panes: PaneRegistry;
-  readonly #keeper: InventoryKeeper;
+  readonly #keeper: OwnedInventory;
   readonly #socket: SocketKeeper;
   readonly #silent = new SilentChanges(() => this.connection(), attachedToAll);
   #hubName = "";
@@ -110,7 +110,7 @@ class OwnedServer extends RealServer {
       onRevived: (pane) => this.#keeper.paneChanged(pane),
     });
     this.#socket = new SocketKeeper({ host, socketPath, clock, log });
-    this.#keeper = new InventoryKeeper({
+    this.#keeper = new OwnedInventory({
       host,
       clock,
       log,
@@ -121,7 +121,7 @@ class OwnedServer extends RealServer {
     });
   }
 
-  get inventory(): Inventory {
+  get inventory(): InventoryStore {
     return this.#keeper.inventory;
   }
 

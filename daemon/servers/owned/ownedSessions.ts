@@ -14,7 +14,7 @@ import {
 import type { SessionId } from "../../../protocol/ids.ts";
 import { ignoreRefusal } from "../../connection/commandQueue.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
-import type { InventoryKeeper } from "./ownedInventory.ts";
+import type { OwnedInventory } from "./ownedInventory.ts";
 import { lingering } from "../linger.ts";
 import { userOptionOf } from "../paneUserOptions.ts";
 import type { SessionToMake } from "../sessionMaking.ts";
@@ -27,7 +27,7 @@ const DEFAULT_ROWS = 24;
 /** @throws AppError NOT_FOUND, CONNECTION_LOST */
 export async function killOwnedSession(
   connection: ControlConnection,
-  keeper: InventoryKeeper,
+  keeper: OwnedInventory,
   session: SessionId,
 ): Promise<void> {
   const { inventory } = keeper;

@@ -1,6 +1,6 @@
 /** What a capture cannot tell, read from output; and a screen as the bytes that draw it. */
 import { describe, expect, test } from "vitest";
-import { applySgr, DEFAULT_PEN, sgrOf } from "../../../../../daemon/panes/screen/pen.ts";
+import { applySgr, DEFAULT_PEN, sgrOf } from "../../../../../daemon/panes/pen.ts";
 import { paintScreen, type ScreenFlags, wrappedRows } from "../../../../../daemon/panes/screen/screenPaint.ts";
 import { modesAt } from "../../../../../daemon/panes/vt/streamModes.ts";
 import { MemorySource } from "../../../../support/daemon/memorySource.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { featuresOf } from "../../../../../daemon/connection/tmuxFeatures.ts";
 import { linuxHost } from "../../../../../daemon/host/linux/linuxHost.ts";
-import { Inventory } from "../../../../../daemon/servers/inventory/inventoryStore.ts";
+import { InventoryStore } from "../../../../../daemon/servers/inventory/inventoryStore.ts";
 import type { PaneRow } from "../../../../../protocol/command/formats.ts";
 import type { PaneId, SessionId, WindowId } from "../../../../../protocol/ids.ts";
 
@@ -23,8 +23,8 @@ const row = (pane: string, more: Partial<PaneRow> = {}): PaneRow => ({
   ...more,
 });
 
-function known(): Inventory {
-  const inventory = new Inventory(linuxHost().processes);
+function known(): InventoryStore {
+  const inventory = new InventoryStore(linuxHost().processes);
   inventory.applyTopology(
     [{ session, createdSec: 1, usedSec: 1, attached: 0, name: "s" }],
     [{ session, window, active: true, index: 0, stray: false }],
