@@ -47,4 +47,10 @@ export const endpoint = endpointsOf({
 });
 
 /** What every route that reaches tmux can end in; a lost connection is an INTERNAL_ERROR here. */
-export const ON_TMUX = ["INVALID_ARGUMENT", "NOT_FOUND", "RESOURCE_LIMIT", "INCONSISTENT_STATE"] as const;
+export const ON_TMUX = [
+  "INVALID_ARGUMENT",
+  "INVALID_TARGET",
+  "NOT_FOUND",
+  "RESOURCE_LIMIT",
+  "INCONSISTENT_STATE",
+] as const;

@@ -201,7 +201,7 @@ function waits(context: FreshellContext): readonly Route[] {
       path: "/api/waits",
       request: freshellWaitSchema,
       response: { 200: freshellWaitResponseSchema },
-      errors: [...ON_TMUX, "AMBIGUOUS_TARGET", "INVALID_TARGET", "TIMEOUT", "UNSUPPORTED_PATTERN_ENGINE"],
+      errors: [...ON_TMUX, "AMBIGUOUS_TARGET", "TIMEOUT", "UNSUPPORTED_PATTERN_ENGINE"],
       handle: (c, asked) => {
         const source = sourceOf(asked, context);
         return longResponse(c, options, (signal) => waitFor(context.waits, source, asked, signal));

@@ -187,7 +187,15 @@ function mcpRoutes(context: NativeContext, version: string): readonly Route[] {
     return (await upgradeSocket(open, onError)(c)) ?? handle(c);
   };
   // JSON-RPC, which MCP's own tests check: a response, or events.
-  const response = { 200: v.unknown(), 202: "none", 400: v.unknown(), 404: v.unknown(), 405: v.unknown() } as const;
+  const response = {
+    200: "*/*",
+    202: "none",
+    400: v.unknown(),
+    404: v.unknown(),
+    405: v.unknown(),
+    // The client has left.
+    499: "none",
+  } as const;
   const rule = { path: MCP_PATH, auth: true, response, errors: ["INVALID_ARGUMENT", "NOT_FOUND"] } as const;
   return [
     { ...rule, method: "POST", maxJsonBytes: NATIVE_MAX_BODY_BYTES, handle },

@@ -54,7 +54,7 @@ const questionSchema = v.strictObject({
   turn_id: v.optional(count),
   text,
   kind: text,
-  options: v.array(v.strictObject({ index: count, number: v.nullable(count), label: text, keys: v.unknown() })),
+  options: v.array(v.strictObject({ index: count, number: v.nullable(text), label: text, keys: v.unknown() })),
   other_index: v.nullable(count),
   dialog_id: maybe,
 });
@@ -104,7 +104,12 @@ const cardSchema = v.strictObject({
   ),
   timestamp: text,
 });
-export const agentsSchema = v.strictObject({ agents: v.array(cardSchema), last_event_id: count });
+export const agentsSchema = v.strictObject({
+  agents: v.array(cardSchema),
+  last_event_id: count,
+  /** While the daemon's clients wait for sessions and clients of the user's tmux to stop changing. */
+  waiting: v.exactOptional(v.strictObject({ for: v.literal("calm"), since_unix_ms: count })),
+});
 
 const turnSchema = v.strictObject({
   turn_id: count,

@@ -51,8 +51,10 @@ test("no client of ours holds another one's terminal: each is hung up when we cl
   );
   const { server, socket } = fixture;
   await Promise.all(["a", "b", "c"].map((name) => listening(server, paneOf(server, name))));
-  const clients = attached(socket).filter((client) => client.isOurs);
-  expect(clients).toHaveLength(3);
+  const ourClients = () => attached(socket).filter((client) => client.isOurs);
+  // A stream begins before its client is listed.
+  await eventually(() => ourClients().length === 3);
+  const clients = ourClients();
   for (const { pid } of clients) {
     // Linux tells; elsewhere there is nothing to look at.
     const directory = `/proc/${pid}/fd`;

@@ -38,7 +38,7 @@ export function fileRoutes(book: Pick<TerminalBook, "list">, homeDir: string): r
       maxJsonBytes: MAX_FILE_BODY_BYTES,
       request: fileWriteSchema,
       response: { 200: fileEntrySchema },
-      errors: [...ERRORS, "INCONSISTENT_STATE"],
+      errors: [...ERRORS, "REVISION_CONFLICT"],
       handle: async (c, { path, text, etag }) => c.json(await files.write(await allowed(path), text, etag)),
     }),
     endpoint({
@@ -53,4 +53,4 @@ export function fileRoutes(book: Pick<TerminalBook, "list">, homeDir: string): r
   ];
 }
 
-const ERRORS = ["INVALID_ARGUMENT", "UNAUTHORIZED", "NOT_FOUND", "RESOURCE_LIMIT"] as const;
+const ERRORS = ["INVALID_ARGUMENT", "INVALID_TARGET", "UNAUTHORIZED", "NOT_FOUND", "RESOURCE_LIMIT"] as const;

@@ -121,7 +121,14 @@ export function sessionRoutes({ sessions }: FreshellContext): readonly Route[] {
 
 const GET = { method: "GET", auth: true } as const;
 const POST = { method: "POST", auth: true } as const;
-const OF_ONE = ["INVALID_ARGUMENT", "INVALID_TARGET", "NOT_FOUND", "INCONSISTENT_STATE", "RESOURCE_LIMIT"] as const;
+const OF_ONE = [
+  "INVALID_ARGUMENT",
+  "INVALID_TARGET",
+  "AMBIGUOUS_TARGET",
+  "NOT_FOUND",
+  "INCONSISTENT_STATE",
+  "RESOURCE_LIMIT",
+] as const;
 
 /** @throws AppError INVALID_TARGET */
 function askingOf(session: Session): SdkSession {

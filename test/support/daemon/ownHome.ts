@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { afterAll } from "vitest";
-import "./routeChecks.ts";
+import { afterAll, afterEach } from "vitest";
+import { requireNoDifferences } from "./routeChecks.ts";
 
 const home = mkdtempSync(join(tmpdir(), "tw-home-"));
 process.env["HOME"] = home;
@@ -15,5 +15,7 @@ process.env["HOME"] = home;
 const LEADS = /^(?:XDG_.*|ENV|BASH_ENV|ZDOTDIR|PROMPT_COMMAND|INPUTRC|TMUX|TMUX_PANE|TMUX_TMPDIR)$/;
 for (const name of Object.keys(process.env)) if (LEADS.test(name)) delete process.env[name];
 
+// Here, because this file runs for every test file, and what it imports once per process.
+afterEach(requireNoDifferences);
 // Registered first, called last. What a test has left running may still write there for a moment.
 afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));

@@ -4,7 +4,6 @@
  */
 import { subscribe } from "node:diagnostics_channel";
 import * as v from "valibot";
-import { afterEach } from "vitest";
 import type { Route } from "../../../adapters/kit/guard/routes.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 
@@ -70,7 +69,8 @@ if (known[CHECKS] === undefined) {
   subscribe("tmuxwire.route", (served) => check(served as Served));
 }
 
-afterEach(() => {
-  const [first, ...more] = takeDifferences();
-  if (first !== undefined) throw new Error(`not as the route's row says: ${[first, ...more].join("\n")}`);
-});
+/** Fails the test that has just run if a response or an error was not as its row says. */
+export function requireNoDifferences(): void {
+  const found = takeDifferences();
+  if (found.length > 0) throw new Error(`not as the route's row says: ${found.join("\n")}`);
+}
