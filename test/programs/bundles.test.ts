@@ -53,7 +53,7 @@ test("what other programs load is one file each; the client and the player take 
   expect(forPi.filter((specifier) => !isBuiltin(specifier))).toEqual([]);
 });
 
-test("the command line of Freshell loads of the daemon only the clock, its own files, escape sequences and what looks at directories and processes", () => {
+test("the command line of Freshell loads of the daemon only the clock, its own files, what it did once, escape sequences and what looks at directories and processes", () => {
   const loaded = new Set<string>();
   const follow = (file: string): void => {
     if (loaded.has(file)) return;
@@ -71,6 +71,7 @@ test("the command line of Freshell loads of the daemon only the clock, its own f
     "daemon/host/attempt.ts",
     "daemon/host/nodeSystem.ts",
     "daemon/host/procfs.ts",
+    "daemon/ops/once.ts",
     "daemon/ops/privateFiles.ts",
     "daemon/panes/vt/vtParser.ts",
     "daemon/time/clock.ts",
