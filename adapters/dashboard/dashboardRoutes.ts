@@ -220,7 +220,7 @@ function recordingRoutes(context: DashboardContext): readonly Route[] {
       path: "/api/recordings",
       head: true,
       response: { 200: recordingsSchema },
-      errors: ["NOT_FOUND"],
+      errors: ["NOT_FOUND", "INVALID_ARGUMENT"],
       handle: (c) => c.json({ recordings: requireRecordings(context).list().map(nativeRecording) }),
     },
     {
