@@ -9,6 +9,7 @@ import { typedBytes } from "../../daemon/panes/input/typedBytes.ts";
 import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
+import { sleep, untilAborted } from "../../daemon/time/within.ts";
 import type {
   AddinCapture,
   AddinFailure,
@@ -20,7 +21,6 @@ import type {
 } from "../../protocol/api/addinMessages.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import { pause, withDeadline, settleOnce } from "./deadline.ts";
 import type { AddinWaits, MatchOutcome } from "./addinWaits.ts";
 import { sendAndMatch } from "./addinWaits.ts";
 
@@ -76,7 +76,7 @@ export async function runAction(
     }
     case "capture_pane": {
       const target = findTarget(call.server, request.session);
-      await pause(call.clock, request.capture.waitMs, abort.signal);
+      await sleep(call.clock, request.capture.waitMs, abort.signal);
       return captured(call, action, target, await capture(call, target, request.capture));
     }
     case "send_and_capture":
@@ -117,7 +117,7 @@ async function sendAndPause(call: Call, request: SendAndCapture, target: Target)
   const source = await onSession(target.name, () => call.server.output(target.pane));
   const sentSeq = await send(call, target, request.input);
   const { waitMs } = request.capture;
-  if (waitMs > 0) await pause(call.clock, waitMs, call.abort.signal);
+  if (waitMs > 0) await sleep(call.clock, waitMs, call.abort.signal);
   else await firstOutput(call.clock, source, sentSeq, call.abort.signal);
 }
 
@@ -151,7 +151,7 @@ async function sendAndWait(
       },
       async (beforeWrite) => {
         const sent = send(call, target, request.input, beforeWrite);
-        paused = sent.then(() => pause(call.clock, waitMs, call.abort.signal));
+        paused = sent.then(() => sleep(call.clock, waitMs, call.abort.signal));
         paused.catch(() => undefined);
         await sent;
       },
@@ -210,6 +210,26 @@ function capture(call: Call, target: Target, options: AddinCapture): Promise<Cap
   );
 }
 
+/**
+ * Settles with `run`. Rejects with COMMAND_TIMEOUT after `timeoutMs`, which aborts the whole request, or with the reason for
+ * which the request was aborted. A command already sent to tmux cannot be withdrawn: only the wait for it ends.
+ */
+export function withDeadline<T>(
+  clock: Clock,
+  timeoutMs: number,
+  request: AbortController,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { signal } = request;
+  return untilAborted<T>(signal, (resolve, reject) => {
+    const timer = clock.callAt(clock.nowMs() + timeoutMs, () => {
+      request.abort(new AppError("COMMAND_TIMEOUT", `tmux command timed out after ${timeoutMs}ms.`));
+    });
+    run(signal).then(resolve, reject);
+    return () => timer.cancel();
+  });
+}
+
 const command = <T>(call: Call, run: (signal: AbortSignal) => Promise<T>): Promise<T> =>
   withDeadline(call.clock, call.commandTimeoutMs, call.abort, run);
 
@@ -250,7 +270,7 @@ export const FIRST_OUTPUT_MS = 10;
  */
 export function firstOutput(clock: Clock, source: OutputSource, fromSeq: number, signal: AbortSignal): Promise<void> {
   if (source.outputSeq > fromSeq) return Promise.resolve();
-  return settleOnce<void>(signal, (resolve) => {
+  return untilAborted<void>(signal, (resolve) => {
     const timer = clock.callAt(clock.nowMs() + FIRST_OUTPUT_MS, resolve);
     const done = (): void => resolve();
     const unsubscribe = source.subscribe({ advanced: done, gap: done, exited: done, closed: done });

@@ -1,5 +1,5 @@
 /**
- * What the folders beside this file hold: one for each agent, so that adding an agent is adding a folder. Read from disk
+ * What the folders beside this file hold: one for each agent (those with an agent.json), so that adding an agent is adding a folder. Read from disk
  * where the sources run; a bundle holds what was there when it was made (`bundleAgents.mjs`).
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -20,7 +20,7 @@ export function agentFolders(): readonly AgentFolder[] {
   const here = import.meta.dirname;
   const json = (path: string): unknown => JSON.parse(readFileSync(path, "utf8"));
   return readdirSync(here, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
+    .filter((entry) => entry.isDirectory() && existsSync(join(here, entry.name, "agent.json")))
     .map(({ name }) => {
       const [agent, profile, plugin] = ["agent.json", "profile.json", "plugin.js"].map((file) =>
         join(here, name, file),

@@ -46,8 +46,14 @@ const agentSchema = v.strictObject({
   marks: v.optional(words, []),
   /** Arguments that, with a session's id behind them, go on with that session in a terminal. */
   resume: v.optional(words),
+  /** What a person enters as a prompt to end it. */
+  exit: v.optional(v.string()),
+  /** The option that tells a teammate, which it starts in a pane, its own session's id. */
+  leads: v.optional(v.string()),
   /** It has a JSON mode, which `NAMEStream.ts` in its folder reads: for one prompt, or for a conversation as well. */
   stream: v.optional(v.picklist(["prompt", "conversation"])),
+  /** `NAMETranscript.ts` in its folder reads the conversations that it keeps on disk. */
+  transcript: v.optional(v.boolean()),
   hooks: v.optional(
     v.variant("install", [
       /** Its settings have our hooks among its own. */

@@ -9,7 +9,7 @@ import type { Io } from "./cliIo.ts";
 type Completion = "file" | "directory" | readonly string[] | (() => readonly string[]);
 
 /** Kinds of names that the daemon can list, for completions. */
-export const NAME_KINDS = ["pane", "session", "server"] as const;
+export const NAME_KINDS = ["pane", "session", "agent", "server"] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
 export interface OptionSpec {
@@ -58,6 +58,8 @@ export interface Example {
 
 export interface CommandSpec {
   readonly name: string;
+  /** The words behind `--` are another program's arguments, by this name in help; a value of an option cannot be `--`. */
+  readonly tail?: string | undefined;
   /** Alternative names. */
   readonly aliases?: readonly string[] | undefined;
   /** One line, lower case, without a period. */
@@ -94,6 +96,8 @@ export interface CommandCall {
   /** Already validated: a `number` is in its range, a choice is one of the choices. */
   readonly options: OptionValues;
   readonly positionals: readonly string[];
+  /** The words behind `--`, of a command that has a `tail`. */
+  readonly tail: readonly string[];
 }
 
 /** The values of one call, by option name. */

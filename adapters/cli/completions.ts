@@ -3,6 +3,7 @@
  * Names of panes, sessions and servers come from the program (`names`), which prints only names that need no quoting, so
  * that the shell never interprets a session's name.
  */
+import { shellWord } from "../../protocol/text/shellWord.ts";
 import type { CommandSpec, OptionSpec, Program } from "./commandTypes.ts";
 import { optionsOf } from "./parseCommand.ts";
 
@@ -40,8 +41,6 @@ function valuesOf({ choices, complete }: OptionSpec): readonly string[] | undefi
   if (typeof complete === "function") return complete();
   return typeof complete === "string" ? undefined : complete;
 }
-/** The text in single quotes, valid in all three shells. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 function bashScript({ name: program, commands: table }: Named): string {
   const names = table.flatMap(calledAs).join(" ");
@@ -50,7 +49,7 @@ function bashScript({ name: program, commands: table }: Named): string {
       .filter((option) => option.type !== "flag" && option.implied === undefined)
       .map((option) => {
         const patterns = wordsOf(option)
-          .flatMap((word) => calledAs(command).map((name) => quoted(`${name} ${word}`)))
+          .flatMap((word) => calledAs(command).map((name) => shellWord(`${name} ${word}`)))
           .join("|");
         return `    ${patterns}) ${bashValue(program, option)} return ;;`;
       }),
@@ -60,7 +59,7 @@ function bashScript({ name: program, commands: table }: Named): string {
     const choices = choicesOf(command).join(" ");
     const kinds = namesOf(command).map((kind) => kind ?? "-");
     const asked = kinds.some((kind) => kind !== "-") ? ` kinds=(${kinds.join(" ")})` : "";
-    return `    ${calledAs(command).join("|")}) options=${quoted(options)} choices=${quoted(choices)}${asked} ;;`;
+    return `    ${calledAs(command).join("|")}) options=${shellWord(options)} choices=${shellWord(choices)}${asked} ;;`;
   });
   return `# ${program} completions for bash: eval "$(${program} completions bash)"
 _${program}_paths() {
@@ -77,14 +76,14 @@ _${program}() {
   local options= choices= word at=0 kinds=()
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=( $(compgen -W ${quoted(`${names} help --help --version`)} -- "$current") )
+    COMPREPLY=( $(compgen -W ${shellWord(`${names} help --help --version`)} -- "$current") )
     return
   fi
   case "$command $previous" in
 ${values.join("\n")}
   esac
   case "$command" in
-    help) choices=${quoted(names)} ;;
+    help) choices=${shellWord(names)} ;;
 ${words.join("\n")}
   esac
   case "$current" in
@@ -102,7 +101,7 @@ complete -F _${program} ${program}
 
 function bashValue(program: string, option: OptionSpec): string {
   const values = valuesOf(option);
-  if (values !== undefined) return `COMPREPLY=( $(compgen -W ${quoted(values.join(" "))} -- "$current") );`;
+  if (values !== undefined) return `COMPREPLY=( $(compgen -W ${shellWord(values.join(" "))} -- "$current") );`;
   if (option.names !== undefined) return `_${program}_names ${option.names} "$current";`;
   if (option.complete === "file") return `_${program}_paths -f "$current";`;
   if (option.complete === "directory") return `_${program}_paths -d "$current";`;
@@ -111,17 +110,17 @@ function bashValue(program: string, option: OptionSpec): string {
 
 function zshScript({ name: program, commands: table }: Named): string {
   const listed = table.flatMap((command) =>
-    calledAs(command).map((name) => `    ${quoted(`${name}:${zshText(command.summary)}`)}`),
+    calledAs(command).map((name) => `    ${shellWord(`${name}:${zshText(command.summary)}`)}`),
   );
   const cases = table.map((command) => {
     const options = optionsOf(command).flatMap((option) =>
-      wordsOf(option).map((word) => `        ${quoted(zshOption(program, option, word))}`),
+      wordsOf(option).map((word) => `        ${shellWord(zshOption(program, option, word))}`),
     );
     const positionals = command.positionals.map((spec) => {
       const from = spec.many === true ? "*" : "";
       const asked = spec.names === undefined ? " " : `{_${program}_names ${spec.names}}`;
       const action = spec.choices === undefined ? asked : `(${spec.choices.join(" ")})`;
-      return `        ${quoted(`${from}:${zshText(spec.name)}:${action}`)}`;
+      return `        ${shellWord(`${from}:${zshText(spec.name)}:${action}`)}`;
     });
     return `    ${calledAs(command).join("|")})\n      _arguments \\\n${[...options, ...positionals].join(" \\\n")}\n      ;;`;
   });
@@ -175,16 +174,16 @@ function zshOption(program: string, option: OptionSpec, word: string): string {
 function fishScript({ name: program, commands: table }: Named): string {
   const first = table.flatMap((command) =>
     calledAs(command).map(
-      (name) => `complete -c ${program} -n __fish_use_subcommand -a ${name} -d ${quoted(command.summary)}`,
+      (name) => `complete -c ${program} -n __fish_use_subcommand -a ${name} -d ${shellWord(command.summary)}`,
     ),
   );
   const rest = table.flatMap((command) => {
-    const when = `complete -c ${program} -n ${quoted(`__fish_seen_subcommand_from ${calledAs(command).join(" ")}`)}`;
+    const when = `complete -c ${program} -n ${shellWord(`__fish_seen_subcommand_from ${calledAs(command).join(" ")}`)}`;
     const choices = choicesOf(command);
     return [
-      ...(choices.length === 0 ? [] : [`${when} -a ${quoted(choices.join(" "))}`]),
+      ...(choices.length === 0 ? [] : [`${when} -a ${shellWord(choices.join(" "))}`]),
       ...[...new Set(namesOf(command))].flatMap((kind) =>
-        kind === undefined ? [] : [`${when} -a ${quoted(`(${namesAsked(program, kind)})`)}`],
+        kind === undefined ? [] : [`${when} -a ${shellWord(`(${namesAsked(program, kind)})`)}`],
       ),
       ...optionsOf(command).map((option) => `${when} ${fishOption(program, option)}`),
     ];
@@ -193,7 +192,7 @@ function fishScript({ name: program, commands: table }: Named): string {
 complete -c ${program} -f
 ${first.join("\n")}
 complete -c ${program} -n __fish_use_subcommand -a help -d 'describe a command'
-complete -c ${program} -n '__fish_seen_subcommand_from help' -a ${quoted(table.map((command) => command.name).join(" "))}
+complete -c ${program} -n '__fish_seen_subcommand_from help' -a ${shellWord(table.map((command) => command.name).join(" "))}
 ${rest.join("\n")}
 `;
 }
@@ -204,6 +203,10 @@ function fishOption(program: string, option: OptionSpec): string {
   const any = complete === undefined ? " -x" : " -r -F";
   // An option with an optional value does not take the next word.
   const value =
-    type === "flag" || implied !== undefined ? "" : values === undefined ? any : ` -x -a ${quoted(values.join(" "))}`;
-  return `-l ${name}${short === undefined ? "" : ` -s ${short}`}${value} -d ${quoted(description)}`;
+    type === "flag" || implied !== undefined
+      ? ""
+      : values === undefined
+        ? any
+        : ` -x -a ${shellWord(values.join(" "))}`;
+  return `-l ${name}${short === undefined ? "" : ` -s ${short}`}${value} -d ${shellWord(description)}`;
 }

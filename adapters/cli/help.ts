@@ -70,7 +70,10 @@ function usageLine(program: string, command: CommandSpec): string {
     const shown = spec.many === true ? `${name}...` : name;
     return spec.optional === true ? `[${shown}]` : shown;
   });
-  return [program, command.name, ...positionals, ...(command.options.length > 0 ? ["[OPTIONS]"] : [])].join(" ");
+  const tail = command.tail === undefined ? [] : [`[-- ${command.tail}]`];
+  return [program, command.name, ...positionals, ...(command.options.length > 0 ? ["[OPTIONS]"] : []), ...tail].join(
+    " ",
+  );
 }
 
 function section(title: string, rows: readonly Row[], style: Style): string[] {

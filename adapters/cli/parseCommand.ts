@@ -3,7 +3,7 @@
  * in the table is refused with one line that says what would be right.
  */
 import { parseArgs } from "node:util";
-import { nearestName } from "../operations/nearestName.ts";
+import { nearestName } from "../../protocol/text/nearestName.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { CommandSpec, OptionSpec, OptionValue, Program } from "./commandTypes.ts";
 import { OptionValues } from "./commandTypes.ts";
@@ -19,6 +19,7 @@ export const optionsOf = (command: CommandSpec): readonly OptionSpec[] => [...co
 interface ParsedCommand {
   readonly options: OptionValues;
   readonly positionals: readonly string[];
+  readonly tail: readonly string[];
   readonly help: boolean;
 }
 
@@ -51,14 +52,16 @@ export const commandNamed = (commands: readonly CommandSpec[], name: string | un
 
 /** @throws AppError INVALID_ARGUMENT */
 export function parseCommand(program: string, command: CommandSpec, args: readonly string[]): ParsedCommand {
-  const own = ownWords(command, args);
+  const end = command.tail === undefined ? -1 : args.indexOf("--");
+  const [before, tail] = end < 0 ? [args, []] : [args.slice(0, end), args.slice(end + 1)];
+  const own = ownWords(command, before);
   const { values, positionals } = parseTokens(program, command, own);
   const help = values["help"] === true;
   if (!help) {
-    positionals.push(...restOf(program, command, args.slice(own.length)));
+    positionals.push(...restOf(program, command, before.slice(own.length)));
     checkPositionals(program, command, positionals);
   }
-  return { options: new OptionValues(values), positionals, help };
+  return { options: new OptionValues(values), positionals, tail, help };
 }
 
 /** The words up to another program's command line (`takesRest`). */

@@ -41,12 +41,12 @@ async function dispatch(program: Program, args: readonly string[], io: Io): Prom
     return 0;
   }
   const command = findCommand(program, name);
-  const { options, positionals, help } = parseCommand(program.name, command, rest);
+  const { options, positionals, tail, help } = parseCommand(program.name, command, rest);
   if (help) {
     await io.out(commandHelp(program.name, command, style));
     return 0;
   }
-  const call: CommandCall = { io, program, options, positionals };
+  const call: CommandCall = { io, program, options, positionals, tail };
   return command.run(call);
 }
 

@@ -9,7 +9,10 @@
 import { systemClock } from "../../daemon/time/clock.ts";
 import type { NativeLayoutRequest, NativeLayoutResult } from "../../protocol/api/nativeLayout.ts";
 import type * as responses from "../../protocol/api/nativeResponses.ts";
+import type * as messages from "../../protocol/api/nativeAgentMessages.ts";
 import type * as delivery from "../../protocol/api/nativeDelivery.ts";
+import type { AgentStateName, NativeAgent } from "../../protocol/api/nativeAgents.ts";
+import type * as start from "../../protocol/api/nativeAgentStart.ts";
 import type * as recordings from "../../protocol/api/nativeRecordings.ts";
 import type * as requests from "../../protocol/api/nativeRequests.ts";
 import {
@@ -42,6 +45,9 @@ export type { OperationName, OperationNames } from "../../protocol/api/operation
 export { applyTreeEvent } from "../../protocol/api/applyTreeEvent.ts";
 export type * from "../../protocol/api/nativeResponses.ts";
 export type * from "../../protocol/api/nativeDelivery.ts";
+export type * from "../../protocol/api/nativeAgents.ts";
+export type * from "../../protocol/api/nativeAgentStart.ts";
+export type * from "../../protocol/api/nativeAgentMessages.ts";
 export type * from "../../protocol/api/nativeLayout.ts";
 export type * from "../../protocol/api/nativeRecordings.ts";
 export type * from "../../protocol/api/nativeTree.ts";
@@ -59,6 +65,96 @@ export class TmuxwireClient {
 
   async servers(options: CallOptions = {}): Promise<readonly responses.NativeServer[]> {
     return (await this.#http.perform<{ servers: responses.NativeServer[] }>("listServers", {}, {}, options)).servers;
+  }
+
+  /** The coding agents that run, on every server. */
+  async agents(
+    input: { readonly server?: string; readonly state?: AgentStateName } = {},
+    options: CallOptions = {},
+  ): Promise<readonly NativeAgent[]> {
+    return (await this.#http.perform<{ agents: NativeAgent[] }>("listAgents", {}, input, options)).agents;
+  }
+
+  /** @param agent its name or id */
+  agent(agent: string, options: CallOptions = {}): Promise<NativeAgent> {
+    return this.#http.perform("showAgent", { agent }, {}, options);
+  }
+
+  /** @param agent its name or id @param name unique among the agents that run */
+  renameAgent(agent: string, name: string, options: CallOptions = {}): Promise<NativeAgent> {
+    return this.#http.perform("renameAgent", { agent }, { name }, options);
+  }
+
+  /** Responds when the agent has taken its prompt, or with what stands on its screen. */
+  startAgent(
+    input: start.NativeStartAgent,
+    options: CallOptions & { readonly idempotencyKey?: string } = {},
+  ): Promise<start.NativeAgentStarted> {
+    return this.#http.perform("startAgent", {}, input, options);
+  }
+
+  /** Those that ran when their tmux server ended; with `plan`, only what would be done. */
+  async resumeAgents(
+    input: start.NativeResumeAgents,
+    options: CallOptions = {},
+  ): Promise<start.NativeResumedAgents["agents"]> {
+    return (await this.#http.perform<start.NativeResumedAgents>("resumeAgents", {}, input, options)).agents;
+  }
+
+  /** The worktrees that were made for agents; `perform("removeWorktree", { worktree })` removes one. */
+  async worktrees(options: CallOptions = {}): Promise<readonly start.NativeWorktree[]> {
+    return (await this.#http.perform<{ worktrees: start.NativeWorktree[] }>("listWorktrees", {}, {}, options))
+      .worktrees;
+  }
+
+  /** A message for the agent's process alone: it waits on the daemon's disk until the agent takes a prompt. */
+  tell(agent: string, text: string, options: TellOptions = {}): Promise<messages.NativeTold> {
+    const { signal, idempotencyKey, ...rest } = options;
+    const input = { text, ...rest } satisfies messages.NativeTellRequest;
+    return this.#http.perform("tell", { agent }, input, { signal, idempotencyKey });
+  }
+
+  /** Those that wait, and those that ended within the last day. */
+  async messages(agent?: string, options: CallOptions = {}): Promise<readonly messages.NativeMessage[]> {
+    const input = agent === undefined ? {} : { agent };
+    return (await this.#http.perform<{ messages: messages.NativeMessage[] }>("listMessages", {}, input, options))
+      .messages;
+  }
+
+  cancelMessage(message: string, options: CallOptions = {}): Promise<messages.NativeMessage> {
+    return this.#http.perform("cancelMessage", { message }, {}, options);
+  }
+
+  /** Until the first of what is asked for. @throws TmuxwireError TIMEOUT, WRONG_STATE: the agent has ended */
+  waitAgent(
+    agent: string,
+    input: messages.NativeWaitAgentRequest,
+    options: CallOptions = {},
+  ): Promise<messages.NativeWaitedAgent> {
+    return this.#http.perform("waitAgent", { agent }, input, options);
+  }
+
+  /** Answers the question that it has open. */
+  answerAgent(
+    agent: string,
+    answer: delivery.NativeChooseRequest["answer"],
+    options: ChooseOptions = {},
+  ): Promise<delivery.NativeDelivery> {
+    const { signal, idempotencyKey, ...rest } = options;
+    return this.#http.perform("answerAgent", { agent }, { answer, ...rest }, { signal, idempotencyKey });
+  }
+
+  async interruptAgent(agent: string, options: CallOptions = {}): Promise<void> {
+    await this.#http.perform("interruptAgent", { agent }, {}, options);
+  }
+
+  /** @throws TmuxwireError WRONG_STATE with `details.lost`: what would be lost without `force` */
+  endAgent(
+    agent: string,
+    input: messages.NativeEndAgentRequest = {},
+    options: CallOptions = {},
+  ): Promise<messages.NativeEndedAgent> {
+    return this.#http.perform("endAgent", { agent }, input, options);
   }
 
   server(name: string): ServerClient {
@@ -86,6 +182,11 @@ export class ServerClient {
     this.#http = http;
     this.#names = { server };
     this.layout = layoutClient(http, server);
+  }
+
+  /** Another server of the same daemon. */
+  on(server: string): ServerClient {
+    return new ServerClient(this.#http, server);
   }
 
   /** Performs any operation by its name in `GET /v1/openapi.json`. The server's name is added if the operation takes one. */
@@ -145,6 +246,7 @@ export interface CaptureOptions extends CallOptions {
 export interface RunOptions extends CallOptions, Omit<requests.NativeRunRequest, "command">, Partial<RunListener> {}
 
 export interface SubmitOptions extends PerformOptions, Omit<delivery.NativeSubmitRequest, "text"> {}
+export interface TellOptions extends PerformOptions, Omit<messages.NativeTellRequest, "text"> {}
 export interface ChooseOptions extends PerformOptions, Omit<delivery.NativeChooseRequest, "answer"> {}
 
 export interface InputOptions extends CallOptions {
@@ -359,6 +461,8 @@ export interface ServerEventsOptions extends CallOptions {
   readonly after?: string | undefined;
   /** Also report the readiness of every pane; each pane is watched meanwhile. */
   readonly readiness?: boolean | undefined;
+  /** Also report the coding agents on this server. */
+  readonly agents?: boolean | undefined;
   /** If false, a lost connection is an error instead of a pause. Default true. */
   readonly resume?: boolean | undefined;
 }
@@ -379,10 +483,10 @@ async function* followServer(
   path: readonly string[],
   options: ServerEventsOptions = {},
 ): AsyncGenerator<ServerEventWithId, void, void> {
-  const { after, readiness, resume = true, signal } = options;
+  const { after, readiness, agents, resume = true, signal } = options;
   const follower = clientFollower<ServerEventWithId>(http, {
     path,
-    query: () => ({ readiness }),
+    query: () => ({ readiness, agents }),
     decode: ({ data, id }) => {
       const event = JSON.parse(data) as NativeServerEvent;
       // The daemon is stopping, but another one may start.

@@ -1,4 +1,5 @@
 /** The events of a pane's stream on either transport, and how long a client waits before a retry. */
+import { spreadBackOffMs } from "../../daemon/time/backOff.ts";
 import { systemClock, type Timer } from "../../daemon/time/clock.ts";
 import type { NativeExit, NativeGap, NativeReadiness, NativeSnapshot } from "../../protocol/api/nativeResponses.ts";
 import type { StreamClosed, StreamInput, StreamOpen } from "../../protocol/api/nativeStream.ts";
@@ -60,14 +61,7 @@ export interface SocketFollowOptions extends FollowOptions {
   readonly creditBytes?: number | undefined;
 }
 
-const RETRY_MIN_MS = 50;
-const RETRY_MAX_MS = 5_000;
-
-/** Exponential backoff; half of it is random, so that many clients do not reconnect at once. */
-export const retryDelayMs = (tries: number): number => {
-  const ms = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** tries);
-  return ms / 2 + Math.random() * (ms / 2);
-};
+export const retryDelayMs = (tries: number): number => spreadBackOffMs(tries, { minMs: 50, maxMs: 5_000 });
 
 export const after = (ms: number, run: () => void): Timer => systemClock.callAt(systemClock.nowMs() + ms, run);
 

@@ -34,6 +34,8 @@ export interface DashboardAppOptions extends Pick<
   readonly readiness: ReadinessWatcher;
   /** The daemon's; absent: no recordings. */
   readonly recordings?: RecordingBook | undefined;
+  /** The daemon's. */
+  readonly running?: DashboardContext["running"];
   /** Opened with `MIGRATIONS`; closed by `close`. */
   readonly database: Database;
   readonly availability: Omit<AvailabilityOptions, "server">;
@@ -116,7 +118,8 @@ const peerReason = ({ code, details }: AppError): string | undefined =>
   code === "FORBIDDEN" && typeof details?.["reason"] === "string" ? details["reason"] : undefined;
 
 function contextOf(options: DashboardAppOptions): DashboardContext {
-  const { server, listed, readiness, delivery, recordings, database, settings, clock, nowUnixMs, log } = options;
+  const { server, listed, readiness, delivery, recordings, running, database, settings, clock, nowUnixMs, log } =
+    options;
   const store = new DashboardStore({ database, clock, nowUnixMs, log });
   const book = new AgentBook(store);
   const onError = (error: unknown): void => log.error("dashboard.subscriber.failed", { error });
@@ -129,6 +132,7 @@ function contextOf(options: DashboardAppOptions): DashboardContext {
     server,
     delivery,
     recordings,
+    running,
     feeds: new Feeds({ server, clock, onError }),
     store,
     book,

@@ -7,7 +7,7 @@ import { urlHost } from "../kit/peers/addresses.ts";
 import { type Check, type CheckInputs, fail, type Finding, ok, warn } from "../serving/findings.ts";
 import { portCheck, usersCheck } from "../serving/listenerChecks.ts";
 import { DASHBOARD_SETTINGS, type DashboardConfig } from "./dashboardConfig.ts";
-import { hasOwner } from "./store/soleOwner.ts";
+import { hasOwner } from "../../daemon/ops/soleOwner.ts";
 
 export const dashboardChecks = (config: DashboardConfig, { daemon }: CheckInputs): readonly Check[] => [
   portCheck({

@@ -3,6 +3,7 @@ import type { Log } from "../../daemon/ops/log.ts";
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
 import type { Feeds } from "../../daemon/panes/feeds.ts";
 import type { RecordingBook } from "../../daemon/recordings/recordingBook.ts";
+import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { AgentBook } from "./agents/agentBook.ts";
@@ -29,6 +30,8 @@ export interface DashboardContext {
   readonly server: TmuxServer;
   readonly delivery: Delivery;
   readonly recordings: RecordingBook | undefined;
+  /** Told what hooks say. */
+  readonly running: Pick<AgentDirectory, "reported"> | undefined;
   readonly feeds: Feeds;
   readonly store: DashboardStore;
   readonly book: AgentBook;

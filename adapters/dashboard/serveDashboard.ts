@@ -5,7 +5,7 @@ import { paneRunsProgram } from "../../daemon/panes/paneProcesses.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { createDashboardApp } from "./dashboardApp.ts";
 import { MIGRATIONS } from "./store/schema.ts";
-import { becomeSoleOwner } from "./store/soleOwner.ts";
+import { becomeSoleOwner } from "../../daemon/ops/soleOwner.ts";
 import { urlHost } from "../kit/peers/addresses.ts";
 import { listen } from "../kit/listeners/listen.ts";
 import { peerUsers, type StartContext } from "../serving/startContext.ts";
@@ -18,7 +18,7 @@ const SERVER_NAME = "user";
 export async function startDashboard(dashboard: DashboardConfig, context: StartContext): Promise<void> {
   const { readiness, delivery, guests, open, log, print } = context;
   // First, and released last: until then no other daemon may have the database.
-  open.rest.push(becomeSoleOwner(dashboard.databasePath));
+  open.rest.push(becomeSoleOwner(dashboard.databasePath, DASHBOARD_SETTINGS.database));
   const database = openDatabase({
     path: dashboard.databasePath,
     setting: DASHBOARD_SETTINGS.database,
@@ -34,12 +34,13 @@ export async function startDashboard(dashboard: DashboardConfig, context: StartC
     listed,
     readiness,
     delivery,
+    running: context.agents,
     recordings: context.only.has("native") ? await context.recordings() : undefined,
     database,
     settings: dashboard,
     availability: {
       level: dashboard.availability,
-      programs: new Set(dashboard.agentPrograms ?? [...context.agents.map(({ name }) => name), "node"]),
+      programs: new Set(dashboard.agentPrograms ?? [...context.catalogue.map(({ name }) => name), "node"]),
       runsProgram: (pid, names) => paneRunsProgram(pid, names, server.processes),
     },
     pageDirectory: fileURLToPath(new URL("../dashboard/page", import.meta.url)),

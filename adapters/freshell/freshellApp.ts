@@ -25,7 +25,7 @@ import { createWebSocketServer, upgradeSocket, type WebSocketRoutes } from "../k
 import type { FreshellConfig } from "./freshellConfig.ts";
 import type { FreshellContext } from "./freshellContext.ts";
 import { CREATES_KEPT_MS, MAX_CREATES_KEPT } from "./freshellLimits.ts";
-import { faultHandler, forbidden } from "./freshellFaults.ts";
+import { faultHandler, forbidden } from "./freshellRequests.ts";
 import { freshellRoutes } from "./freshellRoutes.ts";
 import { newId } from "./newId.ts";
 import { LayoutPlane } from "./relay/layoutPlane.ts";
@@ -34,8 +34,7 @@ import { FrameShare } from "./socket/outputFrames.ts";
 import { TerminalBook } from "./terminals/terminalBook.ts";
 import { agentPath, directoryOf, type ProgramInputs } from "./terminals/terminalPrograms.ts";
 import { terminalServer } from "./terminals/terminalServer.ts";
-import { Credentials, tokenOf } from "./tokens/credentials.ts";
-import type { SessionStore } from "./tokens/sessionFile.ts";
+import { Credentials, type SessionStore, tokenOf } from "./tokens/credentials.ts";
 
 export interface FreshellAppOptions {
   readonly server: TmuxServer;

@@ -1,12 +1,20 @@
 /** Routes with bodies and queries validated by schemas: errors name what is missing, wrong or unknown. */
-import type { Context } from "hono";
+import type { Context, ErrorHandler, Hono } from "hono";
 import type { GenericSchema, InferOutput } from "valibot";
-import { FRESHELL_MAX_BODY_BYTES } from "../../protocol/api/freshell/freshellHttp.ts";
-import { faultOf } from "../../protocol/api/freshell/freshellErrors.ts";
+import { FRESHELL_MAX_BODY_BYTES, type FreshellOk } from "../../protocol/api/freshell/freshellHttp.ts";
+import {
+  faultOf,
+  type FreshellFault,
+  type OperationErrorCode,
+  statusOf,
+} from "../../protocol/api/freshell/freshellErrors.ts";
 import { parse } from "../../protocol/api/parse.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, toAppError } from "../../protocol/errors.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
-import { endpointsOf } from "../kit/guard/routes.ts";
+import { endpointsOf, methodsOf } from "../kit/guard/routes.ts";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Log } from "../../daemon/ops/log.ts";
+import { setErrorHeaders } from "../kit/guard/httpErrors.ts";
 
 /** @throws AppError INVALID_ARGUMENT */
 function bodyOf<Schema extends GenericSchema>(schema: Schema, json: unknown): InferOutput<Schema> {
@@ -46,6 +54,11 @@ export const endpoint = endpointsOf({
   maxJsonBytes: FRESHELL_MAX_BODY_BYTES,
 });
 
+// Of routes.
+export const GET = { method: "GET", auth: true } as const;
+export const POST = { method: "POST", auth: true } as const;
+export const OK: FreshellOk = { ok: true };
+
 /** What every route that reaches tmux can end in; a lost connection is an INTERNAL_ERROR here. */
 export const ON_TMUX = [
   "INVALID_ARGUMENT",
@@ -54,3 +67,37 @@ export const ON_TMUX = [
   "RESOURCE_LIMIT",
   "INCONSISTENT_STATE",
 ] as const;
+
+/** Errors as responses over HTTP, in the contract's shape and with its codes, including the listener's own refusals. */
+
+/** What a client may see of anything thrown; a bug is logged. */
+export function loggedFault(
+  thrown: unknown,
+  log: Log,
+  event: "freshell.request.failed" | "freshell.socket.failed",
+): FreshellFault<OperationErrorCode> {
+  const error = toAppError(thrown);
+  if (error.code === "INTERNAL_ERROR") log.error(event, { error });
+  return faultOf(error);
+}
+
+export const faultBody = (thrown: unknown, log: Log): object => ({
+  error: loggedFault(thrown, log, "freshell.request.failed"),
+});
+
+export function faultHandler(log: Log, app: Pick<Hono<GuardEnv>, "router">): ErrorHandler<GuardEnv> {
+  return (thrown: unknown, c: Context<GuardEnv>) => {
+    const error = toAppError(thrown);
+    const status = statusOf(error) as ContentfulStatusCode;
+    log.debug("http.request.refused", { code: error.code, status, method: c.req.method, path: c.req.path });
+    setErrorHeaders(c, status, error);
+    if (error.code === "METHOD_NOT_ALLOWED") c.header("Allow", methodsOf(app, c.req.path).join(", "));
+    return c.json(faultBody(error, log), status);
+  };
+}
+
+/** 403: from another machine, by another name, or from a page of another site. */
+export const forbidden = (c: Context<GuardEnv>): Response => {
+  const message = "this listener serves this machine, under its own names, and pages of its own or of ALLOWED_ORIGINS";
+  return c.json({ error: faultOf(new AppError("FORBIDDEN", message)) }, 403);
+};

@@ -7,7 +7,6 @@ import {
   deviceSessionSchema,
   type FreshellHealth,
   freshellHealthSchema,
-  type FreshellOk,
   freshellOkSchema,
   freshellWaitResponseSchema,
   freshellWaitSchema,
@@ -31,11 +30,9 @@ import type { GuardEnv, RouteHandler } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { lanAddresses } from "./freshellConfig.ts";
 import type { FreshellContext } from "./freshellContext.ts";
-import { faultBody } from "./freshellFaults.ts";
-import { fileRoutes } from "./files/fileRoutes.ts";
-import { pageRoutes } from "./files/pageRoutes.ts";
+import { endpoint, faultBody, GET, OK, ON_TMUX, POST } from "./freshellRequests.ts";
+import { fileRoutes, pageRoutes } from "./files/fileRoutes.ts";
 import { deviceRoutes } from "./relay/deviceRoutes.ts";
-import { endpoint, ON_TMUX } from "./freshellRequests.ts";
 import { sourceOf, waitFor } from "./freshellWaits.ts";
 import { sessionRoutes } from "./sessions/agentSessionRoutes.ts";
 import type { Terminal } from "./terminals/terminal.ts";
@@ -51,8 +48,9 @@ interface FreshellRouteParts {
   readonly pageDirectory: string;
 }
 
+type Using<Part extends keyof FreshellContext> = Pick<FreshellContext, Part>;
+
 const METRICS_TYPE = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
-const OK: FreshellOk = { ok: true };
 
 export function freshellRoutes(context: FreshellContext, parts: FreshellRouteParts): readonly Route[] {
   return [
@@ -63,11 +61,14 @@ export function freshellRoutes(context: FreshellContext, parts: FreshellRoutePar
     ...deviceRoutes(context),
     ...fileRoutes(context.book, parts.homeDir),
     ...pageRoutes(parts.pageDirectory),
-    ...sessionRoutes(context),
+    ...sessionRoutes(context.sessions),
   ];
 }
 
-function common({ server, version }: FreshellContext, { renderMetrics, socket }: FreshellRouteParts): readonly Route[] {
+function common(
+  { server, version }: Using<"server" | "version">,
+  { renderMetrics, socket }: FreshellRouteParts,
+): readonly Route[] {
   return [
     {
       ...GET,
@@ -106,12 +107,9 @@ function common({ server, version }: FreshellContext, { renderMetrics, socket }:
   ];
 }
 
-const GET = { method: "GET", auth: true } as const;
-const POST = { method: "POST", auth: true } as const;
 const ONE = "/api/terminals/:id";
 
-function terminals(context: FreshellContext): readonly Route[] {
-  const { book, server } = context;
+function terminals({ book, server }: Using<"book" | "server">): readonly Route[] {
   const named = (c: Context<GuardEnv>): Terminal => book.require(c.req.param("id") ?? "");
   return [
     endpoint({
@@ -192,7 +190,7 @@ function terminals(context: FreshellContext): readonly Route[] {
   ];
 }
 
-function waits(context: FreshellContext): readonly Route[] {
+function waits(context: Using<"book" | "clock" | "log" | "sessions" | "waits">): readonly Route[] {
   const { clock, log } = context;
   const options = { clock, errorBody: (error: unknown) => faultBody(error, log) };
   return [
@@ -210,7 +208,7 @@ function waits(context: FreshellContext): readonly Route[] {
   ];
 }
 
-function deviceSessions({ credentials, layout }: FreshellContext): readonly Route[] {
+function deviceSessions({ credentials, layout }: Using<"credentials" | "layout">): readonly Route[] {
   return [
     endpoint({
       ...POST,

@@ -10,7 +10,7 @@ import { openOwnedServer, type StartContext } from "../serving/startContext.ts";
 import { packageVersion } from "../serving/version.ts";
 import { createFreshellApp } from "./freshellApp.ts";
 import { FRESHELL_SETTINGS, type FreshellConfig, isThisMachine, lanAddresses, offBecause } from "./freshellConfig.ts";
-import { sessionFile } from "./tokens/sessionFile.ts";
+import { sessionFile } from "./tokens/credentials.ts";
 
 /** @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE */
 export async function startFreshell(config: FreshellConfig, context: StartContext): Promise<void> {
@@ -26,7 +26,7 @@ export async function startFreshell(config: FreshellConfig, context: StartContex
     server,
     waits,
     config: { ...config, token },
-    programs: { env: paneEnvironment(env), daemonEnv: env, agents: context.agents },
+    programs: { env: paneEnvironment(env), daemonEnv: env, agents: context.catalogue },
     homeDir: homedir(),
     pageDirectory: fileURLToPath(new URL("../freshell/page", import.meta.url)),
     sessions: sessionFile({ path: config.sessionsPath, token, log }),

@@ -1,7 +1,8 @@
 /** What stands in an agent's files so that it reports its events, as the catalogue has it: which agents, where and how. */
 import { isAbsolute, join } from "node:path";
 import { type Agent, readAgents } from "../agents/catalogue.ts";
-import { HOOK_COMMAND, HOOKS_DIRECTORY, scriptName, shellWord } from "./hookScript.ts";
+import { shellWord } from "../../protocol/text/shellWord.ts";
+import { HOOK_COMMAND, HOOKS_DIRECTORY, scriptName } from "./hookScript.ts";
 import type { HookGroups } from "./hookSettings.ts";
 
 type AgentHooks = NonNullable<Agent["hooks"]>;

@@ -4,7 +4,8 @@
  * failures are ignored. It prints nothing.
  */
 import { type HookedAgent, hookEntries } from "./agentHooks.ts";
-import { isOurCommand, shellWord } from "./hookScript.ts";
+import { shellWord } from "../../protocol/text/shellWord.ts";
+import { isOurCommand } from "./hookScript.ts";
 
 /** Tells our file from anyone else's. */
 const FIRST_LINE = "// tmuxwire: tells the dashboard what this agent is doing.";

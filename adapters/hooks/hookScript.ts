@@ -66,6 +66,3 @@ export const HOOK_COMMAND = "if [ -r {script} ]; then exec sh {script} {url} {ro
 /** Whether a command in the settings is ours, from any version. */
 export const isOurCommand = (command: unknown): boolean =>
   typeof command === "string" && /\/tmuxwire\/hooks\/[a-z]+\.sh["']/.test(command);
-
-/** Quotes any text as one word for a POSIX shell. */
-export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -2,7 +2,8 @@
  * The native API's application: the guard, the routes of the endpoint table, and errors in one shape. Call `close`, which
  * ends every stream, before the listener's, because a stream's connection never ends by itself.
  */
-import { Hono } from "hono";
+import { randomBytes } from "node:crypto";
+import { type Context, Hono } from "hono";
 import type { WebSocket } from "ws";
 import { Metrics } from "../../daemon/ops/metrics.ts";
 import { Feeds } from "../../daemon/panes/feeds.ts";
@@ -10,13 +11,11 @@ import { runCommand } from "../../daemon/shell/runCommand.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { STREAM_MAX_MESSAGE_BYTES, STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
 import { errorHandler } from "../kit/guard/httpErrors.ts";
-import { createGuard, type GuardEnv } from "../kit/guard/requestGuard.ts";
-import type { Mount } from "../kit/guard/mount.ts";
-import { serveRoutes } from "../kit/guard/routes.ts";
+import { createGuard, type GuardEnv, setHeader } from "../kit/guard/requestGuard.ts";
+import { type Mount, serveRoutes } from "../kit/guard/routes.ts";
 import { STREAM_BUFFER_BYTES, STREAM_STALL_MS } from "../kit/streams/streamLimits.ts";
 import { createWebSocketServer, type WebSocketRoutes } from "../kit/streams/websocket.ts";
 import { collectProcess } from "../../daemon/ops/processMetrics.ts";
-import { nameRequests, requestIds } from "../kit/guard/requestIds.ts";
 import { createMeasure } from "../operations/measure.ts";
 import { Channels } from "./channels.ts";
 import type { NativeContext, NativeWaits, StreamBounds } from "./nativeContext.ts";
@@ -30,7 +29,12 @@ import { ServerEvents, type ServerEventsOptions } from "./serverEvents.ts";
 export interface NativeAppOptions
   extends
     Pick<NativeContext, "servers" | "clock" | "log">,
-    Partial<Pick<NativeContext, "onDemand" | "readiness" | "delivery" | "recordings">> {
+    Partial<
+      Pick<
+        NativeContext,
+        "onDemand" | "readiness" | "delivery" | "recordings" | "agents" | "agentWork" | "messages" | "unconfigured"
+      >
+    > {
   readonly waits: NativeWaits;
   /** Absent: everyone who can connect has full access. */
   readonly token?: string | undefined;
@@ -60,10 +64,12 @@ export interface NativeApp {
 export function createNativeApp(options: NativeAppOptions): NativeApp {
   const { servers, waits, clock, log, token, version = "0" } = options;
   const registry = options.metrics ?? new Metrics();
-  const { readiness, eventBounds } = options;
+  const { readiness, agents, eventBounds } = options;
   const onError = (error: unknown): void => log.error("native.subscriber.failed", { error });
   const feedsOf = oncePerServer((server) => new Feeds({ server, clock, onError }));
-  const eventsOf = oncePerServer((server) => new ServerEvents({ server, readiness, clock, onError, ...eventBounds }));
+  const eventsOf = oncePerServer(
+    (server) => new ServerEvents({ server, readiness, agents, clock, onError, ...eventBounds }),
+  );
   const sockets = new Set<WebSocket>();
   collectProcess(registry, version);
   const metrics = nativeMetrics(registry, {
@@ -90,6 +96,10 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     readiness,
     delivery: options.delivery,
     recordings: options.recordings,
+    agents: options.agents,
+    agentWork: options.agentWork,
+    messages: options.messages,
+    unconfigured: options.unconfigured ?? new Set(),
     bounds: { stallMs: STREAM_STALL_MS, bufferBytes: STREAM_BUFFER_BYTES, ...options.streamBounds },
     open: new Set(),
   };
@@ -144,3 +154,23 @@ function oncePerServer<Made>(make: (server: TmuxServer) => Made): (server: TmuxS
     return known;
   };
 }
+
+const REQUEST_ID_HEADER = "X-Request-Id";
+const PLAIN = /^[\w.-]{1,64}$/;
+
+/** Ids unique within this process and, by a random prefix, across processes. */
+function requestIds(): () => string {
+  const prefix = randomBytes(4).toString("hex");
+  let count = 0;
+  return () => `${prefix}-${(count += 1).toString(36)}`;
+}
+
+/** Gives each request an id, in its response and in the log: the caller's own if it has safe characters only. */
+const nameRequests =
+  (nextId: () => string) =>
+  (c: Context<GuardEnv>): void => {
+    const given = c.req.header(REQUEST_ID_HEADER) ?? "";
+    const id = PLAIN.test(given) ? given : nextId();
+    c.set("requestId", id);
+    setHeader(c, REQUEST_ID_HEADER, id);
+  };

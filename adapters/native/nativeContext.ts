@@ -25,6 +25,8 @@ export interface NativeContext extends OperationContext {
   readonly feedsOf: (server: TmuxServer) => Feeds;
   readonly eventsOf: (server: TmuxServer) => ServerEvents;
   readonly bounds: StreamBounds;
+  /** Servers that nobody has configured: they do not count for `/readyz`. */
+  readonly unconfigured: ReadonlySet<string>;
   /** Functions that end the open streams when the application closes. */
   readonly open: Set<() => void>;
 }

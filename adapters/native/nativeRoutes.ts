@@ -13,16 +13,16 @@ import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import { alreadySent } from "../kit/guard/alreadySent.ts";
 import { visibleError } from "../kit/guard/httpErrors.ts";
 import { eventResponse } from "../kit/streams/eventResponse.ts";
-import { longResponse } from "../kit/streams/longResponse.ts";
+import { longResponse, streamedResponse, wantsLines } from "../kit/streams/longResponse.ts";
 import { openPaneEvents } from "../kit/streams/paneEvents.ts";
 import { sseEvent } from "../kit/streams/sseWriter.ts";
-import { streamedResponse, wantsLines } from "../kit/streams/streamedResponse.ts";
 import type { RouteHandler } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { upgradeSocket } from "../kit/streams/websocket.ts";
-import { findPane, findServer } from "../operations/findTargets.ts";
+import { findPaneOrAgent, findServer } from "../operations/findTargets.ts";
 import { streamStart } from "../operations/inputs.ts";
 import { nativeReadiness } from "../operations/outputs.ts";
+import { requireAgents } from "../operations/agentOperations.ts";
 import { perform } from "../operations/perform.ts";
 import { ReadinessStream, requireReadiness } from "../operations/readinessAsked.ts";
 import { recordingResponse } from "../operations/recordingOperations.ts";
@@ -31,6 +31,7 @@ import type { McpEndpoint } from "./mcp/mcpEndpoint.ts";
 import type { NativeContext, NativeHandlerContext } from "./nativeContext.ts";
 import { type Endpoint, ENDPOINTS, type OperationEndpoint, OTHER_TYPES, type OtherEndpointId } from "./endpoints.ts";
 import { errorBody } from "./errorBody.ts";
+import type { EventWishes } from "./serverEvents.ts";
 import { queryInput } from "./queryInput.ts";
 import { StreamSocket } from "./streamSocket.ts";
 
@@ -104,7 +105,7 @@ function performing(context: NativeContext, { id, operation, body, query, status
       });
     if (streams && wantsLines(c)) return streamedResponse(c, { clock: context.clock, errorBody: shownError }, work);
     return long
-      ? longResponse(c, { clock: context.clock, errorBody: shownError }, work)
+      ? longResponse(c, { clock: context.clock, errorBody: shownError, statusOf: () => status ?? 200 }, work)
       : c.json(await work(), status ?? 200);
   };
 }
@@ -126,8 +127,7 @@ function otherHandlers(
     follow: measured("follow", async (c) => {
       const { server: serverName = "", pane = "" } = c.req.param();
       await context.onDemand?.reach(serverName);
-      const server = findServer(servers, serverName);
-      const target = { serverName, server, pane: findPane(server, pane) };
+      const target = findPaneOrAgent(context, serverName, pane);
       const {
         from = "now",
         readiness = false,
@@ -139,8 +139,8 @@ function otherHandlers(
       const { server = "" } = c.req.param();
       await context.onDemand?.reach(server);
       const found = findServer(servers, server);
-      const { after, readiness = false } = parse(eventsQuerySchema, queryInput(eventsQuerySchema, c.req.query()));
-      return openServerEvents(context, c, found, { after: lastEventId(c) ?? after, readiness });
+      const { after, ...wishes } = parse(eventsQuerySchema, queryInput(eventsQuerySchema, c.req.query()));
+      return openServerEvents(context, c, found, { after: lastEventId(c) ?? after, wishes });
     }),
     socket: async (c) => (await upgrade(c)) ?? refuseRequest(),
     recordingFile: measured("recordingFile", (c) => recordingResponse(context, c.req.param("recording") ?? "")),
@@ -148,8 +148,8 @@ function otherHandlers(
     metrics: (c) => c.text(renderMetrics(), 200, METRICS_TYPE),
     livez: measured("livez", (c) => c.json(OK)),
     readyz: measured("readyz", async (c) => {
-      const opened = context.onDemand?.opened;
-      const states = await statesNow(new Map([...servers].filter(([name]) => opened?.has(name) !== true)));
+      const configured = [...servers].filter(([name]) => !context.unconfigured.has(name));
+      const states = await statesNow(new Map(configured));
       const ok = states.every(([, state]) => state === "ready");
       return c.json({ ok, servers: Object.fromEntries(states) }, ok ? 200 : 503);
     }),
@@ -265,10 +265,11 @@ function openServerEvents(
   context: NativeContext,
   c: NativeHandlerContext,
   server: TmuxServer,
-  { after, readiness }: { readonly after: string | undefined; readonly readiness: boolean },
+  { after, wishes }: { readonly after: string | undefined; readonly wishes: EventWishes },
 ): Response {
   const { clock, bounds, open, metrics } = context;
-  if (readiness) requireReadiness(context);
+  if (wishes.readiness === true) requireReadiness(context);
+  if (wishes.agents === true) requireAgents(context);
   return eventResponse(c, {
     clock,
     open,
@@ -277,7 +278,7 @@ function openServerEvents(
     onStalled: () => metrics.streamsStalled.add(1, TRANSPORT),
     read: (out) => {
       const send = (event: string, data: string, id: string): void => out.write(sseEvent(event, data, id));
-      return context.eventsOf(server).open({ room: () => out.room(), send }, after, readiness);
+      return context.eventsOf(server).open({ room: () => out.room(), send }, after, wishes);
     },
   });
 }

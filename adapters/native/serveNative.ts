@@ -3,7 +3,6 @@
  * and a loopback port, or on sockets opened by the service manager. All require the token.
  */
 import { readOrMakeToken } from "../../daemon/ops/tokenFile.ts";
-import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { OWN_SERVER_NAME } from "../../daemon/ops/daemonConfig.ts";
 import { isLoopbackAddress } from "../kit/peers/addresses.ts";
@@ -24,20 +23,25 @@ export async function requireNoOther(native: NativeConfig, { env }: StartContext
 
 /** Starts the native API, the adapters mounted on its listener, or both. @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE */
 export async function startNative(native: NativeConfig, context: StartContext): Promise<void> {
-  const { only, env, waits, readiness, delivery, log, open, print } = context;
+  const { only, env, waits, readiness, delivery, agents, agentWork, messages, log, open, print } = context;
   const descriptors = inheritedDescriptors(env, process.pid);
   const token = await readOrMakeToken(native.tokenPath);
-  const servers = only.has("native") ? await openServers(native, context) : new Map<string, TmuxServer>();
+  const { servers, unconfigured } = context;
+  if (only.has("native")) await openServers(native, context);
   const recordings = await context.recordings();
   open.surfaces.push(() => recordings.close());
   const mounts = await context.mounts();
   const app = createNativeApp({
     servers,
-    ...(only.has("native") ? { onDemand: userServer(native, context, servers) } : {}),
+    ...(only.has("native") ? { onDemand: userServer(native, context) } : {}),
+    unconfigured,
     waits,
     readiness,
     delivery,
     recordings,
+    agents,
+    agentWork,
+    messages,
     clock: systemClock,
     log,
     token,
@@ -69,14 +73,12 @@ export async function startNative(native: NativeConfig, context: StartContext): 
   if (tcp !== undefined) for (const part of mounts) await part.announce(tcp.url, token);
 }
 
-/** The servers by the names used in paths. */
-async function openServers({ tmuxSocketPath }: NativeConfig, context: StartContext): Promise<Map<string, TmuxServer>> {
+/** The servers that are configured, by the names used in paths. */
+async function openServers({ tmuxSocketPath }: NativeConfig, context: StartContext): Promise<void> {
+  const { servers, guests, daemon } = context;
   const own = { name: OWN_SERVER_NAME, socketPath: tmuxSocketPath, setting: NATIVE_SETTINGS.tmuxSocket };
-  const servers = new Map([[OWN_SERVER_NAME, await openOwnedServer(context, own)]]);
-  for (const { name, socketPath } of context.daemon.guests) {
-    servers.set(name, await context.guests.at(socketPath, name));
-  }
-  return servers;
+  servers.set(OWN_SERVER_NAME, await openOwnedServer(context, own));
+  for (const { name, socketPath } of daemon.guests) servers.set(name, await guests.at(socketPath, name));
 }
 
 async function listenOnPort(native: NativeConfig, { log }: StartContext, app: NativeApp): Promise<LocalListener> {

@@ -1,6 +1,6 @@
 /**
  * The events of one tmux server, in one order for all readers: changes of the tree, of the connection's state, of
- * readiness. A reader that needs events no longer kept, or whose cursor is unknown, gets the whole tree instead (`reset`).
+ * readiness and of agents. A reader that needs events no longer kept, or whose cursor is unknown, gets the whole tree instead (`reset`).
  * Events are kept from the first reader until `GRACE_MS` after the last one, so that readers can reconnect.
  */
 import { randomBytes } from "node:crypto";
@@ -13,6 +13,9 @@ import type { NativeReadiness } from "../../protocol/api/nativeResponses.ts";
 import type { NativeServerEvent, NativeTreeResponse, RESET_REASONS } from "../../protocol/api/nativeTree.ts";
 import { isPaneId, type PaneId } from "../../protocol/ids.ts";
 import { EventLog, type EventReader } from "../kit/streams/eventLog.ts";
+import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
+import type { RunningAgent } from "../agents/running/runningAgent.ts";
+import { nativeAgent, nativeAgents } from "../operations/agentOutputs.ts";
 import { nativeReadiness, nativeState } from "../operations/outputs.ts";
 
 /** Kept for readers that reconnect or are slow: minutes of a busy person's work. */
@@ -20,6 +23,17 @@ const MAX_EVENTS = 4_096;
 const MAX_EVENT_CHARS = 4_194_304;
 /** A reader that lost its connection reconnects sooner, or needs the whole tree anyway. */
 const GRACE_MS = 60_000;
+
+/** What a reader may ask for besides the tree and the state. */
+export interface EventWishes {
+  readonly readiness?: boolean | undefined;
+  readonly agents?: boolean | undefined;
+}
+type Wish = keyof EventWishes;
+
+/** Which wish an event is for; undefined: it is for all. */
+const wishOf = (type: NativeServerEvent["type"]): Wish | undefined =>
+  type === "readiness" ? "readiness" : type.startsWith("agent-") ? "agents" : undefined;
 
 type ResetReason = (typeof RESET_REASONS)[number];
 
@@ -38,6 +52,7 @@ interface ServerEventSink {
 export interface ServerEventsOptions {
   readonly server: TmuxServer;
   readonly readiness: ReadinessWatcher | undefined;
+  readonly agents: AgentDirectory | undefined;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
   readonly maxEvents?: number | undefined;
@@ -53,9 +68,12 @@ export class ServerEvents {
   #state: ServerState | undefined;
   #stop: (() => void) | undefined;
   #grace: Timer | undefined;
-  /** The number of readers that want readiness, and the event since which it has been reported without interruption. */
-  #wanting = 0;
-  #readinessSince = Number.POSITIVE_INFINITY;
+  /** The number of readers that want it, and the event since which it has been reported without interruption. */
+  readonly #wanted = {
+    readiness: { readers: 0, since: Number.POSITIVE_INFINITY },
+    agents: { readers: 0, since: Number.POSITIVE_INFINITY },
+  };
+  #unsubscribeAgents: (() => void) | undefined;
 
   constructor(options: ServerEventsOptions) {
     this.#options = options;
@@ -71,25 +89,27 @@ export class ServerEvents {
   }
 
   /** @param after the id of the last event that the reader has received */
-  open(sink: ServerEventSink, after: string | undefined, wantsReadiness: boolean): EventReader {
+  open(sink: ServerEventSink, after: string | undefined, wishes: EventWishes = {}): EventReader {
     this.#begin();
     this.#grace?.cancel();
     this.#grace = undefined;
-    // Before `#want`, because readiness was not reported at earlier events.
-    const known = after === undefined ? undefined : this.#seqOf(after, wantsReadiness);
+    const wanted = (["readiness", "agents"] as const).filter((wish) => wishes[wish] === true);
+    // Before `#want`, because what is wanted was not reported at earlier events.
+    const known = after === undefined ? undefined : this.#seqOf(after, wanted);
     const reason: ResetReason = after === undefined ? "start" : "unknown";
     const reader = this.#log.read(known, {
       room: () => sink.room(),
       event: ({ event, data }, seq) => {
-        if (event !== "readiness" || wantsReadiness) sink.send(event, data, this.#idOf(seq));
+        const wish = wishOf(event);
+        if (wish === undefined || wanted.includes(wish)) sink.send(event, data, this.#idOf(seq));
       },
       missed: (at) => {
         const { lastId } = this.#log;
-        sink.send("reset", this.#resetData(at === undefined ? reason : "behind", wantsReadiness), this.#idOf(lastId));
+        sink.send("reset", this.#resetData(at === undefined ? reason : "behind", wanted), this.#idOf(lastId));
         return lastId;
       },
     });
-    if (wantsReadiness) this.#want();
+    for (const wish of wanted) this.#want(wish);
     let isClosed = false;
     return {
       pump: () => reader.pump(),
@@ -97,7 +117,7 @@ export class ServerEvents {
         if (isClosed) return;
         isClosed = true;
         reader.close();
-        if (wantsReadiness) this.#release();
+        for (const wish of wanted) this.#release(wish);
         this.#endSoon();
       },
     };
@@ -107,7 +127,7 @@ export class ServerEvents {
     return `${this.#name}:${seq}`;
   }
 
-  #resetData(reason: ResetReason, withReadiness: boolean): string {
+  #resetData(reason: ResetReason, wanted: readonly Wish[]): string {
     const { server } = this.#options;
     const readiness: Record<string, NativeReadiness> = {};
     for (const [pane, { current }] of this.#watched) readiness[pane] = nativeReadiness(current);
@@ -116,7 +136,8 @@ export class ServerEvents {
       reason,
       ...nativeState(server),
       ...server.layout.tree(),
-      ...(withReadiness ? { readiness } : {}),
+      ...(wanted.includes("readiness") ? { readiness } : {}),
+      ...(wanted.includes("agents") ? { agents: nativeAgents(this.#agents()) } : {}),
     };
     return JSON.stringify(event);
   }
@@ -154,7 +175,7 @@ export class ServerEvents {
   #tell(events: readonly (TreeEvent | NativeServerEvent)[]): void {
     for (const event of events) {
       this.#keep(event);
-      if (this.#wanting === 0) continue;
+      if (this.#wanted.readiness.readers === 0) continue;
       if (event.type === "pane-created" && isPaneId(event.pane.id)) this.#watch(event.pane.id);
       if (event.type === "pane-closed") this.#unwatch(event.pane);
     }
@@ -166,25 +187,40 @@ export class ServerEvents {
     this.#log.add({ event: event.type, data }, data.length);
   }
 
-  #seqOf(id: string, wantsReadiness: boolean): number | undefined {
+  #seqOf(id: string, wanted: readonly Wish[]): number | undefined {
     const [, name, digits] = /^([0-9a-f]{12}):(\d{1,15})$/.exec(id) ?? [];
     const seq = Number(digits);
     if (name !== this.#name || !this.#log.goesOnAfter(seq)) return undefined;
-    return wantsReadiness && seq < this.#readinessSince ? undefined : seq;
+    return wanted.some((wish) => seq < this.#wanted[wish].since) ? undefined : seq;
   }
 
-  #want(): void {
-    this.#wanting += 1;
-    if (this.#wanting > 1) return;
-    this.#readinessSince = this.#log.lastId;
-    for (const { id } of this.#options.server.layout.tree().panes) this.#watch(id);
+  #want(wish: Wish): void {
+    const wanted = this.#wanted[wish];
+    wanted.readers += 1;
+    if (wanted.readers > 1) return;
+    wanted.since = this.#log.lastId;
+    if (wish === "readiness") for (const { id } of this.#options.server.layout.tree().panes) this.#watch(id);
+    else this.#subscribeAgents();
   }
 
-  #release(): void {
-    this.#wanting -= 1;
-    if (this.#wanting > 0) return;
-    this.#readinessSince = Number.POSITIVE_INFINITY;
-    for (const pane of this.#watched.keys()) this.#unwatch(pane);
+  #release(wish: Wish): void {
+    const wanted = this.#wanted[wish];
+    wanted.readers -= 1;
+    if (wanted.readers > 0) return;
+    wanted.since = Number.POSITIVE_INFINITY;
+    if (wish === "readiness") for (const pane of this.#watched.keys()) this.#unwatch(pane);
+    else this.#unsubscribeAgents?.();
+  }
+
+  #agents(): readonly RunningAgent[] {
+    return (this.#options.agents?.agents() ?? []).filter(({ server }) => server === this.#options.server);
+  }
+
+  #subscribeAgents(): void {
+    const { agents, server } = this.#options;
+    this.#unsubscribeAgents = agents?.subscribe(({ kind, agent }) => {
+      if (agent.server === server) this.#tell([{ type: `agent-${kind}`, agent: nativeAgent(agent) }]);
+    });
   }
 
   #watch(pane: PaneId): void {

@@ -32,7 +32,19 @@ export class SocketCalls {
   }
 
   /** @throws AppError INVALID_ARGUMENT, ALREADY_EXISTS, RESOURCE_LIMIT */
-  call({ id, operation, input = {}, idempotencyKey, server, session, pane, recording }: Of<"call">): Promise<unknown> {
+  call({
+    id,
+    operation,
+    input = {},
+    idempotencyKey,
+    server,
+    session,
+    pane,
+    recording,
+    agent,
+    worktree,
+    message: told,
+  }: Of<"call">): Promise<unknown> {
     const name = operationNamed(operation);
     if (this.#underWay.has(id)) throw new AppError("ALREADY_EXISTS", `a call with the id ${id} is still running`);
     if (this.#underWay.size >= MAX_CALLS || this.#sink.room() <= 0) {
@@ -42,7 +54,7 @@ export class SocketCalls {
     const abort = new AbortController();
     this.#underWay.set(id, abort);
     const { signal } = abort;
-    const names = { server, session, pane, recording };
+    const names = { server, session, pane, recording, agent, worktree, message: told };
     const work = perform(this.#context, name, { names, input, idempotencyKey, signal });
     const ended = work
       .catch((error: unknown) => {

@@ -4,6 +4,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { NativeContext } from "./nativeContext.ts";
 import { requireReadiness } from "../operations/readinessAsked.ts";
 import type { EventReader } from "../kit/streams/eventLog.ts";
+import { requireAgents } from "../operations/agentOperations.ts";
 import { findServer } from "../operations/findTargets.ts";
 
 interface SocketEventsSink {
@@ -23,11 +24,12 @@ export class SocketEvents {
   }
 
   /** @throws AppError NOT_FOUND, ALREADY_EXISTS, INVALID_ARGUMENT */
-  follow({ id, server, after, readiness = false }: Of<"follow-events">): void {
+  follow({ id, server, after, readiness, agents }: Of<"follow-events">): void {
     const found = findServer(this.#context.servers, server);
     if (this.#readers.has(server))
       throw new AppError("ALREADY_EXISTS", `this connection already follows the events of ${server}`);
-    if (readiness) requireReadiness(this.#context);
+    if (readiness === true) requireReadiness(this.#context);
+    if (agents === true) requireAgents(this.#context);
     const name = JSON.stringify(server);
     const reader = this.#context.eventsOf(found).open(
       {
@@ -37,7 +39,7 @@ export class SocketEvents {
           this.#sink.text(`{"type":"server-event","server":${name},"eventId":"${eventId}","event":${data}}`),
       },
       after,
-      readiness,
+      { readiness, agents },
     );
     this.#readers.set(server, reader);
     this.#send({ type: "ack", id });

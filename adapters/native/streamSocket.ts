@@ -27,7 +27,7 @@ import { ReadinessStream } from "../operations/readinessAsked.ts";
 import { streamStart } from "../operations/inputs.ts";
 import { SocketCalls } from "./socketCalls.ts";
 import { SocketEvents } from "./socketEvents.ts";
-import { findPane, findServer } from "../operations/findTargets.ts";
+import { findPaneOrAgent } from "../operations/findTargets.ts";
 
 const TRANSPORT = { transport: "websocket" } as const;
 /** How many panes one connection may follow. */
@@ -151,8 +151,7 @@ export class StreamSocket {
   }
 
   #target(request: { readonly server: string; readonly pane: string }) {
-    const server = findServer(this.#context.servers, request.server);
-    return { server, pane: findPane(server, request.pane) };
+    return findPaneOrAgent(this.#context, request.server, request.pane);
   }
 
   #subscribe(request: StreamRequestOf<"subscribe">): void {

@@ -5,7 +5,6 @@
 import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { defaultTmuxSocket } from "../../daemon/ops/runtimePaths.ts";
-import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { OnDemand } from "../operations/operation.ts";
 import type { StartContext } from "../serving/startContext.ts";
@@ -18,21 +17,19 @@ const OTHERS_MAY_WRITE = 0o022;
 /** @param uid the owner it must have; undefined on systems without uids */
 export function userServer(
   { offersDefault }: Pick<NativeConfig, "offersDefault">,
-  { env, guests }: Pick<StartContext, "env" | "guests">,
-  servers: Map<string, TmuxServer>,
+  { env, guests, servers, unconfigured }: Pick<StartContext, "env" | "guests" | "servers" | "unconfigured">,
   uid = process.getuid?.(),
 ): OnDemand {
-  const opened = new Set<string>();
   let opening: Promise<void> | undefined;
   const open = async (): Promise<void> => {
     if (!offersDefault || uid === undefined) throw notOffered();
     const socketPath = defaultTmuxSocket(env, uid);
     requireOwn(socketPath, uid);
     servers.set(NAME, await guests.at(socketPath, NAME));
-    opened.add(NAME);
+    unconfigured.add(NAME);
   };
   return {
-    opened,
+    usersServer: NAME,
     reach: (name) => {
       if (name !== NAME || servers.has(NAME)) return undefined;
       opening ??= open().finally(() => {

@@ -14,7 +14,7 @@ import { EXAMPLE_DELIVERY } from "./examples.ts";
 import { ON_TMUX, operation, type OperationContext } from "./operation.ts";
 import { wholeMicros } from "./outputs.ts";
 
-const DELIVERING = [
+export const DELIVERING = [
   "INVALID_ARGUMENT",
   "WRONG_STATE",
   "ALREADY_EXISTS",
@@ -22,7 +22,7 @@ const DELIVERING = [
   "RESOURCE_LIMIT",
   ...ON_TMUX,
 ] as const;
-const PRESSING = ["WRONG_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...ON_TMUX] as const;
+export const PRESSING = ["WRONG_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...ON_TMUX] as const;
 
 export const deliveryOperations = {
   submit: operation({
@@ -104,12 +104,12 @@ export const deliveryOperations = {
   }),
 } as const;
 
-function requireDelivery({ delivery }: OperationContext): Delivery {
+export function requireDelivery({ delivery }: OperationContext): Delivery {
   if (delivery !== undefined) return delivery;
   throw new AppError("INVALID_ARGUMENT", "this daemon does not deliver prompts; use input instead");
 }
 
-function nativeDelivery(result: SubmitResult): NativeDelivery {
+export function nativeDelivery(result: SubmitResult): NativeDelivery {
   const { outcome, position, latencyMs, firstByteMs, enterMs, enterPresses, confirmedBy, details, repeated } = result;
   return {
     outcome,

@@ -1,6 +1,8 @@
 /** Examples that several descriptions share. */
 import { paneIdOf } from "../../protocol/ids.ts";
 import type { NativePane, NativeSession } from "../../protocol/api/nativeResponses.ts";
+import type { NativeMessage } from "../../protocol/api/nativeAgentMessages.ts";
+import type { NativeAgent } from "../../protocol/api/nativeAgents.ts";
 import type { NativeDelivery } from "../../protocol/api/nativeDelivery.ts";
 import type { NativeRecording } from "../../protocol/api/nativeRecordings.ts";
 import type { NativeTreeResponse, NativeTreeWindow } from "../../protocol/api/nativeTree.ts";
@@ -86,3 +88,43 @@ export const EXAMPLE_RECORDING = {
   gaps: 0,
   endedBy: null,
 } satisfies NativeRecording;
+
+export const EXAMPLE_AGENT = {
+  id: "agent-3f9c21ab04de",
+  name: "api",
+  agent: "agent",
+  version: "2.1.330",
+  state: "busy",
+  sinceUnixMs: 1_795_149_767_000,
+  why: "its title says so",
+  task: { text: "fix the failing test", sinceUnixMs: 1_795_149_766_000 },
+  lastMessage: null,
+  question: null,
+  cwd: "/home/me/project",
+  branch: "main",
+  worktree: null,
+  server: "main",
+  session: "work",
+  window: "@0",
+  pane: "%5",
+  pid: 4_242,
+  sessionId: null,
+  startedBy: "api",
+  leader: null,
+} satisfies NativeAgent;
+
+export const EXAMPLE_MESSAGE = {
+  id: "msg-0a1b2c3d4e5f60718293",
+  agent: "agent-3f9c21ab04de",
+  name: "api",
+  text: "now run the tests",
+  when: "idle",
+  outcome: "waiting",
+  reason: "the agent is busy",
+  confirmedBy: null,
+  createdUnixMs: 1_795_149_767_000,
+  expiresUnixMs: 1_795_236_167_000,
+  deliveredUnixMs: null,
+  doneUnixMs: null,
+  lastWords: null,
+} satisfies NativeMessage;

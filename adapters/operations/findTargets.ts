@@ -1,11 +1,13 @@
 /**
  * Finds what a path names: `/panes/5` is `%5`, and any other word a session's active pane; `/sessions/$3` is an id, and any
- * other word an exact name. Nothing is guessed: an unknown target is a 404 before anything is done.
+ * other word an exact name. An agent's name can stand for its pane. Nothing is guessed: an unknown target is a 404 before
+ * anything is done.
  */
 import type { PaneInfo, SessionInfo, WindowInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { nearestName } from "./nearestName.ts";
+import { nearestName } from "../../protocol/text/nearestName.ts";
+import type { OperationContext, Targets } from "./operation.ts";
 import { isPaneId, isSessionId, isWindowId, type PaneId, paneIdOf } from "../../protocol/ids.ts";
 
 /** @throws AppError NOT_FOUND */
@@ -37,15 +39,39 @@ export function findWindow(server: TmuxServer, text: string): WindowInfo {
 
 /** @throws AppError NOT_FOUND */
 export function findPane(server: TmuxServer, text: string): PaneInfo {
-  const pane = paneNamed(server, text);
-  const info = pane === undefined ? undefined : server.findPane(pane);
+  const info = paneCalled(server, text);
   if (info !== undefined) return info;
-  throw missing(
-    `there is no pane or session ${JSON.stringify(text)}; run \`tmuxwire panes\``,
-    text,
-    sessionNames(server),
-  );
+  throw noPane(text, sessionNames(server));
 }
+
+/**
+ * A pane of this server; else the pane of an agent that runs under this name or id, on whichever server that is.
+ * @throws AppError NOT_FOUND
+ */
+export function findPaneOrAgent(
+  { servers, agents }: Pick<OperationContext, "servers" | "agents">,
+  serverName: string,
+  text: string,
+): Targets["pane"] {
+  const named = servers.get(serverName);
+  const pane = named === undefined ? undefined : paneCalled(named, text);
+  if (named !== undefined && pane !== undefined) return { server: named, serverName, pane };
+  const agent = agents?.running(text);
+  const its = agent?.server.findPane(agent.pane);
+  if (agent !== undefined && its !== undefined) {
+    return { server: agent.server, serverName: agent.serverName, pane: its };
+  }
+  const server = findServer(servers, serverName);
+  throw noPane(text, [...sessionNames(server), ...(agents?.agents() ?? []).map(({ name }) => name)]);
+}
+
+function paneCalled(server: TmuxServer, text: string): PaneInfo | undefined {
+  const pane = paneNamed(server, text);
+  return pane === undefined ? undefined : server.findPane(pane);
+}
+
+const noPane = (text: string, names: readonly string[]): AppError =>
+  missing(`there is no pane or session ${JSON.stringify(text)}; run \`tmuxwire panes\``, text, names);
 
 function paneNamed(server: TmuxServer, text: string): PaneId | undefined {
   if (/^\d{1,10}$/.test(text)) return paneIdOf(Number(text));

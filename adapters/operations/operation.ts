@@ -4,6 +4,10 @@
  * nothing here knows them.
  */
 import type * as v from "valibot";
+import type { AgentMessages } from "../agents/messages/agentMessages.ts";
+import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
+import type { AgentWork } from "../agents/start/agentWork.ts";
+import type { RunningAgent } from "../agents/running/runningAgent.ts";
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
 import type { runCommand } from "../../daemon/shell/runCommand.ts";
 import type { RecordingBook, RecordingInfo } from "../../daemon/recordings/recordingBook.ts";
@@ -25,8 +29,8 @@ type OperationWaits = Pick<WaitManager, "wait" | "sendAndWait">;
 export interface OnDemand {
   /** Undefined: the server needs no opening. @throws AppError when it may not be opened */
   reach(server: string | undefined): Promise<void> | undefined;
-  /** The servers opened so. Nobody has configured them, so they do not count for `/readyz`. */
-  readonly opened: ReadonlySet<string>;
+  /** The name of the user's own tmux. */
+  readonly usersServer: string;
 }
 
 export interface OperationContext {
@@ -44,6 +48,12 @@ export interface OperationContext {
   readonly delivery: Delivery | undefined;
   /** Absent: this daemon keeps no recordings. */
   readonly recordings: RecordingBook | undefined;
+  /** Absent: this daemon keeps no list of agents. */
+  readonly agents: AgentDirectory | undefined;
+  /** Absent: it starts none. */
+  readonly agentWork: AgentWork | undefined;
+  /** Absent: messages to agents are refused. */
+  readonly messages: AgentMessages | undefined;
   /** The panes in which a `run` is active, by server. */
   readonly running: WeakMap<TmuxServer, Set<PaneId>>;
   /** A server's tree, and the id of the last event it includes. */
@@ -63,6 +73,11 @@ export interface Targets {
   readonly session: OnServer & { readonly session: SessionInfo };
   readonly pane: OnServer & { readonly pane: PaneInfo };
   readonly recording: { readonly recording: RecordingInfo };
+  /** It runs, or has ended lately. */
+  /** By name or path, found by the operation. */
+  readonly worktree: { readonly worktree: string };
+  readonly agent: { readonly agent: RunningAgent; readonly agents: AgentDirectory };
+  readonly message: { readonly message: string };
 }
 export type Scope = keyof Targets;
 
@@ -73,6 +88,9 @@ export const SCOPE_NAMES = {
   session: ["server", "session"],
   pane: ["server", "pane"],
   recording: ["recording"],
+  agent: ["agent"],
+  worktree: ["worktree"],
+  message: ["message"],
 } as const satisfies Readonly<Record<Scope, readonly (keyof OperationNames)[]>>;
 
 export interface Call {

@@ -1,6 +1,9 @@
 /** Every operation, each once. The compiler checks that none is missing and each has a route. */
 import type { OperationName } from "../../protocol/api/operationRoutes.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { agentStartOperations } from "./agentStartOperations.ts";
+import { agentMessageOperations } from "./agentMessageOperations.ts";
+import { agentOperations } from "./agentOperations.ts";
 import { deliveryOperations } from "./deliveryOperations.ts";
 import type { Operation } from "./operation.ts";
 import { paneOperations } from "./paneOperations.ts";
@@ -16,6 +19,9 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
   ...deliveryOperations,
   ...recordingOperations,
   ...windowOperations,
+  ...agentOperations,
+  ...agentStartOperations,
+  ...agentMessageOperations,
 };
 
 /** @throws AppError INVALID_ARGUMENT */

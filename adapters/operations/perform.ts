@@ -2,7 +2,8 @@
 import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { findPane, findServer, findSession } from "./findTargets.ts";
+import { requireAgents } from "./agentOperations.ts";
+import { findPaneOrAgent, findServer, findSession } from "./findTargets.ts";
 import { type Call, type OperationContext, type Scope, SCOPE_NAMES, type Targets } from "./operation.ts";
 import { requireRecordings } from "./recordingOperations.ts";
 import { OPERATIONS } from "./operationTable.ts";
@@ -58,9 +59,12 @@ const FIND: { readonly [S in Scope]: (context: OperationContext, names: Operatio
     const found = serverOf(context, names);
     return { ...found, session: findSession(found.server, names.session ?? "") };
   },
-  pane: (context, names) => {
-    const found = serverOf(context, names);
-    return { ...found, pane: findPane(found.server, names.pane ?? "") };
+  pane: (context, { server = "", pane = "" }) => findPaneOrAgent(context, server, pane),
+  agent: (context, { agent = "" }) => {
+    const agents = requireAgents(context);
+    return { agent: agents.find(agent), agents };
   },
+  worktree: (_context, { worktree = "" }) => ({ worktree }),
+  message: (_context, { message = "" }) => ({ message }),
   recording: (context, { recording = "" }) => ({ recording: requireRecordings(context).find(recording) }),
 };

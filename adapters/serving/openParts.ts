@@ -1,6 +1,7 @@
 /** The open parts of a running daemon, and the order in which they are closed. */
 import type { Log } from "../../daemon/ops/log.ts";
-import { systemClock, type Timer } from "../../daemon/time/clock.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import { within } from "../../daemon/time/within.ts";
 
 type Close = () => Promise<void> | void;
 
@@ -32,7 +33,7 @@ export class OpenParts {
 
   async close(): Promise<void> {
     const settled = this.#all(this.surfaces);
-    await within(FINISH_WITHIN_MS, settled);
+    await within<void>(systemClock, FINISH_WITHIN_MS, undefined, (finish) => void settled.then(() => finish()));
     await this.#all(this.servers);
     await settled;
     for (const close of this.rest.toReversed()) await this.#all([close]);
@@ -44,14 +45,4 @@ export class OpenParts {
       if (result.status === "rejected") this.#log.error("daemon.stop.failed", { error: result.reason as unknown });
     }
   }
-}
-
-/** Resolves when `work` does, or after the timeout. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: Timer | undefined;
-  const isOver = new Promise<void>((resolve) => {
-    timer = systemClock.callAt(systemClock.nowMs() + ms, resolve);
-  });
-  await Promise.race([work, isOver]);
-  timer?.cancel();
 }

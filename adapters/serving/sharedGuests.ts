@@ -3,6 +3,7 @@ import type { Log, LogEvent } from "../../daemon/ops/log.ts";
 import { type OpenedGuest, openGuestServer } from "../../daemon/servers/guest/guestStartup.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
+import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
 import type { OpenParts } from "./openParts.ts";
 
 interface SharedGuestsOptions {
@@ -10,6 +11,7 @@ interface SharedGuestsOptions {
   readonly log: Log;
   readonly ringBytes: number;
   readonly open: OpenParts;
+  readonly agents: Pick<AgentDirectory, "addServer">;
 }
 
 /** Guest servers by socket, opened when first requested. */
@@ -25,6 +27,8 @@ export class SharedGuests {
   async at(socketPath: string, name: string): Promise<TmuxServer> {
     const { server, listed } = await this.opened(socketPath, name);
     await listed;
+    // The name in paths: whoever opened it first may have another one for it.
+    this.#options.agents.addServer(name, server);
     return server;
   }
 
@@ -48,6 +52,7 @@ export class SharedGuests {
       log: serverLog(log, name),
     });
     open.servers.push(() => guest.server.close());
+    this.#options.agents.addServer(name, guest.server);
     return guest;
   }
 }

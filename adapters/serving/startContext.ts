@@ -11,14 +11,23 @@ import { systemClock } from "../../daemon/time/clock.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Agent } from "../agents/catalogue.ts";
-import type { Mount } from "../kit/guard/mount.ts";
+import type { AgentMessages } from "../agents/messages/agentMessages.ts";
+import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
+import type { AgentWork } from "../agents/start/agentWork.ts";
+import type { Mount } from "../kit/guard/routes.ts";
 import { PeerUsers, peersUnknowable } from "../kit/peers/peerUsers.ts";
 import type { OpenParts } from "./openParts.ts";
 import { serverLog, type SharedGuests } from "./sharedGuests.ts";
 
 export interface StartContext {
   readonly daemon: DaemonConfig;
-  readonly agents: readonly Agent[];
+  /** Every agent that is known of. */
+  readonly catalogue: readonly Agent[];
+  /** Those that run. */
+  readonly agents: AgentDirectory;
+  readonly agentWork: AgentWork;
+  /** What they are told. */
+  readonly messages: AgentMessages;
   /** Names of the adapters to be served. */
   readonly only: ReadonlySet<string>;
   /** The daemon's own environment; `paneEnvironment` chooses what a pane inherits. */
@@ -33,6 +42,10 @@ export interface StartContext {
   readonly open: OpenParts;
   /** Guest servers, with one shared connection to each. */
   readonly guests: SharedGuests;
+  /** By their names in the native API's paths: its own, and those of other contracts while these are connected. */
+  readonly servers: Map<string, TmuxServer>;
+  /** Names of those that no configuration names: a request opened them. */
+  readonly unconfigured: Set<string>;
   /** Shared by all surfaces. Only the native API starts and ends recordings. */
   readonly recordings: () => Promise<RecordingBook>;
   /** Makes the mounts, for the adapter that carries them. */
@@ -59,7 +72,26 @@ export async function openOwnedServer(
     log: serverLog(context.log, name),
   });
   context.open.servers.push(() => server.close());
+  context.agents.addServer(name, server);
   return server;
+}
+
+/** Adds a server that no configuration names to the native API's and to those whose agents are known. Returns the removal. */
+export function serveUnconfigured(
+  { servers, unconfigured, agents }: Pick<StartContext, "servers" | "unconfigured" | "agents">,
+  wanted: string,
+  server: TmuxServer,
+): () => void {
+  let name = wanted;
+  for (let number = 2; servers.has(name); number += 1) name = `${wanted}-${number}`;
+  servers.set(name, server);
+  unconfigured.add(name);
+  const removeAgents = agents.addServer(name, server);
+  return () => {
+    servers.delete(name);
+    unconfigured.delete(name);
+    removeAgents();
+  };
 }
 
 /** The listener's rule about users; none if it has a token. @throws AppError CONFIGURATION_INVALID if it would refuse everyone. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { serverLog } from "../serving/sharedGuests.ts";
-import type { MountedPart, StartContext } from "../serving/startContext.ts";
+import { type MountedPart, serveUnconfigured, type StartContext } from "../serving/startContext.ts";
 import type { TeamWorker } from "./teamContext.ts";
 import { daemonFilePath, removeDaemonFile, writeDaemonFile } from "./teamd/daemonFile.ts";
 import { defaultAgentId, discoverTeamd } from "./teamd/discovery.ts";
@@ -16,7 +16,7 @@ import { TeamServers } from "./teamServers.ts";
 import type { TeamConfig } from "./teamConfig.ts";
 
 export function mountTeam(team: TeamConfig, context: StartContext): MountedPart {
-  const { env, only, readiness, delivery, log, open, print } = context;
+  const { env, only, readiness, delivery, agents, catalogue, log, open, print } = context;
   const { homeDir } = team;
   const servers = new TeamServers({
     rootDir: team.rootDir,
@@ -24,12 +24,16 @@ export function mountTeam(team: TeamConfig, context: StartContext): MountedPart 
     clock: systemClock,
     ringBytes: context.daemon.ringBytes,
     log: (teamId) => serverLog(log, `team ${teamId}`),
+    onConnected: (teamId, server) => serveUnconfigured(context, `team-${teamId}`, server),
+    hasAgents: (server) => agents.agents().some((agent) => agent.server === server),
   });
   open.servers.push(() => servers.close());
   const mount = createTeamMount({
     servers,
     readiness,
     delivery,
+    agents,
+    catalogue,
     findTeamd: (teamId) => discoverTeamd({ env, homeDir, teamId }),
     defaultAgentId: defaultAgentId(env),
     worker: workerOf(team, env),
@@ -70,6 +74,7 @@ function workerOf(
   const hooked = basename(workerArgv[0] ?? "") === "pi";
   const hook = fileURLToPath(new URL(`../team/readyHook${extname(import.meta.url)}`, import.meta.url));
   return {
+    agent: "pi",
     argv: hooked ? [...workerArgv, "-e", hook] : workerArgv,
     hooked,
     // Passed whole with each worker, because its tmux server may have been started with other values.

@@ -1,70 +1,79 @@
-/** List, attach and capture: they read over the existing connection, and neither start nor attach anything. */
+/** What is done with workers that exist: nothing here starts or attaches anything. */
 import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
-import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import {
   TEAM_DEFAULT_CAPTURE_LINES,
   type TeamAttach,
-  type TeamAttachRequest,
   type TeamCapture,
   type TeamCaptureRequest,
   type TeamListRequest,
+  type TeamDone,
   type TeamSession,
+  type TeamSessionRequest,
   type TeamSessions,
 } from "../../protocol/api/team.ts";
+import type { NativeAgent } from "../../protocol/api/nativeAgents.ts";
+import { nativeAgent } from "../operations/agentOutputs.ts";
 import { captureText } from "./captureText.ts";
-import { type TeamContext, teamdOf } from "./teamContext.ts";
-import { onTmux, sessionNotFound } from "./teamErrors.ts";
-import { attachArgv, findNamed, hasPrefix, shellLine } from "./names.ts";
+import { type TeamContext, teamdOf, withSession } from "./teamContext.ts";
+import { onTmux } from "./teamErrors.ts";
+import { attachArgv, hasPrefix, shellLine } from "./names.ts";
 import { capturePost } from "./posts.ts";
 import { sessionEnd } from "./sessionEnd.ts";
+import { readRecords, type StartRecord } from "./start/startRecord.ts";
 
-export function listSessions(
-  { servers }: TeamContext,
-  { teamId, sessionPrefix }: TeamListRequest,
-): Promise<TeamSessions> {
+export function listSessions(context: TeamContext, { teamId, sessionPrefix }: TeamListRequest): Promise<TeamSessions> {
+  const { servers, agents } = context;
   return servers.useIfThere(teamId, async (server) => {
     if (server === undefined) return { sessions: [] };
     const command = `tmux -f /dev/null -S ${servers.socketPath(teamId)} list-clients`;
     const terminals = await onTmux(command, () => server.terminals());
+    const records = await onTmux(command, () => readRecords(server));
+    agents.check();
+    const row = (session: SessionInfo): TeamSession => {
+      const { id, name, windows, createdSec, activePane: pane } = session;
+      const agent = pane === undefined ? undefined : agents.inPane(server, pane);
+      const record = pane === undefined ? undefined : records.get(pane);
+      return {
+        name,
+        windows: windows.length,
+        createdAt: new Date(createdSec * 1_000).toISOString(),
+        ...sessionEnd(server, session),
+        attached: terminals.get(id) ?? 0,
+        thread: record?.threadId ?? null,
+        ...agentFields(agent === undefined ? undefined : nativeAgent(agent), record),
+      };
+    };
     const sessions = server.sessions().filter((session) => hasPrefix(session.name, sessionPrefix));
-    return { sessions: sessions.map((session) => sessionRow(server, session, terminals.get(session.id) ?? 0)) };
+    return { sessions: sessions.map(row) };
   });
 }
 
-export function attachTo({ servers }: TeamContext, request: TeamAttachRequest): Promise<TeamAttach> {
-  const { teamId } = request;
-  return servers.useIfThere(teamId, async (server) => {
-    const { name } = findSession(server, request.sessionName);
-    const socketPath = servers.socketPath(teamId);
-    const argv = attachArgv(socketPath, name);
-    return { sessionName: name, socketPath, argv, command: shellLine(argv) };
+export const attachTo = (context: TeamContext, request: TeamSessionRequest): Promise<TeamAttach> =>
+  withSession(context, request, async ({ sessionName, socketPath }) => {
+    const argv = attachArgv(socketPath, sessionName);
+    return { sessionName, socketPath, argv, command: shellLine(argv) };
   });
-}
 
 export async function captureSession(context: TeamContext, request: TeamCaptureRequest): Promise<TeamCapture> {
-  const { servers } = context;
-  const { teamId, threadId, lines = TEAM_DEFAULT_CAPTURE_LINES } = request;
-  const capture = await servers.useIfThere(teamId, async (server) => {
-    const { name, activePane: pane } = findSession(server, request.sessionName);
-    if (server === undefined || pane === undefined) throw sessionNotFound(name);
-    return captureText({ server, socketPath: servers.socketPath(teamId), sessionName: name, pane }, lines);
-  });
+  const { threadId, lines = TEAM_DEFAULT_CAPTURE_LINES } = request;
+  const capture = await withSession(context, request, (found) => captureText(found, lines));
   if (threadId === undefined) return capture;
   await (await teamdOf(context, request)).post(threadId, capturePost(capture));
   return { ...capture, posted: true };
 }
 
-/** The session of exactly this name: `worker-1` never finds `worker-10`. @throws AppError session_not_found */
-function findSession(server: TmuxServer | undefined, name: string): SessionInfo {
-  const session = server === undefined ? undefined : findNamed(server, name);
-  if (session === undefined) throw sessionNotFound(name);
-  return session;
-}
+/** Ends the worker and its session, whatever it is doing. */
+export const killWorker = (context: TeamContext, request: TeamSessionRequest): Promise<TeamDone> =>
+  withSession(context, request, async ({ server, session, sessionName, socketPath }) => {
+    await onTmux(`tmux -S ${socketPath} kill-session -t =${sessionName}`, () => server.killSession(session.id));
+    return { sessionName, ok: true };
+  });
 
-const sessionRow = (server: TmuxServer, session: SessionInfo, attached: number): TeamSession => ({
-  name: session.name,
-  windows: session.windows.length,
-  createdAt: new Date(session.createdSec * 1_000).toISOString(),
-  ...sessionEnd(server, session),
-  attached,
+const agentFields = (agent: NativeAgent | undefined, record: StartRecord | undefined) => ({
+  worker: agent?.name ?? null,
+  agent: agent?.agent ?? null,
+  state: agent?.state ?? null,
+  since: agent === undefined || agent.sinceUnixMs === null ? null : new Date(agent.sinceUnixMs).toISOString(),
+  task: agent?.task?.text ?? record?.prompt?.start ?? null,
+  cwd: agent?.cwd ?? null,
 });

@@ -1,18 +1,18 @@
 /**
- * The extension for pi (`tmuxwire/pi-extension`): four tools that call the tmuxwire daemon, which has the one connection to
- * the team's tmux. It runs inside pi, so it loads nothing native, keeps no state except where it started which worker,
- * writes no file, and starts no program except, if allowed, the daemon.
+ * The extension for pi (`tmuxwire/pi-extension`): tools that call the tmuxwire daemon, which has the one connection to the
+ * team's tmux. It runs inside pi, so it loads nothing native, keeps no state except where it started which worker, writes no
+ * file, and starts no program except, if allowed, the daemon.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
+import type { Fields } from "../../protocol/text/jsonObject.ts";
 import { DaemonClient, type DaemonClientOptions, TeamToolError } from "./teamd/daemonClient.ts";
 import { defaultAgentId, discoverTeamd, discoverTeamId, type Environment } from "./teamd/discovery.ts";
-import { teamErrorName, teamError } from "./teamErrors.ts";
-import type { PiApi, PiContext, ToolCallEvent, ToolResult } from "./piApi.ts";
-import { isToolName, type ToolName, TOOLS } from "./piTools.ts";
+import { teamErrorWord, teamError } from "./teamErrors.ts";
+import { TOOLS, unknownParameter } from "./piTools.ts";
 import { type Teamd, TeamdClient } from "./teamd/teamd.ts";
 
 export interface PiExtensionOptions extends Omit<DaemonClientOptions, "env"> {
@@ -20,14 +20,40 @@ export interface PiExtensionOptions extends Omit<DaemonClientOptions, "env"> {
   readonly env?: Environment | undefined;
 }
 
-type Params = Readonly<Record<string, unknown>>;
+export interface ToolResult {
+  readonly content: readonly { readonly type: "text"; readonly text: string }[];
+  readonly details: unknown;
+}
 
-interface ToolCall {
-  readonly name: ToolName;
-  readonly id: string;
-  readonly params: Params;
-  readonly signal: AbortSignal | undefined;
-  readonly context: PiContext;
+interface PiContext {
+  readonly hasUI: boolean;
+  readonly cwd?: string | undefined;
+  readonly ui?: { notify(message: string, level?: "info" | "warning" | "error"): void } | undefined;
+}
+
+type Execute = (
+  toolCallId: string,
+  params: Fields,
+  signal?: AbortSignal,
+  onUpdate?: unknown,
+  context?: PiContext,
+) => Promise<ToolResult>;
+
+export interface PiTool extends Readonly<Pick<(typeof TOOLS)[string], "label" | "description" | "parameters">> {
+  readonly name: string;
+  readonly execute: Execute;
+}
+
+/** The part of pi's extension interface that is used. */
+export interface PiApi {
+  registerTool(tool: PiTool): void;
+  on(event: string, handler: (...args: unknown[]) => unknown): void;
+}
+
+interface ToolCallEvent {
+  readonly toolName: string;
+  readonly toolCallId?: string | undefined;
+  readonly input?: Fields | undefined;
 }
 
 /** Tool calls that the handler has allowed and pi has not executed yet. */
@@ -37,44 +63,32 @@ const MAX_REMEMBERED_WORKERS = 1_024;
 
 export default function teamTmuxExtension(pi: PiApi, options: PiExtensionOptions = {}): void {
   const extension = new TeamTmux(options);
-  for (const name of Object.keys(TOOLS) as ToolName[]) {
-    const { label, description, parameters } = TOOLS[name];
-    pi.registerTool({
-      name,
-      label,
-      description,
-      parameters,
-      execute: (id, params, signal, _onUpdate, context) =>
-        extension.execute({ name, id, params, signal, context: context ?? { hasUI: false } }),
-    });
+  for (const [name, { label, description, parameters }] of Object.entries(TOOLS)) {
+    const execute: Execute = (id, params, signal, _onUpdate, context = { hasUI: false }) =>
+      extension.execute(name, id, params, signal, context);
+    pi.registerTool({ name, label, description, parameters, execute });
   }
   pi.on("tool_call", (...args) => extension.toolCall(args));
 }
 
 class TeamTmux {
   readonly #daemon: DaemonClient;
-  readonly #options: PiExtensionOptions;
+  readonly #env: Environment;
+  readonly #homeDir: string;
   readonly #allowed = new Set<string>();
   readonly #workers = new Map<string, string>();
 
   constructor(options: PiExtensionOptions) {
-    this.#options = options;
+    this.#env = options.env ?? process.env;
+    this.#homeDir = options.homeDir ?? this.#env["HOME"] ?? homedir();
     this.#daemon = new DaemonClient({ ...options, env: this.#env });
-  }
-
-  get #env(): Environment {
-    return this.#options.env ?? process.env;
-  }
-
-  get #homeDir(): string {
-    return this.#options.homeDir ?? this.#env["HOME"] ?? homedir();
   }
 
   /** pi calls this before it executes a tool call; the arguments come in either order. */
   async toolCall(args: readonly unknown[]): Promise<{ readonly block: true; readonly reason: string } | undefined> {
     const event = args.find((arg): arg is ToolCallEvent => hasKey(arg, "toolName"));
     const context = args.find((arg): arg is PiContext => hasKey(arg, "hasUI")) ?? { hasUI: false };
-    if (event === undefined || !isToolName(event.toolName)) return undefined;
+    if (event === undefined || !Object.hasOwn(TOOLS, event.toolName)) return undefined;
     const reason = await this.#refusal(event.toolName, event.input ?? {}, context).catch((error: unknown) => {
       const words = toolError(error).message;
       if (context.hasUI) context.ui?.notify(words, "warning");
@@ -86,96 +100,83 @@ class TeamTmux {
   }
 
   /** @throws TeamToolError */
-  async execute(call: ToolCall): Promise<ToolResult> {
-    const { name, id, params, context } = call;
+  async execute(
+    name: string,
+    id: string,
+    params: Fields,
+    signal: AbortSignal | undefined,
+    context: PiContext,
+  ): Promise<ToolResult> {
     try {
-      requireKnown(name, params);
+      // For hosts that do not check parameters.
+      const unknown = unknownParameter(name, params);
+      if (unknown !== undefined) {
+        throw new TeamToolError("invalid_argument", `${unknown}: ${name} has no such parameter`);
+      }
       // Usually checked by the handler already; checked here for hosts that call no handler.
       if (!this.#allowed.delete(id)) {
         const reason = await this.#refusal(name, params, context);
         if (reason !== undefined) throw new TeamToolError("blocked", reason);
       }
-      return await this.#run(call);
+      return await this.#run(name, id, params, signal, context);
     } catch (error) {
       throw toolError(error);
     }
   }
 
-  async #run({ name, id, params, signal, context }: ToolCall): Promise<ToolResult> {
-    const team = await this.#team();
-    switch (name) {
-      case "team_tmux_start": {
-        const cwd = this.#directory(params, context);
-        const idempotencyKey = `${id}:${randomUUID()}`;
-        const body = { ...params, ...team.caller, cwd, idempotencyKey, teamd: team.teamd };
-        const result = await this.#daemon.call("start", body, signal);
-        this.#remember(result["sessionName"], cwd);
-        return toolResult(result);
-      }
-      case "team_tmux_list":
-        return toolResult(await this.#daemon.call("list", { ...params, ...team.caller }, signal));
-      case "team_tmux_attach":
-        return toolResult(await this.#daemon.call("attach", { ...params, ...team.caller }, signal));
-      case "team_tmux_capture": {
-        const result = await this.#daemon.call("capture", { ...params, ...team.caller, teamd: team.teamd }, signal);
-        return toolResult(result, typeof result["text"] === "string" ? result["text"] : undefined);
-      }
+  async #run(
+    name: string,
+    id: string,
+    params: Fields,
+    signal: AbortSignal | undefined,
+    context: PiContext,
+  ): Promise<ToolResult> {
+    const { posts, once } = TOOLS[name] ?? {};
+    const teamd = await this.#teamd();
+    const teamId = teamd?.teamId ?? (await discoverTeamId({ env: this.#env, homeDir: this.#homeDir }));
+    if (teamId === undefined) throw noTeam();
+    const isStart = name === "team_tmux_start";
+    const cwd = directoryOf(params, context);
+    const result = await this.#daemon.call(
+      name.replace("team_tmux_", ""),
+      {
+        ...params,
+        teamId,
+        agentId: teamd?.agentId ?? defaultAgentId(this.#env),
+        ...(isStart ? { cwd } : {}),
+        ...(once ? { idempotencyKey: `${id}:${randomUUID()}` } : {}),
+        ...(posts && teamd !== undefined ? { teamd: { url: teamd.url, token: teamd.token } } : {}),
+      },
+      signal,
+    );
+    const { sessionName, text } = result;
+    if (isStart && typeof sessionName === "string" && this.#workers.size < MAX_REMEMBERED_WORKERS) {
+      this.#workers.set(sessionName, cwd);
     }
+    const shown =
+      name === "team_tmux_capture" && typeof text === "string" ? text : JSON.stringify(result, undefined, 2);
+    return { content: [{ type: "text", text: shown }], details: result };
   }
 
-  async #refusal(name: ToolName, params: Params, context: PiContext): Promise<string | undefined> {
-    const findTeamd = (): Promise<Teamd | undefined> => this.#teamd();
-    switch (name) {
-      case "team_tmux_start":
-        return refusal("Start", this.#directory(params, context), context, findTeamd);
-      case "team_tmux_capture": {
-        const worker = this.#workers.get(String(params["sessionName"]));
-        return refusal("Capture", worker ?? context.cwd ?? process.cwd(), context, findTeamd);
-      }
-      case "team_tmux_list":
-      case "team_tmux_attach":
-        return undefined;
-    }
-  }
-
-  #directory(params: Params, context: PiContext): string {
-    const cwd = context.cwd ?? process.cwd();
-    return typeof params["cwd"] === "string" ? resolve(cwd, params["cwd"]) : cwd;
+  /** Where the worker was started, as far as this extension knows it. */
+  async #refusal(name: string, params: Fields, context: PiContext): Promise<string | undefined> {
+    const { guarded } = TOOLS[name] ?? {};
+    if (guarded === undefined) return undefined;
+    const worker = name === "team_tmux_start" ? undefined : this.#workers.get(String(params["sessionName"]));
+    return refusal(guarded, worker ?? directoryOf(params, context), context, () => this.#teamd());
   }
 
   #teamd(): Promise<Teamd | undefined> {
     return discoverTeamd({ env: this.#env, homeDir: this.#homeDir });
   }
-
-  async #team(): Promise<{ readonly caller: object; readonly teamd: object | undefined }> {
-    const teamd = await this.#teamd();
-    const teamId = teamd?.teamId ?? (await discoverTeamId({ env: this.#env, homeDir: this.#homeDir }));
-    if (teamId === undefined) throw noTeam();
-    const caller = { teamId, agentId: teamd?.agentId ?? defaultAgentId(this.#env) };
-    return { caller, teamd: teamd === undefined ? undefined : { url: teamd.url, token: teamd.token } };
-  }
-
-  #remember(sessionName: unknown, cwd: string): void {
-    if (typeof sessionName !== "string" || this.#workers.size >= MAX_REMEMBERED_WORKERS) return;
-    this.#workers.set(sessionName, cwd);
-  }
 }
 
-/** For hosts that do not check parameters. @throws TeamToolError */
-function requireKnown(name: ToolName, params: Params): void {
-  const unknown = Object.keys(params).find((key) => !Object.hasOwn(TOOLS[name].parameters.properties, key));
-  if (unknown === undefined) return;
-  throw new TeamToolError("invalid_argument", `${unknown}: ${name} has no such parameter`);
-}
-
-const toolResult = (details: object, text = JSON.stringify(details, undefined, 2)): ToolResult => ({
-  content: [{ type: "text", text }],
-  details,
-});
+const directoryOf = ({ cwd: wanted }: Fields, { cwd = process.cwd() }: PiContext): string =>
+  typeof wanted === "string" ? resolve(cwd, wanted) : cwd;
 
 function toolError(error: unknown): Error {
   if (!(error instanceof AppError)) return error instanceof Error ? error : new Error(String(error));
-  return new TeamToolError(teamErrorName(error) ?? error.code.toLowerCase(), error.message, { cause: error });
+  return new TeamToolError(teamErrorWord(error), error.message, { cause: error });
 }
 
 const hasKey = (value: unknown, key: string): boolean => typeof value === "object" && value !== null && key in value;
@@ -186,7 +187,7 @@ const hasKey = (value: unknown, key: string): boolean => typeof value === "objec
  * Returns why it is refused; undefined if it is allowed. @throws AppError teamd_unavailable
  */
 async function refusal(
-  what: "Start" | "Capture",
+  what: string,
   directory: string,
   context: PiContext,
   findTeamd: () => Promise<Teamd | undefined>,

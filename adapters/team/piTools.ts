@@ -1,7 +1,27 @@
-/** The four tools' names, descriptions and schemas for the model (docs/contracts/team.md §4). */
-import type { ObjectSchema } from "./piApi.ts";
+/** The tools' names, descriptions and schemas for the model (docs/contracts/team.md §4). */
+import type { Fields } from "../../protocol/text/jsonObject.ts";
 
-const objectSchema = (properties: Readonly<Record<string, object>>, required: readonly string[]): ObjectSchema => ({
+/** The JSON schema of an object. */
+interface ObjectSchema {
+  readonly type: "object";
+  readonly properties: Readonly<Record<string, object>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties: false;
+}
+
+interface ToolRow {
+  readonly label: string;
+  readonly description: string;
+  readonly parameters: ObjectSchema;
+  /** What it needs a UI and, inside the project, a lease for; absent: nothing. */
+  readonly guarded?: string;
+  /** It may post to a thread, so the daemon is told of teamd. */
+  readonly posts?: true;
+  /** With an idempotency key it happens once, however often it is sent. */
+  readonly once?: true;
+}
+
+const objectSchema = (properties: Readonly<Record<string, object>>, ...required: readonly string[]): ObjectSchema => ({
   type: "object",
   properties,
   ...(required.length === 0 ? {} : { required }),
@@ -9,11 +29,11 @@ const objectSchema = (properties: Readonly<Record<string, object>>, required: re
 });
 
 const string = (description: string): object => ({ type: "string", description });
-const lineCount = (description: string): object => ({ type: "integer", minimum: 1, description });
+const whole = (description: string): object => ({ type: "integer", minimum: 1, description });
 
 const SESSION_NAME = string("Exact session name, as team_tmux_start or team_tmux_list gave it.");
 
-export const TOOLS = {
+export const TOOLS: Readonly<Record<string, ToolRow>> = {
   team_tmux_start: {
     label: "Start worker",
     description:
@@ -27,21 +47,25 @@ export const TOOLS = {
           'Sessions are called PREFIX-1, PREFIX-2, …; letters, digits, ".", "_", "-". Default: worker.',
         ),
         cwd: string("The worker's directory. Default: the present one."),
-        lines: lineCount("Return at most this many last lines of the worker's screen."),
+        lines: whole("Return at most this many last lines of the worker's screen."),
         title: string("Title of the thread that is made."),
+        agent: string("Another agent than pi, by its command, such as claude or codex."),
       },
-      ["taskPrompt"],
+      "taskPrompt",
     ),
+    guarded: "Start",
+    posts: true,
+    once: true,
   },
   team_tmux_list: {
     label: "List workers",
-    description: "List the team's tmux sessions, ended ones included.",
-    parameters: objectSchema({ sessionPrefix: string("Only sessions whose name begins so.") }, []),
+    description: "List the team's tmux sessions, ended ones included, with what the worker in each is doing.",
+    parameters: objectSchema({ sessionPrefix: string("Only sessions whose name begins so.") }),
   },
   team_tmux_attach: {
     label: "How to attach",
     description: "Return the command with which a person attaches to a worker's session. Attaches nothing.",
-    parameters: objectSchema({ sessionName: SESSION_NAME }, ["sessionName"]),
+    parameters: objectSchema({ sessionName: SESSION_NAME }, "sessionName"),
   },
   team_tmux_capture: {
     label: "Capture worker",
@@ -51,14 +75,30 @@ export const TOOLS = {
     parameters: objectSchema(
       {
         sessionName: SESSION_NAME,
-        lines: lineCount("How many lines of history."),
+        lines: whole("How many lines of history."),
         threadId: string("Thread to post the text to."),
       },
-      ["sessionName"],
+      "sessionName",
     ),
+    guarded: "Capture",
+    posts: true,
   },
-} as const satisfies Record<string, { label: string; description: string; parameters: ObjectSchema }>;
+  team_tmux_kill: {
+    label: "Kill worker",
+    description: "End a worker and its session, whatever it is doing. Its screen is gone: capture it first.",
+    parameters: objectSchema({ sessionName: SESSION_NAME }, "sessionName"),
+    guarded: "Kill",
+  },
+  team_tmux_restart: {
+    label: "Restart worker",
+    description:
+      "End a worker and start it again in a session of the same name, in its directory; it goes on with its conversation " +
+      "where that is known (resumed says so).",
+    parameters: objectSchema({ sessionName: SESSION_NAME }, "sessionName"),
+    guarded: "Restart",
+  },
+};
 
-export type ToolName = keyof typeof TOOLS;
-
-export const isToolName = (name: string): name is ToolName => Object.hasOwn(TOOLS, name);
+/** A parameter that a tool does not have. */
+export const unknownParameter = (tool: string, params: Fields): string | undefined =>
+  Object.keys(params).find((key) => !Object.hasOwn(TOOLS[tool]?.parameters.properties ?? {}, key));

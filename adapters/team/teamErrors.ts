@@ -38,7 +38,7 @@ export const sessionNotFound = (name: string, cause?: unknown): AppError =>
   teamError("session_not_found", `session ${name} does not exist; list the team's sessions to see which do`, { cause });
 
 /** The contract's name of an error, if it has one. */
-export function teamErrorName(error: unknown): TeamErrorName | undefined {
+function teamErrorName(error: unknown): TeamErrorName | undefined {
   const name = error instanceof AppError ? error.details?.["team"] : undefined;
   return typeof name === "string" && Object.hasOwn(TEAM_ERRORS, name) ? (name as TeamErrorName) : undefined;
 }

@@ -14,6 +14,8 @@ export const SUBMIT_TIMEOUT_MS = 15_000;
 export const EXIT_WITHIN_MS = 500;
 /** Time for tmux to report how a program ended, once the host has reported that it is gone. */
 export const EXIT_REPORTED_WITHIN_MS = 2_000;
+/** A worker that is killed writes its conversation and ends within this time; one that does not is not waited for. */
+export const GONE_WITHIN_MS = 10_000;
 /** Time to restore a lost connection to a team's server; restarting an ended server takes less. */
 export const RECONNECT_WITHIN_MS = 3_000;
 /**

@@ -4,19 +4,21 @@ import { parse, faultText, type Refuse } from "../../protocol/api/parse.ts";
 import {
   TEAM_MAX_BODY_BYTES,
   teamAttachResponseSchema,
-  teamAttachSchema,
   teamCaptureResponseSchema,
   teamCaptureSchema,
   teamListSchema,
+  teamDoneSchema,
+  teamRestartResponseSchema,
+  teamSessionSchema,
   teamSessionsSchema,
   teamStartResponseSchema,
   teamStartSchema,
 } from "../../protocol/api/team.ts";
-import type { Mount } from "../kit/guard/mount.ts";
+import type { Mount } from "../kit/guard/routes.ts";
 import { endpointsOf } from "../kit/guard/routes.ts";
 import type { TeamContext } from "./teamContext.ts";
 import { teamError, teamErrorBody, teamErrorWord } from "./teamErrors.ts";
-import { attachTo, captureSession, listSessions } from "./operations.ts";
+import { attachTo, captureSession, killWorker, listSessions } from "./operations.ts";
 import { Starts } from "./start/starts.ts";
 
 export const TEAM_PREFIX = "/team/v1/tmux/";
@@ -44,7 +46,7 @@ export function createTeamMount(context: TeamContext): Mount {
     endpoint({
       ...POST,
       path: `${TEAM_PREFIX}attach`,
-      request: teamAttachSchema,
+      request: teamSessionSchema,
       response: { 200: teamAttachResponseSchema },
       errors: [...COMMON, "session_not_found"],
       handle: async (c, request) => c.json(await attachTo(context, request)),
@@ -56,6 +58,22 @@ export function createTeamMount(context: TeamContext): Mount {
       response: { 200: teamCaptureResponseSchema },
       errors: [...COMMON, ...OF_TEAMD, "session_not_found"],
       handle: async (c, request) => c.json(await captureSession(context, request)),
+    }),
+    endpoint({
+      ...POST,
+      path: `${TEAM_PREFIX}kill`,
+      request: teamSessionSchema,
+      response: { 200: teamDoneSchema },
+      errors: [...COMMON, "session_not_found"],
+      handle: async (c, request) => c.json(await killWorker(context, request)),
+    }),
+    endpoint({
+      ...POST,
+      path: `${TEAM_PREFIX}restart`,
+      request: teamSessionSchema,
+      response: { 200: teamRestartResponseSchema },
+      errors: [...COMMON, "session_not_found", "session_exists", "worker_not_found"],
+      handle: async (c, request) => c.json(await starts.restart(request)),
     }),
   ];
   return { prefix: "/team/", routes, errorBody: teamErrorBody };

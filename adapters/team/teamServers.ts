@@ -1,6 +1,6 @@
 /**
- * One owned tmux server per team, connected on the first request and disconnected after a while without any; the sessions
- * live in tmux and stay. Listing a team that has no server does not start one.
+ * One owned tmux server per team, connected on the first request and disconnected after a while in which there was none and
+ * no agent ran; the sessions live in tmux and stay. Listing a team that has no server does not start one.
  */
 import { isAbsolute, join } from "node:path";
 import type { Host } from "../../daemon/host/host.ts";
@@ -29,10 +29,16 @@ interface TeamServersOptions {
   readonly host?: Host | undefined;
   readonly log?: ((team: string) => (event: string, fields: object) => void) | undefined;
   readonly start?: ((options: OwnedServerOptions) => Promise<TmuxServer>) | undefined;
+  /** Called with each server that is connected; what it returns is called before that is disconnected. */
+  readonly onConnected?: ((teamId: string, server: TmuxServer) => () => void) | undefined;
+  /** Whether an agent runs there: the server stays connected for as long. */
+  readonly hasAgents?: ((server: TmuxServer) => boolean) | undefined;
 }
 
 interface Entry {
   readonly server: Promise<TmuxServer>;
+  /** Once it is connected. */
+  connected?: { readonly server: TmuxServer; readonly leave: () => void };
   users: number;
   lastUsedMs: number;
 }
@@ -104,7 +110,7 @@ export class TeamServers {
     this.#timer?.cancel();
     const entries = [...this.#open.values()];
     this.#open.clear();
-    await Promise.allSettled(entries.map(async ({ server }) => (await server).close()));
+    await Promise.allSettled(entries.map(disconnect));
   }
 
   /** Waits until the server responds, so that no stale inventory of an ended server is reported. @throws AppError tmux_error */
@@ -126,10 +132,13 @@ export class TeamServers {
     const command = `tmux -f /dev/null -S ${socketPath} start-server`;
     const own = { socketPath, env, clock, ringBytes, host: this.#host, log: log?.(teamId) };
     const request = { ...own, serverOptions: SERVER_OPTIONS };
-    const server = onTmux(command, () => start(request));
-    const entry: Entry = { server, users: 0, lastUsedMs: clock.nowMs() };
+    const connecting = onTmux(command, () => start(request)).then((server) => {
+      entry.connected = { server, leave: this.#options.onConnected?.(teamId, server) ?? (() => undefined) };
+      return server;
+    });
+    const entry: Entry = { server: connecting, users: 0, lastUsedMs: clock.nowMs() };
     this.#open.set(teamId, entry);
-    server.catch(() => {
+    connecting.catch(() => {
       // So that the next request tries again.
       if (this.#open.get(teamId) === entry) this.#open.delete(teamId);
     });
@@ -147,7 +156,7 @@ export class TeamServers {
   #leave(teamId: string): void {
     const entry = this.#open.get(teamId);
     this.#open.delete(teamId);
-    void entry?.server.then((server) => server.close()).catch(() => undefined);
+    if (entry !== undefined) void disconnect(entry).catch(() => undefined);
   }
 
   #arm(): void {
@@ -158,7 +167,10 @@ export class TeamServers {
     if (this.#closed || first === undefined) return;
     this.#timer = clock.callAt(first.lastUsedMs + TEAM_IDLE_MS, () => {
       for (const [teamId, entry] of idle) {
-        if (entry.users === 0 && clock.nowMs() - entry.lastUsedMs >= TEAM_IDLE_MS) this.#leave(teamId);
+        if (entry.users > 0 || clock.nowMs() - entry.lastUsedMs < TEAM_IDLE_MS) continue;
+        const isWorking = entry.connected !== undefined && this.#options.hasAgents?.(entry.connected.server) === true;
+        if (isWorking) entry.lastUsedMs = clock.nowMs();
+        else this.#leave(teamId);
       }
       this.#arm();
     });
@@ -169,6 +181,12 @@ export class TeamServers {
     const message = "the team's tmux server is not connected; try again shortly";
     return teamError("tmux_error", message, { command, stderr: "" });
   }
+}
+
+async function disconnect(entry: Entry): Promise<void> {
+  const server = await entry.server;
+  entry.connected?.leave();
+  await server.close();
 }
 
 /** Whether the server itself replies now. */

@@ -14,8 +14,9 @@ import {
   RECONNECT_MIN_MS,
 } from "../../protocol/limits.ts";
 import type { ServerState } from "../tmux/inventory.ts";
-import { AskOnce } from "../time/askOnce.ts";
+import { backOffMs } from "../time/backOff.ts";
 import type { Clock, Timer } from "../time/clock.ts";
+import { SingleFlight } from "../time/singleFlight.ts";
 import { type Checkup, ConnectionChecker } from "./checkup.ts";
 import { noConnection, notResponding } from "./connectionErrors.ts";
 import type { ControlConnection } from "./controlConnection.ts";
@@ -61,7 +62,7 @@ export class Supervisor {
   #quickLosses = 0;
   #retryMs = RECONNECT_MIN_MS;
   /** Queues one more check, because the reply to a pending one may be older than the caller's event. */
-  readonly #checking = new AskOnce(() => this.#checkNow());
+  readonly #checking = new SingleFlight(() => this.#checkNow());
   #timer: Timer | undefined;
   /** The timer is for the next attempt. */
   #isWaiting = false;
@@ -137,7 +138,7 @@ export class Supervisor {
     const nowMs = this.#options.clock.nowMs();
     this.#quickLosses = nowMs - this.#readyMs < this.#beatMs ? this.#quickLosses + 1 : 0;
     const excess = this.#quickLosses - MAX_QUICK_LOSSES;
-    this.#retryAt(nowMs + (excess > 0 ? Math.min(RECONNECT_MAX_MS, RECONNECT_MIN_MS * 2 ** excess) : 0));
+    this.#retryAt(nowMs + (excess > 0 ? backOffMs(excess, { minMs: RECONNECT_MIN_MS, maxMs: RECONNECT_MAX_MS }) : 0));
   }
 
   /** Safe to call twice. */

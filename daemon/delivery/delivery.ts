@@ -1,6 +1,7 @@
 /** What it means to submit a prompt to a program, and what became of it: the vocabulary of the delivery engine. */
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Position } from "../../protocol/position.ts";
+import type { Readiness } from "../readiness/readiness.ts";
 import type { AddresseeRequest } from "./pane/addressee.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 
@@ -38,6 +39,14 @@ export interface SubmitRequest {
   readonly timeoutMs?: number | undefined;
   /** A repeated key for the same pane returns what the first request did and types nothing; keys survive a restart. */
   readonly idempotencyKey?: string | undefined;
+  /** Withdraws it as long as nothing has been typed, also while it is under way under its key, which `signal` does not. */
+  readonly withdrawn?: AbortSignal | undefined;
+  /**
+   * `held`: somebody's text stands in the box, and it waits. `typing`: in the turn of the first write, once the beginning is
+   * on record; what it throws keeps the text from being typed. `entering`: in the turn in which Enter is written, for the
+   * first time or again after the program has dropped the text; what it throws keeps Enter from being pressed.
+   */
+  readonly onStage?: ((stage: "held" | "typing" | "entering") => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -102,6 +111,32 @@ export interface PressRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface ClearRequest {
+  /** Empties a box of any number of lines, as long as it holds this text, or what is left of it, and nothing else. */
+  readonly only?: string | undefined;
+  readonly addressee?: AddresseeRequest | undefined;
+}
+
+export interface LookRequest {
+  readonly server: TmuxServer;
+  readonly pane: PaneId;
+  /** What may stand there. */
+  readonly text?: string | undefined;
+}
+
+/** What a pane shows, for who has to know what became of a prompt. All of it is foreign text. */
+export interface Look {
+  readonly readiness: Readiness;
+  /** What somebody has typed into the prompt box, without the program's hints; undefined where no box is drawn. */
+  readonly typed: string | undefined;
+  /** The box holds the text, or the word that stands for it, and nothing else. */
+  readonly holds: boolean;
+  /** The text stands above the box, on the screen or in its history. */
+  readonly shows: boolean;
+  /** What stands between it and the box; undefined where it is not shown. */
+  readonly since: string | undefined;
+}
+
 /** Every call holds the pane: ours never interleave, and a person who types in it is not disturbed. */
 export interface Delivery {
   /** @throws AppError WRONG_STATE (asking, busy, dead, starting, unknown), NOT_FOUND, INVALID_ARGUMENT, RESOURCE_LIMIT, CONNECTION_LOST */
@@ -115,7 +150,9 @@ export interface Delivery {
    */
   press(request: PressRequest): Promise<SubmitResult>;
   /** The profile's keys that stop a turn (usually Escape). */
-  interrupt(server: TmuxServer, pane: PaneId): Promise<void>;
-  /** The profile's keys that empty the box; WRONG_STATE while a dialog is open. */
-  clear(server: TmuxServer, pane: PaneId): Promise<void>;
+  interrupt(server: TmuxServer, pane: PaneId, addressee?: AddresseeRequest): Promise<void>;
+  /** The profile's keys that empty the box; WRONG_STATE while a dialog is open, or where `only` forbids it. */
+  clear(server: TmuxServer, pane: PaneId, request?: ClearRequest): Promise<void>;
+  /** Captured now; types nothing. @throws AppError NOT_FOUND, CONNECTION_LOST */
+  look(request: LookRequest): Promise<Look>;
 }

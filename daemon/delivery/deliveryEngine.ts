@@ -8,14 +8,25 @@ import { AppError, isCutShort, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { Once } from "../ops/once.ts";
 import type { ReadinessWatcher } from "../readiness/readiness.ts";
+import type { ProcessMark } from "../tmux/processes.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 import { type AddresseeRequest, type Arrival, readersNow } from "./pane/addressee.ts";
 import { chooseAnswer } from "./answer/chooseAnswer.ts";
-import { requireNoQuestion } from "./prompt/clearBox.ts";
-import type { ChooseRequest, Delivery, PressRequest, SubmitRequest, SubmitResult } from "./delivery.ts";
+import { clearBox, requireNoQuestion } from "./prompt/clearBox.ts";
+import type {
+  ChooseRequest,
+  ClearRequest,
+  Delivery,
+  Look,
+  LookRequest,
+  PressRequest,
+  SubmitRequest,
+  SubmitResult,
+} from "./delivery.ts";
 import { DEFAULT_DELIVERY_TIMEOUT_MS, MAX_DELIVERY_KEY_CHARS, MAX_EXACT_CAPTURES } from "./deliveryLimits.ts";
 import { DeliveryStore, type StoredOutcome } from "./deliveryStore.ts";
+import { lookAt } from "./screen/lookAt.ts";
 import { takeCapture } from "./screen/screenCapture.ts";
 import { PaneMutex, type WhileFree } from "./paneMutex.ts";
 import { pressInterrupt } from "./answer/pressInterrupt.ts";
@@ -33,8 +44,17 @@ export interface DeliveryOptions {
   readonly nowUnixMs: () => number;
   /** Closed with the engine. Default: one in memory, which a restart forgets. */
   readonly store?: DeliveryStore | undefined;
+  /** A prompt was taken by the program in a pane; by which process, if the host knows. Must not throw. */
+  readonly onTaken?: ((taken: TakenPrompt) => void) | undefined;
   /** The record of a delivery could not be completed. */
   readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+interface TakenPrompt {
+  readonly server: TmuxServer;
+  readonly pane: PaneId;
+  readonly text: string;
+  readonly process: ProcessMark | undefined;
 }
 
 interface Call {
@@ -46,6 +66,9 @@ interface Call {
   readonly isForAnybody?: boolean;
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** As `signal`, and its caller is left at once. */
+  readonly withdrawn?: AbortSignal | undefined;
+  readonly onStage?: SubmitRequest["onStage"];
 }
 
 /** What a delivery with a key reports while it is under way. */
@@ -58,6 +81,7 @@ interface Attempt {
 
 export class DeliveryEngine implements Delivery {
   readonly #readiness: ReadinessWatcher;
+  readonly #onTaken: NonNullable<DeliveryOptions["onTaken"]>;
   readonly #clock: Clock;
   readonly #store: DeliveryStore;
   readonly #keys: Once<StoredOutcome>;
@@ -65,10 +89,11 @@ export class DeliveryEngine implements Delivery {
   readonly #stopping = new AbortController();
   readonly #closing = new AbortController();
 
-  constructor({ readiness, clock, nowUnixMs, store, onError = () => undefined }: DeliveryOptions) {
+  constructor({ readiness, clock, nowUnixMs, store, onTaken, onError = () => undefined }: DeliveryOptions) {
     // Every delivery subscribes to them.
     setMaxListeners(0, this.#stopping.signal, this.#closing.signal);
     this.#readiness = readiness;
+    this.#onTaken = onTaken ?? (() => undefined);
     this.#clock = clock;
     this.#store = store ?? new DeliveryStore({ path: ":memory:", nowUnixMs });
     this.#keys = new Once({ store: this.#store, onError });
@@ -80,7 +105,12 @@ export class DeliveryEngine implements Delivery {
     if (profile !== undefined) this.#readiness.profiles.named(profile);
     const what = { kind: "submit", text, profile, whileBusy, whileTyping, clearFirst, literal, gapMs };
     return this.#once(request, what, (attempt, signal) =>
-      this.#deliver({ ...request, signal }, attempt, (work) => submitPrompt(work, request)),
+      this.#deliver({ ...request, signal }, attempt, async (work) => {
+        const result = await submitPrompt(work, request);
+        const { server, pane } = request;
+        if (result.outcome === "submitted") this.#onTaken({ server, pane, text, process: work.reader.process });
+        return result;
+      }),
     );
   }
 
@@ -100,12 +130,19 @@ export class DeliveryEngine implements Delivery {
     );
   }
 
-  interrupt(server: TmuxServer, pane: PaneId): Promise<void> {
-    return this.#settledFor(server, pane, pressInterrupt);
+  interrupt(server: TmuxServer, pane: PaneId, addressee?: AddresseeRequest): Promise<void> {
+    return this.#settledFor(server, pane, pressInterrupt, addressee);
   }
 
-  clear(server: TmuxServer, pane: PaneId): Promise<void> {
-    return this.#settledFor(server, pane, clearOnce);
+  clear(server: TmuxServer, pane: PaneId, { only, addressee }: ClearRequest = {}): Promise<void> {
+    const press = (work: Work): Promise<void> =>
+      only === undefined ? clearOnce(work) : clearBox(work, work.watch.profile, only);
+    return this.#settledFor(server, pane, press, addressee);
+  }
+
+  async look({ server, pane, text }: LookRequest): Promise<Look> {
+    using watch = new PaneWatch({ server, pane, readiness: this.#readiness, clock: this.#clock });
+    return await lookAt(watch, text);
   }
 
   /** Nothing new starts: deliveries that have typed nothing end now, those that have may finish. */
@@ -122,10 +159,15 @@ export class DeliveryEngine implements Delivery {
   }
 
   /** Presses keys for who reads from the pane, once its state is known. */
-  async #settledFor(server: TmuxServer, pane: PaneId, press: (work: Work) => Promise<void>): Promise<void> {
+  async #settledFor(
+    server: TmuxServer,
+    pane: PaneId,
+    press: (work: Work) => Promise<void>,
+    addressee?: AddresseeRequest,
+  ): Promise<void> {
     const done = this.#deliver({ server, pane, isForAnybody: true }, undefined, async (work) => {
       await settleState(work.watch);
-      await work.reader.address(work.watch.profile);
+      await work.reader.address(work.watch.profile, addressee);
       await press(work);
       return resultOf(work, "submitted");
     });
@@ -188,15 +230,15 @@ export class DeliveryEngine implements Delivery {
 
   /** Holds the pane for the work. A signal counts until something is written, the deadline for waiting counts here. */
   async #deliver(call: Call, attempt: Attempt | undefined, work: (work: Work) => Promise<SubmitResult>) {
-    const { server, pane, profile, timeoutMs = DEFAULT_DELIVERY_TIMEOUT_MS, signal } = call;
+    const { server, pane, profile, timeoutMs = DEFAULT_DELIVERY_TIMEOUT_MS, signal, withdrawn, onStage } = call;
     const startedMs = this.#clock.nowMs();
     const deadlineMs = startedMs + timeoutMs;
     const arrival = this.#arrival(call);
     const patience = new AbortController();
     const arm = (): Timer => this.#clock.callAt(deadlineMs, () => patience.abort(turnTimedOut(pane, timeoutMs)));
     let timer = arm();
-    const stopping = this.#stopping.signal;
-    const leaving = AbortSignal.any([stopping, patience.signal, ...(signal === undefined ? [] : [signal])]);
+    const left = AbortSignal.any([this.#stopping.signal, ...(withdrawn === undefined ? [] : [withdrawn])]);
+    const leaving = AbortSignal.any([left, patience.signal, ...(signal === undefined ? [] : [signal])]);
     const progress = new Progress();
     try {
       const done = this.#mutex.run(server, pane, leaving, async (free) => {
@@ -212,14 +254,16 @@ export class DeliveryEngine implements Delivery {
         const beforeFirstWrite = (): void => {
           leaving.throwIfAborted();
           attempt?.beforeFirstWrite();
+          onStage?.("typing");
         };
+        const beforeEnter = (): void => onStage?.("entering");
         return await outcomeOf(
-          { watch, reader, keys, startedMs, deadlineMs, beforeFirstWrite, progress, whileFree },
+          { watch, reader, keys, startedMs, deadlineMs, beforeFirstWrite, beforeEnter, progress, whileFree },
           attempt,
           work,
         );
       });
-      return await orLeave(done, stopping, () => progress.firstByteMs === undefined);
+      return await orLeave(done, left, () => progress.firstByteMs === undefined);
     } finally {
       timer.cancel();
     }

@@ -15,6 +15,8 @@ export interface Work {
   readonly deadlineMs: number;
   /** In the turn of the first write. @throws AppError: then nothing is written */
   readonly beforeFirstWrite: () => void;
+  /** In the turn in which Enter is written. @throws AppError: then it is not pressed */
+  readonly beforeEnter: () => void;
   readonly progress: Progress;
   /** Waits while others may type into the pane: what was seen before it no longer counts. @throws AppError TIMEOUT */
   readonly whileFree: WhileFree;
@@ -42,6 +44,7 @@ export function noteWrite({ watch, startedMs, beforeFirstWrite, progress }: Work
 /** In the turn in which Enter, or another key that decides, is written. */
 export function noteEnter(work: Work): void {
   noteWrite(work);
+  work.beforeEnter();
   work.progress.enterMs = work.watch.clock.nowMs() - work.startedMs;
 }
 

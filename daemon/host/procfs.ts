@@ -4,7 +4,7 @@
  * nothing: no `/proc`, another user's process, a process that has just ended.
  */
 import { closeSync, existsSync, openSync, readdirSync, readlinkSync, readSync, statSync } from "node:fs";
-import { access, open, readdir } from "node:fs/promises";
+import { access, open, readdir, readlink } from "node:fs/promises";
 import { attempt } from "./attempt.ts";
 
 /** Read the children of at most this many threads; a process with more is a server, not a shell. */
@@ -17,6 +17,10 @@ const MAX_CHILDREN_BYTES = 8_192;
 const MAX_STAT_BYTES = 1_024;
 /** `io` is seven lines of a word and a number. */
 const MAX_IO_BYTES = 512;
+/** Read at most this much of an environment: a process may have more, and what is cut off is not reported. */
+const MAX_ENVIRONMENT_BYTES = 65_536;
+/** List at most this many open files. */
+const MAX_OPEN_FILES = 512;
 /** `status` is some sixty lines; only the list of groups can be long. */
 const MAX_STATUS_BYTES = 8_192;
 
@@ -63,9 +67,15 @@ export interface Procfs {
   executableNow(pid: number): string | undefined;
   /** Whether its standard input is a terminal; undefined for another user's process. */
   hasTerminalInputNow(pid: number): boolean | undefined;
+  /** Its working directory; undefined for another user's process. */
+  cwdNow(pid: number): string | undefined;
   /** Its arguments, the program's name first; empty if it has none. */
   words(pid: number): Promise<readonly string[] | undefined>;
   wordsNow(pid: number): readonly string[] | undefined;
+  /** The variables that it was started with; undefined for another user's process. */
+  environment(pid: number): Promise<Readonly<Record<string, string>> | undefined>;
+  /** The paths of the files that it has open; undefined for another user's process. */
+  openFiles(pid: number): Promise<readonly string[] | undefined>;
   /** Undefined if the kernel does not list children (CONFIG_PROC_CHILDREN), or lists too many. */
   children(pid: number): Promise<readonly number[] | undefined>;
   childrenNow(pid: number): readonly number[] | undefined;
@@ -91,8 +101,11 @@ export function procfs(directory = "/proc"): Procfs {
       const input = attempt(() => readlinkSync(at(pid, "fd/0")));
       return input === undefined ? undefined : /^\/dev\/(?:pts\/|tty|console)/.test(input);
     },
+    cwdNow: (pid) => attempt(() => readlinkSync(at(pid, "cwd")))?.replace(/ \(deleted\)$/, ""),
     words: async (pid) => wordsIn(await readStart(at(pid, "cmdline"), MAX_COMMAND_LINE_BYTES)),
     wordsNow: (pid) => wordsIn(readStartNow(at(pid, "cmdline"), MAX_COMMAND_LINE_BYTES)),
+    environment: async (pid) => variablesIn(await readStart(at(pid, "environ"), MAX_ENVIRONMENT_BYTES)),
+    openFiles: (pid) => openFilesOf(at(pid, "fd")),
     children: (pid) => childrenOf(`${directory}/${pid}`),
     childrenNow: (pid) => childrenNowOf(`${directory}/${pid}`),
   };
@@ -151,6 +164,25 @@ function isRunningNow(directory: string): boolean | undefined {
 const isAtIt = (state: string | undefined): boolean => state === "R" || state === "D";
 
 const wordsIn = (line: string | undefined): readonly string[] | undefined => line?.replace(/\0$/, "").split("\0");
+
+function variablesIn(text: string | undefined): Readonly<Record<string, string>> | undefined {
+  // The last one may be cut off.
+  const whole = text?.slice(0, text.lastIndexOf("\0") + 1);
+  const pairs = whole?.split("\0").flatMap((pair) => {
+    const at = pair.indexOf("=");
+    return at < 1 ? [] : [[pair.slice(0, at), pair.slice(at + 1)] as const];
+  });
+  return pairs === undefined ? undefined : Object.fromEntries(pairs);
+}
+
+async function openFilesOf(directory: string): Promise<readonly string[] | undefined> {
+  const names = await readdir(directory).catch(() => undefined);
+  if (names === undefined) return undefined;
+  const paths = await Promise.all(
+    names.slice(0, MAX_OPEN_FILES).map((name) => readlink(`${directory}/${name}`).catch(() => "")),
+  );
+  return paths.filter((path) => path.startsWith("/"));
+}
 
 /** Children are listed per thread, so every thread is read. A dead process has none. */
 async function childrenOf(directory: string): Promise<readonly number[] | undefined> {

@@ -9,12 +9,18 @@ const INLINE_PROGRAM = new Set(["-c", "-e", "--eval", "-p", "--print", "eval"]);
 
 /** Names prove nothing, because a program can choose its own. @param words its command line */
 export function namesOf(comm: string, words: readonly string[]): readonly string[] {
-  // A login shell's name begins with a dash.
-  const program = basename(words[0] ?? "").replace(/^-/, "");
-  const script = INTERPRETER.test(program) ? scriptOf(words.slice(1)) : undefined;
+  const program = programIn(words);
+  const script = scriptIn(words);
   const ofScript = script === undefined ? [] : [basename(script), ...packageOf(script)];
   return [comm, program, ...ofScript].filter((name) => name !== "");
 }
+
+/** The script that an interpreter runs, as its command line has it; undefined for any other program. */
+export const scriptIn = (words: readonly string[]): string | undefined =>
+  INTERPRETER.test(programIn(words)) ? scriptOf(words.slice(1)) : undefined;
+
+/** A login shell's name begins with a dash. */
+const programIn = ([program = ""]: readonly string[]): string => basename(program).replace(/^-/, "");
 
 /** Whether one of its names is among `wanted`; the kernel's may be truncated. */
 export function isCalled(names: readonly string[], wanted: ReadonlySet<string>): boolean {

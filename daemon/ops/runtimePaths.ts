@@ -16,6 +16,8 @@ interface RuntimePaths {
   readonly tokenPath: string;
   /** Deliveries by idempotency key. */
   readonly deliveriesPath: string;
+  /** Agents, what was known of them, and what waits for them. */
+  readonly agentsPath: string;
   /** Recordings of panes. */
   readonly recordingsPath: string;
   /** The user's own profiles of programs, and the screens recorded for them. */
@@ -34,6 +36,7 @@ export function runtimePaths(env: Environment, homeDir: string): RuntimePaths {
     tmuxSocketPath: join(runtimeDir, "tmux.sock"),
     tokenPath: join(stateDir, "token"),
     deliveriesPath: join(stateDir, "deliveries.db"),
+    agentsPath: join(stateDir, "agents.db"),
     recordingsPath: join(stateDir, "recordings"),
     profilesPath: join(baseDir(env["XDG_CONFIG_HOME"], join(homeDir, ".config")), "tmuxwire", "profiles"),
   };

@@ -65,7 +65,7 @@ export function readersOf(panePid: number | undefined, processes: HostProcesses)
 const ROUNDING = 1e-4;
 
 /** A program whose first act is to start another one of its name (a script its binary, itself with more memory). */
-const LAUNCHED_WITHIN_SEC = 5;
+export const LAUNCHED_WITHIN_SEC = 5;
 
 /**
  * The named program, otherwise what shells and launchers have started; undefined when nobody reads. When it has soon

@@ -75,7 +75,7 @@ export class OutputRing {
   #makeRoom(bytes: number): void {
     const limit = Math.max(this.#retainBytes * 2, this.#retainBytes + bytes);
     const wanted = Math.max(INITIAL_RING_BYTES, this.#buffer.length * 2, this.#length + bytes);
-    if (this.#buffer.length < limit && wanted <= limit) {
+    if (wanted <= limit) {
       const grown = new Uint8Array(wanted);
       grown.set(this.#buffer.subarray(0, this.#length));
       this.#buffer = grown;

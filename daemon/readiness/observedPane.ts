@@ -1,6 +1,6 @@
 /**
  * One pane under observation: its output is read for marks as it comes, its screen is captured when the output has
- * settled, `PaneJudge` says what it means, and listeners are notified of changes. A pane without output costs nothing.
+ * settled, `PaneClassifier` says what it means, and listeners are notified of changes. A pane without output costs nothing.
  */
 import { AppError, isCutShort, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
@@ -10,9 +10,9 @@ import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 import type { Verdict } from "./evidence.ts";
 import { ProbePacer } from "./probePacer.ts";
-import { PaneJudge } from "./paneJudge.ts";
+import { PaneClassifier } from "./paneClassifier.ts";
 import type { Profile } from "./profile.ts";
-import type { Profiles } from "./profiles.ts";
+import { isNewFor, type Profiles } from "./profiles.ts";
 import type { Dialog, HookEvidence, Readiness } from "./readiness.ts";
 import type { PaneReaders } from "./whoReads.ts";
 import { scanMarks, type StreamMark } from "../panes/vt/streamMarks.ts";
@@ -44,7 +44,7 @@ export class ObservedPane implements FeedMember {
   readonly #options: ObservedPaneOptions;
   #feed: PaneFeed;
   #isUnfollowed: boolean;
-  readonly #judge: PaneJudge;
+  readonly #classifier: PaneClassifier;
   /** Unsubscribes from the source. */
   #unlisten: () => void = () => undefined;
   readonly #pacer: ProbePacer;
@@ -73,13 +73,13 @@ export class ObservedPane implements FeedMember {
     this.#feed = new PaneFeed(options);
     this.#source = this.#feed.source;
     this.#at = this.#source.outputSeq;
-    this.#judge = new PaneJudge(clock, server.processes, profiles, server.findPane(pane)?.title ?? "");
+    this.#classifier = new PaneClassifier(clock, server.processes, profiles, server.findPane(pane)?.title ?? "");
     this.#current = {
       state: "unknown",
       source: "none",
       sinceUnixMs: nowUnixMs(),
       position: unfollowed ? undefined : headOf(this.#source),
-      profile: this.#judge.profile.name,
+      profile: this.#classifier.profile.name,
     };
     this.#pacer = new ProbePacer(clock, () => this.#probe());
     this.#feed.add(this);
@@ -99,7 +99,7 @@ export class ObservedPane implements FeedMember {
   /** When an agent was last known to be in front; -Infinity for never. */
   get agentSeenMs(): number {
     this.#settle();
-    return this.#judge.agentSeenMs;
+    return this.#classifier.agentSeenMs;
   }
 
   /** The pane no longer exists. */
@@ -118,8 +118,8 @@ export class ObservedPane implements FeedMember {
 
   /** The profile is this one until what is returned is called. */
   give(profile: Profile): () => void {
-    this.#changed(this.#judge.give(profile));
-    return () => this.#changed(this.#judge.withdraw(profile));
+    this.#changed(this.#classifier.give(profile));
+    return () => this.#changed(this.#classifier.withdraw(profile));
   }
 
   #changed(isAnother: boolean): void {
@@ -131,7 +131,7 @@ export class ObservedPane implements FeedMember {
   report({ state, atMs }: HookEvidence): void {
     const nowMs = this.#options.clock.nowMs();
     this.#dialogUntilMs = state === "asking" ? nowMs + DIALOG_WITHIN_MS : -Infinity;
-    this.#judge.evidence.say("hook", state, atMs ?? nowMs);
+    this.#classifier.evidence.say("hook", state, atMs ?? nowMs);
     this.#settle();
   }
 
@@ -164,7 +164,7 @@ export class ObservedPane implements FeedMember {
     this.#source = this.#feed.source;
     this.#isLost = false;
     this.#listen();
-    this.#judge.missed();
+    this.#classifier.missed();
     this.#pacer.soon();
   }
 
@@ -204,7 +204,7 @@ export class ObservedPane implements FeedMember {
     }
     if (this.#read()) {
       const atMs = this.#options.clock.nowMs();
-      this.#judge.evidence.output(atMs);
+      this.#classifier.evidence.output(atMs);
       this.#pacer.output(atMs);
     }
     this.#settle();
@@ -232,9 +232,9 @@ export class ObservedPane implements FeedMember {
     const { server, pane } = this.#options;
     this.#failure = undefined;
     this.#unlisten();
-    this.#judge.restart(server.findPane(pane)?.title ?? "");
+    this.#classifier.restart(server.findPane(pane)?.title ?? "");
     const { tailSeq, outputSeq } = this.#source;
-    const mark = (heard: StreamMark): void => this.#judge.hear(heard);
+    const mark = (seen: StreamMark): void => this.#classifier.onMark(seen);
     scanMarks(this.#source, Math.max(tailSeq, outputSeq - BACKLOG_BYTES), outputSeq, { mark });
     this.#listen();
     this.#settle();
@@ -242,8 +242,8 @@ export class ObservedPane implements FeedMember {
 
   #listen(): void {
     this.#unlisten();
-    const mark = (heard: StreamMark): void => this.#judge.hear(heard);
-    this.#unlisten = trackerOf(this.#source).listen({ mark, gap: () => this.#judge.missed() });
+    const mark = (seen: StreamMark): void => this.#classifier.onMark(seen);
+    this.#unlisten = trackerOf(this.#source).listen({ mark, gap: () => this.#classifier.missed() });
     this.#at = this.#source.outputSeq;
   }
 
@@ -260,19 +260,22 @@ export class ObservedPane implements FeedMember {
     const { server, pane } = this.#options;
     if (this.#isLost || this.#feed.ended !== undefined) return;
     const source = this.#source;
-    const start = this.#judge.beginProbe();
+    const start = this.#classifier.beginProbe();
     try {
       const [capture, who] = await Promise.all([
-        server.capture(pane, { ansi: this.#judge.profile.dialog.buttons.length > 0, unfollowed: this.#isUnfollowed }),
+        server.capture(pane, {
+          ansi: this.#classifier.profile.dialog.buttons.length > 0,
+          unfollowed: this.#isUnfollowed,
+        }),
         start.asksWho ? this.#askWho() : undefined,
       ]);
       if (this.#isClosed || source !== this.#source) return;
-      if (this.#isUnfollowed && who !== undefined) this.#judge.foundTitle(who.title);
+      if (this.#isUnfollowed && who !== undefined) this.#classifier.foundTitle(who.title);
       this.#failure = undefined;
       const isCurrent = capture.exact && capture.position.outputSeq === source.outputSeq;
-      this.#judge.endProbe(start, capture, who, isCurrent);
+      this.#classifier.endProbe(start, capture, who, isCurrent);
     } catch (error) {
-      this.#judge.failProbe(start);
+      this.#classifier.failProbe(start);
       this.#failure = toAppError(error);
       const isPassing = isCutShort(this.#failure) || this.#failure.code === "NOT_FOUND";
       if (!isPassing) this.#options.onError(error);
@@ -293,7 +296,7 @@ export class ObservedPane implements FeedMember {
   #settle(): void {
     if (this.#isClosed) return;
     const nowMs = this.#options.clock.nowMs();
-    this.#judge.checkProcess();
+    this.#classifier.checkProcess();
     const verdict = this.#verdict(nowMs);
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -303,7 +306,7 @@ export class ObservedPane implements FeedMember {
     this.#isUnsettled = verdict.state === "unknown" && (againAtMs !== undefined || needsProbe);
     if (!this.#isUnsettled) for (const done of this.#unsettled) done();
     this.#lookForDialog(verdict, nowMs);
-    if (!this.#judge.takeRequest() && !needsProbe) return;
+    if (!this.#classifier.takeRequest() && !needsProbe) return;
     if (this.#failure === undefined) this.#pacer.soon();
     else this.#timer ??= this.#options.clock.callAt(nowMs + RETRY_MS, () => this.#pacer.soon());
   }
@@ -312,7 +315,7 @@ export class ObservedPane implements FeedMember {
   #lookForDialog({ state }: Verdict, nowMs: number): void {
     this.#dialogTimer?.cancel();
     this.#dialogTimer = undefined;
-    const isSeen = this.#judge.evidence.reading?.state === "asking";
+    const isSeen = this.#classifier.evidence.reading?.state === "asking";
     if (!this.#isUnfollowed || state !== "asking" || isSeen || nowMs >= this.#dialogUntilMs) return;
     this.#dialogTimer = this.#options.clock.callAt(nowMs + DIALOG_LOOK_MS, () => this.#pacer.soon());
   }
@@ -321,18 +324,20 @@ export class ObservedPane implements FeedMember {
     const { ended, exit } = this.#feed;
     if (exit !== undefined || ended?.code === "NOT_FOUND") return { state: "dead", source: "exit" };
     if (this.#isLost || ended !== undefined) return { state: "unknown", source: "none" };
-    if (this.#judge.isProgramGone) return { state: "dead", source: "screen" };
-    return this.#judge.evidence.judge(nowMs, this.#current.state);
+    if (this.#classifier.isProgramGone) return { state: "dead", source: "screen" };
+    return this.#classifier.evidence.judge(nowMs, this.#current.state);
   }
 
   #publish({ state, source }: Verdict): void {
     const before = this.#current;
     const dialog = state === "asking" ? this.#dialogSeen() : undefined;
-    const { activity } = this.#judge.evidence;
+    const { activity } = this.#classifier.evidence;
     const isAnother = state !== before.state || (state === "idle" && activity !== this.#activity);
     this.#activity = activity;
-    const profile = this.#judge.profile.name;
-    if (!isAnother && source === before.source && dialog === before.dialog && profile === before.profile) return;
+    const { version } = this.#classifier;
+    const { name: profile } = this.#classifier.profile;
+    const isSame = source === before.source && dialog === before.dialog && profile === before.profile;
+    if (!isAnother && isSame && version === before.version) return;
     const isFollowed = !this.#isUnfollowed && !this.#isLost && this.#feed.ended === undefined;
     this.#current = {
       state,
@@ -340,6 +345,7 @@ export class ObservedPane implements FeedMember {
       sinceUnixMs: isAnother ? this.#options.nowUnixMs() : before.sinceUnixMs,
       position: isAnother ? (isFollowed ? headOf(this.#source) : undefined) : before.position,
       profile,
+      ...(version === undefined ? {} : { version, isNewVersion: isNewFor(this.#classifier.profile, version) }),
       ...(dialog === undefined ? {} : { dialog }),
     };
     for (const listener of this.#listeners) {
@@ -353,7 +359,7 @@ export class ObservedPane implements FeedMember {
 
   /** The dialog on the screen; the same object as long as it is the same dialog with the mark in the same place. */
   #dialogSeen(): Dialog | undefined {
-    const reading = this.#judge.evidence.reading;
+    const reading = this.#classifier.evidence.reading;
     if (reading?.state !== "asking") return undefined;
     const { digest, ...seen } = reading.dialog;
     const last = this.#current.dialog;

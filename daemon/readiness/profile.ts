@@ -5,6 +5,7 @@
  */
 import * as v from "valibot";
 import { faultText, parse } from "../../protocol/api/parse.ts";
+import { isRange } from "./versions.ts";
 
 /** A row longer than any terminal is wide enough to need; what a pattern looks for stands far in front. */
 export const MAX_ROW_CHARACTERS = 512;
@@ -27,6 +28,8 @@ const profileSchema = v.strictObject({
   source: v.optional(v.picklist(["recorded", "own"]), "own"),
   /** Versions of the program that it was tested with. */
   seenWith: v.optional(v.array(v.pipe(v.string(), v.regex(/^[\w.+-]{1,64}$/))), []),
+  /** Only for these versions of the program, such as `>=2.1.300 <3`; several profiles of one name differ in this. */
+  versions: v.optional(v.pipe(v.string(), v.maxLength(200), v.check(isRange, "not a range such as `>=2.1.300 <3`"))),
   /** Names of the program in the foreground (`pane_current_command`). */
   programs: v.pipe(
     v.array(v.string()),
@@ -34,7 +37,7 @@ const profileSchema = v.strictObject({
   ),
   /** Titles that nothing else sets. */
   titleHints: patterns,
-  /** Rows that nothing else draws: for a program that runs under another's name (`node`). */
+  /** Rows that nothing else draws: for a program that runs under another's name (`node`). A group is the version. */
   signatures: patterns,
   /** What a title says; the first that matches. `ambiguous`: idle, or asking: only the screen knows. */
   titles: v.array(
@@ -106,6 +109,8 @@ const profileSchema = v.strictObject({
     startedTitle: v.optional(pattern),
     /** What it shows in its history it may have lost: it has to be seen to work on it. */
     mayLose: v.optional(v.boolean(), false),
+    /** A row above the box: the prompts below it wait until the program has time for them. */
+    waiting: v.optional(patterns, []),
     /** Rows that say why a prompt came to nothing: no key, no model, a limit. */
     failures: v.optional(patterns, []),
     /** What keeps a text a text whose first character is one of `!/#@`; a character that no field names cannot be kept so. */

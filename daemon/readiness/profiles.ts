@@ -4,6 +4,7 @@ import { isCalled } from "../host/programNames.ts";
 import { loadProfile, MAX_ROW_CHARACTERS, type Profile } from "./profile.ts";
 import generic from "./profiles/generic.json" with { type: "json" };
 import shell from "./profiles/shell.json" with { type: "json" };
+import { compareVersions, isInRange, newestOf } from "./versions.ts";
 
 export const SHELL_PROFILE = loadProfile(shell);
 export const GENERIC_PROFILE = loadProfile(generic);
@@ -25,17 +26,24 @@ export class Profiles {
   /** In the order in which they are guessed. */
   readonly all: readonly Profile[];
 
-  /** @param own a person's: they stand in front, and one with the name of another takes its place */
+  /** @param own a person's: they stand in front, and one for all versions takes the place of another with its name */
   constructor(agents: readonly Profile[], own: readonly Profile[] = []) {
-    const names = new Set(own.map(({ name }) => name));
+    const names = new Set(own.filter(({ versions }) => versions === undefined).map(({ name }) => name));
     this.all = [...own, ...[...agents, SHELL_PROFILE, GENERIC_PROFILE].filter(({ name }) => !names.has(name))];
   }
 
-  /** @throws AppError INVALID_ARGUMENT */
-  named(name: string): Profile {
-    const profile = this.all.find((one) => one.name === name);
+  /**
+   * Of several with this name the one for this version of the program; if there is none, or the version is unknown, the one
+   * for all versions, else the one that was tested with the newest.
+   * @throws AppError INVALID_ARGUMENT
+   */
+  named(name: string, version?: string): Profile {
+    const profile = fitting(
+      this.all.filter((one) => one.name === name),
+      version,
+    );
     if (profile !== undefined) return profile;
-    const names = this.all.map((one) => one.name).join(", ");
+    const names = [...new Set(this.all.map((one) => one.name))].join(", ");
     throw new AppError("INVALID_ARGUMENT", `there is no profile ${JSON.stringify(name)}; use ${names}`);
   }
 
@@ -76,6 +84,21 @@ export class Profiles {
       rows.some((row) => profile.signatures.some((sign) => sign.test(row.trim().slice(0, MAX_ROW_CHARACTERS)))),
     );
   }
+}
+
+function fitting(profiles: readonly Profile[], version: string | undefined): Profile | undefined {
+  const isFor = ({ versions }: Profile): boolean =>
+    version !== undefined && versions !== undefined && isInRange(version, versions);
+  const chosen = profiles.find(isFor) ?? profiles.find(({ versions }) => versions === undefined);
+  if (chosen !== undefined) return chosen;
+  const newest = newestOf(profiles.flatMap(({ seenWith }) => seenWith));
+  return profiles.find(({ seenWith }) => newest !== undefined && seenWith.includes(newest)) ?? profiles[0];
+}
+
+/** Whether a version is newer than all that the profile was tested with. */
+export function isNewFor({ seenWith }: Profile, version: string): boolean {
+  const newest = newestOf(seenWith);
+  return newest !== undefined && compareVersions(version, newest) > 0;
 }
 
 /**

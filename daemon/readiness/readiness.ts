@@ -59,6 +59,10 @@ export interface Readiness {
   readonly position: Position | undefined;
   /** The profile that judged: an agent's name, `shell` or `generic`. */
   readonly profile: string;
+  /** Of the agent's program; undefined if unknown, and for other programs. Foreign text of digits, letters and `.+-`. */
+  readonly version?: string | undefined;
+  /** It is newer than all that its profile was tested with. */
+  readonly isNewVersion?: boolean | undefined;
   /** With `asking`, once it has been read from the screen. */
   readonly dialog?: Dialog | undefined;
 }

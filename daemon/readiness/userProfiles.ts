@@ -2,10 +2,11 @@
  * Profiles that a person wrote: `*.json` in one directory, read when the daemon starts. An invalid file is refused in
  * one line that names it and the field at fault, and stops nothing; the others hold. Their patterns are foreign.
  */
-import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type RegexNode, RegexParser } from "../../protocol/text/regexSyntax.ts";
 import { loadProfile, type Profile } from "./profile.ts";
+import { readRegularFile } from "./regularFile.ts";
 
 const MAX_FILES = 64;
 const MAX_FILE_BYTES = 65_536;
@@ -38,10 +39,13 @@ export function readUserProfiles(directory: string): readonly UserProfile[] {
     const file = join(directory, name);
     if (index >= MAX_FILES) return { file, refused: `only the first ${MAX_FILES} files are read` };
     try {
-      const profile = parse(readBounded(file));
-      const other = seen.get(profile.name);
-      if (other !== undefined) return { file, refused: `name: ${profile.name} is the name in ${other} too` };
-      seen.set(profile.name, name);
+      const profile = parse(readRegularFile(file, MAX_FILE_BYTES));
+      const { versions } = profile;
+      const key = `${profile.name} ${versions ?? ""}`;
+      const other = seen.get(key);
+      const same = versions === undefined ? "" : `, for the same versions`;
+      if (other !== undefined) return { file, refused: `name: ${profile.name} is the name in ${other} too${same}` };
+      seen.set(key, name);
       return { file, profile };
     } catch (error) {
       return { file, refused: oneLine((error as Error).message) };
@@ -53,19 +57,6 @@ const filesIn = (directory: string): readonly string[] =>
   readdirSync(directory)
     .filter((name) => name.endsWith(".json"))
     .sort();
-
-function readBounded(file: string): string {
-  // A FIFO would keep the daemon from starting.
-  const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) throw new Error("not a file");
-    if (stat.size > MAX_FILE_BYTES) throw new Error(`longer than ${MAX_FILE_BYTES} bytes`);
-    return readFileSync(fd, "utf8");
-  } finally {
-    closeSync(fd);
-  }
-}
 
 function parse(text: string): Profile {
   const source = JSON.parse(text) as unknown;

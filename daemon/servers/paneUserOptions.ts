@@ -10,6 +10,8 @@ import type { PaneId } from "../../protocol/ids.ts";
 import { MAX_USER_OPTION_CHARS } from "../../protocol/limits.ts";
 import { isRefusal } from "../connection/commandQueue.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
+import type { CreateSession } from "../tmux/inventory.ts";
+import type { SessionToMake } from "./sessionMaking.ts";
 import { paneGone } from "../panes/paneGone.ts";
 import { TITLE_OPTION } from "./owned/hub.ts";
 
@@ -29,6 +31,13 @@ export function userOptionOf(
   }
   return { option, text };
 }
+
+/** The commands that set a new session's, in the step that creates it. @throws AppError INVALID_ARGUMENT */
+export const userOptionsOf = ({ userOptions = {} }: CreateSession): SessionToMake["setUp"] =>
+  Object.entries(userOptions).map(([name, value]) => {
+    const { option, text = "" } = userOptionOf(name, value);
+    return (made) => setPaneOption(made, option, text);
+  });
 
 /** @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST */
 export async function writePaneUserOption(

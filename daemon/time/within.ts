@@ -22,5 +22,30 @@ export function within<T>(
   });
 }
 
-export const sleep = (clock: Clock, ms: number): Promise<void> =>
-  new Promise((resolve) => void clock.callAt(clock.nowMs() + ms, resolve));
+/** Resolves after `ms`, at once for 0 or less. @throws the reason of `signal` when it aborts */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  if (ms <= 0 && signal?.aborted !== true) return Promise.resolve();
+  return untilAborted(signal, (resolve) => {
+    const timer = clock.callAt(clock.nowMs() + ms, resolve);
+    return () => timer.cancel();
+  });
+}
+
+/**
+ * A promise that rejects with the reason of `signal` when it aborts. The function that `start` returned is called exactly
+ * once, when the promise settles. `start` is not called if the signal has already aborted.
+ */
+export function untilAborted<T>(
+  signal: AbortSignal | undefined,
+  start: (resolve: (value: T) => void, reject: (error: unknown) => void) => () => void,
+): Promise<T> {
+  const ends: (() => void)[] = [];
+  return new Promise<T>((resolve, reject) => {
+    signal?.throwIfAborted();
+    const onAbort = (): void => reject(signal?.reason as Error);
+    signal?.addEventListener("abort", onAbort);
+    ends.push(() => signal?.removeEventListener("abort", onAbort), start(resolve, reject));
+  }).finally(() => {
+    for (const end of ends) end();
+  });
+}

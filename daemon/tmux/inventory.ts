@@ -63,11 +63,11 @@ export interface CreateSession {
    * of its output (docs/tmuxFacts.md 15). Default false.
    */
   readonly direct?: boolean | undefined;
-  /** Variables of the session in addition to the server's; on an owned server. */
+  /** Variables of the session in addition to the server's. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
-  /** Default: tmux derives it from the command; on an owned server. */
+  /** Default: tmux derives it from the command. */
   readonly windowName?: string | undefined;
-  /** User options that its pane has from the beginning (`setPaneUserOption`); on an owned server. */
+  /** User options that its pane has from the beginning (`setPaneUserOption`). */
   readonly userOptions?: Readonly<Record<string, string>> | undefined;
 }
 

@@ -145,14 +145,14 @@ export class WaitReading {
   }
 
   /** Reads what is retained from the wait's start on, then what comes, until the wait is over. */
-  hear({ mark, bell }: MarkHandlers, latch: Latch): void {
+  watchMarks({ mark, bell }: MarkHandlers, latch: Latch): void {
     const { source } = this;
     const { start } = this.moment;
     const head = source.outputSeq;
     this.onEnd(trackerOf(source).follow({ mark, bell, gap: (gap) => latch.missed(gap) }));
     if (start >= head) return;
     scanMarks(source, Math.max(source.tailSeq, start - LEAD_BYTES), head, {
-      mark: mark && ((heard, from, to) => void (from >= start && mark(heard, from, to))),
+      mark: mark && ((seen, from, to) => void (from >= start && mark(seen, from, to))),
       bell: bell && ((at) => void (at >= start && bell(at))),
     });
   }

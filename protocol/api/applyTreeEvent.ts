@@ -45,6 +45,9 @@ export function applyTreeEvent(tree: NativeTree, event: NativeServerEvent): Nati
       return { ...tree, windows: windows.filter((window) => window.id !== event.window) };
     case "server-state":
     case "readiness":
+    case "agent-appeared":
+    case "agent-changed":
+    case "agent-ended":
     case "closed":
       return tree;
   }

@@ -47,6 +47,8 @@ export const respondSchema = v.strictObject({
   screen_note: v.optional(text),
 });
 
+export type DashboardDelivery = v.InferOutput<typeof respondSchema>;
+
 export const agentOkSchema = v.strictObject({ status: v.literal("ok"), agent_id: count });
 export const availabilitySchema = v.strictObject({ ...agentOkSchema.entries, commander_available: v.boolean() });
 
@@ -54,7 +56,7 @@ const questionSchema = v.strictObject({
   turn_id: v.optional(count),
   text,
   kind: text,
-  options: v.array(v.strictObject({ index: count, number: v.nullable(text), label: text, keys: v.unknown() })),
+  options: v.array(v.strictObject({ index: count, number: v.nullable(text), label: text, keys: v.array(text) })),
   other_index: v.nullable(count),
   dialog_id: maybe,
 });
@@ -104,12 +106,15 @@ const cardSchema = v.strictObject({
   ),
   timestamp: text,
 });
+export type DashboardCard = v.InferOutput<typeof cardSchema>;
 export const agentsSchema = v.strictObject({
   agents: v.array(cardSchema),
   last_event_id: count,
   /** While the daemon's clients wait for sessions and clients of the user's tmux to stop changing. */
   waiting: v.exactOptional(v.strictObject({ for: v.literal("calm"), since_unix_ms: count })),
 });
+
+export type DashboardAgents = v.InferOutput<typeof agentsSchema>;
 
 const turnSchema = v.strictObject({
   turn_id: count,

@@ -15,7 +15,7 @@ const dialogOptionSchema = v.object({
   keys: described(v.array(v.string()), "Keys that choose it from the current selection; empty if unknown."),
 });
 
-const dialogSchema = v.object({
+export const dialogSchema = v.object({
   id: described(v.string(), "The dialog's id, which changes when another dialog replaces it."),
   text: described(v.string(), "The question. Foreign text."),
   options: described(v.array(dialogOptionSchema), "The options."),

@@ -137,6 +137,7 @@ export const eventIdSchema = v.pipe(
 export const eventsQuerySchema = v.strictObject({
   after: optional(eventIdSchema, "The id of the last received event, or of a tree; the stream resumes after it."),
   readiness: optional(v.boolean(), "Also report what the programs are doing."),
+  agents: optional(v.boolean(), "Also report the coding agents: those that appear, change and end."),
 });
 /** For operations that take only a target. */
 export const emptyRequestSchema = v.strictObject({});

@@ -71,11 +71,12 @@ const streamRequest = v.variant("type", [
     server: v.string(),
     after: v.optional(eventIdSchema),
     readiness: v.optional(v.boolean()),
+    agents: v.optional(v.boolean()),
   }),
   v.strictObject({ type: v.literal("unfollow-events"), id, server: v.string() }),
   v.strictObject({ type: v.literal("input"), id, ...ofPane, ...inputRequestSchema.entries }),
   v.strictObject({ type: v.literal("resize"), id, ...ofPane, ...sizeRequestSchema.entries }),
-  /** Any operation of the API by its `operationId`. `server`, `session`, `pane` and `recording` name its target. */
+  /** Any operation of the API by its `operationId`. `server`, `session`, `pane`, `recording` and `agent` name its target. */
   v.strictObject({
     type: v.literal("call"),
     id,
@@ -84,6 +85,9 @@ const streamRequest = v.variant("type", [
     session: v.optional(v.string()),
     pane: v.optional(v.string()),
     recording: v.optional(v.string()),
+    agent: v.optional(v.string()),
+    worktree: v.optional(v.string()),
+    message: v.optional(v.string()),
     /** Validated by the operation. */
     input: v.optional(v.unknown()),
     idempotencyKey: v.optional(v.string()),

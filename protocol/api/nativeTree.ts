@@ -3,6 +3,7 @@
  * titles are foreign text.
  */
 import * as v from "valibot";
+import { agentSchema } from "./nativeAgents.ts";
 import type { LayoutCell } from "../windowLayout.ts";
 import { exitSchema, serverStateSchema, waiting } from "./nativeResponses.ts";
 import { readinessSchema } from "./nativeReadiness.ts";
@@ -118,6 +119,8 @@ export const serverEventSchema = v.variant("type", [
     ...treeEntries,
     /** With `readiness`: that of every pane for which it is known. */
     readiness: v.optional(v.record(v.string(), readinessSchema)),
+    /** With `agents`: those that run on this server. */
+    agents: v.optional(v.array(agentSchema)),
   }),
   v.object({ type: v.literal("server-state"), state, waiting }),
   v.object({ type: v.literal("window-created"), window: treeWindowSchema }),
@@ -138,6 +141,9 @@ export const serverEventSchema = v.variant("type", [
   v.object({ type: v.literal("pane-closed"), pane }),
   v.object({ type: v.literal("window-closed"), window }),
   v.object({ type: v.literal("readiness"), pane, readiness: readinessSchema }),
+  v.object({ type: v.literal("agent-appeared"), agent: agentSchema }),
+  v.object({ type: v.literal("agent-changed"), agent: agentSchema }),
+  v.object({ type: v.literal("agent-ended"), agent: agentSchema }),
   v.object({ type: v.literal("closed"), code: v.string(), message: v.string() }),
 ]);
 export type NativeServerEvent = Frozen<v.InferOutput<typeof serverEventSchema>>;

@@ -5,7 +5,7 @@
  */
 export interface OperationRoute {
   readonly method: "GET" | "POST" | "DELETE";
-  /** `:server`, `:session`, `:pane` and `:recording` are the names of the target. */
+  /** `:server`, `:session`, `:pane`, `:recording`, `:agent`, `:worktree` and `:message` are the names of the target. */
   readonly path: string;
   /** The status of a success; default 200. */
   readonly status?: 201 | undefined;
@@ -41,11 +41,15 @@ export interface OperationNames {
   readonly session?: string | undefined;
   readonly pane?: string | undefined;
   readonly recording?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly worktree?: string | undefined;
+  readonly message?: string | undefined;
 }
 
 const SERVER = "/v1/servers/:server";
 const PANE = `${SERVER}/panes/:pane`;
 const RECORDING = "/v1/recordings/:recording";
+const AGENT = "/v1/agents/:agent";
 
 export const OPERATION_ROUTES = {
   listServers: { method: "GET", path: "/v1/servers" },
@@ -71,6 +75,21 @@ export const OPERATION_ROUTES = {
   listWindows: { method: "GET", path: `${SERVER}/windows` },
   tree: { method: "GET", path: `${SERVER}/tree` },
   ...layoutRoutes(),
+  listAgents: { method: "GET", path: "/v1/agents" },
+  showAgent: { method: "GET", path: AGENT },
+  renameAgent: { method: "POST", path: `${AGENT}/rename` },
+  startAgent: { method: "POST", path: "/v1/agents", status: 201 },
+  resumeAgents: { method: "POST", path: "/v1/agents/resume" },
+  listWorktrees: { method: "GET", path: "/v1/worktrees" },
+  removeWorktree: { method: "DELETE", path: "/v1/worktrees/:worktree" },
+  tell: { method: "POST", path: `${AGENT}/messages` },
+  listMessages: { method: "GET", path: "/v1/messages" },
+  agentMessages: { method: "GET", path: `${AGENT}/messages` },
+  cancelMessage: { method: "DELETE", path: "/v1/messages/:message" },
+  waitAgent: { method: "POST", path: `${AGENT}/wait` },
+  answerAgent: { method: "POST", path: `${AGENT}/answer` },
+  interruptAgent: { method: "POST", path: `${AGENT}/interrupt` },
+  endAgent: { method: "POST", path: `${AGENT}/end` },
 } as const satisfies Readonly<Record<string, OperationRoute>>;
 
 export type OperationName = keyof typeof OPERATION_ROUTES;

@@ -3,6 +3,7 @@
  * error. A schema message that begins with an error's name selects that error instead of `invalid_argument`.
  */
 import * as v from "valibot";
+import { AGENT_STATE_NAMES } from "./nativeAgents.ts";
 
 /** Bounds of the contract. */
 export const TEAM_MAX_BODY_BYTES = 2_097_152;
@@ -80,12 +81,16 @@ const caller = {
   cwd: v.optional(short(4_096)),
 };
 
+const taskPrompt = v.pipe(
+  text(TEAM_MAX_PROMPT_BYTES),
+  v.check((value) => value.trim() !== "", "must not be blank"),
+);
+
 export const teamStartSchema = v.strictObject({
   ...caller,
-  taskPrompt: v.pipe(
-    text(TEAM_MAX_PROMPT_BYTES),
-    v.check((value) => value.trim() !== "", "must not be blank"),
-  ),
+  taskPrompt,
+  /** Which agent works, a name from the catalogue; default: that of `team.workerArgv`. */
+  agent: v.optional(identifier),
   threadId: v.optional(identifier),
   sessionPrefix: v.optional(identifier),
   /** Exactly this session, instead of the next one with a prefix; if it exists, nothing is done. */
@@ -101,8 +106,9 @@ export type TeamStartRequest = v.InferOutput<typeof teamStartSchema>;
 export const teamListSchema = v.strictObject({ ...caller, sessionPrefix: v.optional(identifier) });
 export type TeamListRequest = v.InferOutput<typeof teamListSchema>;
 
-export const teamAttachSchema = v.strictObject({ ...caller, sessionName });
-export type TeamAttachRequest = v.InferOutput<typeof teamAttachSchema>;
+/** Of attach, interrupt, kill and restart. */
+export const teamSessionSchema = v.strictObject({ ...caller, sessionName });
+export type TeamSessionRequest = v.InferOutput<typeof teamSessionSchema>;
 
 export const teamCaptureSchema = v.strictObject({
   ...caller,
@@ -185,6 +191,17 @@ const sessionSchema = v.strictObject({
   exitStatus: v.nullable(v.number()),
   /** Terminals that show it. */
   attached: v.number(),
+  /** The thread in which it was announced. */
+  thread: v.nullable(v.string()),
+  /** The agent that runs in its active pane, as in `/v1/agents` (docs/contracts/native.md); null if none does. */
+  worker: v.nullable(v.string()),
+  agent: v.nullable(v.string()),
+  state: v.nullable(v.picklist(AGENT_STATE_NAMES)),
+  /** When the state began; ISO 8601. */
+  since: v.nullable(v.string()),
+  /** Its latest prompt, if known; else the beginning of the one it was started with. Foreign text. */
+  task: v.nullable(v.string()),
+  cwd: v.nullable(v.string()),
 });
 export type TeamSession = v.InferOutput<typeof sessionSchema>;
 export const teamSessionsSchema = v.strictObject({ sessions: v.array(sessionSchema) });
@@ -198,6 +215,20 @@ export const teamAttachResponseSchema = v.strictObject({
   command: v.string(),
 });
 export type TeamAttach = v.InferOutput<typeof teamAttachResponseSchema>;
+
+export const teamDoneSchema = v.strictObject({ sessionName: v.string(), ok: v.literal(true) });
+
+export type TeamDone = v.InferOutput<typeof teamDoneSchema>;
+
+export const teamRestartResponseSchema = v.strictObject({
+  sessionName: v.string(),
+  paneId: v.string(),
+  /** It goes on with its conversation; else that is not known, or the agent cannot. */
+  resumed: v.boolean(),
+  /** `late`: not ready in time. `dead`: its program ended. `asking`: it asks something first. */
+  state: v.picklist(["ready", "late", "dead", "asking"]),
+});
+export type TeamRestart = v.InferOutput<typeof teamRestartResponseSchema>;
 
 export interface TeamError {
   readonly error: {

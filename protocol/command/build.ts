@@ -122,7 +122,7 @@ export const captureHistory = (pane: PaneId, lines: number): string =>
   `capture-pan -p -e -J -S ${-lines} -E -1 -t ${pane}`;
 
 /** Some rows of history in the same form, `begin` to `end` (exclusive), counted back from the screen's first. */
-export const captureLot = (pane: PaneId, begin: number, end: number): string =>
+export const captureChunk = (pane: PaneId, begin: number, end: number): string =>
   `capture-pan -p -e -J -S ${begin} -E ${end - 1} -t ${pane}`;
 
 /** The row before `row`, and `row` itself; one line if the first continues in the second. */
@@ -226,8 +226,8 @@ const PANES_AT_ONCE = 200;
 
 /** Has no effect on panes that are on or do not exist. Takes at least one. */
 export const turnPanesOn = (panes: readonly PaneId[]): readonly string[] =>
-  Array.from({ length: Math.ceil(panes.length / PANES_AT_ONCE) }, (_, lot) => {
-    const each = panes.slice(lot * PANES_AT_ONCE, (lot + 1) * PANES_AT_ONCE);
+  Array.from({ length: Math.ceil(panes.length / PANES_AT_ONCE) }, (_, chunk) => {
+    const each = panes.slice(chunk * PANES_AT_ONCE, (chunk + 1) * PANES_AT_ONCE);
     return `refresh-clien ${each.map((pane) => `-A ${quote(`${pane}:on`)}`).join(" ")}`;
   });
 

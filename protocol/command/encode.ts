@@ -53,8 +53,9 @@ export function quote(argument: string | Uint8Array): string {
 
 /** What `quote` makes of bytes takes so many, without its quotes. */
 export function quotedBytes(bytes: Uint8Array): number {
-  let size = bytes.length;
-  for (const byte of bytes) if (SAFE[byte] !== 1) size += 3;
+  let size = 0;
+  // By index: an iterator takes ten times as long, and a megabyte is measured in one turn.
+  for (let at = 0; at < bytes.length; at += 1) size += SAFE[bytes[at]!] === 1 ? 1 : 4;
   return size;
 }
 

@@ -10,7 +10,6 @@
  */
 import { AppError } from "../errors.ts";
 import { MAX_LINE_BYTES, MAX_REPLY_BYTES } from "../limits.ts";
-import { ascii, decimal, startsWith, startsWithText } from "./bytes.ts";
 import { LineSplitter } from "./lines.ts";
 import { parseNotification, type Notification } from "./notifications.ts";
 
@@ -71,7 +70,7 @@ interface OpenBlock {
   /** Foreign: where the body would end and the rest would begin, according to the last matching guard line. */
   candidate: { readonly bodyEnd: number; readonly next: number; readonly ok: boolean } | undefined;
   /** Foreign: the first word that the nonce's command prints. */
-  readonly closing: string;
+  readonly closing: Uint8Array;
   /** Foreign: the `%begin` line just seen, which the closing word must follow. */
   second: { readonly begin: Guard; readonly from: number } | undefined;
   /** Foreign: set once the closing word has been seen; only its block's own end may follow. */
@@ -148,7 +147,7 @@ export class ControlParser {
       begin: guard,
       client,
       shape,
-      closing: shape.kind === "foreign" ? closingWord(shape.nonce) : "",
+      closing: shape.kind === "foreign" ? ascii(closingWord(shape.nonce)) : NOTHING,
       candidate: undefined,
       second: undefined,
       trailer: undefined,
@@ -177,11 +176,7 @@ export class ControlParser {
       else throw new AppError("PROTOCOL_ERROR", "tmux did not close the nonce's block; reconnecting");
       return;
     }
-    if (
-      block.second !== undefined &&
-      block.candidate !== undefined &&
-      startsWithText(buffer, from, to, block.closing)
-    ) {
+    if (block.second !== undefined && block.candidate !== undefined && startsWith(buffer, from, to, block.closing)) {
       block.trailer = this.#utf8.decode(buffer.subarray(Math.min(to, from + block.closing.length + 1), to));
       return;
     }
@@ -342,3 +337,28 @@ const NO_NUMBER = { value: 0, end: -1 };
 /** A number as tmux prints it, so not `01`; equal numbers therefore mean equal text. */
 const canonical = (buffer: Uint8Array, from: number, to: number): { readonly value: number; readonly end: number } =>
   buffer[from] === ZERO && from + 1 < to && buffer[from + 1] !== SPACE ? NO_NUMBER : decimal(buffer, from, to);
+
+function ascii(text: string): Uint8Array {
+  return Uint8Array.from(text, (char) => char.charCodeAt(0));
+}
+
+function startsWith(buffer: Uint8Array, from: number, to: number, prefix: Uint8Array): boolean {
+  if (to - from < prefix.length) return false;
+  for (let index = 0; index < prefix.length; index += 1) {
+    if (buffer[from + index] !== prefix[index]) return false;
+  }
+  return true;
+}
+
+/** A decimal number of at most ten digits at `from`; `end` is -1 if there is none. */
+function decimal(buffer: Uint8Array, from: number, to: number): { readonly value: number; readonly end: number } {
+  let at = from;
+  let value = 0;
+  while (at < to && at - from < 10) {
+    const digit = buffer[at]! - ZERO;
+    if (digit < 0 || digit > 9) break;
+    value = value * 10 + digit;
+    at += 1;
+  }
+  return at === from ? { value: 0, end: -1 } : { value, end: at };
+}

@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { loadStreams } from "../../adapters/agents/agentStream.ts";
+import { loadTranscripts } from "../../adapters/agents/agentTranscript.ts";
 import { profilesOf } from "../../adapters/agents/agentProfiles.ts";
 import { readAgents } from "../../adapters/agents/catalogue.ts";
 
@@ -28,7 +29,7 @@ const CONTRACT_WORDS: Readonly<Record<string, string>> = {
 };
 
 const names = readdirSync(join(ROOT, CATALOGUE), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
+  .filter((entry) => entry.isDirectory() && existsSync(join(ROOT, CATALOGUE, entry.name, "agent.json")))
   .map(({ name }) => name);
 
 /** A short name counts as a word only: it is in many others. */
@@ -73,14 +74,16 @@ test("every folder is an agent: its profile has its name, its JSON mode a parser
   expect(agents.map(({ name }) => name)).toEqual(names.toSorted());
   const profiled = agents.filter(({ profile }) => profile !== undefined);
   expect(profilesOf(agents).map(({ name, kind }) => [name, kind])).toEqual(profiled.map(({ name }) => [name, "agent"]));
-  const streams = await loadStreams(agents);
-  for (const { name, stream, hooks, plugin } of agents) {
+  const [streams, transcripts] = [await loadStreams(agents), await loadTranscripts(agents)];
+  for (const { name, stream, transcript, hooks, plugin } of agents) {
     const file = join(ROOT, CATALOGUE, name, `${name}Stream.ts`);
     expect([name, existsSync(file), streams.get(name)?.conversationArgs !== undefined]).toEqual([
       name,
       stream !== undefined,
       stream === "conversation",
     ]);
+    const reader = join(ROOT, CATALOGUE, name, `${name}Transcript.ts`);
+    expect([name, existsSync(reader), transcripts.has(name)]).toEqual([name, transcript === true, transcript === true]);
     expect([name, plugin !== undefined]).toEqual([name, hooks?.install === "plugin"]);
   }
 });

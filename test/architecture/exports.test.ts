@@ -18,8 +18,8 @@ const FOR_OTHERS: ReadonlySet<string> = new Set([
   "test/support/tmux/recordGolden.ts",
 ]);
 
-/** Loaded by the agent's name (`agentStream.ts`). */
-const STREAMS = /^adapters\/agents\/(\w+)\/\1Stream\.ts$/;
+/** Loaded by the agent's name (`agentStream.ts`, `agentTranscript.ts`). */
+const STREAMS = /^adapters\/agents\/(\w+)\/\1(?:Stream|Transcript)\.ts$/;
 
 const texts = new Map(
   LAYERS.flatMap((layer) =>

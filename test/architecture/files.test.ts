@@ -57,7 +57,7 @@ test("a private file is opened or closed to others in one room, but for those th
     [
       ROOM,
       "daemon/ops/database.ts",
-      "adapters/dashboard/store/soleOwner.ts",
+      "daemon/ops/soleOwner.ts",
       "adapters/native/localListener.ts",
       // grow line by line
       "daemon/recordings/recording.ts",

@@ -70,6 +70,26 @@ test("a session known from its first hook is created before any other event abou
   ]);
 });
 
+test("what hooks say of the program in the pane is told to the daemon's list of agents", async () => {
+  await dashboard[Symbol.asyncDispose]();
+  const said: object[] = [];
+  const running = { reported: (_server: unknown, pane: string, report: object) => void said.push({ pane, ...report }) };
+  dashboard = await dashboardFixture(scene.server, { running });
+  events = await dashboard.events();
+  await hook("session-start", { cwd: "/work/other", tmux_pane: scene.pane, transcript_path: "/t.jsonl" });
+  await hook("user-prompt-submit", { prompt: "go" });
+  await hook("user-prompt-submit", { prompt: "<system-reminder>" });
+  await hook("stop", { last_assistant_message: "done" });
+  const { pane } = scene;
+  const session = { pane, sessionId: "s1", starts: false };
+  expect(said).toEqual([
+    { ...session, transcriptPath: "/t.jsonl", starts: true },
+    { ...session, prompt: "go" },
+    session,
+    { ...session, lastMessage: "done" },
+  ]);
+});
+
 test("a turn: a prompt, tools, a permission, its answer, a stop", async () => {
   await registered();
   await hook("session-start", { headspace_session_id: UUID });

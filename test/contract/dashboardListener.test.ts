@@ -1,7 +1,7 @@
 /** Who is let in, sessions, the page's files, and a database that somebody else holds (docs/contracts/dashboard.md §1). */
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { becomeSoleOwner } from "../../adapters/dashboard/store/soleOwner.ts";
+import { becomeSoleOwner } from "../../daemon/ops/soleOwner.ts";
 import { openDatabase } from "../../daemon/ops/database.ts";
 import { DatabaseSync } from "../../daemon/ops/sqlite.ts";
 import { MIGRATIONS } from "../../adapters/dashboard/store/schema.ts";
@@ -235,10 +235,10 @@ describe("a database locked by another program", () => {
       onMovedAside,
     }).close();
     expect([movedTo, readdirSync(directory.path).includes("d.db.damaged-5")]).toEqual([`${path}.damaged-5`, true]);
-    const release = becomeSoleOwner(path);
-    expect(() => becomeSoleOwner(path)).toThrow(AppError);
+    const release = becomeSoleOwner(path, "--dashboard-database");
+    expect(() => becomeSoleOwner(path, "--dashboard-database")).toThrow(AppError);
     release();
-    becomeSoleOwner(path)();
+    becomeSoleOwner(path, "--dashboard-database")();
   });
 });
 

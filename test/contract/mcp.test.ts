@@ -17,8 +17,8 @@ async function withSession(options: Parameters<typeof nativeFixture>[1] = {}) {
 describe.each(ERAS)("%s clients", (era) => {
   test.each([
     ["", MCP_TOOLS],
-    ["?readOnly=true", ["capture", "list", "search", "wait"]],
-    ["?noDestructive=true", MCP_TOOLS.filter((name) => name !== "kill" && name !== "interrupt")],
+    ["?readOnly=true", ["capture", "list", "list_agents", "search", "wait", "wait_agent"]],
+    ["?noDestructive=true", MCP_TOOLS.filter((name) => !/^(?:kill|interrupt|interrupt_agent|end_agent)$/.test(name))],
   ])("have the tools of their tier: %s", async (query, names) => {
     await using api = await withSession();
     await using mcp = await mcpOverHttp(`${api.url}/mcp${query}`, era);

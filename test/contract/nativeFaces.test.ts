@@ -141,6 +141,94 @@ const CASES: Readonly<Record<OperationName, readonly FaceCase[]>> = {
     { names: { recording: "../token" }, input: {}, command: ["stop-recording", "../token"] },
   ],
   deleteRecording: [{ names: { recording: KEPT_RECORDING }, input: {}, command: ["delete-recording", KEPT_RECORDING] }],
+  listAgents: [
+    { names: {}, input: {}, command: ["agents"] },
+    { names: {}, input: { server: "main", state: "ready" }, command: ["agents", "--on", "main", "--state", "ready"] },
+    { names: {}, input: { server: "nowhere" }, command: ["agents", "--on", "nowhere"] },
+  ],
+  showAgent: [
+    { names: { agent: "api" }, input: {}, command: ["agent", "api"] },
+    { names: { agent: "other" }, input: {}, command: ["agent", "other"] },
+  ],
+  renameAgent: [
+    { names: { agent: "api" }, input: { name: "web" }, command: ["rename-agent", "api", "web"] },
+    { names: { agent: "other" }, input: { name: "web" }, command: ["rename-agent", "other", "web"] },
+  ],
+  startAgent: [
+    {
+      names: {},
+      input: { agent: "some", name: "api", prompt: "fix it", cwd: "/srv", args: ["--fast"], worktree: true },
+      idempotencyKey: "k1",
+      command: "start some fix it --name api --cwd /srv --worktree --key k1 -- --fast".split(" "),
+    },
+    {
+      names: {},
+      input: { agent: "some", cwd: "/srv", where: { kind: "split", pane: "work" }, worktree: { branch: "b" } },
+      command: ["start", "some", "--cwd", "/srv", "--split", "work", "--branch", "b"],
+    },
+    {
+      names: {},
+      input: { agent: "some", cwd: "/srv", where: { kind: "window", session: "nowhere" } },
+      command: ["start", "some", "--cwd", "/srv", "--window", "nowhere"],
+    },
+  ],
+  resumeAgents: [
+    { names: {}, input: { agents: ["api"] }, command: ["resume", "api"] },
+    { names: {}, input: { all: true, plan: true }, command: ["resume", "--all"] },
+    { names: {}, input: { all: true, plan: false }, command: ["resume", "--all", "--yes"] },
+  ],
+  listWorktrees: [{ names: {}, input: {}, command: ["worktrees"] }],
+  removeWorktree: [
+    { names: { worktree: "shop-a" }, input: {}, command: ["remove-worktree", "shop-a"] },
+    { names: { worktree: "shop-b" }, input: {}, command: ["remove-worktree", "shop-b"] },
+  ],
+  tell: [
+    {
+      names: { agent: "api" },
+      input: { text: "go on", when: "now", ttlSec: 7_200, wait: "done", orAsking: true, timeoutMs: 5_000 },
+      idempotencyKey: "once",
+      command: "tell api go on --when now --ttl 2h --wait done --or-asking --timeout 5 --key once".split(" "),
+    },
+    { names: { agent: "other" }, input: { text: "go on" }, command: ["tell", "other", "go on"] },
+  ],
+  listMessages: [
+    { names: {}, input: {}, command: ["messages"] },
+    { names: {}, input: { agent: "api" }, command: ["messages", "api"] },
+    { names: {}, input: { agent: "other" }, command: ["messages", "other"] },
+  ],
+  agentMessages: [{ names: { agent: "api" }, input: {}, command: ["agent-messages", "api"] }],
+  cancelMessage: [
+    {
+      names: { message: "msg-0a1b2c3d4e5f607182" },
+      input: {},
+      command: ["cancel", "msg-0a1b2c3d4e5f607182"],
+    },
+    { names: { message: "other" }, input: {}, command: ["cancel", "other"] },
+  ],
+  waitAgent: [
+    {
+      names: { agent: "api" },
+      input: { for: ["ready", "stalled"], stalledSec: 60, timeoutMs: 5_000 },
+      command: ["agent-wait", "api", "--for", "ready,stalled", "--stalled", "60", "--timeout", "5"],
+    },
+  ],
+  answerAgent: [
+    {
+      names: { agent: "api" },
+      input: { answer: { kind: "option", index: 1 }, dialogId: "d", timeoutMs: 2_000 },
+      idempotencyKey: "once",
+      command: ["answer", "api", "1", "--dialog", "d", "--timeout", "2", "--key", "once"],
+    },
+  ],
+  interruptAgent: [{ names: { agent: "api" }, input: {}, command: ["agent-interrupt", "api"] }],
+  endAgent: [
+    { names: { agent: "gone" }, input: {}, command: ["end", "gone"] },
+    {
+      names: { agent: "other" },
+      input: { force: true, timeoutMs: 1_000 },
+      command: ["end", "other", "--force", "--timeout", "1"],
+    },
+  ],
   "new-window": [
     {
       names: SERVER,

@@ -112,11 +112,14 @@ describe("panes", () => {
     expect(JSON.stringify(json)).toContain(word);
   });
 
-  test.each(["lines=0", "lines=5001", "lines=x", "ansi=yes", "lnes=5"])("refuses capture?%s", async (query) => {
-    await using api = await withSession();
-    const { status } = await api.call("GET", `${PANE}/capture?${query}`);
-    expect(status).toBe(400);
-  });
+  test.each(["lines=0", "lines=5001", "lines=x", "lines=", "lines=5.0", "lines=0x5", "ansi=yes", "ansi=", "lnes=5"])(
+    "refuses capture?%s",
+    async (query) => {
+      await using api = await withSession();
+      const { status } = await api.call("GET", `${PANE}/capture?${query}`);
+      expect(status).toBe(400);
+    },
+  );
 
   test("gives a snapshot and resizes", async () => {
     await using api = await withSession();

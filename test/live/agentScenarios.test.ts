@@ -5,14 +5,10 @@
  */
 import { expect, test } from "vitest";
 import { seeded } from "../support/agents/agentsEngines.ts";
-import { promptRun, PROMPTS } from "../support/agents/agentsPrompts.ts";
 import { dialogRace } from "../support/agents/agentsRace.ts";
 import { agentDay, shellDay } from "../support/agents/agentsReadiness.ts";
 import { typingRun } from "../support/agents/agentsTyping.ts";
 import { hookedRace } from "../support/agents/hookedRace.ts";
-
-/** A turn that is seen: one that is over within a frame leaves nothing that confirms a prompt, and that takes 5 s to say. */
-const TURN_MS = 400;
 
 test.concurrent.each(["dialog", "codexLike", "geminiLike", "opencodeLike", "piLike"] as const)(
   "%s: every change is noticed, and a question is never taken for idleness",
@@ -27,17 +23,6 @@ test.concurrent.each(["dialog", "codexLike", "geminiLike", "opencodeLike", "piLi
 test.concurrent.each(["marks", "plain"] as const)("bash, %s: running and waiting are told apart", async (marks) => {
   expect(await shellDay(marks, 8, seeded(3))).toMatchObject({ wrong: [] });
 });
-
-test.concurrent.each(Object.keys(PROMPTS))("a prompt box on Ink takes prompts exactly and once: %s", async (kind) => {
-  expect(await promptRun("inkPrompt", kind, 4)).toMatchObject({ exact: 4 });
-});
-
-test.concurrent.each(["swallowEnter", "placeholder", "codexLike", "geminiLike", "opencodeLike", "piLike"] as const)(
-  "%s takes a prompt of seven lines exactly and once",
-  async (program) => {
-    expect(await promptRun(program, "7 lines", 2, TURN_MS)).toMatchObject({ exact: 2 });
-  },
-);
 
 test.concurrent("a question that opens while a prompt is submitted is not answered by it", async () => {
   const options = { program: "dialog", tries: 10, random: seeded(11), holdAskMs: 1_500, whileBusy: true } as const;

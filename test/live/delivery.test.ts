@@ -294,6 +294,23 @@ describe("keys", () => {
   });
 });
 
+test("who took a prompt is told, with the text; what was refused is not", async () => {
+  await using agent = await ownedAgent("inkPrompt");
+  const taken: unknown[] = [];
+  using on = engines({ onTaken: ({ pane, text, process: by }) => taken.push([pane, text, by?.pid]) });
+  const place = await drawn(agent, on, "inkPrompt");
+  await expect(
+    on.delivery.submit({ ...place, text: "not for it", addressee: { process: OTHER } }),
+  ).rejects.toMatchObject({
+    code: "WRONG_STATE",
+  });
+  expect((await on.delivery.submit({ ...place, text: "hello there" })).outcome).toBe("submitted");
+  expect(taken).toEqual([[agent.pane, "hello there", expect.any(Number)]]);
+});
+
+/** A process that is not there. */
+const OTHER = { pid: 1, start: "0", executable: undefined };
+
 test("a connection lost in between leaves the outcome indeterminate", async () => {
   await using agent = await ownedAgent("neverDraws");
   using on = engines();

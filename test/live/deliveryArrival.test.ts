@@ -10,7 +10,15 @@ import { typeFor } from "../../daemon/delivery/pane/addressee.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
 import { aroundInput } from "../support/agents/aroundInput.ts";
-import { drawn, type Engines, engines, untilState } from "../support/agents/deliveryScene.ts";
+import {
+  agentPid,
+  drawn,
+  type Engines,
+  engines,
+  shellHasRun,
+  shellReads,
+  untilState,
+} from "../support/agents/deliveryScene.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { profileNamed } from "../support/agents/agentCatalogue.ts";
 
@@ -18,12 +26,6 @@ const CHANGED = { code: "WRONG_STATE", details: expect.objectContaining({ reason
 const BASH = ["bash", "--norc", "-i"] as const;
 /** The shell that comes after the agent is the process that waited for it. */
 const WRAPPED = ["bash", "--norc", "-c", 'read -r line; eval "$line"; exec bash --norc -i'] as const;
-
-const agentPid = async ({ server, pane }: AgentProgram): Promise<number> =>
-  (await server.foreground(pane)).processes!.find(({ isShell }) => !isShell)!.pid;
-
-const shellReads = ({ server, pane }: AgentProgram): Promise<void> =>
-  eventually(async () => (await server.foreground(pane)).processes?.[0]?.isInteractiveShell === true);
 
 /** Whatever tmux is asked about the pane, it answers once `done` has come. */
 function answering(server: TmuxServer, done: Promise<void>): TmuxServer {
@@ -57,13 +59,6 @@ async function signalledOnArrival(
 
 const killedOnArrival = (agent: AgentProgram, request: (server: TmuxServer) => Promise<unknown>): Promise<unknown> =>
   signalledOnArrival(agent, "SIGKILL", () => shellReads(agent), request);
-
-/** A command of the test's own, behind whatever was typed: by then all of that has run. */
-async function shellHasRun({ server, pane }: AgentProgram, path: string): Promise<void> {
-  await server.input(pane, [{ kind: "keys", keys: ["C-c"] }]);
-  await server.input(pane, [{ kind: "text", bytes: Buffer.from(`: > '${path}'\n`) }]);
-  await eventually(() => existsSync(path));
-}
 
 async function ranNothing(agent: AgentProgram, canary: string): Promise<void> {
   await shellHasRun(agent, join(agent.socket.directory, "done"));

@@ -11,13 +11,10 @@ import type { PaneId } from "../../protocol/ids.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
 import { aroundInput } from "../support/agents/aroundInput.ts";
-import { drawn, engines, untilState } from "../support/agents/deliveryScene.ts";
+import { agentPid, drawn, engines, untilState } from "../support/agents/deliveryScene.ts";
 import { eventually } from "../support/clock/eventually.ts";
 
 const CHANGED = { code: "WRONG_STATE", details: expect.objectContaining({ reason: "program_changed" }) as object };
-
-const agentOf = async ({ server, pane }: AgentProgram): Promise<number> =>
-  (await server.foreground(pane)).processes!.find(({ isShell }) => !isShell)!.pid;
 
 /** Below a bash that writes a line for each of its prompts: an Enter that it got is one prompt more. */
 const underBash = (options: Readonly<Record<string, string | number>>): Promise<AgentProgram> =>
@@ -51,7 +48,7 @@ test.each(["handler", "terminal"])("by its %s: Enter is not pressed when its end
     if (isReported) return;
     isReported = true;
     const from = agent.server.output(agent.pane).outputSeq;
-    process.kill(await agentOf(agent), "SIGTERM");
+    process.kill(await agentPid(agent), "SIGTERM");
     await agent.channel.next("ending");
     if (endsBy === "terminal") await hasArrived(agent.server, agent.pane, from, "\u001b[?2004l");
   });
@@ -63,7 +60,7 @@ test.each(["handler", "terminal"])("by its %s: Enter is not pressed when its end
 
 /** It has the signal, and does not come to its handler for so long. */
 async function toldWhileStalled(agent: AgentProgram): Promise<void> {
-  const pid = await agentOf(agent);
+  const pid = await agentPid(agent);
   void agent.channel.tell("stall", { ms: 300 });
   await eventually(async () => (await procfs().stat(pid))?.state === "R");
   process.kill(pid, "SIGTERM");
@@ -122,7 +119,7 @@ test.each(["handler", "terminal"])("by its %s: a question that goes with it was 
   const { dialog } = await untilState(watched, "asking");
   await agent.channel.tell("deaf");
   const server = aroundInput(agent.server, "after", "keys", async () => {
-    process.kill(await agentOf(agent), "SIGTERM");
+    process.kill(await agentPid(agent), "SIGTERM");
   });
   using other = on.readiness.watch(server, agent.pane, { profile: "claude" });
   await untilState(other, "asking");

@@ -9,25 +9,12 @@ import type { AddresseeRequest } from "../../daemon/delivery/pane/addressee.ts";
 import type { ProcessMark } from "../../daemon/tmux/processes.ts";
 import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
 import { aroundInput } from "../support/agents/aroundInput.ts";
-import { drawn, engines, to, untilState } from "../support/agents/deliveryScene.ts";
+import { agentPid, drawn, engines, shellHasRun, shellReads, to, untilState } from "../support/agents/deliveryScene.ts";
 import type { AppError } from "../../protocol/errors.ts";
 import { eventually } from "../support/clock/eventually.ts";
 
 const BASH = ["bash", "--norc", "-i"] as const;
 const CHANGED = { code: "WRONG_STATE", details: expect.objectContaining({ reason: "program_changed" }) as object };
-
-const agentPid = async ({ server, pane }: AgentProgram): Promise<number> =>
-  (await server.foreground(pane)).processes!.find(({ isShell }) => !isShell)!.pid;
-
-const shellReads = ({ server, pane }: AgentProgram): Promise<void> =>
-  eventually(async () => (await server.foreground(pane)).processes?.[0]?.isShell === true);
-
-/** Runs a command in the pane's shell, with whatever stands on its line thrown away first: what was typed ran by then. */
-async function shellHasRun({ server, pane }: AgentProgram, path: string): Promise<void> {
-  await server.input(pane, [{ kind: "keys", keys: ["C-c"] }]);
-  await server.input(pane, [{ kind: "text", bytes: Buffer.from(`: > '${path}'\n`) }]);
-  await eventually(() => existsSync(path));
-}
 
 const ENDS: Readonly<Record<string, (agent: AgentProgram) => Promise<void>>> = {
   "killed with -9": async (agent) => {
@@ -166,16 +153,6 @@ test("a shell takes no agent's prompt, whatever profile is given", async () => {
   }
   await shellHasRun(agent, join(agent.socket.directory, "done"));
   expect(existsSync(canary)).toBe(false);
-});
-
-test("a shell that was meant takes its command", async () => {
-  await using agent = await agentUnderShell("inkPrompt", BASH);
-  using on = engines();
-  await ENDS["killed with -9"]!(agent);
-  const path = join(agent.socket.directory, "made");
-  const request = { server: agent.server, pane: agent.pane, profile: "shell", text: `: > ${path}` };
-  expect(await on.delivery.submit(request)).toMatchObject({ outcome: "submitted" });
-  await eventually(() => existsSync(path));
 });
 
 test.each<[string, (before: ProcessMark) => AddresseeRequest]>([

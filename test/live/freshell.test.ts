@@ -387,33 +387,6 @@ describe("F067 F087: waits, with no device there", () => {
     await type(id, ...keys);
     return answer;
   }
-  const matched = (...predicates: string[]) => ({
-    matched: predicates.map((predicate) => expect.objectContaining({ predicate }) as unknown),
-  });
-
-  test.each([{ pattern: "DONE" }, { pattern: "DO(NE)$", regex: true }])("F118 in two pieces: %o", async (asked) => {
-    const id = await shell();
-    const answer = await waitWhile(id, asked, "printf DO; sleep 0.1; echo NE", "Enter");
-    expect(answer).toMatchObject({ matched: [{ predicate: "pattern", text: "DONE" }] });
-  });
-
-  test("F110 F114 F115 what was seen stays seen, an end that was there is one, silence counts from the later", async () => {
-    const id = await shell();
-    const lines = "i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo line; done; sleep 0.3; exit 5";
-    const asked = { pattern: "seen-2", exit: true, stableSec: 0.4 };
-    const answer = await waitWhile(id, asked, `echo seen-$((1+1)); ${lines}`, "Enter");
-    expect(answer).toMatchObject(matched("pattern", "stable", "exit"));
-    expect(answer["elapsedMs"]).toBeGreaterThanOrEqual(690);
-    expect(await wait(id, { exit: true })).toMatchObject(matched("exit"));
-  });
-
-  test("F111 F113 every output begins the silence anew, also before the pattern", async () => {
-    const id = await shell();
-    const ticks = "sleep 0.6; for i in 1 2 3; do echo tick-$i; sleep 0.3; done; echo over-$((1+1))";
-    const answer = await waitWhile(id, { pattern: "over-2", stableSec: 0.5 }, ticks, "Enter");
-    expect(answer).toMatchObject(matched("pattern", "stable"));
-    expect(answer["elapsedMs"]).toBeGreaterThanOrEqual(1_990);
-  });
 
   test("F116 a prompt in colours is one, a percentage in a line is none", async () => {
     const id = await shell();
@@ -422,7 +395,7 @@ describe("F067 F087: waits, with no device there", () => {
     const afterEnter = (command: string) =>
       waitWhile(id, { pattern: "ready-2" }, `echo ready-$((1+1)); read _; ${command}`, "Enter");
     await afterEnter(String.raw`PS1="$(printf '\033[32m\044\033[0m ')"; sleep 0.1`);
-    expect(await waitWhile(id, { prompt: true }, "Enter")).toMatchObject(matched("prompt"));
+    expect(await waitWhile(id, { prompt: true }, "Enter")).toMatchObject({ matched: [{ predicate: "prompt" }] });
     // Typed without its sign, which may stand at the end of what is echoed first.
     await afterEnter(String.raw`printf '50\045 done'; sleep 1`);
     await expect(waitWhile(id, { prompt: true, timeoutSec: 0.6 }, "Enter")).rejects.toThrow("TIMEOUT");

@@ -5,6 +5,8 @@ import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
 import type { GuestServerOptions } from "../../daemon/servers/guest/guestServer.ts";
 import { startGuestServer } from "../support/tmux/guestEngine.ts";
+import { openPtyTransport } from "../../daemon/host/clients/ptyTransport.ts";
+import type { Transport, TransportOptions } from "../../daemon/host/clients/transport.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -40,8 +42,15 @@ async function reasons(server: TmuxServer): Promise<readonly string[]> {
 
 test("no server: `tmux_not_running`, until there is one, and again when it has ended", async () => {
   await using socket = privateSocket();
-  await using server = await start(socket.socketPath);
+  let clients = 0;
+  const transport = (options: TransportOptions): Transport => {
+    clients += 1;
+    return openPtyTransport(options);
+  };
+  await using server = await start(socket.socketPath, { transport });
   expect(await reasons(server)).toEqual(["CONNECTION_LOST tmux_not_running"]);
+  // A client would start the server.
+  expect(clients).toBe(0);
   const ready = nextState(server, "ready");
   userSession(socket, "main");
   await ready;

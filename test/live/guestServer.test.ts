@@ -11,6 +11,7 @@ import {
   userSession,
   userState,
 } from "../support/tmux/guestFixture.ts";
+import { closing } from "../support/tmux/failureScenarios.ts";
 import { collectUntil, seen } from "../support/tmux/output.ts";
 import { keys, text } from "../support/tmux/panePrograms.ts";
 import { asTmuxSizes, asTmuxWrites } from "../support/tmux/tmuxWords.ts";
@@ -150,14 +151,7 @@ test("closing settles every waiting call with an error", async () => {
   await using fixture = await guestFixture((socket) => void userSession(socket, "main"));
   const { server, socket, events } = fixture;
   const pane = paneOf(server, "main");
-  const closed = new Promise((resolve) => {
-    server.output(pane).subscribe({
-      advanced: () => undefined,
-      gap: () => undefined,
-      exited: () => undefined,
-      closed: resolve,
-    });
-  });
+  const closed = closing(server.output(pane));
   const capture = server.capture(pane);
   await server.close();
   await server.close();

@@ -1,55 +1,12 @@
-/** A guest's server that is absent, comes, dies and comes back; and programs that end in its panes (docs/tmuxFacts.md 5, 8). */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+/** A guest's server that dies, stops and comes back; and programs that end in its panes (docs/tmuxFacts.md 5, 8). */
 import { expect, test } from "vitest";
-import { startGuestServer } from "../support/tmux/guestEngine.ts";
-import { systemClock } from "../../daemon/time/clock.ts";
 import { openPtyTransport } from "../../daemon/host/clients/ptyTransport.ts";
 import type { Transport, TransportOptions } from "../../daemon/host/clients/transport.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { closing, nextState, tmuxPid } from "../support/tmux/failureScenarios.ts";
 import { ECHOING_LINES, guestFixture, ours, paneOf, userSession, watchAll } from "../support/tmux/guestFixture.ts";
 import { seen } from "../support/tmux/output.ts";
-import { privateSocket } from "../support/tmux/ownedFixture.ts";
 import { keys, text } from "../support/tmux/panePrograms.ts";
-
-test("a server absent at the start is not started, and is found when it starts", async () => {
-  let spawned = 0;
-  await using fixture = await guestFixture(() => undefined, {
-    transport: (options) => {
-      spawned += 1;
-      return openPtyTransport(options);
-    },
-  });
-  const { server, socket } = fixture;
-  expect(server.status()).toMatchObject({ state: "connecting" });
-  expect(server.sessions()).toEqual([]);
-  expect(spawned).toBe(0);
-  await expect(server.createSession({ name: "x" })).rejects.toMatchObject({ code: "CONNECTION_LOST" });
-  // The back-off has grown by now: it is the directory that tells.
-  await eventually(() => fixture.log.length > 0);
-  const ready = nextState(server, "ready");
-  userSession(socket, "main");
-  expect(await ready).toBeLessThan(3_000);
-  await eventually(() => server.findSession("main") !== undefined);
-});
-
-test("a server absent with its directory is found when both appear", async () => {
-  const parent = mkdtempSync(join(tmpdir(), "tmuxwire-"));
-  const socketPath = join(parent, "made", "later", "tmux.sock");
-  await using server = await startGuestServer({ socketPath, env: process.env, clock: systemClock });
-  expect(server.status().state).toBe("connecting");
-  const ready = nextState(server, "ready");
-  mkdirSync(join(parent, "made", "later"), { recursive: true });
-  await using user = privateSocket();
-  user.tmux("-S", socketPath, "-f", "/dev/null", "new-session", "-d", "-s", "main", "cat");
-  await ready;
-  expect(server.findSession("main")).toBeDefined();
-  user.tmux("-S", socketPath, "kill-server");
-  await eventually(() => server.sessions().length === 0);
-  rmSync(parent, { recursive: true });
-});
 
 test("when the base's session ends, attach clients are asked meanwhile and no loss is reported", async () => {
   const homes: string[] = [];
@@ -185,19 +142,4 @@ test.each(["on", "off"])("the end of a program is reported in any session, with 
   socket.tmux("respawn-pane", "-t", first!.id, "cat");
   await eventually(() => server.findPane(first!.id)?.exit === undefined);
   expect(watched[0]!.exit).toBeUndefined();
-});
-
-test("panes that come and go where we are not attached are noticed", async () => {
-  await using fixture = await guestFixture((socket) => {
-    userSession(socket, "a");
-    userSession(socket, "b");
-  });
-  const { server, socket } = fixture;
-  for (const name of ["a", "b"]) {
-    const pane = socket.tmux("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", `=${name}:`, "cat").trim();
-    await eventually(() => server.panes().length === 3);
-    expect(server.panes().map(({ id }) => id)).toContain(pane);
-    socket.tmux("kill-pane", "-t", pane);
-    await eventually(() => server.panes().length === 2);
-  }
 });

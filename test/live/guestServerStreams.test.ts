@@ -6,7 +6,16 @@ import { openPtyTransport } from "../../daemon/host/clients/ptyTransport.ts";
 import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { closing, nextState } from "../support/tmux/failureScenarios.ts";
-import { ECHOING, attached, guestFixture, ours, paneOf, userSession } from "../support/tmux/guestFixture.ts";
+import {
+  ECHOING,
+  attached,
+  guestFixture,
+  ours,
+  paneOf,
+  type UserClient,
+  userClient,
+  userSession,
+} from "../support/tmux/guestFixture.ts";
 import { collectUntil, follow } from "../support/tmux/output.ts";
 import { text } from "../support/tmux/panePrograms.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
@@ -180,4 +189,42 @@ test("a subscriber detached by the user is told and can subscribe again", async 
   const { position } = await server.input(pane, [text("again")]);
   const got = await collectUntil(server.output(pane), position.outputSeq, (bytes) => bytes.length >= 5);
   expect(got.toString()).toBe("again");
+});
+
+test("a stream that is opened while the base connection leaves the pane's session gets the pane's output", async () => {
+  let release: (() => void) | undefined;
+  let person: UserClient | undefined;
+  await using fixture = await guestFixture(
+    async (socket) => {
+      for (const name of ["other", "desk"]) userSession(socket, name, ECHOING);
+      person = await userClient(socket, "desk");
+    },
+    {
+      transport: (options) => {
+        const transport = openPtyTransport(options);
+        return {
+          pid: transport.pid,
+          close: () => transport.close(),
+          // Leaving takes until the test says so.
+          write: (line) => {
+            if (line.startsWith("switch-clien ")) release = () => transport.write(line);
+            else transport.write(line);
+          },
+        };
+      },
+    },
+  );
+  const { server, socket } = fixture;
+  expect(ours(socket)).toEqual(["desk"]);
+  await person?.leave();
+  await eventually(() => release !== undefined);
+  const pane = paneOf(server, "desk");
+  let got = "";
+  const source = server.output(pane);
+  follow(source, source.outputSeq, (bytes) => (got += Buffer.from(bytes).toString()));
+  release?.();
+  await eventually(() => ours(socket).includes("other"));
+  await server.input(pane, [text("hello;")]);
+  await eventually(() => got.includes("hello;"));
+  expect(ours(socket)).toEqual(["desk", "other"]);
 });

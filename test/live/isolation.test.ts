@@ -4,55 +4,11 @@ import { expect, test } from "vitest";
 import type { Gap } from "../../protocol/position.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { ownHub } from "../support/tmux/failureScenarios.ts";
-import { follow, seen } from "../support/tmux/output.ts";
+import { follow } from "../support/tmux/output.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
-import { ByteSink, script, startProgram, text } from "../support/tmux/panePrograms.ts";
+import { ByteSink, startProgram, text } from "../support/tmux/panePrograms.ts";
 
 const echo = ["sh", "-c", "stty raw -echo; printf 'ready;'; exec cat"] as const;
-
-test("a listener that throws is logged, and the others hear everything", async () => {
-  await using fixture = await ownedFixture();
-  const { server, log } = fixture;
-  const program = await startProgram(server, "thrower", echo);
-  const fail = (): never => {
-    throw new Error("a listener's own fault");
-  };
-  program.source.subscribe({ advanced: fail, gap: fail, exited: fail, closed: fail });
-  server.subscribe(fail);
-  const others = seen(program.source, program.startSeq, "all of it;");
-  await server.input(program.pane, [text("all of it;")]);
-  expect((await others).toString()).toBe("all of it;");
-  await server.createSession({ name: "still works", command: ["cat"] });
-  expect(new Set(log.map(({ event }) => event))).toEqual(new Set(["listener.failed"]));
-});
-
-test("a late reader gets the exact gap, then the rest", async () => {
-  await using fixture = await ownedFixture({ ringBytes: 4_096 });
-  const { server } = fixture;
-  const program = await startProgram(
-    server,
-    "ring",
-    script(
-      `process.stdin.on("data", () => { let all = ""; for (let i = 0; i < 20000; i++) all += i + ","; process.stdout.write(all + "END"); });` +
-        `process.stdout.write("ready;");`,
-    ),
-  );
-  const expected = `${Array.from({ length: 20_000 }, (_unused, index) => `${index},`).join("")}END`;
-  const end = program.startSeq + expected.length;
-  await server.input(program.pane, [text("x")]);
-  await eventually(() => program.source.outputSeq >= end);
-  const gaps: Gap[] = [];
-  let rest = "";
-  follow(
-    program.source,
-    program.startSeq,
-    (bytes) => (rest += Buffer.from(bytes).toString()),
-    (gap) => gaps.push(gap),
-  );
-  expect(gaps).toEqual([{ from: program.startSeq, to: program.source.tailSeq, reason: "evicted" }]);
-  expect(rest).toBe(expected.slice(program.source.tailSeq - program.startSeq));
-  expect(rest.length).toBeGreaterThanOrEqual(4_096);
-});
 
 test("a pane that tmux pauses has a declared gap and continues", async () => {
   await using fixture = await ownedFixture();

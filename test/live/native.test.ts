@@ -98,24 +98,6 @@ test("resizing reaches the program, and readers", async () => {
   await reader[Symbol.asyncDispose]();
 });
 
-test("every byte of 20 busy panes arrives", async () => {
-  await using tmux = await withTmux();
-  const { server } = tmux;
-  const script = "for i in $(seq 1 50); do echo $i-line; sleep 0.02; done; echo end; cat";
-  const names = Array.from({ length: 20 }, (_, index) => `p${index}`);
-  await Promise.all(names.map((name) => server.createSession({ name, command: ["sh", "-c", `read x; ${script}`] })));
-  const wanted = `\r\n${Array.from({ length: 50 }, (_, index) => `${index + 1}-line\r\n`).join("")}end\r\n`;
-  const texts = names.map(async (name) => {
-    const reader = new Reader(server.pane(name).follow());
-    await reader.next();
-    await server.pane(name).keys(["Enter"]);
-    const text = await reader.text(wanted.length);
-    await reader[Symbol.asyncDispose]();
-    return text;
-  });
-  for (const text of await Promise.all(texts)) expect(text).toBe(wanted);
-});
-
 test("a wait on the screen sees what the stream does not say, never what stood there, and tells of an echo", async () => {
   await using tmux = await withTmux();
   const { server } = tmux;

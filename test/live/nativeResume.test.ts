@@ -7,12 +7,52 @@ import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
 import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { Record, StreamChecker } from "../support/daemon/nativeChecker.ts";
-import { cuttingFetch } from "../support/daemon/nativeCuts.ts";
 import { echoPane } from "../support/daemon/nativeEchoPane.ts";
-import { randomFrom } from "../support/daemon/nativeScreens.ts";
+import { randomFrom, below, type Random } from "../support/daemon/nativeScreens.ts";
 import { nativeFixture } from "../support/daemon/nativeServer.ts";
 import { collectUntil } from "../support/tmux/output.ts";
 import { breakConnection, ownedFixture } from "../support/tmux/ownedFixture.ts";
+
+/** A `fetch` whose streams are cut after a random number of bytes, in the middle of events too. */
+interface CuttingFetch {
+  readonly fetch: typeof fetch;
+  cuts: number;
+  /** From now on nothing is cut. */
+  stop(): void;
+}
+
+function cuttingFetch(random: Random, maxBytes: number): CuttingFetch {
+  let cutting = true;
+  const state: CuttingFetch = {
+    cuts: 0,
+    stop: () => {
+      cutting = false;
+    },
+    fetch: async (input, init) => {
+      const response = await fetch(input, init);
+      if (response.headers.get("content-type")?.startsWith("text/event-stream") !== true || !cutting) return response;
+      let left = below(random, maxBytes);
+      const cut = new TransformStream<Uint8Array, Uint8Array>({
+        transform: (chunk, controller) => {
+          if (!cutting) {
+            controller.enqueue(chunk);
+            return;
+          }
+          if (chunk.length < left) {
+            left -= chunk.length;
+            controller.enqueue(chunk);
+            return;
+          }
+          controller.enqueue(chunk.subarray(0, left));
+          state.cuts += 1;
+          controller.error(new Error("cut by the test"));
+        },
+      });
+      return new Response(response.body!.pipeThrough(cut), { status: response.status, headers: response.headers });
+    },
+  };
+  return state;
+}
 
 /** Runs the test's own loop until it holds; every turn is paced by what the test awaits in it. */
 async function until(done: () => boolean, step: () => Promise<unknown>): Promise<void> {

@@ -3,7 +3,7 @@
  * random; the snapshot is taken at a random byte, in the middle of sequences and characters too.
  */
 import { expect, test } from "vitest";
-import { HISTORY_LOT_ROWS } from "../../daemon/panes/screen/historyLots.ts";
+import { HISTORY_CHUNK_ROWS } from "../../daemon/panes/screen/historyChunks.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { echoPane } from "../support/daemon/nativeEchoPane.ts";
 import { below, Emulator, randomFrom } from "../support/daemon/nativeScreens.ts";
@@ -85,9 +85,9 @@ test("wrapped rows stay one line", async () => {
   expect(rebuilt.wraps().slice(0, 6)).toEqual([false, true, true, false, false, false]);
 });
 
-test("history that is captured in lots is the history that was printed: colours, wraps and line drawing over their seams", async () => {
+test("history that is captured in chunks is the history that was printed: colours, wraps and line drawing over their seams", async () => {
   await using fixture = await ownedFixture();
-  const echo = await echoPane(fixture.server, "lots", 40, 12);
+  const echo = await echoPane(fixture.server, "chunks", 40, 12);
   const random = randomFrom(17);
   const line = (at: number): string => {
     const kind = below(random, 8);
@@ -107,7 +107,7 @@ test("history that is captured in lots is the history that was printed: colours,
   await rebuilt.write(data);
   using whole = new Emulator(40, 12, 10_000);
   await whole.write(printed);
-  expect(whole.wraps().length).toBeGreaterThan(3 * HISTORY_LOT_ROWS);
+  expect(whole.wraps().length).toBeGreaterThan(3 * HISTORY_CHUNK_ROWS);
   expect(rebuilt.cells()).toEqual(whole.cells());
   expect(rebuilt.wraps()).toEqual(whole.wraps());
   expect(rebuilt.cursor).toEqual(whole.cursor);

@@ -8,6 +8,7 @@ import { eventually } from "../support/clock/eventually.ts";
 import { guestFixture, userSession } from "../support/tmux/guestFixture.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { keepsPanes } from "../support/tmux/tmuxWords.ts";
+import { DEAF } from "../support/tmux/output.ts";
 
 const HEARTBEAT_MS = 40;
 const ROUNDS = 6;
@@ -62,12 +63,7 @@ test.concurrent.each(
   const [pane, other] = ["one", "two"].map((name) => server.findSession(name)!.activePane!);
   const holes: unknown[] = [];
   for (const id of [pane!, other!])
-    server.output(id).subscribe({
-      advanced: () => undefined,
-      gap: (gap) => holes.push(gap),
-      exited: () => undefined,
-      closed: (error) => holes.push(error),
-    });
+    server.output(id).subscribe({ ...DEAF, gap: (gap) => holes.push(gap), closed: (error) => holes.push(error) });
   await server.capture(pane!);
   await server.capture(other!);
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -4,7 +4,6 @@ import { expect, test } from "vitest";
 import type { Readiness } from "../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import { shellProgram } from "../support/agents/agentShell.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { seen } from "../support/tmux/output.ts";
 import { text } from "../support/tmux/panePrograms.ts";
@@ -35,33 +34,6 @@ async function type(
     from = watched.seen.indexOf(found) + 1;
   }
 }
-
-test.each(["marks", "plain"] as const)("bash with %s: busy while a command runs, idle at its prompt", async (marks) => {
-  await using shell = await shellProgram(marks);
-  using watched = watchPane(shell.server, shell.pane);
-  const source = marks === "marks" ? "osc133" : "bracketedPaste";
-  await watched.until((readiness) => is("idle", "shell")(readiness) && readiness.source !== "none");
-  for (let round = 0; round < 3; round += 1) {
-    let from = watched.seen.length;
-    await shell.server.input(shell.pane, [text("hold\r")]);
-    const begun = await shell.next("busy");
-    const busy = await watched.until(is("busy"), from);
-    from = watched.seen.length;
-    shell.release(round);
-    const ended = await shell.next("idle");
-    const idle = await watched.until(is("idle"), from);
-    console.log(
-      marks,
-      "busy",
-      Math.round(busy.atUnixMs - begun.atUnixMs),
-      "idle",
-      Math.round(idle.atUnixMs - ended.atUnixMs),
-    );
-    expect(["osc133", "bracketedPaste"]).toContain(idle.readiness.source);
-    expect(source === "bracketedPaste" ? idle.readiness.source : source).toBe(source);
-    expect(idle.readiness.position?.outputSeq).toBeGreaterThan(busy.readiness.position?.outputSeq ?? Infinity);
-  }
-});
 
 const has = (program: string): boolean => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
 

@@ -30,15 +30,25 @@ const TARGETS = {
     tests: ["unit/daemon/connection/", "property/commandQueue"],
   },
   guard: {
-    sources: ["adapters/kit/{addresses,bearer,body,requestGuard,routes}.ts"],
-    tests: ["unit/adapters/kit/", "contract/{nativeGuard,nativeHostile}"],
+    sources: ["adapters/kit/guard/", "adapters/kit/peers/addresses.ts"],
+    tests: ["unit/adapters/kit/guard/", "contract/{addinTransport,nativeGuard}"],
+  },
+  kit: {
+    sources: [
+      "adapters/kit/streams/",
+      "adapters/kit/trust/",
+      "adapters/kit/peers/peer",
+      "adapters/kit/listeners/",
+      "adapters/kit/pageFiles.ts",
+    ],
+    tests: ["unit/adapters/kit/"],
   },
 };
 
 const wanted = process.argv.slice(2);
 const failed = [];
 for (const [name, { sources, tests }] of Object.entries(TARGETS)) {
-  const files = wanted.filter((one) => sources.some((source) => one.startsWith(source.replace(/\{.*/, ""))));
+  const files = wanted.filter((one) => sources.some((source) => one.startsWith(source)));
   if (wanted.length > 0 && files.length === 0 && !wanted.includes(name)) continue;
   // oxlint-disable-next-line no-await-in-loop -- each takes the whole machine
   const results = await mutate(files.length > 0 ? files : sources.map(ofFolder), tests);
@@ -51,7 +61,8 @@ if (failed.length > 0) {
 }
 
 function ofFolder(source) {
-  return source.endsWith("/") ? `${source}**/*.ts` : source;
+  if (source.endsWith("/")) return `${source}**/*.ts`;
+  return source.endsWith(".ts") ? source : `${source}*.ts`;
 }
 
 async function mutate(sources, tests) {

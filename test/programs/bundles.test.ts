@@ -53,7 +53,7 @@ test("what other programs load is one file each; the client and the player take 
   expect(forPi.filter((specifier) => !isBuiltin(specifier))).toEqual([]);
 });
 
-test("the command line of Freshell loads of the daemon only the clock, its own files, what it did once, escape sequences and what looks at directories and processes", () => {
+test("the command line of Freshell loads of the daemon only clock and pauses, its own files, what it did once, escape sequences and what looks at directories and processes", () => {
   const loaded = new Set<string>();
   const follow = (file: string): void => {
     if (loaded.has(file)) return;
@@ -75,6 +75,7 @@ test("the command line of Freshell loads of the daemon only the clock, its own f
     "daemon/ops/privateFiles.ts",
     "daemon/panes/vt/vtParser.ts",
     "daemon/time/clock.ts",
+    "daemon/time/within.ts",
   ]);
   const wanted = [...loaded].flatMap(asked).filter((specifier) => !isOurs(specifier) && !isBuiltin(specifier));
   expect(wanted.filter((specifier) => !WANTED_BY_WS.includes(specifier))).toEqual([]);

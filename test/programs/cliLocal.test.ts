@@ -203,33 +203,6 @@ describe("doctor", () => {
   });
 });
 
-describe("config", () => {
-  test("each value and where it came from", async () => {
-    await using sandbox = cliSandbox();
-    mkdirSync(sandbox.path("config/tmuxwire"));
-    writeFileSync(sandbox.path("config/tmuxwire/config.json"), JSON.stringify({ native: { host: "localhost" } }));
-    const options = { env: { TMUXWIRE_PORT: "8000", TMUX_BRIDGE_TOKEN: "hush" } };
-    const { stdout } = await sandbox.run(["config", "--json", "--log-level", "debug"], options);
-    const { settings } = JSON.parse(stdout) as {
-      settings: { key: string; value: unknown; source: string; from: string | null }[];
-    };
-    const of = (key: string) => settings.find((setting) => setting.key === key);
-    expect(of("native.port")).toEqual({
-      key: "native.port",
-      value: 8_000,
-      source: "environment",
-      from: "TMUXWIRE_PORT",
-    });
-    expect(of("native.host")).toMatchObject({ value: "localhost", source: "file" });
-    expect(of("log.level")).toMatchObject({ value: "debug", source: "flag", from: "--log-level" });
-    expect(of("addin.mode")).toMatchObject({ value: "tmux", source: "default", from: null });
-    expect(of("addin.token")).toMatchObject({ value: "(set)" });
-    const text = (await sandbox.run(["config"], options)).stdout;
-    expect(text).toMatch(/^native\.port +8000 +environment: TMUXWIRE_PORT$/m);
-    expect(text).not.toContain("hush");
-  });
-});
-
 describe("trust", () => {
   test("makes the authority, and tells how to trust it and nothing else", async () => {
     await using sandbox = cliSandbox();
@@ -289,26 +262,5 @@ describe("service", () => {
     expect(readFileSync(path, "utf8")).toBe("[Unit]\n");
     expect((await sandbox.run(["service", "uninstall", "--force"])).code).toBe(0);
     expect(existsSync(path)).toBe(false);
-  });
-});
-
-describe("every command", () => {
-  test("ends quietly when its output is not read", async () => {
-    await using sandbox = cliSandbox();
-    const help = sandbox.start(["help", "wait"]);
-    help.child.stdout?.destroy();
-    const { code, stderr } = await help.finished;
-    expect([code, stderr]).toEqual([0, ""]);
-  });
-
-  test("says in one line what is wrong with its command line", async () => {
-    await using sandbox = cliSandbox();
-    for (const args of [["wat"], ["send"], ["send", "x", "--wat"], ["capture", "x", "--lines", "none"], ["kill"]]) {
-      const { code, stdout, stderr } = await sandbox.run(args);
-      expect([code, stdout]).toEqual([2, ""]);
-      expect(stderr).toMatch(/^tmuxwire: [^\n]+\n$/);
-    }
-    expect((await sandbox.run([])).code).toBe(2);
-    expect((await sandbox.run(["--version"])).stdout).toMatch(/^tmuxwire \d/);
   });
 });

@@ -3,8 +3,28 @@ import { describe, expect, test } from "vitest";
 import { NO_BROWSER, stopTimers } from "../support/page/browser.ts";
 import { card, outputFrame, permissionCard, snapshotFrames, textCard } from "../support/daemon/dashboardCards.ts";
 import { eventually } from "../support/clock/eventually.ts";
-import { misnamed } from "../support/page/labels.ts";
 import { cardOf, pageScenes, sentBy } from "../support/page/pageScene.ts";
+import type { Page } from "playwright-core";
+
+/** In the page. Signs are no words. */
+const READ = `(() => {
+  const words = (text) => text.toLowerCase().replace(/[^\\p{L}\\p{N}]+/gu, "");
+  const written = (node) => {
+    if (node.nodeType === Node.TEXT_NODE) return node.data;
+    if (!(node instanceof HTMLElement) || node.ariaHidden === "true" || !node.checkVisibility()) return "";
+    if (node.getBoundingClientRect().width <= 1) return "";
+    return [...node.childNodes].map(written).join(" ");
+  };
+  const named = [...document.querySelectorAll(":is(button, a[href], summary, [role])[aria-label]")];
+  return named
+    .filter((element) => element.matches("button, a, summary, [role=button], [role=tab], [role=link]"))
+    .map((element) => [element.ariaLabel, written(element).trim()])
+    .filter(([name, text]) => !words(name).includes(words(text)));
+})()`;
+
+/** Names and texts of the buttons and links of which that is not so. */
+const misnamed = (page: Page): Promise<readonly (readonly [string, string])[]> =>
+  page.evaluate<readonly (readonly [string, string])[]>(READ);
 
 const { scene, sceneWith } = pageScenes();
 

@@ -1,12 +1,18 @@
 /**
- * The page that is the owner, or the daemon, goes at a step of a hybrid. The page is closed, loaded again, taken over by a page beside it, crashed, or
- * its profile is gone and comes back as it was before. Its layout is as before or as after, whoever asks again has it
- * once, each pane's terminal runs, and each terminal is in a pane or told of as an orphan (docs/contracts/freshell.md).
+ * The page that is the owner goes at a step of a hybrid: it is closed, loaded again, taken over by a page beside it, crashed, or
+ * its profile is gone and comes back as it was before. Its layout is as before or as after, whoever asks again has it once,
+ * each pane's terminal runs, and each terminal is in a pane or told of as an orphan (docs/contracts/freshell.md).
  */
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { leavesOf } from "../../protocol/api/freshell/deviceLayout.ts";
-import { auditOf, type Hybrid, notePlain, requireWhole } from "../support/freshell/hybridKills.ts";
+import {
+  argsFor,
+  auditOf,
+  type Hybrid,
+  notePlain,
+  requireWhole,
+  terminalsIn,
+} from "../support/freshell/hybridKills.ts";
 import { NO_BROWSER } from "../support/page/browser.ts";
 import { pageOwner } from "../support/page/pageOwner.ts";
 
@@ -96,20 +102,6 @@ async function ending(end: End): Promise<() => Promise<unknown>> {
   }
 }
 
-async function requestFor(hybrid: Hybrid, pane: string): Promise<Record<string, unknown>> {
-  if (hybrid === "respawn-pane") return owner().request(hybrid, { target: pane });
-  if (hybrid === "split-pane") return owner().request(hybrid, { target: pane, direction: "horizontal" });
-  const { json } = await owner().daemon.call("POST", "/api/terminals", {});
-  return owner().request(hybrid, { target: `terminal:${String(json["terminalId"])}`, to: pane });
-}
-
-/** In all panes, as published. */
-async function terminalsShown(): Promise<readonly string[]> {
-  return Object.values((await owner().layout()).snapshot.layouts)
-    .flatMap((tree) => leavesOf(tree))
-    .flatMap(({ content }) => (content.kind === "terminal" ? [content.terminalId] : []));
-}
-
 describe.skipIf(NO_BROWSER !== undefined)("the page that is the owner goes at a step of a hybrid", () => {
   test.each(ROWS)(
     "F089 F090 F092 F160 %s, at %s the page is %s: nothing is half there",
@@ -117,7 +109,7 @@ describe.skipIf(NO_BROWSER !== undefined)("the page that is the owner goes at a 
       const what = `${hybrid} ${moment} ${end}`;
       const { scene, daemon } = owner();
       const { paneId } = await owner().done("new-tab", { title: hybrid });
-      const request = await requestFor(hybrid, `pane:${paneId}`);
+      const request = await owner().request(hybrid, await argsFor(daemon, hybrid, `pane:${paneId}`));
       const go = await ending(end);
       await notePlain(daemon);
       const [before, shown] = [await owner().layout(), await owner().shown()];
@@ -133,7 +125,7 @@ describe.skipIf(NO_BROWSER !== undefined)("the page that is the owner goes at a 
       const after = await owner().layout();
       expect(after.workspaceRevision).toBe(before.workspaceRevision + (isDone ? 1 : 0));
       if (!isDone) expect([after.snapshot, await owner().shown()]).toEqual([before.snapshot, shown]);
-      await requireWhole(scene.sandbox, daemon, await terminalsShown(), what);
+      await requireWhole(scene.sandbox, daemon, terminalsIn(await owner().layout()), what);
       const again = await owner().send({ ...request, requestId: `${String(request["requestId"])}-again` });
       expect(again).toMatchObject({ ok: true, appliedRevision: before.workspaceRevision + 1 });
       if (!again.ok) return;
@@ -141,7 +133,7 @@ describe.skipIf(NO_BROWSER !== undefined)("the page that is the owner goes at a 
       expect(revision).toBe(before.workspaceRevision + 1);
       const { paneId: pane = "", terminalId = "" } = again.result as Record<string, string>;
       expect(panes[pane]).toContain(`terminal ${terminalId}`);
-      await requireWhole(scene.sandbox, daemon, await terminalsShown(), what);
+      await requireWhole(scene.sandbox, daemon, terminalsIn(await owner().layout()), what);
       const audited = auditOf(scene.sandbox).filter(({ requestId }) => requestId === request["requestId"]);
       expect(audited.map(({ result }) => result)).toEqual(["error"]);
       const remediation = refused.ok ? undefined : refused.error.details?.["remediation"];
@@ -149,38 +141,6 @@ describe.skipIf(NO_BROWSER !== undefined)("the page that is the owner goes at a 
       // It can be pasted: the terminal that has no pane goes, or the pane shows what it was to show.
       await scene.data(...remediation.split(" ").slice(1));
       expect((await daemon.terminals()).filter(({ orphan }) => orphan === true)).toEqual([]);
-    },
-  );
-
-  test.each(["act", "finalized"] as const)(
-    "F089 F092 F160 split-pane, at %s the daemon is killed: the page comes back by itself, and nothing is half there",
-    async (moment) => {
-      const { paneId, terminalId: first } = await owner().done("new-tab", { title: "before" });
-      const request = await requestFor("split-pane", `pane:${paneId}`);
-      await notePlain(owner().daemon);
-      const [before, shown] = [await owner().layout(), await owner().shown()];
-      const cut = cutAt(moment);
-      void owner()
-        .send(request)
-        .catch(() => undefined);
-      await cut;
-      await owner().restart();
-      await owner().isBack();
-      const { scene, daemon } = owner();
-      const isDone = moment === "finalized";
-      const after = await owner().layout();
-      expect(after.workspaceRevision).toBe(before.workspaceRevision + (isDone ? 1 : 0));
-      if (!isDone) expect([after.snapshot, await owner().shown()]).toEqual([before.snapshot, shown]);
-      await requireWhole(scene.sandbox, daemon, await terminalsShown(), moment);
-      const again = await owner().send({ ...request, requestId: `${String(request["requestId"])}-again` });
-      expect(again).toMatchObject({ ok: true, appliedRevision: before.workspaceRevision + 1 });
-      await requireWhole(scene.sandbox, daemon, await terminalsShown(), moment);
-      expect(Object.keys((await owner().shown()).panes)).toHaveLength(2);
-      const audited = auditOf(scene.sandbox).filter(({ requestId }) => requestId === request["requestId"]);
-      expect(audited.map(({ result }) => result)).toEqual(["error"]);
-      // What ran before goes on, and is shown.
-      await daemon.call("POST", `/api/terminals/${first}/input`, { data: "echo goes-$((40+2))\r" });
-      await owner().page.locator(`[data-terminal="${first}"]`).getByText("goes-42").first().waitFor();
     },
   );
 });

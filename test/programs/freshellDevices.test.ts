@@ -1,8 +1,7 @@
 /** The built command line as a device, against the daemon and real tmux: what two devices do to each other's layouts. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PaneList, TabList } from "../../adapters/freshell/cli/deviceCalls.ts";
-import type { DeviceEntry } from "../../protocol/api/freshell/rpc.ts";
 import type { TerminalEntry } from "../../protocol/api/freshell/freshellHttp.ts";
 import type { FreshellScene } from "../support/freshell/freshellScene.ts";
 import { AUTH_TOKEN, freshellScene } from "../support/freshell/freshellScene.ts";
@@ -68,20 +67,6 @@ describe("this device", () => {
     expect([after?.status, after?.pid]).toEqual(["running", before?.pid]);
   });
 
-  test("F048 F091 what cannot be made leaves neither a pane nor a process", async () => {
-    const path = scene.sandbox.path("home/.freshell/cli-layout.json");
-    const [layout, before] = [readFileSync(path, "utf8"), await terminals()];
-    expect(await scene.refusal("new-tab", "--cwd", "/nowhere")).toMatchObject({
-      exitCode: 2,
-      code: "INVALID_ARGUMENT",
-    });
-    expect(await scene.refusal("new-tab", "--shell", "/no/shell")).toMatchObject({
-      exitCode: 2,
-      code: "INVALID_ARGUMENT",
-    });
-    expect([readFileSync(path, "utf8"), await terminals()]).toEqual([layout, before]);
-  });
-
   test("F032 F160 ten commands at once are ten tabs and ten revisions, and one key is one tab", async () => {
     const { workspaceRevision, tabs } = await scene.data<TabList>("list-tabs");
     await Promise.all(Array.from({ length: 10 }, (_, at) => scene.data("new-tab", "-n", `many-${at}`)));
@@ -94,18 +79,6 @@ describe("this device", () => {
     expect(two).toEqual(one);
     expect((await scene.data<TabList>("list-tabs")).tabs).toHaveLength(after.tabs.length + 1);
     expect(existsSync(scene.sandbox.path("home/.freshell/cli-device.lock"))).toBe(false);
-  });
-
-  test("F030 F167 F168 F169 it is online for as long as a command needs it", async () => {
-    const status = await scene.data<DeviceEntry>("device-status");
-    expect(status).toMatchObject({ online: false, deviceType: "cli" });
-    const phone = another("phone");
-    await phone.login();
-    const away = await phone.refusal("list-tabs", "--device", status.deviceId);
-    expect(away).toMatchObject({ exitCode: 5, code: "DEVICE_OFFLINE" });
-    const stale = await phone.data<TabList>("list-tabs", "--device", status.deviceId, "--allow-stale");
-    expect(stale).toMatchObject({ source: "cache", ownerOnline: false, ownerDeviceId: status.deviceId });
-    expect(stale.tabs.length).toBeGreaterThan(9);
   });
 });
 
@@ -172,18 +145,5 @@ describe("another device that runs", () => {
       code: "DEVICE_OFFLINE",
     });
     expect(await terminals()).toContain(terminalId);
-  });
-
-  test("F066 F183 F214 F243 its refusals come through", async () => {
-    const id = "nobody-s-device";
-    expect(await scene.refusal("list-tabs", "--device", id)).toMatchObject({ exitCode: 3, code: "NOT_FOUND" });
-    const conflict = await scene.refusal("new-tab", "--expected-revision", "1");
-    expect(conflict).toMatchObject({ exitCode: 7, code: "REVISION_CONFLICT" });
-    expect(conflict.details["currentRevision"]).toBeGreaterThan(1);
-    await scene.data("new-tab", "-n", "twin");
-    await scene.data("new-tab", "-n", "twin");
-    const ambiguous = await scene.refusal("kill-tab", "--target", "tab-name:twin");
-    expect(ambiguous).toMatchObject({ exitCode: 4, code: "AMBIGUOUS_TARGET" });
-    expect(ambiguous.details["matches"]).toHaveLength(2);
   });
 });

@@ -7,6 +7,7 @@ import { eventually } from "../support/clock/eventually.ts";
 import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";
 import { FakeOwner, requestOf } from "../support/freshell/fakeOwner.ts";
 import {
+  argsFor,
   auditOf,
   type Daemon,
   type Hybrid,
@@ -35,15 +36,8 @@ async function ownerAt(daemon: Daemon, before?: FakeOwner): Promise<FakeOwner> {
   return owner;
 }
 
-async function requestFor(daemon: Daemon, hybrid: Hybrid, owner: FakeOwner): Promise<object> {
-  const fields = { expectedRevision: owner.revision };
-  if (hybrid === "respawn-pane") return requestOf(hybrid, "desk", { target: "pane:p1" }, fields);
-  if (hybrid === "split-pane") {
-    return requestOf(hybrid, "desk", { target: "pane:p1", direction: "horizontal", shell: "/bin/sh" }, fields);
-  }
-  const { json } = await daemon.call("POST", "/api/terminals", { shell: "/bin/sh" });
-  return requestOf(hybrid, "desk", { target: `terminal:${String(json["terminalId"])}`, to: "pane:p1" }, fields);
-}
+const requestFor = async (daemon: Daemon, hybrid: Hybrid, owner: FakeOwner): Promise<object> =>
+  requestOf(hybrid, "desk", await argsFor(daemon, hybrid, "pane:p1"), { expectedRevision: owner.revision });
 
 /** Calls `end` at the step: before the owner responds to its frame, or right behind its place, while the server acts. */
 function endAt(owner: FakeOwner, step: Step, end: () => void, isApplied: boolean): Promise<void> {

@@ -3,12 +3,11 @@
  * after, the next command is the device again, and no terminal is without a trace (F089–F092, docs/contracts/freshell.md).
  */
 import { expect, test } from "vitest";
-import { leavesOf } from "../../protocol/api/freshell/deviceLayout.ts";
 import type { DeviceEntry, DeviceLayoutResponse } from "../../protocol/api/freshell/rpc.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
 import { FRESHELL_TOKEN } from "../support/daemon/freshellFixture.ts";
-import { auditOf, HYBRIDS, notePlain, requireWhole, serve } from "../support/freshell/hybridKills.ts";
+import { auditOf, HYBRIDS, notePlain, requireWhole, serve, terminalsIn } from "../support/freshell/hybridKills.ts";
 import { WatchedWay } from "../support/freshell/watchedWay.ts";
 
 /** Where it is killed: before it hears, behind its response, before it hears the end, with the end saved and told to nobody. */
@@ -78,16 +77,12 @@ test.each(HYBRIDS)("the command line that is the owner is killed at each step of
     const isDone = moment === "finalized";
     expect([what, after.workspaceRevision]).toEqual([what, before.workspaceRevision + (isDone ? 1 : 0)]);
     if (!isDone) expect([what, after.snapshot]).toEqual([what, before.snapshot]);
-    const shownIn = ({ snapshot }: DeviceLayoutResponse): readonly string[] =>
-      Object.values(snapshot.layouts)
-        .flatMap((tree) => leavesOf(tree))
-        .flatMap(({ content }) => (content.kind === "terminal" ? [content.terminalId] : []));
-    await requireWhole(sandbox, daemon, shownIn(after), what);
+    await requireWhole(sandbox, daemon, terminalsIn(after), what);
     // Nothing is held: the place, the lock, the device.
     await run(...line);
     const again = await layout();
     expect([what, again.workspaceRevision]).toEqual([what, after.workspaceRevision + 1]);
-    await requireWhole(sandbox, daemon, shownIn(again), what);
+    await requireWhole(sandbox, daemon, terminalsIn(again), what);
     before = again;
   }
 });

@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { FreshellWaitResponse } from "../../protocol/api/freshell/freshellHttp.ts";
 import type { SessionEntry } from "../../protocol/api/freshell/sessionEvents.ts";
 import { eventually } from "../support/clock/eventually.ts";
-import { CAPABILITIES, FreshellClient } from "../support/daemon/freshellFixture.ts";
 import { FAKE_CLAUDE, FAKE_CODEX, isAlive } from "../support/freshell/agentScene.ts";
 import { AUTH_TOKEN, type FreshellScene, freshellScene } from "../support/freshell/freshellScene.ts";
 
@@ -47,33 +46,6 @@ describe("the command line", () => {
     expect(await scene.refusal("session-wait", "--target", "session:sdk:nobody", "--exit")).toMatchObject({
       exitCode: 3,
     });
-  });
-
-  test("F142 F143 a codingcli session by its program's name", async () => {
-    const { sessionId } = await scene.data<SessionEntry>(
-      "session-create",
-      "--provider=codingcli",
-      "--coding-provider=codex",
-      "--prompt=hi",
-    );
-    const target = `session:codex:${sessionId}`;
-    await scene.data("session-wait", "--target", target, "-p", "prompt: hi", "--from", "tail:20", "--exit");
-    const refused = ["session-create", "--provider", "codingcli", "--coding-provider", "gemini", "--prompt", "hi"];
-    expect(await scene.refusal(...refused)).toMatchObject({ exitCode: 2, message: "Provider not supported: gemini" });
-  });
-
-  test("F011 a session made over /ws is there when its connection is gone", async () => {
-    const client = await FreshellClient.open(scene.url);
-    client.send({ type: "hello", token: AUTH_TOKEN, capabilities: CAPABILITIES });
-    client.send({ type: "sdk.create", requestId: "r" });
-    const { sessionId } = await client.next("sdk.created");
-    client.socket.close();
-    await client.closed;
-    const [entry] = await scene.data<readonly SessionEntry[]>("session-list");
-    expect(entry).toMatchObject({ provider: "sdk", sessionId });
-    const target = `session:sdk:${String(sessionId)}`;
-    await scene.data("session-send", "--target", target, "echo hello");
-    await scene.data("session-wait", "--target", target, "-p", "hello", "--from", "tail:5");
   });
 });
 

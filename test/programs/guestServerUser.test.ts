@@ -1,8 +1,7 @@
 /** What the user notices of a guest: that somebody is attached, and nothing else (docs/tmuxFacts.md 31, 32). */
-import { spawnSync } from "node:child_process";
+import { spawnSync, spawn } from "node:child_process";
 import { expect, test } from "vitest";
 import { eventually } from "../support/clock/eventually.ts";
-import { guestDaemon } from "../support/daemon/guestDaemon.ts";
 import {
   ECHOING,
   attached,
@@ -17,6 +16,29 @@ import {
 } from "../support/tmux/guestFixture.ts";
 import { collectUntil } from "../support/tmux/output.ts";
 import { text } from "../support/tmux/panePrograms.ts";
+import { guestEngine } from "../support/daemon/cliBuild.ts";
+
+/** Runs until it is killed; resolves once it watches this pane. */
+async function guestDaemon(socketPath: string, pane: string): Promise<{ kill(signal: NodeJS.Signals): void }> {
+  const body = `
+    const { startGuestServer, systemClock } = await import(${JSON.stringify(guestEngine())});
+    const server = await startGuestServer({
+      socketPath: ${JSON.stringify(socketPath)}, env: process.env, clock: systemClock,
+    });
+    const ignore = () => undefined;
+    server.output(${JSON.stringify(pane)}).subscribe({ advanced: ignore, gap: ignore, exited: ignore, closed: ignore });
+    await server.capture(${JSON.stringify(pane)});
+    console.log("watching");
+    setInterval(ignore, 1000);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", body], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.once("data", () => resolve());
+    child.once("exit", (code) => reject(new Error(`the guest ended with ${code}`)));
+  });
+  return { kill: (signal) => void child.kill(signal) };
+}
 
 test("everything is as before after guests have come, watched every pane and gone", async () => {
   await using fixture = await guestFixture((socket) => {

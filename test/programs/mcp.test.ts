@@ -92,7 +92,9 @@ test("a daemon that is not there is started, and stderr says so; --no-autostart 
     );
     expect(await mcp.call("list", {})).toMatchObject({ servers: [{ name: "main", state: "ready" }] });
   } finally {
-    for (const [, each] of mcp.stderr().matchAll(/process (\d+)/g)) endProcess(Number(each));
+    const started = [...mcp.stderr().matchAll(/one was started \(pid (\d+)\)/g)];
+    for (const [, each] of started) endProcess(Number(each));
+    expect(started).toHaveLength(2);
   }
 });
 

@@ -3,9 +3,11 @@
  * and the command line records screens for them and holds them against these.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readRecordedScreens } from "../../daemon/readiness/recordedScreens.ts";
-import { behind, type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { behind, type CliSandbox, cliSandbox, type Finished, type Running } from "../support/daemon/cliSandbox.ts";
 import claude from "../../adapters/agents/claude/profile.json" with { type: "json" };
 
 const { source: _, seenWith: __, ...base } = claude;
@@ -91,6 +93,51 @@ test("one is used, a broken one is named, and screens are recorded for the first
     code: 0,
     state: { mine: "in use, 2 of 3 recorded screens right, wrong: not so" },
   });
+});
+
+test("an agent of a new version is named by `profiles check` until a profile for that version is there", async () => {
+  await using sandbox = cliSandbox();
+  const [directory, folder] = [sandbox.path("config/tmuxwire/profiles"), sandbox.path("node_modules/mine")];
+  for (const made of [directory, folder]) mkdirSync(made, { recursive: true });
+  const own = (file: string, more: object): void =>
+    writeFileSync(join(directory, file), JSON.stringify({ ...mine, ...more }));
+  const bin = sandbox.binaries("node_modules/mine/bin", {
+    mine: "#!/bin/sh\nprintf 'new: '\nwhile read line; do :; done\n",
+  });
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "mine", version: "1.2" }));
+  own("mine.json", {});
+  await sandbox.serve([], { env: { PATH: behind(bin) } });
+  const check = (...args: string[]): Promise<Finished> => sandbox.run(["profiles", "check", ...args]);
+
+  expect(await check("mine")).toMatchObject({ code: 0, stdout: "no agent runs\n" });
+  expect(await check("mien")).toMatchObject({ code: 3, stderr: expect.stringMatching(/neither an agent/) as string });
+  await sandbox.run(["new", "work", "--", "mine"]);
+  await eventually(async () =>
+    (await sandbox.run(["agents"])).stdout.includes("unknown: new version 1.2, not known yet"),
+  );
+  const unknown = await check();
+  expect(unknown.code).toBe(1);
+  expect(unknown.stdout).toMatch(/^mine +mine +1\.2 +1\.0 +unknown +rules: none match its screen$/m);
+  expect(JSON.parse((await check("--json")).stdout)).toEqual({
+    agents: [
+      expect.objectContaining({
+        name: "mine",
+        version: "1.2",
+        seenWith: "1.0",
+        why: "new version 1.2, not known yet",
+        promptBox: null,
+        screen: "unknown",
+        matching: { asking: [], busy: [], busyFooter: [], ready: [] },
+      }),
+    ],
+  });
+
+  own("newer.json", { seenWith: ["1.2"], versions: ">=1.2", screen: { ...mine.screen, ready: ["^new:"] } });
+  expect(await check("mine")).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/ 1\.2 .* recognised$/m) as string,
+  });
+  expect((await sandbox.run(["profiles"])).stdout).toMatch(/^mine +agent +own +1\.2 +in use for >=1\.2$/m);
 });
 
 test("a directory that cannot be read is named in the log and by `profiles`, and stops nothing", async () => {

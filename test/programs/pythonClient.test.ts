@@ -90,6 +90,7 @@ def code_of(call):
     except TmuxwireError as error:
         return error.code, error.status, sorted(error.details)
 
+print(client.agents(), client.agents(server="main", state="ready"), code_of(lambda: client.agent("none")), code_of(lambda: client.rename_agent("none", "api")))
 print([one["name"] for one in client.servers()], [one["name"] for one in server.sessions()], len(server.panes()))
 print(pane.run("sh -c 'exit 7'", timeout=30)["exitCode"])
 print(code_of(lambda: pane.wait({"pattern": {"literal": "never"}}, timeout=0.05)))
@@ -117,6 +118,7 @@ test.skipIf(!hasPython)("run, wait, submit, errors by their codes, over the sock
   const { stdout, stderr, code } = await python(sandbox, CALLS, { URL: url }).finished;
   expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
   expect(stdout.trimEnd().split("\n")).toEqual([
+    "[] [] ('NOT_FOUND', 404, []) ('NOT_FOUND', 404, [])",
     "['main'] ['work'] 1",
     "7",
     "('TIMEOUT', 408, ['elapsedMs', 'gaps', 'predicates', 'timeoutMs'])",

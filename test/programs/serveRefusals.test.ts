@@ -1,39 +1,24 @@
 /** What keeps the daemon from starting: one clear line on stderr, exit code 1, and nothing left running. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
-import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import { builtCli } from "../support/daemon/cliBuild.ts";
 import type { CliSandbox, RunOptions } from "../support/daemon/cliSandbox.ts";
-import { behind, cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { cliSandbox } from "../support/daemon/cliSandbox.ts";
 
-async function refusal(sandbox: CliSandbox, args: readonly string[], options?: RunOptions, code = 1): Promise<string> {
+async function refusal(sandbox: CliSandbox, args: readonly string[], options?: RunOptions): Promise<string> {
   const finished = await sandbox.run(["serve", ...args], options);
-  expect(finished).toMatchObject({ code, stdout: "" });
+  expect(finished).toMatchObject({ code: 1, stdout: "" });
   expect(finished.stderr).toMatch(/^tmuxwire: [^\n]+\n$/);
   return finished.stderr;
 }
 
 const NATIVE = ["--only", "native", "--port", "0"];
 const ADDIN = ["--only", "addin", "--http", "--addin-port", "0"];
-
-describe("settings", () => {
-  test("that cannot be used are named", async () => {
-    await using sandbox = cliSandbox();
-    expect(await refusal(sandbox, ["--addin-mode", "both"])).toMatch(/--addin-mode must be "tmux" or "stub"/);
-  });
-
-  test("an adapter that does not exist is a mistake of usage", async () => {
-    await using sandbox = cliSandbox();
-    expect(await refusal(sandbox, ["--only", "addin,nope"], {}, 2)).toMatch(
-      /--only takes addin, native, team, dashboard, freshell; "nope"/,
-    );
-  });
-});
 
 describe("tmux", () => {
   test.each([NATIVE, ADDIN])("is not there", async (...args) => {
@@ -49,21 +34,6 @@ describe("tmux", () => {
     const PATH = sandbox.binaries("bin", {});
     const daemon = sandbox.start(["serve", ...ADDIN, "--addin-mode", "stub"], { env: { PATH } });
     expect(await daemon.line(/stub mode/)).toBeTruthy();
-  });
-
-  test.each([
-    ["3.1c", /tmux 3\.1c is too old; install tmux 3\.2 or newer/],
-    ["2.9", /too old/],
-  ])("is %s", async (version, message) => {
-    await using sandbox = cliSandbox();
-    const PATH = behind(sandbox.binaries("bin", { tmux: `#!/bin/sh\necho "tmux ${version}"\n` }));
-    expect(await refusal(sandbox, NATIVE, { env: { PATH } })).toMatch(message);
-  });
-
-  test("is something else", async () => {
-    await using sandbox = cliSandbox();
-    const PATH = behind(sandbox.binaries("bin", { tmux: "#!/bin/sh\necho nonsense >&2\nexit 3\n" }));
-    expect(await refusal(sandbox, NATIVE, { env: { PATH } })).toMatch(/tmux -V failed/);
   });
 
   test("is held by another daemon, whose socket it is", async () => {
@@ -83,22 +53,6 @@ describe("tmux", () => {
 });
 
 describe("ports", () => {
-  test.each([
-    ["native", ["--only", "native", "--port"], /port \d+ on 127\.0\.0\.1 is in use: .* --port or TMUXWIRE_PORT/],
-    ["addin", ["--only", "addin", "--http", "--addin-port"], /is in use: .* PORT or --addin-port/],
-  ])("the %s port is in use", async (_name, args, message) => {
-    await using sandbox = cliSandbox();
-    const server = createServer().listen(0, "127.0.0.1");
-    await once(server, "listening");
-    try {
-      const { port } = server.address() as { port: number };
-      expect(await refusal(sandbox, [...args, String(port)])).toMatch(message);
-      expect(existsSync(sandbox.socketPath)).toBe(false);
-    } finally {
-      server.close();
-    }
-  });
-
   test.each([
     ["--host or TMUXWIRE_HOST", NATIVE, "--host"],
     ["HOST or --addin-host", ADDIN, "--addin-host"],
@@ -141,7 +95,7 @@ describe("ports", () => {
 
   test("too few open files for anything", async () => {
     await using sandbox = cliSandbox();
-    const limited = spawn("/bin/sh", ["-c", `ulimit -n 64; exec "$0" "$@"`, process.execPath, builtCli(), "serve"], {
+    const limited = spawn("/bin/sh", ["-c", `ulimit -n 96; exec "$0" "$@"`, process.execPath, builtCli(), "serve"], {
       env: { ...sandbox.env },
       cwd: sandbox.root,
       stdio: ["ignore", "pipe", "pipe"],
@@ -149,67 +103,17 @@ describe("ports", () => {
     const { code, stdout, stderr } = await sandbox.adopt(limited).finished;
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(
-      /^tmuxwire: the limit of 64 open files is too low, at least \d+ .*: run `ulimit -n \d+`.*\n$/,
+      /^tmuxwire: the limit of 96 open files is too low, at least \d+ .*: run `ulimit -n \d+`.*\n$/,
     );
   });
 });
 
-describe("certificates", () => {
-  test("that cannot be used are named", async () => {
-    await using sandbox = cliSandbox();
-    const [key, cert] = [sandbox.path("key.pem"), sandbox.path("cert.pem")];
-    const env = { PI_FOR_EXCEL_KEY_PATH: key, PI_FOR_EXCEL_CERT_PATH: cert };
-    const args = ["--only", "addin", "--addin-port", "0", "--addin-mode", "stub"];
-    expect(await refusal(sandbox, args, { env })).toMatch(/key\.pem does not exist/);
-    writeFileSync(key, "rubbish");
-    writeFileSync(cert, "rubbish");
-    expect(await refusal(sandbox, args, { env })).toMatch(/cert\.pem is not a PEM certificate/);
-  });
-});
-
 describe("sockets and their directories", () => {
-  test("a directory that others can enter", async () => {
-    await using sandbox = cliSandbox();
-    const directory = dirname(sandbox.socketPath);
-    mkdirSync(directory);
-    chmodSync(directory, 0o755);
-    expect(await refusal(sandbox, NATIVE)).toMatch(/is accessible to others \(mode 0755\): run `chmod 700/);
-    expect((statSync(directory).mode & 0o777).toString(8)).toBe("755");
-  });
-
-  test("a directory that is a link", async () => {
-    await using sandbox = cliSandbox();
-    mkdirSync(sandbox.path("elsewhere"), { mode: 0o700 });
-    symlinkSync(sandbox.path("elsewhere"), dirname(sandbox.socketPath));
-    expect(await refusal(sandbox, NATIVE)).toMatch(/is a symbolic link; use the directory it points to/);
-  });
-
-  test("a path that is too long for a socket", async () => {
-    await using sandbox = cliSandbox();
-    const long = sandbox.path("run", "d".repeat(100), "s.sock");
-    expect(await refusal(sandbox, [...NATIVE, "--socket", long])).toMatch(/bytes long, but the system allows 107/);
-    expect(await refusal(sandbox, [...NATIVE, "--tmux-socket", long])).toMatch(/bytes long, but the system allows 107/);
-  });
-
   test("a file that is no socket is not touched", async () => {
     await using sandbox = cliSandbox();
     mkdirSync(dirname(sandbox.socketPath), { mode: 0o700 });
     writeFileSync(sandbox.socketPath, "precious");
     expect(await refusal(sandbox, NATIVE)).toMatch(/exists and is not a socket; move it away/);
     expect(existsSync(sandbox.socketPath)).toBe(true);
-  });
-});
-
-describe("the token file", () => {
-  test.each([
-    [0o644, "k".repeat(43), /token is readable by others \(mode 0644\).*; remove it, and a new one will be created/],
-    [0o600, "short", /holds no token/],
-  ])("with mode %o and %s", async (mode, text, message) => {
-    await using sandbox = cliSandbox();
-    mkdirSync(dirname(sandbox.tokenPath), { mode: 0o700 });
-    writeFileSync(sandbox.tokenPath, text);
-    chmodSync(sandbox.tokenPath, mode);
-    expect(await refusal(sandbox, NATIVE)).toMatch(message);
-    expect(existsSync(sandbox.tmuxSocketPath)).toBe(false);
   });
 });

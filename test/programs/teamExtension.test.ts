@@ -41,8 +41,9 @@ test("start, list, attach and capture return what the endpoints return", async (
   expect(team.prompts()).toMatchObject([{ text: "go", cwd: project }]);
   expect(team.teamd.threads.get("thread-0001")?.messages).toMatchObject([{ from: LEADER }]);
   const sessionName = "worker-1";
-  // Two captures are the same only of a screen that stands still.
+  // Two captures are the same only of a screen that stands still, two lists of a worker that does.
   await eventually(async () => !JSON.stringify(await team.call("capture", { sessionName })).includes("Working"));
+  await eventually(async () => JSON.stringify((await team.call("list")).json).includes('"state":"ready"'));
   for (const [operation, input] of [
     ["list", { sessionPrefix: "worker" }],
     ["attach", { sessionName }],

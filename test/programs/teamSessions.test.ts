@@ -1,6 +1,7 @@
 /** Listing, attaching, capturing: on real tmux, beside tmux's own replies (docs/contracts/team.md). */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { spawn } from "@homebridge/node-pty-prebuilt-multiarch";
 import { describe, expect, test } from "vitest";
@@ -8,6 +9,8 @@ import { TeamServers } from "../../adapters/team/teamServers.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { type TeamFixture, teamFixture } from "../fixtures/team/teamFixture.ts";
+import { callJson } from "../support/daemon/nativeServer.ts";
+import { AgentChannel } from "../support/agents/agentPrograms.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { keepsPanes } from "../support/tmux/tmuxWords.ts";
 
@@ -43,6 +46,13 @@ describe("list", () => {
       dead: false,
       exitStatus: null,
       attached: 0,
+      thread: "thread-0001",
+      worker: null,
+      agent: null,
+      state: null,
+      since: null,
+      task: "do it",
+      cwd: null,
     });
     expect(await list("p")).toMatchObject([{ name: "p-1" }, { name: "p-2" }]);
     expect(await list("q")).toMatchObject([{ name: "q-1" }]);
@@ -51,6 +61,29 @@ describe("list", () => {
     expect((await team.call("list", { sessionPrefix: "*" })).json).toMatchObject({
       error: { code: "invalid_identifier" },
     });
+  });
+
+  test("tells of the agent that works in a session, which the native API has under the same name", async () => {
+    await using team = await teamFixture();
+    await team.start({ cwd: team.home });
+    const list = async () => (await team.call("list")).json as { sessions: Record<string, unknown>[] };
+    await eventually(async () => (await list()).sessions[0]?.["state"] === "ready");
+    const name = `team-${team.teamd.teamId}`;
+    expect((await list()).sessions).toMatchObject([
+      { name: "worker-1", worker: "worker-1", agent: "pi", task: "do it", thread: "thread-0001" },
+    ]);
+    const get = async (path: string) =>
+      (await callJson(team.url, "GET", path, undefined, { authorization: `Bearer ${team.token}` })).json;
+    expect(await get("/v1/servers")).toMatchObject({ servers: [{ name: "main" }, { name, state: "ready" }] });
+    expect(await get("/v1/agents")).toMatchObject({
+      agents: [{ name: "worker-1", server: name, session: "worker-1", startedBy: `team:${team.teamd.teamId}` }],
+    });
+    expect((await get("/readyz"))["servers"]).toEqual({ main: "ready" });
+    await team.servers.close();
+    expect([await get("/v1/agents"), (await get("/v1/servers"))["servers"]]).toMatchObject([
+      { agents: [] },
+      [{ name: "main" }],
+    ]);
   });
 
   test("of a team that has no server is empty and starts none, also behind a socket that was left", async () => {
@@ -255,6 +288,52 @@ describe("capture", () => {
     await team.teamd.stop();
     const none = await team.call("capture", { sessionName: "worker-1", threadId });
     expect([none.status, none.json]).toMatchObject([503, { error: { code: "teamd_unavailable" } }]);
+  });
+});
+
+describe("a worker", () => {
+  test("is killed with its session, and nobody else's is", async () => {
+    await using team = await teamFixture(stays);
+    for (const sessionName of ["worker-1", "worker-10"]) await team.start({ sessionName });
+    expect((await team.call("kill", { sessionName: "worker-1" })).json).toEqual({ sessionName: "worker-1", ok: true });
+    expect((await team.call("list")).json["sessions"]).toMatchObject([{ name: "worker-10", dead: false }]);
+    const gone = await team.call("kill", { sessionName: "worker-1" });
+    expect([gone.status, gone.json]).toMatchObject([404, { error: { code: "session_not_found" } }]);
+  });
+
+  test("is restarted in its directory and under its name; its start is not repeated", async () => {
+    await using team = await teamFixture();
+    const request = { taskPrompt: "once", cwd: team.home, idempotencyKey: "k" };
+    const { json: started } = await team.start(request);
+    const { json } = await team.call("restart", { sessionName: "worker-1" });
+    // The stand-in says nothing of its conversation, so there is none to go on with.
+    expect(json).toMatchObject({ sessionName: "worker-1", resumed: false, state: "ready" });
+    expect(json["paneId"]).not.toBe(started["paneId"]);
+    expect(team.tmux("display-message", "-p", "-t", "=worker-1:", "#{pane_start_path}").trim()).toBe(team.home);
+    expect((await team.start(request)).json).toMatchObject({ created: false, outcome: "submitted" });
+    expect(team.prompts()).toMatchObject([{ text: "once" }]);
+    const agents = () => team.call("list");
+    await eventually(async () => JSON.stringify((await agents()).json).includes('"worker":"worker-1"'));
+  });
+
+  test("can be another agent, with its own profile; one that nobody knows is refused", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "tw-"));
+    await using channel = await AgentChannel.open(directory);
+    const [node = "", file = "", ...args] = channel.argv("inkPrompt");
+    const program = `#!${node}\nprocess.argv.push(...${JSON.stringify(args)});\nimport(${JSON.stringify(file)});\n`;
+    writeFileSync(join(directory, "claude"), program, { mode: 0o755 });
+    try {
+      await using team = await teamFixture({ env: { PATH: `${directory}:${process.env["PATH"]}` } });
+      const started = await team.start({ taskPrompt: "be somebody else", agent: "claude" });
+      expect(started.json).toMatchObject({ sessionName: "worker-1", outcome: "submitted", windowName: "claude" });
+      expect(channel.submits()).toEqual(["be somebody else"]);
+      const list = async () => (await team.call("list")).json["sessions"] as Record<string, unknown>[];
+      await eventually(async () => (await list())[0]?.["agent"] === "claude");
+      const { status, json } = await team.start({ agent: "nobody" });
+      expect([status, json]).toMatchObject([400, { error: { code: "invalid_argument" } }]);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
   });
 });
 

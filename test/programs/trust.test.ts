@@ -7,8 +7,7 @@ import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { resolveCertificate } from "../../adapters/kit/trust/certificates.ts";
 import { listen } from "../../adapters/kit/listeners/listen.ts";
-import { nssFolders } from "../../adapters/kit/trust/nssFolders.ts";
-import { trustInstructions } from "../../adapters/kit/trust/trust.ts";
+import { nssFolders, trustInstructions } from "../../adapters/kit/trust/trust.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { NO_BROWSER, startBrowser } from "../support/page/browser.ts";
 

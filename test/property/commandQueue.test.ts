@@ -1,4 +1,5 @@
 /** Pairing: every caller is settled once, with its own replies, whoever gave up, failed or was added meanwhile. */
+import { deepStrictEqual } from "node:assert/strict";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { CommandQueue, type Settle } from "../../daemon/connection/commandQueue.ts";
@@ -44,11 +45,14 @@ class Model {
     this.#lines.push(line);
     const settle: Settle = (outcome) => {
       if ("error" in outcome) this.settled.push(`${id} ${outcome.error.code} ${outcome.error.message}`);
-      else this.settled.push(`${id} ${outcome.replies.map(({ body }) => Buffer.from(body).toString()).join()}`);
+      else
+        this.settled.push(
+          `${id} ${outcome.replies.map(({ body, trailer }) => `${Buffer.from(body).toString()}${trailer}`).join()}`,
+        );
       if (added.addsAnother) this.add({ size: 1, failAt: 9, overflowAt: 9, addsAnother: false });
     };
     this.queue.add(
-      Array.from({ length: added.size }, () => ({ kind: "ours" as const })),
+      Array.from({ length: added.size }, (_unused, at) => ({ kind: "foreign" as const, nonce: `${id}.${at}` })),
       10,
       settle,
     );
@@ -67,16 +71,17 @@ class Model {
     if (!line.abandoned && !ok) this.expected.push(`${id} TMUX_COMMAND_FAILED tmux: no ${id}`);
     else if (!line.abandoned && overflowed) this.expected.push(`${id} RESOURCE_LIMIT`);
     else if (!line.abandoned && last) {
-      this.expected.push(`${id} ${Array.from({ length: sent.size }, (_unused, at) => `${id}.${at}`).join()}`);
+      this.expected.push(`${id} ${Array.from({ length: sent.size }, (_unused, at) => `${id}.${at}+${at}`).join()}`);
     }
     line.abandoned ||= overflowed;
+    deepStrictEqual(this.queue.expect(), { kind: "foreign", nonce: `${id}.${done}` });
     this.queue.reply({
       number: 1,
       client: true,
       ok,
       body: Buffer.from(ok ? `${id}.${done}` : `no ${id}\n`),
       overflowed,
-      trailer: "",
+      trailer: `+${done}`,
     });
   }
 

@@ -24,7 +24,7 @@ const anyBytes = fc.uint8Array({ maxLength: 300 });
 const nearEscapes = fc
   .array(
     fc.oneof(
-      fc.constantFrom("\\", "\\1", "\\13", "\\134", "\\400", "\\08", "8", "\\\\", "7", "/", ":"),
+      fc.constantFrom("\\", "\\1", "\\13", "\\134", "\\377", "\\400", "\\08", "8", "\\\\", "7", "/", ":"),
       fc.integer({ min: 1, max: 70 }).map((length) => "x".repeat(length)),
     ),
     { maxLength: 20 },

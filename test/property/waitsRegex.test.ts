@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { analyseRegex } from "../../daemon/waits/regex/regexAnalysis.ts";
 import { DEFAULT_WAIT_LIMITS } from "../../daemon/waits/waitLimits.ts";
 import { stripAnsi } from "../support/tmux/stripAnsi.ts";
@@ -26,10 +26,8 @@ const { pattern } = fc.letrec<{ pattern: string; term: string; atom: string }>((
     .map(([start, terms, end]) => start + terms.join("") + end),
 }));
 
-const { waits, source, clock } = waitBench({ maxPerTarget: 10_000 });
-afterAll(() => waits.close());
-
 test("a regex under any chunking matches when the whole text has a match", async () => {
+  const { waits, source, clock } = waitBench({ maxPerTarget: 10_000 });
   await fc.assert(
     fc.asyncProperty(pattern, output, cuts, async (text, bytes, places) => {
       const whole = Buffer.from(stripAnsi(bytes)).toString("utf8");

@@ -109,6 +109,67 @@ class Client:
     def server(self, name="main"):
         return Server(self, name)
 
+    def agents(self, server=None, state=None):
+        """The coding agents that run, on every server or on this one, in any state or in this one."""
+        return self.request("GET", ("v1", "agents"), query=_given(server=server, state=state))["agents"]
+
+    def agent(self, agent):
+        """One agent, by its name or id."""
+        return self.request("GET", ("v1", "agents", agent))
+
+    def rename_agent(self, agent, name):
+        return self.request("POST", ("v1", "agents", agent, "rename"), {"name": name})
+
+    def start_agent(self, agent, prompt=None, timeout=None, idempotency_key=None, **more):
+        """Starts a coding agent and gives it a prompt; returns with the outcome.
+
+        Further members as the API takes them: name, cwd, args, environment, program, server, where, resume, worktree.
+        """
+        body = _given(agent=agent, prompt=prompt, timeoutMs=_ms(timeout), **more)
+        return self.request("POST", ("v1", "agents"), body, idempotency_key=idempotency_key)
+
+    def resume_agents(self, agents=None, plan=False):
+        """Brings back agents (their names; default: all) that ran when their tmux server ended, or says what it would do."""
+        which = {"all": True} if agents is None else {"agents": list(agents)}
+        return self.request("POST", ("v1", "agents", "resume"), {**which, "plan": plan})["agents"]
+
+    def worktrees(self):
+        return self.request("GET", ("v1", "worktrees"))["worktrees"]
+
+    def remove_worktree(self, name):
+        """Fails with WRONG_STATE while anything would be lost."""
+        return self.request("DELETE", ("v1", "worktrees", name))
+
+    def tell(self, agent, text, wait=None, timeout=None, idempotency_key=None, **more):
+        """A message for the agent's process alone; `wait` is "taken" or "done". Other members as in the API: when, ttlSec."""
+        body = dict(_given(wait=wait, timeoutMs=_ms(timeout)), text=text, **more)
+        return self.request("POST", self._agent(agent, "messages"), body, idempotency_key=idempotency_key)
+
+    def messages(self, agent=None):
+        return self.request("GET", "/v1/messages", query=_given(agent=agent))["messages"]
+
+    def cancel_message(self, message):
+        return self.request("DELETE", "/v1/messages/" + urllib.parse.quote(message, safe=""))
+
+    def wait_agent(self, agent, *states, timeout=None, **more):
+        """Until the first of ready, asking, done, ended, stalled that is given."""
+        body = dict(_given(timeoutMs=_ms(timeout)), **{"for": list(states)}, **more)
+        return self.request("POST", self._agent(agent, "wait"), body)
+
+    def answer_agent(self, agent, answer, idempotency_key=None, **more):
+        body = dict(more, answer=answer)
+        return self.request("POST", self._agent(agent, "answer"), body, idempotency_key=idempotency_key)
+
+    def interrupt_agent(self, agent):
+        self.request("POST", self._agent(agent, "interrupt"), {})
+
+    def end_agent(self, agent, force=None, timeout=None):
+        return self.request("POST", self._agent(agent, "end"), _given(force=force, timeoutMs=_ms(timeout)))
+
+    @staticmethod
+    def _agent(agent, operation):
+        return "/v1/agents/%s/%s" % (urllib.parse.quote(agent, safe=""), operation)
+
     def request(self, method, path, body=None, query=None, idempotency_key=None):
         """Sends any request of the API, JSON in and JSON out. `path` is a sequence of segments."""
         headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}

@@ -4,8 +4,7 @@
  */
 import { existsSync, readdirSync, rmdirSync } from "node:fs";
 import { dirname, isAbsolute, join, sep } from "node:path";
-import { removeThere } from "./hookFiles.ts";
-import { readWhole, removeFile, replaceWhole } from "../../hooks/wholeFile.ts";
+import { removeUserFile, replaceUserFile, textAt } from "../../hooks/userFiles.ts";
 
 const RECORD = "directories.json";
 
@@ -25,7 +24,7 @@ export function removeMadeDirectories(data: string, files: readonly string[]): v
   const record = join(data, RECORD);
   const before = made(record);
   if (before.length === 0) {
-    removeThere(record);
+    removeUserFile(record);
     return;
   }
   const ofScripts = before.filter((directory) => isAbove(directory, record));
@@ -38,10 +37,10 @@ export function removeMadeDirectories(data: string, files: readonly string[]): v
   if (others.length > 0 || readdirSync(data).some((name) => name !== RECORD)) {
     const left = [...ofScripts, ...others];
     if (left.length > 0) write(record, left);
-    else removeFile(record);
+    else removeUserFile(record);
     return;
   }
-  removeFile(record);
+  removeUserFile(record);
   removeEmpty(ofScripts);
 }
 
@@ -56,7 +55,7 @@ function missingAbove(file: string): readonly string[] {
 /** Empty if the record is unreadable: leaving a directory behind is better than removing someone's. */
 function made(record: string): readonly string[] {
   try {
-    const directories = JSON.parse(Buffer.from(readWhole(record) ?? "").toString()) as unknown;
+    const directories = JSON.parse(textAt(record) ?? "") as unknown;
     if (!Array.isArray(directories)) return [];
     return directories.filter((one): one is string => typeof one === "string" && isAbsolute(one));
   } catch {
@@ -65,7 +64,7 @@ function made(record: string): readonly string[] {
 }
 
 const write = (record: string, directories: readonly string[]): void =>
-  replaceWhole(record, `${JSON.stringify([...new Set(directories)], undefined, 2)}\n`, 0o600);
+  replaceUserFile(record, `${JSON.stringify([...new Set(directories)], undefined, 2)}\n`, 0o600);
 
 function removeEmpty(directories: readonly string[]): void {
   for (const directory of [...directories].sort((a, b) => b.length - a.length)) {

@@ -2,11 +2,10 @@
  * The arguments of `tmuxwire hooks install`, recorded beside the scripts, so that `status` and `uninstall` find the same
  * files and the same dashboard.
  */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { tryParse } from "../../../protocol/api/parse.ts";
-import { readWhole, removeFile, replaceWhole } from "../../hooks/wholeFile.ts";
+import { removeUserFile, replaceUserFile, textAt } from "../../hooks/userFiles.ts";
 
 const installSchema = v.strictObject({ scope: v.picklist(["user", "project"]), settings: v.string(), url: v.string() });
 const installsSchema = v.array(installSchema);
@@ -17,8 +16,7 @@ const recordOf = (data: string, agent: string): string => join(data, `${agent}.i
 /** Newest last; empty if the record is unreadable. */
 function installsOf(data: string, agent: string): readonly HookInstall[] {
   try {
-    const bytes = readWhole(recordOf(data, agent));
-    const record = JSON.parse(Buffer.from(bytes ?? "[]").toString()) as unknown;
+    const record = JSON.parse(textAt(recordOf(data, agent)) ?? "[]") as unknown;
     const parsed = tryParse(installsSchema, record, { mayBeArray: true });
     return parsed.success ? parsed.output : [];
   } catch {
@@ -49,8 +47,8 @@ export function rememberInstall(data: string, agent: string, install: HookInstal
 export function forgetInstall(data: string, agent: string, settings: string): void {
   const left = otherInstalls(data, agent, settings);
   if (left.length > 0) write(data, agent, left);
-  else if (existsSync(recordOf(data, agent))) removeFile(recordOf(data, agent));
+  else removeUserFile(recordOf(data, agent));
 }
 
 const write = (data: string, agent: string, installs: readonly HookInstall[]): void =>
-  replaceWhole(recordOf(data, agent), `${JSON.stringify(installs, undefined, 2)}\n`, 0o600);
+  replaceUserFile(recordOf(data, agent), `${JSON.stringify(installs, undefined, 2)}\n`, 0o600);

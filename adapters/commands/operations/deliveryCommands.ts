@@ -6,7 +6,7 @@ import { NATIVE_MAX_DELIVERY_MS } from "../../../protocol/api/nativeDelivery.ts"
 import type { NativeChooseRequest, NativeDelivery } from "../../client/client.ts";
 import type { CommandCall, OptionSpec } from "../../cli/commandTypes.ts";
 import { readText } from "./inputParts.ts";
-import { operationCommand } from "./operationCommand.ts";
+import { type GivingPositional, operationCommand } from "./operationCommand.ts";
 import { PANE, PANE_OR_THIS, profileNames, timeoutOf } from "./paneArguments.ts";
 import { usageError } from "../../cli/parseCommand.ts";
 
@@ -31,7 +31,7 @@ const WHAT_IT_MEANS: Readonly<Record<NativeDelivery["outcome"], string>> = {
 const noteOf = ({ details }: NativeDelivery): string =>
   details?.screenNote === undefined ? "" : ` (it shows: ${details.screenNote})`;
 
-const DELIVERY_OPTIONS: readonly OptionSpec[] = [
+const KEY_AND_TIMEOUT: readonly OptionSpec[] = [
   {
     name: "key",
     short: "k",
@@ -51,12 +51,33 @@ const DELIVERY_OPTIONS: readonly OptionSpec[] = [
   },
 ];
 
-const idempotencyKey = ({ options }: CommandCall): string | undefined => options.text("key");
+/** Of the commands that answer a question. */
+export const ANSWER_OPTIONS: readonly OptionSpec[] = [
+  {
+    name: "other",
+    type: "text",
+    value: "TEXT",
+    description: "answer with this text instead, through the dialog's own option for it",
+  },
+  { name: "multi", type: "flag", description: "the dialog takes several options, even if only one is given" },
+  { name: "dialog", type: "text", value: "ID", description: "answer only this dialog" },
+  ...KEY_AND_TIMEOUT,
+];
 
-const show = ({ io }: CommandCall, delivery: NativeDelivery): void => {
+export const ANSWER: GivingPositional = {
+  gives: "answer",
+  name: "OPTION",
+  description: "an option, counted from 0, or several with commas between",
+  optional: true,
+  many: true,
+};
+
+export const idempotencyKey = ({ options }: CommandCall): string | undefined => options.text("key");
+
+export const show = ({ io }: CommandCall, delivery: NativeDelivery): void => {
   if (delivery.outcome !== "submitted") io.err(`tmuxwire: ${WHAT_IT_MEANS[delivery.outcome]}${noteOf(delivery)}\n`);
 };
-const exitCode = ({ outcome }: NativeDelivery): number => SUBMIT_EXIT_CODES[outcome];
+export const exitCode = ({ outcome }: NativeDelivery): number => SUBMIT_EXIT_CODES[outcome];
 
 export const submitCommand = operationCommand<NativeDelivery>({
   operation: "submit",
@@ -97,7 +118,7 @@ export const submitCommand = operationCommand<NativeDelivery>({
       default: "guessed",
       complete: profileNames,
     },
-    ...DELIVERY_OPTIONS,
+    ...KEY_AND_TIMEOUT,
   ],
   examples: [
     { line: "tmuxwire submit agent 'fix the failing test'", does: "a prompt" },
@@ -129,38 +150,24 @@ export const chooseCommand = operationCommand<NativeDelivery>({
       "with several arguments, each answers one question, with commas between the options of one. Exit codes are those of " +
       "`submit`.",
   ],
-  positionals: [
-    PANE,
-    {
-      gives: "answer",
-      name: "OPTION",
-      description: "an option, counted from 0, or several with commas between",
-      optional: true,
-      many: true,
-    },
-  ],
+  positionals: [PANE, ANSWER],
   members: [],
-  options: [
-    {
-      name: "other",
-      type: "text",
-      value: "TEXT",
-      description: "answer with this text instead, through the dialog's own option for it",
-    },
-    { name: "multi", type: "flag", description: "the dialog takes several options, even if only one is given" },
-    { name: "dialog", type: "text", value: "ID", description: "answer only this dialog" },
-    ...DELIVERY_OPTIONS,
-  ],
+  options: ANSWER_OPTIONS,
   examples: [
     { line: "tmuxwire choose agent 0", does: "the first option" },
     { line: "tmuxwire choose agent --other 'use the other file'", does: "with your own text" },
     { line: "tmuxwire choose agent 0,2 1", does: "two options of the first question, one of the second" },
   ],
-  input: (call) => ({ answer: answerOf(call), ...timeoutOf(call), dialogId: call.options.text("dialog") }),
+  input: answerInput,
   idempotencyKey,
   show,
   exitCode,
 });
+
+/** @throws AppError INVALID_ARGUMENT */
+export function answerInput(call: CommandCall): object {
+  return { answer: answerOf(call), ...timeoutOf(call), dialogId: call.options.text("dialog") };
+}
 
 /** @throws AppError INVALID_ARGUMENT */
 function answerOf({ options, positionals }: CommandCall): NativeChooseRequest["answer"] {

@@ -25,6 +25,7 @@ export interface OperationCommand<Output> {
   /** Default: the operation's description. */
   readonly details?: readonly string[] | undefined;
   readonly positionals?: readonly GivingPositional[] | undefined;
+  readonly tail?: string | undefined;
   /** The members that become options; default: all that are not positionals. */
   readonly members?: readonly string[] | undefined;
   /** Overrides of the options derived from the schema. */
@@ -55,6 +56,7 @@ export function operationCommand<Output extends object>(command: OperationComman
     summary: helpText(operation.summary),
     details,
     positionals,
+    tail: command.tail,
     options: [...options.values(), ...(command.options ?? []), ...CLIENT_OPTIONS],
     examples,
     run: async (call) => {

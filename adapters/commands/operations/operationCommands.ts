@@ -1,6 +1,18 @@
 /** The command of each operation: the compiler checks that each has one. */
 import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
 import type { CommandSpec } from "../../cli/commandTypes.ts";
+import { agentCommand, agentsCommand, renameAgentCommand } from "./agentCommands.ts";
+import { removeWorktreeCommand, resumeCommand, startCommand, worktreesCommand } from "./agentStartCommands.ts";
+import {
+  agentInterruptCommand,
+  agentMessagesCommand,
+  agentWaitCommand,
+  answerCommand,
+  cancelCommand,
+  endCommand,
+  messagesCommand,
+  tellCommand,
+} from "./agentMessageCommands.ts";
 import { chooseCommand, clearCommand, interruptCommand, submitCommand } from "./deliveryCommands.ts";
 import { lsCommand } from "./lsCommand.ts";
 import { LAYOUT_COMMANDS } from "./windowCommands.ts";
@@ -41,4 +53,19 @@ export const OPERATION_COMMANDS: Readonly<Record<OperationName, CommandSpec>> = 
   stopRecording: stopRecordingCommand,
   deleteRecording: deleteRecordingCommand,
   ...LAYOUT_COMMANDS,
+  listAgents: agentsCommand,
+  showAgent: agentCommand,
+  renameAgent: renameAgentCommand,
+  startAgent: startCommand,
+  resumeAgents: resumeCommand,
+  listWorktrees: worktreesCommand,
+  removeWorktree: removeWorktreeCommand,
+  tell: tellCommand,
+  listMessages: messagesCommand,
+  agentMessages: agentMessagesCommand,
+  cancelMessage: cancelCommand,
+  waitAgent: agentWaitCommand,
+  answerAgent: answerCommand,
+  interruptAgent: agentInterruptCommand,
+  endAgent: endCommand,
 };

@@ -6,7 +6,8 @@ import type { GivingPositional } from "./operationCommand.ts";
 export const PANE: GivingPositional = {
   gives: "pane",
   name: "PANE",
-  description: "a pane such as %5 or 5, a session's name (its active pane), or inside tmux . (this pane)",
+  description:
+    "a pane such as %5 or 5, a session's name (its active pane), an agent's name, or inside tmux . (this pane)",
   isPane: true,
   names: "pane",
 };

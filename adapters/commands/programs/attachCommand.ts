@@ -1,5 +1,11 @@
 /** `tmuxwire attach`: tmux itself in this terminal, on the given server and pane. */
-import type { NativeServer, ServerClient } from "../../client/client.ts";
+import {
+  type NativeAgent,
+  type NativeServer,
+  type NativeSession,
+  type ServerClient,
+  TmuxwireError,
+} from "../../client/client.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { CLIENT_OPTIONS, connect, daemonAddress } from "../connection/clientConnection.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
@@ -31,15 +37,15 @@ export const attachCommand: CommandSpec = {
     const client = await connect(call);
     const { signal } = io;
     const { servers } = await client.perform<{ servers: readonly NativeServer[] }>("listServers", {}, {}, { signal });
-    const server = servers.find(({ name }) => name === client.name);
+    const { serverName, target } = await targetOf(client, wanted, signal);
+    const server = servers.find(({ name }) => name === serverName);
     if (server === undefined)
-      throw new AppError("NOT_FOUND", `there is no server "${client.name}"; run \`tmuxwire servers\``);
+      throw new AppError("NOT_FOUND", `there is no server "${serverName}"; run \`tmuxwire servers\``);
     const { socketPath } = server;
     if (socketPath === null || socketPath === undefined)
-      throw new AppError("INVALID_TARGET", `server "${client.name}" has no tmux socket to attach to`);
+      throw new AppError("INVALID_TARGET", `server "${serverName}" has no tmux socket to attach to`);
     if (url !== undefined && new URL(url).protocol === "https:")
       throw new AppError("INVALID_ARGUMENT", "attach works only with a daemon on this machine");
-    const target = await targetOf(client, wanted, signal);
     const [readOnly, others] = [options.flag("read-only"), options.flag("detach-others")];
     const { TMUX, TMUX_PANE: _pane, ...outside } = io.env;
     const viewer = TMUX?.startsWith(`${socketPath},`) === true ? await viewerOf(io.env, socketPath, TMUX) : undefined;
@@ -67,13 +73,45 @@ async function viewerOf(env: Io["env"], socketPath: string, tmux: string): Promi
   return clients.sort((a, b) => Number(b.isHere) - Number(a.isHere) || b.activity - a.activity)[0]?.name;
 }
 
-/** The target by id, which is unambiguous. @throws TmuxwireError NOT_FOUND */
-async function targetOf(client: ServerClient, wanted: string, signal: AbortSignal): Promise<string> {
+interface Target {
+  readonly serverName: string;
+  /** By id, which is unambiguous. */
+  readonly target: string;
+}
+
+/** An agent may be on another server. @throws TmuxwireError NOT_FOUND */
+async function targetOf(client: ServerClient, wanted: string, signal: AbortSignal): Promise<Target> {
   const sessions = await client.sessions({ signal });
   const session = sessions.find(({ id, name }) => wanted === id || wanted === name);
-  if (session !== undefined && !/^\d+$/.test(wanted)) return session.id;
+  if (session !== undefined && !/^\d+$/.test(wanted)) return { serverName: client.name, target: session.id };
+  const agent = /^[%@$]?\d+$/.test(wanted) ? undefined : await agentNamed(client, wanted, signal);
+  if (agent !== undefined) {
+    const { server: serverName, session: name, window, pane } = agent;
+    const its = await client.perform<{ sessions: readonly NativeSession[] }>(
+      "listSessions",
+      { server: serverName },
+      {},
+      { signal },
+    );
+    return { serverName, target: `${idOf(its.sessions, [name], pane)}:${window}.${pane}` };
+  }
   const pane = await client.pane(wanted).info({ signal });
-  const holder = sessions.find(({ name }) => pane.sessions.includes(name));
-  if (holder === undefined) throw new AppError("NOT_FOUND", `pane ${pane.id} is in no session`);
-  return `${holder.id}:${pane.window}.${pane.id}`;
+  return { serverName: client.name, target: `${idOf(sessions, pane.sessions, pane.id)}:${pane.window}.${pane.id}` };
+}
+
+/** Of the first that has one of these names. @throws AppError NOT_FOUND */
+function idOf(sessions: readonly NativeSession[], names: readonly (string | null)[], pane: string): string {
+  const holder = sessions.find(({ name }) => names.includes(name));
+  if (holder !== undefined) return holder.id;
+  throw new AppError("NOT_FOUND", `pane ${pane} is in no session`);
+}
+
+async function agentNamed(client: ServerClient, agent: string, signal: AbortSignal): Promise<NativeAgent | undefined> {
+  try {
+    const found = await client.perform<NativeAgent>("showAgent", { agent }, {}, { signal });
+    return found.state === "ended" ? undefined : found;
+  } catch (error) {
+    if (error instanceof TmuxwireError && error.code === "NOT_FOUND") return undefined;
+    throw error;
+  }
 }

@@ -3,7 +3,7 @@ import { isFields } from "../../../protocol/text/jsonObject.ts";
 import { ENABLED_KEY } from "../../../daemon/ops/daemonConfig.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { OPT_IN_NAMES } from "../../adapters.ts";
-import { replaceWhole } from "../../hooks/wholeFile.ts";
+import { replaceUserFile } from "../../hooks/userFiles.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import { configFilePath, readConfigFile } from "../connection/configuration.ts";
 
@@ -53,7 +53,7 @@ function change({ io }: CommandCall, edit: (names: readonly string[]) => readonl
   if (names === undefined) throw notUnderstood(path, ENABLED_KEY);
   const wanted = [...new Set(edit(names))];
   if (wanted.length === names.length) return false;
-  replaceWhole(
+  replaceUserFile(
     path,
     `${JSON.stringify({ ...root, [section]: { ...serve, [key]: wanted } }, undefined, 2)}\n`,
     NEW_FILE_MODE,

@@ -18,6 +18,7 @@ export const eventsCommand: CommandSpec = {
       description: "resume after this event, or after the event id of a tree",
     },
     { name: "readiness", type: "flag", description: "report what the programs are doing as well" },
+    { name: "agents", type: "flag", description: "report the coding agents as well" },
     { name: "no-resume", type: "flag", description: "end when the connection is lost instead of reconnecting" },
     ...CLIENT_OPTIONS,
   ],
@@ -28,6 +29,7 @@ export const eventsCommand: CommandSpec = {
       after: options.text("after"),
       resume: !options.flag("no-resume"),
       ...(options.flag("readiness") ? { readiness: true } : {}),
+      ...(options.flag("agents") ? { agents: true } : {}),
       signal: io.signal,
     });
     for await (const event of events) await io.out(`${JSON.stringify(event)}\n`);

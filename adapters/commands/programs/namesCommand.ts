@@ -1,4 +1,5 @@
 /** `tmuxwire names`: the names that completions offer. It fails silently, because an error would disturb completion. */
+import type { ServerClient } from "../../client/client.ts";
 import { connect, CLIENT_OPTIONS } from "../connection/clientConnection.ts";
 import { type CommandCall, type CommandSpec, NAME_KINDS, type NameKind } from "../../cli/commandTypes.ts";
 
@@ -7,7 +8,7 @@ const PLAIN = /^[\w%][\w%@.+-]*$/;
 
 export const namesCommand: CommandSpec = {
   name: "names",
-  summary: "print names of panes, sessions or servers",
+  summary: "print names of panes, sessions, agents or servers",
   details: [
     "One per line, for completions. Prints nothing if no daemon is running, and omits names that a shell would have to quote.",
   ],
@@ -26,14 +27,23 @@ export const namesCommand: CommandSpec = {
   },
 };
 
+/** An older daemon has none. */
+async function agentNames(client: ServerClient, signal: AbortSignal): Promise<readonly string[]> {
+  const listed = client.perform<{ agents: readonly { name: string }[] }>("listAgents", {}, {}, { signal });
+  const { agents } = await listed.catch(() => ({ agents: [] }));
+  return agents.map(({ name }) => name);
+}
+
 async function namesOf(call: CommandCall): Promise<readonly string[]> {
   const { signal } = call.io;
   const client = await connect(call);
   switch (call.positionals[0] as NameKind) {
     case "pane": {
-      const { sessions, panes } = await client.tree({ signal });
-      return [...sessions.map(({ name }) => name), ...panes.map(({ id }) => id)];
+      const [{ sessions, panes }, agents] = await Promise.all([client.tree({ signal }), agentNames(client, signal)]);
+      return [...new Set([...sessions.map(({ name }) => name), ...agents, ...panes.map(({ id }) => id)])];
     }
+    case "agent":
+      return agentNames(client, signal);
     case "session":
       return (await client.sessions({ signal })).map(({ name }) => name);
     case "server": {

@@ -1,8 +1,8 @@
 /** `tmuxwire play`: a recording in this terminal, at its recorded pace. */
 import { resolve } from "node:path";
 import { systemClock } from "../../../daemon/time/clock.ts";
+import { sleep } from "../../../daemon/time/within.ts";
 import { readCast } from "./castFile.ts";
-import type { Io } from "../../cli/cliIo.ts";
 import type { CommandSpec } from "../../cli/commandTypes.ts";
 import { QuietOutput, TERMINAL_AT_REST } from "../../cli/quietOutput.ts";
 
@@ -69,7 +69,7 @@ export const playCommand: CommandSpec = {
         const pauseSec = Math.min(idleSec, Math.max(0, atSec - shownSec));
         shownSec = Math.max(shownSec, atSec);
         dueMs += (pauseSec * 1_000) / speed;
-        await until(dueMs, io);
+        await sleep(systemClock, dueMs - systemClock.nowMs(), io.signal);
         begun = true;
         await io.out(quiet.pass(data), "raw");
       }
@@ -81,19 +81,3 @@ export const playCommand: CommandSpec = {
     return 0;
   },
 };
-
-/** @throws the signal's reason */
-async function until(dueMs: number, { signal }: Io): Promise<void> {
-  if (dueMs <= systemClock.nowMs()) return;
-  await new Promise<void>((done, reject) => {
-    const timer = systemClock.callAt(dueMs, () => {
-      signal.removeEventListener("abort", abort);
-      done();
-    });
-    const abort = (): void => {
-      timer.cancel();
-      reject(signal.reason as Error);
-    };
-    signal.addEventListener("abort", abort, { once: true });
-  });
-}

@@ -1,4 +1,7 @@
-/** `tmuxwire profiles` lists the daemon's profiles of programs; `tmuxwire profile record` records screens for a new one. */
+/**
+ * `tmuxwire profiles` lists the daemon's profiles of programs and checks them against the agents that run; `tmuxwire profile
+ * record` records screens for a new one.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
@@ -7,10 +10,10 @@ import type { ReadinessState } from "../../../daemon/readiness/readiness.ts";
 import { READINESS_STATE_NAMES } from "../../../protocol/api/nativeReadiness.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { readAgents } from "../../agents/catalogue.ts";
-import { readWhole, replaceWhole } from "../../hooks/wholeFile.ts";
+import { readUserFile, replaceUserFile } from "../../hooks/userFiles.ts";
 import { CLIENT_OPTIONS, connect } from "../connection/clientConnection.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
-import { JSON_OPTION, printResult } from "../../cli/jsonOutput.ts";
+import { printResult } from "../../cli/jsonOutput.ts";
 import type { Io } from "../../cli/cliIo.ts";
 import { PANE } from "../operations/paneArguments.ts";
 import { usageError } from "../../cli/parseCommand.ts";
@@ -29,31 +32,46 @@ interface Row {
 
 export const profilesCommand: CommandSpec = {
   name: "profiles",
-  summary: "list the profiles of programs",
+  summary: "list profiles, or check them against running agents",
   details: [
     "Your own profiles are the *.json files in $XDG_CONFIG_HOME/tmuxwire/profiles (~/.config/tmuxwire/profiles); the daemon " +
       "reads them when it starts. Exits with 2 if one of them, or the directory, is refused.",
+    "`check` compares the screens of all agents, or of those that NAME names, with the profiles as they are on disk now, and " +
+      "exits with 1 unless all are recognised.",
   ],
-  positionals: [],
-  options: [JSON_OPTION],
-  examples: [{ line: "tmuxwire profiles", does: "one line each, with the versions it was tried with" }],
+  positionals: [
+    { name: "ACTION", description: "what to do instead of listing them", choices: ["check"], optional: true },
+    { name: "NAME", description: "an agent's name or id, or a profile's name", optional: true, names: "agent" },
+  ],
+  options: CLIENT_OPTIONS.filter(({ name }) => name !== "server"),
+  examples: [
+    { line: "tmuxwire profiles", does: "one line each, with the versions it was tried with" },
+    { line: "tmuxwire profiles check", does: "which agents are drawn as their profiles do not know them" },
+  ],
   run: async (call: CommandCall): Promise<number> => {
     const directory = directoryOf(call.io);
+    const [action, only] = call.positionals;
     // Loaded here: no other command needs them.
     const { readUserProfiles } = await import("../../../daemon/readiness/userProfiles.ts");
     const { Profiles } = await import("../../../daemon/readiness/profiles.ts");
     const { profilesOf } = await import("../../agents/agentProfiles.ts");
-    const stateIn = await recordedStates(directory);
     const own = readUserProfiles(directory);
-    const names = new Set(own.flatMap(({ profile }) => (profile === undefined ? [] : [profile.name])));
+    const ours = profilesOf(readAgents());
+    const yours = own.flatMap(({ profile }) => profile ?? []);
+    if (action !== undefined) {
+      const { checkAgents } = await import("./profilesCheck.ts");
+      return checkAgents(call, new Profiles(ours, yours), only);
+    }
+    const stateIn = await recordedStates(directory);
+    const names = new Set(yours.filter(({ versions }) => versions === undefined).map(({ name }) => name));
     const profiles: Row[] = [
       ...own.map(({ file, profile, refused }) =>
         profile === undefined
           ? { name: file, kind: "-", source: "own", seenWith: [], state: `refused: ${refused}` }
-          : rowOf(profile, `in use${stateIn(profile)}`),
+          : rowOf(profile, `${inUse(profile)}${stateIn(profile)}`),
       ),
-      ...new Profiles(profilesOf(readAgents())).all.map((profile) =>
-        rowOf(profile, names.has(profile.name) ? "replaced by your own" : "in use"),
+      ...new Profiles(ours).all.map((profile) =>
+        rowOf(profile, names.has(profile.name) ? "replaced by your own" : inUse(profile)),
       ),
     ];
     const rows = profiles.map(({ name, kind, source, seenWith, state }) => [
@@ -120,18 +138,20 @@ export const profileCommand: CommandSpec = {
       lines,
     });
     const file = join(directoryOf(io), `${name}.md`);
-    const before = Buffer.from(readWhole(file) ?? "");
+    const before = Buffer.from(readUserFile(file) ?? "");
     const section = Buffer.from(`${before.length === 0 || before.at(-1) === 10 ? "" : "\n"}${screen}`);
     if (before.length + section.length > MAX_RECORDED_BYTES) {
       throw new AppError("RESOURCE_LIMIT", `${file} is full; move it away or remove screens from it`);
     }
-    replaceWhole(file, Buffer.concat([before, section]), 0o600);
+    replaceUserFile(file, Buffer.concat([before, section]), 0o600);
     await printResult(call, { file, state }, `${file}\n`);
     return 0;
   },
 };
 
 const directoryOf = ({ env, homeDir }: Io): string => runtimePaths(env, homeDir).profilesPath;
+
+const inUse = ({ versions }: Profile): string => (versions === undefined ? "in use" : `in use for ${versions}`);
 
 const rowOf = ({ name, kind, source, seenWith }: Profile, state: string): Row => ({
   name,

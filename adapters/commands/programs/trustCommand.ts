@@ -1,6 +1,5 @@
 /** `tmuxwire trust`: which certificate the add-in's bridge uses, and how to make this system trust it. */
-import { nssFolders } from "../../kit/trust/nssFolders.ts";
-import { trustInstructions } from "../../kit/trust/trust.ts";
+import { nssFolders, trustInstructions } from "../../kit/trust/trust.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import { JSON_OPTION, printResult } from "../../cli/jsonOutput.ts";
 import { configurationOf } from "../connection/configuration.ts";

@@ -5,19 +5,29 @@
  * running.
  */
 import { homedir } from "node:os";
+import { join } from "node:path";
 import { DeliveryEngine } from "../../../daemon/delivery/deliveryEngine.ts";
 import { DeliveryStore } from "../../../daemon/delivery/deliveryStore.ts";
+import { paneEnvironment } from "../../../daemon/ops/environment.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
 import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import { Profiles } from "../../../daemon/readiness/profiles.ts";
+import { localHost } from "../../../daemon/host/localHost.ts";
 import { ptyProblem } from "../../../daemon/host/clients/ptyTransport.ts";
 import { readUserProfiles } from "../../../daemon/readiness/userProfiles.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { WaitManager } from "../../../daemon/waits/waitManager.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { profilesOf } from "../../agents/agentProfiles.ts";
+import { loadTranscripts } from "../../agents/agentTranscript.ts";
 import { type Agent, readAgents } from "../../agents/catalogue.ts";
+import { AgentDirectory } from "../../agents/running/agentDirectory.ts";
+import { AgentMessages } from "../../agents/messages/agentMessages.ts";
+import { AgentWork } from "../../agents/start/agentWork.ts";
+import { noteLeaders } from "../../agents/running/leaders.ts";
+import { AgentStore } from "../../agents/running/agentStore.ts";
 import { type AdapterName, ADAPTERS } from "../../adapters.ts";
 import { OpenParts } from "../../serving/openParts.ts";
 import { sharedRecordings } from "../../serving/sharedRecordings.ts";
@@ -69,24 +79,44 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
     const onListenerError = (error: unknown): void => log.error("wait.listener.failed", { error });
     const waits = new WaitManager({ clock: systemClock, onListenerError });
     open.surfaces.push(() => waits.close());
-    const agents = readAgents();
+    const catalogue = readAgents();
     const readiness = new ReadinessEngine({
-      profiles: openProfiles(options, agents),
+      profiles: openProfiles(options, catalogue),
       clock: systemClock,
       nowUnixMs: Date.now,
       onError: (error) => log.error("readiness.failed", { error }),
     });
     open.rest.push(() => readiness.close());
-    const delivery = openDelivery(options, readiness);
+    const agents = openAgents(options, catalogue, readiness);
+    open.rest.push(() => agents.close());
+    const delivery = openDelivery(options, readiness, agents);
     open.surfaces.push(() => delivery.stop());
     open.rest.push(() => delivery.close());
     const { daemon } = config;
-    const guests = new SharedGuests({ env, log, ringBytes: daemon.ringBytes, open });
+    noteLeaders(agents);
+    const transcripts = await loadTranscripts(catalogue);
+    const agentWork = openAgentWork(options, { agents, catalogue, transcripts, readiness, delivery });
+    open.surfaces.push(async () => agentWork.close());
+    const messages = new AgentMessages({
+      agents,
+      delivery,
+      waits,
+      transcripts: agentWork.transcripts,
+      processes: localHost().processes,
+      clock: systemClock,
+      nowUnixMs: Date.now,
+      onError: (error) => log.error("messages.failed", { error }),
+    });
+    open.surfaces.push(() => messages.close());
+    const guests = new SharedGuests({ env, log, ringBytes: daemon.ringBytes, open, agents });
     const mounts = async (): Promise<readonly MountedPart[]> => [];
     const recordings = sharedRecordings(env, log);
     const context = {
       daemon,
+      catalogue,
       agents,
+      agentWork,
+      messages,
       only,
       env,
       log,
@@ -96,6 +126,8 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
       delivery,
       open,
       guests,
+      servers: new Map<string, TmuxServer>(),
+      unconfigured: new Set<string>(),
       recordings,
       mounts,
     };
@@ -208,7 +240,7 @@ export class NotServed extends AppError {
 
 const notServed = ({ part, error }: Failure): string => `${part.title} is not served: ${oneLine(error.message)}`;
 
-function openDelivery({ env, log }: ServeOptions, readiness: ReadinessEngine): DeliveryEngine {
+function openDelivery({ env, log }: ServeOptions, readiness: ReadinessEngine, agents: AgentDirectory): DeliveryEngine {
   const onMovedAside = (movedTo: string, error: unknown): void =>
     log.error("delivery.store.damaged", { movedTo, error });
   return new DeliveryEngine({
@@ -216,7 +248,41 @@ function openDelivery({ env, log }: ServeOptions, readiness: ReadinessEngine): D
     clock: systemClock,
     nowUnixMs: Date.now,
     store: new DeliveryStore({ path: runtimePaths(env, homedir()).deliveriesPath, nowUnixMs: Date.now, onMovedAside }),
+    onTaken: ({ server, pane, text, process }) => agents.took(server, pane, text, process),
     onError: (error) => log.error("delivery.record.failed", { error }),
+  });
+}
+
+function openAgents(
+  { env, log }: ServeOptions,
+  catalogue: readonly Agent[],
+  readiness: ReadinessEngine,
+): AgentDirectory {
+  return new AgentDirectory({
+    catalogue,
+    readiness,
+    store: new AgentStore({ path: runtimePaths(env, homedir()).agentsPath, nowUnixMs: Date.now, log }),
+    clock: systemClock,
+    nowUnixMs: Date.now,
+    onError: (error) => log.error("agents.failed", { error }),
+  });
+}
+
+function openAgentWork(
+  { env, log }: ServeOptions,
+  parts: Pick<
+    ConstructorParameters<typeof AgentWork>[0],
+    "agents" | "catalogue" | "transcripts" | "readiness" | "delivery"
+  >,
+): AgentWork {
+  const { stateDir } = runtimePaths(env, homedir());
+  return new AgentWork({
+    ...parts,
+    paneEnvironment: paneEnvironment(env),
+    worktreesDirectory: join(stateDir, "worktrees"),
+    clock: systemClock,
+    nowUnixMs: Date.now,
+    log,
   });
 }
 

@@ -2,11 +2,11 @@
  * `tmuxwire service`: writes, removes or checks the files that let the system start the daemon. It enables and starts
  * nothing, because that changes what runs at login; it prints the commands for the user to run.
  */
-import { existsSync, lstatSync, readFileSync, rmSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { replaceKeeping } from "../../../daemon/ops/privateFiles.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
+import { removeUserFile, replaceUserFile, textAt } from "../../hooks/userFiles.ts";
 import { JSON_OPTION, printResult } from "../../cli/jsonOutput.ts";
 import { configurationOf } from "../connection/configuration.ts";
 import type { ServiceFile, ServicePlan } from "./serviceUnits.ts";
@@ -67,7 +67,7 @@ async function show(call: CommandCall, { files, start }: ServicePlan): Promise<n
 async function install(call: CommandCall, plan: ServicePlan): Promise<number> {
   for (const { path, text } of plan.files) {
     requireOurs(path, call);
-    onDisk(path, () => replaceKeeping(path, text, 0o644));
+    replaceUserFile(path, text, 0o644);
   }
   await tell(call, { written: plan.files.map(({ path }) => path), run: plan.start }, "written:", "to start it, run:");
   return 0;
@@ -76,7 +76,7 @@ async function install(call: CommandCall, plan: ServicePlan): Promise<number> {
 async function uninstall(call: CommandCall, plan: ServicePlan): Promise<number> {
   const paths = [...plan.files.map(({ path }) => path), ...plan.links].filter(isThere);
   for (const { path } of plan.files) requireOurs(path, call);
-  for (const path of paths) onDisk(path, () => rmSync(path));
+  for (const path of paths) removeUserFile(path);
   const run = paths.length === 0 ? [] : plan.stop;
   await tell(call, { removed: paths, run }, "removed:", "to stop the running daemon, run:");
   return 0;
@@ -106,26 +106,16 @@ const STATE_TEXTS: Readonly<Record<FileState, string>> = {
 };
 
 function stateOf({ path, text }: ServiceFile): FileState {
-  if (!existsSync(path)) return "missing";
-  return readFileSync(path, "utf8") === text ? "current" : "different";
+  const there = textAt(path);
+  return there === undefined ? "missing" : there === text ? "current" : "different";
 }
 
 function requireOurs(path: string, { options }: CommandCall): void {
-  if (options.flag("force") || !existsSync(path) || readFileSync(path, "utf8").includes(UNIT_MARK)) return;
+  if (options.flag("force") || textAt(path)?.includes(UNIT_MARK) !== false) return;
   throw new AppError("ALREADY_EXISTS", `${path} was not written by tmuxwire: replace or remove it with --force`);
 }
 
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-
-function onDisk(path: string, act: () => void): void {
-  try {
-    act();
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const problem = `cannot change ${path} (${code ?? message}); make its directory writable`;
-    throw new AppError("CONFIGURATION_INVALID", problem, { cause: error });
-  }
-}
 
 async function tell(
   call: CommandCall,

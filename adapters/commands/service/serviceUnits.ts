@@ -4,7 +4,8 @@
  * leave tmux and its programs running, so only the daemon's own process is signalled.
  */
 import { dirname, join } from "node:path";
-import { shellWord } from "../../hooks/hookScript.ts";
+import { baseDir } from "../../../daemon/ops/runtimePaths.ts";
+import { shellWord } from "../../../protocol/text/shellWord.ts";
 import { urlHost } from "../../kit/peers/addresses.ts";
 
 /** The first line of every file that we write; a file without it is not ours. */
@@ -57,10 +58,8 @@ function places(env: ServiceInputs["env"]): [string, string][] {
 export const SYSTEMD_UNIT = "tmuxwire.service";
 
 /** Where systemd looks for a user's units. */
-const unitDirectory = ({ env, homeDir }: Pick<ServiceInputs, "env" | "homeDir">): string => {
-  const base = env["XDG_CONFIG_HOME"];
-  return join(base?.startsWith("/") === true ? base : join(homeDir, ".config"), "systemd", "user");
-};
+const unitDirectory = ({ env, homeDir }: Pick<ServiceInputs, "env" | "homeDir">): string =>
+  join(baseDir(env["XDG_CONFIG_HOME"], join(homeDir, ".config")), "systemd", "user");
 const launchdLog = (homeDir: string): string => join(homeDir, "Library", "Logs", "tmuxwire.log");
 
 /** Where a daemon logs, by how it was started: the journal of a unit, or the first of these files that exists. */

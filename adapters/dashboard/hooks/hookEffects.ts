@@ -172,7 +172,7 @@ const UNCHANGED: HookReply = { state_changed: false, new_state: null };
 const ENTERED: HookReply = { state_changed: true, new_state: "AWAITING_INPUT" };
 
 /** Agents' messages to themselves come through the same hook. */
-const isSystemPrompt = (text: string): boolean =>
+export const isSystemPrompt = (text: string): boolean =>
   ["<task-notification>", "<system-reminder>", "[Request interrupted by user for tool use]"].some((mark) =>
     text.includes(mark),
   );

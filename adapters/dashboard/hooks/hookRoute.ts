@@ -4,12 +4,13 @@
  */
 import { stat } from "node:fs/promises";
 import type { Context } from "hono";
+import { isPaneId } from "../../../protocol/ids.ts";
 import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { within } from "../../../daemon/time/within.ts";
 import type { DashboardContext } from "../dashboardContext.ts";
 import { correlate, type Correlation, isKnown } from "./correlate.ts";
-import { applyHook } from "./hookEffects.ts";
+import { applyHook, isSystemPrompt } from "./hookEffects.ts";
 import type { HookName } from "./hookNames.ts";
 import { type HookRequest, parseHook } from "./hookRequest.ts";
 
@@ -38,8 +39,23 @@ export async function hookRoute(
   if (found.isNew) context.desk.reportCreated(found.agent);
   found.agent.hasHooks = true;
   panes.reported(found.agent, hook);
+  tellRunning(context, name, hook, found);
   const reply = applyHook(context, name, hook, found);
   return c.json({ status: "ok", agent_id: found.agent.record.id, ...reply });
+}
+
+/** What the program in the pane has said of itself. */
+function tellRunning({ running, server }: DashboardContext, name: HookName, hook: HookRequest, { agent }: Correlation) {
+  const pane = agent.record.tmuxPaneId;
+  if (pane === undefined || !isPaneId(pane)) return;
+  const { sessionId, transcriptPath, prompt, lastMessage } = hook;
+  running?.reported(server, pane, {
+    sessionId,
+    transcriptPath,
+    starts: name === "session-start",
+    ...(name === "user-prompt-submit" && prompt !== undefined && !isSystemPrompt(prompt) ? { prompt } : {}),
+    ...(name === "stop" ? { lastMessage } : {}),
+  });
 }
 
 /** Only its pane identifies the agent of an unknown session, once that pane has been listed. */

@@ -6,7 +6,7 @@ import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { SseEvent } from "../../../protocol/text/sse.ts";
 import { foldEvent, agentsFrom, waitingSinceOf } from "./model/agents.ts";
 import { Refused } from "../../pages/askServer.ts";
-import { parseJson } from "../../../protocol/text/jsonObject.ts";
+import type { DashboardAgents } from "../../../protocol/api/dashboard.ts";
 import type { Answer } from "./model/answers.ts";
 import { respondBody } from "./model/answers.ts";
 import type { AnswerProgress, PageState } from "./model/pageState.ts";
@@ -183,8 +183,8 @@ export class Page {
       if (this.#loading !== abort) return;
       this.#loading = undefined;
       if (serverUnixMs !== undefined) this.#learnTime(serverUnixMs);
-      const listed = withAgents(this.#state, agentsFrom(body));
-      const waitingSinceUnixMs = waitingSinceOf(body);
+      const listed = withAgents(this.#state, agentsFrom(body as DashboardAgents));
+      const waitingSinceUnixMs = waitingSinceOf(body as DashboardAgents);
       this.#fold(this.#held, { ...listed, waitingSinceUnixMs, loaded: true, problem: undefined, tokenWanted: false });
     } catch (error) {
       if (this.#loading !== abort) return;
@@ -209,7 +209,7 @@ export class Page {
     let { agents, waitingSinceUnixMs } = from;
     let unknown = false;
     for (const { event, data } of events) {
-      const fields = parseJson(data);
+      const fields = JSON.parse(data) as object;
       if (event === "server_waiting") waitingSinceUnixMs = waitingSinceOf(fields);
       const folded = foldEvent(agents, event, fields);
       agents = folded.agents;

@@ -6,7 +6,7 @@
 import type { AddresseeRequest } from "../../../daemon/delivery/pane/addressee.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
-import { AskOnce } from "../../../daemon/time/askOnce.ts";
+import { SingleFlight } from "../../../daemon/time/singleFlight.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
@@ -314,13 +314,13 @@ class PaneLink {
   unsubscribe: (() => void) | undefined;
   retries = 0;
   retry: Timer | undefined;
-  readonly #measuring: AskOnce;
+  readonly #measuring: SingleFlight;
 
   /** @param measure never rejects */
   constructor(agent: Agent, pane: PaneId, measure: (link: PaneLink) => Promise<void>) {
     this.agent = agent;
     this.pane = pane;
-    this.#measuring = new AskOnce(() => measure(this));
+    this.#measuring = new SingleFlight(() => measure(this));
   }
 
   /** Measures, and once more when called meanwhile. */

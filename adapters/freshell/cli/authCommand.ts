@@ -3,11 +3,10 @@
  * printed.
  */
 import type { DeviceSessionResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, toAppError } from "../../../protocol/errors.ts";
 import type { CommandCall } from "../../cli/commandTypes.ts";
 import { deviceIdentity } from "./deviceIdentity.ts";
 import { facts, type FreshellCall, freshellCommand, invalid, isoTime, post, text, word } from "./freshellCommand.ts";
-import { failureOf } from "./freshellRequest.ts";
 import { type Credentials, type FreshellSession, headerToken } from "./freshellSession.ts";
 
 interface Login extends Omit<Credentials, "deviceToken" | "refreshToken"> {
@@ -82,7 +81,7 @@ async function logout({ session }: FreshellCall): Promise<AuthData> {
   try {
     await session.loggedIn(credentials, (url, token) => session.send(request, token, url));
   } catch (error) {
-    if (!["UNAUTHORIZED", "NOT_FOUND"].includes(failureOf(error).fault.code)) throw error;
+    if (!["UNAUTHORIZED", "NOT_FOUND"].includes(toAppError(error).code)) throw error;
   }
   session.forget();
   return { loggedIn: false };

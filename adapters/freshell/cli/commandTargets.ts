@@ -38,8 +38,7 @@ export function sessionPath(call: FreshellCall): string {
 /**
  * The path of the terminal behind `--target`, which may be a pane: then its owner is asked what the pane shows, and not needed
  * afterwards.
- * @throws AppError INVALID_ARGUMENT, INVALID_TARGET
- * @throws CommandFailure
+ * @throws AppError INVALID_ARGUMENT, INVALID_TARGET, and what the owner refuses
  */
 export async function pathOfPane(call: FreshellCall): Promise<string> {
   const content = await contentOf(call, "terminal:ID, pane:ID or pane-index:N", false);

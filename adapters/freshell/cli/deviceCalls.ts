@@ -12,13 +12,13 @@ import {
   RPC_ARGS,
   type RpcCommand,
 } from "../../../protocol/api/freshell/rpcCommands.ts";
+import { AppError } from "../../../protocol/errors.ts";
 import type { DeviceRuntime } from "../devices/deviceRuntime.ts";
 import { findPane, findTab, leavesIn } from "../devices/layoutTarget.ts";
 import { newId } from "../newId.ts";
 import { deviceIdentity } from "./deviceIdentity.ts";
 import { takeDeviceLock } from "./deviceLock.ts";
 import { type FreshellCall, get, invalid } from "./freshellCommand.ts";
-import { CommandFailure } from "./freshellRequest.ts";
 import { OwnDevice } from "./ownDevice.ts";
 
 /** Retries of a change without a given revision after a revision conflict. */
@@ -56,7 +56,7 @@ export class DeviceCalls {
     return this.deviceId === this.#ownId;
   }
 
-  /** @throws AppError, CommandFailure */
+  /** @throws AppError */
   async change(command: RpcCommand, args: Readonly<Record<string, unknown>>): Promise<Changed> {
     // Before any request.
     const missing = Object.entries(RPC_ARGS[command].entries).find(
@@ -84,7 +84,7 @@ export class DeviceCalls {
     });
   }
 
-  /** The pane that a selector names, and what it shows. @throws AppError, CommandFailure */
+  /** The pane that a selector names, and what it shows. @throws AppError */
   async resolve(target: string, tab: string | undefined): Promise<ResolvedPane> {
     const args = parseArgs("resolve", { target, tab });
     return this.#online(async () => {
@@ -93,7 +93,7 @@ export class DeviceCalls {
     });
   }
 
-  /** With the index that `tab-index:` counts. @throws AppError, CommandFailure */
+  /** With the index that `tab-index:` counts. @throws AppError */
   async tabs(allowStale: boolean) {
     const { snapshot, ...workspace } = await this.#layout(allowStale);
     const { activeTabId } = snapshot;
@@ -108,7 +108,7 @@ export class DeviceCalls {
 
   /**
    * A pane's data comes from the owner, its place from the tree, with the index that `pane-index:` counts within its tab.
-   * @throws AppError, CommandFailure
+   * @throws AppError
    */
   async panes(allowStale: boolean, within: string | undefined) {
     const { snapshot, ...workspace } = await this.#layout(allowStale);
@@ -133,7 +133,7 @@ export class DeviceCalls {
     return { ...workspace, panes: listed };
   }
 
-  /** The active pane by default; none of a device without tabs. @throws AppError, CommandFailure */
+  /** The active pane by default; none of a device without tabs. @throws AppError */
   async pane(target: string | undefined, within: string | undefined) {
     const { snapshot, ...workspace } = await this.#layout(false);
     const isEmpty = target === undefined && within === undefined && snapshot.tabs.length === 0;
@@ -142,7 +142,7 @@ export class DeviceCalls {
     return { ...workspace, found: { ...found, contentRef: contentRefOf(found.leaf.content) } };
   }
 
-  /** The server's entry of it. @throws AppError, CommandFailure */
+  /** The server's entry of it. @throws AppError */
   status(): Promise<DeviceEntry> {
     return this.#call.session.call(get(`/api/devices/${this.deviceId}`));
   }
@@ -194,5 +194,4 @@ export class DeviceCalls {
   }
 }
 
-const isConflict = (error: unknown): boolean =>
-  error instanceof CommandFailure && error.fault.code === "REVISION_CONFLICT";
+const isConflict = (error: unknown): boolean => error instanceof AppError && error.code === "REVISION_CONFLICT";

@@ -5,6 +5,7 @@
 import type { ContentRef } from "../../../protocol/api/freshell/deviceLayout.ts";
 import type { DeviceEntry } from "../../../protocol/api/freshell/rpc.ts";
 import type { RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
+import { toAppError } from "../../../protocol/errors.ts";
 import type { CommandSpec } from "../../cli/commandTypes.ts";
 import { printable } from "../../cli/textTable.ts";
 import { ownPane } from "./commandTargets.ts";
@@ -26,7 +27,6 @@ import {
   text,
   word,
 } from "./freshellCommand.ts";
-import { failureOf } from "./freshellRequest.ts";
 
 const ON_TAB: readonly Option[] = [text("target", "TAB", "tab:ID, tab-name:NAME or tab-index:N"), DEVICE_OPTION];
 const PANE_FORMS = "pane:ID, or pane-index:N with --tab; the first index is 0";
@@ -291,7 +291,7 @@ function shownContent({ contentRef, url, filePath }: PaneList["panes"][number]):
   return typeof shown === "string" ? shown : "";
 }
 
-/** `%` with a word, as many letters as follow, stands for a value of a pane, `%%` for a percent sign. @throws AppError, CommandFailure */
+/** `%` with a word, as many letters as follow, stands for a value of a pane, `%%` for a percent sign. @throws AppError */
 async function display(call: FreshellCall): Promise<{ readonly text: string }> {
   const { options } = call;
   const format = options.text("format");
@@ -348,7 +348,7 @@ async function isOnline(calls: DeviceCalls): Promise<boolean> {
   try {
     return (await calls.status()).online;
   } catch (error) {
-    if (calls.isOwn && failureOf(error).fault.code === "NOT_FOUND") return false;
+    if (calls.isOwn && toAppError(error).code === "NOT_FOUND") return false;
     throw error;
   }
 }

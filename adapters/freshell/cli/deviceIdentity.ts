@@ -6,7 +6,10 @@
 import { readFileSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
+import { watchNames } from "../../../daemon/host/nodeSystem.ts";
 import { createPrivate } from "../../../daemon/ops/privateFiles.ts";
+import { systemClock } from "../../../daemon/time/clock.ts";
+import { within } from "../../../daemon/time/within.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 import type { Io } from "../../cli/cliIo.ts";
@@ -41,6 +44,18 @@ export function readText(path: string): string | undefined {
     }
   });
 }
+
+/** For changes that send no event: a process was killed, or the system has no watch left. */
+const PROBE_EVERY_MS = 200;
+
+/** Resolves once a file of the folder has changed, or soon in any case. */
+export const changed = (folder: string, file: string): Promise<void> =>
+  within(systemClock, PROBE_EVERY_MS, undefined, (done) => {
+    const watcher = watchNames(folder, (_kind, name) => {
+      if (name === null || name === file) done(undefined);
+    });
+    return () => watcher?.close();
+  });
 
 interface DeviceIdentity {
   readonly deviceId: string;

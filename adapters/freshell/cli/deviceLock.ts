@@ -4,7 +4,7 @@
  */
 import { lstatSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { nodeProcesses, watchNames } from "../../../daemon/host/nodeSystem.ts";
+import { nodeProcesses } from "../../../daemon/host/nodeSystem.ts";
 import { procfs } from "../../../daemon/host/procfs.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -12,12 +12,10 @@ import { createPrivate } from "../../../daemon/ops/privateFiles.ts";
 import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 import type { Io } from "../../cli/cliIo.ts";
 import { newId } from "../newId.ts";
-import { attempt, freshellHome, readText, unusable } from "./deviceIdentity.ts";
+import { attempt, changed, freshellHome, readText, unusable } from "./deviceIdentity.ts";
 
 /** For one holder: a command holds it for a fraction of a second. Many in a row may take longer. */
 const HELD_MS = 5_000;
-/** A killed holder sends no event, so probe. */
-const PROBE_EVERY_MS = 200;
 
 interface Holder {
   readonly pid: number;
@@ -58,7 +56,7 @@ export async function takeDeviceLock(io: Io, isResident: boolean): Promise<Devic
         { details: { pid: holder.pid } },
       );
     }
-    await changed(folder);
+    await changed(folder, "cli-device.lock");
   }
 }
 
@@ -107,19 +105,4 @@ function takeAway(path: string, text: string): void {
 
 function removeIf(path: string, text: string): void {
   if (contentOf(path) === text) rmSync(path, { force: true });
-}
-
-/** Resolves on a change in the folder, or after `PROBE_EVERY_MS`. */
-function changed(folder: string): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      watcher?.close();
-      timer.cancel();
-      resolve();
-    };
-    const timer = systemClock.callAt(systemClock.nowMs() + PROBE_EVERY_MS, done);
-    const watcher = watchNames(folder, (_kind, name) => {
-      if (name === null || name === "cli-device.lock") done();
-    });
-  });
 }

@@ -4,12 +4,12 @@
  * without, text for a person.
  */
 import { resolve } from "node:path";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, ERROR_SURFACES, toAppError } from "../../../protocol/errors.ts";
 import { type Io, Interrupted } from "../../cli/cliIo.ts";
 import type { CommandCall, CommandSpec, OptionSpec, PositionalSpec } from "../../cli/commandTypes.ts";
 import { oneLine, printable, table } from "../../cli/textTable.ts";
 import { deviceIdentity } from "./deviceIdentity.ts";
-import { failureOf } from "./freshellRequest.ts";
+import type { CommandFailure } from "./freshellRequest.ts";
 import { type Call, FreshellSession } from "./freshellSession.ts";
 
 /** The member of the request that it gives; default for options: their name in camel case; null: none. */
@@ -34,7 +34,7 @@ export interface FreshellRow<Data> extends Pick<CommandSpec, "name" | "summary" 
   readonly examples?: readonly Example[];
   /** What the server is asked. Refuses bad input before. @throws AppError */
   readonly asks?: (call: FreshellCall) => Call | Promise<Call>;
-  /** Instead, for what is more than one request. @throws AppError, CommandFailure */
+  /** Instead, for what is more than one request. @throws AppError */
   readonly perform?: (call: FreshellCall) => Promise<Data> | Data;
   /** For a person; default nothing. */
   readonly show?: ((data: Data) => string) | undefined;
@@ -105,8 +105,8 @@ function makeIdentity(io: Io): void {
 export async function reportFreshellFailure(io: Io, thrown: unknown, json: boolean): Promise<number> {
   const reason = [thrown, io.signal.reason].find((one) => one instanceof Interrupted);
   if (reason !== undefined) return reason.exitCode;
-  const { fault, exitCode } = failureOf(thrown);
-  const { code, message, details = {}, stage } = fault;
+  const error: AppError & Partial<CommandFailure> = toAppError(thrown);
+  const { code, message, details = {}, stage, exitCode = ERROR_SURFACES[code].exitCode } = error;
   if (json) await io.out(`${JSON.stringify({ status: "error", code, message, details, stage })}\n`);
   io.err(`freshell: ${oneLine(message)} (${code})\n`);
   return exitCode;

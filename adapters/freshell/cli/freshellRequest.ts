@@ -6,8 +6,8 @@
 import type { ClientRequest, RequestOptions } from "node:http";
 import { IncomingMessage, request as httpRequest } from "node:http";
 import { Socket } from "node:net";
-import type { FreshellFault, OperationErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
-import { ERROR_SURFACES, toAppError } from "../../../protocol/errors.ts";
+import type { FaultStage, FreshellFault, OperationErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
+import { AppError, ERROR_SURFACES } from "../../../protocol/errors.ts";
 import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 
 type CommandFault = FreshellFault<OperationErrorCode>;
@@ -15,27 +15,23 @@ type CommandFault = FreshellFault<OperationErrorCode>;
 /** The server is unreachable, which is not an error of the server's. */
 const EXIT_UNREACHABLE = 69;
 
-export class CommandFailure extends Error {
-  readonly fault: CommandFault;
+/** What the server has refused, or how the connection to it failed. */
+export class CommandFailure extends AppError {
+  readonly stage: FaultStage | undefined;
   readonly exitCode: number;
 
-  constructor(fault: CommandFault, options: { readonly exitCode?: number; readonly cause?: unknown } = {}) {
-    super(fault.message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.name = "CommandFailure";
-    this.fault = fault;
-    this.exitCode = options.exitCode ?? ERROR_SURFACES[fault.code].exitCode;
+  constructor(
+    { code, message, details, stage }: CommandFault,
+    { exitCode = ERROR_SURFACES[code].exitCode, cause }: { readonly exitCode?: number; readonly cause?: unknown } = {},
+  ) {
+    super(code, message, { details, cause });
+    this.stage = stage;
+    this.exitCode = exitCode;
   }
 }
 
-/** For anything thrown; our code throws only errors with a code of the contract. */
-export function failureOf(thrown: unknown): CommandFailure {
-  if (thrown instanceof CommandFailure) return thrown;
-  const { code, message, details } = toAppError(thrown);
-  return new CommandFailure({ code: code as OperationErrorCode, message, details }, { cause: thrown });
-}
-
 export const isUnauthorized = (error: unknown): boolean =>
-  error instanceof CommandFailure && error.fault.code === "UNAUTHORIZED";
+  error instanceof CommandFailure && error.code === "UNAUTHORIZED";
 
 /** The connection to the server failed before a response came. */
 export function unreachable(url: string, why: string, cause?: unknown): CommandFailure {
@@ -68,7 +64,7 @@ const SILENCE_MS = 30_000;
 /** The longest response is a capture: 5,000 lines of 1,000 cells with colours. */
 const MAX_RESPONSE_BYTES = 67_108_864;
 
-/** @throws CommandFailure; what `signal` aborts with. */
+/** @throws AppError; what `signal` aborts with. */
 export async function freshellRequest<Body>(asked: FreshellRequest): Promise<Body> {
   const { text, status } = await exchange(asked);
   const body = parseJson(text);

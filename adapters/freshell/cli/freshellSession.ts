@@ -7,12 +7,11 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { readPrivate, replacePrivate } from "../../../daemon/ops/privateFiles.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
-import { watchNames } from "../../../daemon/host/nodeSystem.ts";
 import type { DeviceSessionResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 import type { Io } from "../../cli/cliIo.ts";
-import { attempt, freshellHome } from "./deviceIdentity.ts";
+import { attempt, changed, freshellHome } from "./deviceIdentity.ts";
 import { freshellRequest, type FreshellRequest, isUnauthorized } from "./freshellRequest.ts";
 
 export type Call = Pick<FreshellRequest, "method" | "path" | "body" | "changes" | "meanwhile"> & {
@@ -58,19 +57,19 @@ export class FreshellSession {
     return serverUrl(this.#io.env["FRESHELL_URL"], this.#credentials?.url);
   }
 
-  /** @throws CommandFailure, AppError */
+  /** @throws AppError */
   call<Body>(call: Call): Promise<Body> {
     return this.connect((url, token) => this.send(call, token, url));
   }
 
-  /** Opens a lasting connection; retries once with a new token when the login's is refused. @throws CommandFailure, AppError */
+  /** Opens a lasting connection; retries once with a new token when the login's is refused. @throws AppError */
   async connect<Connection>(open: (url: string, token: string) => Promise<Connection>): Promise<Connection> {
     const given = givenToken(this.#io);
     if (given !== undefined) return open(this.url, given);
     return this.loggedIn(this.#loginHere(), open);
   }
 
-  /** With this token, or none. @throws CommandFailure */
+  /** With this token, or none. @throws AppError */
   send<Body>({ isFinished, ...call }: Call, token?: string, url = this.url): Promise<Body> {
     this.#io.signal.throwIfAborted();
     const signal = isFinished === true ? new AbortController().signal : this.#io.signal;
@@ -85,7 +84,7 @@ export class FreshellSession {
     throw new AppError("UNAUTHORIZED", `logged in at ${login.url}, not at ${this.url}: ${LOGIN_AGAIN}`);
   }
 
-  /** To the server of the login, whatever `FRESHELL_URL` says. @throws CommandFailure, AppError UNAUTHORIZED */
+  /** To the server of the login, whatever `FRESHELL_URL` says. @throws AppError UNAUTHORIZED */
   async loggedIn<Result>(login: Credentials, use: (url: string, token: string) => Promise<Result>): Promise<Result> {
     const current = login.expiresAt - Date.now() < RENEW_BEFORE_MS ? await this.renew(login) : login;
     try {
@@ -98,7 +97,7 @@ export class FreshellSession {
     }
   }
 
-  /** @throws CommandFailure; AppError UNAUTHORIZED when the login has ended. */
+  /** @throws AppError; UNAUTHORIZED when the login has ended. */
   async renew(login: Credentials): Promise<Credentials> {
     // Another command may have renewed it meanwhile.
     const latest = this.#laterThan(login);
@@ -136,26 +135,14 @@ export class FreshellSession {
   }
 
   /** A refresh token works once. If another command has used ours, its new tokens are in the file, now or in a moment. */
-  #renewedByOthers(login: Credentials): Promise<Credentials | undefined> {
-    return new Promise((resolve, reject) => {
-      const settle = (found: Credentials | undefined): void => {
-        watcher?.close();
-        timer.cancel();
-        resolve(found);
-      };
-      const check = (): void => {
-        try {
-          const found = this.#laterThan(login);
-          if (found !== undefined) settle(found);
-        } catch (error) {
-          settle(undefined);
-          reject(error);
-        }
-      };
-      const watcher = watchNames(freshellHome(this.#io), check);
-      const timer = systemClock.callAt(systemClock.nowMs() + RENEWED_BY_OTHERS_MS, () => settle(undefined));
-      check();
-    });
+  async #renewedByOthers(login: Credentials): Promise<Credentials | undefined> {
+    const untilMs = systemClock.nowMs() + RENEWED_BY_OTHERS_MS;
+    let found = this.#laterThan(login);
+    while (found === undefined && systemClock.nowMs() < untilMs) {
+      await changed(freshellHome(this.#io), CREDENTIALS);
+      found = this.#laterThan(login);
+    }
+    return found;
   }
 
   /** What the file holds, if another command has renewed this login. */
@@ -165,7 +152,8 @@ export class FreshellSession {
   }
 }
 
-const credentialsPath = (io: Pick<Io, "env" | "homeDir">): string => join(freshellHome(io), "cli-auth.json");
+const CREDENTIALS = "cli-auth.json";
+const credentialsPath = (io: Io): string => join(freshellHome(io), CREDENTIALS);
 
 /** Undefined when nobody is logged in. @throws AppError UNAUTHORIZED */
 function readCredentials(io: Io): Credentials | undefined {

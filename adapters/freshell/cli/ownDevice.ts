@@ -8,13 +8,14 @@ import { join } from "node:path";
 import { WebSocket } from "ws";
 import { replacePrivate } from "../../../daemon/ops/privateFiles.ts";
 import { systemClock, type Timer } from "../../../daemon/time/clock.ts";
+import { sleep } from "../../../daemon/time/within.ts";
 import { DEVICE_ID } from "../../../protocol/api/freshell/freshellHttp.ts";
 import {
   CLOSE_CODES,
   FRESHELL_MAX_MESSAGE_BYTES,
   type ServerMessage,
 } from "../../../protocol/api/freshell/freshellWire.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { parseJson } from "../../../protocol/text/jsonObject.ts";
 import type { Io } from "../../cli/cliIo.ts";
 import type { CommandCall } from "../../cli/commandTypes.ts";
@@ -25,7 +26,7 @@ import { newId } from "../newId.ts";
 import { attempt, deviceIdentity, freshellHome, readText } from "./deviceIdentity.ts";
 import { takeDeviceLock } from "./deviceLock.ts";
 import { invalid } from "./freshellCommand.ts";
-import { CommandFailure, failureOf, unreachable } from "./freshellRequest.ts";
+import { CommandFailure, unreachable } from "./freshellRequest.ts";
 import { FreshellSession } from "./freshellSession.ts";
 
 /** From the first packet to `ready`. */
@@ -49,7 +50,7 @@ export class OwnDevice {
     this.runtime = this.#open();
   }
 
-  /** Resolves when the device is online, with a promise of the close code. @throws CommandFailure, AppError */
+  /** Resolves when the device is online, with a promise of the close code. @throws AppError */
   connect(session: FreshellSession): Promise<{ readonly closed: Promise<number> }> {
     return session.connect((url, token) => this.#connect(url, token));
   }
@@ -160,7 +161,7 @@ export interface DeviceRan {
   readonly workspaceRevision: number;
 }
 
-/** `device run`: keeps the device online until it is told to stop. @throws AppError, CommandFailure */
+/** `device run`: keeps the device online until it is told to stop. @throws AppError */
 export async function runDevice({ io, options }: CommandCall): Promise<DeviceRan> {
   const allow = options.list("allow-remote");
   if (!allow.every((one) => one === "*" || DEVICE_ID.test(one)))
@@ -185,8 +186,8 @@ export async function runDevice({ io, options }: CommandCall): Promise<DeviceRan
         connection = await device.connect(new FreshellSession(io));
       } catch (error) {
         // At the start this is the result; later the server may come back.
-        if (!wasOnline || failureOf(error).fault.code === "UNAUTHORIZED") throw error;
-        await Promise.race([pause(pauseMs), stop]);
+        if (!wasOnline || toAppError(error).code === "UNAUTHORIZED") throw error;
+        await Promise.race([sleep(systemClock, pauseMs), stop]);
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
         continue;
       }
@@ -206,6 +207,3 @@ export async function runDevice({ io, options }: CommandCall): Promise<DeviceRan
     lock.release();
   }
 }
-
-const pause = (ms: number): Promise<void> =>
-  new Promise((resolve) => void systemClock.callAt(systemClock.nowMs() + ms, resolve));

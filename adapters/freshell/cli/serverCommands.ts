@@ -18,6 +18,7 @@ import {
   SANDBOXES,
   SESSION_KINDS,
 } from "../../../protocol/api/freshell/sessionNames.ts";
+import { AppError } from "../../../protocol/errors.ts";
 import type { CommandSpec } from "../../cli/commandTypes.ts";
 import { printable } from "../../cli/textTable.ts";
 import { pathOfPane, sessionPath, targetSession, terminalPath, waitTarget } from "./commandTargets.ts";
@@ -36,7 +37,7 @@ import {
   text,
   word,
 } from "./freshellCommand.ts";
-import { CommandFailure, failureOf, rehearseResponse } from "./freshellRequest.ts";
+import { rehearseResponse } from "./freshellRequest.ts";
 import type { Call } from "./freshellSession.ts";
 
 const TERMINAL_TARGET = text("target", "TARGET", "terminal:ID");
@@ -336,7 +337,7 @@ function requirePredicate({ members, name }: FreshellCall): void {
   );
 }
 
-/** The server waits, and responds once; there is no polling. @throws AppError, CommandFailure */
+/** The server waits, and responds once; there is no polling. @throws AppError */
 async function waitFor({ io, session, members, options }: FreshellCall, target: object): Promise<FreshellWaitResponse> {
   // Warms up the code that will report the response.
   const meanwhile = (): void => {
@@ -347,12 +348,12 @@ async function waitFor({ io, session, members, options }: FreshellCall, target: 
   try {
     return await session.call({ ...post("/api/waits", { target, ...members }), changes: false, meanwhile });
   } catch (error) {
-    const { fault } = failureOf(error);
     // Users of grep write a regular expression, and wait in vain for its literal text.
     const isMeant = !options.flag("regex") && REGEX_LIKE.test(options.text("pattern") ?? "");
-    if (fault.code !== "TIMEOUT" || !isMeant) throw error;
-    const message = `${fault.message}; the pattern was taken as text: add --regex if it is a regular expression`;
-    throw new CommandFailure({ ...fault, message }, { cause: error });
+    if (!(error instanceof AppError) || error.code !== "TIMEOUT" || !isMeant) throw error;
+    const { code, details, message } = error;
+    const hint = "the pattern was taken as text: add --regex if it is a regular expression";
+    throw new AppError(code, `${message}; ${hint}`, { details, cause: error });
   }
 }
 

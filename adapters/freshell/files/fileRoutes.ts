@@ -8,10 +8,10 @@ import {
   MAX_FILE_BODY_BYTES,
 } from "../../../protocol/api/freshell/freshellFiles.ts";
 import type { Route } from "../../kit/guard/routes.ts";
-import { endpoint } from "../freshellRequests.ts";
+import { endpoint, GET, POST } from "../freshellRequests.ts";
 import type { TerminalBook } from "../terminals/terminalBook.ts";
-import { allowedPath, type AllowedPath } from "./allowedPath.ts";
-import { TextFiles } from "./textFiles.ts";
+import { allowedPath, type AllowedPath, TextFiles } from "./textFiles.ts";
+import { PageFiles } from "../../kit/pageFiles.ts";
 
 export function fileRoutes(book: Pick<TerminalBook, "list">, homeDir: string): readonly Route[] {
   const files = new TextFiles();
@@ -23,18 +23,16 @@ export function fileRoutes(book: Pick<TerminalBook, "list">, homeDir: string): r
     );
   return [
     endpoint({
-      method: "GET",
+      ...GET,
       path: "/api/files",
-      auth: true,
       request: fileQuerySchema,
       response: { 200: fileResponseSchema },
       errors: ERRORS,
       handle: async (c, { path }) => c.json(await files.read(await allowed(path))),
     }),
     endpoint({
-      method: "POST",
+      ...POST,
       path: "/api/files",
-      auth: true,
       maxJsonBytes: MAX_FILE_BODY_BYTES,
       request: fileWriteSchema,
       response: { 200: fileEntrySchema },
@@ -42,9 +40,8 @@ export function fileRoutes(book: Pick<TerminalBook, "list">, homeDir: string): r
       handle: async (c, { path, text, etag }) => c.json(await files.write(await allowed(path), text, etag)),
     }),
     endpoint({
-      method: "GET",
+      ...GET,
       path: "/api/files/list",
-      auth: true,
       request: fileQuerySchema,
       response: { 200: folderResponseSchema },
       errors: ERRORS,
@@ -54,3 +51,38 @@ export function fileRoutes(book: Pick<TerminalBook, "list">, homeDir: string): r
 }
 
 const ERRORS = ["INVALID_ARGUMENT", "INVALID_TARGET", "UNAUTHORIZED", "NOT_FOUND", "RESOURCE_LIMIT"] as const;
+
+/**
+ * The page that is a device (`/device/`): its files by name, read at the start. Everyone who reaches the listener can load
+ * them; their data requires the token.
+ */
+
+/** Panes show web pages. */
+const FRAMES = "frame-src http: https:";
+
+/** @param directory where the built page is */
+export function pageRoutes(directory: string): readonly Route[] {
+  const files = new PageFiles(directory, [FRAMES]);
+  const index: Omit<Route, "path"> = {
+    method: "GET",
+    head: true,
+    auth: false,
+    linkable: true,
+    response: { 200: "text/html", 304: "none", 503: "text/plain" },
+    errors: [],
+    handle: (c) => files.respond(c, "index.html"),
+  };
+  return [
+    { ...index, path: "/device" },
+    { ...index, path: "/device/" },
+    {
+      method: "GET",
+      head: true,
+      path: "/device/:file{[A-Za-z0-9._-]+}",
+      auth: false,
+      response: { 200: "*/*", 304: "none", 404: "text/plain" },
+      errors: [],
+      handle: (c) => files.respond(c, c.req.param("file") ?? ""),
+    },
+  ];
+}

@@ -9,12 +9,12 @@ import {
   deviceEntrySchema,
   type DeviceLayoutResponse,
   deviceLayoutSchema,
+  requestIdSchema,
   type RpcFailure,
   rpcFailureSchema,
-  rpcSuccessSchema,
-  requestIdSchema,
   type RpcResultMessage,
   type RpcSuccess,
+  rpcSuccessSchema,
 } from "../../../protocol/api/freshell/rpc.ts";
 import { AppError, ERROR_SURFACES } from "../../../protocol/errors.ts";
 import { longResponse } from "../../kit/streams/longResponse.ts";
@@ -22,14 +22,15 @@ import { requestAbort } from "../../kit/guard/requestAbort.ts";
 import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import type { Route } from "../../kit/guard/routes.ts";
 import type { FreshellContext } from "../freshellContext.ts";
-import { faultBody } from "../freshellFaults.ts";
-import { endpoint } from "../freshellRequests.ts";
+import { endpoint, faultBody, GET, POST } from "../freshellRequests.ts";
 import { tokenOf } from "../tokens/credentials.ts";
 import type { Caller } from "./layoutRelay.ts";
-import { failureOf } from "../rpc/outcomes.ts";
+import { failureOf } from "./outcomes.ts";
 import type { Device } from "./presence.ts";
 
-export function deviceRoutes(context: FreshellContext): readonly Route[] {
+type DeviceRouteContext = Pick<FreshellContext, "clock" | "credentials" | "layout" | "log" | "nowUnixMs">;
+
+export function deviceRoutes(context: DeviceRouteContext): readonly Route[] {
   const { layout, nowUnixMs } = context;
   const named = (c: Context<GuardEnv>): Device => {
     const device = layout.presence.find(c.req.param("id") ?? "");
@@ -38,34 +39,30 @@ export function deviceRoutes(context: FreshellContext): readonly Route[] {
   };
   return [
     endpoint({
-      method: "GET",
+      ...GET,
       path: "/api/devices",
-      auth: true,
       response: { 200: v.array(deviceEntrySchema) },
       errors: ["INVALID_ARGUMENT"],
       handle: (c) => c.json(layout.presence.list()),
     }),
     endpoint({
-      method: "GET",
+      ...GET,
       path: "/api/devices/:id",
-      auth: true,
       response: { 200: deviceEntrySchema },
       errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
       handle: (c) => c.json(named(c).entry(nowUnixMs())),
     }),
     endpoint({
-      method: "GET",
+      ...GET,
       path: "/api/devices/:id/layout",
-      auth: true,
       request: layoutQuerySchema,
       response: { 200: deviceLayoutSchema, ...withStatuses(v.strictObject({ error: rpcFailureSchema.entries.error })) },
       errors: ["INVALID_ARGUMENT", "NOT_FOUND", "UNAUTHORIZED"],
       handle: (c, { allowStale }) => layoutResponse(context, c, named(c), allowStale),
     }),
     endpoint({
-      method: "POST",
+      ...POST,
       path: "/api/rpc",
-      auth: true,
       // The relay reads the request itself: what is wrong with it is an outcome.
       maxJsonBytes: FRESHELL_MAX_BODY_BYTES,
       response: { 200: rpcSuccessSchema, ...withStatuses(rpcFailureSchema) },
@@ -83,7 +80,7 @@ const withStatuses = (failure: v.GenericSchema): Route["response"] =>
 const layoutQuerySchema = v.strictObject({ allowStale: v.optional(queryFlag, "0") });
 
 /** The token's device; the guard has validated the token. */
-function callerOf({ credentials }: FreshellContext, c: Context<GuardEnv>): Caller {
+function callerOf({ credentials }: DeviceRouteContext, c: Context<GuardEnv>): Caller {
   const principal = credentials.principalOf(tokenOf(c.req));
   if (principal === undefined) throw new AppError("UNAUTHORIZED", "the token has expired; renew it");
   return { deviceId: principal.kind === "device" ? principal.deviceId : undefined };
@@ -91,7 +88,7 @@ function callerOf({ credentials }: FreshellContext, c: Context<GuardEnv>): Calle
 
 /** The owner's present layout; with `allowStale` the last known one when the owner cannot be asked. */
 async function layoutResponse(
-  context: FreshellContext,
+  context: DeviceRouteContext,
   c: Context<GuardEnv>,
   device: Device,
   allowStale: boolean,
@@ -120,7 +117,7 @@ async function layoutResponse(
 
 const AWAY: ReadonlySet<string> = new Set(["DEVICE_OFFLINE", "RPC_TIMEOUT", "OWNER_TIMEOUT"]);
 
-function rpcResponse(context: FreshellContext, c: Context<GuardEnv>): Response | Promise<Response> {
+function rpcResponse(context: DeviceRouteContext, c: Context<GuardEnv>): Response | Promise<Response> {
   const given: unknown = c.get("json");
   const caller = callerOf(context, c);
   const { requestId, command } = (given ?? {}) as Readonly<Record<string, unknown>>;

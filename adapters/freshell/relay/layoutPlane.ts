@@ -5,7 +5,7 @@ import { Once } from "../../../daemon/ops/once.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { type LayoutSnapshot, leavesOf } from "../../../protocol/api/freshell/deviceLayout.ts";
 import type { FreshellConfig } from "../freshellConfig.ts";
-import type { HybridContext } from "../hybrids/hybridCall.ts";
+import type { HybridContext } from "./hybrids.ts";
 import { AuditLog } from "./auditLog.ts";
 import { DeviceFolder } from "./deviceFolder.ts";
 import { LayoutRelay } from "./layoutRelay.ts";

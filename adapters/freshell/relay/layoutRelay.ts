@@ -16,15 +16,18 @@ import { hasTerminal, isMutation, parseArgs } from "../../../protocol/api/freshe
 import { tryParse } from "../../../protocol/api/parse.ts";
 import type { Once } from "../../../daemon/ops/once.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
-import { attachTerminal } from "../hybrids/attachTerminal.ts";
-import type { HybridCall, HybridContext } from "../hybrids/hybridCall.ts";
-import { onPane } from "../hybrids/paneTarget.ts";
-import { respawnPane } from "../hybrids/respawnPane.ts";
-import { openTerminalPane } from "../hybrids/terminalPane.ts";
 import { MAX_REQUESTS, MAX_REQUESTS_PER_OWNER } from "../freshellLimits.ts";
 import type { AuditLog } from "./auditLog.ts";
+import {
+  attachTerminal,
+  type HybridCall,
+  type HybridContext,
+  onPane,
+  openTerminalPane,
+  respawnPane,
+} from "./hybrids.ts";
 import { offline } from "./ownerLink.ts";
-import { badResult, failure, failureOf } from "../rpc/outcomes.ts";
+import { badResult, failure, failureOf } from "./outcomes.ts";
 import type { Device, Presence } from "./presence.ts";
 import type { RemoteControl } from "./remoteControl.ts";
 import { keyOf } from "./resultFile.ts";
@@ -140,7 +143,6 @@ export class LayoutRelay {
     }
     const perform = async (): Promise<RpcOutcome> => {
       try {
-        if (device.owner === undefined) return offline(targetDeviceId);
         return await this.#admitted(device, request, signal, () => this.#options.audit.begin(audited));
       } catch (error) {
         return isAuditError(error) ? auditFailure(error) : failureOf(error);

@@ -8,7 +8,7 @@ import { CLOSE_CODES } from "../../../protocol/api/freshell/freshellWire.ts";
 import { type OwnerRequest, parseOutcome, type RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import { MAX_LATE_REQUESTS } from "../freshellLimits.ts";
-import { badResult, failure, ownersFailure } from "../rpc/outcomes.ts";
+import { badResult, failure, ownersFailure } from "./outcomes.ts";
 
 /** A silent device is detected late by at most this fraction of its timeout: timers of hundreds are aligned. */
 const LATE_PART = 20;

@@ -8,9 +8,9 @@ import type { CodingProvider, SessionKind } from "../../../protocol/api/freshell
 import { AppError } from "../../../protocol/errors.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ExitStatus } from "../../../daemon/tmux/outputSource.ts";
-import { given } from "../../agents/jsonFields.ts";
+import { given, type JsonLine } from "../../agents/jsonFields.ts";
+import { exitCodeOf } from "../terminals/terminal.ts";
 import { SessionProgram } from "./sessionProgram.ts";
-import type { JsonLine } from "../../agents/jsonFields.ts";
 import { SessionText } from "./sessionText.ts";
 
 /** All that starting a session needs, found and checked. */
@@ -34,10 +34,6 @@ export interface SessionHost {
   readonly onListenerError: (error: unknown) => void;
   readonly onEnded: () => void;
 }
-
-/** 128 and the signal for a program that was killed. */
-const exitCodeOfProgram = ({ exitCode, signal }: ExitStatus): number | undefined =>
-  signal === undefined ? exitCode : 128 + signal;
 
 export abstract class AgentSession<Event> {
   readonly id: string;
@@ -99,7 +95,7 @@ export abstract class AgentSession<Event> {
   }
 
   get exitCode(): number | undefined {
-    return this.#exit === undefined ? undefined : exitCodeOfProgram(this.#exit);
+    return this.#exit === undefined ? undefined : exitCodeOf(this.#exit);
   }
 
   /** Why it ended, where nobody wanted that: how, and the end of its standard error. Foreign text. */

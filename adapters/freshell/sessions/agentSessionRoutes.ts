@@ -3,9 +3,8 @@ import type { Context } from "hono";
 import * as v from "valibot";
 import type { CodingSession } from "./codingSession.ts";
 import type { SdkSession } from "./sdkSession.ts";
-import type { Session } from "./sessionBook.ts";
+import type { Session, SessionBook } from "./sessionBook.ts";
 import {
-  type FreshellOk,
   freshellOkSchema,
   type TerminalInputResponse,
   terminalInputResponseSchema,
@@ -26,16 +25,14 @@ import {
 import { AppError } from "../../../protocol/errors.ts";
 import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import type { Route } from "../../kit/guard/routes.ts";
-import type { FreshellContext } from "../freshellContext.ts";
-import { endpoint } from "../freshellRequests.ts";
+import { endpoint, GET, OK, POST } from "../freshellRequests.ts";
 
-const OK: FreshellOk = { ok: true };
 const listSchema = v.strictObject({
   provider: v.optional(v.picklist(SESSION_PROVIDERS, `must be ${SESSION_PROVIDERS.join(", ")}`)),
 });
 const ONE = "/api/agent-sessions/:provider/:id";
 
-export function sessionRoutes({ sessions }: FreshellContext): readonly Route[] {
+export function sessionRoutes(sessions: SessionBook): readonly Route[] {
   const named = (c: Context<GuardEnv>): Session =>
     sessions.require(c.req.param("provider") ?? "", c.req.param("id") ?? "");
   return [
@@ -119,8 +116,6 @@ export function sessionRoutes({ sessions }: FreshellContext): readonly Route[] {
   ];
 }
 
-const GET = { method: "GET", auth: true } as const;
-const POST = { method: "POST", auth: true } as const;
 const OF_ONE = [
   "INVALID_ARGUMENT",
   "INVALID_TARGET",

@@ -4,18 +4,18 @@
  */
 import type {
   ContentBlock,
+  HistoryMessage,
+  PermissionRequest,
   SdkEvent,
   SessionStatus,
-  HistoryMessage,
 } from "../../../protocol/api/freshell/sessionEvents.ts";
 import type { PermissionAnswer, SessionImage } from "../../../protocol/api/freshell/sessions.ts";
 import { AgentSession, type SessionHost, type SessionPlan } from "./agentSession.ts";
-import { contentOf, toolsOf, usageOf, resultText } from "../../agents/sdkMessages.ts";
-import { given, numberAt, objectAt, textAt } from "../../agents/jsonFields.ts";
-import { OpenPermissions } from "./openPermissions.ts";
-import { MAX_HISTORY_BYTES, MAX_HISTORY_MESSAGES } from "./sessionLimits.ts";
-import type { JsonLine } from "../../agents/jsonFields.ts";
+import { contentOf, resultText, toolsOf, usageOf } from "../../agents/sdkMessages.ts";
+import { given, type JsonLine, listAt, numberAt, objectAt, textAt } from "../../agents/jsonFields.ts";
+import { MAX_HISTORY_BYTES, MAX_HISTORY_MESSAGES, MAX_OPEN_PERMISSIONS } from "../freshellLimits.ts";
 import { type SessionText, toolLine } from "./sessionText.ts";
+import { AppError } from "../../../protocol/errors.ts";
 
 type InitEvent = Extract<SdkEvent, { type: "sdk.session.init" }>;
 type Listener = (event: SdkEvent) => void;
@@ -333,4 +333,92 @@ export class SessionHistory {
   messages(): readonly HistoryMessage[] {
     return this.#messages.map(({ message }) => message);
   }
+}
+
+/**
+ * What the program of a session asks before it does something, until somebody answers or the program withdraws it.
+ * Nothing here answers for a person. Requests have ids of ours: a program's may be anything.
+ */
+interface Open {
+  readonly request: PermissionRequest;
+  /** The program's own id. */
+  readonly programsId: string;
+}
+
+class OpenPermissions {
+  readonly #newId: () => string;
+  readonly #open = new Map<string, Open>();
+
+  constructor(newId: () => string) {
+    this.#newId = newId;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  get isFull(): boolean {
+    return this.#open.size >= MAX_OPEN_PERMISSIONS;
+  }
+
+  list(): readonly PermissionRequest[] {
+    return [...this.#open.values()].map(({ request }) => request);
+  }
+
+  /** @param asked the program's `can_use_tool` */
+  add(programsId: string, asked: JsonLine): PermissionRequest {
+    const request: PermissionRequest = given({
+      requestId: this.#newId(),
+      subtype: "can_use_tool" as const,
+      tool: { name: textAt(asked, "tool_name") ?? "", input: objectAt(asked, "input") ?? {} },
+      toolUseID: textAt(asked, "tool_use_id"),
+      suggestions: listAt(asked, "permission_suggestions"),
+      blockedPath: textAt(asked, "blocked_path"),
+      decisionReason: textAt(asked, "decision_reason"),
+    });
+    this.#open.set(request.requestId, { request, programsId });
+    return request;
+  }
+
+  /** The program no longer wants an answer; returns our id. */
+  withdraw(programsId: string): string | undefined {
+    for (const [requestId, open] of this.#open) {
+      if (open.programsId !== programsId) continue;
+      this.#open.delete(requestId);
+      return requestId;
+    }
+    return undefined;
+  }
+
+  /** Closes the request and returns the line for the program. @throws AppError NOT_FOUND */
+  settle(answer: PermissionAnswer): { readonly line: object; readonly reopen: () => void } {
+    const { requestId } = answer;
+    const open = this.#open.get(requestId);
+    if (open === undefined) {
+      throw new AppError(
+        "NOT_FOUND",
+        "there is no such permission request: it was answered, taken back, or never asked; attach again to see which are open",
+      );
+    }
+    this.#open.delete(requestId);
+    const { request, programsId } = open;
+    const response = { subtype: "success", request_id: programsId, response: responseOf(answer, request) };
+    return {
+      line: { type: "control_response", response },
+      reopen: () => void this.#open.set(requestId, open),
+    };
+  }
+
+  /** For a program that has ended: nobody can answer. */
+  clear(): readonly string[] {
+    const ids = [...this.#open.keys()];
+    this.#open.clear();
+    return ids;
+  }
+}
+
+function responseOf(answer: PermissionAnswer, { tool }: PermissionRequest): object {
+  const { behavior, updatedInput, updatedPermissions, message, interrupt } = answer;
+  if (behavior === "allow") return given({ behavior, updatedInput: updatedInput ?? tool.input, updatedPermissions });
+  return given({ behavior, message: message ?? "Denied by user", interrupt });
 }

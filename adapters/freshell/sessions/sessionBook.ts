@@ -12,7 +12,7 @@ import type { AgentStream, AgentStreams } from "../../agents/agentStream.ts";
 import type { AgentSession, SessionHost, SessionPlan } from "./agentSession.ts";
 import { CodingSession } from "./codingSession.ts";
 import { SdkSession } from "./sdkSession.ts";
-import { ENDED_SESSION_KEPT_MS, MAX_ENDED_SESSIONS, MAX_SESSIONS } from "./sessionLimits.ts";
+import { ENDED_SESSION_KEPT_MS, MAX_ENDED_SESSIONS, MAX_SESSIONS } from "../freshellLimits.ts";
 
 interface SessionBookOptions {
   readonly clock: Clock;

@@ -23,7 +23,7 @@ import {
   MAX_PROGRAM_LINE_BYTES,
   MAX_UNTAKEN_INPUT_BYTES,
   OUTPUT_DRAINS_WITHIN_MS,
-} from "./sessionLimits.ts";
+} from "../freshellLimits.ts";
 
 interface SessionProgramOptions {
   readonly file: string;

@@ -5,7 +5,7 @@
 import { DEFAULT_RING_BYTES } from "../../../protocol/limits.ts";
 import { PaneStream } from "../../../daemon/panes/paneStream.ts";
 import type { ExitStatus } from "../../../daemon/tmux/outputSource.ts";
-import { TEXT_PART_BYTES } from "./sessionLimits.ts";
+import { TEXT_PART_BYTES } from "../freshellLimits.ts";
 
 interface SessionTextOptions {
   readonly id: string;

@@ -8,23 +8,23 @@ import type { WebSocket } from "ws";
 import type { Timer } from "../../../daemon/time/clock.ts";
 import type { FreshellErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
 import {
-  CLOSE_CODES,
-  type ClientMessage,
-  type ServerMessage,
   CLIENT_MESSAGES,
+  type ClientMessage,
   type ClientMessageType,
+  CLOSE_CODES,
   type HelloMessage,
   REQUIRED_CAPABILITIES,
+  type ServerMessage,
 } from "../../../protocol/api/freshell/freshellWire.ts";
 import { faultText, tryParse } from "../../../protocol/api/parse.ts";
 import { parseJsonText } from "../../kit/guard/jsonText.ts";
 import { SocketWriter } from "../../kit/streams/websocket.ts";
 import { CLOSE_WITHIN_MS, MAX_BUFFERED_BYTES, MAX_UNSENT_BYTES } from "../freshellLimits.ts";
 import type { FreshellContext } from "../freshellContext.ts";
-import { loggedFault } from "../freshellFaults.ts";
+import { loggedFault } from "../freshellRequests.ts";
 import type { Credentials, Principal } from "../tokens/credentials.ts";
 import { isOfSessions, SessionCalls } from "./sessionCalls.ts";
-import { LayoutCalls, isOfDevices } from "./layoutCalls.ts";
+import { isOfDevices, LayoutCalls } from "./layoutCalls.ts";
 import type { About, SocketClient } from "./socketClient.ts";
 import { TerminalCalls } from "./terminalCalls.ts";
 

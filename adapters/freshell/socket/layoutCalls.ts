@@ -13,7 +13,7 @@ import { DEVICE_MESSAGES } from "../../../protocol/api/freshell/rpc.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { MAX_PRESENCE_FRAMES, PRESENCE_FRAMES_WITHIN_MS } from "../freshellLimits.ts";
 import { OwnerLink } from "../relay/ownerLink.ts";
-import { failureOf } from "../rpc/outcomes.ts";
+import { failureOf } from "../relay/outcomes.ts";
 import type { Device } from "../relay/presence.ts";
 import type { SocketClient } from "./socketClient.ts";
 

@@ -1,11 +1,22 @@
 /** One terminal: its identity, its program's present pane, and its output as one stream. */
-import type { MadeFor, TerminalEntry } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { MadeFor, TerminalEntry, TerminalMode } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { ExitStatus } from "../../../daemon/tmux/outputSource.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
-import type { TerminalIdentity } from "./terminalOptions.ts";
 import type { TerminalSource } from "./terminalSource.ts";
+
+/** What stays the same for a terminal's lifetime. */
+export interface TerminalIdentity {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly mode: TerminalMode;
+  /** As requested. */
+  readonly shell: string;
+  readonly cwd: string;
+  readonly title: string;
+  readonly resumeSessionId: string | undefined;
+}
 
 export interface TerminalSize {
   readonly cols: number;

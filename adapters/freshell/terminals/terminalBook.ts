@@ -19,12 +19,20 @@ import {
   exitCodeOf,
   requireRunning,
   Terminal,
+  type TerminalIdentity,
   type TerminalSize,
   tooManyTerminals,
   unknownTerminal,
 } from "./terminal.ts";
-import { notePlace, readTerminals, type TerminalIdentity, SEQ_OPTION } from "./terminalOptions.ts";
-import { begun, makePane, removePane, unfinishedSessions } from "./terminalPanes.ts";
+import {
+  begun,
+  makePane,
+  notePlace,
+  readTerminals,
+  removePane,
+  SEQ_OPTION,
+  unfinishedSessions,
+} from "./terminalPanes.ts";
 import { directoryOf, type ProgramInputs, programOf, titleOf } from "./terminalPrograms.ts";
 import { PROGRAM_SEAM, TerminalSource } from "./terminalSource.ts";
 

@@ -9,7 +9,7 @@ import type { TerminalMode } from "../../../protocol/api/freshell/freshellHttp.t
 import { AppError } from "../../../protocol/errors.ts";
 import type { Agent } from "../../agents/catalogue.ts";
 import { MAX_CWD_CHARS } from "../freshellLimits.ts";
-import type { TerminalIdentity } from "./terminalOptions.ts";
+import type { TerminalIdentity } from "./terminal.ts";
 
 export interface ProgramInputs {
   /** A pane's environment: `PATH`, `SHELL`, `HOME`. */

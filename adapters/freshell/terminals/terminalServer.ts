@@ -9,7 +9,7 @@ import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { SNAPSHOT_HISTORY_LINES } from "../freshellLimits.ts";
-import { retainedBytes } from "./retainedLines.ts";
+import { retainedBytes } from "./terminalUse.ts";
 import { type Terminal, unknownTerminal } from "./terminal.ts";
 
 export function terminalServer(server: TmuxServer, find: (key: PaneId) => Terminal | undefined): FeedServer {

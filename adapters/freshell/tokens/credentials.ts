@@ -3,12 +3,16 @@
  * tokens live for minutes and are renewed with a refresh token, which works once. Only digests are kept.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { DeviceSessionResponse, DeviceSessionRequest } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { DeviceSessionRequest, DeviceSessionResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { newToken } from "../../../daemon/ops/newToken.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { SessionStore, StoredSession } from "./sessionFile.ts";
 import { MAX_DEVICE_SESSIONS, REFRESH_KEPT_MS } from "../freshellLimits.ts";
+import { readFileSync } from "node:fs";
+import * as v from "valibot";
+import { parse } from "../../../protocol/api/parse.ts";
+import type { Log } from "../../../daemon/ops/log.ts";
+import { replacePrivate } from "../../../daemon/ops/privateFiles.ts";
 
 export type Principal =
   | { readonly kind: "bootstrap" }
@@ -129,4 +133,57 @@ export function tokenOf(request: { header(name: string): string | undefined }): 
   if (own !== undefined) return own.trim();
   const bearer = /^Bearer (.+)$/.exec(request.header("authorization") ?? "");
   return bearer?.[1]?.trim();
+}
+
+/**
+ * Device sessions outlive the daemon: digests of their tokens in a file of ours, written atomically. Another bootstrap token
+ * invalidates them. An unreadable file counts as none: devices log in again.
+ */
+const storedDigest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+const sessionSchema = v.object({
+  deviceId: v.string(),
+  scopes: v.array(v.string()),
+  device: storedDigest,
+  refresh: storedDigest,
+  expiresAt: v.number(),
+  refreshUntil: v.number(),
+});
+const fileSchema = v.object({ version: v.literal(1), bootstrap: storedDigest, sessions: v.array(sessionSchema) });
+
+type StoredSession = v.InferOutput<typeof sessionSchema>;
+
+export interface SessionStore {
+  read(): readonly StoredSession[];
+  write(sessions: readonly StoredSession[]): void;
+}
+
+interface SessionFileOptions {
+  readonly path: string;
+  /** The bootstrap token. */
+  readonly token: string;
+  readonly log: Log;
+}
+
+export function sessionFile({ path, token, log }: SessionFileOptions): SessionStore {
+  // Salted, so that it is not the digest of the token itself.
+  const bootstrap = digest(`freshell sessions of ${token}`).toString("hex");
+  return {
+    read: () => {
+      try {
+        const stored = parse(fileSchema, JSON.parse(readFileSync(path, "utf8")));
+        return stored.bootstrap === bootstrap ? stored.sessions : [];
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT") log.warn("freshell.sessions.unreadable", { path });
+        return [];
+      }
+    },
+    write: (sessions) => {
+      try {
+        replacePrivate(path, JSON.stringify({ version: 1, bootstrap, sessions }));
+      } catch (error) {
+        // They remain valid until this daemon ends.
+        log.error("freshell.sessions.unwritten", { path, error });
+      }
+    },
+  };
 }

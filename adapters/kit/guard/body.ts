@@ -7,10 +7,26 @@ import type { IncomingMessage, OutgoingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { HttpBindings } from "@hono/node-server";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import { ByteBudget } from "../../../daemon/ops/byteBudget.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import { bodyBudget } from "./bodyBudget.ts";
 import { parseJsonText } from "./jsonText.ts";
-import { LINGER_MS, MAX_DRAIN_BYTES, MAX_DRAIN_MS } from "../peers/httpLimits.ts";
+import {
+  BODY_BYTES_FOR_LITTLE,
+  LINGER_MS,
+  MAX_BODY_BYTES_ALONE,
+  MAX_BODY_BYTES_EACH,
+  MAX_BODY_BYTES_UNDER_WAY,
+  MAX_DRAIN_BYTES,
+  MAX_DRAIN_MS,
+} from "../peers/httpLimits.ts";
+
+/** Bounds the bytes that bodies and messages of all listeners in this process hold at once. */
+export const bodyBudget = new ByteBudget({
+  maxBytes: MAX_BODY_BYTES_UNDER_WAY,
+  maxBytesEach: MAX_BODY_BYTES_EACH,
+  maxBytesAlone: MAX_BODY_BYTES_ALONE,
+  forLittleBytes: BODY_BYTES_FOR_LITTLE,
+});
 
 /** `details.close`: whether the connection is closed. */
 const tooLarge = (maxBytes: number, close: boolean): AppError =>
@@ -100,7 +116,10 @@ function readIncoming(
     const onEnd = (): void =>
       settle(() => {
         if (refusal !== undefined) reject(refusal(false));
-        else resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size));
+        else {
+          const body = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size);
+          resolve(size > MAX_SHARED_TURN_BYTES ? turnOfItsOwn().then(() => body) : body);
+        }
       });
     const onGone = (cause?: Error): void =>
       settle(() =>
@@ -110,6 +129,16 @@ function readIncoming(
     incoming.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
     if (incoming.destroyed) onGone();
   });
+}
+
+/** A larger body takes milliseconds to parse and to plan. */
+const MAX_SHARED_TURN_BYTES = 65_536;
+let lastTurn = Promise.resolve();
+
+/** Large bodies that are complete at the same time are handled one per turn of the event loop, so that other requests are answered between them. */
+function turnOfItsOwn(): Promise<void> {
+  lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)));
+  return lastTurn;
 }
 
 /**

@@ -7,6 +7,7 @@ import { channel } from "node:diagnostics_channel";
 import type { Context, Hono } from "hono";
 import type { GenericSchema, InferOutput } from "valibot";
 import type { AppError } from "../../../protocol/errors.ts";
+import type { VisibleError } from "./httpErrors.ts";
 import type { Guard, GuardEnv, RouteHandler, RouteRule } from "./requestGuard.ts";
 
 const METHODS = ["GET", "HEAD", "POST", "DELETE"] as const;
@@ -55,6 +56,15 @@ export const endpointsOf =
     errorName,
     handle: (c) => handle(c, read(c, row.request)),
   });
+
+/** Another contract's routes on an existing listener: with the listener's guard and token, but their own rules and errors. */
+export interface Mount {
+  /** Every path of the contract begins with this, and no other path does. */
+  readonly prefix: `/${string}/`;
+  readonly routes: readonly Route[];
+  /** Makes an error body in the contract's shape. */
+  readonly errorBody: (visible: VisibleError) => object;
+}
 
 /** Each row as it is registered: a test puts its checks around `handle`. */
 const SERVED = channel("tmuxwire.route");

@@ -12,7 +12,7 @@ import type { WebSocket } from "ws";
 import { WebSocketServer } from "ws";
 import { alignedDeadline } from "../../../daemon/time/alignedDeadline.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
-import { bodyBudget } from "../guard/bodyBudget.ts";
+import { bodyBudget } from "../guard/body.ts";
 import { REQUEST_TIMEOUT_MS } from "../peers/httpLimits.ts";
 import type { GuardEnv } from "../guard/requestGuard.ts";
 import {

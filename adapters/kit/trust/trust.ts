@@ -2,8 +2,31 @@
  * The text of the `trust` command: how to make this system trust the certificates that we sign. Changing a trust store
  * needs an administrator and a system program, so the commands are printed, never run.
  */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { baseDir } from "../../../daemon/ops/runtimePaths.ts";
+import { shellWord } from "../../../protocol/text/shellWord.ts";
 import type { Certificate } from "./certificates.ts";
-import type { NssFolder } from "./nssFolders.ts";
+
+/**
+ * Where Chromium-based browsers keep trusted certificates on Linux. Current ones use `pki/nssdb` under `$XDG_DATA_HOME`,
+ * unless `~/.pki/nssdb` exists; older ones know only the latter and create it at their first start.
+ */
+interface NssFolder {
+  readonly path: string;
+  /** If false, the folder and its database must be created before certutil can add to it. */
+  readonly hasDatabase: boolean;
+}
+
+/** Always the current folder, and each of the others that exists. */
+export function nssFolders(xdgDataHome: string | undefined, homeDir: string): NssFolder[] {
+  const data = baseDir(xdgDataHome, join(homeDir, ".local", "share"));
+  const others = [join(homeDir, ".pki", "nssdb"), join(homeDir, "snap", "chromium", "current", ".pki", "nssdb")];
+  return [join(data, "pki", "nssdb"), ...others.filter((path) => existsSync(path))].map((path) => ({
+    path,
+    hasDatabase: existsSync(join(path, "cert9.db")),
+  }));
+}
 
 /** How to trust `certificate` on `platform`, as text for a terminal. `folders`: Chromium's, on Linux. */
 export function trustInstructions(
@@ -47,7 +70,7 @@ function commandsFor(platform: NodeJS.Platform, path: string, folders: readonly 
       "If the daemon runs inside WSL, copy the file to Windows first and run this in a Windows terminal.",
     ];
   }
-  const quoted = shellQuoted(path);
+  const quoted = shellWord(path);
   if (platform === "darwin") {
     return [
       `security add-trusted-cert -r trustRoot -p ssl -k ~/Library/Keychains/login.keychain-db ${quoted}`,
@@ -69,12 +92,10 @@ function commandsFor(platform: NodeJS.Platform, path: string, folders: readonly 
 
 /** One command per line, without syntax that differs between shells. */
 function nssCommands({ path, hasDatabase }: NssFolder, authority: string): string[] {
-  const folder = shellQuoted(path);
-  const database = shellQuoted(`sql:${path}`);
+  const folder = shellWord(path);
+  const database = shellWord(`sql:${path}`);
   return [
     ...(hasDatabase ? [] : [`  mkdir -p ${folder}`, `  certutil -d ${database} -N --empty-password`]),
     `  certutil -d ${database} -A -t C,, -n tmuxwire -i ${authority}`,
   ];
 }
-
-const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

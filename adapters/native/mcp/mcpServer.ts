@@ -16,6 +16,9 @@ import { visibleError } from "../../kit/guard/httpErrors.ts";
 import type { OperationContext } from "../../operations/operation.ts";
 import { jsonSchema } from "../../serving/jsonSchema.ts";
 import { visible, visibleJson } from "./foreignText.ts";
+import { listAgentsTool } from "./agentTools.ts";
+import { startAgentTool } from "./startAgentTool.ts";
+import { answerAgentTool, endAgentTool, interruptAgentTool, tellTool, waitAgentTool } from "./agentMessageTools.ts";
 import { createTool, killTool, listTool, splitTool } from "./layoutTools.ts";
 import type { McpTier } from "./mcpTier.ts";
 import { type McpTool, type Progress, ToolCall } from "./mcpTool.ts";
@@ -165,6 +168,7 @@ function registerPrompts(server: McpServer): void {
 
 const TOOLS = (tier: McpTier): readonly McpTool[] => [
   listTool,
+  listAgentsTool,
   createTool,
   splitTool,
   runTool,
@@ -172,9 +176,15 @@ const TOOLS = (tier: McpTier): readonly McpTool[] => [
   tier.isReadOnly ? watchTool : waitAndSendTool,
   captureTool,
   searchTool,
+  startAgentTool,
   submitTool,
   chooseTool,
   interruptTool,
+  tellTool,
+  waitAgentTool,
+  answerAgentTool,
+  interruptAgentTool,
+  endAgentTool,
   killTool,
 ];
 

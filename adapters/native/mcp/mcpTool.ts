@@ -9,7 +9,7 @@ import type { PaneInfo } from "../../../daemon/tmux/inventory.ts";
 import type { OperationName, OperationNames } from "../../../protocol/api/operationRoutes.ts";
 import { described, filled, optional, whole } from "../../../protocol/api/described.ts";
 import { toAppError } from "../../../protocol/errors.ts";
-import { findPane, findServer } from "../../operations/findTargets.ts";
+import { findPaneOrAgent, findServer } from "../../operations/findTargets.ts";
 import type { Call, OperationContext } from "../../operations/operation.ts";
 import { perform } from "../../operations/perform.ts";
 import type { McpTier, ToolEffect } from "./mcpTier.ts";
@@ -58,8 +58,10 @@ export class ToolCall {
 
   /** @throws AppError FORBIDDEN, NOT_FOUND */
   pane(named: NamedPane): { readonly name: string; readonly server: TmuxServer; readonly pane: PaneInfo } {
-    const { name, server } = this.server(named.server);
-    const pane = findPane(server, named.pane);
+    const found = findPaneOrAgent(this.context, this.tier.serverName(named.server), named.pane);
+    const { server, pane } = found;
+    // An agent's name leads to its own server.
+    const name = this.tier.serverName(found.serverName);
     this.tier.requirePane(server, pane);
     return { name, server, pane };
   }
@@ -117,7 +119,7 @@ export const SERVER = {
 };
 export const PANE = {
   ...SERVER,
-  pane: described(name, "The pane: an id such as %5, or a session's name for its active pane."),
+  pane: described(name, "The pane: an id such as %5, a session's name for its active pane, or an agent's name."),
 };
 /** Schema members about a result's text. */
 export const TEXT_BOUND = {

@@ -26,6 +26,8 @@ export interface StartRecord {
   readonly detail: string | undefined;
   /** Whether it was announced in the thread. */
   readonly announced: boolean;
+  /** Which agent works; undefined: that of `team.workerArgv`. */
+  readonly agent?: string | undefined;
 }
 
 /** A prompt's digest, to recognise it, and its beginning, for people. */
@@ -40,10 +42,9 @@ export const keyDigest = (key: string | undefined): string | undefined => (key =
 
 /** A digest of the request, without teamd's address and the idempotency key, which do not make it another request. */
 export function requestDigest(request: TeamStartRequest): string {
-  const { taskPrompt, threadId, sessionPrefix, sessionName, cwd, title } = request;
-  return digest(
-    JSON.stringify([taskPrompt, threadId, sessionPrefix, sessionName, cwd, title].map((part) => part ?? null)),
-  );
+  const { taskPrompt, threadId, sessionPrefix, sessionName, cwd, title, agent } = request;
+  const parts = [taskPrompt, threadId, sessionPrefix, sessionName, cwd, title, ...(agent === undefined ? [] : [agent])];
+  return digest(JSON.stringify(parts.map((part) => part ?? null)));
 }
 
 export const promptMark = (prompt: string): PromptMark => ({
@@ -61,6 +62,7 @@ export const beginRecord = (request: TeamStartRequest, threadId: string): StartR
   readyMs: undefined,
   detail: undefined,
   announced: false,
+  agent: request.agent,
 });
 
 /** Whether nothing is left to do. */
@@ -73,9 +75,10 @@ export const recordOption = (record: StartRecord): Readonly<Record<string, strin
 export const writeRecord = (server: TmuxServer, pane: PaneId, record: StartRecord): Promise<void> =>
   server.setPaneUserOption(pane, OPTION, textOf(record));
 
-function textOf({ key, request, prompt, threadId, outcome, readyMs, detail, announced }: StartRecord): string {
+function textOf({ key, request, prompt, threadId, outcome, readyMs, detail, announced, agent }: StartRecord): string {
   const why = detail === undefined ? undefined : shortened(detail, MAX_DETAIL_ENCODED_CHARS);
-  return JSON.stringify([key, request, threadId, outcome, readyMs, why, announced, prompt?.digest, prompt?.start]);
+  const fields = [key, request, threadId, outcome, readyMs, why, announced, prompt?.digest, prompt?.start];
+  return JSON.stringify(agent === undefined ? fields : [...fields, agent]);
 }
 
 /** The text's beginning in ASCII, as much as fits into a percent-encoded option. */
@@ -103,8 +106,8 @@ export async function readRecords(server: TmuxServer): Promise<ReadonlyMap<PaneI
 function parsed(text: string): StartRecord | undefined {
   try {
     const fields = JSON.parse(text) as unknown;
-    if (!Array.isArray(fields) || ![5, 7, 9].includes(fields.length)) return undefined;
-    const [key, request, threadId, outcome, readyMs, detail, announced, mark, start] = fields as unknown[];
+    if (!Array.isArray(fields) || ![5, 7, 9, 10].includes(fields.length)) return undefined;
+    const [key, request, threadId, outcome, readyMs, detail, announced, mark, start, agent] = fields as unknown[];
     if (typeof request !== "string") return undefined;
     return {
       request,
@@ -116,6 +119,7 @@ function parsed(text: string): StartRecord | undefined {
       readyMs: typeof readyMs === "number" ? readyMs : undefined,
       detail: typeof detail === "string" ? detail : undefined,
       announced: fields.length === 5 || announced === true,
+      agent: typeof agent === "string" ? agent : undefined,
     };
   } catch {
     return undefined;

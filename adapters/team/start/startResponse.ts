@@ -79,7 +79,7 @@ function whyNot(outcome: TeamStartOutcome, record: StartRecord | undefined): str
     case "refused":
       return record?.detail ?? `the worker could not take the prompt in its current state; ${LOOK}`;
     case "not_ready":
-      return `the worker was not ready in time, so the prompt was not typed; ${LOOK}, or attach and type it`;
+      return `${record?.detail ?? "the worker was not ready in time"}, so the prompt was not typed; ${LOOK}, or attach and type it`;
     case "ended":
       return `the worker ended before it took the prompt, and another program now runs in its pane; ${LOOK}`;
     case "unfinished":

@@ -10,11 +10,17 @@ import { promptText } from "../../../daemon/delivery/prompt/promptText.ts";
 import { isOfOtherRequest, Once, requireSameRequest } from "../../../daemon/ops/once.ts";
 import type { SessionInfo } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import { TEAM_DEFAULT_PREFIX, type TeamStart, type TeamStartRequest } from "../../../protocol/api/team.ts";
+import {
+  TEAM_DEFAULT_PREFIX,
+  type TeamRestart,
+  type TeamSessionRequest,
+  type TeamStart,
+  type TeamStartRequest,
+} from "../../../protocol/api/team.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { initialCapture } from "../captureText.ts";
-import { type TeamContext, teamdOf } from "../teamContext.ts";
+import { type TeamContext, teamdOf, withSession } from "../teamContext.ts";
 import { onTmux, teamError } from "../teamErrors.ts";
 import { MAX_NAME_TRIES, MAX_STARTS_PER_TEAM } from "../teamLimits.ts";
 import { asTmuxNames, findNamed, nextSessionName } from "../names.ts";
@@ -34,8 +40,8 @@ import {
   writeRecord,
 } from "./startRecord.ts";
 import type { TeamdClient } from "../teamd/teamd.ts";
-import { untilExitReported } from "./untilReady.ts";
-import { makeWorker, promptWorker, requireWorker, type Worker } from "./worker.ts";
+import { untilExitReported, untilGone, untilReady } from "./untilReady.ts";
+import { makeWorker, promptWorker, requireWorker, type Worker, workerFor } from "./worker.ts";
 
 interface UnderWay {
   readonly prompt: PromptMark;
@@ -68,6 +74,7 @@ export class Starts {
     const cwd = request.cwd ?? this.#context.worker.homeDir;
     await requireDirectory(cwd);
     requirePrompt(request.taskPrompt);
+    workerFor(this.#context, request.agent);
     if (request.sessionName !== undefined && request.sessionPrefix !== undefined) {
       throw teamError("invalid_argument", "give either sessionName or sessionPrefix, not both");
     }
@@ -121,14 +128,14 @@ export class Starts {
   }
 
   async #run(team: TeamStarts, request: Located): Promise<TeamStart> {
-    const { servers, worker } = this.#context;
+    const { servers } = this.#context;
     const earlier = await servers.useIfThere(request.teamId, async (server) =>
       server === undefined ? undefined : this.#earlier(team, server, request),
     );
     if (earlier !== undefined) return earlier;
     // Checked before there is anything to undo.
     await servers.requireTmux();
-    await requireWorker(worker, request.cwd);
+    await requireWorker(workerFor(this.#context, request.agent), request.cwd);
     const teamd = await teamdOf(this.#context, request);
     if (request.threadId === undefined) await teamd.requireTeam();
     else await teamd.requireThread(request.threadId);
@@ -181,6 +188,45 @@ export class Starts {
     return this.#bringUp(team, server, { worker, record }, request, (post) => teamd.postOnce(threadId, post));
   }
 
+  /** Ends a worker, and starts the same agent again under its name, with its conversation if that is known. @throws AppError session_not_found, tmux_error */
+  restart(request: TeamSessionRequest): Promise<TeamRestart> {
+    const { agents, readiness, clock, worker: own } = this.#context;
+    return withSession(this.#context, request, async ({ server, session, sessionName, pane }) => {
+      const { teamId } = request;
+      if (this.#teams.get(teamId)?.byPane.has(pane) === true) {
+        throw teamError(
+          "session_exists",
+          `session ${sessionName} is still being started; wait until it has its prompt`,
+        );
+      }
+      const record = (await onTmux("tmux list-panes", () => readRecords(server))).get(pane);
+      agents.check();
+      const before = agents.lastInPane(server, pane);
+      const { kind, sessionId, launch } = before ?? {};
+      const program = workerFor(this.#context, record?.agent ?? kind?.name);
+      const there = launch?.cwd ?? (await onTmux("tmux display-message", () => server.describePane(pane))).cwd;
+      const cwd = there === "" ? own.homeDir : there;
+      await requireWorker(program, cwd);
+      const goesOn = sessionId === undefined || kind?.resume === undefined ? [] : [...kind.resume, sessionId];
+      await onTmux(`tmux kill-session -t =${sessionName}`, () => server.killSession(session.id));
+      // Its name, and its conversation, are free once its process has ended.
+      if (before !== undefined) await untilGone(agents, before, clock);
+      agents.check();
+      const made = await makeWorker(this.#context, server, {
+        worker: { ...program, argv: [...program.argv, ...goesOn] },
+        teamId,
+        name: sessionName,
+        cwd,
+        threadId: record?.threadId ?? "",
+        userOptions: record === undefined ? {} : recordOption(record),
+      });
+      using watched = readiness.watch(server, made.pane, { profile: program.agent });
+      const { readyTimeoutMs: timeoutMs, hooked } = program;
+      const state = await untilReady(watched, { clock, timeoutMs, hooked });
+      return { sessionName, paneId: made.pane, resumed: goesOn.length > 0, state };
+    });
+  }
+
   /** Makes the session and the thread that announces it; or returns the response for an existing session of that name. */
   async #make(team: TeamStarts, server: TmuxServer, teamd: TeamdClient, request: Located): Promise<Made | TeamStart> {
     const { sessionName, sessionPrefix = TEAM_DEFAULT_PREFIX, title, teamId, cwd } = request;
@@ -193,7 +239,9 @@ export class Starts {
         const threadId = request.threadId ?? (await teamd.createThread(title ?? `tmux: ${name}`, [name]));
         const record = beginRecord(request, threadId);
         const userOptions = recordOption(record);
-        const worker = await makeWorker(this.#context, server, { teamId, name, cwd, threadId, userOptions });
+        const program = workerFor(this.#context, request.agent);
+        const made = { worker: program, teamId, name, cwd, threadId, userOptions };
+        const worker = await makeWorker(this.#context, server, made);
         return { worker, record, threadId, threadCreated: request.threadId === undefined };
       } catch (error) {
         if (!(error instanceof AppError && error.code === "ALREADY_EXISTS") || tries === MAX_NAME_TRIES) throw error;
@@ -262,7 +310,8 @@ export class Starts {
   ): Promise<StartRecord> {
     if (begun.outcome !== undefined) return begun;
     const key = `team_start:${begun.request}`;
-    const { submitMs, ...prompted } = await promptWorker(this.#context, server, worker, taskPrompt, key);
+    const program = workerFor(this.#context, begun.agent);
+    const { submitMs, ...prompted } = await promptWorker(this.#context, server, program, worker, taskPrompt, key);
     const record = { ...begun, ...prompted };
     await this.#note(server, worker.pane, record);
     const { outcome, readyMs } = record;

@@ -6,8 +6,10 @@ import type { PaneReadiness, Readiness } from "../../../daemon/readiness/readine
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import { within } from "../../../daemon/time/within.ts";
+import type { AgentDirectory } from "../../agents/running/agentDirectory.ts";
+import type { RunningAgent } from "../../agents/running/runningAgent.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
-import { EXIT_REPORTED_WITHIN_MS, EXIT_WITHIN_MS, HOOK_GRACE_MS } from "../teamLimits.ts";
+import { EXIT_REPORTED_WITHIN_MS, EXIT_WITHIN_MS, GONE_WITHIN_MS, HOOK_GRACE_MS } from "../teamLimits.ts";
 
 interface ReadyOptions {
   readonly clock: Clock;
@@ -18,20 +20,24 @@ interface ReadyOptions {
 
 const saysItself = ({ source }: Readiness): boolean => source === "hook" || source === "osc7501";
 
-/** `late`: not ready in time. `dead`: its program ended. */
-export function untilReady(
-  pane: PaneReadiness,
-  { clock, timeoutMs, hooked }: ReadyOptions,
-): Promise<"ready" | "late" | "dead"> {
-  return within<"ready" | "late" | "dead">(clock, timeoutMs, "late", (end) => {
+/** `late`: not ready in time. `dead`: its program ended. `asking`: it asks something first, and goes on asking. */
+type ReadyOutcome = "ready" | "late" | "dead" | "asking";
+
+export function untilReady(pane: PaneReadiness, { clock, timeoutMs, hooked }: ReadyOptions): Promise<ReadyOutcome> {
+  return within<ReadyOutcome>(clock, timeoutMs, "late", (end) => {
     let grace: Timer | undefined;
     const judge = (readiness: Readiness): void => {
+      const { state } = readiness;
+      const settle = (outcome: ReadyOutcome): void => {
+        grace = clock.callAt(clock.nowMs() + HOOK_GRACE_MS, () => end(outcome));
+      };
       grace?.cancel();
       grace = undefined;
-      if (readiness.state === "dead") end("dead");
-      else if (readiness.state !== "idle") return;
-      else if (!hooked || saysItself(readiness)) end("ready");
-      else grace = clock.callAt(clock.nowMs() + HOOK_GRACE_MS, () => end("ready"));
+      if (state === "dead") end("dead");
+      else if (state === "idle" && (!hooked || saysItself(readiness))) end("ready");
+      else if (state === "idle") settle("ready");
+      // What has a hook says itself when it is ready.
+      else if (state === "asking" && !hooked) settle("asking");
     };
     judge(pane.current);
     const unsubscribe = pane.subscribe(judge);
@@ -61,4 +67,13 @@ export const untilExitReported = (server: TmuxServer, pane: PaneId, clock: Clock
     };
     check();
     return server.subscribe(check);
+  });
+
+/** Waits until an agent's process has ended, in vain if it ignores that its terminal has closed. */
+export const untilGone = (agents: AgentDirectory, agent: RunningAgent, clock: Clock): Promise<void> =>
+  within<void>(clock, GONE_WITHIN_MS, undefined, (end) => {
+    if (agent.endedUnixMs !== undefined) end();
+    return agents.subscribe((change) => {
+      if (change.kind === "ended" && change.agent.id === agent.id) end();
+    });
   });

@@ -1,8 +1,9 @@
-/** One worker: an interactive pi in the pane of its own session, and the prompt it gets once it is ready. */
+/** One worker: an interactive agent in the pane of its own session, and the prompt it gets once it is ready. */
 import { basename } from "node:path";
 import type { SessionInfo } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { TeamStartOutcome } from "../../../protocol/api/team.ts";
+import type { Readiness } from "../../../daemon/readiness/readiness.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { TeamContext, TeamWorker } from "../teamContext.ts";
@@ -13,8 +14,6 @@ import { isTaken } from "./startResponse.ts";
 import { untilEnded, untilReady } from "./untilReady.ts";
 import { guardPrompt } from "./workerPrompt.ts";
 
-const PROFILE = "pi";
-
 export interface Worker {
   readonly session: SessionInfo;
   readonly pane: PaneId;
@@ -22,6 +21,7 @@ export interface Worker {
 }
 
 interface WorkerRequest {
+  readonly worker: TeamWorker;
   readonly teamId: string;
   /** The name as tmux will report it. */
   readonly name: string;
@@ -31,9 +31,17 @@ interface WorkerRequest {
   readonly userOptions: Readonly<Record<string, string>>;
 }
 
+/** What a start asks for. @throws AppError invalid_argument */
+export function workerFor({ worker, catalogue }: TeamContext, agent: string | undefined): TeamWorker {
+  if (agent === undefined || agent === worker.agent) return worker;
+  if (catalogue.some(({ name }) => name === agent)) return { ...worker, agent, argv: [agent], hooked: false };
+  const names = catalogue.map(({ name }) => name).join(", ");
+  throw teamError("invalid_argument", `agent: ${JSON.stringify(agent)} is not known; give one of ${names}`);
+}
+
 /** Refuses a program that cannot be started, before anything is made. @throws AppError worker_not_found */
-export async function requireWorker({ argv, environment }: TeamWorker, cwd: string): Promise<void> {
-  const [name = PROFILE] = argv;
+export async function requireWorker({ agent, argv, environment }: TeamWorker, cwd: string): Promise<void> {
+  const [name = agent] = argv;
   const path = environment["PATH"] ?? "";
   if ((await findProgram(name, path, cwd)) !== undefined) return;
   const where = name.includes("/") ? "does not exist or is not executable" : `was not found on PATH (${path})`;
@@ -46,9 +54,9 @@ export async function requireWorker({ argv, environment }: TeamWorker, cwd: stri
 
 /** @throws AppError ALREADY_EXISTS, tmux_error */
 export async function makeWorker(
-  { worker, servers, clock }: TeamContext,
+  { servers, agents, clock }: TeamContext,
   server: TmuxServer,
-  { teamId, name, cwd, threadId, userOptions }: WorkerRequest,
+  { worker, teamId, name, cwd, threadId, userOptions }: WorkerRequest,
 ): Promise<Worker> {
   const command = `tmux -f /dev/null -S ${servers.socketPath(teamId)} new-session -d -s ${name}`;
   const madeAtMs = clock.nowMs();
@@ -59,7 +67,7 @@ export async function makeWorker(
       userOptions,
       command: worker.argv,
       environment: { ...worker.environment, PI_TEAM_ID: teamId, PI_AGENT_ID: name, PI_TEAM_THREAD_ID: threadId },
-      windowName: basename(worker.argv[0] ?? PROFILE),
+      windowName: basename(worker.argv[0] ?? worker.agent),
       cols: WORKER_COLS,
       rows: WORKER_ROWS,
       remainOnExit: "whereSafe",
@@ -67,8 +75,14 @@ export async function makeWorker(
     }),
   );
   const pane = session.activePane;
-  if (pane !== undefined) return { session, pane, madeAtMs };
-  throw teamError("tmux_error", `${command}: the session has no pane`, { command, stderr: "" });
+  if (pane === undefined) throw teamError("tmux_error", `${command}: the session has no pane`, { command, stderr: "" });
+  const [program = worker.agent, ...args] = worker.argv;
+  // Without its environment, which may hold what `team.passEnvironment` names.
+  const facts = { launch: { program, args, environment: {}, cwd, startedBy: `team:${teamId}` } };
+  // Of another team, too, there may be a worker-1.
+  const agentName = [name, `${teamId}-${name}`].find((wanted) => agents.isFreeName(wanted));
+  agents.introduce(server, pane, { name: agentName, facts });
+  return { session, pane, madeAtMs };
 }
 
 interface Prompted {
@@ -88,16 +102,18 @@ interface Prompted {
 export async function promptWorker(
   context: TeamContext,
   server: TmuxServer,
+  worker: TeamWorker,
   { pane, madeAtMs }: Worker,
   prompt: string,
   key: string,
 ): Promise<Prompted> {
-  const { clock, worker, readiness, delivery, log } = context;
+  const { clock, readiness, delivery, log } = context;
+  const { agent: profile, hooked } = worker;
   let readyMs: number | undefined;
   try {
-    using watched = readiness.watch(server, pane, { profile: PROFILE });
-    const { readyTimeoutMs: timeoutMs, hooked } = worker;
-    const ready = await untilReady(watched, { clock, timeoutMs, hooked });
+    using watched = readiness.watch(server, pane, { profile });
+    const ready = await untilReady(watched, { clock, timeoutMs: worker.readyTimeoutMs, hooked });
+    if (ready === "asking") return { outcome: "not_ready", detail: asks(watched.current), readyMs };
     if (ready !== "ready") return { outcome: ready === "dead" ? "ended" : "not_ready", readyMs };
     readyMs = Math.round(clock.nowMs() - madeAtMs);
     try {
@@ -108,8 +124,10 @@ export async function promptWorker(
       } = await delivery.submit({
         server,
         pane,
-        text: guardPrompt(prompt),
-        profile: PROFILE,
+        // The hook takes the guard away again.
+        text: profile === context.worker.agent ? guardPrompt(prompt) : prompt,
+        literal: profile !== context.worker.agent,
+        profile,
         timeoutMs: SUBMIT_TIMEOUT_MS,
         idempotencyKey: key,
       });
@@ -128,6 +146,9 @@ export async function promptWorker(
     return { outcome: "refused", detail: error.message, readyMs };
   }
 }
+
+const asks = ({ dialog }: Readiness): string =>
+  `the worker asks something first${dialog === undefined ? "" : `: ${dialog.text.split("\n").slice(0, 3).join(" ")}`}`;
 
 /** Prefers what the worker shows, which says more than what was done. */
 function whyNot(screenNote: string | undefined, isRepeated: boolean): string | undefined {

@@ -4,8 +4,9 @@
  */
 import { homedir } from "node:os";
 import { join, basename, dirname } from "node:path";
+import { type Fields, fieldsOf, parseJson, textOf } from "../../../protocol/text/jsonObject.ts";
 import { autostart } from "../../serving/autostart.ts";
-import { daemonFilePath, readDaemonFile } from "./daemonFile.ts";
+import { type DaemonAddress, daemonFilePath, readDaemonFile } from "./daemonFile.ts";
 import type { Environment } from "./discovery.ts";
 
 export interface DaemonClientOptions {
@@ -27,29 +28,13 @@ export class TeamToolError extends Error {
     super(`${code}: ${message}`, more.cause === undefined ? undefined : { cause: more.cause });
     this.name = "TeamToolError";
     this.code = code;
-    this.command = typeof more.command === "string" ? more.command : undefined;
-    this.stderr = typeof more.stderr === "string" ? more.stderr : undefined;
+    this.command = textOf(more.command);
+    this.stderr = textOf(more.stderr);
   }
 }
 
-interface Address {
-  readonly url: string;
-  readonly token: string;
-}
-
-type TeamOperation = "start" | "list" | "attach" | "capture";
-
-interface Request {
-  readonly operation: TeamOperation;
-  readonly body: object;
-  readonly signal: AbortSignal | undefined;
-}
-
-interface Unreached {
-  readonly error: TeamToolError;
-  /** True if the request did not arrive, or repeating it has no further effect. */
-  readonly mayRepeat: boolean;
-}
+/** What reads, and may be repeated: unless it posts, which would appear twice. */
+const READS: ReadonlySet<string> = new Set(["list", "attach", "capture", "wait"]);
 
 export class DaemonClient {
   readonly #options: DaemonClientOptions;
@@ -59,38 +44,27 @@ export class DaemonClient {
     this.#options = options;
   }
 
-  /** @throws TeamToolError */
-  async call(operation: TeamOperation, body: object, signal?: AbortSignal): Promise<Record<string, unknown>> {
-    const request = { operation, body, signal };
-    const first = await this.#try(request);
-    if ("body" in first) return first.body;
-    // A kept-alive connection may belong to a dead daemon; the file says where its successor listens.
-    const second = first.mayRepeat ? await this.#try(request) : first;
-    if ("body" in second) return second.body;
-    if (!this.#mayStart || !second.mayRepeat) throw second.error;
-    await this.#start();
-    const third = await this.#try(request);
-    if ("body" in third) return third.body;
-    throw third.error;
-  }
-
-  /** @throws TeamToolError if the daemon responds with an error or the caller aborts */
-  async #try(request: Request): Promise<{ readonly body: Record<string, unknown> } | Unreached> {
-    const address = await this.#address();
-    if (address === undefined) return { error: unreachable("found no tmuxwire daemon"), mayRepeat: true };
-    try {
-      return { body: await send(address, request) };
-    } catch (error) {
-      if (error instanceof TeamToolError || request.signal?.aborted === true) throw error;
-      return {
-        error: unreachable(`the tmuxwire daemon does not respond at ${address.url}`, error),
-        mayRepeat: didNotArrive(error) || isRepeatable(request),
-      };
+  /**
+   * A kept-alive connection may belong to a dead daemon: the file says where its successor listens.
+   * @param operation as in the path
+   * @throws TeamToolError
+   */
+  async call(operation: string, body: Fields, signal?: AbortSignal): Promise<Fields> {
+    const isRepeatable = "idempotencyKey" in body || (READS.has(operation) && !("threadId" in body));
+    const { env, startDaemon: mayStart = env["TMUXWIRE_AUTOSTART"] === "1" } = this.#options;
+    for (let tries = 1; ; tries += 1) {
+      const address = await this.#address();
+      let refusal = unreachable("found no tmuxwire daemon");
+      try {
+        if (address !== undefined) return await send(address, operation, body, signal);
+      } catch (error) {
+        if (error instanceof TeamToolError || signal?.aborted === true) throw error;
+        refusal = unreachable(`the tmuxwire daemon does not respond at ${address?.url}`, error);
+        if (!didNotArrive(error) && !isRepeatable) throw refusal;
+      }
+      if (tries === 3 || (tries === 2 && !mayStart)) throw refusal;
+      if (tries === 2) await this.#start();
     }
-  }
-
-  get #mayStart(): boolean {
-    return this.#options.startDaemon ?? this.#options.env["TMUXWIRE_AUTOSTART"] === "1";
   }
 
   get #daemonFile(): string {
@@ -100,12 +74,9 @@ export class DaemonClient {
     );
   }
 
-  async #address(): Promise<Address | undefined> {
-    const { env } = this.#options;
-    const url = this.#options.url ?? env["TMUXWIRE_URL"];
-    const token = this.#options.token ?? env["TMUXWIRE_TOKEN"];
-    if (url !== undefined && token !== undefined) return { url, token };
-    return readDaemonFile(this.#daemonFile);
+  async #address(): Promise<Pick<DaemonAddress, "url" | "token"> | undefined> {
+    const { env, url = env["TMUXWIRE_URL"], token = env["TMUXWIRE_TOKEN"] } = this.#options;
+    return url !== undefined && token !== undefined ? { url, token } : readDaemonFile(this.#daemonFile);
   }
 
   /** Concurrent calls start one daemon. */
@@ -121,18 +92,18 @@ export class DaemonClient {
   }
 }
 
-/** Reading changes nothing, and a key makes a repeated start harmless; only a post would appear twice. */
-const isRepeatable = ({ operation, body }: Request): boolean =>
-  operation === "start" ? "idempotencyKey" in body : !("threadId" in body);
-
 const didNotArrive = (error: unknown): boolean =>
   ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === "ECONNREFUSED";
 
 const unreachable = (message: string, cause?: unknown): TeamToolError =>
   new TeamToolError("daemon_unavailable", `${message}; run \`tmuxwire serve --with team\``, { cause });
 
-async function send({ url, token }: Address, request: Request): Promise<Record<string, unknown>> {
-  const { operation, body, signal } = request;
+async function send(
+  { url, token }: Pick<DaemonAddress, "url" | "token">,
+  operation: string,
+  body: Fields,
+  signal: AbortSignal | undefined,
+): Promise<Fields> {
   const response = await fetch(`${url.replace(/\/+$/, "")}/team/v1/tmux/${operation}`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
@@ -140,24 +111,14 @@ async function send({ url, token }: Address, request: Request): Promise<Record<s
     redirect: "error",
     ...(signal === undefined ? {} : { signal }),
   });
-  const text = await response.text();
-  const received = parsed(text);
+  const received = fieldsOf(parseJson(await response.text()));
   if (response.ok && received !== undefined) return received;
-  const { code, message, command, stderr } = (received?.["error"] ?? {}) as Record<string, unknown>;
+  const { code, message, command, stderr } = fieldsOf(received?.["error"]) ?? {};
   throw new TeamToolError(
-    typeof code === "string" ? code : `http_${response.status}`,
-    typeof message === "string" ? message : "unexpected response; check that a tmuxwire daemon listens at this address",
+    textOf(code) ?? `http_${response.status}`,
+    textOf(message) ?? "unexpected response; check that a tmuxwire daemon listens at this address",
     { command, stderr },
   );
-}
-
-function parsed(text: string): Record<string, unknown> | undefined {
-  try {
-    const value = JSON.parse(text) as unknown;
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -5,9 +5,10 @@
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isOwn, makeOwnDirectory, readPrivate, replacePrivate } from "../../../daemon/ops/privateFiles.ts";
+import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 import { AppError } from "../../../protocol/errors.ts";
 
-interface DaemonAddress {
+export interface DaemonAddress {
   readonly url: string;
   readonly token: string;
   readonly pid: number;
@@ -24,7 +25,8 @@ export async function writeDaemonFile(path: string, address: DaemonAddress): Pro
   } catch (error) {
     if (error instanceof AppError) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    throw refused(`cannot write ${path} (${code ?? "unknown error"}); make its directory writable`, error);
+    const message = `cannot write ${path} (${code ?? "unknown error"}); make its directory writable`;
+    throw new AppError("CONFIGURATION_INVALID", message, { cause: error });
   }
 }
 
@@ -33,9 +35,10 @@ export async function readDaemonFile(path: string): Promise<DaemonAddress | unde
   try {
     const found = readPrivate(path);
     if (found?.text === undefined || !isOwn(found.uid) || found.openMode !== undefined) return undefined;
-    const { url, token, pid } = JSON.parse(found.text) as Record<string, unknown>;
-    if (typeof url !== "string" || typeof token !== "string" || typeof pid !== "number") return undefined;
-    return { url, token, pid };
+    const { url, token, pid } = fieldsOf(parseJson(found.text)) ?? {};
+    return typeof url === "string" && typeof token === "string" && typeof pid === "number"
+      ? { url, token, pid }
+      : undefined;
   } catch {
     return undefined;
   }
@@ -44,6 +47,3 @@ export async function readDaemonFile(path: string): Promise<DaemonAddress | unde
 export async function removeDaemonFile(path: string, pid: number): Promise<void> {
   if ((await readDaemonFile(path))?.pid === pid) await rm(path, { force: true }).catch(() => undefined);
 }
-
-const refused = (message: string, cause?: unknown): AppError =>
-  new AppError("CONFIGURATION_INVALID", message, { cause });

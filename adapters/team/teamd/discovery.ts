@@ -4,6 +4,7 @@
  */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 import type { Teamd } from "./teamd.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -21,10 +22,6 @@ const MAX_FILE_BYTES = 65_536;
 
 const set = (value: unknown): string | undefined =>
   typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
-
-/** The directory of the teams' directories. */
-const teamsRoot = ({ env, homeDir }: Pick<DiscoveryInputs, "env" | "homeDir">): string =>
-  set(env["PI_TEAM_WORKSPACE_ROOT"]) ?? join(homeDir, ".pi", "teams");
 
 /** Converts a name to an agent's name as pi-team's client does. */
 const asAgentName = (name: string | undefined): string =>
@@ -63,8 +60,9 @@ async function fromEnvironment({ env, teamId }: DiscoveryInputs, agentId: string
 }
 
 async function fromRuntimeFile(inputs: DiscoveryInputs, agentId: string): Promise<Teamd | undefined> {
-  const root = teamsRoot(inputs);
-  const wanted = inputs.teamId ?? set(inputs.env["PI_TEAM_ID"]);
+  const { env, homeDir } = inputs;
+  const root = set(env["PI_TEAM_WORKSPACE_ROOT"]) ?? join(homeDir, ".pi", "teams");
+  const wanted = inputs.teamId ?? set(env["PI_TEAM_ID"]);
   const names = wanted === undefined ? await readdir(root).catch(() => []) : [wanted];
   const found = await Promise.all(
     names.slice(0, MAX_TEAMS).map(async (name) => {
@@ -80,19 +78,10 @@ async function fromRuntimeFile(inputs: DiscoveryInputs, agentId: string): Promis
   return undefined;
 }
 
-interface Kept {
-  readonly url?: string | undefined;
-  readonly token?: string | undefined;
-}
-
 /** Reads a JSON object, or a line that is the token. */
-async function readTokenFile(path: string): Promise<Kept> {
+async function readTokenFile(path: string): Promise<Partial<Readonly<Record<"url" | "token", string | undefined>>>> {
   const text = (await readFile(path, "utf8").catch(() => "")).slice(0, MAX_FILE_BYTES).trim();
   if (!text.startsWith("{")) return { token: set(text.split(/\r?\n/u)[0]) };
-  try {
-    const { url, token } = JSON.parse(text) as Record<string, unknown>;
-    return { url: set(url), token: set(token) };
-  } catch {
-    return {};
-  }
+  const { url, token } = fieldsOf(parseJson(text)) ?? {};
+  return { url: set(url), token: set(token) };
 }

@@ -1,8 +1,8 @@
 /**
- * Whether the program has read Enter. One that gets no time (a busy machine, its own start) leaves it with the terminal, and
- * another Enter would come with the first in one read: programs take that for line ends, or the second answers what the
- * first has opened. So Enter is not pressed again before the first was read, has had time to show its effect, and the
- * program waits for input. Where the system does not report it, time alone decides.
+ * Whether the program has read Enter. If it gets no CPU time (a busy machine, its own start), Enter stays in the terminal's
+ * buffer, and a second one would arrive in the same read: programs take the two for line ends, or the second answers a dialog
+ * that the first has opened. So Enter is not pressed again until the first was read and had time to show its effect, and the
+ * program waits for input. Where the system does not report reads, time alone decides.
  */
 import { ENTER_RETRY_LATEST_MS, ENTER_RETRY_MS } from "../deliveryLimits.ts";
 import type { PaneReader } from "./paneReader.ts";
@@ -24,7 +24,7 @@ export class EnterRead {
     this.#seenMs = undefined;
   }
 
-  /** It was read, or this cannot be known. */
+  /** Also true where reads cannot be observed. */
   get wasRead(): boolean {
     if (this.#seenMs !== undefined) return true;
     const now = this.#reader.bytesRead;
@@ -43,7 +43,7 @@ export class EnterRead {
     const nowMs = this.#reader.clock.nowMs();
     if (!this.wasRead) return nowMs + ENTER_RETRY_MS / 2;
     const fromMs = Math.max(this.#pressedMs + ENTER_RETRY_MS, (this.#seenMs ?? 0) + ENTER_RETRY_MS / 2);
-    // What it has read it may not have come to yet: one that has missed it waits for the next key.
+    // It may have read Enter without having handled it yet; a program that missed Enter waits for the next key.
     const isAtIt = nowMs >= fromMs && nowMs < this.sinceMs + ENTER_RETRY_LATEST_MS && this.#reader.isRunning;
     return isAtIt ? nowMs + ENTER_RETRY_MS / 8 : fromMs;
   }

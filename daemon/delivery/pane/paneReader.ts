@@ -56,6 +56,11 @@ export class PaneReader {
     return this.#addressee?.condition;
   }
 
+  /** Who reads; undefined if the host does not know. */
+  get process(): ProcessMark | undefined {
+    return this.#addressee?.process;
+  }
+
   /** @throws AppError WRONG_STATE: it no longer reads */
   requireReading(): void {
     this.#addressee?.requireSame(this.#watch.pane, this.#typedDetails);

@@ -77,7 +77,7 @@ export class PaneWatch implements Disposable {
 
   /** That its state was judged by. */
   get profile(): Profile {
-    return this.#profiles.named(this.state.profile);
+    return this.#profiles.named(this.state.profile, this.state.version);
   }
 
   /** Changes with everything that happens. */

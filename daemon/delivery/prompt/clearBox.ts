@@ -6,6 +6,8 @@
 import { AppError } from "../../../protocol/errors.ts";
 import type { Profile } from "../../readiness/profile.ts";
 import { MAX_CLEAR_PRESSES } from "../deliveryLimits.ts";
+import { isOnly } from "../screen/lookAt.ts";
+import { comparable, echoProbe } from "../screen/promptEcho.ts";
 import { type ScreenCapture, takeCapture } from "../screen/screenCapture.ts";
 import type { PaneWatch } from "../pane/paneWatch.ts";
 import { wrongState } from "../pane/wrongState.ts";
@@ -14,7 +16,8 @@ import { noteWrite, type Work } from "../work.ts";
 /** An empty box changes nothing on the screen: after this long without output it was empty. */
 const NOTHING_CAME_MS = 120;
 
-export async function clearBox(work: Work, profile: Profile): Promise<void> {
+/** @param only what may be in it, no more than that @throws AppError WRONG_STATE, TIMEOUT, NOT_FOUND, CONNECTION_LOST */
+export async function clearBox(work: Work, profile: Profile, only?: string): Promise<void> {
   const { watch, deadlineMs } = work;
   const { clear } = profile.keys;
   const ways = [clear, ["BSpace"], ["C-k"], ["DC"]];
@@ -27,6 +30,7 @@ export async function clearBox(work: Work, profile: Profile): Promise<void> {
     requireNoQuestion(watch, now);
     const typed = now.box?.typed;
     if (typed === "") return;
+    if (only !== undefined) requireOnly(watch, profile, typed, { only, hasPressed: presses > 0 });
     // Blanks show by the cursor alone, empty lines by the rows.
     const { cursor, lines } = now.screen;
     const shown = [`${cursor.row},${cursor.col}`, ...lines.slice(now.box?.row)].join("\n");
@@ -49,6 +53,27 @@ export async function clearBox(work: Work, profile: Profile): Promise<void> {
     before = shown;
   }
   if (watch.clock.nowMs() >= deadlineMs) throw new AppError("TIMEOUT", "the prompt box could not be emptied in time");
+}
+
+/** A person may type at any time: what they have typed stays. @throws AppError WRONG_STATE */
+function requireOnly(
+  watch: PaneWatch,
+  { submit }: Profile,
+  typed: string | undefined,
+  { only, hasPressed }: { readonly only: string; readonly hasPressed: boolean },
+): void {
+  if (typed !== undefined) {
+    if (isOnly(typed, only, echoProbe(only, submit.placeholders).placeholders)) return;
+    if (hasPressed && comparable(only).includes(comparable(typed))) return;
+  }
+  throw wrongState(
+    watch,
+    watch.state.state,
+    "the prompt box holds other text, so it was not emptied; look at the pane",
+    {
+      reason: "box_changed",
+    },
+  );
 }
 
 export function requireNoQuestion(watch: PaneWatch, { dialog, profile }: ScreenCapture): void {

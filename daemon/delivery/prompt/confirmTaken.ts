@@ -1,9 +1,8 @@
 /**
- * After Enter: whether the prompt was taken. A shell has taken what it wrote an answer to. An agent has when it is seen to
- * work because of it, or when the text stands in what has been said above the box: a box that is empty again proves nothing,
- * because a program that is not ready empties it and drops the text (docs/agentFacts.md). A text that still stands where it
- * stood was missed: Enter again, at most twice, once the first was read, and only on an exact capture that shows it there and
- * no dialog.
+ * Decides, after Enter, whether the prompt was taken. A shell has taken it once it prints a response. An agent has taken it
+ * once it is seen to work on it, or once the text appears above the box. An empty box proves nothing, because a program that
+ * is not ready empties its box and drops the text (docs/agentFacts.md). If the text is still where it was, Enter was missed
+ * and is pressed again, at most twice, once the program has read the first and only on an exact capture without a dialog.
  */
 import type { Profile } from "../../readiness/profile.ts";
 import type { Readiness } from "../../readiness/readiness.ts";
@@ -27,7 +26,7 @@ import { resultOf, type Work } from "../work.ts";
 
 export interface Entered {
   readonly profile: Profile;
-  /** False: it is certain that it had not said before that it has started. */
+  /** False only if it is certain that the program had not yet reported that it has started. */
   readonly hasStarted: boolean;
   readonly probe: EchoProbe;
   /** The screen before the text was pasted. */
@@ -41,7 +40,7 @@ export interface Entered {
   readonly within?: string | undefined;
 }
 
-/** The program has said itself, after it had emptied its box, that it has only now started: what it was given is gone. */
+/** The program emptied its box and only afterwards reported that it has started: the text is lost. */
 export const DROPPED = Symbol("dropped");
 
 export async function confirmTaken(work: Work, entered: Entered): Promise<SubmitResult | typeof DROPPED> {
@@ -55,9 +54,9 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
   let last: Verdict = "unclear";
   let shown: ScreenCapture | undefined;
   let workingMs: number | undefined;
-  /** It has worked since Enter: a text that stands in the box again was given back, when a person stopped the turn. */
+  /** It has worked since Enter: text that is in the box again was put back there when a person stopped the turn. */
   let hasBegun = false;
-  /** The output after which it was first seen to have taken the text out of its box, with nothing to show for it. */
+  /** The output after which its box was first seen empty, with no sign that the text was taken. */
   let emptiedSeq: number | undefined;
   for (;;) {
     const { version } = watch;
@@ -74,7 +73,7 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
     const patienceMs = isLeft ? EMPTIED_WITHIN_MS : CONFIRM_WITHIN_MS;
     const giveUpMs = Math.min(pressedMs + patienceMs, Math.max(work.deadlineMs, pressedMs + ENTER_RETRY_MS));
     const nowMs = watch.clock.nowMs();
-    // A program that was at work says nothing new when it queues.
+    // A program that was already busy reports nothing new when it queues a prompt.
     const isWorking = !wasBusy && hasWorked(profile, atEnter, watch.state);
     if (isWorking && profile.kind !== "agent") return resultOf(work, "submitted", "readiness");
     if (isWorking || watch.source.outputSeq !== capturedAt || nowMs >= retryMs) {
@@ -89,7 +88,7 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
       }
       const mixed = mixedWith(entered, now);
       if (mixed !== undefined) return resultOf(work, "echoed_unconfirmed", undefined, { screenNote: mixed });
-      if (isWorking && last !== "missed" && last !== "boxed") {
+      if (isWorking && last !== "missed" && last !== "boxed" && last !== "waiting") {
         // The title is faster than the frame, which shows whether somebody typed into the text.
         workingMs ??= nowMs;
         if (last === "screen" || entered.within !== undefined || nowMs >= workingMs + FRAME_MS) {
@@ -112,6 +111,7 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
       }
     }
     if (nowMs >= giveUpMs) {
+      if (last === "waiting") return resultOf(work, "queued", "screen");
       return resultOf(work, "echoed_unconfirmed", undefined, detailsOf(entered, shown));
     }
     await watch.next(version, Math.min(last === "missed" ? retryMs : Infinity, giveUpMs));
@@ -122,8 +122,8 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
 const FRAME_MS = 40;
 
 /**
- * It has been seen to take it. An agent that ends shows much the same, so it has to be seen to go on as well; one whose turn
- * a person stops at once puts the text back into its box, and its model may have got nothing.
+ * The screen shows that the prompt was taken. An agent that exits shows much the same, so it must also be seen to go on. One
+ * whose turn a person stops at once puts the text back into its box, and its model may never have received it.
  */
 async function taking(
   work: Work,
@@ -140,6 +140,7 @@ async function taking(
   const now = await captureIfThere(watch, profile);
   if (now === undefined || work.reader.isGone || work.reader.isEnding) return ended(work, entered);
   const last = verdict(entered, now);
+  if (last === "waiting") return resultOf(work, "queued", by);
   if (last !== "missed" && last !== "boxed") return resultOf(work, outcome, by);
   return resultOf(work, "echoed_unconfirmed", undefined, detailsOf(entered, now));
 }
@@ -159,7 +160,7 @@ function mixedWith(
 const ended = (work: Work, { profile }: Entered): SubmitResult =>
   profile.kind === "agent" ? resultOf(work, "echoed_unconfirmed") : resultOf(work, "submitted", "readiness");
 
-/** The order is the proof: it emptied its box first and said afterwards, for the first time, that it has started. */
+/** The order proves it: the box was empty before the program first reported that it has started. */
 const isDropped = ({ watch }: Work, { profile, hasStarted }: Entered, emptiedSeq: number): boolean =>
   !hasStarted && watch.state.state === "idle" && hasStartedSince(watch, profile, emptiedSeq);
 
@@ -169,8 +170,8 @@ function detailsOf({ before, probe }: Entered, shown: ScreenCapture | undefined)
 }
 
 /**
- * It works, or it is idle again: a short turn may be over before anybody looks. An agent's idle that only its screen tells
- * may be a frame that lacked its box.
+ * It is busy, or idle again: a short turn may end between two captures. If only the screen says that an agent is idle, that
+ * may have been a frame without its box.
  */
 const hasWorked = ({ kind }: Profile, atEnter: Readiness, now: Readiness): boolean =>
   now.state === "busy" ||
@@ -179,8 +180,11 @@ const hasWorked = ({ kind }: Profile, atEnter: Readiness, now: Readiness): boole
     now.position !== atEnter.position &&
     (kind !== "agent" || now.source !== "screen"));
 
-/** `missed`: it still stands there. `boxed`: in the box, elsewhere. `emptied`: the box is without it. `unclear`: anything. */
-type Verdict = "screen" | "output" | "missed" | "boxed" | "emptied" | "unclear";
+/**
+ * `missed`: the text is still where it was. `boxed`: elsewhere in the box. `emptied`: no longer in the box. `waiting`: shown
+ * as a prompt that the program will take later. `unclear`: cannot tell.
+ */
+type Verdict = "screen" | "output" | "missed" | "boxed" | "emptied" | "waiting" | "unclear";
 
 function verdict({ profile, probe, before, place, within }: Entered, now: ScreenCapture): Verdict {
   const { screen, dialog, box } = now;
@@ -193,13 +197,21 @@ function verdict({ profile, probe, before, place, within }: Entered, now: Screen
   if (box !== undefined) {
     const isInBox = significant(box.typed, probe.keepsFrames).includes(place.needle);
     if (isInBox) return isThere && dialog === undefined ? "missed" : "boxed";
+    if (isAgent && isWaiting(profile, probe, place, now)) return "waiting";
     return !isAgent || isTakenUp(probe, before, now) ? "screen" : "emptied";
   }
-  // None was open when Enter was pressed, and this one has not had it: the prompt before it had.
+  // No dialog was open when Enter was pressed, so Enter went to the prompt and not to this dialog.
   if (dialog !== undefined) return !isThere && (!isAgent || isTakenUp(probe, before, now)) ? "screen" : "unclear";
   if (isThere) return "missed";
   if (isAgent) return "unclear";
   return isShown(probe, place, screen.lines) ? "output" : "screen";
+}
+
+/** It stands below the row that says what waits, above the box. */
+function isWaiting({ submit: { waiting } }: Profile, probe: EchoProbe, place: EchoPlace, now: ScreenCapture): boolean {
+  const above = now.screen.lines.slice(0, rowsAbove(now));
+  const head = above.findLastIndex((row) => waiting.some((pattern) => pattern.test(row.trim())));
+  return head >= 0 && isShown(probe, place, above.slice(head + 1));
 }
 
 const isTakenUp = (probe: EchoProbe, before: ScreenCapture, after: ScreenCapture): boolean =>
@@ -218,10 +230,10 @@ export function holdsOnly({ box }: ScreenCapture, probe: EchoProbe, text: string
   return rows.length > 0 && isPartOf(rows, comparable(text));
 }
 
-/** What a program may leave out where it wraps a row: Ink has been seen to drop a letter. */
+/** Letters that a program may leave out where it wraps a row: Ink has been seen to drop one. */
 const MAX_LOST_AT_WRAP = 2;
 
-/** Rows that follow upon each other in the text: a box may show a part of a long one. */
+/** Whether the rows are consecutive parts of the text: a box may show only a part of a long one. */
 function isPartOf([first = "", ...others]: readonly string[], text: string): boolean {
   for (let at = text.indexOf(first); at >= 0; at = text.indexOf(first, at + 1)) {
     const end = others.reduce<number | undefined>((from, row) => endOf(row, text, from), at + first.length);

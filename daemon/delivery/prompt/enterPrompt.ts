@@ -8,8 +8,15 @@ import type { Profile } from "../../readiness/profile.ts";
 import { confirmTaken, type DROPPED, type Entered, holdsOnly } from "./confirmTaken.ts";
 import type { SubmitResult } from "../delivery.ts";
 import { ECHO_BYTES_PER_MS, ECHO_WITHIN_MS, MAX_BOX_CHARS, QUIET_WITHIN_MS } from "../deliveryLimits.ts";
-import { drawnSince } from "../screen/drawnText.ts";
-import { type EchoPlace, type EchoProbe, echoProbe, findEcho, findShown, relocate } from "../screen/promptEcho.ts";
+import {
+  drawnSince,
+  type EchoPlace,
+  type EchoProbe,
+  echoProbe,
+  findEcho,
+  findShown,
+  relocate,
+} from "../screen/promptEcho.ts";
 import { EnterRead } from "../pane/enterRead.ts";
 import { type ScreenCapture, takeCapture } from "../screen/screenCapture.ts";
 import type { PaneWatch } from "../pane/paneWatch.ts";

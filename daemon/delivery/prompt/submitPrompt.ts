@@ -22,7 +22,7 @@ import { noteWrite, resultOf, type Work } from "../work.ts";
 
 type PromptRequest = Pick<
   SubmitRequest,
-  "text" | "whileBusy" | "whileTyping" | "whileUnknown" | "clearFirst" | "gapMs" | "literal" | "addressee"
+  "text" | "whileBusy" | "whileTyping" | "whileUnknown" | "clearFirst" | "gapMs" | "literal" | "addressee" | "onStage"
 >;
 
 /** @throws AppError WRONG_STATE, INVALID_ARGUMENT, TIMEOUT, NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST */
@@ -173,6 +173,7 @@ async function pasteAtPrompt(
     if (typed === "") return true;
     const { version } = watch;
     if (request.whileTyping !== "wait" || watch.clock.nowMs() >= deadlineMs) throw boxNotEmpty(watch, typed);
+    request.onStage?.("held");
     // Others may interrupt a turn or answer a question meanwhile.
     await work.whileFree(async () => {
       await watch.next(version, deadlineMs);

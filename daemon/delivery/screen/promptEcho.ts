@@ -3,7 +3,9 @@
  * Boxes wrap text, indent it and draw frames around it, so blanks and frame characters do not count. A text that stood
  * there already counts only where the screen has changed.
  */
+import { AnsiStripper, stripRoom } from "../../panes/vt/ansi.ts";
 import type { Capture } from "../../tmux/io.ts";
+import type { OutputSource } from "../../tmux/outputSource.ts";
 
 export type Screen = Pick<Capture, "lines" | "cursor">;
 
@@ -238,4 +240,18 @@ export function changedRows(
   if (!hasScrolled) return changed;
   const kept = changed.before.findIndex((row, index) => row !== index);
   return { before: kept < 0 ? [] : changed.before.slice(kept), after: changed.after };
+}
+
+/** A frame is far smaller; what is older than this has been drawn over. */
+const MAX_DRAWN_BYTES = 262_144;
+
+/** Whether a text has been drawn since: for one that was on the screen already, where the screen alone cannot show it. */
+export function drawnSince(source: OutputSource, from: number, { needles, keepsFrames }: EchoProbe): boolean {
+  const start = Math.max(from, source.tailSeq, source.outputSeq - MAX_DRAWN_BYTES);
+  const slice = source.read(start, MAX_DRAWN_BYTES);
+  if (slice.kind !== "bytes") return false;
+  const out = Buffer.allocUnsafe(stripRoom(slice.bytes.length));
+  const length = new AnsiStripper().strip(slice.bytes, out, 0, 0, { mark: () => undefined });
+  const [needle = ""] = needles;
+  return needle !== "" && significant(out.toString("utf8", 0, length), keepsFrames).includes(needle);
 }

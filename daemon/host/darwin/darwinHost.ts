@@ -3,7 +3,7 @@
  * any moment; the rest takes one run of `ps`, when it is worth that (`HostProcesses.probe`). Who listens on a socket, and
  * when a terminal comes or goes, is unknown; the daemon relies on tmux's notifications, hooks and listings instead.
  */
-import { AskOnce } from "../../time/askOnce.ts";
+import { SingleFlight } from "../../time/singleFlight.ts";
 import type { Host, HostClients } from "../host.ts";
 import type { HostProcesses } from "../hostProcesses.ts";
 import { localClients } from "../clients/localClients.ts";
@@ -30,7 +30,7 @@ export function darwinHost(clients: HostClients = localClients): Host {
 }
 
 function darwinProcesses({ run }: HostClients): HostProcesses {
-  const listing = new AskOnce(async () => {
+  const listing = new SingleFlight(async () => {
     const { failure, stdout } = await run(PS, ["-axo", PS_COLUMNS], PS_ENV, PS_LIMITS);
     listed = failure === undefined ? { ...processes, ...processListing(stdout) } : processes;
   });

@@ -23,7 +23,7 @@ import { decodeOctal } from "../../../protocol/control/octal.ts";
 import { sequenceLength } from "../../../protocol/text/utf8.ts";
 import type { Snapshot, SnapshotOptions } from "../../tmux/io.ts";
 import { askPane, type CaptureContext, requireRow } from "../askPane.ts";
-import { HISTORY_LOT_ROWS, paintLots } from "./historyLots.ts";
+import { HISTORY_CHUNK_ROWS, paintChunks } from "./historyChunks.ts";
 import { HistoryPainter } from "./historyPaint.ts";
 import { type OutputSource, slicesOf } from "../../tmux/outputSource.ts";
 import { paintScreen, type CapturedScreen, type ScreenFlags } from "./screenPaint.ts";
@@ -82,16 +82,16 @@ interface RawSnapshot {
 }
 
 /**
- * @param lotRows of history captured together with the screen, and of each earlier lot
+ * @param chunkRows of history captured together with the screen, and of each earlier chunk
  * @throws AppError NOT_FOUND, RESOURCE_LIMIT, CONNECTION_LOST
  */
 export async function takeSnapshot(
   context: CaptureContext,
   { historyLines = 0 }: SnapshotOptions = {},
-  lotRows = HISTORY_LOT_ROWS,
+  chunkRows = HISTORY_CHUNK_ROWS,
 ): Promise<Snapshot> {
-  // History that moves too fast for lots is captured with the screen, however long that takes.
-  let together = Math.min(historyLines, lotRows);
+  // History that moves too fast for chunks is captured with the screen, however long that takes.
+  let together = Math.min(historyLines, chunkRows);
   for (let tries = 1; ; tries += 1) {
     const raw = await snapshotOnce(context, together);
     if (!raw.exact && tries < MAX_SNAPSHOT_TRIES) continue;
@@ -100,7 +100,7 @@ export async function takeSnapshot(
     // Before more output comes.
     const stream = modesAt(context.stream, outputSeq);
     const pending = pendingOf(pendingBody, retainedBefore(context.stream, outputSeq));
-    const history = await historyOf(context, raw, { historyLines, together, lotRows });
+    const history = await historyOf(context, raw, { historyLines, together, chunkRows });
     if (history === "moved") {
       together = historyLines;
       continue;
@@ -123,16 +123,16 @@ export async function takeSnapshot(
 async function historyOf(
   context: CaptureContext,
   raw: RawSnapshot,
-  asked: { readonly historyLines: number; readonly together: number; readonly lotRows: number },
+  asked: { readonly historyLines: number; readonly together: number; readonly chunkRows: number },
 ): Promise<{ readonly rows: number; readonly text: string } | undefined | "moved"> {
   const rows = Math.min(asked.historyLines, raw.historyRows);
   const newest = (raw.bodies as Bodies)[5];
   if (newest === undefined || rows === 0) return undefined;
   const painter = new HistoryPainter();
-  const older = { from: raw.historyRows - rows, to: raw.historyRows - asked.together, lotRows: asked.lotRows };
+  const older = { from: raw.historyRows - rows, to: raw.historyRows - asked.together, chunkRows: asked.chunkRows };
   const { outputSeq, historyRows, historyLimit, flags } = raw;
   const moment = { outputSeq, historyRows, historyLimit, screen: flags };
-  if (older.from < older.to && !(await paintLots(context, moment, older, painter))) return "moved";
+  if (older.from < older.to && !(await paintChunks(context, moment, older, painter))) return "moved";
   painter.add(lines(newest), false, flags);
   return { rows, text: painter.text };
 }

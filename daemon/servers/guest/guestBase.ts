@@ -15,7 +15,7 @@ import { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
 import { Supervisor } from "../../connection/supervisor.ts";
 import { introduce } from "../../connection/tmuxFeatures.ts";
-import { AskOnce } from "../../time/askOnce.ts";
+import { SingleFlight } from "../../time/singleFlight.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { AttachGate } from "./attachGate.ts";
 import { clientCheckup } from "../clientCheck.ts";
@@ -24,7 +24,6 @@ import { introductionTo } from "../introduction.ts";
 import { attachCommand, guestClient, type GuestSpawn } from "./guestProbe.ts";
 import { removeAbandonedBuffers } from "./guestBuffers.ts";
 import type { AttachChannel, AttachClient } from "./attachClient.ts";
-import { ConnectionLog } from "./connectionLog.ts";
 import type { GuestInventory } from "./guestInventory.ts";
 import type { GuestBaseListener } from "./guestLife.ts";
 import { resume } from "./startAttachClient.ts";
@@ -63,7 +62,7 @@ export class GuestBase {
   readonly #reachability: GuestReachability;
   #identity: ServerIdentity | undefined;
   #session: SessionId | undefined;
-  /** The session that `switch-client` was asked for. */
+  /** The session that `switch-client` was asked for, until it is there. */
   #destination: SessionId | undefined;
   #presence: Presence = [];
   #hadCompany = false;
@@ -71,7 +70,7 @@ export class GuestBase {
   /** The connection that last reported a change of who is attached. */
   #noticedBy: ControlConnection | undefined;
   /** A failure is the connection's: the next connection asks anew. */
-  readonly #presenceAsked = new AskOnce(async () => {
+  readonly #presenceAsked = new SingleFlight(async () => {
     const connection = this.#noticedBy;
     if (connection === undefined) return;
     await this.#askPresence(connection);
@@ -129,9 +128,9 @@ export class GuestBase {
     return this.#presence;
   }
 
-  /** The session it is attached to, while it is. */
+  /** The session it is attached to, while it is; undefined while it moves, because what is carried then stays behind. */
   get session(): SessionId | undefined {
-    return this.state === "ready" ? this.#session : undefined;
+    return this.state === "ready" && this.#destination === undefined ? this.#session : undefined;
   }
 
   /** Resolves when a running server has been listed, or none was found. */
@@ -281,8 +280,10 @@ export class GuestBase {
     const { kind } = notification;
     this.#options.gate.noticed(notification);
     if (kind === "session-changed") {
-      if (notification.session === this.#destination) this.#session = this.#destination;
-      else if (notification.session !== this.#session) connection.close(elsewhere());
+      if (notification.session === this.#destination) {
+        this.#session = this.#destination;
+        this.#destination = undefined;
+      } else if (notification.session !== this.#session) connection.close(elsewhere());
       return;
     }
     const isPresence = kind === "sessions-changed" || kind === "client-session-changed" || kind === "client-detached";
@@ -322,7 +323,12 @@ export class GuestBase {
     this.#carried?.client.close(new AppError("CONNECTION_LOST", "the connection moved to another session"));
     this.#destination = session;
     this.#hadCompany = false;
-    await connection.command(switchClient(session), "none");
+    try {
+      await connection.command(switchClient(session), "none");
+    } catch (error) {
+      this.#destination = undefined;
+      throw error;
+    }
   }
 }
 
@@ -335,3 +341,26 @@ const OLD_TMUX = {
 
 const elsewhere = (): AppError =>
   new AppError("CONNECTION_LOST", "tmux moved the connection to another session; leaving it");
+
+/** What a connection logs: a repeated failure only once, until it has recovered. */
+class ConnectionLog {
+  readonly #write: GuestBaseOptions["log"];
+  #retryCode = "";
+
+  constructor(write: GuestBaseOptions["log"]) {
+    this.#write = write;
+  }
+
+  write(event: string, fields: object): void {
+    if (event === "connection.retry") {
+      const code = JSON.stringify("code" in fields ? fields.code : "");
+      if (code === this.#retryCode) return;
+      this.#retryCode = code;
+    }
+    this.#write(event, fields);
+  }
+
+  recovered(): void {
+    this.#retryCode = "";
+  }
+}

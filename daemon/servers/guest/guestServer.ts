@@ -4,7 +4,7 @@
  * else left behind however we go. One base connection for commands and notifications; a session's output is asked for
  * only when somebody needs it (`guestStreams.ts`).
  */
-import { killSession } from "../../../protocol/command/build.ts";
+import { type JustMade, killSession, setWindowOption, writeNothingAtExit } from "../../../protocol/command/build.ts";
 import { identityText } from "../../../protocol/command/formats.ts";
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
@@ -18,9 +18,9 @@ import { GuestBase } from "./guestBase.ts";
 import { GuestInventory } from "./guestInventory.ts";
 import { type GuestBaseListener, GuestLife } from "./guestLife.ts";
 import type { GuestSpawn } from "./guestProbe.ts";
-import { guestSession, sessionClosed } from "./guestSessions.ts";
 import { GuestStreams } from "./guestStreams.ts";
 import { UnfollowedPanes } from "./unfollowedPanes.ts";
+import { userOptionsOf } from "../paneUserOptions.ts";
 import { TtyWatch } from "../ttyWatch.ts";
 import type { InventoryStore } from "../inventory/inventoryStore.ts";
 import { requirePane } from "../layout/layoutTargets.ts";
@@ -283,4 +283,30 @@ export class GuestServer extends RealServer implements GuestBaseListener {
       this.listeners.emit(event);
     }
   }
+}
+
+/** As `tmux new-session -d` makes it: the server's environment, the user's sizes and options, and what the request asks for on its window and pane. */
+function guestSession(request: CreateSession, keep: boolean): SessionToMake {
+  const { name, cwd, command, cols, rows, environment, windowName } = request;
+  const keepIt = (made: JustMade): string => setWindowOption(made, "remain-on-exit", "on");
+  const setUp = [...(keep ? [keepIt, writeNothingAtExit] : []), ...userOptionsOf(request)];
+  return { name, cwd, command, cols, rows, environment, windowName, updateEnvironment: false, setUp };
+}
+
+/** The server and the connection go with the last session: at most this long after tmux has replied. */
+const SERVER_ENDS_WITHIN_MS = 2_000;
+
+/** Resolves when the session is known to be gone, or after a bounded time. */
+function sessionClosed(server: GuestServer, session: SessionId, clock: GuestServerOptions["clock"]): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      timer.cancel();
+      unsubscribe();
+      resolve();
+    };
+    const timer = clock.callAt(clock.nowMs() + SERVER_ENDS_WITHIN_MS, end);
+    const unsubscribe = server.subscribe((event) => {
+      if (event.kind === "session-closed" && event.session === session) end();
+    });
+  });
 }

@@ -8,7 +8,7 @@ import { type PaneRow, PROGRAMS } from "../../../protocol/command/formats.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { Host } from "../../host/host.ts";
-import { AskOnce } from "../../time/askOnce.ts";
+import { SingleFlight } from "../../time/singleFlight.ts";
 import type { Clock } from "../../time/clock.ts";
 import { ExitSettler } from "../exitSettler.ts";
 import type { InventoryStore } from "../inventory/inventoryStore.ts";
@@ -28,14 +28,14 @@ interface DeathWatchOptions {
 
 export class DeathWatch {
   readonly #options: DeathWatchOptions;
-  readonly #dead: AskOnce;
+  readonly #dead: SingleFlight;
   readonly #settler: ExitSettler;
   readonly #ttys: TtyWatch;
 
   constructor(options: DeathWatchOptions) {
     const { host, clock, connection, serverPid, onError } = options;
     this.#options = options;
-    this.#dead = new AskOnce(() => this.#list(), onError);
+    this.#dead = new SingleFlight(() => this.#list(), onError);
     this.#settler = new ExitSettler({
       clock,
       processes: host.processes,

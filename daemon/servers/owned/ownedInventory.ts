@@ -18,7 +18,7 @@ import { noConnection } from "../../connection/connectionErrors.ts";
 import type { Checkup } from "../../connection/checkup.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { Host } from "../../host/host.ts";
-import { AskOnce } from "../../time/askOnce.ts";
+import { SingleFlight } from "../../time/singleFlight.ts";
 import type { Clock } from "../../time/clock.ts";
 import { DeathWatch } from "./deathWatch.ts";
 import { isHubName, type PaneEvent, TITLE_OPTION, titleReported } from "./hub.ts";
@@ -81,7 +81,7 @@ export class OwnedInventory {
       onComplete: options.onComplete,
       onError,
     });
-    const titles = new AskOnce(
+    const titles = new SingleFlight(
       async () => this.#titlesChanged(await this.#panesWhere(titleReported(this.requireHub().hookIndex))),
       onError,
     );

@@ -5,7 +5,6 @@
 import {
   type JustMade,
   killSession,
-  setPaneOption,
   setWindowOption,
   turnPaneOff,
   unlinkWindow,
@@ -16,7 +15,7 @@ import { ignoreRefusal } from "../../connection/commandQueue.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { OwnedInventory } from "./ownedInventory.ts";
 import { lingering } from "../linger.ts";
-import { userOptionOf } from "../paneUserOptions.ts";
+import { userOptionsOf } from "../paneUserOptions.ts";
 import type { SessionToMake } from "../sessionMaking.ts";
 import { sessionGone } from "../sessionRules.ts";
 import type { CreateSession } from "../../tmux/inventory.ts";
@@ -58,10 +57,7 @@ export function ownedSession(request: CreateSession, keep: boolean): SessionToMa
   const keepIt = keep ? [(made: JustMade) => setWindowOption(made, "remain-on-exit", "on")] : [];
   // A caller that asks for `direct` reads tmux's own note at the program's end (docs/contracts/team.md).
   if (linger) keepIt.push(writeNothingAtExit);
-  const userOptions = Object.entries(request.userOptions ?? {}).map(([word, value]) => {
-    const { option, text = "" } = userOptionOf(word, value);
-    return (made: JustMade) => setPaneOption(made, option, text);
-  });
+  const userOptions = userOptionsOf(request);
   return {
     name,
     cwd,

@@ -195,7 +195,7 @@ const bell = predicate({
   ...switched("bell", "The program rings: a BEL that does not end an OSC.", "the program rings the bell"),
   arm: (_checked, reading) => {
     const latch = reading.latch();
-    reading.hear({ bell: (at) => latch.found({ from: at, to: at + 1 }) }, latch);
+    reading.watchMarks({ bell: (at) => latch.found({ from: at, to: at + 1 }) }, latch);
     return latch;
   },
   ...latched,
@@ -230,7 +230,7 @@ const title = predicate({
     const probe = (shown: string, found: (text: string) => FoundText): void => {
       if (latch.match === undefined) reading.search(checked, shown, (text) => latch.found(found(text)));
     };
-    reading.hear(
+    reading.watchMarks(
       {
         mark: (mark, from, to) => {
           if (mark.kind === "title") probe(mark.title, (text) => ({ text, from, to }));

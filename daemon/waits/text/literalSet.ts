@@ -1,10 +1,10 @@
 /**
  * All literals wanted in one text, and one scan for them. Equal literals are searched once, and every watcher gets every
  * match (seed 002 §8.3: "fan out one matcher result to multiple callers"); a regex's required literals are watchers like
- * waits. A few literals are searched one by one (`indexOf` is memory speed); more go into automatons. Adding must not rebuild everything each time, so automatons come in levels, each eight times
- * the one below: a literal is rebuilt once per level, and when nothing was added for a while all become one again.
+ * waits. A few literals are searched one by one (`indexOf` is memory speed); more go into one automaton. Those added since it
+ * was built are searched one by one as well, until they are many: each literal is rebuilt a bounded number of times.
  *
- * An automaton holds only the last bytes of each literal. A hit is then compared in full against the text,
+ * The automaton holds only the last bytes of each literal. A hit is then compared in full against the text,
  * which keeps the table small for any length of literal.
  */
 import { LiteralAutomaton } from "./literalAutomaton.ts";
@@ -12,11 +12,11 @@ import type { PlainText } from "./plainText.ts";
 
 /** Up to here `indexOf` for each is faster than one automaton for all (docs/performanceFacts.md, "Matching"). */
 const DIRECT_MAX = 8;
-/** Each level holds this many times the literals of the one below. */
-const GROWTH = 8;
+/** More, once they are this share of those in the automaton; adding them one by one then rebuilds each some nine times. */
+const DIRECT_SHARE = 1 / 8;
 /** Bytes of a literal in the automaton: 1,000 literals then cost at most 2 MB of table. */
 const KEY_BYTES = 8;
-/** Text scanned since the last change before all levels become one. */
+/** Text scanned since the last change after which all but a few go into the automaton. */
 const SETTLE_BYTES = 262_144;
 
 export interface LiteralWatcher {
@@ -36,21 +36,20 @@ interface KeyGroup {
   readonly longer: Map<number, Map<string, Literal[]>>;
 }
 
-interface Level {
-  readonly literals: readonly Literal[];
+/** The literals that were wanted when it was built. */
+interface Built {
+  readonly literals: number;
   readonly automaton: LiteralAutomaton;
   readonly groups: readonly KeyGroup[];
 }
 
 export class LiteralSet {
   #direct: Literal[] = [];
-  /** By size: `#levels[n]` holds up to `DIRECT_MAX × GROWTH^(n+1)`. */
-  #levels: (Level | undefined)[] = [];
+  #built: Built | undefined;
   readonly #byText = new Map<string, Literal>();
+  /** Tombstones in what was built. */
   #dead = 0;
   #scannedSinceChange = 0;
-  /** Text offset up to which everything was scanned. */
-  #position = 0;
 
   /** Literals wanted now. */
   get size(): number {
@@ -83,65 +82,28 @@ export class LiteralSet {
   /** Reports every place in `[from, to)` where a wanted literal ends. Everything before `from` was scanned before. */
   scan(text: PlainText, from: number, to: number): void {
     if (this.#byText.size === 0) {
-      this.#levels = [];
+      this.#built = undefined;
       this.#dead = 0;
       return;
     }
-    this.#position = from;
-    this.#arrange(text, to - from);
-    for (const level of this.#levels) if (level !== undefined) scanLevel(level, text, from, to);
+    this.#arrange(text, from, to - from);
+    if (this.#built !== undefined) scanBuilt(this.#built, text, from, to);
     // A copy: a watcher may end its watch.
     for (const literal of this.#direct.slice()) scanDirect(literal, text, from, to);
   }
 
-  #arrange(text: PlainText, length: number): void {
-    if (this.#direct.length > DIRECT_MAX) this.#promote(text);
+  #arrange(text: PlainText, from: number, length: number): void {
+    const direct = this.#direct.length;
     this.#scannedSinceChange += length;
-    const levels = this.#levels.filter((level) => level !== undefined);
-    const isSettled = this.#scannedSinceChange >= SETTLE_BYTES && levels.length > 1;
+    const isMany = direct > (this.#built?.literals ?? 0) * DIRECT_SHARE || this.#scannedSinceChange >= SETTLE_BYTES;
     // Tombstones cost only when their keys occur; rebuilding pays once they are half of all.
-    if (isSettled || this.#dead > Math.max(64, this.#byText.size)) this.#rebuild(levels, text);
+    if ((direct > DIRECT_MAX && isMany) || this.#dead > Math.max(64, this.#byText.size)) this.#build(text, from);
   }
 
-  /** Moves the direct ones up: into the first level that has room for them and for all levels below it. */
-  #promote(text: PlainText): void {
-    const literals = this.#direct;
-    this.#direct = [];
-    let capacity = DIRECT_MAX * GROWTH;
-    for (let index = 0; ; index++) {
-      for (const literal of this.#levels[index]?.literals ?? []) if (isWanted(literal)) literals.push(literal);
-      this.#levels[index] = undefined;
-      if (literals.length <= capacity) {
-        this.#levels[index] = this.#build(literals, text);
-        break;
-      }
-      capacity *= GROWTH;
-    }
-    this.#countDead();
-  }
-
-  #rebuild(levels: readonly Level[], text: PlainText): void {
-    const literals = levels.flatMap((level) => level.literals.filter((literal) => isWanted(literal)));
-    this.#levels = [];
-    if (literals.length > 0) {
-      let index = 0;
-      for (let capacity = DIRECT_MAX * GROWTH; literals.length > capacity; capacity *= GROWTH) index++;
-      this.#levels[index] = this.#build(literals, text);
-    }
-    this.#dead = 0;
-    this.#scannedSinceChange = 0;
-  }
-
-  #countDead(): void {
-    let held = this.#direct.length;
-    for (const level of this.#levels) held += level?.literals.length ?? 0;
-    this.#dead = held - this.#byText.size;
-  }
-
-  #build(literals: readonly Literal[], text: PlainText): Level {
+  #build(text: PlainText, from: number): void {
     const keys: Uint8Array[] = [];
     const groups = new Map<string, KeyGroup>();
-    for (const literal of literals) {
+    for (const literal of this.#byText.values()) {
       const key = literal.bytes.subarray(-KEY_BYTES);
       const name = key.toString("latin1");
       let group = groups.get(name);
@@ -154,9 +116,11 @@ export class LiteralSet {
     }
     const automaton = new LiteralAutomaton(keys);
     // Where a key began just before the position, its end is still to come.
-    const warmUp = Math.max(text.base, this.#position - KEY_BYTES);
-    automaton.scan(text.view(warmUp, this.#position), 0, this.#position - warmUp, () => undefined);
-    return { literals, automaton, groups: [...groups.values()] };
+    const warmUp = Math.max(text.base, from - KEY_BYTES);
+    automaton.scan(text.view(warmUp, from), 0, from - warmUp, () => undefined);
+    this.#built = { literals: this.#byText.size, automaton, groups: [...groups.values()] };
+    this.#direct = [];
+    this.#dead = 0;
   }
 }
 
@@ -180,10 +144,10 @@ function addTo(group: KeyGroup, literal: Literal): void {
   else literals.push(literal);
 }
 
-function scanLevel(level: Level, text: PlainText, from: number, to: number): void {
+function scanBuilt({ automaton, groups }: Built, text: PlainText, from: number, to: number): void {
   const view = text.view(from, to);
-  level.automaton.scan(view, 0, view.length, (key, keyEnd) => {
-    const group = level.groups[key];
+  automaton.scan(view, 0, view.length, (key, keyEnd) => {
+    const group = groups[key];
     if (group === undefined) return;
     const end = from + keyEnd;
     for (const literal of group.exact) report(literal, end - literal.bytes.length, end);

@@ -1,5 +1,5 @@
 /**
- * The last plain text of one source and the way back to its bytes. Text is derived once, appended, and addressed by a
+ * The most recent plain text of one source, and the way back to its bytes. Text is derived once, appended, and addressed by a
  * text offset that only grows; what is no longer needed is dropped from the front. Marks say where text and source
  * run out of step (after every escape sequence, CR LF and odd character), so any text offset has a source position.
  */
@@ -140,11 +140,6 @@ export class PlainText implements PlacedText {
   }
 }
 
-/**
- * A stretch of plain text by itself, with the way back to its bytes: what RE2 was given is still known when its result
- * comes, however much output has pushed it out of the stream meanwhile.
- */
-
 /** Text by offset, and where in the source it comes from. */
 export interface PlacedText {
   view(from: number, to: number): Buffer;
@@ -155,6 +150,10 @@ export interface PlacedText {
   sourceEndOf(offset: number): number;
 }
 
+/**
+ * A stretch of plain text by itself, with the way back to its bytes: what RE2 was given is still known when its result
+ * comes, however much output has pushed it out of the stream meanwhile.
+ */
 export class TextPiece implements PlacedText {
   readonly from: number;
   readonly bytes: Buffer;
@@ -192,12 +191,12 @@ function sourceEnd(marks: SourceMarks, offset: number, last: number): number {
   return at === undefined ? begin + 1 : Math.min(begin + (last === LF ? 2 : 1), at);
 }
 
+const FIRST_MARKS = 64;
+
 /**
  * Where plain text and the source it was derived from run out of step: pairs of a text offset and a source position, both
  * ascending. Between two pairs one byte of text is one byte of source.
  */
-const FIRST_MARKS = 64;
-
 class SourceMarks {
   #text: Float64Array;
   #source: Float64Array;

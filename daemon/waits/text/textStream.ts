@@ -227,7 +227,7 @@ export class TextStream {
         passGap(watch, gap);
       }
     }
-    // Then only: what an echo moves behind the gap would not be told of it.
+    // Only then: a watch that its echo moves past the gap would not get it declared.
     for (const echo of this.#echoes) echo.gap(gap.to);
   }
 

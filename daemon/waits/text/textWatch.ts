@@ -1,6 +1,6 @@
 /**
- * One wait's eye on a stream of text: which part of it is its own, and what it reports to. Identical waits share a matcher;
- * what differs is here. Text before `start` does not exist for the wait, and no match reaches across it: it moves
+ * What one wait may match in a stream of text, and whom it notifies. Identical waits share a matcher;
+ * what differs between them is here. Text before `start` does not exist for the wait, and no match reaches across it: it moves
  * forward past an echo or a gap. Text from `visibleTo` on is not shown yet, because it may turn out to be the echo of
  * what was typed.
  */
@@ -27,7 +27,7 @@ interface FoundElsewhere {
 
 export type FoundText = FoundInStream | FoundElsewhere;
 
-/** What one predicate looks for: it latches, and tells the wait. */
+/** What one predicate looks for: keeps the first match and notifies the wait. */
 export class Latch {
   /** What was found first. */
   match: FoundText | undefined;
@@ -48,7 +48,7 @@ export class Latch {
   }
 }
 
-/** What was found, in the words of a result. */
+/** A match as a result reports it. */
 export function foundText(text: PlacedText, from: number, to: number, maxBytes: number): FoundInStream {
   // A cut inside a character would end in U+FFFD: back up to where it begins.
   let end = Math.min(to, from + maxBytes);
@@ -98,7 +98,7 @@ export class LiteralWatch implements LiteralWatcher {
     if (text === undefined || this.#literals === undefined || text.sourceOf(from) < this.start) return;
     const found = foundText(text, from, to, this.#maxMatchBytes);
     if (found.to > this.visibleTo) return;
-    // The caller first; detaching can wait.
+    // Notify the caller first; detaching can wait.
     this.#text = undefined;
     this.latch.found(found);
     this.detach();
@@ -167,7 +167,7 @@ export class PromptWatch {
 
   /**
    * Checks the last line. While output may still be coming only a shell that has just announced itself is believed; what
-   * merely looks like a prompt must also stay the last thing printed. True: found, and the owner knows.
+   * merely looks like a prompt must also stay the last thing printed. Returns true if it was found, once the wait is notified.
    */
   check(text: PlainText, isQuiet: boolean): boolean {
     if (this.visibleTo !== Infinity) return false;

@@ -43,30 +43,21 @@ const requestSchema = v.strictObject({
   // Own properties only, because an inherited name is not a command.
   command: v.pipe(
     v.string("must be text"),
-    v.check((name) => Object.hasOwn(RPC_ARGS, name), "must be a layout command"),
+    v.guard((name): name is RpcCommand => Object.hasOwn(RPC_ARGS, name), "must be a layout command"),
   ),
   args: v.looseObject({}, "must be an object"),
+  /** Required for every mutation. */
   expectedRevision: v.optional(revisionSchema),
+  /** Required for `new-tab`, `split-pane`, `attach-terminal`, `respawn-pane`; optional for others. */
   idempotencyKey: v.optional(v.pipe(sentText, atMost(MAX_IDEMPOTENCY_KEY_CHARS), visible)),
 });
 
 /** A caller's request. */
-export interface RpcRequest {
-  readonly type: "layout.rpc.request";
-  readonly requestId: string;
-  readonly callerDeviceId: string;
-  readonly targetDeviceId: string;
-  readonly command: RpcCommand;
-  readonly args: Readonly<Record<string, unknown>>;
-  /** Required for every mutation. */
-  readonly expectedRevision?: number | undefined;
-  /** Required for `new-tab`, `split-pane`, `attach-terminal`, `respawn-pane`; optional for others. */
-  readonly idempotencyKey?: string | undefined;
-}
+export type RpcRequest = Readonly<v.InferOutput<typeof requestSchema>>;
 
 /** @throws AppError INVALID_ARGUMENT. `parseArgs` validates `args`. */
 export function parseRequest(given: unknown): RpcRequest {
-  const request = checkedObject(requestSchema, given) as RpcRequest;
+  const request: RpcRequest = checkedObject(requestSchema, given);
   const { command, expectedRevision, idempotencyKey } = request;
   if (isMutation(command) && expectedRevision === undefined) {
     throw invalid(`missing expectedRevision: ${command} changes the layout, so name the revision that it applies to`);

@@ -34,7 +34,7 @@ import { ownedFixture, type PrivateSocket } from "../tmux/ownedFixture.ts";
 import { Waiters } from "../clock/waiters.ts";
 import type { Host } from "../../../daemon/host/host.ts";
 
-export const AGENT_NAMES = [
+const AGENT_NAMES = [
   "inkPrompt",
   "dialog",
   "swallowEnter",

@@ -10,7 +10,7 @@ export const PAUSE_MS = 300;
 export const paste = (value: string): InputPart => ({ kind: "paste", bytes: Buffer.from(value) });
 
 /** The visible rows, without blanks at their ends. */
-export const screen = async ({ server, pane }: Pick<AgentProgram, "server" | "pane">): Promise<string> =>
+const screen = async ({ server, pane }: Pick<AgentProgram, "server" | "pane">): Promise<string> =>
   (await server.capture(pane)).lines.map((line) => line.trimEnd()).join("\n");
 
 export const shows = (agent: Pick<AgentProgram, "server" | "pane">, what: string): Promise<void> =>

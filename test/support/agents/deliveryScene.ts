@@ -1,8 +1,10 @@
 /** Readiness and delivery as a daemon has them, for one test; an error that only the log would show fails it. */
+import { existsSync } from "node:fs";
 import { DeliveryEngine, type DeliveryOptions } from "../../../daemon/delivery/deliveryEngine.ts";
 import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import type { PaneReadiness, Readiness, ReadinessState } from "../../../daemon/readiness/readiness.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
+import { eventually } from "../clock/eventually.ts";
 import { AGENT_PROFILES, type AgentName, type AgentProgram } from "./agentPrograms.ts";
 import { PROFILES } from "./agentCatalogue.ts";
 
@@ -55,4 +57,18 @@ export async function drawn(agent: AgentProgram, { readiness }: Engines, name: A
   using watched = readiness.watch(agent.server, agent.pane, { profile: AGENT_PROFILES[name] });
   await untilState(watched, "idle");
   return to(agent, name);
+}
+
+/** Of the agent below its pane's shell. */
+export const agentPid = async ({ server, pane }: AgentProgram): Promise<number> =>
+  (await server.foreground(pane)).processes!.find(({ isShell }) => !isShell)!.pid;
+
+export const shellReads = ({ server, pane }: AgentProgram): Promise<void> =>
+  eventually(async () => (await server.foreground(pane)).processes?.[0]?.isInteractiveShell === true);
+
+/** A command of the test's own, behind whatever was typed, which is thrown away or has run by then. */
+export async function shellHasRun({ server, pane }: AgentProgram, path: string): Promise<void> {
+  await server.input(pane, [{ kind: "keys", keys: ["C-c"] }]);
+  await server.input(pane, [{ kind: "text", bytes: Buffer.from(`: > '${path}'\n`) }]);
+  await eventually(() => existsSync(path));
 }

@@ -1,4 +1,6 @@
 /** Cards as the dashboard's server sends them, for tests of the page. */
+import { type AgentCard, agentCard } from "../../../adapters/dashboard/page/model/agentCard.ts";
+import type { DashboardCard } from "../../../protocol/api/dashboard.ts";
 import type { FakeCard } from "./dashboardFake.ts";
 
 const MINUTE_MS = 60_000;
@@ -17,6 +19,7 @@ export function card(agentId: number, fields: FakeCard = {}): FakeCard {
     is_active: true,
     elapsed: 0,
     last_seen: new Date().toISOString(),
+    state_since_unix_ms: Date.now() - MINUTE_MS,
     priority: 0,
     reason: "",
     tmux_pane_id: `%${agentId}`,
@@ -27,6 +30,9 @@ export function card(agentId: number, fields: FakeCard = {}): FakeCard {
     ...fields,
   };
 }
+
+/** As the page has it. */
+export const shownCard = (sent: FakeCard): AgentCard => agentCard(sent as unknown as DashboardCard);
 
 export const readiness = (state: string, source: string, agoMs = MINUTE_MS): FakeCard => ({
   state,
@@ -72,6 +78,7 @@ export const listCard = (agentId: number, options: AskOptions = {}): FakeCard =>
     kind: "select",
     options: ["PostgreSQL", "SQLite", "MySQL"].map((label, index) => ({
       index,
+      number: null,
       label,
       keys: [...Array.from({ length: index }, () => "Down"), "Enter"],
     })),
@@ -83,7 +90,12 @@ export const severalCard = (agentId: number, options: AskOptions = {}): FakeCard
   asking(agentId, options, options.agoMs ?? MINUTE_MS, {
     text: options.text ?? "Which checks should run before each commit?",
     kind: "multi_select",
-    options: ["Types", "Lint", "Unit tests", "Live tests"].map((label, index) => ({ index, label, keys: [] })),
+    options: ["Types", "Lint", "Unit tests", "Live tests"].map((label, index) => ({
+      index,
+      number: null,
+      label,
+      keys: [],
+    })),
     other_index: null,
     dialog_id: `several-${agentId}`,
   });
@@ -101,6 +113,7 @@ function asking(agentId: number, options: AskOptions, agoMs: number, question: F
   return card(agentId, {
     ...(options.name === undefined ? {} : { project_name: options.name }),
     state: "AWAITING_INPUT",
+    state_since_unix_ms: Date.now() - agoMs,
     readiness: readiness("asking", question["kind"] === "text" ? "hook" : "screen", agoMs),
     question: { turn_id: agentId * 10, ...question },
   });

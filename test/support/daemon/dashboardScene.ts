@@ -221,6 +221,7 @@ export class DashboardScene implements AsyncDisposable {
       },
       interrupt: () => Promise.resolve(),
       clear: () => Promise.resolve(),
+      look: () => Promise.reject(new Error("the dashboard never looks")),
     };
   }
 }

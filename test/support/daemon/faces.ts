@@ -7,12 +7,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { createClient, type TmuxwireError } from "../../../adapters/client/client.ts";
+import type { AgentDirectory } from "../../../adapters/agents/running/agentDirectory.ts";
+import type { AgentMessages } from "../../../adapters/agents/messages/agentMessages.ts";
+import type { Message } from "../../../adapters/agents/messages/messageStore.ts";
+import type { RunningAgent } from "../../../adapters/agents/running/runningAgent.ts";
+import type { ResumeRequest } from "../../../adapters/agents/start/agentResume.ts";
+import type { StartRequest } from "../../../adapters/agents/start/agentStarts.ts";
+import type { AgentWork } from "../../../adapters/agents/start/agentWork.ts";
 import { perform } from "../../../adapters/operations/perform.ts";
 import type { Delivery, SubmitResult } from "../../../daemon/delivery/delivery.ts";
 import { silentLog } from "../../../bench/silentLog.ts";
 import { RecordingBook } from "../../../daemon/recordings/recordingBook.ts";
 import { StubServer } from "../../../daemon/servers/stub/stubServer.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import { AppError } from "../../../protocol/errors.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { runCommand } from "../../../daemon/shell/runCommand.ts";
 import {
@@ -22,6 +30,7 @@ import {
   type OperationRoute,
 } from "../../../protocol/api/operationRoutes.ts";
 import { toAppError } from "../../../protocol/errors.ts";
+import { fakeAgents } from "../agents/fakeAgents.ts";
 import { inProcessCli } from "./cliOutput.ts";
 import { type NativeFixture, nativeFixture } from "./nativeServer.ts";
 import { RawSocket } from "./nativeSocket.ts";
@@ -42,6 +51,7 @@ interface Scene {
   readonly server: TmuxServer;
   readonly delivery: Delivery;
   readonly recordings: RecordingBook;
+  readonly agents: AgentDirectory;
 }
 type Face = (scene: Scene, name: OperationName, each: FaceCase) => Promise<Outcome>;
 
@@ -50,7 +60,7 @@ const outcomeOf = (answer: object): Outcome =>
   "error" in answer ? failed(answer.error as { code: string; message: string }) : { output: answer };
 
 export const FACES: Readonly<Record<string, Face>> = {
-  "in process": async ({ server, delivery, recordings, api }, name, { names, input, idempotencyKey }) => {
+  "in process": async ({ server, delivery, recordings, agents, api }, name, { names, input, idempotencyKey }) => {
     const context = {
       servers: new Map([["main", server]]),
       waits: api.waits,
@@ -60,6 +70,9 @@ export const FACES: Readonly<Record<string, Face>> = {
       readiness: undefined,
       delivery,
       recordings,
+      agents,
+      agentWork: workOf(server),
+      messages: MESSAGES,
       running: new WeakMap(),
       // Made for streams: the tree itself is the server's.
       treeOf: () => ({ id: "epoch:0", state: server.status().state, ...server.layout.tree() }),
@@ -146,8 +159,15 @@ export async function throughFace(
     nowUnixMs: () => KEPT_AT_MS,
     log: silentLog,
   });
-  await using api = await nativeFixture(server, { delivery, recordings });
-  const outcome = await face({ api, server, delivery, recordings }, name, each);
+  const agents = fakeAgents(server);
+  await using api = await nativeFixture(server, {
+    delivery,
+    recordings,
+    agents,
+    agentWork: workOf(server),
+    messages: MESSAGES,
+  });
+  const outcome = await face({ api, server, delivery, recordings, agents }, name, each);
   await recordings.close();
   rmSync(folder, { recursive: true, force: true });
   return { outcome: steady(outcome, stub) as Outcome, reached: askedOnce(reached) };
@@ -175,6 +195,89 @@ const FAKE_DELIVERY = {
   interrupt: async () => undefined,
   clear: async () => undefined,
 } as unknown as Delivery;
+
+/** Says what it was asked in its results: nothing is started. */
+function workOf(server: TmuxServer): AgentWork {
+  const worktree = { name: "shop-a", path: "/w/a", repository: "/shop", branch: "a", isOwnBranch: true, madeUnixMs: 1 };
+  const state = { exists: true, uncommitted: 1, unpushed: 0, underWay: undefined, agents: ["api"] };
+  return {
+    starts: {
+      start: async (request: StartRequest) => ({
+        agentId: "agent-3f9c21ab04de",
+        pane: server.panes()[0]!.id,
+        outcome: "refused",
+        reason: JSON.stringify({ ...request, server: undefined }),
+        repeated: false,
+      }),
+    },
+    worktrees: {
+      list: async () => [{ ...worktree, ...state }],
+      remove: async (name: string) => {
+        if (name === worktree.name) return worktree;
+        throw new AppError("WRONG_STATE", `${name} is kept`);
+      },
+    },
+    resume: {
+      resume: async (_servers: unknown, { names, isPlan }: ResumeRequest) => [
+        {
+          agent: { id: "1", name: [...(names ?? ["all"])].join(), kind: "some" },
+          place: { server: "main", session: "work" },
+          outcome: isPlan ? "planned" : "resumed",
+        },
+      ],
+    },
+  } as unknown as AgentWork;
+}
+
+const MESSAGE: Message = {
+  number: 1,
+  id: "msg-0a1b2c3d4e5f607182",
+  agent: "agent-3f9c21ab04de",
+  agentName: "api",
+  process: { pid: 4_242, start: "1", executable: undefined },
+  text: "now run the tests",
+  when: "idle",
+  key: undefined,
+  request: "",
+  createdUnixMs: KEPT_AT_MS,
+  expiresUnixMs: KEPT_AT_MS + 1_000,
+  outcome: "waiting",
+  reason: "the agent is busy",
+  attempt: 1,
+  typedUnixMs: undefined,
+  enteredUnixMs: undefined,
+  wasShown: false,
+  deliveredUnixMs: undefined,
+  confirmedBy: undefined,
+  doneUnixMs: undefined,
+  lastWords: undefined,
+};
+
+/** Keeps one message: what becomes of messages is tested elsewhere. */
+const MESSAGES = {
+  tell: (_agent: RunningAgent, told: Partial<Message>, key: string | undefined) => ({
+    ...MESSAGE,
+    text: told.text,
+    when: told.when,
+    ...(key === undefined ? {} : { reason: `told under ${key}` }),
+  }),
+  settled: async (message: Message) => ({
+    ...message,
+    outcome: "delivered",
+    confirmedBy: "screen",
+    doneUnixMs: KEPT_AT_MS,
+  }),
+  find: () => MESSAGE,
+  list: (agent?: RunningAgent) => (agent === undefined ? [MESSAGE, MESSAGE] : [MESSAGE]),
+  cancel: (id: string) => {
+    if (id === MESSAGE.id) return { ...MESSAGE, outcome: "cancelled" };
+    throw new AppError("NOT_FOUND", `there is no message ${id}`);
+  },
+  reached: async (_agent: RunningAgent, { for: [first] }: { readonly for: readonly string[] }) => first,
+  lastWords: async () => "done",
+  waitingFor: () => [MESSAGE],
+  hold: () => () => undefined,
+} as unknown as AgentMessages;
 
 const RECORDED = new Set(["createSession", "killSession", "input", "capture", "snapshot", "resize", "run", "submit"]);
 for (const name of ["choose", "interrupt", "clear", "describePane"]) RECORDED.add(name);

@@ -22,7 +22,7 @@ export interface FreshellScene extends AsyncDisposable {
   tmux(terminalId: string, ...args: readonly string[]): Promise<string>;
 }
 
-export interface Refusal {
+interface Refusal {
   readonly exitCode: number | null;
   readonly code: string;
   readonly message: string;

@@ -4,7 +4,9 @@
  */
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
+import { leavesOf } from "../../../protocol/api/freshell/deviceLayout.ts";
 import type { TerminalEntry } from "../../../protocol/api/freshell/freshellHttp.ts";
+import type { DeviceLayoutResponse } from "../../../protocol/api/freshell/rpc.ts";
 import type { CliSandbox, Running } from "../daemon/cliSandbox.ts";
 import { CAPABILITIES, FRESHELL_TOKEN, FreshellClient } from "../daemon/freshellFixture.ts";
 import { callJson } from "../daemon/nativeServer.ts";
@@ -44,6 +46,20 @@ export function daemonAt(running: Running, url: string, token: string): Daemon {
     },
   };
 }
+
+/** What a request for it about the pane (`pane:ID`) says. */
+export async function argsFor(daemon: Daemon, hybrid: Hybrid, pane: string): Promise<object> {
+  if (hybrid === "respawn-pane") return { target: pane };
+  if (hybrid === "split-pane") return { target: pane, direction: "horizontal", shell: "/bin/sh" };
+  const { json } = await daemon.call("POST", "/api/terminals", { shell: "/bin/sh" });
+  return { target: `terminal:${String(json["terminalId"])}`, to: pane };
+}
+
+/** In all panes of a layout as published. */
+export const terminalsIn = ({ snapshot }: DeviceLayoutResponse): readonly string[] =>
+  Object.values(snapshot.layouts)
+    .flatMap((tree) => leavesOf(tree))
+    .flatMap(({ content }) => (content.kind === "terminal" ? [content.terminalId] : []));
 
 /** @param shown the terminals in the panes of the device's layout, which has been published */
 export async function requireWhole(

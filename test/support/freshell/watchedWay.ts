@@ -17,13 +17,10 @@ export type Watch = (from: "client" | "server", frame: Frame) => boolean | Promi
 export class WatchedWay implements AsyncDisposable {
   readonly url: string;
   watch: Watch = () => true;
-  /** Where it leads to. */
-  target: string;
   readonly #close: () => Promise<void>;
 
-  private constructor(url: string, target: string, close: () => Promise<void>) {
+  private constructor(url: string, close: () => Promise<void>) {
     this.url = url;
-    this.target = target;
     this.#close = close;
   }
 
@@ -31,12 +28,12 @@ export class WatchedWay implements AsyncDisposable {
     // A page that came this way says so.
     const headersOf = ({ origin, ...headers }: IncomingHttpHeaders): IncomingHttpHeaders => ({
       ...headers,
-      host: new URL(way.target).host,
-      ...(origin === way.url ? { origin: way.target } : origin === undefined ? {} : { origin }),
+      host: new URL(target).host,
+      ...(origin === way.url ? { origin: target } : origin === undefined ? {} : { origin }),
     });
     const server = createServer((asked, response) => {
       const options = { method: asked.method, headers: headersOf(asked.headers), agent: false };
-      const sent = request(way.target + (asked.url ?? ""), options, (answer) => {
+      const sent = request(target + (asked.url ?? ""), options, (answer) => {
         response.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.on("error", () => response.destroy());
         answer.pipe(response);
@@ -48,7 +45,7 @@ export class WatchedWay implements AsyncDisposable {
     const sockets = new WebSocketServer({ noServer: true });
     server.on("upgrade", (asked, socket, head) =>
       sockets.handleUpgrade(asked, socket, head, (client) => {
-        const upstream = new WebSocket(`${way.target.replace("http", "ws")}${asked.url ?? ""}`);
+        const upstream = new WebSocket(`${target.replace("http", "ws")}${asked.url ?? ""}`);
         const waiting: string[] = [];
         const link = (one: WebSocket, other: WebSocket, from: "client" | "server"): void => {
           one.on("error", () => undefined);
@@ -80,7 +77,7 @@ export class WatchedWay implements AsyncDisposable {
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
-    const way = new WatchedWay(`http://127.0.0.1:${port}`, target, async () => {
+    const way = new WatchedWay(`http://127.0.0.1:${port}`, async () => {
       for (const client of sockets.clients) client.terminate();
       server.closeAllConnections();
       server.close();

@@ -10,16 +10,46 @@ import type {
   OwnerRequest,
   RpcOutcome,
 } from "../../../protocol/api/freshell/rpc.ts";
-import type { FreshellClient } from "../daemon/freshellFixture.ts";
 import { callJson } from "../daemon/nativeServer.ts";
 import { requestOf } from "../freshell/fakeOwner.ts";
-import { AUTH_TOKEN, type FreshellScene, freshellScene, type Refusal } from "../freshell/freshellScene.ts";
+import { AUTH_TOKEN, type FreshellScene, freshellScene } from "../freshell/freshellScene.ts";
 import { type Daemon, daemonAt } from "../freshell/hybridKills.ts";
-import type { Places } from "../freshell/rpcForms.ts";
 import { type Watch, WatchedWay } from "../freshell/watchedWay.ts";
 import { type BrowserPage, NO_BROWSER, startBrowser, type TestBrowser } from "./browser.ts";
 import { type OtherSite, siteOf } from "./otherSite.ts";
-import { type Shown, shownBy } from "./shownLayout.ts";
+
+/** What a person sees of a device's layout: read from the document of its page. */
+interface Shown {
+  readonly revision: number;
+  /** Titles in their order; a star is behind the one whose panes are shown. */
+  readonly tabs: readonly string[];
+  /** Of that tab, by id: left, top, width and height in percent, and what is in it; a star is behind the active one. */
+  readonly panes: Readonly<Record<string, string>>;
+}
+
+/** In the page. */
+const READ = `(() => {
+  const percent = (text) => Math.round(Number.parseFloat(text) * 100) / 100;
+  const content = (pane) => {
+    const terminal = pane.querySelector(".terminal-pane");
+    if (terminal !== null) return "terminal " + terminal.dataset.terminal;
+    if (pane.querySelector(".browser-pane") !== null) return "browser " + pane.querySelector(".address a").getAttribute("href");
+    if (pane.querySelector(".editor-pane") !== null) return "editor " + pane.querySelector(".path").textContent;
+    return pane.querySelector(".picker") === null ? "other" : "picker";
+  };
+  const tabs = [...document.querySelectorAll(".tab")].map((tab) =>
+    tab.querySelector(".tab-title").firstChild.data + (tab.classList.contains("active") ? " *" : ""));
+  const boxes = [...document.querySelectorAll(".space:not([hidden]) > .pane-box")].map((box) => {
+    const { left, top, width, height } = box.style;
+    const place = box.hidden ? "hidden" : [left, top, width, height].map(percent).join(" ");
+    const active = box.querySelector(".pane.active") === null ? "" : " *";
+    return [box.dataset.pane, place + " " + content(box) + active];
+  });
+  const { revision } = document.querySelector(".device").dataset;
+  return { revision: Number(revision), tabs, panes: Object.fromEntries(boxes) };
+})()`;
+
+const shownBy = (page: Page): Promise<Shown> => page.evaluate<Shown>(READ);
 
 interface Made {
   readonly tabId: string;
@@ -43,7 +73,7 @@ const STORED_DEVICE = 'JSON.parse(localStorage.getItem("freshell.device.v1")).de
 class PageOwner implements AsyncDisposable {
   readonly scene: FreshellScene;
   /** With the bootstrap token. */
-  daemon: Daemon;
+  readonly daemon: Daemon;
   /** What panes may show. */
   readonly site: OtherSite;
   /** What the server has asked the page for. */
@@ -53,7 +83,6 @@ class PageOwner implements AsyncDisposable {
   deviceId = "";
   readonly #way: WatchedWay;
   readonly #browser: TestBrowser;
-  readonly #clients: FreshellClient[] = [];
   #opened: BrowserPage | undefined;
   #page: Page | undefined;
   /** Of profiles that are gone. */
@@ -101,25 +130,6 @@ class PageOwner implements AsyncDisposable {
     return this.page;
   }
 
-  /** The daemon is killed and another one is there; the command line still knows the first one only. */
-  async restart(): Promise<void> {
-    const { running } = this.daemon;
-    running.child.kill("SIGKILL");
-    await running.finished;
-    const next = this.scene.sandbox.start(["serve", "--only", "freshell"], { env: { AUTH_TOKEN, PORT: "0" } });
-    const [, url = ""] = await next.line(/Freshell listening on (\S+)/);
-    this.daemon = daemonAt(next, url, AUTH_TOKEN);
-    this.#way.target = url;
-  }
-
-  /** Another device's connection, for as long as the test goes on. */
-  async connect(deviceId: string): Promise<FreshellClient> {
-    const device = { deviceId, deviceLabel: deviceId, deviceType: "cli", role: "caller" };
-    const client = await this.daemon.connect({ device });
-    this.#clients.push(client);
-    return client;
-  }
-
   /** One more page of the profile, which the test goes on with. */
   async another(): Promise<Page> {
     this.#page = await this.#opened?.another();
@@ -148,11 +158,21 @@ class PageOwner implements AsyncDisposable {
   }
 
   /** Who may change the layout, as a person says it. */
-  async allow(...ids: readonly string[]): Promise<void> {
+  allow(...ids: readonly string[]): Promise<void> {
+    return this.#decide(ids, ids);
+  }
+
+  /** Nobody, this device neither. */
+  allowNobody(notEven: string): Promise<void> {
+    return this.#decide([], [notEven]);
+  }
+
+  /** @param listed are waited for: the server is asked for its devices when the settings open */
+  async #decide(ids: readonly string[], listed: readonly string[]): Promise<void> {
     const { page } = this;
     await page.getByRole("button", { name: "Settings" }).click();
     const rows = page.locator("dialog label.check");
-    for (const id of ids.filter((one) => one !== "*")) await rows.filter({ hasText: id }).waitFor();
+    for (const id of listed.filter((one) => one !== "*")) await rows.filter({ hasText: id }).waitFor();
     for (const row of await rows.all()) {
       const [id = "*"] = await row.locator("code").allTextContents();
       await row.getByRole("checkbox").setChecked(ids.includes(id));
@@ -215,15 +235,6 @@ class PageOwner implements AsyncDisposable {
     return { ...first, second: paneId };
   }
 
-  /** A page of the web and, on its right, what is given: by default a terminal. */
-  async places(content: object = {}): Promise<Places> {
-    const url = `${this.site.url}one`;
-    const { tabId, paneId } = await this.done("new-tab", { title: "a:b c", browser: url });
-    const args = { target: `pane:${paneId}`, direction: "horizontal", ...content };
-    const second = await this.done("split-pane", args);
-    return { tab: `tab:${tabId}`, pane: `pane:${paneId}`, second: `pane:${second.paneId}`, url };
-  }
-
   /** What the command line answers about this device. */
   data<Data>(command: string, ...args: readonly string[]): Promise<Data> {
     return this.scene.data<Data>(command, "--device", this.deviceId, ...args);
@@ -238,21 +249,8 @@ class PageOwner implements AsyncDisposable {
     return made;
   }
 
-  /** What the command line refuses: layout, page and terminals are as they were. */
-  async refusal(command: string, ...args: readonly string[]): Promise<Pick<Refusal, "exitCode" | "code">> {
-    const before = await this.#state();
-    const { exitCode, code } = await this.scene.refusal(command, "--device", this.deviceId, ...args);
-    requireSame(command, await this.#state(), before);
-    return { exitCode, code };
-  }
-
   async terminalIds(): Promise<readonly string[]> {
     return (await this.daemon.terminals()).map(({ terminalId }) => terminalId);
-  }
-
-  async #state(): Promise<object> {
-    const { workspaceRevision, snapshot } = await this.layout();
-    return { workspaceRevision, snapshot, shown: await this.shown(), terminals: await this.terminalIds() };
   }
 
   /** Nothing of the tests before. */
@@ -260,12 +258,10 @@ class PageOwner implements AsyncDisposable {
     this.watch = () => true;
     for (const { id } of (await this.layout()).snapshot.tabs) await this.done("kill-tab", { target: `tab:${id}` });
     for (const id of await this.terminalIds()) await this.daemon.call("POST", `/api/terminals/${id}/kill`);
-    for (const client of this.#clients.splice(0)) client.socket.terminate();
     this.asked.length = 0;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const client of this.#clients) client.socket.terminate();
     await this.close();
     await this.#browser[Symbol.asyncDispose]();
     await this.#way[Symbol.asyncDispose]();

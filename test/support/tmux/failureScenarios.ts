@@ -6,6 +6,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { PrivateSocket } from "./ownedFixture.ts";
 import { text } from "./panePrograms.ts";
+import { DEAF } from "./output.ts";
 
 interface Settled {
   readonly call: string;
@@ -52,7 +53,7 @@ export function nextState(server: TmuxServer, state: ServerState): Promise<numbe
 /** Resolves with the error that closes the source. */
 export const closing = (source: OutputSource): Promise<AppError> =>
   new Promise((resolve) => {
-    source.subscribe({ advanced: () => undefined, gap: () => undefined, exited: () => undefined, closed: resolve });
+    source.subscribe({ ...DEAF, closed: resolve });
   });
 
 /** The tmux server's own process, not the control client's. */

@@ -1,6 +1,14 @@
 /** Reading a source in tests: everything from a position on, and the moment a condition on it holds. */
-import type { OutputSource } from "../../../daemon/tmux/outputSource.ts";
+import type { OutputListener, OutputSource } from "../../../daemon/tmux/outputSource.ts";
 import type { Gap } from "../../../protocol/position.ts";
+
+/** Of which a test replaces what it listens for. */
+export const DEAF: OutputListener = {
+  advanced: () => undefined,
+  gap: () => undefined,
+  exited: () => undefined,
+  closed: () => undefined,
+};
 
 /** Hands every byte from `from` on to `onBytes`, now and as it arrives; gaps to `onGap`. Returns the unsubscribe function. */
 export function follow(
@@ -25,12 +33,7 @@ export function follow(
       }
     }
   };
-  const unsubscribe = source.subscribe({
-    advanced: readOn,
-    gap: readOn,
-    exited: () => undefined,
-    closed: () => undefined,
-  });
+  const unsubscribe = source.subscribe({ ...DEAF, advanced: readOn, gap: readOn });
   readOn();
   return unsubscribe;
 }

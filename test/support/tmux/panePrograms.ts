@@ -9,7 +9,7 @@ import type { SessionInfo } from "../../../daemon/tmux/inventory.ts";
 import type { InputPart } from "../../../daemon/tmux/io.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
-import { seen } from "./output.ts";
+import { DEAF, seen } from "./output.ts";
 
 export interface Program {
   readonly session: SessionInfo;
@@ -101,12 +101,7 @@ export class ByteSink {
         unsubscribe();
         resolve();
       };
-      unsubscribe = source.subscribe({
-        advanced: readOn,
-        gap: readOn,
-        exited: () => undefined,
-        closed: () => undefined,
-      });
+      unsubscribe = source.subscribe({ ...DEAF, advanced: readOn, gap: readOn });
       readOn();
     });
     return readFileSync(this.#file);

@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import { seen } from "./output.ts";
+import { DEAF, seen } from "./output.ts";
 import type { PrivateSocket } from "./ownedFixture.ts";
 import { sinceMs } from "../daemon/loadReport.ts";
 import { text } from "./panePrograms.ts";
@@ -57,12 +57,7 @@ export async function churn(server: TmuxServer, socket: PrivateSocket, cycles: n
     const session = await server.createSession({ name: "churn", command: ["cat"] });
     const pane = session.activePane!;
     const source = server.output(pane);
-    source.subscribe({
-      advanced: () => undefined,
-      gap: () => undefined,
-      exited: () => undefined,
-      closed: () => undefined,
-    });
+    source.subscribe(DEAF);
     await server.input(pane, [text(`cycle ${cycle}\n`)]);
     await seen(source, 0, `cycle ${cycle}`);
     await server.killSession(session.id);

@@ -1,22 +1,13 @@
-/**
- * One agent as the page knows it, decoded once on arrival. Foreign text in it is only displayed; a field that is missing or
- * of the wrong type gets its empty value, so that a tab older than the daemon keeps working.
- */
-import { type Fields, fieldsOf, textOf } from "../../../../protocol/text/jsonObject.ts";
+/** One agent as the page shows it: the daemon's card, with its question joined with what the asking tool says of it. */
+import type { DashboardCard } from "../../../../protocol/api/dashboard.ts";
+import { fieldsOf, textOf } from "../../../../protocol/text/jsonObject.ts";
 
-type AgentState = "IDLE" | "COMMANDED" | "PROCESSING" | "AWAITING_INPUT" | "COMPLETE";
-type QuestionKind = "text" | "select" | "multi_select";
+type CardQuestion = NonNullable<DashboardCard["question"]>;
 
-export interface QuestionOption {
-  readonly index: number;
-  /** As the program shows it; undefined in a list without numbers. */
-  readonly number: string | undefined;
-  readonly label: string;
+export type QuestionOption = CardQuestion["options"][number] & {
   /** From the tool that asks; may be empty. */
   readonly description: string;
-  /** tmux key names that choose it. */
-  readonly keys: readonly string[];
-}
+};
 
 /** One of several questions that are answered together. */
 interface QuestionPart {
@@ -25,143 +16,49 @@ interface QuestionPart {
   readonly options: readonly QuestionOption[];
 }
 
-export interface Question {
-  readonly turnId: number | undefined;
-  readonly text: string;
-  readonly kind: QuestionKind;
+export interface Question extends Omit<CardQuestion, "options"> {
   readonly options: readonly QuestionOption[];
   /** With `multi_select`: the parts, at least one. */
   readonly parts: readonly QuestionPart[];
-  readonly otherIndex: number | undefined;
-  readonly dialogId: string | undefined;
-  readonly safety: QuestionSafety;
+  /** What a permission would let happen, as far as it is known. */
+  readonly safety: (typeof SAFETIES)[number] | "unknown";
   /** What the permission is for, in the agent's words; may be empty. */
   readonly purpose: string;
 }
+const SAFETIES = ["safe_read", "safe_write", "destructive"] as const;
 
-/** What a permission would let happen, as far as it is known. */
-type QuestionSafety = "safe_read" | "safe_write" | "destructive" | "unknown";
-const SAFETIES: ReadonlySet<unknown> = new Set<QuestionSafety>(["safe_read", "safe_write", "destructive"]);
+export type AgentCard = Readonly<Omit<DashboardCard, "question">> & { readonly question: Question | undefined };
 
-const STATES: ReadonlySet<string> = new Set<AgentState>([
-  "IDLE",
-  "COMMANDED",
-  "PROCESSING",
-  "AWAITING_INPUT",
-  "COMPLETE",
-]);
+export const agentCard = ({ question, ...card }: DashboardCard): AgentCard => ({
+  ...card,
+  question: question === null ? undefined : joined(question, card.question_options),
+});
 
-/** Undefined without an agent: not a card. */
-export function decodeCard(value: unknown) {
-  const card = fieldsOf(value);
-  const agentId = integer(card?.["agent_id"]) ?? integer(card?.["id"]);
-  if (card === undefined || agentId === undefined) return undefined;
+/** @param toolInput the asking tool's own input, of which the screen may show only the first part */
+function joined(question: CardQuestion, toolInput: DashboardCard["question_options"]): Question {
+  const asked = list(toolInput?.["questions"]).flatMap(partOf);
+  const descriptions = new Map(asked[0]?.options.map(({ label, description }) => [label, description]));
+  const options = question.options.map((option) => ({ ...option, description: descriptions.get(option.label) ?? "" }));
+  const isSeveral = question.kind === "multi_select";
   return {
-    agentId,
-    projectName: textOf(card["project_name"]) ?? "",
-    projectPath: textOf(card["project_path"]) ?? "",
-    session: textOf(card["session"]) ?? textOf(card["session_uuid"]) ?? "",
-    state: decodeState(card["state"]) ?? "IDLE",
-    /** The pane exists and an agent program runs in it. */
-    available: card["is_bridge_connected"] === true,
-    priority: number(card["priority"]) ?? 0,
-    reason: textOf(card["reason"]) ?? "",
-    paneId: textOf(card["tmux_pane_id"]),
-    tmuxSession: textOf(card["tmux_session"]),
-    stateSinceUnixMs: number(card["state_since_unix_ms"]),
-    lastSeenUnixMs: number(card["last_seen_unix_ms"]),
-    readiness: decodeReadiness(card["readiness"]),
-    question: decodeQuestion(card["question"], card["question_options"]),
-    lastDelivery: decodeDelivery(card["last_delivery"]),
-  };
-}
-
-export type AgentCard = Readonly<NonNullable<ReturnType<typeof decodeCard>>>;
-
-/** The states come in either case: `processing`, `AWAITING_INPUT`. */
-export function decodeState(value: unknown): AgentState | undefined {
-  const state = textOf(value)?.toUpperCase();
-  return state !== undefined && STATES.has(state) ? (state as AgentState) : undefined;
-}
-
-function decodeReadiness(value: unknown) {
-  const readiness = fieldsOf(value);
-  if (readiness === undefined) return undefined;
-  return {
-    state: textOf(readiness["state"]) ?? "unknown",
-    source: textOf(readiness["source"]) ?? "none",
-    sinceUnixMs: number(readiness["since_unix_ms"]),
-    profile: textOf(readiness["profile"]) ?? "",
-  };
-}
-
-/** `toolInput`: the asking tool's input, of which the screen may show only the first part. */
-function decodeQuestion(value: unknown, toolInput: unknown): Question | undefined {
-  const question = fieldsOf(value);
-  if (question === undefined) return undefined;
-  const offered = fieldsOf(toolInput);
-  const asked = list(offered?.["questions"]).flatMap(decodePart);
-  const safety = offered?.["safety"];
-  const options = withDescriptions(list(question["options"]).flatMap(decodeOption), asked[0]);
-  const kind = question["kind"];
-  return {
-    turnId: integer(question["turn_id"]),
-    text: textOf(question["text"]) ?? "",
-    kind: kind === "select" || kind === "multi_select" ? kind : "text",
+    ...question,
     options,
-    parts: kind === "multi_select" ? partsOf(asked, options) : [],
-    otherIndex: integer(question["other_index"]),
-    dialogId: textOf(question["dialog_id"]),
-    safety: SAFETIES.has(safety) ? (safety as QuestionSafety) : "unknown",
-    purpose: textOf(fieldsOf(offered?.["command_context"])?.["description"]) ?? "",
+    parts: !isSeveral ? [] : asked.length > 0 ? asked : [{ text: "", isMulti: true, options }],
+    safety: SAFETIES.find((safety) => safety === toolInput?.["safety"]) ?? "unknown",
+    purpose: textOf(fieldsOf(toolInput?.["command_context"])?.["description"]) ?? "",
   };
 }
 
-const partsOf = (asked: readonly QuestionPart[], options: readonly QuestionOption[]): readonly QuestionPart[] =>
-  asked.length > 0 ? asked : [{ text: "", isMulti: true, options }];
-
-function decodePart(value: unknown): QuestionPart[] {
+/** A question as a tool states it: foreign. */
+function partOf(value: unknown): QuestionPart[] {
   const part = fieldsOf(value);
-  const options = list(part?.["options"]).flatMap(decodeOption);
+  const options = list(part?.["options"]).map((option, index): QuestionOption => {
+    const fields = typeof option === "string" ? { label: option } : fieldsOf(option);
+    const [label, description] = [textOf(fields?.["label"]) ?? "", textOf(fields?.["description"]) ?? ""];
+    return { index, number: null, label, description, keys: [] };
+  });
   if (part === undefined || options.length === 0) return [];
   return [{ text: textOf(part["question"]) ?? "", isMulti: part["multiSelect"] === true, options }];
 }
 
-function decodeOption(value: unknown, place: number): QuestionOption[] {
-  const option = typeof value === "string" ? { label: value } : fieldsOf(value);
-  if (option === undefined) return [];
-  const fields: Fields = option;
-  const shown = fields["number"];
-  return [
-    {
-      index: integer(fields["index"]) ?? place,
-      number: typeof shown === "number" ? String(shown) : textOf(shown),
-      label: textOf(fields["label"]) ?? "",
-      description: textOf(fields["description"]) ?? "",
-      keys: list(fields["keys"]).filter((key) => typeof key === "string"),
-    },
-  ];
-}
-
-function withDescriptions(options: readonly QuestionOption[], asked: QuestionPart | undefined): QuestionOption[] {
-  const words = new Map(asked?.options.map(({ label, description }) => [label, description]));
-  return options.map((option) => ({ ...option, description: words.get(option.label) ?? option.description }));
-}
-
-function decodeDelivery(value: unknown) {
-  const delivery = fieldsOf(value);
-  const outcome = textOf(delivery?.["delivery"]);
-  if (delivery === undefined || outcome === undefined) return undefined;
-  return {
-    delivery: outcome,
-    screenNote: textOf(delivery["screen_note"]),
-    latencyMs: number(delivery["latency_ms"]),
-    atUnixMs: number(delivery["at_unix_ms"]),
-  };
-}
-
-export const number = (value: unknown): number | undefined =>
-  typeof value === "number" && Number.isFinite(value) ? value : undefined;
-export const integer = (value: unknown): number | undefined =>
-  Number.isSafeInteger(value) ? Number(value) : undefined;
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

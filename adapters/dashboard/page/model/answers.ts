@@ -28,7 +28,7 @@ export type Answer =
 
 /** `dialog_id` keeps an answer from reaching a dialog that has replaced the one shown. */
 export function respondBody(answer: Answer, question: Question | undefined): Readonly<Record<string, unknown>> {
-  const dialog = question?.dialogId === undefined ? {} : { dialog_id: question.dialogId };
+  const dialog = question === undefined || question.dialog_id === null ? {} : { dialog_id: question.dialog_id };
   switch (answer.kind) {
     case "text":
       return { mode: "text", text: answer.text };
@@ -54,19 +54,19 @@ type TextUse = "text" | "other" | "none";
 /** What typed text would be: an answer, the dialog's own "other", or nothing that the dialog accepts. */
 export function textUseOf(question: Question | undefined): TextUse {
   if (question === undefined || question.options.length === 0) return "text";
-  return question.otherIndex === undefined ? "none" : "other";
+  return question.other_index === null ? "none" : "other";
 }
 
 /** The option for a number key: the one with this number, or in a list without numbers the one at this position. */
 export function optionForDigit(question: Question | undefined, digit: string): QuestionOption | undefined {
   const options = question?.options ?? [];
-  const numbered = options.some((option) => option.number !== undefined);
+  const numbered = options.some((option) => option.number !== null);
   return numbered ? options.find((option) => option.number === digit) : options[Number(digit) - 1];
 }
 
 /** Whether these are the same question to a person who is about to press a button. */
 export const sameQuestion = (a: Question | undefined, b: Question | undefined): boolean =>
-  a?.dialogId === b?.dialogId &&
+  a?.dialog_id === b?.dialog_id &&
   a?.text === b?.text &&
   a?.kind === b?.kind &&
   a?.options.length === b?.options.length &&
@@ -75,4 +75,4 @@ export const sameQuestion = (a: Question | undefined, b: Question | undefined): 
 /** Whether a press meant for `before` could answer `now`: not when it is the same question with more details. */
 export const replaces = (before: Question | undefined, now: Question | undefined): boolean =>
   before !== undefined &&
-  (before.turnId !== now?.turnId || (before.dialogId !== undefined && before.dialogId !== now?.dialogId));
+  (before.turn_id !== now?.turn_id || (before.dialog_id !== null && before.dialog_id !== now?.dialog_id));

@@ -6,7 +6,7 @@ export type Need = "asking" | "ready" | "working" | "gone";
 const NEEDS: readonly Need[] = ["asking", "ready", "working", "gone"];
 
 /** An agent whose program is gone cannot be answered, whatever it asked last. */
-export function needOf({ available, state }: AgentCard): Need {
+export function needOf({ is_bridge_connected: available, state }: AgentCard): Need {
   if (!available) return "gone";
   switch (state) {
     case "AWAITING_INPUT":
@@ -19,10 +19,6 @@ export function needOf({ available, state }: AgentCard): Need {
       return "ready";
   }
 }
-
-/** When the present state began, as far as known. */
-export const sinceOf = ({ stateSinceUnixMs, readiness, lastSeenUnixMs }: AgentCard): number | undefined =>
-  stateSinceUnixMs ?? readiness?.sinceUnixMs ?? lastSeenUnixMs;
 
 interface Group {
   readonly need: Need;
@@ -42,10 +38,10 @@ export function groupByNeed(cards: Iterable<AgentCard>): Group[] {
 export const inOrder = (cards: Iterable<AgentCard>): AgentCard[] => groupByNeed(cards).flatMap((group) => group.cards);
 
 function byLongestAsking(a: AgentCard, b: AgentCard): number {
-  const since = (sinceOf(a) ?? Number.MAX_SAFE_INTEGER) - (sinceOf(b) ?? Number.MAX_SAFE_INTEGER);
-  return since || b.priority - a.priority || a.agentId - b.agentId;
+  const since = a.state_since_unix_ms - b.state_since_unix_ms;
+  return since || b.priority - a.priority || a.agent_id - b.agent_id;
 }
 
 function byProject(a: AgentCard, b: AgentCard): number {
-  return a.projectName.localeCompare(b.projectName) || a.agentId - b.agentId;
+  return a.project_name.localeCompare(b.project_name) || a.agent_id - b.agent_id;
 }

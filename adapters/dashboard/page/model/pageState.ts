@@ -114,13 +114,13 @@ export const askingCards = (agents: Agents): AgentCard[] =>
 /** Agents that ask now and did not before. */
 export const beganAsking = (before: Agents, now: Agents): AgentCard[] =>
   askingCards(now).filter((card) => {
-    const earlier = before.get(card.agentId);
+    const earlier = before.get(card.agent_id);
     return earlier === undefined || needOf(earlier) !== "asking";
   });
 
 /** The card `steps` below the selected one, or the first; it stays at either end. */
 export function neighbour(state: PageState, steps: 1 | -1): number | undefined {
-  const ids = inOrder(state.agents.values()).map((card) => card.agentId);
+  const ids = inOrder(state.agents.values()).map((card) => card.agent_id);
   const at = state.selectedId === undefined ? -1 : ids.indexOf(state.selectedId);
   if (at < 0) return ids[0];
   return ids[Math.min(ids.length - 1, Math.max(0, at + steps))];

@@ -5,8 +5,7 @@
 import type { Clock } from "../../../../daemon/time/clock.ts";
 import { sleep } from "../../../../daemon/time/within.ts";
 import { Refused } from "../../../pages/askServer.ts";
-import { fieldsOf, textOf } from "../../../../protocol/text/jsonObject.ts";
-import { number } from "../model/agentCard.ts";
+import type { DashboardDelivery } from "../../../../protocol/api/dashboard.ts";
 import type { Api } from "./api.ts";
 
 export type AnswerResult =
@@ -44,10 +43,9 @@ const MAX_RETRY_AFTER_MS = 5_000;
 
 export async function sendAnswer(options: SendAnswerOptions): Promise<AnswerResult> {
   const { clock, onRetry } = options;
-  const startMs = clock.nowMs();
   for (let tries = 1; ; tries++) {
     // oxlint-disable-next-line no-await-in-loop -- a try needs the previous outcome
-    const result = await tryOnce(options, startMs);
+    const result = await tryOnce(options);
     if (!(result instanceof Refused)) return result;
     const pauseMs = RETRY_PAUSES_MS[tries - 1];
     const askedMs = result.retryAfterMs ?? 0;
@@ -61,19 +59,14 @@ export async function sendAnswer(options: SendAnswerOptions): Promise<AnswerResu
   }
 }
 
-async function tryOnce(options: SendAnswerOptions, startMs: number): Promise<AnswerResult | Refused> {
+async function tryOnce(options: SendAnswerOptions): Promise<AnswerResult | Refused> {
   const { respond, agentId, body, idempotencyKey, clock } = options;
   const abort = new AbortController();
   const timer = clock.callAt(clock.nowMs() + TRY_TIMEOUT_MS, () => abort.abort());
   try {
     const { body: answer } = await respond(agentId, body, idempotencyKey, abort.signal);
-    const fields = fieldsOf(answer);
-    return {
-      kind: "delivered",
-      delivery: textOf(fields?.["delivery"]) ?? "submitted",
-      latencyMs: number(fields?.["latency_ms"]) ?? clock.nowMs() - startMs,
-      screenNote: textOf(fields?.["screen_note"]),
-    };
+    const { delivery, latency_ms: latencyMs, screen_note: screenNote } = answer as DashboardDelivery;
+    return { kind: "delivered", delivery, latencyMs, screenNote };
   } catch (error) {
     return error instanceof Refused ? error : new Refused(String(error), 0, "unknown");
   } finally {

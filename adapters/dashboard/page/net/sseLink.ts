@@ -1,6 +1,7 @@
 /**
  * A stream of the page: its state, and when it is retried. Nothing more is read until `onEvent` has finished.
  */
+import { spreadBackOffMs } from "../../../../daemon/time/backOff.ts";
 import type { Clock } from "../../../../daemon/time/clock.ts";
 import type { SseEvent } from "../../../../protocol/text/sse.ts";
 import { type FollowState, SseFollower } from "../../../client/sseFollower.ts";
@@ -21,8 +22,7 @@ interface SseLinkOptions {
 export const LINK_SILENCE_MS = 75_000;
 /** A connection that lasted this long resets the count of tries. */
 const STEADY_MS = 5_000;
-const RETRY_MIN_MS = 500;
-const RETRY_MAX_MS = 15_000;
+const RETRY = { minMs: 500, maxMs: 15_000 };
 /** A snapshot of a large screen is far below this; past it the stream is not the daemon's. */
 const MAX_EVENT_CHARS = 8_388_608;
 
@@ -81,8 +81,7 @@ export class SseLink {
 
   #pauseMs(loss: unknown, tries: number): number {
     const asked = loss instanceof Refused ? loss.retryAfterMs : undefined;
-    const doubled = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** tries);
-    return Math.max(asked ?? 0, doubled * (0.5 + this.#options.random() / 2));
+    return Math.max(asked ?? 0, spreadBackOffMs(tries, RETRY, this.#options.random()));
   }
 }
 

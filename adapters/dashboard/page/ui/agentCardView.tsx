@@ -4,7 +4,7 @@ import { systemClock } from "../../../../daemon/time/clock.ts";
 import { Button } from "../../../pages/controls.tsx";
 import type { AgentCard } from "../model/agentCard.ts";
 import { type Answer, QUICK_KEYS } from "../model/answers.ts";
-import { needOf, sinceOf } from "../model/order.ts";
+import { needOf } from "../model/order.ts";
 import type { AnswerProgress } from "../model/pageState.ts";
 import { MAX_ANSWER_TRIES } from "../net/sendAnswer.ts";
 import type { Page } from "../page.ts";
@@ -25,9 +25,8 @@ interface AgentCardProps {
 
 export function AgentCardView(props: AgentCardProps) {
   const { card, page, nowUnixMs, selected, paneOpen, progress, draft } = props;
-  const { agentId } = card;
+  const { agent_id: agentId, state_since_unix_ms: since } = card;
   const need = needOf(card);
-  const since = sinceOf(card);
   const reason = reasonText(card);
   const sending = progress?.kind === "sending";
   const answer = (given: Answer): void => void page.answer(agentId, given);
@@ -50,15 +49,10 @@ export function AgentCardView(props: AgentCardProps) {
           {nameOf(card)}
         </h3>
         <p class={`badge ${need}`}>
-          {labelOf(card)}
-          {since === undefined ? null : (
-            <>
-              {" "}
-              <time class="age" dateTime={new Date(since).toISOString()}>
-                {ageText(since, nowUnixMs)}
-              </time>
-            </>
-          )}
+          {labelOf(card)}{" "}
+          <time class="age" dateTime={new Date(since).toISOString()}>
+            {ageText(since, nowUnixMs)}
+          </time>
         </p>
       </header>
       <p class="card-facts">
@@ -68,7 +62,7 @@ export function AgentCardView(props: AgentCardProps) {
       {need === "asking" ? (
         <QuestionView
           // Ticks and such belong to one question.
-          key={card.question?.dialogId ?? card.question?.text ?? ""}
+          key={card.question?.dialog_id ?? card.question?.text ?? ""}
           agentId={agentId}
           question={card.question}
           draft={draft}
@@ -77,7 +71,7 @@ export function AgentCardView(props: AgentCardProps) {
           onAnswer={answer}
         />
       ) : null}
-      <DeliveryLine progress={progress} last={card.lastDelivery} nowUnixMs={nowUnixMs} />
+      <DeliveryLine progress={progress} last={card.last_delivery} nowUnixMs={nowUnixMs} />
       <footer class="card-foot">
         {need === "asking" ? <QuickKeys busy={sending} onAnswer={answer} /> : null}
         {need === "working" ? (
@@ -85,13 +79,13 @@ export function AgentCardView(props: AgentCardProps) {
             kind="plain interrupt"
             data-focus="interrupt"
             title="Press Escape in its pane: it stops and waits"
-            disabled={sending || card.paneId === undefined}
+            disabled={sending || card.tmux_pane_id === null}
             onPress={() => answer({ kind: "keys", keys: ["Escape"] })}
           >
             Interrupt
           </Button>
         ) : null}
-        {card.paneId === undefined ? null : (
+        {card.tmux_pane_id === null ? null : (
           <Button
             kind="plain pane-button"
             data-focus="pane"
@@ -107,12 +101,12 @@ export function AgentCardView(props: AgentCardProps) {
 }
 
 function Facts({ card }: { readonly card: AgentCard }) {
-  const { session, projectName, paneId, tmuxSession, projectPath, readiness } = card;
-  const pane = [tmuxSession, paneId].filter((part) => part !== undefined && part !== "").join(" ");
+  const { session, project_name: project, project_path: path, readiness } = card;
+  const pane = [card.tmux_session, card.tmux_pane_id].filter((part) => part !== null && part !== "").join(" ");
   const profile = readiness?.profile ?? "";
-  const facts = [profile === "generic" ? "" : profile, pane, projectName === "" ? "" : session];
+  const facts = [profile === "generic" ? "" : profile, pane, project === "" ? "" : session];
   return (
-    <span class="facts" title={projectPath}>
+    <span class="facts" title={path}>
       {facts.filter((fact) => fact !== "").join(" · ")}
     </span>
   );
@@ -121,7 +115,7 @@ function Facts({ card }: { readonly card: AgentCard }) {
 interface DeliveryLineProps {
   readonly progress: AnswerProgress | undefined;
   /** As the daemon has it, from any page. */
-  readonly last: AgentCard["lastDelivery"];
+  readonly last: AgentCard["last_delivery"];
   readonly nowUnixMs: number;
 }
 
@@ -149,12 +143,11 @@ function DeliveryLine({ progress, last, nowUnixMs }: DeliveryLineProps) {
 }
 
 function RememberedLine({ last, nowUnixMs }: Omit<DeliveryLineProps, "progress">) {
-  if (last === undefined) return null;
-  const when = last.atUnixMs === undefined ? "" : `, ${whenText(last.atUnixMs, nowUnixMs)}`;
+  if (last === null) return null;
   return (
     <p class={`delivery${isUnconfirmed(last.delivery) ? " unsure" : ""}`}>
-      last answer: {deliveredText(last.delivery, last.latencyMs, last.screenNote)}
-      {when}
+      last answer: {deliveredText(last.delivery, last.latency_ms, last.screen_note)},{" "}
+      {whenText(last.at_unix_ms, nowUnixMs)}
     </p>
   );
 }

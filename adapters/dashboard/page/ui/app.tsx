@@ -59,7 +59,7 @@ export function App({ state, page, api, notifier }: AppProps) {
             <AgentList state={state} page={page} />
           )}
         </main>
-        {open === undefined ? null : <PaneView key={open.agentId} card={open} api={api} onClose={closePane} />}
+        {open === undefined ? null : <PaneView key={open.agent_id} card={open} api={api} onClose={closePane} />}
       </div>
       {recordingsOpen ? <RecordingsDialog api={api} onClose={() => page.update({ recordingsOpen: false })} /> : null}
       {helpOpen ? (
@@ -84,14 +84,14 @@ function AgentList({ state, page }: { readonly state: PageState; readonly page: 
         </h2>,
         ...cards.map((card) => (
           <AgentCardView
-            key={card.agentId}
+            key={card.agent_id}
             card={card}
             page={page}
             nowUnixMs={state.nowUnixMs}
-            selected={meant?.agentId === card.agentId}
-            paneOpen={state.openPaneId === card.agentId}
-            progress={state.answers.get(card.agentId)}
-            draft={state.drafts.get(card.agentId) ?? ""}
+            selected={meant?.agent_id === card.agent_id}
+            paneOpen={state.openPaneId === card.agent_id}
+            progress={state.answers.get(card.agent_id)}
+            draft={state.drafts.get(card.agent_id) ?? ""}
           />
         )),
       ])}

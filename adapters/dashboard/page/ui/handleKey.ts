@@ -69,21 +69,21 @@ function chooseDigit(page: Page, digit: string): boolean {
   if (card === undefined || needOf(card) !== "asking") return false;
   const option = optionForDigit(card.question, digit);
   if (option === undefined) return false;
-  cardElement(card.agentId)?.querySelector<HTMLElement>(`[data-option="${option.index}"]`)?.click();
+  cardElement(card.agent_id)?.querySelector<HTMLElement>(`[data-option="${option.index}"]`)?.click();
   return true;
 }
 
 function focusText(page: Page): boolean {
   const card = meantCard(page.state);
-  const field = card === undefined ? undefined : cardElement(card.agentId)?.querySelector("textarea");
+  const field = card === undefined ? undefined : cardElement(card.agent_id)?.querySelector("textarea");
   field?.focus();
   return field !== undefined && field !== null;
 }
 
 function togglePane(page: Page): void {
   const card = meantCard(page.state);
-  if (card?.paneId === undefined) return;
-  page.update({ openPaneId: page.state.openPaneId === card.agentId ? undefined : card.agentId });
+  if (card === undefined || card.tmux_pane_id === null) return;
+  page.update({ openPaneId: page.state.openPaneId === card.agent_id ? undefined : card.agent_id });
 }
 
 function leave(page: Page, event: KeyboardEvent): void {

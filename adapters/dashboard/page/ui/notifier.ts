@@ -40,15 +40,15 @@ export class Notifier {
     if (this.state !== "on" || (document.visibilityState === "visible" && document.hasFocus())) return;
     const notification = new Notification(`${nameOf(card)} needs an answer`, {
       body: (card.question?.text ?? "").slice(0, MAX_BODY_CHARS),
-      tag: `tmuxwire-agent-${card.agentId}`,
+      tag: `tmuxwire-agent-${card.agent_id}`,
       icon: "/page/icon.svg",
     });
     notification.addEventListener("click", () => {
       globalThis.focus();
-      this.#onPick(card.agentId);
+      this.#onPick(card.agent_id);
       notification.close();
     });
-    this.#shown.set(card.agentId, notification);
+    this.#shown.set(card.agent_id, notification);
   }
 
   /** Closes notifications that are no longer needed. */

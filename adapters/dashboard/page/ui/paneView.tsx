@@ -18,7 +18,7 @@ interface PaneViewProps {
 }
 
 export function PaneView({ card, api, onClose }: PaneViewProps) {
-  const { agentId, paneId } = card;
+  const { agent_id: agentId, tmux_pane_id: paneId } = card;
   const [status, setStatus] = useState(FIRST_STATUS);
   // Another pane is another stream.
   useEffect(() => setStatus(FIRST_STATUS), [agentId, paneId]);

@@ -92,7 +92,7 @@ interface ChoicesProps extends QuestionProps {
 function Options({ agentId, question, busy, labelledBy, onAnswer }: ChoicesProps) {
   const choose = (option: QuestionOption): void => {
     // This option takes text: without it, it would be an empty answer.
-    if (option.index === question.otherIndex) document.querySelector<HTMLElement>(`#agent-${agentId}-text`)?.focus();
+    if (option.index === question.other_index) document.querySelector<HTMLElement>(`#agent-${agentId}-text`)?.focus();
     else onAnswer({ kind: "option", option });
   };
   return (
@@ -107,7 +107,7 @@ function Options({ agentId, question, busy, labelledBy, onAnswer }: ChoicesProps
           onPress={() => choose(option)}
         >
           <OptionLabel option={option} />
-          <Keys keys={option.index === question.otherIndex ? ["/"] : option.keys} />
+          <Keys keys={option.index === question.other_index ? ["/"] : option.keys} />
         </Button>
       ))}
     </div>
@@ -173,7 +173,7 @@ function sendText(chosen: readonly ReadonlySet<number>[]): string {
 
 const OptionLabel = ({ option }: { readonly option: QuestionOption }) => (
   <span class="option-label">
-    {option.number === undefined ? null : <span class="option-number">{option.number}. </span>}
+    {option.number === null ? null : <span class="option-number">{option.number}. </span>}
     {option.label}
     {option.description === "" ? null : <span class="option-description">{option.description}</span>}
   </span>

@@ -41,10 +41,10 @@ const latencyText = (latencyMs: number): string =>
   latencyMs < 10_000 ? `${Math.round(latencyMs)} ms` : `${Math.round(latencyMs / 1_000)} s`;
 
 /** `submitted · 84 ms`, and what the screen says since. */
-export function deliveredText(delivery: string, latencyMs: number | undefined, screenNote?: string): string {
+export function deliveredText(delivery: string, latencyMs: number, screenNote?: string | null): string {
   const words = DELIVERED.get(delivery) ?? delivery.replaceAll("_", " ");
-  const timed = latencyMs === undefined ? words : `${words} · ${latencyText(latencyMs)}`;
-  return screenNote === undefined ? timed : `${timed} — its screen says: ${screenNote}`;
+  const timed = `${words} · ${latencyText(latencyMs)}`;
+  return screenNote === undefined || screenNote === null ? timed : `${timed} — its screen says: ${screenNote}`;
 }
 
 interface AnswerFailure {

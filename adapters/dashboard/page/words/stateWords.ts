@@ -27,18 +27,18 @@ const FITTING: Readonly<Record<Need, string>> = { asking: "asking", ready: "idle
 
 /** The reason for the card's state; empty if unknown. */
 export function reasonText(card: AgentCard): string {
-  if (!card.available) return goneText(card);
+  if (!card.is_bridge_connected) return goneText(card);
   const { readiness } = card;
   const reason = card.reason.replaceAll("_", "-");
   const hook = isHookName(reason) ? `hook: ${reason}` : "";
-  if (readiness === undefined || readiness.state !== FITTING[needOf(card)]) return hook;
+  if (readiness === null || readiness.state !== FITTING[needOf(card)]) return hook;
   if (readiness.source === "screen" && readiness.state === "asking") return "dialog on screen";
   if (readiness.source === "hook" && hook !== "") return hook;
   return SOURCES.get(readiness.source) ?? hook;
 }
 
-function goneText({ paneId, readiness }: AgentCard): string {
-  if (paneId === undefined) return "no tmux pane is known: the agent's next hook names it";
+function goneText({ tmux_pane_id: paneId, readiness }: AgentCard): string {
+  if (paneId === null) return "no tmux pane is known: the agent's next hook names it";
   if (readiness?.state === "dead") return "the program has ended";
   return "no agent program in its pane, or the pane is gone";
 }
@@ -51,8 +51,8 @@ export function labelOf(card: AgentCard): string {
 }
 
 /** The agent's name; a session without a project still has one. */
-export const nameOf = ({ projectName, session, agentId }: AgentCard): string =>
-  projectName || session || `agent ${agentId}`;
+export const nameOf = ({ project_name: project, session, agent_id: agentId }: AgentCard): string =>
+  project || session || `agent ${agentId}`;
 
 /** For the tab: how many ask, before the name. */
 export const titleText = (asking: number): string => (asking === 0 ? "tmuxwire" : `(${asking}) tmuxwire`);

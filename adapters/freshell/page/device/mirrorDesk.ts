@@ -1,5 +1,6 @@
 /** A page beside the one that is the device: it shows the same, and forwards its person's requests. */
 import type { Clock } from "../../../../daemon/time/clock.ts";
+import { within } from "../../../../daemon/time/within.ts";
 import type { RpcOutcome } from "../../../../protocol/api/freshell/rpc.ts";
 import { type DeviceAsk, failed, type PageMessage } from "./deviceAsk.ts";
 
@@ -24,15 +25,10 @@ export class MirrorDesk {
   perform(ask: DeviceAsk): Promise<RpcOutcome> {
     const { post, clock, newId } = this.#options;
     const askId = newId();
-    return new Promise((resolve) => {
-      const settle = (outcome: RpcOutcome): void => {
-        timer.cancel();
-        this.#asked.delete(askId);
-        resolve(outcome);
-      };
-      const timer = clock.callAt(clock.nowMs() + ANSWER_WITHIN_MS, () => settle(NO_ANSWER));
-      this.#asked.set(askId, settle);
+    return within(clock, ANSWER_WITHIN_MS, NO_ANSWER, (done) => {
+      this.#asked.set(askId, done);
       post({ kind: "ask", askId, ask });
+      return () => this.#asked.delete(askId);
     });
   }
 

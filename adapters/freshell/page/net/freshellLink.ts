@@ -2,7 +2,9 @@
  * The page's one WebSocket: hello, frames, and reconnects. A request gets its result or fails with the connection; nothing
  * is sent twice.
  */
+import { spreadBackOffMs } from "../../../../daemon/time/backOff.ts";
 import type { Clock, Timer } from "../../../../daemon/time/clock.ts";
+import { within } from "../../../../daemon/time/within.ts";
 import { CLOSE_CODES, type ServerMessage } from "../../../../protocol/api/freshell/freshellWire.ts";
 import { parseOutcome, type RpcOutcome } from "../../../../protocol/api/freshell/rpc.ts";
 import { Refused } from "../../../pages/askServer.ts";
@@ -48,8 +50,7 @@ interface FreshellLinkOptions {
 const READY_WITHIN_MS = 10_000;
 /** Longer than the server waits for an owner's acknowledgement and result. */
 const RPC_WITHIN_MS = 25_000;
-const RETRY_MIN_MS = 250;
-const RETRY_MAX_MS = 5_000;
+const RETRY = { minMs: 250, maxMs: 5_000 };
 
 export class FreshellLink {
   readonly #options: FreshellLinkOptions;
@@ -86,16 +87,10 @@ export class FreshellLink {
   request(frame: Readonly<Record<string, unknown>>): Promise<RpcOutcome> {
     const { newId, clock } = this.#options;
     const requestId = newId();
-    return new Promise((resolve) => {
-      const settle = (outcome: RpcOutcome): void => {
-        timer.cancel();
-        this.#asked.delete(requestId);
-        resolve(outcome);
-      };
-      const timer = clock.callAt(clock.nowMs() + RPC_WITHIN_MS, () => settle(failed("the server does not respond")));
-      this.#asked.set(requestId, settle);
-      if (!this.send({ ...frame, type: "layout.rpc.request", requestId }))
-        settle(failed("the server is not connected"));
+    return within(clock, RPC_WITHIN_MS, failed("the server does not respond"), (done) => {
+      this.#asked.set(requestId, done);
+      if (!this.send({ ...frame, type: "layout.rpc.request", requestId })) done(failed("the server is not connected"));
+      return () => this.#asked.delete(requestId);
     });
   }
 
@@ -182,9 +177,8 @@ export class FreshellLink {
 
   #lost(message: string): void {
     const { clock, random, onState } = this.#options;
-    const pauseMs = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** this.#tries) * (0.5 + random() / 2);
+    const retryAtMs = clock.nowMs() + spreadBackOffMs(this.#tries, RETRY, random());
     this.#tries += 1;
-    const retryAtMs = clock.nowMs() + pauseMs;
     this.#retry = clock.callAt(retryAtMs, () => void this.#connect());
     onState({ kind: "lost", message, retryAtMs });
   }

@@ -4,9 +4,8 @@ import type { DevicePage } from "../devicePage.ts";
 import type { LinkState } from "../net/freshellLink.ts";
 import { Button, Tool } from "../../../pages/controls.tsx";
 import { TokenForm } from "../../../pages/tokenForm.tsx";
-import { DeviceDialogs } from "./deviceDialogs.tsx";
+import { DeviceDialogs, RemoteLineText } from "./deviceDialogs.tsx";
 import { change } from "./deviceActions.ts";
-import { RemoteLineText } from "./remoteLineText.tsx";
 import { TabSpace } from "./tabSpace.tsx";
 import { TabStrip } from "./tabStrip.tsx";
 

@@ -5,7 +5,7 @@ import { Button } from "../../../pages/controls.tsx";
 import { Dialog, KeyList } from "../../../pages/dialog.tsx";
 import type { DevicePage } from "../devicePage.ts";
 import { DEVICE_KEYS } from "../model/deviceKeys.ts";
-import { RemoteLineText } from "./remoteLineText.tsx";
+import type { RemoteLine } from "../model/remoteLine.ts";
 
 const KEY_ROWS = [
   ...DEVICE_KEYS.map(({ key, words }) => [[key], words] as const),
@@ -94,6 +94,25 @@ function Settings({ page }: { readonly page: DevicePage }) {
       </fieldset>
       <p class="quiet">Every logged-in device may read them, and type into terminals.</p>
       <Button onPress={() => page.logOut()}>Log this device out</Button>
+    </>
+  );
+}
+
+/** What another device did, and a way to undo it. */
+interface RemoteLineTextProps {
+  readonly page: DevicePage;
+  readonly line: RemoteLine;
+}
+
+export function RemoteLineText({ page, line }: RemoteLineTextProps) {
+  const { id, who, what, canUndo, note } = line;
+  return (
+    <>
+      <span>
+        <strong>{who}</strong> {what}
+        {note === undefined ? "" : ` (${note})`}
+      </span>
+      {canUndo ? <Button onPress={() => page.perform({ kind: "undo", lineId: id })}>Undo</Button> : null}
     </>
   );
 }

@@ -52,12 +52,6 @@ describe("help", () => {
     expect((await inProcessCli(["help", "send"], { colour: true })).out).toContain("\u001b[1m");
     expect((await inProcessCli(["help", "send"])).out).not.toContain("\u001b");
   });
-
-  test("--version", async () => {
-    const { code, out } = await inProcessCli(["--version"]);
-    expect(code).toBe(0);
-    expect(out).toMatch(/^tmuxwire \d+\.\d+\.\d+\n$/);
-  });
 });
 
 describe("failures", () => {

@@ -2,7 +2,13 @@ import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../../../adapters/commands/commandTable.ts";
 import { findCommand, parseCommand } from "../../../../adapters/cli/parseCommand.ts";
 import { LAYOUT_OPERATION_NAMES } from "../../../../protocol/api/operationRoutes.ts";
-import { wordsOf } from "../../../support/daemon/cliWords.ts";
+
+/** The words of an example's command line: quotes joined, everything from a pipe, a redirection or a substitution dropped. */
+function wordsOf(line: string): string[] {
+  const inner = /\$\(([^)]*)\)/.exec(line)?.[1] ?? line;
+  const command = inner.split(/ [|<>] /, 1)[0] ?? "";
+  return [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3] ?? "");
+}
 
 describe("the command table", () => {
   test("has a command for each operation, and the others", () => {
@@ -35,6 +41,21 @@ describe("the command table", () => {
       "stop-recording",
       "delete-recording",
       ...LAYOUT_OPERATION_NAMES,
+      "agents",
+      "agent",
+      "rename-agent",
+      "start",
+      "resume",
+      "worktrees",
+      "remove-worktree",
+      "tell",
+      "messages",
+      "agent-messages",
+      "cancel",
+      "agent-wait",
+      "answer",
+      "agent-interrupt",
+      "end",
       "follow",
       "rec",
       "play",

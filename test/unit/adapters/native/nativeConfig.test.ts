@@ -22,6 +22,7 @@ describe("paths", () => {
   test("sockets are in the runtime directory, the token among the state", () => {
     const env = { XDG_RUNTIME_DIR: "/run/user/1000", XDG_STATE_HOME: "/state" };
     expect(runtimePaths(env, "/home/me")).toEqual({
+      agentsPath: "/state/tmuxwire/agents.db",
       runtimeDir: "/run/user/1000/tmuxwire",
       stateDir: "/state/tmuxwire",
       socketPath: "/run/user/1000/tmuxwire/tmuxwire.sock",

@@ -56,13 +56,19 @@ async function scene() {
   const clock = new FakeClock();
   const { watched, watcher } = fakeReadiness();
   const errors: unknown[] = [];
-  const events = new ServerEvents({ server, readiness: watcher, clock, onError: (error) => errors.push(error) });
+  const events = new ServerEvents({
+    server,
+    readiness: watcher,
+    agents: undefined,
+    clock,
+    onError: (error) => errors.push(error),
+  });
   const open = (after?: string, readiness = false) => {
     const told: Told[] = [];
     const send = (type: string, data: string, id: string): void => {
       told.push({ type, id, data: JSON.parse(data) as Told["data"] });
     };
-    const reader: EventReader = events.open({ room: () => 1, send }, after, readiness);
+    const reader: EventReader = events.open({ room: () => 1, send }, after, { readiness });
     reader.pump();
     return { told, reader, types: () => told.map(({ type }) => type) };
   };

@@ -40,32 +40,29 @@ function asked(offersDefault = true, uid = UID) {
       return { path } as unknown as TmuxServer;
     },
   } as unknown as SharedGuests;
-  const onDemand = userServer(
-    { offersDefault },
-    { env: { TMUX_TMPDIR: root, TMUX: "/elsewhere,1,0" }, guests },
-    servers,
-    uid,
-  );
-  return { opened, servers, onDemand };
+  const unconfigured = new Set<string>();
+  const env = { TMUX_TMPDIR: root, TMUX: "/elsewhere,1,0" };
+  const onDemand = userServer({ offersDefault }, { env, guests, servers, unconfigured }, uid);
+  return { opened, servers, unconfigured, onDemand };
 }
 
 test("opened once for all who ask, under its name", async () => {
   const path = await socket();
-  const { opened, servers, onDemand } = asked();
+  const { opened, servers, unconfigured, onDemand } = asked();
   expect(onDemand.reach("main")).toBeUndefined();
   expect(onDemand.reach(undefined)).toBeUndefined();
   await Promise.all([onDemand.reach("default"), onDemand.reach("default")]);
   expect(opened).toEqual([path]);
   expect([...servers.keys()]).toEqual(["default"]);
-  expect([...onDemand.opened]).toEqual(["default"]);
+  expect([...unconfigured]).toEqual(["default"]);
   expect(onDemand.reach("default")).toBeUndefined();
 });
 
 test("one that was configured under that name is that one", () => {
-  const { servers, onDemand } = asked();
+  const { servers, unconfigured, onDemand } = asked();
   servers.set("default", {} as TmuxServer);
   expect(onDemand.reach("default")).toBeUndefined();
-  expect([...onDemand.opened]).toEqual([]);
+  expect([...unconfigured]).toEqual([]);
 });
 
 test("none: it says so, and is looked for again", async () => {

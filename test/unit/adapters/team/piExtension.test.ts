@@ -8,12 +8,14 @@ const tools = [...new FakePiHost({ env: {} }).tools.values()];
 
 const ROOT = resolve(import.meta.dirname, "../../../..");
 
-test("four tools with names that models take", () => {
+test("the tools, with names that models take", () => {
   expect(tools.map(({ name }) => name)).toEqual([
     "team_tmux_start",
     "team_tmux_list",
     "team_tmux_attach",
     "team_tmux_capture",
+    "team_tmux_kill",
+    "team_tmux_restart",
   ]);
   for (const { name } of tools) expect(name).toMatch(/^[a-zA-Z0-9_-]+$/);
 });
@@ -25,10 +27,12 @@ test("parameters are closed object schemas in plain JSON", () => {
   }
   const named = tools.map(({ parameters }) => [Object.keys(parameters.properties), parameters.required]);
   expect(named).toEqual([
-    [["taskPrompt", "threadId", "sessionPrefix", "cwd", "lines", "title"], ["taskPrompt"]],
+    [["taskPrompt", "threadId", "sessionPrefix", "cwd", "lines", "title", "agent"], ["taskPrompt"]],
     [["sessionPrefix"], undefined],
     [["sessionName"], ["sessionName"]],
     [["sessionName", "lines", "threadId"], ["sessionName"]],
+    [["sessionName"], ["sessionName"]],
+    [["sessionName"], ["sessionName"]],
   ]);
 });
 

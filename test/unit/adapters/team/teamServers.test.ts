@@ -5,7 +5,7 @@ import { StubServer } from "../../../../daemon/servers/stub/stubServer.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
 
-function servers(more: { readonly fail?: () => AppError | undefined } = {}) {
+function servers(more: { readonly fail?: () => AppError | undefined; readonly hasAgents?: () => boolean } = {}) {
   const clock = new FakeClock();
   const opened: string[] = [];
   const closed: string[] = [];
@@ -13,6 +13,7 @@ function servers(more: { readonly fail?: () => AppError | undefined } = {}) {
     rootDir: "/nonexistent/teams",
     env: {},
     clock,
+    hasAgents: more.hasAgents,
     start: async ({ socketPath }) => {
       const failure = more.fail?.();
       if (failure !== undefined) throw failure;
@@ -45,6 +46,19 @@ test("a team's server is opened once, also by several at once, and left when nob
   expect([teams.openCount, clock.pendingTimers]).toEqual([0, 0]);
   await teams.use("a", nothing);
   expect([opened.length, closed]).toEqual([2, [path("a")]]);
+});
+
+test("one in which an agent runs is left when none has for a while", async () => {
+  let runs = true;
+  const { clock, teams, closed } = servers({ hasAgents: () => runs });
+  await teams.use("a", nothing);
+  clock.advanceMs(5 * TEAM_IDLE_MS);
+  await Promise.resolve();
+  expect([teams.openCount, closed]).toEqual([1, []]);
+  runs = false;
+  clock.advanceMs(TEAM_IDLE_MS);
+  await new Promise(setImmediate);
+  expect([teams.openCount, closed]).toEqual([0, [path("a")]]);
 });
 
 test("one that is at work is not left", async () => {

@@ -33,42 +33,6 @@ function recorder(): { readonly seen: string[]; readonly settle: (name: string) 
 }
 
 describe("CommandQueue", () => {
-  test("settles in the order in which commands were added", () => {
-    const queue = new CommandQueue();
-    const { seen, settle } = recorder();
-    queue.add([OURS], 1, settle("first"));
-    queue.add([OURS, OURS], 1, settle("group"));
-    queue.reply(block("a"));
-    queue.reply(block("b"));
-    expect(seen).toEqual(["first a"]);
-    expect(queue.pending).toBe(1);
-    queue.reply(block("c", { trailer: "+t" }));
-    expect(seen).toEqual(["first a", "group b|c+t"]);
-    expect(queue.pending).toBe(0);
-  });
-
-  test("knows the shape of the next reply", () => {
-    const queue = new CommandQueue();
-    expect(queue.expect()).toBeUndefined();
-    queue.add([OURS, NONE], 1, () => undefined);
-    expect(queue.expect()).toBe(OURS);
-    queue.reply(block(""));
-    expect(queue.expect()).toBe(NONE);
-    queue.reply(block(""));
-    expect(queue.expect()).toBeUndefined();
-  });
-
-  test("a failing command of a group takes the rest with it", () => {
-    const queue = new CommandQueue();
-    const { seen, settle } = recorder();
-    queue.add([NONE, NONE, NONE], 1, settle("group"));
-    queue.add([OURS], 1, settle("next"));
-    queue.reply(block(""));
-    queue.reply(block("can't find pane: %9\n", { ok: false }));
-    queue.reply(block("n"));
-    expect(seen).toEqual(["group TMUX_COMMAND_FAILED", "next n"]);
-  });
-
   test("tmux's own words are in the error, cut, as UTF-8", () => {
     const queue = new CommandQueue();
     const errors: AppError[] = [];
@@ -82,17 +46,6 @@ describe("CommandQueue", () => {
     expect(errors[0]?.message).toBe("tmux: can't find session: é");
     expect(errors[0]?.details).toEqual({ tmux: "can't find session: é" });
     expect(errors[1]?.message).toBe(`tmux: ${"x".repeat(300)}`);
-  });
-
-  test("a reply that was too long fails its caller and keeps the pairing", () => {
-    const queue = new CommandQueue();
-    const { seen, settle } = recorder();
-    queue.add([OURS, OURS], 1, settle("group"));
-    queue.add([OURS], 1, settle("next"));
-    queue.reply(block("", { overflowed: true }));
-    queue.reply(block("b"));
-    queue.reply(block("n"));
-    expect(seen).toEqual(["group RESOURCE_LIMIT", "next n"]);
   });
 
   test("a reply without a command is a lost pairing", () => {
@@ -136,33 +89,6 @@ describe("CommandQueue", () => {
     queue.failAll(new AppError("CONNECTION_LOST", "gone"));
     expect(seen).toEqual(["begun CONNECTION_LOST", "waiting CONNECTION_LOST"]);
     expect(queue.pending).toBe(0);
-  });
-
-  test("abandonAll settles everyone now; late replies find their slots and tell nobody twice", () => {
-    const queue = new CommandQueue();
-    const { seen, settle } = recorder();
-    queue.add([OURS], 1, settle("first"));
-    queue.add([OURS], 1, settle("second"));
-    queue.abandonAll(new AppError("TIMEOUT", "silent"));
-    queue.add([OURS], 1, settle("later"));
-    queue.abandonAll(new AppError("TIMEOUT", "still silent"));
-    expect(seen).toEqual(["first TIMEOUT", "second TIMEOUT", "later TIMEOUT"]);
-    expect(queue.pending).toBe(3);
-    queue.add([OURS], 1, settle("after"));
-    for (const body of ["1", "2", "3", "4"]) queue.reply(block(body));
-    expect(seen.slice(3)).toEqual(["after 4"]);
-    expect(queue.pending).toBe(0);
-  });
-
-  test("a caller that tries again at once is not abandoned with the others", () => {
-    const queue = new CommandQueue();
-    const { seen, settle } = recorder();
-    queue.add([OURS], 1, () => queue.add([OURS], 1, settle("again")));
-    queue.abandonAll(new AppError("TIMEOUT", "silent"));
-    expect(seen).toEqual([]);
-    queue.reply(block("late"));
-    queue.reply(block("2"));
-    expect(seen).toEqual(["again 2"]);
   });
 
   test("a caller may end the connection from within its settling", () => {

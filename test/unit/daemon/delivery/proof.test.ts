@@ -2,7 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { DeliveryEngine } from "../../../../daemon/delivery/deliveryEngine.ts";
 import type { SubmitRequest } from "../../../../daemon/delivery/delivery.ts";
+import { holdsOnly } from "../../../../daemon/delivery/prompt/confirmTaken.ts";
+import { type EchoPlace, echoProbe } from "../../../../daemon/delivery/screen/promptEcho.ts";
+import type { ScreenCapture } from "../../../../daemon/delivery/screen/screenCapture.ts";
+import type { Readiness } from "../../../../daemon/readiness/readiness.ts";
 import { AppError } from "../../../../protocol/errors.ts";
+import { PROFILES } from "../../../support/agents/agentCatalogue.ts";
 import { FakePane, type Typed } from "../../../support/agents/fakePane.ts";
 
 const RULE = "─".repeat(40);
@@ -16,9 +21,9 @@ class BoxPane extends FakePane {
   /** Gets what stood in the box. */
   enter: (text: string) => void = (text) => this.above.push(`> ${text}`);
 
-  constructor(profile: "claude" | "pi", title = "") {
+  constructor(profile: "claude" | "gemini" | "pi", title = "") {
     super(profile);
-    this.prefix = profile === "claude" ? "❯ " : "";
+    this.prefix = { claude: "❯ ", gemini: "> ", pi: "" }[profile];
     this.say(`\u001b[?2004h${title}`);
     this.answer = ({ paste, keys }) => {
       if (paste !== undefined) this.box += paste;
@@ -36,6 +41,12 @@ class BoxPane extends FakePane {
   show(): void {
     const row = this.prefix + this.box;
     this.draw([...this.above, RULE, row, RULE], { col: row.length, row: this.above.length + 1 });
+  }
+
+  /** The program says so itself, at a place of its own in the output. */
+  says(state: Readiness["state"], source: Readiness["source"] = "title"): void {
+    this.state = { ...this.state, source, position: { epoch: "e", outputSeq: this.stream.outputSeq } };
+    this.become(state);
   }
 
   get pastes(): readonly string[] {
@@ -96,6 +107,49 @@ describe("an emptied box", () => {
   });
 });
 
+describe("a prompt that is shown as waiting for its turn", () => {
+  const waiting = (): BoxPane => {
+    const pane = new BoxPane("gemini", "\u001b]0;◇  Ready\u0007");
+    pane.enter = (text) => pane.above.push("Queued (press ↑ to edit):", `  ${text}`);
+    return pane;
+  };
+
+  test("is queued when it still waits after a while", async () => {
+    const pane = waiting();
+    expect(await pane.during(submit(pane))).toMatchObject({ outcome: "queued", confirmedBy: "screen" });
+  });
+
+  /** What happens 300 ms after Enter. */
+  const later = (pane: BoxPane, act: () => void): (() => void) => {
+    let dueMs = Infinity;
+    const { enter } = pane;
+    pane.enter = (text) => {
+      enter(text);
+      dueMs = pane.clock.nowMs() + 300;
+    };
+    return () => {
+      if (pane.clock.nowMs() < dueMs) return;
+      dueMs = Infinity;
+      act();
+    };
+  };
+
+  test("is submitted once it has left the queue", async () => {
+    const pane = waiting();
+    const everyMs = later(pane, () => {
+      pane.above = ["> fix it"];
+      pane.show();
+    });
+    expect(await pane.during(submit(pane), everyMs)).toMatchObject({ outcome: "submitted", confirmedBy: "screen" });
+  });
+
+  test("is unconfirmed when the program ends before its turn comes", async () => {
+    const pane = waiting();
+    const everyMs = later(pane, () => pane.stream.declareExit({ exitCode: 0 }));
+    expect(await pane.during(submit(pane), everyMs)).toMatchObject({ outcome: "echoed_unconfirmed" });
+  });
+});
+
 describe("after Enter", () => {
   test("a connection that is lost leaves it open whether the prompt was taken", async () => {
     const pane = new BoxPane("claude");
@@ -139,6 +193,101 @@ describe("after Enter", () => {
     const waitedMs = pane.clock.nowMs() - pane.enters[0]!.atMs;
     expect([waitedMs >= 450, waitedMs < 550, waitedMs]).toEqual([true, true, waitedMs]);
   });
+});
+
+describe("taken, or not", () => {
+  const unknown = { outcome: "echoed_unconfirmed", enterPresses: 1 };
+  const taken = (confirmedBy: string, outcome = "submitted") => ({ outcome, confirmedBy, enterPresses: 1 });
+  const above = (pane: BoxPane, text: string): unknown => pane.above.push(`> ${text}`);
+  const nothing = (): void => undefined;
+  const gone = (): Promise<never> => Promise.reject(new AppError("NOT_FOUND", "gone"));
+
+  test.each<[string, (pane: BoxPane, text: string) => unknown, object]>([
+    ["a turn that is over, as the program says", (pane) => pane.says("idle"), taken("readiness")],
+    ["an idle that only the screen shows", (pane) => pane.says("idle", "screen"), unknown],
+    ["the same idle once more", (pane) => pane.become("idle"), unknown],
+    ["a question, with the text above it gone", (pane) => pane.says("asking"), unknown],
+    ["its program ends", (pane) => pane.stream.declareExit({ exitCode: 0 }), unknown],
+    ["its pane is gone", (pane) => (pane.server.capture = gone), unknown],
+  ])("after Enter an emptied box and %s", async (_what, enter, expected) => {
+    const pane = new BoxPane("claude");
+    pane.enter = (text) => void enter(pane, text);
+    expect(await pane.during(submit(pane))).toMatchObject(expected);
+  });
+
+  test.each<[string, (pane: BoxPane, text: string) => unknown, object]>([
+    ["shows it above its box", above, taken("screen", "queued")],
+    ["shows it with a word of its own", (pane, text) => above(pane, `${text} (queued)`), taken("screen", "queued")],
+    ["empties its box", nothing, unknown],
+    ["works on", (pane) => pane.says("busy"), unknown],
+  ])("a program at work that %s", async (_what, enter, expected) => {
+    const pane = new BoxPane("claude");
+    pane.become("busy");
+    pane.enter = (text) => void enter(pane, text);
+    expect(await pane.during(submit(pane, { whileBusy: "queue" }))).toMatchObject(expected);
+  });
+
+  test("a turn that is stopped as it begins, with the text in the box again, is not entered again", async () => {
+    const pane = new BoxPane("claude");
+    pane.enter = () => pane.become("busy");
+    const result = await pane.during(submit(pane), (nowMs) => {
+      if (nowMs !== (pane.enters[0]?.atMs ?? NaN) + 10) return;
+      pane.box = "fix it";
+      pane.become("idle");
+      pane.show();
+    });
+    expect(result).toMatchObject(unknown);
+  });
+
+  test.each([
+    ["that does nothing", nothing, unknown],
+    ["that works", (pane: BoxPane) => pane.become("busy"), taken("readiness")],
+  ])("the text above the box proves nothing of a program that loses prompts and %s", async (_what, then, expected) => {
+    const pane = new BoxPane("claude");
+    const claude = PROFILES.named("claude");
+    const profile = { ...claude, submit: { ...claude.submit, mayLose: true } };
+    Object.assign(pane.readiness, { profiles: { named: () => profile } });
+    const result = await pane.during(submit(pane), (nowMs) => {
+      if (nowMs === (pane.enters[0]?.atMs ?? NaN) + 100) then(pane);
+    });
+    expect(result).toMatchObject(expected);
+    expect(pane.clock.nowMs() - pane.enters[0]!.atMs >= 5_000).toBe(expected === unknown);
+  });
+
+  test.each<[string, (pane: FakePane) => unknown, object]>([
+    ["prints below it", (pane) => pane.draw(["> fix it", "done", "> "], { col: 2, row: 2 }), taken("output")],
+    ["clears the screen", (pane) => pane.draw(["> "], { col: 2, row: 0 }), taken("screen")],
+    ["works", (pane) => pane.become("busy"), taken("readiness")],
+    ["ends", (pane) => pane.stream.declareExit({ exitCode: 0 }), taken("readiness")],
+    [
+      "takes its pane with it",
+      (pane) => (Object.assign(pane.server, { capture: gone }), pane.say(".")),
+      taken("readiness"),
+    ],
+    ["does nothing", nothing, { ...unknown, enterPresses: 3 }],
+  ])("a program that is no agent has taken a line when it %s", async (_what, enter, expected) => {
+    const pane = new FakePane("generic");
+    pane.draw(["> "], { col: 2, row: 0 });
+    pane.answer = ({ paste }) =>
+      paste === undefined ? enter(pane) : pane.draw([`> ${paste}`], { col: 2 + paste.length, row: 0 });
+    expect(await pane.during(submit(pane))).toMatchObject(expected);
+  });
+});
+
+test.each<[string, string, string, boolean]>([
+  ["the text in one row", "one two three", "one two three", true],
+  ["the text in rows", "one two three", "one two\nthree", true],
+  ["a part of a long one", "one two three four", "two\nthree", true],
+  ["rows that begin like an earlier place", "abxyz abcd", "ab\ncd", true],
+  ["rows between which two letters are lost", "abc de fgh", "abc\nfgh", true],
+  ["rows between which three are", "abc def ghi", "abc\nghi", false],
+  ["three rows, the last somewhere else", "one two three four", "one\ntwo\nfour", false],
+  ["more than the text", "one two", "one two\nthree", false],
+  ["another text", "one", "two", false],
+  ["no text", "one", "\n", false],
+])("a box with %s", (_what, text, typed, holds) => {
+  const place = { needle: "what stands for a paste" } as EchoPlace;
+  expect(holdsOnly({ box: { typed } } as ScreenCapture, echoProbe(text, []), text, place)).toBe(holds);
 });
 
 describe("a program that drops what it is given until it has started", () => {

@@ -12,73 +12,15 @@ function read(ring: OutputRing, from: number, maxBytes?: number): string {
 }
 
 describe("OutputRing", () => {
-  test("costs nothing before the first byte", () => {
+  test("costs nothing before the first byte, and grows when it is full", () => {
     const ring = new OutputRing(1_000_000);
     expect([ring.bufferBytes, ring.headSeq, ring.tailSeq, read(ring, 0)]).toEqual([0, 0, 0, "end 0"]);
+    for (const length of [1, 8_191]) {
+      ring.append(new Uint8Array(length));
+      expect(ring.bufferBytes).toBe(8_192);
+    }
     ring.append(bytes("x"));
-    expect(ring.bufferBytes).toBe(8_192);
-  });
-
-  test("reads from any position, bounded when asked", () => {
-    const ring = new OutputRing(100);
-    ring.append(bytes("hello "));
-    ring.append(bytes("world"));
-    expect(read(ring, 0)).toBe("0-11 hello world");
-    expect(read(ring, 6)).toBe("6-11 world");
-    expect(read(ring, 4, 3)).toBe("4-7 o w");
-    expect(read(ring, 4, 0)).toBe("4-5 o");
-    expect(read(ring, 11)).toBe("end 11");
-    expect(read(ring, 999)).toBe("end 11");
-  });
-
-  test("keeps at least what it must, and names what is gone", () => {
-    const ring = new OutputRing(4);
-    ring.append(bytes("abcd"));
-    ring.append(bytes("efgh"));
-    expect(ring.tailSeq).toBe(0);
-    ring.append(bytes("i"));
-    expect([ring.tailSeq, ring.headSeq, ring.bufferBytes]).toEqual([4, 9, 8]);
-    expect(read(ring, 0)).toBe("gap 0-4 evicted");
-    expect(read(ring, 3)).toBe("gap 3-4 evicted");
-    expect(read(ring, 4)).toBe("4-9 efghi");
-  });
-
-  test("takes more at once than it keeps", () => {
-    const ring = new OutputRing(4);
-    ring.append(bytes("ab"));
-    ring.append(bytes("0123456789"));
-    expect(read(ring, ring.tailSeq)).toBe("0-12 ab0123456789");
-    ring.append(bytes("!!!"));
-    expect(read(ring, ring.headSeq - 4)).toBe("11-15 9!!!");
-  });
-
-  test("reserve gives room, commit says how much of it was used", () => {
-    const ring = new OutputRing(10);
-    const { buffer, at } = ring.reserve(8);
-    buffer.set(bytes("abc"), at);
-    ring.commit(3);
-    ring.append(bytes("d"));
-    expect(read(ring, 0)).toBe("0-4 abcd");
-  });
-
-  test("a hole takes one position, is read once and in its place", () => {
-    const ring = new OutputRing(10);
-    ring.append(bytes("ab"));
-    expect(ring.addHole("paused")).toEqual({ from: 2, to: 3, reason: "paused" });
-    expect(ring.addHole("epoch")).toEqual({ from: 3, to: 4, reason: "epoch" });
-    ring.append(bytes("cd"));
-    expect([0, 1, 2, 3, 4, 6].map((from) => read(ring, from))).toEqual(
-      [["0-2 ab", "1-2 b", "gap 2-3 paused", "gap 3-4 epoch", "4-6 cd", "end 6"]].flat(),
-    );
-  });
-
-  test("a hole that left the ring is part of what was evicted", () => {
-    const ring = new OutputRing(4);
-    ring.addHole("paused");
-    ring.append(bytes("abcd"));
-    ring.append(bytes("efgh"));
-    expect(read(ring, 0)).toBe("gap 0-1 evicted");
-    expect(read(ring, 1)).toBe("1-9 abcdefgh");
+    expect(ring.bufferBytes).toBe(16_384);
   });
 
   test("holes that left the ring are forgotten", () => {

@@ -54,48 +54,43 @@ function linked(name: string, target: string): string {
 
 const STAY = 'console.log("up"); setInterval(() => undefined, 1e6)';
 
-test("by its process's name, however it was started", async () => {
-  const renamed = await tree([process.execPath, "-e", `process.title = "claude"; ${STAY}`]);
-  expect(await paneRunsProgram(renamed, claude, procfs())).toBe(true);
-  const long = await tree([process.execPath, "-e", `process.title = "an-agent-with-a-long-name"; ${STAY}`]);
-  expect(await paneRunsProgram(long, new Set(["an-agent-with-a-long-name"]), procfs())).toBe(true);
-});
-
-test("by what it was started as", async () => {
-  mkdirSync(join(directory, "bin"));
-  const binary = linked("bin/claude", "/bin/sh");
-  expect(await paneRunsProgram(await tree([binary, "-c", "echo up; read x <&1; :"]), claude, procfs())).toBe(true);
-});
-
-test("by the script that an interpreter runs", async () => {
-  const path = executable("claude", `#!${process.execPath}\n${STAY}`);
-  expect(await paneRunsProgram(await tree([path]), claude, procfs())).toBe(true);
-  const withOptions = await tree([process.execPath, "--no-warnings", "--stack-size=900", path, "--continue"]);
-  expect(await paneRunsProgram(withOptions, claude, procfs())).toBe(true);
-  expect(await paneRunsProgram(withOptions, new Set(["--continue", "continue"]), procfs())).toBe(false);
-});
-
-test("not by a word in what it was given to do", async () => {
-  const quoting = await tree(["sh", "-c", 'echo up; read x <&1; : "$0"', "claude"]);
-  expect(await paneRunsProgram(quoting, claude, procfs())).toBe(false);
-  expect(await paneRunsProgram(quoting, new Set(["sh"]), procfs())).toBe(true);
-});
-
-test("among what the pane's shell has started, and what that has started", async () => {
-  const path = executable("claude-2", `#!${process.execPath}\n${STAY}`);
-  const shell = await tree(["sh", "-c", `sh -c "sleep 1000 & '${path}'; :" ; :`]);
-  expect(await paneRunsProgram(shell, new Set(["claude-2"]), procfs())).toBe(true);
-  expect(await paneRunsProgram(shell, new Set(["sleep"]), procfs())).toBe(true);
-  expect(await paneRunsProgram(shell, new Set(["vim"]), procfs())).toBe(false);
-});
-
-test("among what another thread has started", async () => {
-  const path = executable("claude-3", `#!${process.execPath}\n${STAY}`);
-  const body = `
+const named = (title: string): string[] => [process.execPath, "-e", `process.title = "${title}"; ${STAY}`];
+const script = (name: string): string => executable(name, `#!${process.execPath}\n${STAY}`);
+const THREAD = (path: string): string => `
     const { Worker } = require("worker_threads");
     new Worker(\`require("child_process").spawn(${JSON.stringify(path)}, { stdio: "inherit" })\`, { eval: true });
     setInterval(() => undefined, 1e6);`;
-  expect(await paneRunsProgram(await tree([process.execPath, "-e", body]), new Set(["claude-3"]), procfs())).toBe(true);
+
+test.each<[string, () => readonly string[], Readonly<Record<string, boolean>>]>([
+  ["its process's name, however it was started", () => named("claude"), { claude: true }],
+  ["a long name", () => named("an-agent-with-a-long-name"), { "an-agent-with-a-long-name": true }],
+  [
+    "what it was started as",
+    () => [linked("claude-0", "/bin/sh"), "-c", "echo up; read x <&1; :"],
+    { "claude-0": true },
+  ],
+  ["the script that an interpreter runs", () => [script("claude")], { claude: true }],
+  [
+    "the script behind an interpreter's options, and not by its own",
+    () => [process.execPath, "--no-warnings", "--stack-size=900", script("claude-1"), "--continue"],
+    { "claude-1": true, "--continue": false, continue: false },
+  ],
+  [
+    "no word in what it was given to do",
+    () => ["sh", "-c", 'echo up; read x <&1; : "$0"', "claude"],
+    { claude: false, sh: true },
+  ],
+  [
+    "what the pane's shell has started, and what that has",
+    () => ["sh", "-c", `sh -c "sleep 1000 & '${script("claude-2")}'; :" ; :`],
+    { "claude-2": true, sleep: true, vim: false },
+  ],
+  ["what another thread has started", () => [process.execPath, "-e", THREAD(script("claude-3"))], { "claude-3": true }],
+])("by %s", async (_what, command, expected) => {
+  const root = await tree(command());
+  for (const [name, isFound] of Object.entries(expected)) {
+    expect([name, await paneRunsProgram(root, new Set([name]), procfs())]).toEqual([name, isFound]);
+  }
 });
 
 test("not when it has ended, and is only waited for", async () => {

@@ -2,15 +2,6 @@ import { expect, test } from "vitest";
 import { Scheduler } from "../../../../daemon/time/scheduler.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
 
-test("one timer for any number of entries, none when nothing waits", () => {
-  const clock = new FakeClock();
-  const scheduler = new Scheduler({ clock });
-  const timers = Array.from({ length: 1_000 }, (_, index) => scheduler.at(1_000 + index, () => undefined));
-  expect(clock.pendingTimers).toBe(1);
-  for (const timer of timers) timer.cancel();
-  expect(clock.pendingTimers).toBe(0);
-});
-
 test("an earlier entry moves the timer forward; an entry that throws stops no other", () => {
   const clock = new FakeClock();
   const errors: unknown[] = [];

@@ -23,12 +23,14 @@ test("limits on waits in all, on one target, and on regexes, each at once and wi
   expect(waits.metrics().wait_active).toBe(0);
 });
 
-test("under load regexes are refused first, literals keep their places", async () => {
-  const { source, waits } = waitBench({ maxGlobal: 8, maxPerTarget: 8, regexSoftLimit: 0.5 });
+test.each([
+  ["WAIT_MAX_GLOBAL", { maxGlobal: 8, maxPerTarget: 8 }],
+  ["WAIT_MAX_PER_TARGET", { maxGlobal: 80, maxPerTarget: 8 }],
+])("under load regexes are refused first, literals keep their places: %s", async (limit, limits) => {
+  const { source, waits } = waitBench({ ...limits, regexSoftLimit: 0.5 });
   for (let index = 0; index < 4; index++) void waits.wait(source, literal(`${index}`));
-  expect(await limitOf(waits.wait(source, regex("x")))).toEqual(["RESOURCE_LIMIT", "WAIT_MAX_GLOBAL for regexes"]);
+  expect(await limitOf(waits.wait(source, regex("x")))).toEqual(["RESOURCE_LIMIT", `${limit} for regexes`]);
   expect(await outcomeOf(waits.wait(source, literal("x")))).toBe("pending");
-  waits.close();
 });
 
 test("a place is free again whatever ended its wait", async () => {
@@ -50,7 +52,6 @@ test("a place is free again whatever ended its wait", async () => {
   clock.advanceMs(30_000);
   expect((await errorOf(late)).code).toBe("TIMEOUT");
   expect(waits.metrics().wait_active).toBe(0);
-  waits.close();
 });
 
 test("a send that cannot begin its wait takes no regex from a wait that shares it", async () => {
@@ -65,7 +66,6 @@ test("a send that cannot begin its wait takes no regex from a wait that shares i
   await turns();
   await re2Done(waits);
   expect(await outcomeOf(other)).toMatchObject({ matched: [{ text: "abbc" }] });
-  waits.close();
 });
 
 test.each<[string, WaitRequest, string]>([
@@ -77,13 +77,14 @@ test.each<[string, WaitRequest, string]>([
   ["tail of no lines", { ...literal("a"), from: { kind: "tail", lines: 0 } }, "INVALID_ARGUMENT"],
   ["a tail that is no number", { ...literal("a"), from: { kind: "tail", lines: 1.5 } }, "INVALID_ARGUMENT"],
   ["a regex too costly", regex("(?:.{1,30}){1,30}"), "RESOURCE_LIMIT"],
+  ["too long a pattern", literal("x".repeat(4_097)), "RESOURCE_LIMIT"],
+  ["too long a time", { ...literal("a"), timeoutMs: 3_600_001 }, "RESOURCE_LIMIT"],
   ["too many predicates", { anyOf: Array.from({ length: 33 }, () => ({ exit: true })) }, "RESOURCE_LIMIT"],
 ])("%s is refused at once", async (_what, request, code) => {
   const { source, waits } = waitBench();
   expect((await errorOf(waits.wait(source, request))).code).toBe(code);
   expect(waits.metrics().wait_active).toBe(0);
   expect(source.listeners).toBe(0);
-  waits.close();
 });
 
 test("the longest pattern, timeout and limits far above the defaults are accepted", async () => {
@@ -93,7 +94,6 @@ test("the longest pattern, timeout and limits far above the defaults are accepte
   expect(waits.metrics().wait_active).toBe(10_001);
   source.write("\u00e9".repeat(2_048));
   expect((await long).matched[0]?.text).toHaveLength(2_048);
-  waits.close();
 });
 
 test("without RE2 regexes are refused and literals are not", async () => {
@@ -104,7 +104,6 @@ test("without RE2 regexes are refused and literals are not", async () => {
   const wait = waits.wait(source, literal("x"));
   source.write("x");
   expect((await wait).matched[0]?.text).toBe("x");
-  waits.close();
 });
 
 test.each<[string, WaitRequest]>([
@@ -120,5 +119,4 @@ test.each<[string, WaitRequest]>([
   await re2Done(waits);
   clock.advanceMs(31);
   expect((await wait).matched).toMatchObject([{ text: "abababab" }]);
-  waits.close();
 });

@@ -1,4 +1,5 @@
 /** What the tests of waits share: a manager on a clock moved by hand, and turns of the loop to let it work. */
+import { onTestFinished } from "vitest";
 import { WaitManager, type WaitManagerOptions } from "../../../../daemon/waits/waitManager.ts";
 import type { WaitLimits } from "../../../../daemon/waits/waitLimits.ts";
 import type { WaitRequest } from "../../../../daemon/waits/waitRequest.ts";
@@ -15,9 +16,12 @@ interface WaitBench {
   readonly waits: WaitManager;
 }
 
+/** For the test that calls it. */
 export function waitBench(limits: Partial<WaitLimits> = {}, options: Partial<WaitManagerOptions> = {}): WaitBench {
   const clock = new FakeClock();
-  return { clock, source: new MemorySource(), waits: new WaitManager({ clock, limits, ...options }) };
+  const waits = new WaitManager({ clock, limits, ...options });
+  onTestFinished(() => waits.close());
+  return { clock, source: new MemorySource(), waits };
 }
 
 /** Lets everything that waits for this turn or the next ones run: microtasks and `setImmediate`. */

@@ -16,7 +16,6 @@ test("nothing matches across a gap, and the gap is declared", async () => {
   const result = await wait;
   expect(result.gaps).toEqual([gapWithin("e1", { from: 2, to: 12, reason: "paused" })]);
   expect(result.matched[0]?.from?.outputSeq).toBe(14);
-  waits.close();
 });
 
 test("output that leaves the ring before it is evaluated is a declared gap, for literals and regexes", async () => {
@@ -32,7 +31,6 @@ test("output that leaves the ring before it is evaluated is a declared gap, for 
     expect(result.matched[0]?.from?.outputSeq).toBe(4_004);
   }
   expect(waits.metrics().wait_gaps_total).toBe(2);
-  waits.close();
 });
 
 test("text that leaves the backlog before RE2 has judged it is a declared gap", async () => {
@@ -47,7 +45,6 @@ test("text that leaves the backlog before RE2 has judged it is a declared gap", 
   const result = await wait;
   expect(result.matched[0]?.text).toBe("123x");
   for (const gap of result.gaps) expect(gap).toMatchObject({ reason: "evicted" });
-  waits.close();
 });
 
 test("a match that output has pushed out of the backlog before RE2 returned is still the match", async () => {
@@ -63,7 +60,6 @@ test("a match that output has pushed out of the backlog before RE2 returned is s
   const result = await wait;
   const at = (outputSeq: number): object => ({ epoch: "e1", outputSeq });
   expect(result.matched).toEqual([{ predicate: "pattern", text: "123x", from: at(8), to: at(12) }]);
-  waits.close();
 });
 
 test("a required literal keeps nothing that was lost from being declared", async () => {
@@ -80,7 +76,6 @@ test("a required literal keeps nothing that was lost from being declared", async
   const result = await wait;
   expect(result.matched[0]?.text).toBe("needle 123x");
   expect(result.gaps[0]).toMatchObject({ reason: "evicted" });
-  waits.close();
 });
 
 test("what RE2 has not judged yet when a hole comes still counts, and nothing reaches over the hole", async () => {
@@ -94,7 +89,6 @@ test("what RE2 has not judged yet when a hole comes still counts, and nothing re
   expect((await before).matched[0]?.text).toBe("123x");
   await re2Done(waits);
   expect(await outcomeOf(over)).toBe("pending");
-  waits.close();
 });
 
 test("what had left the ring before the wait began is declared as well", async () => {
@@ -105,7 +99,6 @@ test("what had left the ring before the wait began is declared as well", async (
   const from = { kind: "position", position: { epoch: source.epoch, outputSeq: 5 } } as const;
   const { gaps } = await waits.wait(source, { ...literal("DONE"), from });
   expect(gaps).toEqual([gapWithin("e1", { from: 5, to: source.tailSeq, reason: "evicted" })]);
-  waits.close();
 });
 
 test.each([
@@ -120,5 +113,4 @@ test.each([
   source.write("DONE\r\n");
   const { gaps } = await wait;
   expect(gaps.map(({ reason }) => reason)).toEqual(["paused"]);
-  waits.close();
 });

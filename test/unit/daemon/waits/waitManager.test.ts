@@ -20,7 +20,6 @@ test("a literal is matched in what comes after the wait began, and says where", 
   // What it held is given back behind whoever awaited it.
   await turns(1);
   expect(source.listeners).toBe(0);
-  waits.close();
 });
 
 test("a regex that RE2 refuses is INVALID_ARGUMENT and says why; nothing stays registered", async () => {
@@ -30,7 +29,6 @@ test("a regex that RE2 refuses is INVALID_ARGUMENT and says why; nothing stays r
   expect(error.details).toMatchObject({ engine: "re2", reason: expect.stringMatching(/^look-ahead/) as string });
   expect(waits.metrics().wait_active).toBe(0);
   expect(source.listeners).toBe(0);
-  waits.close();
 });
 
 test("`$` at the end of unfinished output waits for the line end or for quiet", async () => {
@@ -47,7 +45,6 @@ test("`$` at the end of unfinished output waits for the line end or for quiet", 
   expect((await prompt).matched[0]?.text).toBe("$ ");
   clock.advanceMs(40_000);
   expect((await errorOf(first)).code).toBe("TIMEOUT");
-  waits.close();
 });
 
 test("predicates hold together: the pattern latches, stable must hold at the end", async () => {
@@ -65,7 +62,6 @@ test("predicates hold together: the pattern latches, stable must hold at the end
   const result = await wait;
   expect(result.elapsedMs).toBe(3_400);
   expect(result.matched.map((match) => match.predicate)).toEqual(["pattern", "stable"]);
-  waits.close();
 });
 
 test("stable counts from registration and starts anew with every output", async () => {
@@ -79,7 +75,6 @@ test("stable counts from registration and starts anew with every output", async 
   expect(await outcomeOf(wait)).toBe("pending");
   clock.advanceMs(1_000);
   expect((await wait).elapsedMs).toBe(6_000);
-  waits.close();
 });
 
 test("with exit, stable counts from the later of exit and last output; an earlier exit counts", async () => {
@@ -94,7 +89,6 @@ test("with exit, stable counts from the later of exit and last output; an earlie
   clock.advanceMs(1);
   expect((await wait).exit).toEqual({ exitCode: 3 });
   expect((await waits.wait(source, { exit: true })).elapsedMs).toBe(0);
-  waits.close();
 });
 
 test("a pane that goes fails its waits at once, satisfies `gone`, and what it printed last still counts", async () => {
@@ -110,7 +104,6 @@ test("a pane that goes fails its waits at once, satisfies `gone`, and what it pr
   expect((await last).matched[0]?.text).toBe("bye");
   expect((await lastRegex).matched[0]?.text).toBe("bye");
   expect(waits.metrics().wait_active).toBe(0);
-  waits.close();
 });
 
 test("the loss of tmux fails every wait, those for `gone` too", async () => {
@@ -118,7 +111,6 @@ test("the loss of tmux fails every wait, those for `gone` too", async () => {
   const gone = waits.wait(source, { gone: true });
   source.close(new AppError("CONNECTION_LOST", "tmux is gone"));
   expect((await errorOf(gone)).code).toBe("CONNECTION_LOST");
-  waits.close();
 });
 
 test("a timeout tells how far each predicate came", async () => {
@@ -136,7 +128,6 @@ test("a timeout tells how far each predicate came", async () => {
     prompt: false,
   });
   expect(waits.metrics().wait_timeouts_total).toBe(1);
-  waits.close();
 });
 
 test("one of several alternatives is enough", async () => {
@@ -148,7 +139,6 @@ test("one of several alternatives is enough", async () => {
   const wait = waits.wait(source, { anyOf });
   source.write("an error came");
   expect((await wait).matched.map((match) => [match.predicate, match.text])).toEqual([["anyOf[1].pattern", "error"]]);
-  waits.close();
 });
 
 test("tail looks at the last lines kept and no further", async () => {
@@ -161,7 +151,6 @@ test("tail looks at the last lines kept and no further", async () => {
   source.write("tw");
   source.write("o");
   expect((await missed).matched[0]?.from?.outputSeq).toBe(21);
-  waits.close();
 });
 
 test("a position looks from there on, an impossible one is refused, one of another epoch is a gap", async () => {
@@ -179,7 +168,6 @@ test("a position looks from there on, an impossible one is refused, one of anoth
   clock.advanceMs(1);
   expect((await errorOf(vain)).details?.["gaps"]).toEqual([{ from: "e0:3", to: "e1:0", reason: "epoch" }]);
   expect(waits.metrics().wait_active).toBe(0);
-  waits.close();
 });
 
 test("identical waits share one matcher and each keeps its own start", async () => {
@@ -197,7 +185,6 @@ test("identical waits share one matcher and each keeps its own start", async () 
   expect((await late).matched[0]?.from?.outputSeq).toBe(4);
   await turns(1);
   expect(waits.metrics().wait_matchers).toBe(0);
-  waits.close();
 });
 
 test("a caller that leaves frees its wait at once", async () => {
@@ -210,7 +197,6 @@ test("a caller that leaves frees its wait at once", async () => {
   expect(source.listeners).toBe(0);
   expect(clock.pendingTimers).toBe(0);
   expect((await errorOf(wait)).name).toBe("AbortError");
-  waits.close();
 });
 
 test("closing settles everything", async () => {
@@ -239,7 +225,6 @@ test("send and wait: armed in the turn of the write, the echo does not count, th
   const result = await wait;
   expect(sent).toEqual(["echo DONE"]);
   expect(result.matched[0]?.from?.outputSeq).toBe(31);
-  waits.close();
 });
 
 test("send and wait: a regex that cannot be compiled types nothing, a failed send frees the wait", async () => {
@@ -254,7 +239,6 @@ test("send and wait: a regex that cannot be compiled types nothing, a failed sen
   });
   expect((await errorOf(failing)).code).toBe("NOT_FOUND");
   expect(waits.metrics().wait_active).toBe(0);
-  waits.close();
 });
 
 test("a level may fall again before the wait ends", async () => {
@@ -270,7 +254,6 @@ test("a level may fall again before the wait ends", async () => {
   expect((await level).matched.map((match) => match.predicate)).toEqual(["exit", "ready"]);
   await turns(1);
   expect(program.watchers).toBe(0);
-  waits.close();
 });
 
 test("after typing only a state that began after it counts, the same one again included", async () => {
@@ -284,7 +267,6 @@ test("after typing only a state that began after it counts, the same one again i
   expect((await wait).matched).toEqual([{ predicate: "ready" }]);
   const standing = waits.wait(source, { ready: "idle", pane: program.pane });
   expect((await standing).matched).toEqual([{ predicate: "ready" }]);
-  waits.close();
 });
 
 test("a wait for readiness where it is not reported, or whose pane cannot be watched, leaves nothing behind", async () => {
@@ -295,5 +277,4 @@ test("a wait for readiness where it is not reported, or whose pane cannot be wat
   expect((await errorOf(waits.wait(source, request))).code).toBe("NOT_FOUND");
   expect(waits.metrics().wait_active).toBe(0);
   expect(source.listeners).toBe(0);
-  waits.close();
 });

@@ -23,7 +23,6 @@ test.each([
     const [match] = (await wait).matched;
     expect([cut, match?.text, match?.from?.outputSeq, match?.to?.outputSeq]).toEqual([cut, TEXT, 0, BYTES.length]);
   }
-  waits.close();
 });
 
 test("a line rewritten with BS: what each writing says is matched, the whole line as it looks is not in the output", async () => {
@@ -39,5 +38,4 @@ test("a line rewritten with BS: what each writing says is matched, the whole lin
   expect(await outcomeOf(looks)).toBe("pending");
   clock.advanceMs(1_000);
   expect(await outcomeOf(looks)).toMatchObject({ code: "TIMEOUT" });
-  waits.close();
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { ControlParser, type ReplyShape } from "../../../../protocol/control/parser.ts";
+import { ControlParser, type GuardBlock, type ReplyShape } from "../../../../protocol/control/parser.ts";
 import { MAX_LINE_BYTES, MAX_REPLY_BYTES } from "../../../../protocol/limits.ts";
+import { heldBy } from "../../../support/daemon/heapBytes.ts";
 import { EventLog } from "../../../support/tmux/controlTranscript.ts";
 
 const NONCE = "n0nce";
@@ -209,13 +210,16 @@ describe("a foreign block", () => {
 describe("limits", () => {
   const row = "r".repeat(999_999);
   const rows = (count: number): readonly string[] => Array.from({ length: count }, () => row);
+  const parserOf = (shape: ReplyShape, block: (block: GuardBlock) => void): ControlParser =>
+    new ControlParser({ output: () => undefined, notification: () => undefined, expect: () => shape, block });
 
-  test.each<readonly [string, ReplyShape]>([
-    ["ours", { kind: "ours" }],
-    ["none", { kind: "none" }],
-    ["foreign", FOREIGN],
-  ])("a reply over the limit is dropped, and the next one is whole (%s)", (_kind, shape) => {
-    const harness = new Harness(shape, { kind: "ours" }).push("%begin 1 2 1");
+  test.each<readonly [string, ReplyShape, string]>([
+    ["ours", { kind: "ours" }, "text"],
+    ["none", { kind: "none" }, "text"],
+    ["foreign", FOREIGN, "text"],
+    ["foreign, behind what looks like its end", FOREIGN, "%end 1 2 1"],
+  ])("a reply over the limit is dropped, and the next one is whole (%s)", (_kind, shape, first) => {
+    const harness = new Harness(shape, { kind: "ours" }).push("%begin 1 2 1", first);
     for (const line of rows(40)) {
       harness.push(line);
       expect(harness.parser.heldBytes).toBeLessThanOrEqual(MAX_REPLY_BYTES + MAX_LINE_BYTES);
@@ -228,14 +232,16 @@ describe("limits", () => {
     expect(harness.log.blocks[0]?.body).toHaveLength(0);
   });
 
+  test("a large reply leaves no buffer of its size behind", () => {
+    const bodies: number[] = [];
+    const parser = parserOf({ kind: "ours" }, ({ body }) => bodies.push(body.length));
+    const held = heldBy(() => parser.push(Buffer.from(`%begin 1 2 1\n${`${row}\n`.repeat(10)}%end 1 2 1\n`)));
+    expect([bodies, held < 5_000_000, parser.heldBytes]).toEqual([[10_000_000], true, 0]);
+  });
+
   test("a reply of exactly the limit is whole", () => {
     const bodies: number[] = [];
-    const parser = new ControlParser({
-      output: () => undefined,
-      notification: () => undefined,
-      expect: () => ({ kind: "ours" }),
-      block: ({ body, overflowed }) => bodies.push(overflowed ? -1 : body.length),
-    });
+    const parser = parserOf({ kind: "ours" }, ({ body, overflowed }) => bodies.push(overflowed ? -1 : body.length));
     for (const bytes of [MAX_REPLY_BYTES, MAX_REPLY_BYTES + 1]) {
       const body = "x\n".padStart(bytes, `${row}\n`);
       parser.push(Buffer.from(`%begin 1 2 1\n${body}%end 1 2 1\n`));

@@ -1,5 +1,5 @@
 /** What `tmuxwire serve` refuses before anything is started: one line, exit code 1; a mistake of usage is 2. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -18,31 +18,13 @@ async function refusal(args: readonly string[], env: Record<string, string> = {}
   return err;
 }
 
+// What each setting must be is a row of configuration.test.ts.
 describe("settings", () => {
   test.each([
     [["--addin-mode", "both"], {}, /--addin-mode must be "tmux" or "stub"/],
     [["--only", "addin"], { TMUX_BRIDGE_MODE: "both" }, /TMUX_BRIDGE_MODE must be "tmux" or "stub"/],
-    [["--port", "x"], {}, /--port must be an integer/],
-    [["--log-level", "loud"], {}, /--log-level must be one of trace, debug/],
-    [["--server", "mine"], {}, /--server must be NAME=SOCKET_PATH/],
-    [["--https", "--http"], {}, /not both/],
-    [
-      ["--only", "addin,native"],
-      { PI_FOR_EXCEL_KEY_PATH: "/k" },
-      /PI_FOR_EXCEL_KEY_PATH is set without PI_FOR_EXCEL_CERT_PATH/,
-    ],
   ])("%j %j", async (args, env, message) => {
     expect(await refusal(args, env)).toMatch(message);
-  });
-
-  test.each([
-    ["{", /config\.json is not valid JSON/],
-    ['{"native":{"prot":1}}', /unknown setting "native\.prot"/],
-    ["[]", /must contain one JSON object/],
-  ])("the file %s", async (text, message) => {
-    mkdirSync(join(homeDir, ".config/tmuxwire"), { recursive: true });
-    writeFileSync(join(homeDir, ".config/tmuxwire/config.json"), text);
-    expect(await refusal([])).toMatch(message);
   });
 
   test("a file that cannot be read", async () => {

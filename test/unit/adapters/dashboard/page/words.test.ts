@@ -1,11 +1,11 @@
 /** The page's words. */
 import { describe, expect, test } from "vitest";
-import { decodeCard } from "../../../../../adapters/dashboard/page/model/agentCard.ts";
 import { ageText } from "../../../../../adapters/dashboard/page/words/age.ts";
 import { deliveredText, failureText } from "../../../../../adapters/dashboard/page/words/deliveryWords.ts";
 import { keysLabel } from "../../../../../adapters/dashboard/page/words/keyLabels.ts";
 import { labelOf, nameOf, reasonText, titleText } from "../../../../../adapters/dashboard/page/words/stateWords.ts";
-import { card, permissionCard, readiness, textCard } from "../../../../support/daemon/dashboardCards.ts";
+import type { FakeCard } from "../../../../support/daemon/dashboardFake.ts";
+import { card, permissionCard, readiness, shownCard, textCard } from "../../../../support/daemon/dashboardCards.ts";
 
 test.each([
   [-5_000, "now"],
@@ -34,7 +34,7 @@ describe("what became of an answer", () => {
   test("delivered", () => {
     expect(deliveredText("submitted", 84.4)).toBe("submitted · 84 ms");
     expect(deliveredText("queued", 90)).toContain("the agent is busy");
-    expect(deliveredText("echoed_unconfirmed", undefined)).toContain("look at the pane");
+    expect(deliveredText("echoed_unconfirmed", 9)).toContain("look at the pane");
     expect(deliveredText("something_new", 12_300)).toBe("something new · 12 s");
   });
 
@@ -66,10 +66,9 @@ describe("what became of an answer", () => {
 });
 
 describe("a card's words", () => {
-  const words = (value: unknown) => {
-    const decoded = decodeCard(value);
-    if (decoded === undefined) throw new Error("no card");
-    return { label: labelOf(decoded), reason: reasonText(decoded), name: nameOf(decoded) };
+  const words = (sent: FakeCard) => {
+    const shown = shownCard(sent);
+    return { label: labelOf(shown), reason: reasonText(shown), name: nameOf(shown) };
   };
 
   test("say what it does and what says so", () => {

@@ -58,13 +58,13 @@ describe("tabs", () => {
   test("F049 a killed tab is gone, and its neighbour on the left is active, else the right one, else none", () => {
     const device = new DeviceFake();
     const [one, two, three] = [device.tab("one"), device.tab("two"), device.tab("three")];
-    device.done("kill-tab", { target: `tab:${three.tabId}` });
-    expect(device.layout.activeTabId).toBe(two.tabId);
-    device.done("select-tab", { target: "tab-index:0" });
-    device.done("kill-tab", { target: "tab-name:one" });
-    expect(device.layout.activeTabId).toBe(two.tabId);
-    expect(device.refused("kill-tab", { target: `tab:${one.tabId}` }).code).toBe("NOT_FOUND");
+    device.done("select-tab", { target: "tab-index:1" });
     device.done("kill-tab", { target: `tab:${two.tabId}` });
+    expect(device.layout.activeTabId).toBe(one.tabId);
+    device.done("kill-tab", { target: "tab-name:one" });
+    expect(device.layout.activeTabId).toBe(three.tabId);
+    expect(device.refused("kill-tab", { target: `tab:${one.tabId}` }).code).toBe("NOT_FOUND");
+    device.done("kill-tab", { target: `tab:${three.tabId}` });
     expect(device.layout).toMatchObject({ tabs: [], panes: [], layouts: {}, activeTabId: null, activePane: {} });
   });
 
@@ -137,18 +137,19 @@ describe("panes", () => {
     const second = device.split(paneId);
     const third = device.split(second, "vertical");
     device.done("resize-pane", { target: `pane:${paneId}`, x: 30 });
-    expect(device.done("kill-pane", { target: `pane:${third}` }).result).toEqual({
+    device.done("select-pane", { target: `pane:${second}` });
+    expect(device.done("kill-pane", { target: `pane:${second}` }).result).toEqual({
       tabId,
-      paneId: third,
+      paneId: second,
       detachedTerminals: [],
     });
-    expect(device.layout.activePane[tabId]).toBe(second);
-    expect(device.layout.layouts[tabId]).toMatchObject({ sizes: [30, 70], children: [{ id: paneId }, { id: second }] });
-    device.done("select-pane", { target: `pane:${paneId}` });
+    // The one before it, if there is one.
+    expect(device.layout.activePane[tabId]).toBe(paneId);
+    expect(device.layout.layouts[tabId]).toMatchObject({ sizes: [30, 70], children: [{ id: paneId }, { id: third }] });
     device.done("kill-pane", { target: `pane:${paneId}` });
-    expect(device.layout.activePane[tabId]).toBe(second);
-    expect(device.layout.layouts[tabId]).toMatchObject({ type: "leaf", id: second });
-    device.done("kill-pane", { target: `pane:${second}` });
+    expect(device.layout.activePane[tabId]).toBe(third);
+    expect(device.layout.layouts[tabId]).toMatchObject({ type: "leaf", id: third });
+    device.done("kill-pane", { target: `pane:${third}` });
     expect(device.layout.tabs).toEqual([]);
   });
 

@@ -53,14 +53,3 @@ test("of those that have ended the newest 64 are kept", async () => {
   }
   expect(book.list().map(({ id }) => id)).toEqual(made.slice(-64).map(({ id }) => id));
 });
-
-test("what cannot be found is refused before anything starts, and nothing starts once it is closed", async () => {
-  book = bookOf("/bin/true");
-  await expect(book.create({ ...coding, codingProvider: "kimi" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
-  await expect(book.create({ provider: "sdk", resumeSessionId: "x" })).rejects.toMatchObject({
-    code: "INVALID_ARGUMENT",
-  });
-  book.close();
-  await expect(book.create(coding)).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
-  expect(book.list()).toEqual([]);
-});

@@ -1,17 +1,12 @@
+import { EventEmitter } from "node:events";
+import type { HttpBindings } from "@hono/node-server";
 import { describe, expect, test } from "vitest";
-import { isJsonContentType, parseJson } from "../../../../../adapters/kit/guard/body.ts";
-import { bearerVerifier } from "../../../../../adapters/kit/guard/bearer.ts";
+import { systemClock } from "../../../../../daemon/time/clock.ts";
+import { parseJson, readBody } from "../../../../../adapters/kit/guard/body.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe("parseJson", () => {
-  test.each([
-    ["", "Missing JSON request body."],
-    [" \n\t", "Missing JSON request body."],
-    ["{", "Invalid JSON body."],
-  ])("%j is refused: %s", (text, message) => {
-    expect(() => parseJson(bytes(text))).toThrow(message);
-  });
   test("bytes that are not UTF-8 are refused, not replaced", () => {
     expect(() => parseJson(new Uint8Array([0x22, 0xff, 0x22]))).toThrow("Invalid JSON body.");
   });
@@ -20,32 +15,31 @@ describe("parseJson", () => {
   });
 });
 
-describe("isJsonContentType", () => {
-  test.each([undefined, "", "application/json", "Application/JSON; charset=utf-8", "application/problem+json"])(
-    "%s is accepted",
-    (header) => expect(isJsonContentType(header)).toBe(true),
-  );
-  test.each([
-    "text/plain",
-    "text/plain;application/json",
-    "application/x-www-form-urlencoded",
-    "application/jsonp",
-    "x",
-  ])("%s is not", (header) => expect(isJsonContentType(header)).toBe(false));
-});
+describe("readBody", () => {
+  /** A request whose body is complete when it is read. */
+  function complete(size: number): Promise<Uint8Array> {
+    const incoming = Object.assign(new EventEmitter(), { headers: {}, destroyed: false });
+    const env = { incoming, outgoing: new EventEmitter() } as unknown as HttpBindings;
+    const body = readBody({ env, req: { path: "/x", raw: new Request("http://x") } }, 200_000, systemClock);
+    incoming.emit("data", Buffer.alloc(size));
+    incoming.emit("end");
+    return body;
+  }
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe("bearerVerifier", () => {
-  const verify = bearerVerifier("s3cret");
-  test.each(["Bearer s3cret", "Bearer   s3cret  "])("%s is accepted", (header) => expect(verify(header)).toBe(true));
-  test.each([
-    undefined,
-    "",
-    "Bearer",
-    "Bearer ",
-    "bearer s3cret",
-    "BEARER s3cret",
-    "s3cret",
-    "Bearer s3cret2",
-    "Bearer s3cre",
-  ])("%s is not", (header) => expect(verify(header)).toBe(false));
+  test("large bodies that are complete at once are given one per turn; small ones do not wait for them", async () => {
+    const given: string[] = [];
+    for (const [name, size] of [
+      ["first", 100_000],
+      ["second", 100_000],
+      ["small", 10],
+    ] as const) {
+      void complete(size).then(() => given.push(name));
+    }
+    await Promise.resolve();
+    await turn();
+    expect(given).toEqual(["small", "first"]);
+    await turn();
+    expect(given).toEqual(["small", "first", "second"]);
+  });
 });

@@ -3,15 +3,11 @@ import { ByteBudget } from "../../../../../daemon/ops/byteBudget.ts";
 import { InputQueue } from "../../../../../daemon/panes/input/inputJobs.ts";
 import { costOf, planInput } from "../../../../../daemon/panes/input/inputPlan.ts";
 import { typedBytes } from "../../../../../daemon/panes/input/typedBytes.ts";
+import { PaneRegistry } from "../../../../../daemon/servers/paneRegistry.ts";
 import type { InputPart } from "../../../../../daemon/tmux/io.ts";
 import { AppError } from "../../../../../protocol/errors.ts";
 import type { PaneId } from "../../../../../protocol/ids.ts";
-import {
-  MAX_INPUT_BYTES,
-  MAX_INPUT_BYTES_PER_PANE,
-  MAX_INPUT_JOBS_PER_PANE,
-  PASTE_PIECE_BYTES,
-} from "../../../../../protocol/limits.ts";
+import { MAX_INPUT_BYTES, MAX_INPUT_JOBS_PER_PANE, PASTE_PIECE_BYTES } from "../../../../../protocol/limits.ts";
 import { quote } from "../../../../../protocol/command/encode.ts";
 import { fakeConnection, turn, type FakeTransport } from "../../../../support/tmux/fakeTransport.ts";
 
@@ -392,11 +388,28 @@ describe("what a job comes to", () => {
     expect(costOf([part])).toBe(cost);
   });
 
-  test("is what a pane's allowance is asked for: one job of hexadecimal bytes, and short ones beside it", () => {
-    const { submit, log } = fixture(new ByteBudget({ maxBytes: Infinity, maxBytesEach: MAX_INPUT_BYTES_PER_PANE }));
-    submit("a", [text("a\0".repeat(MAX_INPUT_BYTES / 2))]);
-    submit("b", [text("a\0".repeat(MAX_INPUT_BYTES / 2))]);
-    submit("c", [text("ls\n")]);
-    return turn().then(() => expect(log).toEqual(["a begins", "b RESOURCE_LIMIT"]));
+  test("counts against its pane's share and what all panes of a server hold: one job of hexadecimal bytes in each of two", async () => {
+    const { connection } = fakeConnection();
+    const panes = new PaneRegistry({
+      retainBytes: 1,
+      connection: () => connection,
+      bufferName: () => "b1",
+      onListenerError: () => undefined,
+      onRevived: () => undefined,
+    });
+    const bytes = Buffer.from("a\0".repeat(MAX_INPUT_BYTES / 2));
+    const refused: string[] = [];
+    for (const [name, to, part] of [
+      ["a", "%7", bytes],
+      ["a again", "%7", bytes],
+      ["a, short", "%7", Buffer.from("ls\n")],
+      ["b", "%8", bytes],
+      ["c", "%9", bytes],
+    ] as const) {
+      const submitted = panes.input(to as PaneId).submit([{ kind: "text", bytes: part }]);
+      submitted.catch(({ code }: AppError) => refused.push(`${name} ${code}`));
+    }
+    await turn();
+    expect(refused).toEqual(["a again RESOURCE_LIMIT", "c RESOURCE_LIMIT"]);
   });
 });

@@ -6,11 +6,11 @@ import { AppError } from "../../../../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../../../../protocol/ids.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 import { fakeConnection, turn } from "../../../../support/tmux/fakeTransport.ts";
+import { DEAF } from "../../../../support/tmux/output.ts";
 
 const IDLE_MS = 1_000;
 const [one, two] = ["$1" as SessionId, "$2" as SessionId];
 const [p1, p2] = ["%1" as PaneId, "%2" as PaneId];
-const ignore = { advanced: () => undefined, gap: () => undefined, exited: () => undefined, closed: () => undefined };
 
 let clock = new FakeClock();
 let attached: SessionId[] = [];
@@ -92,7 +92,7 @@ test("only output of panes in use is kept, the other bytes are counted", async (
 
 test("what nobody uses is let go after the idle time, panes first, the session with its last", async () => {
   const client = clients.forPane(p1, [one])!;
-  const unsubscribe = client.source(p1).subscribe(ignore);
+  const unsubscribe = client.source(p1).subscribe(DEAF);
   const other = client.source(p2);
   const closings: AppError[] = [];
   await turn();
@@ -104,7 +104,7 @@ test("what nobody uses is let go after the idle time, panes first, the session w
   expect(client.panes).toEqual([p1]);
   clock.advanceMs(10 * IDLE_MS);
   expect(client.panes).toEqual([p1]);
-  other.subscribe({ ...ignore, closed: (error) => closings.push(error) });
+  other.subscribe({ ...DEAF, closed: (error) => closings.push(error) });
   await turn();
   expect(closings).toMatchObject([{ code: "CONNECTION_LOST" }]);
   unsubscribe();
@@ -134,7 +134,7 @@ test("work keeps its attach client, and is told when it goes", async () => {
 });
 
 test("a lost stream that was in use can be opened again at once, one that cannot be opened later and later", async () => {
-  clients.forPane(p1, [one])!.source(p1).subscribe(ignore);
+  clients.forPane(p1, [one])!.source(p1).subscribe(DEAF);
   await turn();
   clients.get(one)?.close(new AppError("CONNECTION_LOST", "lost"));
   clock.advanceMs(0);
@@ -142,7 +142,7 @@ test("a lost stream that was in use can be opened again at once, one that cannot
   refuse = new AppError("CONNECTION_LOST", "refused");
   const waits: number[] = [];
   for (let time = 0; time < 9; time += 1) {
-    clients.forPane(p1, [one])!.source(p1).subscribe(ignore);
+    clients.forPane(p1, [one])!.source(p1).subscribe(DEAF);
     await turn();
     expect(clients.all()).toEqual([]);
     waits.push(msUntilReopened());
@@ -153,7 +153,7 @@ test("a lost stream that was in use can be opened again at once, one that cannot
 test("a pane that is elsewhere loses its stream, its neighbours do not; closing ends everything", async () => {
   const client = clients.forPane(p1, [one])!;
   const errors: Record<string, AppError> = {};
-  for (const pane of [p1, p2]) client.source(pane).subscribe({ ...ignore, closed: (error) => (errors[pane] = error) });
+  for (const pane of [p1, p2]) client.source(pane).subscribe({ ...DEAF, closed: (error) => (errors[pane] = error) });
   await turn();
   clients.checkPlaces((pane) => pane !== p1);
   expect(errors).toMatchObject({ [p1]: { code: "CONNECTION_LOST" } });

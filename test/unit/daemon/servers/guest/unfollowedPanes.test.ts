@@ -6,6 +6,7 @@ import type { OutputSource } from "../../../../../daemon/tmux/outputSource.ts";
 import { AppError } from "../../../../../protocol/errors.ts";
 import type { PaneId, WindowId } from "../../../../../protocol/ids.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
+import { DEAF } from "../../../../support/tmux/output.ts";
 
 const PANES: Readonly<Record<string, readonly string[]>> = { "@1": ["%1"], "@2": ["%2", "%3"] };
 
@@ -26,9 +27,8 @@ function scene() {
   const closed: string[] = [];
   const listen = (source: OutputSource): (() => void) =>
     source.subscribe({
-      advanced: () => undefined,
+      ...DEAF,
       gap: () => void holes.push(source.id),
-      exited: () => undefined,
       closed: ({ code }) => void closed.push(code),
     });
   const follow = (pane: string) => listen(panes.source(pane as PaneId));

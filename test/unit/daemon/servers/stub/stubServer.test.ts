@@ -4,6 +4,8 @@ import { StubServer } from "../../../../../daemon/servers/stub/stubServer.ts";
 import type { ServerEvent, SessionInfo } from "../../../../../daemon/tmux/inventory.ts";
 import type { InputPart } from "../../../../../daemon/tmux/io.ts";
 import type { PaneId } from "../../../../../protocol/ids.ts";
+import { closing } from "../../../../support/tmux/failureScenarios.ts";
+import { DEAF } from "../../../../support/tmux/output.ts";
 
 const stub = (options: Partial<StubServerOptions> = {}): StubServer =>
   new StubServer({ nowUnixMs: () => 5_000, onListenerError: () => undefined, ...options });
@@ -33,12 +35,7 @@ test("the stream carries each line and its end, at the positions receipts and ca
   const pane = paneOf(await server.createSession({ name: "s" }));
   const source = server.output(pane);
   const advances: number[][] = [];
-  source.subscribe({
-    advanced: (from, to) => void advances.push([from, to]),
-    gap: () => undefined,
-    exited: () => undefined,
-    closed: () => undefined,
-  });
+  source.subscribe({ ...DEAF, advanced: (from, to) => void advances.push([from, to]) });
   const first = await server.input(pane, [text("hé"), keys("C-c", "Enter")]);
   const second = await server.input(pane, [keys("Up")]);
   expect([first.position.outputSeq, second.position.outputSeq]).toEqual([0, 18]);
@@ -84,14 +81,7 @@ test("killing closes the stream and says so", async () => {
   server.subscribe((event) => void events.push(event));
   const session = await server.createSession({ name: "s" });
   const pane = paneOf(session);
-  const closed = new Promise((resolve) => {
-    server.output(pane).subscribe({
-      advanced: () => undefined,
-      gap: () => undefined,
-      exited: () => undefined,
-      closed: resolve,
-    });
-  });
+  const closed = closing(server.output(pane));
   await server.killSession(session.id);
   expect(await closed).toMatchObject({ code: "NOT_FOUND" });
   expect(events).toEqual([
@@ -153,14 +143,7 @@ test("one listener's exception is its own", async () => {
 test("closing settles everything, twice", async () => {
   const server = stub();
   const pane = paneOf(await server.createSession({ name: "s" }));
-  const closed = new Promise((resolve) => {
-    server.output(pane).subscribe({
-      advanced: () => undefined,
-      gap: () => undefined,
-      exited: () => undefined,
-      closed: resolve,
-    });
-  });
+  const closed = closing(server.output(pane));
   await server.close();
   await server.close();
   expect(await closed).toMatchObject({ code: "SHUTTING_DOWN" });

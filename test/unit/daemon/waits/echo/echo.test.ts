@@ -71,7 +71,6 @@ for (const [name, pattern, index] of EXPECTED) {
         index < 0 ? "pending" : recording.before.length + occurrence(recording.output.join(""), bytes, index);
       const at = typeof outcome === "object" && "matched" in outcome ? outcome.matched[0]?.from?.outputSeq : outcome;
       expect(at).toBe(wanted);
-      waits.close();
     });
   }
 }

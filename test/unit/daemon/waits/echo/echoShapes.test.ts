@@ -136,7 +136,6 @@ for (const [name, shape] of Object.entries(SHAPES)) {
       const all = shape.output.join("");
       const wanted = shape.after === undefined ? undefined : all.indexOf(shape.after) + shape.after.length;
       expect(at).toBe(wanted === undefined ? "pending" : head + Buffer.byteLength(all.slice(0, wanted)));
-      waits.close();
     });
   }
 }
@@ -156,5 +155,4 @@ test.each<[string, number, readonly string[], boolean]>([
   expect((await outcomeOf(wait)) === "pending").toBe(isHidden);
   source.write("make: done\r\n");
   expect(await outcomeOf(wait)).toMatchObject({ matched: [{ text: "make" }] });
-  waits.close();
 });

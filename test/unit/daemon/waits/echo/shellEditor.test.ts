@@ -38,11 +38,10 @@ test.each([
   clock.advanceMs(200);
   await re2Done(waits);
   expect((await wait).matched[0]?.from?.outputSeq).toBe(source.outputSeq - "DONE\r\n".length);
-  waits.close();
 });
 
 test("what is missing while it draws is declared, and what comes after is output", async () => {
-  const { source, waits, wait } = await typing(literal("DONE"));
+  const { source, wait } = await typing(literal("DONE"));
   source.write("make DONE");
   await turns();
   source.gap(10);
@@ -50,5 +49,4 @@ test("what is missing while it draws is declared, and what comes after is output
   source.write("DONE\r\n");
   const { matched, gaps } = await wait;
   expect([matched[0]?.from?.outputSeq, gaps.length]).toEqual([source.outputSeq - "DONE\r\n".length, 1]);
-  waits.close();
 });

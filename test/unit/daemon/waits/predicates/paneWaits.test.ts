@@ -30,7 +30,6 @@ test("a title of before the input does not count, however late tmux tells of it;
   expect(matched).toEqual([
     { predicate: "title", text: "idle", from: { epoch: "e1", outputSeq: 0 }, to: { epoch: "e1", outputSeq: 8 } },
   ]);
-  waits.close();
 });
 
 test("a title beside alternatives, by a regular expression, and what was missed is declared", async () => {
@@ -57,7 +56,6 @@ test("a title beside alternatives, by a regular expression, and what was missed 
   expect(waits.metrics().wait_active).toBe(0);
   await turns(1);
   expect([pane.watchers, source.listeners]).toEqual([0, 0]);
-  waits.close();
 });
 
 test("title and cursor are a pane's, and readiness is told by somebody", async () => {
@@ -68,7 +66,6 @@ test("title and cursor are a pane's, and readiness is told by somebody", async (
   const pane = new FakeWaitPane(source);
   expect((await errorOf(waits.wait(source, { cursorStillSec: 1e9, pane }))).code).toBe("RESOURCE_LIMIT");
   expect(waits.metrics().wait_active).toBe(0);
-  waits.close();
 });
 
 test("a cursor that is put back stands still, and so does nothing else; looks are shared and bounded", async () => {
@@ -96,7 +93,6 @@ test("a cursor that is put back stands still, and so does nothing else; looks ar
   for (const wait of still) expect((await wait).matched).toEqual([{ predicate: "cursor" }]);
   await turns(1);
   expect(source.listeners).toBe(0);
-  waits.close();
 });
 
 test("a level: what moves it before the wait ends begins anew, and it costs nothing while nothing is printed", async () => {
@@ -121,5 +117,4 @@ test("a level: what moves it before the wait ends begins anew, and it costs noth
   clock.advanceMs(101);
   await turns();
   expect((await wait).matched.map(({ predicate }) => predicate)).toEqual(["pattern", "cursor"]);
-  waits.close();
 });

@@ -40,5 +40,4 @@ test("a request without any of them is refused, and told which there are", async
   expect((await errorOf(waits.wait(source, { exit: false }))).message).toBe(
     `a wait needs a predicate: ${rows.map(({ name }) => name).join(", ")}`,
   );
-  waits.close();
 });

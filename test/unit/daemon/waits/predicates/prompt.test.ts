@@ -19,7 +19,6 @@ test.each([
   expect(await outcomeOf(wait)).toBe("pending");
   clock.advanceMs(SETTLE_MS);
   expect((await wait).matched[0]?.predicate).toBe("prompt");
-  waits.close();
 });
 
 test.each(["50%", "50% ", "done\r\n", "$ ls", "costs 5$ or more", "$ \r\n", "\x1b[?2004h", "Password: ", ""])(
@@ -50,7 +49,6 @@ test("what goes on within the settling time is no prompt, and it latches when it
   source.write("next command\r\n");
   source.end({ exitCode: 0 });
   expect((await wait).matched.map((match) => match.predicate)).toEqual(["exit", "prompt"]);
-  waits.close();
 });
 
 test("a shell that announces itself is believed at once, and with any prompt", async () => {
@@ -63,7 +61,6 @@ test("a shell that announces itself is believed at once, and with any prompt", a
   await turns();
   clock.advanceMs(SETTLE_MS);
   expect((await arrow).matched[0]?.text).toBe("~ \u276f ");
-  waits.close();
 });
 
 test("a prompt that stands there already counts, unless something is typed after", async () => {
@@ -90,5 +87,4 @@ test("a prompt that stands there already counts, unless something is typed after
   await turns();
   clock.advanceMs(SETTLE_MS);
   expect((await sent).matched[0]?.text).toBe("user$ ");
-  waits.close();
 });

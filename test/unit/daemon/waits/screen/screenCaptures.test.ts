@@ -47,5 +47,4 @@ test("output that comes and pauses while the screen is being captured is looked 
   await pass(2_000);
   expect(captures).toHaveLength(3);
   expect((await wait).details).toMatchObject({ matchedEcho: true });
-  waits.close();
 });

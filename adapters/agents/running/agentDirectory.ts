@@ -1,0 +1,753 @@
+/**
+ * The coding agents that run in the panes of every server that the daemon serves: found by their processes, named, judged,
+ * and told about. One check a second looks at all panes (`PaneLook`), reading the host's processes alone; what tmux tells of
+ * panes causes a check at once. An agent is one process: it ends when that does, and what runs after it is another agent.
+ */
+import { createHash } from "node:crypto";
+import { hasLeftTerminal, LAUNCHED_WITHIN_SEC } from "../../../daemon/panes/foreground.ts";
+import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
+import { hasEnded } from "../../../daemon/host/procfs.ts";
+import { TICKS_PER_SEC } from "../../../daemon/host/startClock.ts";
+import type { Database } from "../../../daemon/ops/sqlite.ts";
+import type { PaneReadiness, Readiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
+import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import { within } from "../../../daemon/time/within.ts";
+import type { PaneInfo } from "../../../daemon/tmux/inventory.ts";
+import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import { AppError, isCutShort, toAppError } from "../../../protocol/errors.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
+import { nearestName } from "../../../protocol/text/nearestName.ts";
+import type { Agent } from "../catalogue.ts";
+import { agentKinds, type FoundAgent } from "./agentKinds.ts";
+import type { AgentStore, KeptAgent } from "./agentStore.ts";
+import { GitHeads } from "./gitHeads.ts";
+import { PaneLook } from "./paneLook.ts";
+import type { AgentChange, AgentFacts, AgentPlace, RunningAgent } from "./runningAgent.ts";
+
+/** Between two checks of all panes. */
+const CHECK_MS = 1_000;
+/** Where agents are, for `resume`, is written down after so many checks. */
+const PLACES_EVERY = 5;
+/** A server takes its programs with it: their ends may be seen before its own. */
+const WITH_SERVER_MS = 3_000;
+/** A list does not wait longer for a directory that does not respond. */
+const REFRESH_WITHIN_MS = 50;
+/** How old an agent's directory may be. */
+const LOOKED_MS = 1_000;
+/** A hook may come before the check that finds its agent. */
+const REPORTED_EARLY_MS = 5_000;
+/** Foreign text of this length is kept of prompts and last words. */
+const MAX_KEPT_CHARS = 4_000;
+/** Agents that have ended and can still be asked for. */
+const MAX_ENDED = 200;
+/** Parents that are looked at to find out who launched a process. */
+const MAX_PARENTS = 16;
+
+interface AgentDirectoryOptions {
+  readonly catalogue: readonly Agent[];
+  readonly readiness: ReadinessWatcher;
+  readonly store: AgentStore;
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  readonly onError: (error: unknown) => void;
+}
+
+interface Served {
+  /** As in paths. */
+  name: string;
+  readonly server: TmuxServer;
+  readonly looks: Map<PaneId, PaneLook>;
+  /** Of several in one pane (one is stopped) the one that appeared last. */
+  readonly agents: Map<PaneId, LiveAgent>;
+  /** Given to whoever appears in the pane. */
+  readonly expected: Map<PaneId, Expected>;
+  /** By hooks of agents that are not known yet. */
+  readonly reported: Map<PaneId, { readonly facts: AgentFacts; readonly untilMs: number }>;
+  users: number;
+  /** Whose agents were compared with those that the store believes to run. */
+  settled: string | undefined;
+  readonly unsubscribe: () => void;
+}
+
+/** What an agent's hook says. Foreign text. */
+interface AgentReport {
+  readonly sessionId?: string | undefined;
+  readonly transcriptPath?: string | undefined;
+  /** It has taken this prompt. */
+  readonly prompt?: string | undefined;
+  /** Its turn has ended with these words. */
+  readonly lastMessage?: string | undefined;
+  /** A session has begun in it. */
+  readonly starts?: boolean | undefined;
+}
+
+/** What is known of an agent before it runs. */
+interface Expected {
+  readonly name?: string | undefined;
+  readonly facts?: AgentFacts | undefined;
+}
+
+export class AgentDirectory {
+  readonly #options: AgentDirectoryOptions;
+  readonly #kinds: ReturnType<typeof agentKinds>;
+  readonly #servers = new Map<TmuxServer, Served>();
+  /** By id, in the order in which they appeared. */
+  readonly #running = new Map<string, LiveAgent>();
+  readonly #ended = new Map<string, LiveAgent>();
+  readonly #listeners = new Set<(change: AgentChange) => void>();
+  readonly #heads: GitHeads;
+  #timer: Timer | undefined;
+  #checks = 0;
+  #isClosed = false;
+
+  constructor(options: AgentDirectoryOptions) {
+    this.#options = options;
+    this.#heads = new GitHeads(options.clock);
+    this.#kinds = agentKinds(options.catalogue, options.readiness.profiles.all);
+  }
+
+  get database(): Database {
+    return this.#options.store.database;
+  }
+
+  /** Those that run. */
+  agents(): readonly RunningAgent[] {
+    return [...this.#running.values()];
+  }
+
+  /** By id or name; one that has ended by its id, or by its name if none has it now. @throws AppError NOT_FOUND */
+  find(text: string): RunningAgent {
+    const found = this.known(text);
+    if (found !== undefined) return found;
+    const nearest = nearestName(
+      text,
+      [...this.#running.values()].map(({ name }) => name),
+    );
+    throw new AppError(
+      "NOT_FOUND",
+      `there is no agent ${JSON.stringify(text)}; run \`tmuxwire agents\``,
+      nearest === undefined ? {} : { details: { nearest } },
+    );
+  }
+
+  /** As `find`. */
+  known(text: string): RunningAgent | undefined {
+    const running = this.running(text) ?? this.#ended.get(text);
+    return running ?? [...this.#ended.values()].findLast(({ name }) => name === text);
+  }
+
+  /** By id or name. */
+  running(text: string): RunningAgent | undefined {
+    return this.#running.get(text) ?? this.#named(text);
+  }
+
+  /** By its name in the catalogue. @throws AppError NOT_FOUND */
+  kind(name: string): Agent {
+    const kinds = this.#kinds.map(({ agent }) => agent);
+    const found = kinds.find((kind) => kind.name === name);
+    if (found !== undefined) return found;
+    const nearest = nearestName(
+      name,
+      kinds.map((kind) => kind.name),
+    );
+    throw new AppError(
+      "NOT_FOUND",
+      `there is no agent called ${JSON.stringify(name)}; use one of ${kinds.map((kind) => kind.name).join(", ")}`,
+      nearest === undefined ? {} : { details: { nearest } },
+    );
+  }
+
+  #named(name: string): LiveAgent | undefined {
+    for (const agent of this.#running.values()) if (agent.name === name) return agent;
+    return undefined;
+  }
+
+  /** The one that appeared last. */
+  inPane(server: TmuxServer, pane: PaneId): RunningAgent | undefined {
+    return this.#inPane(server, pane);
+  }
+
+  /** Also one that has ended lately. */
+  lastInPane(server: TmuxServer, pane: PaneId): RunningAgent | undefined {
+    const ended = [...this.#ended.values()].findLast((agent) => agent.server === server && agent.pane === pane);
+    return this.#inPane(server, pane) ?? ended;
+  }
+
+  #inPane(server: TmuxServer, pane: PaneId): LiveAgent | undefined {
+    return this.#servers.get(server)?.agents.get(pane);
+  }
+
+  /** A listener that throws does not affect the others. Returns the unsubscribe function. */
+  subscribe(listener: (change: AgentChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Members that are undefined stay as they were. */
+  note(agent: RunningAgent, facts: AgentFacts): void {
+    const live = this.#live(agent);
+    if (live === undefined || !live.learn(facts)) return;
+    this.#keep(live);
+    this.#tell({ kind: "changed", agent: live });
+  }
+
+  /** The agent in this pane has said so by a hook. What it does is said to its readiness (`PaneReadiness.report`). */
+  reported(server: TmuxServer, pane: PaneId, report: AgentReport): void {
+    const served = this.#servers.get(server);
+    if (served === undefined) return;
+    if (this.#inPane(server, pane) === undefined) this.#checkServer(served);
+    const agent = this.#inPane(server, pane);
+    const { prompt, lastMessage, starts = false, ...session } = report;
+    // An agent that runs another one as a tool is busy meanwhile: what that one says is not about this one.
+    const isIts = agent?.sessionId === undefined || agent.sessionId === session.sessionId;
+    if (!isIts && !(starts && agent.readiness?.state !== "busy")) return;
+    const task = prompt === undefined ? undefined : this.#taskOf(prompt);
+    const facts = { ...session, task, lastMessage: lastMessage?.slice(0, MAX_KEPT_CHARS) };
+    if (agent !== undefined) return this.note(agent, facts);
+    const known = served.reported.get(pane)?.facts;
+    const untilMs = this.#options.clock.nowMs() + REPORTED_EARLY_MS;
+    served.reported.set(pane, { facts: { ...known, ...defined(facts) }, untilMs });
+    return undefined;
+  }
+
+  /** A delivery has given it this prompt. @param process that read it; undefined if the host does not know */
+  took(server: TmuxServer, pane: PaneId, prompt: string, process: ProcessMark | undefined): void {
+    const agent = this.#inPane(server, pane);
+    if (agent === undefined || (process !== undefined && process.pid !== agent.process.pid)) return;
+    const task = this.#taskOf(prompt);
+    if (agent.task?.text !== task.text) this.note(agent, { task });
+  }
+
+  #taskOf(prompt: string): NonNullable<AgentFacts["task"]> {
+    return { text: prompt.trim().slice(0, MAX_KEPT_CHARS), sinceUnixMs: this.#options.nowUnixMs() };
+  }
+
+  /** @throws AppError ALREADY_EXISTS, INVALID_ARGUMENT, NOT_FOUND once it has ended */
+  rename(agent: RunningAgent, name: string): void {
+    const live = this.#running.get(agent.id);
+    if (live === undefined) throw new AppError("NOT_FOUND", `the agent ${JSON.stringify(agent.name)} has ended`);
+    if (live.name === name) return;
+    this.requireFreeName(name);
+    live.name = name;
+    this.#keep(live);
+    this.#tell({ kind: "changed", agent: live });
+  }
+
+  /** @throws AppError ALREADY_EXISTS, INVALID_ARGUMENT */
+  requireFreeName(name: string): void {
+    requireName(name);
+    if (!this.#isTaken(name)) return;
+    throw new AppError("ALREADY_EXISTS", `an agent is called ${JSON.stringify(name)} already; choose another name`, {
+      details: { name },
+    });
+  }
+
+  isFreeName(name: string): boolean {
+    try {
+      this.requireFreeName(name);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Like `expect`, also for one that has already appeared there. @throws AppError ALREADY_EXISTS, INVALID_ARGUMENT */
+  introduce(server: TmuxServer, pane: PaneId, expected: Expected): () => void {
+    const there = this.inPane(server, pane);
+    if (there === undefined) return this.expect(server, pane, expected);
+    if (expected.facts !== undefined) this.note(there, expected.facts);
+    if (expected.name !== undefined) this.rename(there, expected.name);
+    return () => undefined;
+  }
+
+  #isTaken(name: string): boolean {
+    if (this.#named(name) !== undefined) return true;
+    return [...this.#servers.values()].some(({ expected }) => [...expected.values()].some((one) => one.name === name));
+  }
+
+  /**
+   * Whoever appears in this pane next has this name, which is taken from now on, and these facts. Returns what withdraws it.
+   * @throws AppError ALREADY_EXISTS, INVALID_ARGUMENT
+   */
+  expect(server: TmuxServer, pane: PaneId, expected: Expected): () => void {
+    if (expected.name !== undefined) this.requireFreeName(expected.name);
+    const served = this.#servers.get(server);
+    served?.expected.set(pane, expected);
+    return () => {
+      if (served?.expected.get(pane) === expected) served.expected.delete(pane);
+    };
+  }
+
+  /** What ran, the newest first, whether it has ended or not. */
+  remembered(): readonly KeptAgent[] {
+    return this.#options.store.all();
+  }
+
+  /** Directories and branches are as they are now, as far as that is known within a moment. */
+  async refresh(agents: Iterable<RunningAgent> = this.#running.values()): Promise<void> {
+    const directories: string[] = [];
+    for (const { id } of agents) {
+      const live = this.#running.get(id);
+      live?.look(this.#options.clock.nowMs());
+      if (live?.cwd !== undefined) directories.push(live.cwd);
+    }
+    const fresh = this.#heads.refresh(directories);
+    await within<void>(this.#options.clock, REFRESH_WITHIN_MS, undefined, (done) => {
+      void fresh.finally(done);
+    });
+  }
+
+  /** Judged now: the screen is captured. @throws AppError NOT_FOUND, CONNECTION_LOST */
+  async probe(agent: RunningAgent): Promise<Readiness> {
+    const { server, pane } = agent;
+    using observed = this.#options.readiness.watch(server, pane, { unfollowed: true });
+    return await observed.probe();
+  }
+
+  /**
+   * Every server that the daemon serves, under its name in paths; the name given last counts. Returns the removal: its
+   * agents are then out of sight, which is no end, and come back with the server.
+   */
+  addServer(name: string, server: TmuxServer): () => void {
+    const served = this.#servers.get(server) ?? this.#serve(name, server);
+    served.name = name;
+    served.users += 1;
+    let isRemoved = false;
+    return () => {
+      if (isRemoved) return;
+      isRemoved = true;
+      served.users -= 1;
+      if (served.users === 0) this.#leave(served);
+    };
+  }
+
+  #serve(name: string, server: TmuxServer): Served {
+    const unsubscribe = server.subscribe((event) => {
+      this.#checkServer(served);
+      if (event.kind === "state" && event.state !== "ready") this.#serverLost(served);
+    });
+    const served: Served = {
+      name,
+      server,
+      looks: new Map(),
+      agents: new Map(),
+      expected: new Map(),
+      reported: new Map(),
+      users: 0,
+      settled: undefined,
+      unsubscribe,
+    };
+    this.#servers.set(server, served);
+    this.#checkServer(served);
+    this.#arm();
+    return served;
+  }
+
+  #leave({ server, unsubscribe }: Served): void {
+    unsubscribe();
+    this.#servers.delete(server);
+    for (const agent of this.#running.values()) {
+      if (agent.server !== server) continue;
+      agent.close();
+      this.#running.delete(agent.id);
+    }
+  }
+
+  /** Looks at every pane now. */
+  check(): void {
+    for (const served of this.#servers.values()) this.#checkServer(served);
+  }
+
+  /** Ends the checks. Safe to call twice. */
+  close(): void {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    for (const served of this.#servers.values()) this.#leave(served);
+    this.#options.store.close();
+  }
+
+  #arm(): void {
+    if (this.#isClosed || this.#timer !== undefined || this.#servers.size === 0) return;
+    const { clock } = this.#options;
+    this.#timer = clock.callAt(clock.nowMs() + CHECK_MS, () => {
+      this.#timer = undefined;
+      this.check();
+      this.#checks += 1;
+      if (this.#checks % PLACES_EVERY === 0) for (const served of this.#servers.values()) this.#notePlaces(served);
+      this.#arm();
+    });
+  }
+
+  #checkServer(served: Served): void {
+    if (this.#isClosed) return;
+    try {
+      this.#look(served);
+    } catch (error) {
+      this.#options.onError(error);
+    }
+  }
+
+  #look(served: Served): void {
+    const { server, looks } = served;
+    const { identity } = server.status();
+    if (identity === undefined || !server.processes.reportsNow) return;
+    const panes = server.panes();
+    const appeared: (() => void)[] = [];
+    const seen = new Set<LiveAgent>();
+    for (const pane of panes) {
+      let look = looks.get(pane.id);
+      if (look === undefined) looks.set(pane.id, (look = new PaneLook(server.processes, this.#kinds)));
+      const found = pane.exit === undefined ? look.look(pane.pid) : undefined;
+      if (found === undefined) continue;
+      const known = this.#known(served, pane, found);
+      if (known !== undefined) seen.add(known);
+      else appeared.push(() => this.#appear(served, identity, pane, found));
+    }
+    if (looks.size > panes.length) {
+      for (const pane of looks.keys()) {
+        if (server.findPane(pane) !== undefined) continue;
+        looks.delete(pane);
+        served.reported.delete(pane);
+      }
+    }
+    for (const pane of served.expected.keys()) if (server.findPane(pane) === undefined) served.expected.delete(pane);
+    // Before anybody appears: a successor gets the name that has become free.
+    for (const agent of this.#running.values()) {
+      if (agent.server !== server || seen.has(agent)) continue;
+      if (hasLeftTerminal(agent.process, server.processes) && !this.#isLaunching(agent)) this.#end(agent);
+    }
+    for (const appear of appeared) appear();
+    if (appeared.length > 0) this.#notePlaces(served);
+    if (served.settled !== identity && server.status().state === "ready") {
+      served.settled = identity;
+      const running = [...this.#running.values()].filter((agent) => agent.server === server).map(({ id }) => id);
+      this.#options.store.settle(identity, running, this.#options.nowUnixMs());
+    }
+  }
+
+  #known({ server, agents }: Served, pane: PaneInfo, { kind, process }: FoundAgent): LiveAgent | undefined {
+    const before = agents.get(pane.id);
+    if (before === undefined) return undefined;
+    if (!isOne(before.process, process)) {
+      if (before.kind !== kind.agent) return undefined;
+      const { pid, start } = before.process;
+      const hasBecome = pid === process.pid && start === process.start;
+      const isHandedOver = this.#isYoung(before) && tookOver(before.process, process, server.processes);
+      if (!hasBecome && !isHandedOver) return undefined;
+      before.process = markOf(process);
+      this.#keep(before);
+    }
+    this.#watch(before);
+    return before;
+  }
+
+  #isYoung({ appearedMs }: LiveAgent): boolean {
+    return this.#options.clock.nowMs() - appearedMs <= LAUNCHED_WITHIN_SEC * 1_000;
+  }
+
+  /** A launcher that has become another program on the way to the agent (`exec env … node …`), which has no agent's name. */
+  #isLaunching(agent: LiveAgent): boolean {
+    const { pid, start } = agent.process;
+    const stat = agent.server.processes.statNow(pid);
+    return this.#isYoung(agent) && stat?.start === start && stat.terminal !== 0 && !hasEnded(stat);
+  }
+
+  #appear(served: Served, identity: string, pane: PaneInfo, { kind, process }: FoundAgent): void {
+    const mark = markOf(process);
+    const kept = this.#stored((store) => store.find(identity, mark));
+    const id = kept?.id ?? idOf(identity, mark);
+    if (this.#running.has(id)) return;
+    const expected = served.expected.get(pane.id);
+    served.expected.delete(pane.id);
+    const agent = new LiveAgent({
+      id,
+      name: expected?.name ?? this.#freeName(kept?.name ?? kind.agent.name),
+      kind: kind.agent,
+      served,
+      pane: pane.id,
+      process: mark,
+      identity,
+      heads: this.#heads,
+      appearedMs: this.#options.clock.nowMs(),
+      appearedUnixMs: kept?.appearedUnixMs ?? this.#options.nowUnixMs(),
+    });
+    if (kept !== undefined) agent.learn(kept.facts);
+    if (expected?.facts !== undefined) agent.learn(expected.facts);
+    const early = served.reported.get(pane.id);
+    served.reported.delete(pane.id);
+    if (early !== undefined && early.untilMs >= this.#options.clock.nowMs()) agent.learn(early.facts);
+    this.#running.set(id, agent);
+    served.agents.set(pane.id, agent);
+    this.#watch(agent);
+    void this.refresh([agent]);
+    this.#tell({ kind: "appeared", agent });
+  }
+
+  /** Its pane is observed from now on, if it is not yet. */
+  #watch(agent: LiveAgent): void {
+    if (agent.observed !== undefined) return;
+    try {
+      const observed = this.#options.readiness.watch(agent.server, agent.pane, { unfollowed: true });
+      agent.observed = observed;
+      observed.subscribe(({ state }) => {
+        if (agent.endedUnixMs !== undefined) return;
+        if (state === "dead" && hasLeftTerminal(agent.process, agent.server.processes)) this.#end(agent);
+        else this.#tell({ kind: "changed", agent });
+      });
+    } catch (error) {
+      // Its pane has just closed, or tmux is being reconnected: the next check tries again.
+      const { code } = toAppError(error);
+      if (!isCutShort(error) && code !== "NOT_FOUND") this.#options.onError(error);
+    }
+  }
+
+  #end(agent: LiveAgent): void {
+    const unixMs = this.#options.nowUnixMs();
+    const { state, identity } = agent.server.status();
+    agent.end(unixMs);
+    this.#stored((store) => store.end(agent.id, unixMs, state !== "ready" || identity !== agent.identity));
+    this.#running.delete(agent.id);
+    const inPane = this.#servers.get(agent.server)?.agents;
+    if (inPane?.get(agent.pane) === agent) {
+      inPane.delete(agent.pane);
+      for (const other of this.#running.values()) {
+        if (other.server === agent.server && other.pane === agent.pane) inPane.set(agent.pane, other);
+      }
+    }
+    this.#ended.set(agent.id, agent);
+    for (const [oldest] of this.#ended) {
+      if (this.#ended.size <= MAX_ENDED) break;
+      this.#ended.delete(oldest);
+    }
+    this.#tell({ kind: "ended", agent });
+  }
+
+  /** Its agents may have been seen to end before it. */
+  #serverLost({ server }: Served): void {
+    const since = this.#options.nowUnixMs() - WITH_SERVER_MS;
+    for (const { id, server: its, endedUnixMs = -Infinity } of this.#ended.values()) {
+      if (its === server && endedUnixMs >= since) this.#stored((store) => store.end(id, endedUnixMs, true));
+    }
+  }
+
+  /** What has changed is written down. */
+  #notePlaces(served: Served): void {
+    const { name: serverName, server } = served;
+    for (const agent of this.#running.values()) {
+      if (agent.server !== server) continue;
+      agent.look(this.#options.clock.nowMs());
+      const { socketPath } = server.status();
+      if (agent.stands({ serverName, socketPath, pane: agent.pane, cwd: agent.cwd })) this.#keep(agent);
+    }
+  }
+
+  #keep(agent: LiveAgent): void {
+    this.#stored((store) => store.keep(agent.identity, agent.kept()));
+  }
+
+  /** A disk that is full ends nothing but the record. */
+  #stored<Result>(use: (store: AgentStore) => Result): Result | undefined {
+    try {
+      return this.#isClosed ? undefined : use(this.#options.store);
+    } catch (error) {
+      this.#options.onError(error);
+      return undefined;
+    }
+  }
+
+  #live({ id }: RunningAgent): LiveAgent | undefined {
+    return this.#running.get(id) ?? this.#ended.get(id);
+  }
+
+  #freeName(kind: string): string {
+    if (!this.#isTaken(kind)) return kind;
+    for (let number = 2; ; number += 1) {
+      const name = `${kind}-${number}`;
+      if (!this.#isTaken(name)) return name;
+    }
+  }
+
+  #tell(change: AgentChange): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(change);
+      } catch (error) {
+        this.#options.onError(error);
+      }
+    }
+  }
+}
+
+interface LiveAgentOptions extends Pick<RunningAgent, "id" | "name" | "kind" | "pane" | "process"> {
+  readonly served: Pick<Served, "name" | "server">;
+  /** Of its server. */
+  readonly identity: string;
+  readonly heads: GitHeads;
+  /** Of the clock. */
+  readonly appearedMs: number;
+  readonly appearedUnixMs: number;
+}
+
+class LiveAgent implements RunningAgent {
+  readonly id: string;
+  name: string;
+  readonly kind: Agent;
+  readonly pane: PaneId;
+  process: ProcessMark;
+  readonly identity: string;
+  readonly appearedMs: number;
+  observed: PaneReadiness | undefined;
+  readonly #options: LiveAgentOptions;
+  #facts: AgentFacts = {};
+  #place: AgentPlace | undefined;
+  #placeText = "";
+  #cwd: string | undefined;
+  #lookedMs = -Infinity;
+  #last: Readiness | undefined;
+  #endedUnixMs: number | undefined;
+
+  constructor(options: LiveAgentOptions) {
+    const { id, name, kind, pane, process, identity, appearedMs } = options;
+    this.id = id;
+    this.name = name;
+    this.kind = kind;
+    this.pane = pane;
+    this.process = process;
+    this.identity = identity;
+    this.appearedMs = appearedMs;
+    this.#options = options;
+  }
+
+  get serverName(): string {
+    return this.#options.served.name;
+  }
+  get server(): TmuxServer {
+    return this.#options.served.server;
+  }
+  get cwd(): string | undefined {
+    return this.#cwd;
+  }
+  get branch(): string | undefined {
+    return this.#cwd === undefined ? undefined : this.#options.heads.at(this.#cwd);
+  }
+  get readiness(): Readiness | undefined {
+    return this.observed?.current ?? this.#last;
+  }
+  get endedUnixMs(): number | undefined {
+    return this.#endedUnixMs;
+  }
+  get sessionId(): string | undefined {
+    return this.#facts.sessionId;
+  }
+  get transcriptPath(): string | undefined {
+    return this.#facts.transcriptPath;
+  }
+  get task(): AgentFacts["task"] {
+    return this.#facts.task;
+  }
+  get lastMessage(): string | undefined {
+    return this.#facts.lastMessage;
+  }
+  get launch(): AgentFacts["launch"] {
+    return this.#facts.launch;
+  }
+  get worktree(): string | undefined {
+    return this.#facts.worktree;
+  }
+  get leader(): string | undefined {
+    return this.#facts.leader;
+  }
+
+  /** True: something is another than before. */
+  learn(facts: AgentFacts): boolean {
+    const next = { ...this.#facts, ...defined(facts) };
+    if (JSON.stringify(next) === JSON.stringify(this.#facts)) return false;
+    this.#facts = next;
+    return true;
+  }
+
+  /** Asks the host where it is, unless that was just done. @param nowMs of the clock */
+  look(nowMs: number): void {
+    if (nowMs - this.#lookedMs < LOOKED_MS) return;
+    this.#lookedMs = nowMs;
+    this.#cwd = this.server.processes.cwdNow(this.process.pid) ?? this.#cwd;
+  }
+
+  /** True: somewhere else than before. */
+  stands(place: AgentPlace): boolean {
+    const text = JSON.stringify(place);
+    if (text === this.#placeText) return false;
+    this.#place = place;
+    this.#placeText = text;
+    return true;
+  }
+
+  kept(): KeptAgent {
+    const { serverName, pane, cwd } = this;
+    return {
+      id: this.id,
+      kind: this.kind.name,
+      name: this.name,
+      process: this.process,
+      facts: this.#facts,
+      place: this.#place ?? { serverName, socketPath: this.server.status().socketPath, pane, cwd },
+      appearedUnixMs: this.#options.appearedUnixMs,
+      endedUnixMs: this.#endedUnixMs,
+      endedWithServer: false,
+    };
+  }
+
+  end(unixMs: number): void {
+    this.#endedUnixMs = unixMs;
+    this.close();
+  }
+
+  close(): void {
+    this.#last = this.observed?.current ?? this.#last;
+    this.observed?.[Symbol.dispose]();
+    this.observed = undefined;
+  }
+}
+
+const defined = (facts: AgentFacts): AgentFacts =>
+  Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
+
+const markOf = ({ pid, start, executable }: ProcessMark): ProcessMark => ({ pid, start, executable });
+
+const isOne = (a: ProcessMark, b: ProcessMark): boolean =>
+  a.pid === b.pid && a.start === b.start && a.executable === b.executable;
+
+/** Its launcher was seen first: what it has become, or has started, within seconds. */
+function tookOver(launcher: ProcessMark, process: ProcessMark, processes: HostProcesses): boolean {
+  if (Number(process.start) - Number(launcher.start) > LAUNCHED_WITHIN_SEC * TICKS_PER_SEC) return false;
+  let { pid } = process;
+  for (let parents = 0; parents < MAX_PARENTS; parents += 1) {
+    if (pid === launcher.pid) return processes.statNow(pid)?.start === launcher.start;
+    const stat = processes.statNow(pid);
+    if (stat === undefined || stat.parent <= 1) return false;
+    pid = stat.parent;
+  }
+  return false;
+}
+
+const ID_DIGITS = 12;
+
+/** `agent-3f9c21ab04de`. */
+function idOf(identity: string, { pid, start, executable }: ProcessMark): string {
+  const hash = createHash("sha256").update(JSON.stringify([identity, pid, start, executable ?? null]));
+  return `agent-${hash.digest("hex").slice(0, ID_DIGITS)}`;
+}
+
+/** Words that stand in the place of a name in paths. */
+const RESERVED: ReadonlySet<string> = new Set(["resume"]);
+
+/** @throws AppError INVALID_ARGUMENT */
+function requireName(name: string): void {
+  const isId = /^(?:[%@$]?\d+|agent-[0-9a-f]{12})$/.test(name);
+  if (/^[\p{L}\p{N}][\p{L}\p{N}_.-]{0,63}$/u.test(name) && !isId && !RESERVED.has(name)) return;
+  throw new AppError(
+    "INVALID_ARGUMENT",
+    "an agent's name has letters, digits, `.`, `_` and `-`, at most 64, begins with a letter or digit, and looks like no id",
+  );
+}

@@ -1,0 +1,260 @@
+/**
+ * The agents' database (`agents.db` in the state directory): what ran, under which name, and what was known of it, so that
+ * names survive the daemon and `resume` knows what there was. One daemon has it; another one of the same user, or one whose
+ * file cannot be used, keeps its agents in memory, and the log says so.
+ */
+import { existsSync } from "node:fs";
+import { openDatabase } from "../../../daemon/ops/database.ts";
+import type { Log } from "../../../daemon/ops/log.ts";
+import { becomeSoleOwner } from "../../../daemon/ops/soleOwner.ts";
+import { closeDatabase, type Database, type Statement } from "../../../daemon/ops/sqlite.ts";
+import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
+import { toAppError } from "../../../protocol/errors.ts";
+import type { AgentFacts, AgentPlace } from "./runningAgent.ts";
+
+/** Every table of this room, in the order in which they were added. */
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE agents (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    server TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    start TEXT NOT NULL,
+    executable TEXT,
+    facts TEXT NOT NULL,
+    place TEXT NOT NULL,
+    appeared_unix_ms INTEGER NOT NULL,
+    ended_unix_ms INTEGER,
+    with_server INTEGER NOT NULL DEFAULT 0
+  ) WITHOUT ROWID;
+  CREATE INDEX agents_by_process ON agents (server, pid, start);
+  CREATE INDEX agents_by_age ON agents (appeared_unix_ms);`,
+  `CREATE TABLE worktrees (
+    name TEXT PRIMARY KEY,
+    path TEXT NOT NULL,
+    repository TEXT NOT NULL,
+    branch TEXT NOT NULL,
+    own_branch INTEGER NOT NULL,
+    made_unix_ms INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TABLE starts (
+    key TEXT PRIMARY KEY,
+    request TEXT NOT NULL,
+    result TEXT,
+    begun_unix_ms INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX starts_by_age ON starts (begun_unix_ms);
+  CREATE TABLE places (
+    identity TEXT NOT NULL,
+    session TEXT NOT NULL,
+    server TEXT NOT NULL,
+    place TEXT NOT NULL,
+    agents TEXT NOT NULL,
+    noted_unix_ms INTEGER NOT NULL,
+    PRIMARY KEY (identity, session)
+  ) WITHOUT ROWID;`,
+  `CREATE TABLE messages (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  agent TEXT NOT NULL,
+  agent_name TEXT NOT NULL,
+  process TEXT NOT NULL,
+  text TEXT NOT NULL,
+  urgency TEXT NOT NULL,
+  key TEXT,
+  request TEXT NOT NULL,
+  created_unix_ms INTEGER NOT NULL,
+  expires_unix_ms INTEGER NOT NULL,
+  outcome TEXT NOT NULL,
+  reason TEXT,
+  attempt INTEGER NOT NULL,
+  typed_unix_ms INTEGER,
+  delivered_unix_ms INTEGER,
+  confirmed_by TEXT,
+  done_unix_ms INTEGER,
+  last_words TEXT
+);
+CREATE INDEX messages_by_outcome ON messages (outcome, number);
+CREATE INDEX messages_by_agent ON messages (agent, number);
+CREATE INDEX messages_by_key ON messages (agent_name, key) WHERE key IS NOT NULL;`,
+  `ALTER TABLE messages ADD COLUMN entered_unix_ms INTEGER;
+ALTER TABLE messages ADD COLUMN was_shown INTEGER NOT NULL DEFAULT 0;
+DROP INDEX messages_by_key;
+CREATE INDEX messages_by_key ON messages (key) WHERE key IS NOT NULL;`,
+];
+
+/** The newest are kept: months of a busy person's agents. */
+const MAX_ROWS = 1_000;
+/** Older rows are swept at the first and at every so many agents. */
+const SWEEP_EVERY = 50;
+
+/** As it was last seen. */
+export interface KeptAgent {
+  readonly id: string;
+  /** Its kind, by the name in the catalogue. */
+  readonly kind: string;
+  readonly name: string;
+  readonly process: ProcessMark;
+  readonly facts: AgentFacts;
+  readonly place: AgentPlace;
+  readonly appearedUnixMs: number;
+  /** Undefined while nobody has seen its end: it runs, or the machine or the daemon ended first. */
+  readonly endedUnixMs: number | undefined;
+  /** It ended because its tmux server did. */
+  readonly endedWithServer: boolean;
+}
+
+interface Row {
+  readonly id: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly pid: number;
+  readonly start: string;
+  readonly executable: string | null;
+  readonly facts: string;
+  readonly place: string;
+  readonly appeared_unix_ms: number;
+  readonly ended_unix_ms: number | null;
+  readonly with_server: number;
+}
+
+interface AgentStoreOptions {
+  /** Absolute; `:memory:` for one that does not outlive us. */
+  readonly path: string;
+  readonly nowUnixMs: () => number;
+  readonly log: Log;
+  readonly maxRows?: number | undefined;
+}
+
+interface Opened {
+  readonly database: Database;
+  readonly statements: ReturnType<typeof statementsOf>;
+  readonly release: () => void;
+}
+
+export class AgentStore {
+  readonly #options: AgentStoreOptions;
+  #opened: Opened | undefined;
+  #isClosed = false;
+  #made = 0;
+
+  constructor(options: AgentStoreOptions) {
+    this.#options = options;
+  }
+
+  get database(): Database {
+    return this.#use().database;
+  }
+
+  /** The agent that was this process. @param server its identity */
+  find(server: string, { pid, start, executable }: ProcessMark): KeptAgent | undefined {
+    const row = this.#use().statements.find.get(server, pid, start, executable ?? null) as Row | undefined;
+    return row === undefined ? undefined : keptOf(row);
+  }
+
+  /** @param server its identity */
+  keep(server: string, { id, kind, name, process, facts, place, appearedUnixMs }: KeptAgent): void {
+    const { statements } = this.#use();
+    if (this.#made++ % SWEEP_EVERY === 0) statements.trim.run(this.#options.maxRows ?? MAX_ROWS);
+    const { pid, start, executable = null } = process;
+    statements.keep.run(
+      id,
+      kind,
+      name,
+      server,
+      pid,
+      start,
+      executable,
+      JSON.stringify(facts),
+      JSON.stringify(place),
+      appearedUnixMs,
+    );
+  }
+
+  /** @param withServer because its tmux server ended */
+  end(id: string, unixMs: number, withServer: boolean): void {
+    this.#use().statements.end.run(unixMs, withServer ? 1 : 0, id);
+  }
+
+  /** Those of a server that are not among the running have ended while nobody looked. @param server its identity */
+  settle(server: string, running: readonly string[], unixMs: number): void {
+    if (this.#opened === undefined && !existsSync(this.#options.path)) return;
+    this.#use().statements.settle.run(unixMs, server, JSON.stringify(running));
+  }
+
+  /** The newest first. */
+  all(): readonly KeptAgent[] {
+    return (this.#use().statements.all.all() as unknown as readonly Row[]).map(keptOf);
+  }
+
+  close(): void {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    this.#isClosed = true;
+    if (opened === undefined) return;
+    closeDatabase(opened.database);
+    opened.release();
+  }
+
+  /** Opened when it is first needed: a daemon that has no agents makes none. */
+  #use(): Opened {
+    if (this.#isClosed) throw new TypeError("the agents' database was used after it was closed");
+    this.#opened ??= this.#open();
+    return this.#opened;
+  }
+
+  #open(): Opened {
+    const { path, log } = this.#options;
+    let release = (): void => undefined;
+    try {
+      release = becomeSoleOwner(path, SETTING);
+      return { ...this.#openAt(path), release };
+    } catch (error) {
+      release();
+      log.warn("agents.store.unusable", { error: toAppError(error) });
+      return { ...this.#openAt(":memory:"), release: () => undefined };
+    }
+  }
+
+  #openAt(path: string): Pick<Opened, "database" | "statements"> {
+    const { nowUnixMs, log } = this.#options;
+    const onMovedAside = (movedTo: string, error: unknown): void =>
+      log.error("agents.store.damaged", { movedTo, error });
+    const database = openDatabase({ path, setting: SETTING, migrations: MIGRATIONS, nowUnixMs, onMovedAside });
+    return { database, statements: statementsOf(database) };
+  }
+}
+
+const SETTING = "XDG_STATE_HOME";
+
+function statementsOf(database: Database) {
+  return {
+    find: database.prepare(
+      "SELECT * FROM agents WHERE server = ? AND pid = ? AND start = ? AND executable IS ? AND ended_unix_ms IS NULL",
+    ),
+    keep: database.prepare(`INSERT INTO agents (id, kind, name, server, pid, start, executable, facts, place, appeared_unix_ms)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET name = excluded.name, pid = excluded.pid,
+      start = excluded.start, executable = excluded.executable, facts = excluded.facts, place = excluded.place,
+      ended_unix_ms = NULL, with_server = 0`),
+    end: database.prepare("UPDATE agents SET ended_unix_ms = ?, with_server = ? WHERE id = ?"),
+    settle: database.prepare(`UPDATE agents SET ended_unix_ms = ? WHERE server = ? AND ended_unix_ms IS NULL
+      AND id NOT IN (SELECT value FROM json_each(?))`),
+    all: database.prepare("SELECT * FROM agents ORDER BY appeared_unix_ms DESC, id"),
+    trim: database.prepare(
+      "DELETE FROM agents WHERE id NOT IN (SELECT id FROM agents ORDER BY appeared_unix_ms DESC LIMIT ?)",
+    ),
+  } satisfies Record<string, Statement>;
+}
+
+const keptOf = (row: Row): KeptAgent => ({
+  id: row.id,
+  kind: row.kind,
+  name: row.name,
+  process: { pid: row.pid, start: row.start, executable: row.executable ?? undefined },
+  facts: JSON.parse(row.facts) as AgentFacts,
+  place: JSON.parse(row.place) as AgentPlace,
+  appearedUnixMs: row.appeared_unix_ms,
+  endedUnixMs: row.ended_unix_ms ?? undefined,
+  endedWithServer: row.with_server === 1,
+});

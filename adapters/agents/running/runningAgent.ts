@@ -1,0 +1,76 @@
+/**
+ * A coding agent that runs in a pane, as every part of the agents' room sees it. It is one process: whatever runs in the
+ * pane after it is another agent, with another id.
+ */
+import type { Readiness } from "../../../daemon/readiness/readiness.ts";
+import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
+import type { Agent } from "../catalogue.ts";
+
+/** How it was started, as far as anybody has said: enough to start it again. */
+interface AgentLaunch {
+  /** The program as it was given; a path where it is not on PATH. */
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Variables in addition to the server's. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** Who asked: `api`, `team:ID`. */
+  readonly startedBy: string;
+}
+
+/** What the process itself does not show: told by its hooks, its files, and by whoever starts it or types to it. */
+export interface AgentFacts {
+  /** Its own id of its conversation. */
+  readonly sessionId?: string | undefined;
+  /** Absolute; where it writes its conversation. */
+  readonly transcriptPath?: string | undefined;
+  /** The latest prompt that it took. */
+  readonly task?: { readonly text: string; readonly sinceUnixMs: number } | undefined;
+  /** Its last words to the user. Foreign text. */
+  readonly lastMessage?: string | undefined;
+  readonly launch?: AgentLaunch | undefined;
+  /** The worktree that was made for it. Absolute. */
+  readonly worktree?: string | undefined;
+  /** The agent whose teammate it is, by id. */
+  readonly leader?: string | undefined;
+}
+
+/** Where an agent ran, as it was last seen (its window: `start/placedSessions.ts`). Paths are foreign text. */
+export interface AgentPlace {
+  /** The server's name in paths. */
+  readonly serverName: string;
+  readonly socketPath: string | undefined;
+  readonly pane: PaneId;
+  /** Of the agent's process; undefined where the host does not say. */
+  readonly cwd: string | undefined;
+}
+
+export interface RunningAgent extends AgentFacts {
+  /** Of the process; the same after a restart of the daemon. */
+  readonly id: string;
+  /** Unique among those that run. */
+  readonly name: string;
+  /** Its kind: the row of the catalogue. */
+  readonly kind: Agent;
+  /** As in paths. */
+  readonly serverName: string;
+  readonly server: TmuxServer;
+  readonly pane: PaneId;
+  readonly process: ProcessMark;
+  /** Its process's directory; undefined where the host does not say. */
+  readonly cwd: string | undefined;
+  /** What is checked out there, as it was when it was last read. */
+  readonly branch: string | undefined;
+  /** Undefined until it was judged for the first time. */
+  readonly readiness: Readiness | undefined;
+  /** Undefined while it runs. */
+  readonly endedUnixMs: number | undefined;
+}
+
+export type AgentChange =
+  | { readonly kind: "appeared"; readonly agent: RunningAgent }
+  /** Its readiness, its name or a fact. */
+  | { readonly kind: "changed"; readonly agent: RunningAgent }
+  | { readonly kind: "ended"; readonly agent: RunningAgent };

@@ -1,0 +1,279 @@
+/**
+ * Brings back what ran when a tmux server ended: its sessions and windows with their names and layouts, and in each pane the
+ * agent that continues its own conversation, or a shell. An agent that runs is not started again; one whose conversation is
+ * not known for certain is listed with the reason, and gets a shell in its place.
+ */
+import { existsSync } from "node:fs";
+import type { PaneProgram } from "../../../daemon/tmux/layout.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import { AppError, toAppError } from "../../../protocol/errors.ts";
+import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
+import type { Agent } from "../catalogue.ts";
+import type { AgentDirectory } from "../running/agentDirectory.ts";
+import type { AgentPlaces, Place, PlacedAgent, PlacedPane, PlacedWindow } from "./placedSessions.ts";
+import { agentsOf } from "./placedSessions.ts";
+import type { AgentStarts, StartOutcome, StartProgram } from "./agentStarts.ts";
+
+export interface ResumeRequest {
+  /** By the names of agents; undefined: all. */
+  readonly names: ReadonlySet<string> | undefined;
+  /** Only say what would be done. */
+  readonly isPlan: boolean;
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface ResumedAgent {
+  readonly agent: PlacedAgent;
+  readonly place: Place;
+  readonly cwd: string | undefined;
+  readonly outcome: "planned" | "impossible" | "running" | "resumed" | "asking" | "late" | "ended" | "failed";
+  readonly reason: string | undefined;
+  readonly pane: PaneId | undefined;
+}
+
+interface AgentResumeOptions {
+  readonly agents: AgentDirectory;
+  readonly places: AgentPlaces;
+  readonly starts: AgentStarts;
+  readonly catalogue: readonly Agent[];
+}
+
+/** Several start at once, on a machine that may just have been started. */
+const DEFAULT_TIMEOUT_MS = 180_000;
+
+export class AgentResume {
+  readonly #options: AgentResumeOptions;
+  #underWay: Promise<unknown> = Promise.resolve();
+
+  constructor(options: AgentResumeOptions) {
+    this.#options = options;
+  }
+
+  /** One run at a time: what another run has brought back runs, and is not brought back again. @throws AppError NOT_FOUND */
+  async resume(servers: ReadonlyMap<string, TmuxServer>, request: ResumeRequest): Promise<readonly ResumedAgent[]> {
+    const run = this.#underWay.then(() => this.#resume(servers, request));
+    this.#underWay = run.catch(() => undefined);
+    return run;
+  }
+
+  async #resume(servers: ReadonlyMap<string, TmuxServer>, request: ResumeRequest): Promise<readonly ResumedAgent[]> {
+    const { names, isPlan } = request;
+    const { places } = this.#options;
+    const alive = new Set([...servers.values()].map((server) => server.status().identity));
+    const gone = places.gone((identity) => alive.has(identity)).filter(({ server }) => servers.has(server));
+    const known = new Set(gone.flatMap(agentsOf).map(({ name }) => name));
+    for (const name of names ?? []) {
+      if (!known.has(name)) {
+        throw new AppError(
+          "NOT_FOUND",
+          `no agent ${JSON.stringify(name)} ran when a server ended; run \`tmuxwire resume\``,
+        );
+      }
+    }
+    const resumed: ResumedAgent[] = [];
+    for (const place of gone) {
+      const wanted = agentsOf(place).filter(({ name }) => names === undefined || names.has(name));
+      const judged = wanted.map((agent) => this.#judge(place, agent));
+      if (isPlan || !judged.some(({ outcome }) => outcome === "planned")) resumed.push(...judged);
+      else resumed.push(...(await this.#bringBack(servers.get(place.server)!, place, judged, request)));
+    }
+    return resumed;
+  }
+
+  #judge(place: Place, agent: PlacedAgent): ResumedAgent {
+    const { agents, catalogue } = this.#options;
+    const { launch, sessionId, transcriptPath, kind, name } = agent;
+    const cwd = paneOf(place, agent)?.cwd ?? launch?.cwd;
+    const judged = { agent, place, cwd, pane: undefined };
+    const cannot = (reason: string): ResumedAgent => ({ ...judged, outcome: "impossible", reason });
+    const running = agents.agents().find((each) => each.kind.name === kind && each.sessionId === sessionId);
+    if (sessionId !== undefined && running !== undefined) {
+      return { ...judged, outcome: "running", reason: `it runs as ${running.name}`, pane: running.pane };
+    }
+    const { resume, title = kind, transcript } = catalogue.find((each) => each.name === kind) ?? {};
+    if (resume === undefined) return cannot(`${title} cannot be started with a conversation's id`);
+    if (sessionId === undefined) return cannot("which conversation it had is not known; its hooks would tell");
+    if (transcript === true && (transcriptPath === undefined || !existsSync(transcriptPath))) {
+      return cannot("it had not begun a conversation");
+    }
+    if (cwd === undefined || !existsSync(cwd)) return cannot(`its directory is gone: ${cwd ?? "unknown"}`);
+    if (agents.agents().some((each) => each.name === name))
+      return cannot(`another agent is called ${name} now; rename that`);
+    return { ...judged, outcome: "planned", reason: undefined };
+  }
+
+  /** The whole session if there is none of its name; else a window for each agent. */
+  async #bringBack(
+    server: TmuxServer,
+    place: Place,
+    judged: readonly ResumedAgent[],
+    { timeoutMs = DEFAULT_TIMEOUT_MS }: ResumeRequest,
+  ): Promise<readonly ResumedAgent[]> {
+    const { places, starts, catalogue } = this.#options;
+    const planned = new Map(judged.flatMap((each) => (each.outcome === "planned" ? [[each.agent.id, each]] : [])));
+    const results = new Map<string, Promise<ResumedAgent>>();
+    /** Resolves when its pane is there; its start goes on. */
+    const begin = (resumed: ResumedAgent, make: (program: StartProgram) => Promise<PaneId>): Promise<PaneId> =>
+      new Promise((resolve, reject) => {
+        const { agent } = resumed;
+        const { program, args, environment, startedBy = "resume" } = agent.launch ?? {};
+        const making = async (started: StartProgram): Promise<PaneId> => {
+          const pane = await make(started);
+          resolve(pane);
+          return pane;
+        };
+        const result = starts
+          .start({
+            server,
+            serverName: place.server,
+            kind: catalogue.find(({ name }) => name === agent.kind)!,
+            name: agent.name,
+            program,
+            args,
+            environment,
+            cwd: resumed.cwd ?? "/",
+            resume: agent.sessionId,
+            startedBy,
+            timeoutMs,
+            where: { kind: "made", make: making },
+            transcriptPath: agent.transcriptPath,
+            madeWorktree: agent.worktree,
+          })
+          .then(({ outcome, reason, pane }): ResumedAgent => ({
+            ...resumed,
+            outcome: outcomeOf(outcome),
+            reason,
+            pane,
+          }));
+        results.set(
+          agent.id,
+          result.catch((error: unknown) => ({ ...resumed, outcome: "failed", reason: toAppError(error).message })),
+        );
+        result.catch(reject);
+      });
+    try {
+      const there = server.findSession(place.session);
+      if (there === undefined) await this.#makeSession(server, place, planned, begin);
+      else for (const each of planned.values()) await begin(each, (program) => newWindow(server, there.id, program));
+    } catch (error) {
+      const reason = toAppError(error).message;
+      for (const each of planned.values()) {
+        if (!results.has(each.agent.id))
+          results.set(each.agent.id, Promise.resolve({ ...each, outcome: "failed", reason }));
+      }
+    }
+    const done = await Promise.all(judged.map(async (each) => results.get(each.agent.id) ?? each));
+    places.forget(place, new Set(done.flatMap(({ agent, outcome }) => (IS_BACK.has(outcome) ? [agent.id] : []))));
+    return done;
+  }
+
+  async #makeSession(
+    server: TmuxServer,
+    place: Place,
+    planned: ReadonlyMap<string, ResumedAgent>,
+    begin: (resumed: ResumedAgent, make: (program: StartProgram) => Promise<PaneId>) => Promise<PaneId>,
+  ): Promise<void> {
+    /** The agent of the pane, or a shell. */
+    const fill = (pane: PlacedPane, make: (program: Partial<StartProgram>) => Promise<PaneId>): Promise<PaneId> => {
+      const resumed = planned.get(pane.agent?.id ?? "");
+      if (resumed !== undefined) return begin(resumed, make);
+      return make(pane.cwd !== undefined && existsSync(pane.cwd) ? { cwd: pane.cwd } : {});
+    };
+    let session: SessionId | undefined;
+    const windows: (WindowId | undefined)[] = [];
+    for (const window of place.windows) {
+      const [first, ...others] = window.panes;
+      if (first === undefined) continue;
+      const panes = [
+        await fill(first, async (program) => {
+          if (session !== undefined) return newWindow(server, session, { ...program, windowName: window.name });
+          const { name, cols, rows } = { name: place.session, cols: window.cols, rows: window.rows };
+          const size = server.status().kind === "guest" ? {} : { cols, rows };
+          const made = await server.createSession({ ...program, name, windowName: window.name, ...size });
+          session = made.id;
+          if (made.activePane === undefined) throw new AppError("INCONSISTENT_STATE", `session ${name} ended at once`);
+          return made.activePane;
+        }),
+      ];
+      for (const pane of others) {
+        panes.push(await fill(pane, (program) => split(server, panes.at(-1)!, program)));
+      }
+      windows.push(await arrange(server, window, panes));
+    }
+    const active = windows[place.activeWindow];
+    if (active !== undefined && session !== undefined) {
+      await server.layout.run({ kind: "select-window", window: active, session });
+    }
+  }
+}
+
+const IS_BACK: ReadonlySet<ResumedAgent["outcome"]> = new Set(["resumed", "asking", "running", "late"]);
+
+const outcomeOf = (outcome: StartOutcome): ResumedAgent["outcome"] => {
+  if (outcome === "ready") return "resumed";
+  return outcome === "asking" || outcome === "late" || outcome === "ended" ? outcome : "failed";
+};
+
+const paneOf = ({ windows }: Place, { id }: PlacedAgent): PlacedPane | undefined =>
+  windows.flatMap(({ panes }) => panes).find(({ agent }) => agent?.id === id);
+
+async function newWindow(server: TmuxServer, session: SessionId, program: Partial<StartProgram>): Promise<PaneId> {
+  const { windowName: name, userOptions } = program;
+  const { pane } = await server.layout.run({
+    kind: "new-window",
+    session,
+    name,
+    detached: true,
+    ...programOf(program),
+  });
+  return withOptions(server, pane, userOptions);
+}
+
+/** Panes of which the layout string says later how large they are: until then each has the same size. */
+async function split(server: TmuxServer, beside: PaneId, program: Partial<StartProgram>): Promise<PaneId> {
+  const window = server.findPane(beside)?.window;
+  if (window !== undefined) await server.layout.run({ kind: "select-layout", window, layout: "tiled" });
+  const { pane } = await server.layout.run({
+    kind: "split-window",
+    pane: beside,
+    detached: true,
+    ...programOf(program),
+  });
+  return withOptions(server, pane, program.userOptions);
+}
+
+const programOf = ({ command, cwd, environment }: Partial<StartProgram>): PaneProgram => ({
+  command,
+  cwd,
+  environment,
+});
+
+async function withOptions(
+  server: TmuxServer,
+  pane: PaneId | undefined,
+  options: StartProgram["userOptions"] = {},
+): Promise<PaneId> {
+  if (pane === undefined) throw new AppError("INCONSISTENT_STATE", "tmux has made no pane; look at `tmuxwire panes`");
+  for (const [name, value] of Object.entries(options)) await server.setPaneUserOption(pane, name, value);
+  return pane;
+}
+
+/** As it was; a window of another size gets as close to it as tmux can. */
+async function arrange(
+  server: TmuxServer,
+  { layout, activePane }: PlacedWindow,
+  panes: readonly PaneId[],
+): Promise<WindowId | undefined> {
+  const window = server.findPane(panes[0]!)?.window;
+  if (window === undefined || panes.length === 1) return window;
+  try {
+    await server.layout.run({ kind: "select-layout", window, layout });
+  } catch (error) {
+    // A pane has closed already, or this tmux does not take the layout of another.
+    const { code } = toAppError(error);
+    if (code !== "INCONSISTENT_STATE" && code !== "INVALID_ARGUMENT" && code !== "TMUX_COMMAND_FAILED") throw error;
+  }
+  const active = panes[activePane];
+  if (active !== undefined) await server.layout.run({ kind: "select-pane", pane: active });
+  return window;
+}

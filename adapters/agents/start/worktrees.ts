@@ -1,0 +1,283 @@
+/**
+ * Worktrees that were made for agents: each a folder beside its repository with a branch of its own, listed with what would
+ * be lost with it, and removed only if that is nothing. A branch is never removed with commits that are nowhere else.
+ */
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { AppError } from "../../../protocol/errors.ts";
+import type { Database } from "../../../daemon/ops/sqlite.ts";
+import { fieldsOf } from "../../../protocol/text/jsonObject.ts";
+import type { RunningAgent } from "../running/runningAgent.ts";
+import type { Git } from "./git.ts";
+
+export interface WorktreeRequest {
+  readonly branch?: string | undefined;
+  readonly from?: string | undefined;
+}
+
+export interface Worktree {
+  /** Unique among all that were made here. */
+  readonly name: string;
+  readonly path: string;
+  /** The repository's own folder. */
+  readonly repository: string;
+  readonly branch: string;
+  /** The branch was made with it. */
+  readonly isOwnBranch: boolean;
+  readonly madeUnixMs: number;
+}
+
+/** What would be lost with a worktree. */
+export interface WorktreeState {
+  /** False: somebody has removed the folder. */
+  readonly exists: boolean;
+  /** Files that are changed or not tracked. */
+  readonly uncommitted: number;
+  /** Commits that no other branch, no tag and no remote has. */
+  readonly unpushed: number;
+  /** A rebase, merge or the like that was begun and not ended. */
+  readonly underWay: string | undefined;
+  /** Names of agents that run in it. */
+  readonly agents: readonly string[];
+}
+
+interface WorktreesOptions {
+  readonly git: Git;
+  readonly database: () => Database;
+  /** For repositories whose neighbourhood is itself a working tree. Absolute. */
+  readonly fallbackDirectory: string;
+  readonly agents: () => readonly RunningAgent[];
+  readonly nowUnixMs: () => number;
+}
+
+/** A number at the end makes a name unique up to here. */
+const MAX_TRIES = 100;
+/** git is started a few times for each worktree: so many are looked at at once. */
+const AT_ONCE = 4;
+const UNDER_WAY = {
+  MERGE_HEAD: "a merge",
+  "rebase-merge": "a rebase",
+  "rebase-apply": "a rebase",
+  CHERRY_PICK_HEAD: "a cherry-pick",
+  REVERT_HEAD: "a revert",
+  BISECT_LOG: "a bisection",
+} as const;
+
+export class Worktrees {
+  readonly #options: WorktreesOptions;
+
+  constructor(options: WorktreesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param cwd anywhere in the repository @param hint for the branch's name
+   * @returns the worktree, and the folder in it that corresponds to `cwd`
+   * @throws AppError INVALID_ARGUMENT, ALREADY_EXISTS, INCONSISTENT_STATE, NOT_FOUND, TIMEOUT
+   */
+  async create(
+    cwd: string,
+    { branch: wanted, from }: WorktreeRequest,
+    hint: string,
+  ): Promise<{ readonly worktree: Worktree; readonly cwd: string }> {
+    const { git } = this.#options;
+    const { repository, top } = await this.#repositoryOf(cwd);
+    const asked = wanted ?? (await this.#freeBranch(repository, `agent/${hint}`));
+    const branch = (await git.ask(repository, ["check-ref-format", "--branch", asked]))?.trimEnd();
+    if (branch === undefined) {
+      throw new AppError("INVALID_ARGUMENT", `${JSON.stringify(asked)} cannot be the name of a branch`);
+    }
+    const isOwnBranch = !(await this.#hasBranch(repository, branch));
+    if (!isOwnBranch && from !== undefined) {
+      throw new AppError(
+        "ALREADY_EXISTS",
+        `the branch ${branch} exists already: leave out where it begins, or name another`,
+      );
+    }
+    const what = isOwnBranch ? await this.#commitOf(repository, from ?? "HEAD") : branch;
+    const { path, name } = await this.#place(repository, branch);
+    mkdirSync(dirname(path), { recursive: true });
+    const making = isOwnBranch ? ["-b", branch] : [];
+    await git.do(repository, ["worktree", "add", "--quiet", ...making, "--", path, what]);
+    const worktree = { name, path, repository, branch, isOwnBranch, madeUnixMs: this.#options.nowUnixMs() };
+    this.#keep(worktree);
+    const inside = join(path, top === undefined ? "" : relative(top, cwd));
+    return { worktree, cwd: isDirectory(inside) ? inside : path };
+  }
+
+  /** All that were made, oldest first, each as it is now. */
+  async list(): Promise<readonly (Worktree & WorktreeState)[]> {
+    const worktrees = this.#kept();
+    const listed: (Worktree & WorktreeState)[] = [];
+    for (let at = 0; at < worktrees.length; at += AT_ONCE) {
+      const some = worktrees.slice(at, at + AT_ONCE);
+      listed.push(...(await Promise.all(some.map(async (one) => ({ ...one, ...(await this.#stateOf(one)) })))));
+    }
+    return listed;
+  }
+
+  /** Removes its folder, and its branch if it was made with it. @throws AppError NOT_FOUND, WRONG_STATE: what would be lost */
+  async remove(name: string): Promise<Worktree> {
+    const worktree = this.#kept().find((each) => each.name === name || each.path === name);
+    if (worktree === undefined) {
+      throw new AppError("NOT_FOUND", `there is no worktree ${JSON.stringify(name)}; run \`tmuxwire worktrees\``);
+    }
+    const { git } = this.#options;
+    const { repository, path, branch, isOwnBranch } = worktree;
+    const state = await this.#stateOf(worktree);
+    requireNothingToLose(worktree, state);
+    // Looked at again by git itself, which refuses what is not clean.
+    if (state.exists) await git.do(repository, ["worktree", "remove", path]);
+    else if (isDirectory(repository)) await git.ask(repository, ["worktree", "prune"]);
+    // `-D`: all of its commits are elsewhere, perhaps not in what is checked out.
+    if (isOwnBranch && state.exists && state.unpushed === 0) await git.ask(repository, ["branch", "-D", "--", branch]);
+    this.#options.database().prepare("DELETE FROM worktrees WHERE name = ?").run(worktree.name);
+    return worktree;
+  }
+
+  /** @throws AppError INVALID_ARGUMENT */
+  async #repositoryOf(cwd: string): Promise<{ readonly repository: string; readonly top: string | undefined }> {
+    const { git } = this.#options;
+    const common = (await git.ask(cwd, ["rev-parse", "--path-format=absolute", "--git-common-dir"]))?.trimEnd();
+    if (common === undefined) {
+      throw new AppError(
+        "INVALID_ARGUMENT",
+        `${cwd} is in no git repository; leave out the worktree, or give another cwd`,
+      );
+    }
+    const top = (await git.ask(cwd, ["rev-parse", "--path-format=absolute", "--show-toplevel"]))?.trimEnd();
+    return { repository: basename(common) === ".git" ? dirname(common) : common, top };
+  }
+
+  async #hasBranch(repository: string, branch: string): Promise<boolean> {
+    const found = await this.#options.git.ask(repository, ["show-ref", "--verify", "--quiet", `refs/heads/${branch}`]);
+    return found !== undefined;
+  }
+
+  async #freeBranch(repository: string, stem: string): Promise<string> {
+    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+      const branch = tries === 1 ? stem : `${stem}-${tries}`;
+      if (!(await this.#hasBranch(repository, branch))) return branch;
+    }
+    throw new AppError("ALREADY_EXISTS", `there are ${MAX_TRIES} branches like ${stem}; name the branch`);
+  }
+
+  async #commitOf(repository: string, from: string): Promise<string> {
+    const found = await this.#options.git.ask(repository, [
+      "rev-parse",
+      "--verify",
+      "--quiet",
+      "--end-of-options",
+      `${from}^{commit}`,
+    ]);
+    if (found !== undefined) return found.trimEnd();
+    throw new AppError(
+      "INVALID_ARGUMENT",
+      `${JSON.stringify(from)} is no commit in ${repository}; commit something first, or name a branch`,
+    );
+  }
+
+  /** Beside the repository, as `NAME.worktrees/BRANCH`; never in a working tree that does not ignore it. */
+  async #place(repository: string, branch: string): Promise<{ readonly path: string; readonly name: string }> {
+    const own = basename(repository).replace(/\.git$/, "");
+    const beside = join(dirname(repository), `${own}.worktrees`);
+    const parent = (await this.#isVisibleToGit(beside)) ? join(this.#options.fallbackDirectory, own) : beside;
+    const word = branch.replaceAll(/[^\w.-]+/g, "-");
+    const taken = new Set(this.#kept().map(({ name }) => name));
+    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+      const folder = tries === 1 ? word : `${word}-${tries}`;
+      const [path, name] = [join(parent, folder), `${own}-${folder}`];
+      if (!existsSync(path) && !taken.has(name)) return { path, name };
+    }
+    throw new AppError(
+      "ALREADY_EXISTS",
+      `${parent} is full of worktrees for ${branch}; remove some with \`tmuxwire remove-worktree\``,
+    );
+  }
+
+  async #isVisibleToGit(path: string): Promise<boolean> {
+    const { git } = this.#options;
+    const inside = await git.ask(dirname(path), ["rev-parse", "--is-inside-work-tree"]);
+    if (inside?.trim() !== "true") return false;
+    return (await git.ask(dirname(path), ["check-ignore", "--quiet", "--", path])) === undefined;
+  }
+
+  async #stateOf({ path, branch, repository }: Worktree): Promise<WorktreeState> {
+    const { git } = this.#options;
+    const agents = this.#agentsIn(path);
+    const directory = (
+      await git.ask(path, ["rev-parse", "--path-format=absolute", "--git-dir"]).catch(() => undefined)
+    )?.trimEnd();
+    if (!isDirectory(path) || directory === undefined) {
+      return { exists: false, uncommitted: 0, unpushed: 0, underWay: undefined, agents };
+    }
+    const status = await git.ask(path, ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"]);
+    const elsewhere = ["--not", `--exclude=${branch}`, "--branches", "--tags", "--remotes"];
+    // Somebody may have switched to another branch, which stays.
+    const own = (await this.#hasBranch(repository, branch)) ? [`refs/heads/${branch}`] : [];
+    const unpushed = await git.ask(path, ["rev-list", "--count", "HEAD", ...own, ...elsewhere]);
+    if (status === undefined || unpushed === undefined) {
+      throw new AppError("INCONSISTENT_STATE", `git cannot read ${path}; run \`git -C ${path} status\``);
+    }
+    const [, underWay] = Object.entries(UNDER_WAY).find(([file]) => existsSync(join(directory, file))) ?? [];
+    return {
+      exists: true,
+      uncommitted: status.split("\0").filter((entry) => entry !== "").length,
+      unpushed: Number(unpushed),
+      underWay,
+      agents,
+    };
+  }
+
+  #agentsIn(path: string): readonly string[] {
+    return this.#options.agents().flatMap((agent) => {
+      const cwd = agent.server.processes.cwdNow(agent.process.pid);
+      return agent.worktree === path || cwd === path || cwd?.startsWith(`${path}/`) === true ? [agent.name] : [];
+    });
+  }
+
+  #keep({ name, path, repository, branch, isOwnBranch, madeUnixMs }: Worktree): void {
+    this.#options
+      .database()
+      .prepare(
+        "INSERT INTO worktrees (name, path, repository, branch, own_branch, made_unix_ms) VALUES (?, ?, ?, ?, ?, ?)",
+      )
+      .run(name, path, repository, branch, isOwnBranch ? 1 : 0, madeUnixMs);
+  }
+
+  #kept(): readonly Worktree[] {
+    const rows = this.#options.database().prepare("SELECT * FROM worktrees ORDER BY made_unix_ms, name").all();
+    return rows.map((row) => {
+      const { name, path, repository, branch, own_branch: own, made_unix_ms: made } = fieldsOf(row) ?? {};
+      return {
+        name: String(name),
+        path: String(path),
+        repository: String(repository),
+        branch: String(branch),
+        isOwnBranch: own === 1,
+        madeUnixMs: Number(made),
+      };
+    });
+  }
+}
+
+/** @throws AppError WRONG_STATE */
+function requireNothingToLose({ name, path, branch }: Worktree, state: WorktreeState): void {
+  const { uncommitted, unpushed, underWay, agents } = state;
+  const losses = [
+    ...(agents.length === 0 ? [] : [`${agents.join(", ")} ${agents.length === 1 ? "runs" : "run"} in it`]),
+    ...(underWay === undefined ? [] : [`${underWay} is under way`]),
+    ...(uncommitted === 0 ? [] : [`${uncommitted} ${uncommitted === 1 ? "file is" : "files are"} not committed`]),
+    ...(unpushed === 0 ? [] : [`${unpushed} ${unpushed === 1 ? "commit is" : "commits are"} on ${branch} alone`]),
+  ];
+  if (losses.length === 0) return;
+  throw new AppError(
+    "WRONG_STATE",
+    `${name} is kept: ${losses.join(", ")}; look at ${path}, then merge or push it, and try again`,
+    {
+      details: { state: "in_use", uncommitted, unpushed, agents },
+    },
+  );
+}
+
+const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

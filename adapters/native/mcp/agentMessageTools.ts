@@ -1,0 +1,126 @@
+/** The MCP tools for agents: telling them something, waiting, answering, interrupting, ending. */
+import * as v from "valibot";
+import {
+  answerAgentRequestSchema,
+  endAgentRequestSchema,
+  endAgentResponseSchema,
+  type NativeEndedAgent,
+  type NativeTold,
+  type NativeWaitedAgent,
+  tellRequestSchema,
+  tellResponseSchema,
+  waitAgentRequestSchema,
+  waitAgentResponseSchema,
+} from "../../../protocol/api/nativeAgentMessages.ts";
+import { deliveryResponseSchema, type NativeDelivery } from "../../../protocol/api/nativeDelivery.ts";
+import { okSchema } from "../../../protocol/api/nativeResponses.ts";
+import { described, filled, optional } from "../../../protocol/api/described.ts";
+import { requireAgents } from "../../operations/agentOperations.ts";
+import { framed } from "./foreignText.ts";
+import { mcpTool, type ToolCall, UNTRUSTED } from "./mcpTool.ts";
+
+const AGENT = { agent: described(filled(128), "The agent's name or id.") };
+const key = { idempotencyKey: optional(filled(255), "Calls with the same key are performed once.") };
+
+/** The agent's id, if the tier may use its pane. @throws AppError FORBIDDEN, NOT_FOUND */
+function allowed(call: ToolCall, name: string): { readonly agent: string } {
+  const agent = requireAgents(call.context).find(name);
+  call.tier.serverName(agent.serverName);
+  // The pane of one that has ended may be gone: then only its id tells.
+  const pane = agent.server.findPane(agent.pane) ?? { id: agent.pane, window: "" };
+  call.tier.requirePane(agent.server, pane);
+  return { agent: agent.id };
+}
+
+const words = (text: string | null): string => (text === null ? "" : `\n${framed(text)}`);
+
+export const tellTool = mcpTool({
+  name: "tell",
+  title: "Tell an agent something",
+  description:
+    "Give a coding agent a message. It waits until the agent takes a prompt, goes to that agent alone, and is typed once. With " +
+    "`wait: done`, returns the agent's last words once its turn is over.",
+  effect: "works",
+  isIdempotent: false,
+  isOpenWorld: true,
+  input: v.strictObject({ ...AGENT, ...tellRequestSchema.entries, ...key }),
+  output: v.object({ ...tellResponseSchema.entries, untrusted: UNTRUSTED }),
+  run: async (call, { agent, idempotencyKey, ...input }) => {
+    const told = await call.perform<NativeTold>("tell", allowed(call, agent), input, { idempotencyKey });
+    const { id, outcome, reason, lastWords } = told;
+    return {
+      text: `Message ${id}: ${outcome}${reason === null ? "" : ` (${reason})`}.${words(lastWords)}`,
+      structured: { ...told, untrusted: ["text", "lastWords", "question"] },
+    };
+  },
+});
+
+export const waitAgentTool = mcpTool({
+  name: "wait_agent",
+  title: "Wait for an agent",
+  description:
+    "Wait until a coding agent is ready, asks, is done with what it was told, has ended, or is stalled: the first of those " +
+    "given. Never poll.",
+  effect: "reads",
+  isIdempotent: true,
+  isOpenWorld: false,
+  input: v.strictObject({ ...AGENT, ...waitAgentRequestSchema.entries }),
+  output: v.object({ ...waitAgentResponseSchema.entries, untrusted: UNTRUSTED }),
+  run: async (call, { agent, ...input }) => {
+    const waited = await call.perform<NativeWaitedAgent>("waitAgent", allowed(call, agent), input);
+    const { reached, lastWords } = waited;
+    return {
+      text: `Reached: ${reached}.${words(waited.agent.question?.text ?? lastWords)}`,
+      structured: { ...waited, untrusted: ["lastWords", "agent.lastMessage", "agent.question", "agent.task"] },
+    };
+  },
+});
+
+export const answerAgentTool = mcpTool({
+  name: "answer_agent",
+  title: "Answer an agent's question",
+  description:
+    "Answer the question that a coding agent has open. Give `dialogId` so that a question opened meanwhile is not answered " +
+    "by mistake.",
+  effect: "works",
+  isIdempotent: false,
+  isOpenWorld: true,
+  input: v.strictObject({ ...AGENT, ...answerAgentRequestSchema.entries, ...key }),
+  output: deliveryResponseSchema,
+  run: async (call, { agent, idempotencyKey, ...input }) => {
+    const names = allowed(call, agent);
+    const delivery = await call.perform<NativeDelivery>("answerAgent", names, input, { idempotencyKey });
+    return { text: `Outcome: ${delivery.outcome}.`, structured: delivery };
+  },
+});
+
+export const interruptAgentTool = mcpTool({
+  name: "interrupt_agent",
+  title: "Interrupt an agent",
+  description: "Interrupt a coding agent's turn with its own keys. Returns when the turn has ended.",
+  effect: "destroys",
+  isIdempotent: false,
+  isOpenWorld: false,
+  input: v.strictObject(AGENT),
+  output: okSchema,
+  run: async (call, { agent }) => {
+    const structured = await call.perform<object>("interruptAgent", allowed(call, agent), {});
+    return { text: `Interrupted ${agent}.`, structured };
+  },
+});
+
+export const endAgentTool = mcpTool({
+  name: "end_agent",
+  title: "End an agent",
+  description:
+    "End a coding agent with its own words; refused, with what would be lost, unless `force`. Its pane and its shell stay.",
+  effect: "destroys",
+  isIdempotent: true,
+  isOpenWorld: false,
+  input: v.strictObject({ ...AGENT, ...endAgentRequestSchema.entries }),
+  output: endAgentResponseSchema,
+  run: async (call, { agent, ...input }) => {
+    const ended = await call.perform<NativeEndedAgent>("endAgent", allowed(call, agent), input);
+    return { text: `Ended ${agent} (${ended.endedBy}).`, structured: ended };
+  },
+});

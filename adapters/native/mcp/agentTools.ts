@@ -1,0 +1,42 @@
+/** The MCP tools for agents. */
+import * as v from "valibot";
+import { agentSchema, agentsRequestSchema, type NativeAgent } from "../../../protocol/api/nativeAgents.ts";
+import { described } from "../../../protocol/api/described.ts";
+import { requireAgents } from "../../operations/agentOperations.ts";
+import { mcpTool, type ToolCall, UNTRUSTED } from "./mcpTool.ts";
+
+export const listAgentsTool = mcpTool({
+  name: "list_agents",
+  title: "List agents",
+  description:
+    "List the coding agents that run in panes, on every server: name, state (starting, ready, busy, asking, ended, unknown) " +
+    "and why, task, open question, directory, branch, pane. An agent's name can stand wherever a pane is named. Reads nothing " +
+    "from the screens, so it is cheap.",
+  effect: "reads",
+  isIdempotent: true,
+  isOpenWorld: false,
+  input: agentsRequestSchema,
+  output: v.object({ agents: described(v.array(agentSchema), "Those that run."), untrusted: UNTRUSTED }),
+  run: async (call, input) => {
+    const named = input.server === undefined ? input : { ...input, server: call.tier.serverName(input.server) };
+    const { agents } = await call.perform<{ agents: readonly NativeAgent[] }>("listAgents", {}, named);
+    const seen = agents.filter((agent) => isSeen(call, agent));
+    const untrusted = ["task", "lastMessage", "question", "cwd", "branch", "session"];
+    return { text: seen.map(agentText).join("\n") || "No agents run.", structured: { agents: seen, untrusted } };
+  },
+});
+
+function isSeen({ context, tier }: ToolCall, { id, server }: NativeAgent): boolean {
+  const agent = requireAgents(context).running(id);
+  const pane = agent?.server.findPane(agent.pane);
+  return agent !== undefined && pane !== undefined && tier.seesServer(server) && tier.seesPane(agent.server, pane);
+}
+
+const agentText = ({ name, agent, state, why, task, question, cwd, server, pane }: NativeAgent): string =>
+  [
+    `${name} (${agent}): ${state}, ${why}`,
+    `pane ${pane} on ${server}`,
+    ...(cwd === null ? [] : [`in ${JSON.stringify(cwd)}`]),
+    ...(task === null ? [] : [`task ${JSON.stringify(task.text)}`]),
+    ...(question === null ? [] : [`asks ${JSON.stringify(question.text)}`]),
+  ].join(", ");

@@ -1,0 +1,62 @@
+/** The MCP tool that starts a coding agent. */
+import * as v from "valibot";
+import {
+  agentStartedSchema,
+  type NativeAgentStarted,
+  startAgentSchema,
+} from "../../../protocol/api/nativeAgentStart.ts";
+import { filled, optional } from "../../../protocol/api/described.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { findSession } from "../../operations/findTargets.ts";
+import { mcpTool, UNTRUSTED } from "./mcpTool.ts";
+
+const { server, ...request } = startAgentSchema.entries;
+
+export const startAgentTool = mcpTool({
+  name: "start_agent",
+  title: "Start a coding agent",
+  description:
+    "Start a coding agent in a pane and give it a prompt. Returns when it has taken the prompt, or with what stands on its " +
+    "screen: read the outcome. `asking` means that it asks something first (whether to trust a directory, a login): answer it " +
+    "with `choose` if that decision is yours, then `submit` the prompt. Then `wait` with `ready`.",
+  effect: "works",
+  isIdempotent: false,
+  isOpenWorld: true,
+  input: v.strictObject({
+    server,
+    ...request,
+    idempotencyKey: optional(filled(256), "Calls with the same key start one agent."),
+  }),
+  output: v.object({ ...agentStartedSchema.entries, untrusted: UNTRUSTED }),
+  run: async (call, { idempotencyKey, ...input }) => {
+    const { name, server: tmux } = call.server(input.server);
+    const { where } = input;
+    switch (where?.kind) {
+      case "split":
+        call.pane({ server: name, pane: where.pane });
+        break;
+      case "window":
+        call.tier.requireSession(findSession(tmux, where.session));
+        break;
+      case "session":
+      case undefined: {
+        const session = where?.name ?? input.name;
+        if (session === undefined && !call.tier.seesSession({ id: "", name: input.agent })) {
+          throw new AppError("FORBIDDEN", "this client may use only some sessions; give a name that is one of them");
+        }
+        if (session !== undefined) call.tier.requireSession({ id: "", name: session });
+      }
+    }
+    const started = await call.perform<NativeAgentStarted>(
+      "startAgent",
+      {},
+      { ...input, server: name },
+      { idempotencyKey },
+    );
+    const { agent, pane, outcome, reason } = started;
+    return {
+      text: `Outcome: ${outcome}${reason === null ? "" : ` (${reason})`}; agent ${agent?.name ?? "unknown"} in pane ${pane}.`,
+      structured: { ...started, untrusted: ["screen", "question", "reason", "agent"] },
+    };
+  },
+});
