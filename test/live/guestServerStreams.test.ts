@@ -202,13 +202,21 @@ test("a stream that is opened while the base connection leaves the pane's sessio
     {
       transport: (options) => {
         const transport = openPtyTransport(options);
+        let held: string[] | undefined;
         return {
           pid: transport.pid,
           close: () => transport.close(),
-          // Leaving takes until the test says so.
+          // Leaving, and what is asked after it, takes until the test says so: tmux replies in order.
           write: (line) => {
-            if (line.startsWith("switch-clien ")) release = () => transport.write(line);
-            else transport.write(line);
+            if (line.startsWith("switch-clien ")) {
+              const late: string[] = (held = []);
+              release = () => {
+                held = undefined;
+                for (const each of late) transport.write(each);
+              };
+            }
+            if (held === undefined) transport.write(line);
+            else held.push(line);
           },
         };
       },
