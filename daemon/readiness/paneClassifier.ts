@@ -262,7 +262,9 @@ export class PaneClassifier {
       guess.kind === "generic" &&
       (this.#profile.kind === "shell" || this.#evidence.isShellsCommand) &&
       (isPast || readScreen(guess, screenOf(capture, guess.screen.rows)).state !== "idle");
-    this.#isForegroundStale ||= isPast;
+    // Between two programs nobody is in front: whose the screen is, is known next time.
+    const isBetween = who.processes?.length === 0;
+    this.#isForegroundStale ||= isPast || isBetween;
     this.#wantsProbe ||= isPast;
     const fits = isShellsOwn ? SHELL_PROFILE : guess;
     if (this.#given.length === 0 && fits.name !== this.#profile.name) {
@@ -272,7 +274,7 @@ export class PaneClassifier {
     const promptMs = this.#promptMs;
     if (promptMs === undefined) return;
     // Whoever switched it on after this was asked, or before anybody was in the foreground, is known next time.
-    const isNextTimes = promptMs > askedMs || who.processes?.length === 0;
+    const isNextTimes = isBetween || promptMs > askedMs;
     this.#isForegroundStale ||= isNextTimes;
     this.#wantsProbe ||= promptMs > askedMs;
     if (isNextTimes) return;

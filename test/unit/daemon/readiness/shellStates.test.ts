@@ -55,6 +55,18 @@ describe("a shell", () => {
     expect(new Set(scene.told.map(({ profile }) => profile))).toEqual(new Set(["shell"]));
   });
 
+  test("that was not yet in front when it was asked for is a script when it prints what looks like a prompt", async () => {
+    scene = new Scene();
+    scene.tmux.inForeground = [];
+    await scene.watch("sh", [""]);
+    const script = { pid: process.pid, start: "1", executable: "1:1", names: ["sh"], isShell: true };
+    scene.tmux.inForeground = [{ ...script, isInteractiveShell: false, depth: 0 }];
+    scene.print("ready in a moment $ ", ["ready in a moment $ "]);
+    await scene.pass(100);
+    expect(scene.told.filter(({ state }) => state === "idle")).toEqual([]);
+    expect((await scene.pane.probe()).state).not.toBe("idle");
+  });
+
   test("without any mark is judged by its prompt; a line being typed is still its prompt", async () => {
     await shell();
     expect(scene.state).toBe("idle by screen");
