@@ -3,6 +3,7 @@ import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import type { DeviceEntry, RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
 import { FRESHELL_TOKEN, FreshellFixture, type FreshellFixtureOptions } from "../daemon/freshellFixture.ts";
+import { eventually } from "../clock/eventually.ts";
 import { type OwnedFixture, ownedFixture } from "../tmux/ownedFixture.ts";
 import type { BrowserPage, OpenOptions } from "./browser.ts";
 import { pageSuite } from "./pageSuite.ts";
@@ -60,10 +61,11 @@ export function deviceScenes(): DeviceScenes {
       const { page } = opened;
       await logIn(page);
       const deviceId = await page.evaluate<string>('JSON.parse(localStorage.getItem("freshell.device.v1")).deviceId');
-      const revision = async (): Promise<number> => {
-        const { json } = await freshell.call("GET", `/api/devices/${deviceId}`);
-        return (json as unknown as DeviceEntry).workspaceRevision ?? 0;
-      };
+      const entry = async (): Promise<DeviceEntry> =>
+        (await freshell.call("GET", `/api/devices/${deviceId}`)).json as unknown as DeviceEntry;
+      // The page is connected before it has said whom it allows, and its layout's revision with it.
+      await eventually(async () => (await entry()).workspaceRevision !== null);
+      const revision = async (): Promise<number> => (await entry()).workspaceRevision ?? 0;
       let count = 0;
       return {
         freshell,
