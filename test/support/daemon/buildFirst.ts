@@ -10,6 +10,9 @@ import process from "node:process";
 import { eventually } from "../clock/eventually.ts";
 import { builtCli } from "./cliBuild.ts";
 
+/** A test that has hit its time limit leaves its daemon behind, and no limit ends what runs after the tests. */
+const ENDED_WITHIN_MS = 20_000;
+
 export default function buildFirst(): () => Promise<void> {
   build();
   return requireNoDaemons;
@@ -27,11 +30,11 @@ function build(): void {
 /** Where there is no /proc, nobody can tell. */
 async function requireNoDaemons(): Promise<void> {
   if (!existsSync("/proc/self/environ")) return;
-  try {
-    await eventually(() => daemonsOfTests().length === 0);
-  } catch (error) {
-    throw new Error(`tests have left these daemons running: ${daemonsOfTests().join(", ")}`, { cause: error });
-  }
+  const givenUpMs = Date.now() + ENDED_WITHIN_MS;
+  await eventually(() => daemonsOfTests().length === 0 || Date.now() > givenUpMs, 20);
+  const left = daemonsOfTests();
+  for (const pid of left) process.kill(Number(pid), "SIGTERM");
+  if (left.length > 0) throw new Error(`tests have left these daemons running: ${left.join(", ")}`);
 }
 
 /** Their homes are below the system's temporary directory; a daemon that a person runs has another one. */
