@@ -339,6 +339,8 @@ test("after kill-server two agents in two sessions are back, in their layout, ea
     ids.push(agents.find(`agent${at}`).sessionId);
   }
   await eventually(() => agents.agents().every(({ transcriptPath }) => transcriptPath !== undefined));
+  for (const { name, id } of agents.agents())
+    agents.note(agents.find(id), { task: { text: `mend ${name}`, sinceUnixMs: 5 } });
   const servers = new Map([["main", server]]);
   const all = { names: undefined, timeoutMs: WITHIN_MS };
   expect(await work.resume.resume(servers, { ...all, isPlan: true })).toEqual([]);
@@ -370,8 +372,8 @@ test("after kill-server two agents in two sessions are back, in their layout, ea
   expect(again).toEqual([]);
   expect(shape()).toEqual(before);
   expect(opened.started()).toEqual([...ids.map((id) => `--session-id ${id}`), ...ids.map((id) => `--resume ${id}`)]);
-  expect(agents.agents().map(({ name, sessionId }) => [name, sessionId])).toEqual(
-    ids.map((id, at) => [`agent${at}`, id]),
+  expect(agents.agents().map(({ name, sessionId, task }) => [name, sessionId, task?.text])).toEqual(
+    ids.map((id, at) => [`agent${at}`, id, `mend agent${at}`]),
   );
   for (const [at, { channel }] of programs.entries()) {
     const agent = agents.find(`agent${at}`);

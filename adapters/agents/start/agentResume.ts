@@ -139,12 +139,10 @@ export class AgentResume {
             transcriptPath: agent.transcriptPath,
             madeWorktree: agent.worktree,
           })
-          .then(({ outcome, reason, pane }): ResumedAgent => ({
-            ...resumed,
-            outcome: outcomeOf(outcome),
-            reason,
-            pane,
-          }));
+          .then(({ outcome, reason, pane }): ResumedAgent => {
+            this.#goesOn(agent, server, pane);
+            return { ...resumed, outcome: outcomeOf(outcome), reason, pane };
+          });
         results.set(
           agent.id,
           result.catch((error: unknown) => ({ ...resumed, outcome: "failed", reason: toAppError(error).message })),
@@ -165,6 +163,14 @@ export class AgentResume {
     const done = await Promise.all(judged.map(async (each) => results.get(each.agent.id) ?? each));
     places.forget(place, new Set(done.flatMap(({ agent, outcome }) => (IS_BACK.has(outcome) ? [agent.id] : []))));
     return done;
+  }
+
+  /** What it was given before is its task still. */
+  #goesOn({ id }: PlacedAgent, server: TmuxServer, pane: PaneId | undefined): void {
+    const { agents } = this.#options;
+    const now = pane === undefined ? undefined : agents.inPane(server, pane);
+    const { task, lastMessage } = agents.remembered().find((before) => before.id === id)?.facts ?? {};
+    if (now !== undefined && now.task === undefined) agents.note(now, { task, lastMessage });
   }
 
   async #makeSession(
