@@ -29,7 +29,9 @@ export function typedText(
     typed.push(withoutHint(written, shown));
   }
   const all = typed.join("\n").trim();
-  const isHint = isGhost || profile.screen.promptBox?.hints.some((hint) => hint.test(all)) === true;
+  // A narrow pane wraps it.
+  const line = all.replaceAll(/\s+/g, " ");
+  const isHint = isGhost || profile.screen.promptBox?.hints.some((hint) => hint.test(line)) === true;
   return isHint ? mode : mode + all;
 }
 

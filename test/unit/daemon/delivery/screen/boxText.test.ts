@@ -6,8 +6,8 @@ import { profileNamed } from "../../../../support/agents/agentCatalogue.ts";
 const MARK = "\u001b[38;2;203;166;247m";
 const RULE = `\u001b[38;2;137;180;250m${"─".repeat(60)}`;
 
-function typed(name: string, row: string): string | undefined {
-  const lines = [RULE, row, `\u001b[0m${RULE}`, "\u001b[39m  ? for shortcuts"];
+function typed(name: string, ...rows: readonly string[]): string | undefined {
+  const lines = [RULE, ...rows, `\u001b[0m${RULE}`, "\u001b[39m  ? for shortcuts"];
   const position = { epoch: "e", outputSeq: 0 };
   const screen = { cols: 60, rows: 24, cursor: { col: 2, row: 1 }, alternateScreen: false, historyLines: 0 };
   return judge({ lines, position, exact: true, ...screen }, profileNamed(name)).box?.typed;
@@ -21,6 +21,12 @@ test.each([
   ["one letter", `${MARK}> \u001b[39mr\u001b[4m\u200b`, "r\u200b"],
 ])("%s in Qwen's box is read for what it is", (_, row, expected) => {
   expect(typed("qwen", row)).toBe(expected);
+});
+
+test("a hint that a narrow pane wraps is no text", () => {
+  expect(typed("qwen", "> Type your message or", "  @path/to/file")).toBe("");
+  expect(typed("qwen", "> Type your message", "  or @path/to/file")).toBe("");
+  expect(typed("qwen", "> Type your message", "  to him")).toBe("Type your message\nto him");
 });
 
 test("what looks like a suggestion is a text to a program that makes none", () => {
