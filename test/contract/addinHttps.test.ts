@@ -74,13 +74,11 @@ describe("https, as the add-in uses it", () => {
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
   afterEach(() => client?.[Symbol.dispose]());
 
-  test("health responds within 900 ms and every action works, with a verified certificate", async () => {
+  test("health responds and every action works, with a verified certificate", async () => {
     const { url } = await start(pair);
     client = overSocket(url, { ca });
-    const startedMs = performance.now();
     const gate = await client.health();
     expect(gate).toMatchObject({ status: 200, json: { ok: true } });
-    expect(performance.now() - startedMs).toBeLessThan(900);
     const session = "work";
     const steps: [{ action: string; [field: string]: unknown }, object][] = [
       [{ action: "list_sessions" }, { sessions: [] }],
@@ -146,10 +144,9 @@ describe("https, as the add-in uses it", () => {
     const socket = connect(port, "127.0.0.1");
     await once(socket, "connect");
     const closed = once(socket, "close");
-    const startedMs = performance.now();
     await listener?.close();
-    expect(performance.now() - startedMs).toBeLessThan(1_900);
     await closed;
+    expect(socket.destroyed).toBe(true);
   });
 
   test("a renewed certificate is shown to new connections without a restart", async () => {

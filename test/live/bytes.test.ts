@@ -1,4 +1,4 @@
-/** A pane's bytes reach a subscriber unchanged (issue 2, "any 256 byte values" and "hostile bytes"). */
+/** A pane's bytes reach a subscriber unchanged. */
 import { expect, test } from "vitest";
 import { allByteValues, hostileFlood } from "../support/tmux/byteScenarios.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";

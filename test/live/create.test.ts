@@ -1,4 +1,4 @@
-/** Sessions are made as asked, literally, and their programs' ends are told (issue 2; docs/tmuxFacts.md 15, 23, 24, 34, 35). */
+/** Sessions are made as asked, literally, and their programs' ends are told (docs/tmuxFacts.md 15, 23, 24, 34, 35). */
 import { mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** tmux dies, stops or throws us out: callers are told, the server comes back, nothing is typed twice (issue 2). */
+/** tmux dies, stops or throws us out: callers are told, the server comes back, nothing is typed twice. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { callEverything, closing, nextState, ownHub, tmuxPid } from "../support/tmux/failureScenarios.ts";

@@ -1,4 +1,4 @@
-/** Nothing a pane prints or names itself reaches us as tmux's word (issue 2, "0 forged replies or events"). */
+/** Nothing a pane prints or names itself reaches us as tmux's word. */
 import { expect, test } from "vitest";
 import { forgery, numberReadingTransport } from "../support/tmux/forgeryScenario.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";

@@ -1,4 +1,4 @@
-/** The `TmuxServer` interface on a user's own tmux: every method, and what a guest refuses (issue 4). */
+/** The `TmuxServer` interface on a user's own tmux: every method, and what a guest refuses. */
 import { expect, test } from "vitest";
 import { isPaneId } from "../../protocol/ids.ts";
 import { eventually } from "../support/clock/eventually.ts";

@@ -1,4 +1,4 @@
-/** Text arrives byte for byte, whatever it is, and one job at a time (issue 2, "text of all kinds", "100 concurrent"). */
+/** Text arrives byte for byte, whatever it is, and one job at a time. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { typedBytes } from "../../daemon/panes/input/typedBytes.ts";
 import type { InputPart } from "../../daemon/tmux/io.ts";

@@ -1,4 +1,4 @@
-/** The inventory, folded from notifications, is what tmux lists, whoever changed it (issue 2, build 4). */
+/** The inventory, folded from notifications, is what tmux lists, whoever changed it. */
 import { expect, test } from "vitest";
 import type { ServerEvent } from "../../daemon/tmux/inventory.ts";
 import { eventually } from "../support/clock/eventually.ts";

@@ -1,4 +1,4 @@
-/** Exactly once across everything that can break between a pane and a reader (issue 4, "resume"). */
+/** Exactly once across everything that can break between a pane and a reader. */
 import { WebSocket } from "ws";
 import { expect, test, vi } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";

@@ -1,4 +1,4 @@
-/** `run` in real shells: output, status, marks that nobody sees (issue "run"). */
+/** `run` in real shells: output, status, marks that nobody sees. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

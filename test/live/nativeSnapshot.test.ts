@@ -1,5 +1,5 @@
 /**
- * A snapshot and the output after it, rebuilt in a terminal emulator, are tmux's own screen (issue 4). Sessions are
+ * A snapshot and the output after it, rebuilt in a terminal emulator, are tmux's own screen. Sessions are
  * random; the snapshot is taken at a random byte, in the middle of sequences and characters too.
  */
 import { expect, test } from "vitest";

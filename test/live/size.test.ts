@@ -1,4 +1,4 @@
-/** Panes come and go and leave nothing; when tmux has no room it says so and goes on (issue 2, "1,000 panes"). */
+/** Panes come and go and leave nothing; when tmux has no room it says so and goes on. */
 import { expect, test } from "vitest";
 import { ownedFixture, privateSocket } from "../support/tmux/ownedFixture.ts";
 import { churn, limitedTmux, manyPanes } from "../support/tmux/sizeScenarios.ts";

@@ -1,4 +1,4 @@
-/** What is wrong before anything runs is told in one line that says what to do (issue 2, "Bad input"). */
+/** What is wrong before anything runs is told in one line that says what to do. */
 import { once } from "node:events";
 import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";

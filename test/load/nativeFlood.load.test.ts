@@ -1,4 +1,4 @@
-/** 500 MB to a hashing subscriber while 20 others never read (issue 4): hash, memory, and another pane's echo. */
+/** 500 MB to a hashing subscriber while 20 others never read: hash, memory, and another pane's echo. */
 import { expect, test } from "vitest";
 import { flood } from "../support/daemon/nativeFlood.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";

@@ -1,4 +1,4 @@
-/** The long form of test/live/nativeSnapshot.test.ts: 1,000 random sessions (issue 4). */
+/** The long form of test/live/nativeSnapshot.test.ts: 1,000 random sessions. */
 import { expect, test } from "vitest";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { echoPane } from "../support/daemon/nativeEchoPane.ts";

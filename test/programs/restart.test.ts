@@ -1,4 +1,4 @@
-/** The daemon dies and comes back; two daemons on one socket (issue 2, "daemon killed with -9 mid-stream"). */
+/** The daemon dies and comes back; two daemons on one socket. */
 import { expect, test } from "vitest";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";

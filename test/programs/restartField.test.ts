@@ -1,4 +1,4 @@
-/** The daemon with everything on, ended in every way and started again (issue 13, "can always be started again"). */
+/** The daemon with everything on, ended in every way and started again. */
 import { describe, expect, test } from "vitest";
 import { restartField } from "../support/daemon/restartField.ts";
 

@@ -78,14 +78,12 @@ describe("serve", () => {
     for (const { stdout } of [stub, real, bare]) expect(stdout()).not.toContain("native");
   });
 
-  test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s ends it cleanly within two seconds", async (signal) => {
+  test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s ends it cleanly", async (signal) => {
     await using sandbox = cliSandbox();
     const daemon = await sandbox.serve();
     await sandbox.run(["new", "work"]);
-    const startedMs = performance.now();
     daemon.child.kill(signal);
     const { code, stderr } = await daemon.finished;
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
     expect(code).toBe(0);
     for (const line of stderr.trim().split("\n")) expect(JSON.parse(line)).toMatchObject({ level: "info" });
     expect(existsSync(sandbox.socketPath)).toBe(false);
@@ -105,10 +103,8 @@ describe("serve", () => {
     await eventually(async () =>
       /wait_active\S* 1\b/.test((await ask(metrics, bearer(sandbox), sandbox.socketPath)).text),
     );
-    const startedMs = performance.now();
     daemon.child.kill("SIGTERM");
     expect((await daemon.finished).code).toBe(0);
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
     expect((await waiting.finished).code).toBe(69);
     expect((await following.finished).code).toBe(69);
   });
