@@ -88,6 +88,7 @@ export class AgentChannel implements AsyncDisposable {
   readonly #socketPath: string;
   readonly #server: Server;
   readonly #waiters = new Waiters();
+  readonly #programs = new Set<Socket>();
   #program: Socket | undefined;
   #lastCommand = 0;
 
@@ -142,12 +143,13 @@ export class AgentChannel implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#program?.destroy();
+    for (const program of this.#programs) program.destroy();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 
   #accept(socket: Socket): void {
     this.#program = socket;
+    this.#programs.add(socket);
     let carry = "";
     socket.setEncoding("utf8");
     socket.on("error", () => undefined);
