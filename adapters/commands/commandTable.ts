@@ -26,7 +26,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   enableCommand,
   disableCommand,
   attachCommand,
-  ...Object.values(OPERATION_COMMANDS),
+  ...new Set(Object.values(OPERATION_COMMANDS)),
   followCommand,
   recCommand,
   playCommand,

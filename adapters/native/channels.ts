@@ -20,11 +20,16 @@ export class Channels {
   of(feed: PaneFeed): Channel {
     let channel = this.#channels.get(feed);
     if (channel === undefined) {
-      this.#last = this.#last === MAX_CHANNEL ? 1 : this.#last + 1;
-      const number = this.#last;
+      const number = this.next();
       channel = { number, encode: ({ from, bytes }) => encodeStreamFrame(number, from, bytes) };
       this.#channels.set(feed, channel);
     }
     return channel;
+  }
+
+  /** A number for a channel that is not of one of our feeds. */
+  next(): number {
+    this.#last = this.#last === MAX_CHANNEL ? 1 : this.#last + 1;
+    return this.#last;
   }
 }

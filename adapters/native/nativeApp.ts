@@ -32,7 +32,15 @@ export interface NativeAppOptions
     Partial<
       Pick<
         NativeContext,
-        "onDemand" | "readiness" | "delivery" | "recordings" | "agents" | "agentWork" | "messages" | "unconfigured"
+        | "onDemand"
+        | "readiness"
+        | "delivery"
+        | "recordings"
+        | "agents"
+        | "agentWork"
+        | "messages"
+        | "remote"
+        | "unconfigured"
       >
     > {
   readonly waits: NativeWaits;
@@ -99,6 +107,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     agents: options.agents,
     agentWork: options.agentWork,
     messages: options.messages,
+    remote: options.remote,
     unconfigured: options.unconfigured ?? new Set(),
     bounds: { stallMs: STREAM_STALL_MS, bufferBytes: STREAM_BUFFER_BYTES, ...options.streamBounds },
     open: new Set(),

@@ -5,6 +5,7 @@ import type { Feeds } from "../../daemon/panes/feeds.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
+import type { RemoteHosts } from "../remote/remoteHosts.ts";
 import type { OperationContext } from "../operations/operation.ts";
 import type { Channels } from "./channels.ts";
 import type { NativeMetrics } from "./nativeMetrics.ts";
@@ -19,6 +20,7 @@ export interface StreamBounds {
 }
 
 export interface NativeContext extends OperationContext {
+  readonly remote: RemoteHosts | undefined;
   readonly log: Log;
   readonly metrics: NativeMetrics;
   readonly channels: Channels;

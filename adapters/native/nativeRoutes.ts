@@ -23,6 +23,8 @@ import { findPaneOrAgent, findServer } from "../operations/findTargets.ts";
 import { streamStart } from "../operations/inputs.ts";
 import { nativeReadiness } from "../operations/outputs.ts";
 import { requireAgents } from "../operations/agentOperations.ts";
+import { hostEventResponse } from "../remote/hostStreams.ts";
+import type { RemoteHost } from "../remote/remoteHost.ts";
 import { perform } from "../operations/perform.ts";
 import { ReadinessStream, requireReadiness } from "../operations/readinessAsked.ts";
 import { recordingResponse } from "../operations/recordingOperations.ts";
@@ -126,6 +128,11 @@ function otherHandlers(
   return {
     follow: measured("follow", async (c) => {
       const { server: serverName = "", pane = "" } = c.req.param();
+      const theirs = context.remote?.find({ server: serverName, pane });
+      if (theirs !== undefined) {
+        const { server = "", pane: name = "" } = theirs.names;
+        return followElsewhere(context, c, theirs.host, ["panes", name, "stream"], server, lastEventId(c));
+      }
       await context.onDemand?.reach(serverName);
       const target = findPaneOrAgent(context, serverName, pane);
       const {
@@ -137,6 +144,9 @@ function otherHandlers(
     }),
     serverEvents: measured("serverEvents", async (c) => {
       const { server = "" } = c.req.param();
+      const theirs = context.remote?.find({ server });
+      if (theirs !== undefined)
+        return followElsewhere(context, c, theirs.host, ["events"], theirs.names.server, lastEventId(c));
       await context.onDemand?.reach(server);
       const found = findServer(servers, server);
       const { after, ...wishes } = parse(eventsQuerySchema, queryInput(eventsQuerySchema, c.req.query()));
@@ -258,6 +268,26 @@ function openEventStream(
     },
   });
   return alreadySent();
+}
+
+/** The same from another machine. @param path behind the server's @throws AppError as of the daemon there */
+function followElsewhere(
+  { clock, bounds, open, metrics }: NativeContext,
+  c: NativeHandlerContext,
+  host: RemoteHost,
+  path: readonly string[],
+  server: string | undefined,
+  lastEventId: string | undefined,
+): Promise<Response> {
+  return hostEventResponse(c, host, {
+    path: ["v1", "servers", server ?? "", ...path],
+    lastEventId,
+    clock,
+    open,
+    ...bounds,
+    last: closedEvent,
+    onStalled: () => metrics.streamsStalled.add(1, TRANSPORT),
+  });
 }
 
 /** A reader that falls behind catches up from the kept events, or is sent the whole tree again. */

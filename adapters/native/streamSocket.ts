@@ -25,6 +25,7 @@ import { nativeReadiness, nativeWaiting } from "../operations/outputs.ts";
 import type { NativeContext } from "./nativeContext.ts";
 import { ReadinessStream } from "../operations/readinessAsked.ts";
 import { streamStart } from "../operations/inputs.ts";
+import { HostSockets } from "../remote/hostSockets.ts";
 import { SocketCalls } from "./socketCalls.ts";
 import { SocketEvents } from "./socketEvents.ts";
 import { findPaneOrAgent } from "../operations/findTargets.ts";
@@ -52,6 +53,8 @@ export class StreamSocket {
   readonly #channels = new Map<number, Channel>();
   readonly #serverEvents: SocketEvents;
   readonly #calls: SocketCalls;
+  /** What other machines have. */
+  readonly #elsewhere: HostSockets | undefined;
   /** Requests without a response yet. */
   #underWay = 0;
   #isStopping = false;
@@ -59,6 +62,7 @@ export class StreamSocket {
     this.#isStopping = true;
     for (const { subscription } of this.#channels.values()) subscription?.finish(shuttingDown());
     this.#serverEvents.finish(shuttingDown());
+    this.#elsewhere?.finish(shuttingDown());
     this.#leaveWhenSettled();
   };
 
@@ -77,6 +81,15 @@ export class StreamSocket {
       room: () => this.#writer.room(),
       respond: (id, work, message) => this.#respond(id, work, message),
     });
+    if (context.remote !== undefined) {
+      this.#elsewhere = new HostSockets(context.remote, {
+        newChannel: () => context.channels.next(),
+        room: () => this.#writer.room(),
+        send: (message) => this.#send(message),
+        binary: (frame) => this.#writer.binary(frame),
+        fail: (id, error) => this.#fail(id, error),
+      });
+    }
     context.open.add(this.#stop);
   }
 
@@ -87,6 +100,8 @@ export class StreamSocket {
       const json = typeof data === "string" ? parseJsonText(data) : undefined;
       id = idOf(json);
       const request = parse(streamRequestSchema, json);
+      if (this.#isStopping) throw shuttingDown();
+      if (this.#elsewhere?.take(request) === true) return undefined;
       // Calls, input and sizes open their server themselves (`perform`).
       const opens = request.type === "subscribe" || request.type === "follow-events";
       const opening = opens ? this.#context.onDemand?.reach(request.server) : undefined;
@@ -106,6 +121,7 @@ export class StreamSocket {
     this.#writer.close();
     this.#serverEvents.close();
     this.#calls.close();
+    this.#elsewhere?.close();
     for (const channel of this.#channels.values()) endChannel(channel);
     this.#channels.clear();
   }
@@ -245,6 +261,7 @@ export class StreamSocket {
 
   #pump(): void {
     this.#serverEvents.pump();
+    this.#elsewhere?.pump();
     for (const { subscription, readiness } of this.#channels.values()) {
       readiness?.pump();
       subscription?.pump();

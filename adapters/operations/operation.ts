@@ -16,8 +16,9 @@ import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
+import type { NativeAddHost, NativeCheckedHost } from "../../protocol/api/nativeHosts.ts";
 import type { Frozen, NativeTreeResponse } from "../../protocol/api/nativeTree.ts";
-import type { OperationNames } from "../../protocol/api/operationRoutes.ts";
+import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Measure } from "./measure.ts";
@@ -31,6 +32,31 @@ export interface OnDemand {
   reach(server: string | undefined): Promise<void> | undefined;
   /** The name of the user's own tmux. */
   readonly usersServer: string;
+}
+
+export interface OperationRequest extends Call {
+  readonly names: OperationNames;
+  readonly input: unknown;
+  /** Names and input are already validated. */
+  readonly isChecked?: true | undefined;
+  /** The caller's id for the request. */
+  readonly requestId?: string | undefined;
+}
+
+/** Other machines: what is there has a name that ends in `@HOST`. */
+export interface Hosts {
+  /** Undefined: the request names nothing on another machine. @throws AppError NOT_FOUND, INVALID_ARGUMENT */
+  handOver(name: OperationName, request: OperationRequest): Promise<object> | undefined;
+  /** A list of what is here, with what the other machines have. */
+  withTheirs(name: OperationName, request: OperationRequest, here: object): object | Promise<object>;
+  /** As they are now; asking takes a bounded time. */
+  list(): Promise<readonly NativeCheckedHost[]>;
+  /** @throws AppError NOT_FOUND */
+  check(host: string, signal: AbortSignal | undefined): Promise<NativeCheckedHost>;
+  /** Remembers it, and connects. @throws AppError ALREADY_EXISTS, RESOURCE_LIMIT */
+  add(host: NativeAddHost, signal: AbortSignal | undefined): Promise<NativeCheckedHost>;
+  /** Nothing of it is left running here. @throws AppError NOT_FOUND */
+  remove(host: string): Promise<void>;
 }
 
 export interface OperationContext {
@@ -54,6 +80,8 @@ export interface OperationContext {
   readonly agentWork: AgentWork | undefined;
   /** Absent: messages to agents are refused. */
   readonly messages: AgentMessages | undefined;
+  /** Absent: this machine alone is served. */
+  readonly remote: Hosts | undefined;
   /** The panes in which a `run` is active, by server. */
   readonly running: WeakMap<TmuxServer, Set<PaneId>>;
   /** A server's tree, and the id of the last event it includes. */
@@ -73,11 +101,12 @@ export interface Targets {
   readonly session: OnServer & { readonly session: SessionInfo };
   readonly pane: OnServer & { readonly pane: PaneInfo };
   readonly recording: { readonly recording: RecordingInfo };
-  /** It runs, or has ended lately. */
   /** By name or path, found by the operation. */
   readonly worktree: { readonly worktree: string };
+  /** It runs, or has ended lately. */
   readonly agent: { readonly agent: RunningAgent; readonly agents: AgentDirectory };
   readonly message: { readonly message: string };
+  readonly host: { readonly host: string; readonly hosts: Hosts };
 }
 export type Scope = keyof Targets;
 
@@ -91,6 +120,7 @@ export const SCOPE_NAMES = {
   agent: ["agent"],
   worktree: ["worktree"],
   message: ["message"],
+  host: ["host"],
 } as const satisfies Readonly<Record<Scope, readonly (keyof OperationNames)[]>>;
 
 export interface Call {

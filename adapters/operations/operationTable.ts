@@ -5,6 +5,7 @@ import { agentStartOperations } from "./agentStartOperations.ts";
 import { agentMessageOperations } from "./agentMessageOperations.ts";
 import { agentOperations } from "./agentOperations.ts";
 import { deliveryOperations } from "./deliveryOperations.ts";
+import { hostOperations } from "./hostOperations.ts";
 import type { Operation } from "./operation.ts";
 import { paneOperations } from "./paneOperations.ts";
 import { recordingOperations } from "./recordingOperations.ts";
@@ -22,6 +23,7 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
   ...agentOperations,
   ...agentStartOperations,
   ...agentMessageOperations,
+  ...hostOperations,
 };
 
 /** @throws AppError INVALID_ARGUMENT */

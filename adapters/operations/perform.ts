@@ -4,25 +4,27 @@ import { parse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { requireAgents } from "./agentOperations.ts";
 import { findPaneOrAgent, findServer, findSession } from "./findTargets.ts";
-import { type Call, type OperationContext, type Scope, SCOPE_NAMES, type Targets } from "./operation.ts";
+import { requireHosts } from "./hostOperations.ts";
+import { type OperationContext, type OperationRequest, type Scope, SCOPE_NAMES, type Targets } from "./operation.ts";
 import { requireRecordings } from "./recordingOperations.ts";
 import { OPERATIONS } from "./operationTable.ts";
-
-interface OperationRequest extends Call {
-  readonly names: OperationNames;
-  readonly input: unknown;
-  /** Names and input are already validated. */
-  readonly isChecked?: true | undefined;
-  /** The caller's id for the request. */
-  readonly requestId?: string | undefined;
-}
 
 /** The operation's synchronous part runs in this turn. @throws AppError */
 export function perform(context: OperationContext, name: OperationName, request: OperationRequest): Promise<object> {
   const { names, input: given, isChecked = false } = request;
   const operation = OPERATIONS[name];
+  const { remote } = context;
   const work = () => {
     if (!isChecked) requireNames(operation.scope, names);
+    const theirs = remote?.handOver(name, request);
+    if (theirs !== undefined) return theirs;
+    const ours = here();
+    if (remote === undefined || operation.scope !== "daemon") return ours;
+    return ours instanceof Promise
+      ? ours.then((output) => remote.withTheirs(name, request, output))
+      : remote.withTheirs(name, request, ours);
+  };
+  const here = () => {
     const act = (isLate: boolean): object | Promise<object> => {
       const target = FIND[operation.scope](context, names);
       const input = isChecked ? given : parse(operation.input, given);
@@ -66,5 +68,6 @@ const FIND: { readonly [S in Scope]: (context: OperationContext, names: Operatio
   },
   worktree: (_context, { worktree = "" }) => ({ worktree }),
   message: (_context, { message = "" }) => ({ message }),
+  host: (context, { host = "" }) => ({ host, hosts: requireHosts(context) }),
   recording: (context, { recording = "" }) => ({ recording: requireRecordings(context).find(recording) }),
 };

@@ -4,6 +4,13 @@ import * as v from "valibot";
 export const described = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
   v.pipe(schema, v.description(text));
 
+/**
+ * The name of something that the daemon has: a server, an agent, a message. Where it is on another machine, the name ends in
+ * `@HOST`.
+ */
+export const named = <const Schema extends v.GenericSchema<string>>(schema: Schema, text: string) =>
+  v.pipe(schema, v.description(text), v.metadata({ isName: true }));
+
 /** A member that may be absent. */
 export const optional = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
   v.optional(described(schema, text));

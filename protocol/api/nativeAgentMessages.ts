@@ -3,7 +3,8 @@
  * Texts, last words and questions are foreign text.
  */
 import * as v from "valibot";
-import { count, described, filled, optional, whole } from "./described.ts";
+import { count, described, filled, named, optional, whole } from "./described.ts";
+import { unreachable } from "./nativeHosts.ts";
 import { chooseRequestSchema } from "./nativeDelivery.ts";
 import { agentSchema } from "./nativeAgents.ts";
 import { dialogSchema } from "./nativeReadiness.ts";
@@ -50,9 +51,9 @@ export const tellRequestSchema = v.strictObject({
 export type NativeTellRequest = v.InferInput<typeof tellRequestSchema>;
 
 export const messageSchema = v.object({
-  id: described(v.string(), "The message."),
-  agent: described(v.string(), "The id of the agent that it is for, and of no other."),
-  name: described(v.string(), "The agent's name when it was told."),
+  id: named(v.string(), "The message."),
+  agent: named(v.string(), "The id of the agent that it is for, and of no other."),
+  name: named(v.string(), "The agent's name when it was told."),
   text: described(v.string(), "The message."),
   when: described(v.picklist(["idle", "now"]), "As it was told."),
   outcome: described(
@@ -77,10 +78,11 @@ export type NativeTold = v.InferOutput<typeof tellResponseSchema>;
 
 export const messagesSchema = v.object({
   messages: described(v.array(messageSchema), "Those that wait, and those that ended lately; the oldest first."),
+  unreachable,
 });
 
 export const messagesRequestSchema = v.strictObject({
-  agent: optional(filled(128), "Only those to this agent: its name or id."),
+  agent: v.optional(named(filled(256), "Only those to this agent: its name or id.")),
 });
 
 const AGENT_WAIT_NAMES = ["ready", "asking", "done", "ended", "stalled"] as const;

@@ -1,6 +1,7 @@
 /** Starting agents, their worktrees, and bringing back what ran, in the native API (docs/contracts/native.md, "Agents"). */
 import * as v from "valibot";
-import { count, described, filled, optional, whole } from "./described.ts";
+import { count, described, filled, named, optional, whole } from "./described.ts";
+import { unreachable } from "./nativeHosts.ts";
 import { agentSchema } from "./nativeAgents.ts";
 import { dialogSchema } from "./nativeReadiness.ts";
 
@@ -26,7 +27,7 @@ export const startAgentSchema = v.strictObject({
   args: optional(v.pipe(v.array(v.string()), v.maxLength(MAX_ARGS)), "Its arguments."),
   cwd: optional(directory, "Where it runs: an absolute path; default: your home directory."),
   environment: optional(v.record(filled(256), v.string()), "Variables in addition to the server's."),
-  server: optional(filled(64), "The server's name; default: the daemon's own."),
+  server: v.optional(named(filled(128), "The server's name; default: the daemon's own.")),
   where: optional(
     v.variant("kind", [
       v.strictObject({
@@ -62,7 +63,7 @@ const orNull = <const Schema extends v.GenericSchema>(schema: Schema, text: stri
 
 export const agentStartedSchema = v.object({
   agent: orNull(agentSchema, "The agent; null if it never ran, or was not recognised."),
-  server: described(v.string(), "The server's name."),
+  server: named(v.string(), "The server's name."),
   session: orNull(v.string(), "Its session's name; null once its pane is closed."),
   window: orNull(v.string(), "Its window's id; null once its pane is closed."),
   pane: described(v.string(), "Its pane's id."),
@@ -93,7 +94,7 @@ export const agentStartedSchema = v.object({
 export type NativeAgentStarted = v.InferOutput<typeof agentStartedSchema>;
 
 const worktreeSchema = v.object({
-  name: described(v.string(), "Unique among the worktrees that the daemon has made."),
+  name: named(v.string(), "Unique among the worktrees that the daemon has made."),
   path: described(v.string(), "Its folder."),
   repository: described(v.string(), "The repository's own folder."),
   branch: described(v.string(), "Its branch."),
@@ -102,25 +103,28 @@ const worktreeSchema = v.object({
   uncommitted: count("Files that are changed or not tracked."),
   unpushed: count("Commits that no other branch, no tag and no remote has."),
   underWay: orNull(v.string(), "What was begun in it and not ended, such as a rebase."),
-  agents: described(v.array(v.string()), "Names of the agents that run in it."),
+  agents: v.array(named(v.string(), "The name of an agent that runs in it.")),
 });
 export type NativeWorktree = v.InferOutput<typeof worktreeSchema>;
-export const worktreesSchema = v.object({ worktrees: described(v.array(worktreeSchema), "Oldest first.") });
+export const worktreesSchema = v.object({
+  worktrees: described(v.array(worktreeSchema), "Oldest first."),
+  unreachable,
+});
 
 export const removedWorktreeSchema = v.object({
-  name: described(v.string(), "Its name."),
+  name: named(v.string(), "Its name."),
   path: described(v.string(), "The folder that was removed."),
   branch: described(v.string(), "Its branch."),
 });
 
 export const resumeAgentsSchema = v.strictObject({
   agents: optional(
-    v.pipe(v.array(filled(256)), v.minLength(1), v.maxLength(MAX_RESUMED)),
+    v.pipe(v.array(named(filled(256), "The name of an agent.")), v.minLength(1), v.maxLength(MAX_RESUMED)),
     "Names of agents that ran; default: none. Give either this or all.",
   ),
   all: optional(v.boolean(), "All that ran when their server ended."),
   plan: optional(v.boolean(), "Only say what would be done."),
-  server: optional(filled(64), "Only what ran on this server."),
+  server: v.optional(named(filled(128), "Only what ran on this server.")),
   timeoutMs: optional(whole(1, NATIVE_MAX_START_MS), "Until an agent is ready, in milliseconds; default 180000."),
 });
 export type NativeResumeAgents = v.InferInput<typeof resumeAgentsSchema>;
@@ -129,9 +133,9 @@ export const resumedAgentsSchema = v.object({
   agents: described(
     v.array(
       v.object({
-        name: described(v.string(), "The agent's name."),
+        name: named(v.string(), "The agent's name."),
         agent: described(v.string(), "Which agent it is."),
-        server: described(v.string(), "Its server's name."),
+        server: named(v.string(), "Its server's name."),
         session: described(v.string(), "The session that it ran in."),
         cwd: orNull(v.string(), "Where it ran."),
         sessionId: orNull(v.string(), "Its own id of its conversation."),

@@ -3,7 +3,8 @@
  * are foreign text.
  */
 import * as v from "valibot";
-import { described, filled, optional } from "./described.ts";
+import { described, filled, named, optional } from "./described.ts";
+import { unreachable } from "./nativeHosts.ts";
 import { dialogSchema } from "./nativeReadiness.ts";
 
 export const AGENT_STATE_NAMES = ["starting", "ready", "busy", "asking", "ended", "unknown"] as const;
@@ -14,8 +15,8 @@ const orNull = <const Schema extends v.GenericSchema>(schema: Schema, text: stri
   described(v.nullable(schema), text);
 
 export const agentSchema = v.object({
-  id: described(v.string(), "Identifies the agent's process; another process is another agent."),
-  name: described(v.string(), "Unique among the agents that run."),
+  id: named(v.string(), "Identifies the agent's process; another process is another agent."),
+  name: named(v.string(), "Unique among the agents that run."),
   agent: described(v.string(), "Which agent it is: a name from `tmuxwire profiles`."),
   version: orNull(v.string(), "Its program's version, such as `2.1.330`; null if unknown."),
   state: described(stateName, "What it is doing."),
@@ -33,19 +34,20 @@ export const agentSchema = v.object({
   cwd: orNull(v.string(), "Its working directory; null if unknown."),
   branch: orNull(v.string(), "The branch that is checked out there, or the commit; null outside a repository."),
   worktree: orNull(v.string(), "The worktree that was made for it."),
-  server: described(v.string(), "The server's name."),
+  server: named(v.string(), "The server's name."),
   session: orNull(v.string(), "The session's name; null once its pane is closed."),
   window: orNull(v.string(), "The window's id; null once its pane is closed."),
   pane: described(v.string(), "The pane's id."),
   pid: described(v.number(), "Its process."),
   sessionId: orNull(v.string(), "Its own id of its conversation, where it has said so."),
   startedBy: orNull(v.string(), "Who started it through the daemon, such as `api`."),
-  leader: orNull(v.string(), "The id of the agent whose teammate it is."),
+  leader: v.nullable(named(v.string(), "The id of the agent whose teammate it is.")),
 });
 export type NativeAgent = v.InferOutput<typeof agentSchema>;
 
 export const agentsSchema = v.object({
   agents: described(v.array(agentSchema), "In the order in which they appeared."),
+  unreachable,
 });
 
 export const renameAgentSchema = v.strictObject({
@@ -53,6 +55,6 @@ export const renameAgentSchema = v.strictObject({
 });
 
 export const agentsRequestSchema = v.strictObject({
-  server: optional(filled(128), "Only those on this server."),
+  server: v.optional(named(filled(128), "Only those on this server.")),
   state: optional(stateName, "Only those in this state."),
 });

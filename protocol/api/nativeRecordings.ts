@@ -1,7 +1,8 @@
 /** Recordings in the native API: the request that starts one, and the description of one (docs/contracts/native.md §13). */
 import * as v from "valibot";
 import { MAX_RECORDING_BYTES, MAX_RECORDING_SEC, MIN_RECORDING_BYTES } from "../limits.ts";
-import { described, optional, whole } from "./described.ts";
+import { described, named, optional, whole } from "./described.ts";
+import { unreachable } from "./nativeHosts.ts";
 
 export const startRecordingSchema = v.strictObject({
   version: optional(whole(2, 3), "The version of the asciicast format; default 2, which every player supports."),
@@ -18,8 +19,8 @@ export const startRecordingSchema = v.strictObject({
 export type NativeStartRecording = v.InferInput<typeof startRecordingSchema>;
 
 export const recordingSchema = v.object({
-  id: described(v.string(), "Its id, as used in paths."),
-  server: described(v.string(), "The server of its pane."),
+  id: named(v.string(), "Its id, as used in paths."),
+  server: named(v.string(), "The server of its pane."),
   pane: described(v.string(), "The recorded pane, such as %5."),
   path: described(v.string(), "The file, on the daemon's machine."),
   version: described(v.picklist([2, 3]), "The version of the asciicast format."),
@@ -40,4 +41,5 @@ export const recordingSchema = v.object({
 export type NativeRecording = v.InferOutput<typeof recordingSchema>;
 export const recordingsSchema = v.object({
   recordings: described(v.array(recordingSchema), "All recordings that the daemon has, oldest first."),
+  unreachable,
 });

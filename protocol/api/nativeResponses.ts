@@ -5,7 +5,8 @@
 import * as v from "valibot";
 import { ERROR_SURFACES, type ErrorCode } from "../errors.ts";
 import { readinessSchema } from "./nativeReadiness.ts";
-import { count, described, optional } from "./described.ts";
+import { count, described, named, optional } from "./described.ts";
+import { unreachable } from "./nativeHosts.ts";
 
 export type { NativeReadiness } from "./nativeReadiness.ts";
 
@@ -57,7 +58,7 @@ export const waiting = v.optional(
 export type NativeWaiting = NonNullable<v.InferOutput<typeof waiting>>;
 
 const serverSchema = v.object({
-  name: described(v.string(), "Its name in paths."),
+  name: named(v.string(), "Its name in paths."),
   kind: described(
     v.picklist(["owned", "guest", "stub"]),
     "The daemon's own server, the user's, or one in memory for tests.",
@@ -71,7 +72,7 @@ const serverSchema = v.object({
   waiting,
 });
 export type NativeServer = v.InferOutput<typeof serverSchema>;
-export const serversSchema = v.object({ servers: described(v.array(serverSchema), "All of them.") });
+export const serversSchema = v.object({ servers: described(v.array(serverSchema), "All of them."), unreachable });
 
 export const sessionSchema = v.object({
   id: described(v.string(), "Such as $0."),

@@ -76,7 +76,7 @@ const streamRequest = v.variant("type", [
   v.strictObject({ type: v.literal("unfollow-events"), id, server: v.string() }),
   v.strictObject({ type: v.literal("input"), id, ...ofPane, ...inputRequestSchema.entries }),
   v.strictObject({ type: v.literal("resize"), id, ...ofPane, ...sizeRequestSchema.entries }),
-  /** Any operation of the API by its `operationId`. `server`, `session`, `pane`, `recording` and `agent` name its target. */
+  /** Any operation of the API by its `operationId`. The other names say its target. */
   v.strictObject({
     type: v.literal("call"),
     id,
@@ -88,6 +88,7 @@ const streamRequest = v.variant("type", [
     agent: v.optional(v.string()),
     worktree: v.optional(v.string()),
     message: v.optional(v.string()),
+    host: v.optional(v.string()),
     /** Validated by the operation. */
     input: v.optional(v.unknown()),
     idempotencyKey: v.optional(v.string()),

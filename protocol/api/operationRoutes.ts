@@ -5,7 +5,7 @@
  */
 export interface OperationRoute {
   readonly method: "GET" | "POST" | "DELETE";
-  /** `:server`, `:session`, `:pane`, `:recording`, `:agent`, `:worktree` and `:message` are the names of the target. */
+  /** `:server`, `:session`, `:pane`, `:recording`, `:agent`, `:worktree`, `:message` and `:host` are the names of the target. */
   readonly path: string;
   /** The status of a success; default 200. */
   readonly status?: 201 | undefined;
@@ -44,6 +44,7 @@ export interface OperationNames {
   readonly agent?: string | undefined;
   readonly worktree?: string | undefined;
   readonly message?: string | undefined;
+  readonly host?: string | undefined;
 }
 
 const SERVER = "/v1/servers/:server";
@@ -90,6 +91,10 @@ export const OPERATION_ROUTES = {
   answerAgent: { method: "POST", path: `${AGENT}/answer` },
   interruptAgent: { method: "POST", path: `${AGENT}/interrupt` },
   endAgent: { method: "POST", path: `${AGENT}/end` },
+  listHosts: { method: "GET", path: "/v1/hosts" },
+  addHost: { method: "POST", path: "/v1/hosts", status: 201 },
+  showHost: { method: "GET", path: "/v1/hosts/:host" },
+  removeHost: { method: "DELETE", path: "/v1/hosts/:host" },
 } as const satisfies Readonly<Record<string, OperationRoute>>;
 
 export type OperationName = keyof typeof OPERATION_ROUTES;

@@ -229,6 +229,29 @@ const CASES: Readonly<Record<OperationName, readonly FaceCase[]>> = {
       command: ["end", "other", "--force", "--timeout", "1"],
     },
   ],
+  listHosts: [{ names: {}, input: {}, command: ["hosts"] }],
+  addHost: [
+    {
+      names: {},
+      input: { name: "box", destination: "ssh://me@box:2222", sshConfig: "/etc/ssh/config", program: "/opt/tmuxwire" },
+      command: "hosts add box ssh://me@box:2222 --ssh-config /etc/ssh/config --program /opt/tmuxwire".split(" "),
+    },
+    { names: {}, input: { name: "build", destination: "box" }, command: ["hosts", "add", "build", "box"] },
+    { names: {}, input: { name: "a@b", destination: "box" }, command: ["hosts", "add", "a@b", "box"] },
+    {
+      names: {},
+      input: { name: "box", destination: "-oProxyCommand=true" },
+      command: ["hosts", "add", "--", "box", "-oProxyCommand=true"],
+    },
+  ],
+  showHost: [
+    { names: { host: "build" }, input: {}, command: ["hosts", "show", "build"] },
+    { names: { host: "biuld" }, input: {}, command: ["hosts", "show", "biuld"] },
+  ],
+  removeHost: [
+    { names: { host: "build" }, input: {}, command: ["hosts", "rm", "build"] },
+    { names: { host: "box" }, input: {}, command: ["hosts", "rm", "box"] },
+  ],
   "new-window": [
     {
       names: SERVER,

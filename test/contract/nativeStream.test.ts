@@ -3,7 +3,7 @@ import { WebSocket } from "ws";
 import { describe, expect, test } from "vitest";
 import { createClient, type PaneEvent, TmuxwireError } from "../../adapters/client/client.ts";
 import type { NativeAppOptions } from "../../adapters/native/nativeApp.ts";
-import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
+import { isThroughHost, nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 import { Reader } from "../support/daemon/nativeReader.ts";
 
 async function withPane(options: Partial<NativeAppOptions> & { retainBytes?: number } = {}) {
@@ -145,7 +145,8 @@ describe.each(["sse", "websocket"] as const)("%s", (transport) => {
     expect(await reader.next()).toBeUndefined();
   });
 
-  test("a pending gap is declared before the daemon's stop", async () => {
+  // Of a gap that is pending on another machine, only the daemon there knows: whoever resumes hears of it.
+  test.skipIf(isThroughHost)("a pending gap is declared before the daemon's stop", async () => {
     await using api = await withPane({ retainBytes: 1_000 });
     const { epoch } = api.server.status();
     for (let line = 0; line < 40; line += 1) await api.type("x".repeat(99));

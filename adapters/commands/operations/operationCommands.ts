@@ -14,6 +14,7 @@ import {
   tellCommand,
 } from "./agentMessageCommands.ts";
 import { chooseCommand, clearCommand, interruptCommand, submitCommand } from "./deliveryCommands.ts";
+import { hostsCommand } from "./hostCommands.ts";
 import { lsCommand } from "./lsCommand.ts";
 import { LAYOUT_COMMANDS } from "./windowCommands.ts";
 import { panesCommand, serversCommand, sessionsCommand, showCommand, windowsCommand } from "./listCommands.ts";
@@ -68,4 +69,9 @@ export const OPERATION_COMMANDS: Readonly<Record<OperationName, CommandSpec>> = 
   answerAgent: answerCommand,
   interruptAgent: agentInterruptCommand,
   endAgent: endCommand,
+  // One command for what concerns hosts.
+  listHosts: hostsCommand,
+  addHost: hostsCommand,
+  showHost: hostsCommand,
+  removeHost: hostsCommand,
 };

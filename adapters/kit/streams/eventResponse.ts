@@ -17,8 +17,8 @@ interface EventResponseOptions extends Pick<SseOptions, "stallMs" | "bufferBytes
   readonly last?: (() => string) | undefined;
   /** The connection was cut because it took nothing. */
   readonly onStalled?: (() => void) | undefined;
-  /** What reads the events; `write` takes a whole frame. */
-  readonly read: (out: Pick<SseWriter, "room" | "write">) => EventReader;
+  /** What reads the events; `write` takes a whole frame, `end` is after the last one. */
+  readonly read: (out: Pick<SseWriter, "room" | "write" | "end">) => EventReader;
 }
 
 export function eventResponse(

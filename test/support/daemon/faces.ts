@@ -21,6 +21,11 @@ import { RecordingBook } from "../../../daemon/recordings/recordingBook.ts";
 import { StubServer } from "../../../daemon/servers/stub/stubServer.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../../protocol/errors.ts";
+import { expect } from "vitest";
+import { OPERATIONS } from "../../../adapters/operations/operationTable.ts";
+import { withNames } from "../../../adapters/remote/hostNames.ts";
+import type { RemoteHosts } from "../../../adapters/remote/remoteHosts.ts";
+import { deadHosts, nearFixture } from "./farHost.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { runCommand } from "../../../daemon/shell/runCommand.ts";
 import {
@@ -52,6 +57,7 @@ interface Scene {
   readonly delivery: Delivery;
   readonly recordings: RecordingBook;
   readonly agents: AgentDirectory;
+  readonly remote: RemoteHosts;
 }
 type Face = (scene: Scene, name: OperationName, each: FaceCase) => Promise<Outcome>;
 
@@ -60,7 +66,11 @@ const outcomeOf = (answer: object): Outcome =>
   "error" in answer ? failed(answer.error as { code: string; message: string }) : { output: answer };
 
 export const FACES: Readonly<Record<string, Face>> = {
-  "in process": async ({ server, delivery, recordings, agents, api }, name, { names, input, idempotencyKey }) => {
+  "in process": async (
+    { server, delivery, recordings, agents, api, remote },
+    name,
+    { names, input, idempotencyKey },
+  ) => {
     const context = {
       servers: new Map([["main", server]]),
       waits: api.waits,
@@ -73,6 +83,7 @@ export const FACES: Readonly<Record<string, Face>> = {
       agents,
       agentWork: workOf(server),
       messages: MESSAGES,
+      remote,
       running: new WeakMap(),
       // Made for streams: the tree itself is the server's.
       treeOf: () => ({ id: "epoch:0", state: server.status().state, ...server.layout.tree() }),
@@ -115,6 +126,8 @@ export const FACES: Readonly<Record<string, Face>> = {
         (output) => ({ output }),
         (error: unknown) => failed(error as TmuxwireError),
       ),
+  "another host over HTTP": async (scene, name, each) => throughHost(scene, name, each, FACES["HTTP"]!),
+  "another host over a WebSocket": async (scene, name, each) => throughHost(scene, name, each, FACES["WebSocket"]!),
   "command line": async ({ api }, _name, { command }) => {
     const home = mkdtempSync(join(tmpdir(), "tw-face-"));
     try {
@@ -128,6 +141,28 @@ export const FACES: Readonly<Record<string, Face>> = {
     }
   },
 };
+
+/** The same through a daemon for which this one is on another machine; what names nothing there is asked for here. */
+async function throughHost(scene: Scene, name: OperationName, each: FaceCase, face: Face): Promise<Outcome> {
+  await using near = await nearFixture(scene.api.port);
+  const there = (text: string): string => `${text}@far`;
+  const names = Object.fromEntries(
+    Object.entries(each.names).map(([key, text]: [string, string]) => [
+      key,
+      key === "pane" || key === "session" || key === "host" ? text : there(text),
+    ]),
+  );
+  const given = name === "startAgent" ? { server: "main", ...each.input } : each.input;
+  const input = withNames(OPERATIONS[name].input, given, there) as FaceCase["input"];
+  if (near.remote.find(names, name, input) === undefined) return face(scene, name, each);
+  const outcome = await face({ ...scene, api: near }, name, { ...each, names, input });
+  if (!("output" in outcome)) return outcome;
+  const here = (text: string): string => {
+    expect(text).toMatch(/@far$/);
+    return text.slice(0, -"@far".length);
+  };
+  return { output: withNames(OPERATIONS[name].output, outcome.output, here) };
+}
 
 /** `run` looks at a screen until its time is over: how often that is depends on the machine. */
 function askedOnce(reached: readonly unknown[]): readonly unknown[] {
@@ -160,14 +195,16 @@ export async function throughFace(
     log: silentLog,
   });
   const agents = fakeAgents(server);
+  const remote = deadHosts();
   await using api = await nativeFixture(server, {
     delivery,
     recordings,
     agents,
     agentWork: workOf(server),
     messages: MESSAGES,
+    remote,
   });
-  const outcome = await face({ api, server, delivery, recordings, agents }, name, each);
+  const outcome = await face({ api, server, delivery, recordings, agents, remote }, name, each);
   await recordings.close();
   rmSync(folder, { recursive: true, force: true });
   return { outcome: steady(outcome, stub) as Outcome, reached: askedOnce(reached) };
@@ -298,10 +335,12 @@ function recorded<Thing extends object>(thing: Thing, calls: unknown[]): Thing {
   });
 }
 
+const isMadeUp = (key: unknown): boolean => /^[\da-f-]{36}$/.test(String(key));
+
 const comparable = (given: unknown): unknown =>
   JSON.parse(
     JSON.stringify(given ?? null, (name, value: unknown) =>
-      name === "signal" || name === "server" ? undefined : value,
+      name === "signal" || name === "server" || (name === "idempotencyKey" && isMadeUp(value)) ? undefined : value,
     ),
   );
 
@@ -309,6 +348,8 @@ const comparable = (given: unknown): unknown =>
 function steady(outcome: Outcome, stub: StubServer): unknown {
   const text = JSON.stringify(outcome)
     .replaceAll(stub.status().epoch, "EPOCH")
+    // A call to another machine gets a key, so that it can be repeated.
+    .replaceAll(/,?\\?"idempotencyKey\\?":\\?"[\da-f-]{36}\\?"/g, "")
     .replaceAll(/"elapsedMs":[\d.]+/g, '"elapsedMs":0')
     .replaceAll(/"durationMs":[\d.]+/g, '"durationMs":0')
     .replaceAll(/"path":"[^"]*"/g, '"path":"PATH"')

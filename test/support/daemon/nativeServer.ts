@@ -1,6 +1,9 @@
 /** The native API over a server, on a listener of its own: everything that stands between a socket and tmux. */
 import { createNativeApp, type NativeApp, type NativeAppOptions } from "../../../adapters/native/nativeApp.ts";
 import { listen } from "../../../adapters/kit/listeners/listen.ts";
+import type { AgentDirectory } from "../../../adapters/agents/running/agentDirectory.ts";
+import { RemoteHosts } from "../../../adapters/remote/remoteHosts.ts";
+import { cutLink } from "./cutLink.ts";
 import { silentLog } from "../../../bench/silentLog.ts";
 import { StubServer } from "../../../daemon/servers/stub/stubServer.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
@@ -24,10 +27,21 @@ export interface NativeAnswer {
   readonly json: Record<string, unknown>;
 }
 
-export async function nativeFixture(
+/** The project `host` runs: there is another daemon between a test and the servers. */
+export const isThroughHost = process.env["THROUGH_HOST"] === "1";
+
+export function nativeFixture(
   server: TmuxServer,
   options: Partial<NativeAppOptions> = {},
   port = 0,
+): Promise<NativeFixture> {
+  return isThroughHost ? throughHost(server, options, port) : directFixture(server, options, port);
+}
+
+async function directFixture(
+  server: TmuxServer,
+  options: Partial<NativeAppOptions>,
+  port: number,
 ): Promise<NativeFixture> {
   const servers = new Map([["main", server]]);
   const waits = new WaitManager({ clock: systemClock });
@@ -50,6 +64,50 @@ export async function nativeFixture(
       native.close();
       waits.close();
       await listener.close();
+    },
+  };
+}
+
+/** What is on the server is there; who may ask, and for how long a reader may stall, is of the daemon that is asked. */
+async function throughHost(
+  server: TmuxServer,
+  { token, hosts, origins, peers, mounts, ...rest }: Partial<NativeAppOptions>,
+  port: number,
+): Promise<NativeFixture> {
+  const far = await directFixture(server, rest, 0);
+  const link = await cutLink(far.port);
+  const { clock = systemClock, log = silentLog, streamBounds, version } = rest;
+  const servers = new Map<string, TmuxServer>();
+  const host = { name: "far", destination: "far.example" };
+  const remote = new RemoteHosts({ servers, hosts: [host], link: () => link, save: () => undefined, clock });
+  const waits = new WaitManager({ clock });
+  // It has none of its own.
+  const agents = {
+    agents: () => [],
+    running: () => undefined,
+    refresh: async () => undefined,
+  } as unknown as AgentDirectory;
+  const guarded = { token, hosts, origins, peers, mounts, streamBounds, version };
+  const native = createNativeApp({ ...guarded, servers, waits, clock, log, remote, agents });
+  const { fetch } = native.app;
+  const listener = await listen({ fetch, host: "127.0.0.1", port, websocket: native.websocket, clock: systemClock });
+  return {
+    ...far,
+    url: listener.url,
+    port: listener.port,
+    native,
+    call: async (method, path, body, headers = {}) => {
+      if (path === "/readyz") return far.call(method, path, body, headers);
+      const answer = await callJson(listener.url, method, path, body, headers);
+      // What is counted of a server is counted there.
+      return path === "/metrics" ? { ...answer, text: answer.text + (await far.call(method, path)).text } : answer;
+    },
+    [Symbol.asyncDispose]: async () => {
+      native.close();
+      waits.close();
+      await listener.close();
+      await remote.close();
+      await far[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,0 +1,105 @@
+/** `tmuxwire hosts`: the other machines whose tmux servers are served from here. */
+import type { NativeCheckedHost } from "../../../protocol/api/nativeHosts.ts";
+import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
+import { AppError, ERROR_SURFACES } from "../../../protocol/errors.ts";
+import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
+import { usageError } from "../../cli/parseCommand.ts";
+import { printable } from "../../cli/textTable.ts";
+import { CLIENT_OPTIONS, connect } from "../connection/clientConnection.ts";
+import { memberOptions } from "./operationCommand.ts";
+import { timeText } from "./waitingText.ts";
+
+const ACTIONS = ["list", "add", "show", "rm"] as const;
+type Action = (typeof ACTIONS)[number];
+const OPERATION: Readonly<Record<Action, OperationName>> = {
+  list: "listHosts",
+  add: "addHost",
+  show: "showHost",
+  rm: "removeHost",
+};
+/** How many words each takes after itself. */
+const WORDS: Readonly<Record<Action, readonly string[]>> = {
+  list: [],
+  add: ["NAME", "DEST"],
+  show: ["NAME"],
+  rm: ["NAME"],
+};
+const ADD_OPTIONS = [
+  ...memberOptions("addHost", ["sshConfig", "program"], {
+    sshConfig: { name: "ssh-config", value: "FILE", complete: "file" },
+    program: { value: "PATH" },
+  }).values(),
+];
+
+export const hostsCommand: CommandSpec = {
+  name: "hosts",
+  summary: "serve the tmux servers of other machines, over ssh",
+  details: [
+    "A server of a host is named SERVER@HOST wherever a server is named, an agent AGENT@HOST. On the host runs a tmuxwire of " +
+      "its own, which is started when it is first needed. The system's ssh connects, with your configuration and keys; it " +
+      "never asks anything: connect once by hand if it has to.",
+    "add and show exit with 69 while the host cannot be used, and say what to do.",
+  ],
+  positionals: [
+    { name: "ACTION", description: "what to do", choices: ACTIONS, optional: true },
+    { name: "NAME", description: "the host's name here", optional: true },
+    {
+      name: "DEST",
+      description: "what ssh connects to: build, me@build.example, ssh://me@build.example:2222",
+      optional: true,
+    },
+  ],
+  options: [...ADD_OPTIONS, ...CLIENT_OPTIONS.filter(({ name }) => name !== "server")],
+  examples: [
+    { line: "tmuxwire hosts add build me@build.example", does: "connects, and says what it found" },
+    { line: "tmuxwire hosts", does: "each with its state and what runs there" },
+    { line: "tmuxwire ls --server main@build", does: "the daemon's own server there" },
+    { line: "tmuxwire hosts rm build", does: "what runs there goes on" },
+  ],
+  run: async (call) => {
+    const { io, options } = call;
+    const [action = "list", ...words] = call.positionals as [Action?, ...string[]];
+    const wanted = WORDS[action];
+    if (words.length !== wanted.length) {
+      throw usageError(
+        words.length < wanted.length ? `missing ${wanted[words.length]}` : `unexpected ${JSON.stringify(words.at(-1))}`,
+      );
+    }
+    const [name = "", destination = ""] = words;
+    const input = action === "add" ? { name, destination, ...optionsOf(call) } : {};
+    const names = action === "show" || action === "rm" ? { host: name } : {};
+    const client = await connect(call);
+    const output = await client.perform<object>(OPERATION[action], names, input, { signal: io.signal });
+    const hosts = "hosts" in output ? (output.hosts as readonly NativeCheckedHost[]) : [output as NativeCheckedHost];
+    if (options.flag("json")) await io.out(`${JSON.stringify(output)}\n`);
+    else if (action !== "rm") await io.out(hosts.map((host) => `${line(host)}\n`).join(""));
+    const isUsable = action === "list" || action === "rm" || hosts.every(({ state }) => state === "connected");
+    return isUsable ? 0 : ERROR_SURFACES.CONNECTION_LOST.exitCode;
+  },
+};
+
+function optionsOf({ options, positionals: [action] }: CommandCall): object {
+  const given = ADD_OPTIONS.flatMap(({ name }) =>
+    options.text(name) === undefined ? [] : [[name, options.text(name)] as const],
+  );
+  if (given.length > 0 && action !== "add")
+    throw new AppError("INVALID_ARGUMENT", `--${given[0]![0]} belongs to \`hosts add\``);
+  const { "ssh-config": sshConfig, ...rest } = Object.fromEntries(given) as Readonly<Record<string, string>>;
+  return { ...rest, ...(sshConfig === undefined ? {} : { sshConfig }) };
+}
+
+/** `build: connected, 14 ms, tmux 3.5a, 3 servers, 9 agents`. */
+function line({ name, state, sinceUnixMs, why, roundTripMs, tmuxVersion, servers, agents }: NativeCheckedHost): string {
+  const words =
+    state === "connected"
+      ? [
+          roundTripMs === null ? "does not respond" : `${roundTripMs} ms`,
+          `tmux ${tmuxVersion ?? "unknown"}`,
+          ...(servers === null ? [] : [counted(servers, "server")]),
+          ...(agents === null ? [] : [counted(agents, "agent")]),
+        ]
+      : [`since ${timeText(sinceUnixMs)}`, ...(why === null ? [] : [why])];
+  return printable(`${name}: ${[state, ...words].join(", ")}`);
+}
+
+const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;

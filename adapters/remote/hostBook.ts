@@ -1,0 +1,33 @@
+/** Which machines are served: a private file (`hosts.json` in the state directory), read at the start, replaced at a change. */
+import * as v from "valibot";
+import { readPrivate, replacePrivate } from "../../daemon/ops/privateFiles.ts";
+import { addHostSchema } from "../../protocol/api/nativeHosts.ts";
+import { AppError } from "../../protocol/errors.ts";
+
+/** What a machine is called here, and how ssh gets there. */
+export type HostRecord = v.InferOutput<typeof addHostSchema>;
+
+/** Higher numbers are of later versions. */
+const VERSION = 1;
+const MAX_BYTES = 1_048_576;
+export const MAX_HOSTS = 200;
+
+const fileSchema = v.object({
+  version: v.literal(VERSION),
+  hosts: v.pipe(v.array(addHostSchema), v.maxLength(MAX_HOSTS)),
+});
+
+/** @throws AppError CONFIGURATION_INVALID; the file stays as it is */
+export function readHosts(path: string): readonly HostRecord[] {
+  const found = readPrivate(path, { maxBytes: MAX_BYTES });
+  if (found === undefined) return [];
+  try {
+    return v.parse(fileSchema, JSON.parse(found.text ?? "")).hosts;
+  } catch (error) {
+    const message = `${path} is not a list of hosts of this version; move it away, and add them again with \`tmuxwire hosts add\``;
+    throw new AppError("CONFIGURATION_INVALID", message, { cause: error });
+  }
+}
+
+export const writeHosts = (path: string, hosts: readonly HostRecord[]): void =>
+  replacePrivate(path, `${JSON.stringify({ version: VERSION, hosts }, undefined, 2)}\n`);

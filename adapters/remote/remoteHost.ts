@@ -1,0 +1,188 @@
+/** One other machine: requests to its daemon over the link. */
+import type { Clock } from "../../daemon/time/clock.ts";
+import { within } from "../../daemon/time/within.ts";
+import type { HostState, NativeCheckedHost, NativeHost } from "../../protocol/api/nativeHosts.ts";
+import {
+  OPERATION_ROUTES,
+  type OperationName,
+  type OperationNames,
+  type OperationRoute,
+} from "../../protocol/api/operationRoutes.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { HttpCaller, TmuxwireError } from "../client/clientHttp.ts";
+import { runAndListen } from "../client/clientRun.ts";
+import { OPERATIONS } from "../operations/operationTable.ts";
+import type { Call } from "../operations/operation.ts";
+import { unixFetch } from "../serving/unixFetch.ts";
+import type { HostRecord } from "./hostBook.ts";
+import { nameOn, withNames } from "./hostNames.ts";
+
+/** The connection to a machine's daemon. */
+export interface Link {
+  readonly state: {
+    readonly kind: HostState | "idle";
+    readonly sinceUnixMs: number;
+    readonly message?: string | undefined;
+    readonly found?: { readonly version: string; readonly tmux: string | null } | undefined;
+  };
+  /** Of the daemon there; known once it is connected. */
+  readonly token: string | undefined;
+  /** A unix socket that leads to the daemon there. @throws AppError CONNECTION_LOST and others: nothing leads there now */
+  socketPath(signal?: AbortSignal): Promise<string>;
+  /** Calls back at each change of `state`. */
+  subscribe(listener: () => void): () => void;
+  /** Ends the connection; nothing of it is left running. */
+  close(): Promise<void>;
+}
+
+/** A machine that takes longer is not waited for by what asks all of them. */
+const ASKED_WITHIN_MS = 1_000;
+/** How long a call that may be repeated is, after its connection was lost. */
+const REPEAT_WITHIN_MS = 60_000;
+
+export class RemoteHost {
+  readonly record: HostRecord;
+  readonly link: Link;
+  readonly #clock: Clock;
+  #http: { readonly socketPath: string; readonly token: string | undefined; readonly caller: HttpCaller } | undefined;
+  /** It owes a response since it was last asked with the others. */
+  #isLate = false;
+
+  constructor(record: HostRecord, link: Link, clock: Clock) {
+    this.record = record;
+    this.link = link;
+    this.#clock = clock;
+    // Connections to the socket of an earlier link end with it.
+    link.subscribe(() => {
+      if (link.state.kind !== "connected") this.#http = undefined;
+    });
+  }
+
+  get name(): string {
+    return this.record.name;
+  }
+
+  /** Waits for a connection that is being made. @throws AppError CONNECTION_LOST and others: nothing was sent */
+  async http(signal?: AbortSignal): Promise<HttpCaller> {
+    const socketPath = await this.link.socketPath(signal);
+    const { token } = this.link;
+    if (this.#http?.socketPath !== socketPath || this.#http.token !== token) {
+      const caller = new HttpCaller({ url: "http://localhost", token, fetch: unixFetch(socketPath) });
+      this.#http = { socketPath, token, caller };
+    }
+    return this.#http.caller;
+  }
+
+  /**
+   * Performs an operation there. A call that changes nothing, or is done once per key, is repeated when the connection is
+   * lost; any other may have been done: `details.delivery` is `indeterminate`.
+   * @throws AppError
+   */
+  async perform(name: OperationName, names: OperationNames, input: unknown, call: Call): Promise<object> {
+    const { idempotent = false, output } = OPERATIONS[name];
+    const idempotencyKey = idempotent ? (call.idempotencyKey ?? crypto.randomUUID()) : undefined;
+    let untilMs: number | undefined;
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop -- the next try follows the one before
+      const http = await this.http(call.signal);
+      try {
+        // oxlint-disable-next-line no-await-in-loop
+        const sent = await this.#send(http, name, names, input, { ...call, idempotencyKey });
+        return withNames(output, sent, (each) => nameOn(this.name, each)) as object;
+      } catch (error) {
+        call.signal?.throwIfAborted();
+        const isLost = error instanceof TmuxwireError && error.code === "DAEMON_UNREACHABLE";
+        if (!isLost) throw asAppError(error);
+        const nowMs = this.#clock.nowMs();
+        untilMs ??= nowMs + REPEAT_WITHIN_MS;
+        if (!mayRepeat(name) || nowMs >= untilMs) throw this.lost(isReading(name) ? undefined : "indeterminate");
+      }
+    }
+  }
+
+  /** Undefined if it does not respond in time, or is not connected. */
+  async ask(name: OperationName, input: unknown): Promise<object | undefined> {
+    if (this.link.state.kind !== "connected") return undefined;
+    const asked = this.perform(name, {}, input, {}).then(
+      (output) => {
+        this.#isLate = false;
+        return output;
+      },
+      () => undefined,
+    );
+    return within<object | undefined>(this.#clock, this.#isLate ? 0 : ASKED_WITHIN_MS, undefined, (done) => {
+      this.#isLate = true;
+      void asked.then(done);
+    });
+  }
+
+  /** As it is now. */
+  async check(): Promise<NativeCheckedHost> {
+    const startMs = this.#clock.nowMs();
+    const servers = (await this.ask("listServers", {})) as { readonly servers: readonly unknown[] } | undefined;
+    const roundTripMs = servers === undefined ? null : Math.round(this.#clock.nowMs() - startMs);
+    const agents = (await this.ask("listAgents", {})) as { readonly agents: readonly unknown[] } | undefined;
+    return {
+      ...this.describe(),
+      roundTripMs,
+      servers: servers?.servers.length ?? null,
+      agents: agents?.agents.length ?? null,
+    };
+  }
+
+  describe(): NativeHost {
+    const { name, destination, sshConfig = null, program = null } = this.record;
+    const { kind, sinceUnixMs, message, found } = this.link.state;
+    return {
+      name,
+      destination,
+      sshConfig,
+      program,
+      state: kind === "idle" ? "connecting" : kind,
+      sinceUnixMs,
+      why: kind === "connected" ? null : (message ?? "it is being connected"),
+      version: found?.version ?? null,
+      tmuxVersion: found?.tmux ?? null,
+    };
+  }
+
+  /** @param delivery what is known of the request that was under way */
+  lost(delivery?: "indeterminate"): AppError {
+    return new AppError(
+      "CONNECTION_LOST",
+      `the connection to host ${JSON.stringify(this.name)} was lost; run \`tmuxwire hosts\``,
+      {
+        details: { host: this.name, ...(delivery === undefined ? {} : { delivery }) },
+      },
+    );
+  }
+
+  #send(http: HttpCaller, name: OperationName, names: OperationNames, input: unknown, call: Call): Promise<object> {
+    const { signal, idempotencyKey, onOutput, onTyped } = call;
+    if (name === "run" && onOutput !== undefined) {
+      const { server = "", pane = "" } = names;
+      return runAndListen(
+        http,
+        { server, pane },
+        input as Parameters<typeof runAndListen>[2],
+        { onOutput, onTyped },
+        signal,
+      );
+    }
+    return http.perform<object>(name, names, input as object, { signal, idempotencyKey });
+  }
+}
+
+function isReading(name: OperationName): boolean {
+  const { method }: OperationRoute = OPERATION_ROUTES[name];
+  return method === "GET";
+}
+
+/** Whether it does no more when it is sent twice. */
+export const mayRepeat = (name: OperationName): boolean => isReading(name) || OPERATIONS[name].idempotent === true;
+
+/** What the daemon there responded, as ours. */
+export const asAppError = (error: unknown): unknown =>
+  error instanceof TmuxwireError
+    ? new AppError(error.code, error.message, { details: error.details, cause: error })
+    : error;

@@ -1,0 +1,192 @@
+/**
+ * The other machines: a request that names something of theirs (`main@build`) is handed over to the daemon beside it, which
+ * keeps what has to be next to a pane: positions, idempotency, the program that is addressed, waits. Nothing of that is
+ * repeated here, so every guarantee is that of the daemon there.
+ */
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
+import type { NativeCheckedHost } from "../../protocol/api/nativeHosts.ts";
+import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
+import { parse } from "../../protocol/api/parse.ts";
+import { AppError, shuttingDown } from "../../protocol/errors.ts";
+import { nearestName } from "../../protocol/text/nearestName.ts";
+import type { Hosts, OperationRequest } from "../operations/operation.ts";
+import { OPERATIONS } from "../operations/operationTable.ts";
+import { type HostRecord, MAX_HOSTS } from "./hostBook.ts";
+import { splitName, withNames } from "./hostNames.ts";
+import { type Link, RemoteHost } from "./remoteHost.ts";
+
+interface RemoteHostsOptions {
+  /** Those of this machine; their names have precedence. */
+  readonly servers: ReadonlyMap<string, TmuxServer>;
+  readonly hosts: readonly HostRecord[];
+  readonly link: (host: HostRecord) => Link;
+  /** Keeps the list. */
+  readonly save: (hosts: readonly HostRecord[]) => void;
+  readonly clock: Clock;
+}
+
+interface Theirs {
+  readonly host: RemoteHost;
+  /** As they are called there. */
+  readonly names: OperationNames;
+  readonly input: unknown;
+}
+
+/** Lists of what all machines have, and the member that holds it. */
+const LISTS: Readonly<Partial<Record<OperationName, string>>> = {
+  listServers: "servers",
+  listAgents: "agents",
+  listMessages: "messages",
+  listRecordings: "recordings",
+  listWorktrees: "worktrees",
+};
+
+export class RemoteHosts implements Hosts {
+  readonly #options: RemoteHostsOptions;
+  readonly #hosts = new Map<string, RemoteHost>();
+  #isClosed = false;
+
+  constructor(options: RemoteHostsOptions) {
+    this.#options = options;
+    for (const record of options.hosts) this.#open(record);
+  }
+
+  /**
+   * The machine that has what is named, if it is another one.
+   * @param operation whose input it is @throws AppError NOT_FOUND, INVALID_ARGUMENT
+   */
+  find(given: OperationNames, operation?: OperationName, wanted?: unknown): Theirs | undefined {
+    const found = new Set<RemoteHost>();
+    const names = this.#stripped(given, found);
+    const input =
+      operation === undefined
+        ? wanted
+        : withNames(OPERATIONS[operation].input, wanted, (each) => this.#strip(each, found));
+    const [host, other] = found;
+    if (host === undefined) return undefined;
+    if (other === undefined) return { host, names, input };
+    throw new AppError("INVALID_ARGUMENT", `one request cannot be for ${host.name} and for ${other.name}; send two`);
+  }
+
+  handOver(name: OperationName, request: OperationRequest): Promise<object> | undefined {
+    const theirs = this.find(request.names, name, request.input);
+    // In a query, what is wrong might look right.
+    if (theirs !== undefined && request.isChecked !== true) parse(OPERATIONS[name].input, request.input);
+    return theirs?.host.perform(name, theirs.names, theirs.input, request);
+  }
+
+  async withTheirs(name: OperationName, { input }: OperationRequest, here: object): Promise<object> {
+    const list = LISTS[name];
+    if (list === undefined || this.#hosts.size === 0 || isFiltered(input)) return here;
+    const hosts = this.#sorted();
+    const answers = await Promise.all(hosts.map((host) => host.ask(name, input)));
+    const all = [here, ...answers].flatMap(
+      (answer) => (answer as Record<string, readonly unknown[]> | undefined)?.[list] ?? [],
+    );
+    const unreachable = hosts.flatMap((host, at) => (answers[at] === undefined ? [host.name] : []));
+    return { ...here, [list]: all, ...(unreachable.length === 0 ? {} : { unreachable }) };
+  }
+
+  list(): Promise<readonly NativeCheckedHost[]> {
+    return Promise.all(this.#sorted().map((host) => host.check()));
+  }
+
+  async check(name: string, signal: AbortSignal | undefined): Promise<NativeCheckedHost> {
+    const host = this.#host(name);
+    await connected(host, signal);
+    return host.check();
+  }
+
+  async add(record: HostRecord, signal: AbortSignal | undefined): Promise<NativeCheckedHost> {
+    if (this.#isClosed) throw shuttingDown();
+    const { name } = record;
+    if (this.#hosts.has(name)) {
+      throw new AppError(
+        "ALREADY_EXISTS",
+        `there is a host ${JSON.stringify(name)} already; remove it with \`tmuxwire hosts rm ${name}\``,
+      );
+    }
+    if (this.#hosts.size >= MAX_HOSTS) {
+      throw new AppError(
+        "RESOURCE_LIMIT",
+        `${MAX_HOSTS} hosts are served at most; remove one with \`tmuxwire hosts rm NAME\``,
+      );
+    }
+    this.#options.save([...this.#records(), record]);
+    const host = this.#open(record);
+    await connected(host, signal);
+    return host.check();
+  }
+
+  async remove(name: string): Promise<void> {
+    const host = this.#host(name);
+    this.#options.save(this.#records().filter((record) => record.name !== name));
+    this.#hosts.delete(name);
+    await host.link.close();
+  }
+
+  /** Ends every connection. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#hosts.values()].map((host) => host.link.close()));
+  }
+
+  #open(record: HostRecord): RemoteHost {
+    const host = new RemoteHost(record, this.#options.link(record), this.#options.clock);
+    this.#hosts.set(record.name, host);
+    return host;
+  }
+
+  #records(): HostRecord[] {
+    return [...this.#hosts.values()].map(({ record }) => record);
+  }
+
+  #sorted(): RemoteHost[] {
+    return [...this.#hosts.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  #host(name: string): RemoteHost {
+    const host = this.#hosts.get(name);
+    if (host !== undefined) return host;
+    const nearest = nearestName(name, [...this.#hosts.keys()]);
+    const message = `there is no host ${JSON.stringify(name)}; run \`tmuxwire hosts\``;
+    throw new AppError("NOT_FOUND", message, nearest === undefined ? {} : { details: { nearest } });
+  }
+
+  #stripped(names: OperationNames, found: Set<RemoteHost>): OperationNames {
+    const stripped: { -readonly [Key in keyof OperationNames]: OperationNames[Key] } = { ...names };
+    for (const key of ["server", "agent", "recording", "message"] as const) {
+      const name = names[key];
+      if (name !== undefined) stripped[key] = this.#strip(name, found);
+    }
+    // These may hold an `@` of their own: only a host's name is one.
+    for (const key of ["pane", "worktree"] as const) {
+      const name = names[key];
+      const split = name === undefined ? undefined : splitName(name);
+      if (split === undefined || !this.#hosts.has(split.host)) continue;
+      if (key === "pane" && this.#options.servers.get(names.server ?? "")?.findSession(name!) !== undefined) continue;
+      stripped[key] = this.#strip(name!, found);
+    }
+    return stripped;
+  }
+
+  /** @throws AppError NOT_FOUND */
+  #strip(name: string, found: Set<RemoteHost>): string {
+    const split = splitName(name);
+    if (split === undefined) return name;
+    found.add(this.#host(split.host));
+    return split.name;
+  }
+}
+
+/** Only of one server, or one agent: that is here. */
+const isFiltered = (input: unknown): boolean =>
+  typeof input === "object" &&
+  input !== null &&
+  ["server", "agent"].some((key) => (input as Record<string, unknown>)[key] !== undefined);
+
+/** Until it is connected, or it is known why it is not. */
+async function connected({ link }: RemoteHost, signal: AbortSignal | undefined): Promise<void> {
+  await link.socketPath(signal).catch(() => signal?.throwIfAborted());
+}

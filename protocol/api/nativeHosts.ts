@@ -1,0 +1,75 @@
+/**
+ * Other machines whose tmux servers are served from here, over ssh (docs/hosts.md). What a machine says about itself is
+ * foreign text.
+ */
+import * as v from "valibot";
+import { described, filled, optional } from "./described.ts";
+
+/** In a name such as `main@build`. */
+const HOST_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
+
+export const HOST_STATES = [
+  "connecting",
+  "connected",
+  "unreachable",
+  "auth_needed",
+  "host_key_new",
+  "host_key_changed",
+  "refused",
+  "no_tmuxwire",
+  "no_tmux",
+  "version",
+] as const;
+const hostState = v.picklist(HOST_STATES);
+export type HostState = v.InferOutput<typeof hostState>;
+
+const orNull = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
+  described(v.nullable(schema), text);
+
+const hostEntries = {
+  name: described(v.string(), "Its name here: what stands behind the `@`."),
+  destination: described(v.string(), "What ssh connects to."),
+  sshConfig: orNull(v.string(), "The configuration file that ssh is given; null: its own."),
+  program: orNull(v.string(), "tmuxwire on that machine; null: the one on its PATH."),
+  state: described(hostState, "Whether it can be used."),
+  sinceUnixMs: described(v.number(), "When the state began: Unix time in milliseconds."),
+  why: orNull(v.string(), "What is wrong, and what to do about it; null while it is connected."),
+  version: orNull(v.string(), "The daemon's version there; null if unknown."),
+  tmuxVersion: orNull(v.string(), "The version of its tmux; null if unknown. Foreign text."),
+};
+export const hostSchema = v.object(hostEntries);
+export type NativeHost = v.InferOutput<typeof hostSchema>;
+
+export const checkedHostSchema = v.object({
+  ...hostEntries,
+  roundTripMs: orNull(v.number(), "Milliseconds until its daemon responded; null unless it is connected."),
+  servers: orNull(v.number(), "Number of its tmux servers; null unless it is connected."),
+  agents: orNull(v.number(), "Number of its agents; null unless it is connected."),
+});
+export type NativeCheckedHost = v.InferOutput<typeof checkedHostSchema>;
+export const hostsSchema = v.object({ hosts: described(v.array(checkedHostSchema), "By name.") });
+
+export const addHostSchema = v.strictObject({
+  name: described(
+    v.pipe(v.string(), v.regex(HOST_NAME, "must be up to 64 letters, digits, `.`, `_` and `-`")),
+    "Its name here, such as `build`.",
+  ),
+  destination: described(
+    v.pipe(filled(256), v.regex(/^[^-\s\p{Cc}][^\s\p{Cc}]*$/u, "must be what ssh connects to, and not an option")),
+    "What ssh connects to: `build`, `me@build.example` or `ssh://me@build.example:2222`.",
+  ),
+  sshConfig: optional(
+    v.pipe(filled(4_096), v.startsWith("/", "must be an absolute path")),
+    "The configuration file that ssh is given.",
+  ),
+  program: optional(filled(4_096), "tmuxwire on that machine, where it is not on its PATH."),
+});
+export type NativeAddHost = v.InferInput<typeof addHostSchema>;
+
+/** Of lists over all machines. */
+export const unreachable = v.optional(
+  described(
+    v.array(v.string()),
+    "Hosts that could not be asked: what they have is not in the list. Absent if all responded.",
+  ),
+);

@@ -1,0 +1,92 @@
+/** A link to a daemon on a port of this machine, which a test can cut. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { once } from "node:events";
+import type { Link } from "../../../adapters/remote/remoteHost.ts";
+import { untilAborted } from "../../../daemon/time/within.ts";
+
+export interface CutLink extends Link {
+  /** Every connection through it breaks, and none is made. */
+  cut(): void;
+  mend(): void;
+  /** How many connections have been made through it. */
+  readonly connections: number;
+  /** Bytes go in and do not come out, as of a machine that is not there any more. */
+  stall(): void;
+}
+
+export async function cutLink(port: number): Promise<CutLink> {
+  const directory = mkdtempSync(join(tmpdir(), "tw-far-"));
+  const path = join(directory, "far.sock");
+  const open = new Set<Socket>();
+  const listeners = new Set<() => void>();
+  let [isCut, isStalled, connections] = [false, false, 0];
+  let sinceUnixMs = Date.now();
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    connections += 1;
+    const far = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    for (const socket of [near, far]) {
+      open.add(socket);
+      socket.on("error", () => undefined);
+      socket.once("close", () => {
+        open.delete(socket);
+        near.destroy();
+        far.destroy();
+      });
+    }
+    far.pipe(near);
+    near.pipe(far);
+    if (isStalled) near.pause();
+  });
+  server.listen(path);
+  await once(server, "listening");
+  const tell = (): void => {
+    sinceUnixMs = Date.now();
+    for (const listener of listeners) listener();
+  };
+  return {
+    get state(): Link["state"] {
+      const found = { version: "0.1.0", tmux: "3.5a" };
+      return isCut
+        ? { kind: "unreachable", sinceUnixMs, message: "the test has cut it" }
+        : { kind: "connected", sinceUnixMs, found };
+    },
+    get connections() {
+      return connections;
+    },
+    token: undefined,
+    socketPath: (signal) =>
+      untilAborted(signal, (resolve) => {
+        const probe = (): void => {
+          if (!isCut) resolve(path);
+        };
+        listeners.add(probe);
+        probe();
+        return () => listeners.delete(probe);
+      }),
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    cut: () => {
+      isCut = true;
+      for (const socket of open) socket.destroy();
+      tell();
+    },
+    mend: () => {
+      isCut = false;
+      tell();
+    },
+    stall: () => {
+      isStalled = true;
+      for (const socket of open) socket.pause();
+    },
+    close: async () => {
+      for (const socket of open) socket.destroy();
+      if (server.listening) await new Promise<void>((resolve) => server.close(() => resolve()));
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
