@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { createClient, type TmuxwireClient } from "../../adapters/client/client.ts";
-import { unixFetch } from "../../adapters/commands/connection/unixFetch.ts";
+import { unixFetch } from "../../adapters/serving/unixFetch.ts";
 import { seeded } from "../support/agents/agentsEngines.ts";
 import { foregroundGroup, realAgents, realWorld, type RealWorld } from "../support/agents/realAgents.ts";
 import { eventually } from "../support/clock/eventually.ts";

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
-import { unixFetch } from "../../adapters/commands/connection/unixFetch.ts";
+import { unixFetch } from "../../adapters/serving/unixFetch.ts";
 import { DatabaseSync } from "../../daemon/ops/sqlite.ts";
 import { AgentChannel } from "../support/agents/agentPrograms.ts";
 import { claudeLine } from "../support/agents/messagesScene.ts";

@@ -14,7 +14,7 @@ import { loadNativeConfig } from "../../native/nativeConfig.ts";
 import type { CommandCall, OptionSpec } from "../../cli/commandTypes.ts";
 import { JSON_OPTION } from "../../cli/jsonOutput.ts";
 import { readConfigFile } from "./configuration.ts";
-import { unixFetch } from "./unixFetch.ts";
+import { unixFetch } from "../../serving/unixFetch.ts";
 
 /** The options of every client command. */
 export const CLIENT_OPTIONS: readonly OptionSpec[] = [

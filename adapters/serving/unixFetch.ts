@@ -5,7 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import { Agent, request as httpRequest } from "node:http";
 import { Readable } from "node:stream";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError } from "../../protocol/errors.ts";
 
 type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 

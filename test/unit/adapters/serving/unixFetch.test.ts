@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { unixFetch } from "../../../../../adapters/commands/connection/unixFetch.ts";
+import { unixFetch } from "../../../../adapters/serving/unixFetch.ts";
 
 let directory: string;
 let path: string;
