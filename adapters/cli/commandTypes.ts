@@ -62,6 +62,8 @@ export interface CommandSpec {
   readonly tail?: string | undefined;
   /** Alternative names. */
   readonly aliases?: readonly string[] | undefined;
+  /** Our own programs run it, and the list of commands leaves it out. */
+  readonly isHidden?: boolean | undefined;
   /** One line, lower case, without a period. */
   readonly summary: string;
   /** Paragraphs below the usage line. */

@@ -19,7 +19,8 @@ export const colourStyle: Style = {
 
 /** `tmuxwire help`. */
 export function overview({ name: program, about, commands }: Program, style: Style): string {
-  const rows = commands.map(({ name, summary }) => ({ head: name, text: summary }));
+  const listed = commands.filter(({ isHidden }) => isHidden !== true);
+  const rows = listed.map(({ name, summary }) => ({ head: name, text: summary }));
   return [
     `${program}: ${about}`,
     "",

@@ -7,6 +7,7 @@ import { doctorCommand } from "./doctor/doctorCommand.ts";
 import { disableCommand, enableCommand } from "./programs/enableCommand.ts";
 import { eventsCommand } from "./programs/eventsCommand.ts";
 import { followCommand } from "./programs/followCommand.ts";
+import { hostInfoCommand } from "./programs/hostInfoCommand.ts";
 import { hooksCommand } from "./hooks/hooksCommand.ts";
 import { logsCommand } from "./service/logsCommand.ts";
 import { mcpCommand } from "./programs/mcpCommand.ts";
@@ -42,5 +43,6 @@ export const COMMANDS: readonly CommandSpec[] = [
   profileCommand,
   completionsCommand("tmuxwire"),
   namesCommand,
+  hostInfoCommand,
   versionCommand("tmuxwire"),
 ];

@@ -36,7 +36,6 @@ export async function autostart(request: AutostartRequest): Promise<number | und
       env: { ...env },
       stdio: ["ignore", "pipe", log],
     });
-    child.unref();
     const stdout = child.stdout as Readable;
     const gone = new AbortController();
     child.once("error", () => gone.abort());
@@ -49,6 +48,8 @@ export async function autostart(request: AutostartRequest): Promise<number | und
       throw new Error(lastLine(logPath), { cause: error });
     } finally {
       stdout.destroy();
+      // Not earlier: nothing else may keep the caller's process until the daemon's end is known.
+      child.unref();
     }
     return child.pid;
   } finally {

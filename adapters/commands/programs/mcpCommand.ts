@@ -1,9 +1,7 @@
 /** `tmuxwire mcp`: an MCP server on this process's stdin and stdout, relayed to the daemon. */
-import { dirname, join } from "node:path";
-import { AppError, toAppError } from "../../../protocol/errors.ts";
-import { autostart } from "../../serving/autostart.ts";
+import { toAppError } from "../../../protocol/errors.ts";
 import { CLIENT_OPTIONS, daemonAddress } from "../connection/clientConnection.ts";
-import type { Io } from "../../cli/cliIo.ts";
+import { startNative } from "../connection/startNative.ts";
 import type { CommandCall, CommandSpec, OptionSpec } from "../../cli/commandTypes.ts";
 
 const TIERS: readonly OptionSpec[] = [
@@ -61,8 +59,7 @@ export const mcpCommand: CommandSpec = {
       } catch (error) {
         const isGone = toAppError(error).code === "DAEMON_UNREACHABLE";
         if (!isGone || address.url !== undefined || options.flag("no-autostart")) throw error;
-        const logPath = join(dirname(address.socketPath), "daemon.log");
-        const pid = await startNative(io, logPath, serveFlags(call));
+        const { pid, logPath } = await startNative(io, address.socketPath, serveFlags(call));
         io.err(`tmuxwire: no daemon was running, so one was started (pid ${pid}); it logs to ${logPath}\n`);
         return await openMcp(await daemonAddress(call), query);
       }
@@ -71,20 +68,6 @@ export const mcpCommand: CommandSpec = {
     return 0;
   },
 };
-
-async function startNative(
-  { env, signal }: Io,
-  logPath: string,
-  flags: readonly string[],
-): Promise<number | undefined> {
-  const ready = /^native API listening on unix:/m;
-  try {
-    return await autostart({ flags: ["--only", "native", ...flags], env, signal, logPath, ready });
-  } catch (error) {
-    const message = `no daemon is running, and starting one failed: ${(error as Error).message}`;
-    throw new AppError("DAEMON_UNREACHABLE", message, { cause: error });
-  }
-}
 
 /** Flags that make the daemon listen where this command connects. */
 function serveFlags({ options }: CommandCall): readonly string[] {

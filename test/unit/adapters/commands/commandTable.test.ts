@@ -71,6 +71,7 @@ describe("the command table", () => {
       "profile",
       "completions",
       "names",
+      "host-info",
       "version",
     ]);
   });

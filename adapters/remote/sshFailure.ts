@@ -1,0 +1,158 @@
+/**
+ * Why a host is not connected, from how ssh ended and what it printed. `details.state` of the error is one of `HostFailure`;
+ * only `unreachable` passes by itself, and every message says what to do about the others.
+ */
+import { AppError } from "../../protocol/errors.ts";
+import type { HostInfo } from "./hostInfo.ts";
+import { readHostInfo } from "./hostInfo.ts";
+
+export type HostFailure =
+  | "auth_needed"
+  | "host_key_new"
+  | "host_key_changed"
+  | "unreachable"
+  | "no_tmuxwire"
+  | "no_tmux"
+  | "version"
+  | "refused";
+
+/** In messages. */
+export interface NamedHost {
+  readonly name: string;
+  readonly destination: string;
+}
+
+const MAX_FOREIGN_CHARS = 200;
+
+/** What ssh or the host printed last, as one line. */
+function foreign(printed: string): string {
+  const lines = printed.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*\n/gu, "\n").trim();
+  const last = lines.slice(lines.lastIndexOf("\n") + 1).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
+  return last.slice(0, MAX_FOREIGN_CHARS).replace(/\p{Cs}$/u, "");
+}
+
+const withForeign = (printed: string): string => (foreign(printed) === "" ? "" : ` (${foreign(printed)})`);
+
+export const hostFailure = ({ name }: NamedHost, state: HostFailure, message: string): AppError =>
+  new AppError("DAEMON_UNREACHABLE", message, { details: { host: name, state } });
+
+export const lostConnection = (host: NamedHost, printed: string): AppError =>
+  hostFailure(
+    host,
+    "unreachable",
+    `the connection to ${host.name} was lost${withForeign(printed)}; it is being restored`,
+  );
+
+/** ssh's own words, which no locale changes (sshconnect.c, sshconnect2.c). */
+const CHANGED = /^@ +WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! +@\r?$/m;
+const UNKNOWN_KEY = /^Host key verification failed\.\r?$/m;
+const NO_LOGIN =
+  /: Permission denied \([^)]*\)\.\r?$|^Received disconnect from .*: Too many authentication failures\r?$/m;
+
+/** The master ended before it was connected. */
+export function connectFailure(host: NamedHost, exitCode: number | undefined, stderr: string): AppError {
+  const { name, destination } = host;
+  if (CHANGED.test(stderr)) {
+    return hostFailure(
+      host,
+      "host_key_changed",
+      `the host key of ${name} is not the one that ssh knows: find out why, and if it is right run \`ssh-keygen -R\` for it and \`ssh ${destination}\` once`,
+    );
+  }
+  if (UNKNOWN_KEY.test(stderr)) {
+    return hostFailure(
+      host,
+      "host_key_new",
+      `ssh does not know the host key of ${name}: run \`ssh ${destination}\` once, and accept the key if it is right`,
+    );
+  }
+  if (NO_LOGIN.test(stderr)) {
+    return hostFailure(
+      host,
+      "auth_needed",
+      `${name} refuses the login without a question${withForeign(stderr)}: load your key with \`ssh-add\`, until \`ssh -o BatchMode=yes ${destination}\` works`,
+    );
+  }
+  if (exitCode === 127)
+    return hostFailure(host, "unreachable", "ssh is not installed on this machine: install OpenSSH");
+  return hostFailure(
+    host,
+    "unreachable",
+    `cannot connect to ${name}${withForeign(stderr)}: check with \`ssh ${destination}\`; it is tried again`,
+  );
+}
+
+/** How the command on the host ended. */
+export interface CommandEnd {
+  /** A number is the exit code. */
+  readonly code: number | string | null | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Exit code of a command line that this version would not refuse (`ERROR_SURFACES`). */
+const USAGE = 2;
+/** Of a shell that cannot run a program, and that finds none. */
+const NOT_RUN: ReadonlySet<unknown> = new Set([126, 127]);
+
+export type ReachedHost = HostInfo & { readonly token: string };
+
+/** What the host said of itself. @throws AppError DAEMON_UNREACHABLE */
+export function hostInfoOf(host: NamedHost, { code, stdout, stderr }: CommandEnd): ReachedHost {
+  const { name, destination } = host;
+  const info = readHostInfo(stdout);
+  if (info === "unknown" || (info === "absent" && code === USAGE)) {
+    const message = `tmuxwire on ${name} is of another version${withForeign(stderr)}: install the same one on both machines`;
+    throw hostFailure(host, "version", message);
+  }
+  if (info !== "absent") {
+    const { token } = info;
+    if (token !== null) return { ...info, token };
+    throw hostFailure(
+      host,
+      "no_tmux",
+      `${name} has no tmux on the PATH that commands get over ssh, which start-up files of a login shell do not extend: install tmux 3.2 or newer there`,
+    );
+  }
+  if (/Session open refused by peer/.test(stderr)) {
+    throw hostFailure(
+      host,
+      "refused",
+      `${name} lets ssh run no command: set MaxSessions to 1 or more in its sshd_config`,
+    );
+  }
+  if (code === 0 || NOT_RUN.has(code)) {
+    throw hostFailure(
+      host,
+      "no_tmuxwire",
+      `${name} has no tmuxwire on the PATH that commands get over ssh${withForeign(stderr)}: run \`ssh ${destination} npm install -g tmuxwire\`, or give its path there with --program`,
+    );
+  }
+  throw hostFailure(
+    host,
+    "unreachable",
+    `the daemon on ${name} cannot be started${withForeign(stderr)}; it is tried again`,
+  );
+}
+
+/** The master's line about a connection through it that the host does not take (channels.c). */
+export const OPEN_FAILED = /^channel \d+: open failed: ([^:\r\n]*)/m;
+/** Of the host's sshd, or of one that knows nothing of unix sockets. */
+const NOT_PERMITTED: ReadonlySet<unknown> = new Set(["administratively prohibited", "unknown channel type"]);
+
+/** A connection through the forwarded socket was closed at once. @param stderr of the master, since it connected */
+export function forwardFailure(host: NamedHost, stderr: string): AppError {
+  const { name } = host;
+  if (NOT_PERMITTED.has(OPEN_FAILED.exec(stderr)?.[1])) {
+    return hostFailure(
+      host,
+      "refused",
+      `${name} forwards no unix sockets: set AllowStreamLocalForwarding to yes in its sshd_config`,
+    );
+  }
+  return hostFailure(
+    host,
+    "unreachable",
+    `the daemon on ${name} does not respond${withForeign(stderr)}; it is tried again`,
+  );
+}
