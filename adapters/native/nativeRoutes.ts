@@ -277,11 +277,11 @@ function followElsewhere(
   host: RemoteHost,
   path: readonly string[],
   server: string | undefined,
-  lastEventId: string | undefined,
+  after: string | undefined,
 ): Promise<Response> {
   return hostEventResponse(c, host, {
     path: ["v1", "servers", server ?? "", ...path],
-    lastEventId,
+    lastEventId: after,
     clock,
     open,
     ...bounds,

@@ -2,6 +2,12 @@
  * The native API: an owned tmux server and the user's guest servers behind one application, which listens on a unix socket
  * and a loopback port, or on sockets opened by the service manager. All require the token.
  */
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
+import { readHosts, writeHosts } from "../remote/hostBook.ts";
+import { HostLink } from "../remote/hostLink.ts";
+import { RemoteHosts } from "../remote/remoteHosts.ts";
 import { readOrMakeToken } from "../../daemon/ops/tokenFile.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { OWN_SERVER_NAME } from "../../daemon/ops/daemonConfig.ts";
@@ -30,6 +36,7 @@ export async function startNative(native: NativeConfig, context: StartContext): 
   if (only.has("native")) await openServers(native, context);
   const recordings = await context.recordings();
   open.surfaces.push(() => recordings.close());
+  const remote = only.has("native") ? openHosts(native, context) : undefined;
   const mounts = await context.mounts();
   const app = createNativeApp({
     servers,
@@ -42,6 +49,7 @@ export async function startNative(native: NativeConfig, context: StartContext): 
     agents,
     agentWork,
     messages,
+    remote,
     clock: systemClock,
     log,
     token,
@@ -71,6 +79,32 @@ export async function startNative(native: NativeConfig, context: StartContext): 
   if (!has("unix")) add(await listenOnSocket(native.socketPath, options));
   const tcp = listeners.find((listener) => listener.kind === "tcp");
   if (tcp !== undefined) for (const part of mounts) await part.announce(tcp.url, token);
+}
+
+/** Their sockets stand beside the daemon's own, which no other daemon has. @throws AppError CONFIGURATION_INVALID */
+function openHosts({ socketPath }: NativeConfig, { env, servers, log, open }: StartContext): RemoteHosts {
+  const { hostsPath } = runtimePaths(env, homedir());
+  const hosts = new RemoteHosts({
+    servers,
+    hosts: readHosts(hostsPath),
+    save: (records) => writeHosts(hostsPath, records),
+    link: ({ name, destination, sshConfig, program }) =>
+      new HostLink({
+        name,
+        destination,
+        configFile: sshConfig,
+        program,
+        directory: join(`${socketPath}.hosts`, name),
+        env,
+        clock: systemClock,
+        nowUnixMs: Date.now,
+        onError: (error) => log.error("hosts.failed", { error }),
+      }),
+    clock: systemClock,
+  });
+  hosts.connect();
+  open.rest.push(() => hosts.close());
+  return hosts;
 }
 
 /** The servers that are configured, by the names used in paths. */

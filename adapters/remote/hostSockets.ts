@@ -75,7 +75,7 @@ export class HostSockets {
 
   /** What is under way gets this error; nothing more is taken. */
   finish(error: AppError): void {
-    for (const socket of [...this.#sockets.values()]) socket.finish(error);
+    for (const socket of this.#sockets.values()) socket.finish(error);
   }
 
   /** Safe to call twice. */

@@ -1,7 +1,7 @@
 /** One other machine: requests to its daemon over the link. */
 import type { Clock } from "../../daemon/time/clock.ts";
-import { within } from "../../daemon/time/within.ts";
-import type { HostState, NativeCheckedHost, NativeHost } from "../../protocol/api/nativeHosts.ts";
+import { sleep } from "../../daemon/time/within.ts";
+import type { NativeCheckedHost, NativeHost } from "../../protocol/api/nativeHosts.ts";
 import {
   OPERATION_ROUTES,
   type OperationName,
@@ -15,25 +15,11 @@ import { OPERATIONS } from "../operations/operationTable.ts";
 import type { Call } from "../operations/operation.ts";
 import { unixFetch } from "../serving/unixFetch.ts";
 import type { HostRecord } from "./hostBook.ts";
+import type { HostLink } from "./hostLink.ts";
 import { nameOn, withNames } from "./hostNames.ts";
 
 /** The connection to a machine's daemon. */
-export interface Link {
-  readonly state: {
-    readonly kind: HostState | "idle";
-    readonly sinceUnixMs: number;
-    readonly message?: string | undefined;
-    readonly found?: { readonly version: string; readonly tmux: string | null } | undefined;
-  };
-  /** Of the daemon there; known once it is connected. */
-  readonly token: string | undefined;
-  /** A unix socket that leads to the daemon there. @throws AppError CONNECTION_LOST and others: nothing leads there now */
-  socketPath(signal?: AbortSignal): Promise<string>;
-  /** Calls back at each change of `state`. */
-  subscribe(listener: () => void): () => void;
-  /** Ends the connection; nothing of it is left running. */
-  close(): Promise<void>;
-}
+export type Link = Pick<HostLink, "state" | "token" | "socketPath" | "subscribe" | "retry" | "close">;
 
 /** A machine that takes longer is not waited for by what asks all of them. */
 const ASKED_WITHIN_MS = 1_000;
@@ -62,7 +48,7 @@ export class RemoteHost {
     return this.record.name;
   }
 
-  /** Waits for a connection that is being made. @throws AppError CONNECTION_LOST and others: nothing was sent */
+  /** Waits for a connection that is being made. @throws AppError DAEMON_UNREACHABLE with `details.state`: nothing was sent */
   async http(signal?: AbortSignal): Promise<HttpCaller> {
     const socketPath = await this.link.socketPath(signal);
     const { token } = this.link;
@@ -103,17 +89,13 @@ export class RemoteHost {
   /** Undefined if it does not respond in time, or is not connected. */
   async ask(name: OperationName, input: unknown): Promise<object | undefined> {
     if (this.link.state.kind !== "connected") return undefined;
-    const asked = this.perform(name, {}, input, {}).then(
-      (output) => {
-        this.#isLate = false;
-        return output;
-      },
-      () => undefined,
-    );
-    return within<object | undefined>(this.#clock, this.#isLate ? 0 : ASKED_WITHIN_MS, undefined, (done) => {
-      this.#isLate = true;
-      void asked.then(done);
-    });
+    const asked = this.perform(name, {}, input, {})
+      .catch(() => undefined)
+      .finally(() => (this.#isLate = false));
+    const waitMs = this.#isLate ? 0 : ASKED_WITHIN_MS;
+    this.#isLate = true;
+    const late = sleep(this.#clock, waitMs).then(() => undefined);
+    return Promise.race([asked, late]);
   }
 
   /** As it is now. */
@@ -142,14 +124,14 @@ export class RemoteHost {
       sinceUnixMs,
       why: kind === "connected" ? null : (message ?? "it is being connected"),
       version: found?.version ?? null,
-      tmuxVersion: found?.tmux ?? null,
+      tmuxVersion: found?.tmux?.replace(/^tmux /, "") ?? null,
     };
   }
 
   /** @param delivery what is known of the request that was under way */
   lost(delivery?: "indeterminate"): AppError {
     return new AppError(
-      "CONNECTION_LOST",
+      "DAEMON_UNREACHABLE",
       `the connection to host ${JSON.stringify(this.name)} was lost; run \`tmuxwire hosts\``,
       {
         details: { host: this.name, ...(delivery === undefined ? {} : { delivery }) },

@@ -4,7 +4,7 @@
  * repeated here, so every guarantee is that of the daemon there.
  */
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import type { Clock } from "../../daemon/time/clock.ts";
+import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import type { NativeCheckedHost } from "../../protocol/api/nativeHosts.ts";
 import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { parse } from "../../protocol/api/parse.ts";
@@ -14,6 +14,7 @@ import type { Hosts, OperationRequest } from "../operations/operation.ts";
 import { OPERATIONS } from "../operations/operationTable.ts";
 import { type HostRecord, MAX_HOSTS } from "./hostBook.ts";
 import { splitName, withNames } from "./hostNames.ts";
+import { requireDestination } from "./sshArguments.ts";
 import { type Link, RemoteHost } from "./remoteHost.ts";
 
 interface RemoteHostsOptions {
@@ -33,6 +34,9 @@ interface Theirs {
   readonly input: unknown;
 }
 
+/** At the start. */
+const CONNECT_EVERY_MS = 150;
+
 /** Lists of what all machines have, and the member that holds it. */
 const LISTS: Readonly<Partial<Record<OperationName, string>>> = {
   listServers: "servers",
@@ -45,11 +49,24 @@ const LISTS: Readonly<Partial<Record<OperationName, string>>> = {
 export class RemoteHosts implements Hosts {
   readonly #options: RemoteHostsOptions;
   readonly #hosts = new Map<string, RemoteHost>();
+  readonly #connecting = new Set<Timer>();
   #isClosed = false;
 
   constructor(options: RemoteHostsOptions) {
     this.#options = options;
     for (const record of options.hosts) this.#open(record);
+  }
+
+  /** Connects to all of them, a few at a time: each connection is a login. */
+  connect(): void {
+    const { clock } = this.#options;
+    for (const [at, host] of this.#sorted().entries()) {
+      this.#connecting.add(
+        clock.callAt(clock.nowMs() + at * CONNECT_EVERY_MS, () => {
+          host.link.socketPath().catch(() => undefined);
+        }),
+      );
+    }
   }
 
   /**
@@ -100,6 +117,7 @@ export class RemoteHosts implements Hosts {
 
   async add(record: HostRecord, signal: AbortSignal | undefined): Promise<NativeCheckedHost> {
     if (this.#isClosed) throw shuttingDown();
+    requireDestination(record.destination);
     const { name } = record;
     if (this.#hosts.has(name)) {
       throw new AppError(
@@ -129,6 +147,7 @@ export class RemoteHosts implements Hosts {
   /** Ends every connection. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    for (const timer of this.#connecting) timer.cancel();
     await Promise.all([...this.#hosts.values()].map((host) => host.link.close()));
   }
 
@@ -188,5 +207,6 @@ const isFiltered = (input: unknown): boolean =>
 
 /** Until it is connected, or it is known why it is not. */
 async function connected({ link }: RemoteHost, signal: AbortSignal | undefined): Promise<void> {
+  link.retry();
   await link.socketPath(signal).catch(() => signal?.throwIfAborted());
 }

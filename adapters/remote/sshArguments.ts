@@ -38,7 +38,7 @@ export function masterArguments({ destination, configFile }: SshDestination, con
     // Failures are told apart by what it prints.
     ...option("LogLevel=INFO"),
     "--",
-    checkedDestination(destination),
+    requireDestination(destination),
   ];
 }
 
@@ -80,7 +80,7 @@ export const hostInfoCommandLine = (program: string): string =>
  * to one (`ProxyCommand`, `Match exec`).
  * @throws AppError INVALID_ARGUMENT
  */
-function checkedDestination(destination: string): string {
+export function requireDestination(destination: string): string {
   const isOdd = /^-|[\s\p{C}'"`$\\;&<>|(){}]/u.test(destination);
   if (destination !== "" && destination.length <= MAX_DESTINATION_CHARS && !isOdd) return destination;
   throw new AppError(

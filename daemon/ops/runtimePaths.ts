@@ -18,6 +18,8 @@ interface RuntimePaths {
   readonly deliveriesPath: string;
   /** Agents, what was known of them, and what waits for them. */
   readonly agentsPath: string;
+  /** The other machines that are served. */
+  readonly hostsPath: string;
   /** Recordings of panes. */
   readonly recordingsPath: string;
   /** The user's own profiles of programs, and the screens recorded for them. */
@@ -37,6 +39,7 @@ export function runtimePaths(env: Environment, homeDir: string): RuntimePaths {
     tokenPath: join(stateDir, "token"),
     deliveriesPath: join(stateDir, "deliveries.db"),
     agentsPath: join(stateDir, "agents.db"),
+    hostsPath: join(stateDir, "hosts.json"),
     recordingsPath: join(stateDir, "recordings"),
     profilesPath: join(baseDir(env["XDG_CONFIG_HOME"], join(homeDir, ".config")), "tmuxwire", "profiles"),
   };

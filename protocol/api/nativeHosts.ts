@@ -55,7 +55,7 @@ export const addHostSchema = v.strictObject({
     "Its name here, such as `build`.",
   ),
   destination: described(
-    v.pipe(filled(256), v.regex(/^[^-\s\p{Cc}][^\s\p{Cc}]*$/u, "must be what ssh connects to, and not an option")),
+    filled(512),
     "What ssh connects to: `build`, `me@build.example` or `ssh://me@build.example:2222`.",
   ),
   sshConfig: optional(

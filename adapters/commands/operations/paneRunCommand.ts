@@ -40,7 +40,7 @@ export const runCommand: CommandSpec = {
     "Prints the command's output as it comes and exits with its status. The pane must show a shell's prompt. Everything " +
       "after PANE is the command, including options: the words are joined with a space and read by the pane's shell, as ssh " +
       "does; a single word may be a whole line. Put options of run before PANE. A -- right after PANE is dropped; a command " +
-      "that begins with a dash needs it.",
+      "that begins with a dash needs it. `--server SERVER@HOST` alone is read as an option of run at the end, too.",
     "Ctrl-C is sent to the pane, and run exits with the command's status; before the command is typed, it ends run. " +
       "Ctrl-\\ ends run and leaves the command running. Exits with 125 if run itself failed (nothing was typed, or the shell " +
       "reported no status), 124 on a timeout (the command keeps running), 255 if the connection was lost. A command that " +
@@ -68,10 +68,12 @@ export const runCommand: CommandSpec = {
   exitCodeOf,
   run: async (call: CommandCall): Promise<number> => {
     const { io, options, positionals } = call;
-    const [pane, ...words] = positionals;
+    const [pane, ...given] = positionals;
+    const { server, words } = serverBehind(given);
     const raw = options.flag("raw");
     const json = options.flag("json");
-    const target = (await connect(call)).pane(await paneNamed(call, pane));
+    const client = await connect(call);
+    const target = (server === undefined ? client : client.on(server)).pane(await paneNamed(call, pane));
     const interrupts = new Interrupts(call, target);
     const settings = {
       timeoutMs: null,
@@ -95,6 +97,16 @@ export const runCommand: CommandSpec = {
     }
   },
 };
+
+/** `--server main@build` as the last words: no program has a server of such a name. */
+function serverBehind(words: readonly string[]): {
+  readonly server: string | undefined;
+  readonly words: readonly string[];
+} {
+  const [option, name = ""] = words.slice(-2);
+  const isOurs = words.length > 2 && option === "--server" && /^[\w-]+@[\w.-]+$/.test(name);
+  return isOurs ? { server: name, words: words.slice(0, -2) } : { server: undefined, words };
+}
 
 function statusOf({ io, options }: CommandCall, { exitCode }: NativeRunResponse, wasInterrupted: boolean): number {
   if (exitCode !== null) return exitCode;

@@ -46,7 +46,7 @@ export async function cutLink(port: number): Promise<CutLink> {
     sinceUnixMs = Date.now();
     for (const listener of listeners) listener();
   };
-  return {
+  const link: CutLink = {
     get state(): Link["state"] {
       const found = { version: "0.1.0", tmux: "3.5a" };
       return isCut
@@ -67,8 +67,9 @@ export async function cutLink(port: number): Promise<CutLink> {
         return () => listeners.delete(probe);
       }),
     subscribe: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+      const told = (): void => listener(link.state);
+      listeners.add(told);
+      return () => listeners.delete(told);
     },
     cut: () => {
       isCut = true;
@@ -83,10 +84,12 @@ export async function cutLink(port: number): Promise<CutLink> {
       isStalled = true;
       for (const socket of open) socket.pause();
     },
+    retry: () => undefined,
     close: async () => {
       for (const socket of open) socket.destroy();
       if (server.listening) await new Promise<void>((resolve) => server.close(() => resolve()));
       rmSync(directory, { recursive: true, force: true });
     },
   };
+  return link;
 }

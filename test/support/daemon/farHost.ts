@@ -14,8 +14,9 @@ export function deadHosts(): RemoteHosts {
   const link: Link = {
     state: { kind: "unreachable", sinceUnixMs: 1_795_149_767_000, message },
     token: undefined,
-    socketPath: () => Promise.reject(new AppError("CONNECTION_LOST", message)),
+    socketPath: () => Promise.reject(new AppError("DAEMON_UNREACHABLE", message)),
     subscribe: () => () => undefined,
+    retry: () => undefined,
     close: async () => undefined,
   };
   const hosts = [{ name: "build", destination: "me@build.example" }];
@@ -49,7 +50,7 @@ export async function nearFixture(farPort: number, options: Partial<NativeAppOpt
     [Symbol.asyncDispose]: async () => {
       await near[Symbol.asyncDispose]();
       await remote.close();
-      own.close();
+      await own.close();
     },
   };
 }

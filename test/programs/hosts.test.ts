@@ -1,0 +1,74 @@
+/** Servers of another machine through the command line, behind a real sshd: as those of this one. */
+import { existsSync, readFileSync, renameSync } from "node:fs";
+import { expect, test } from "vitest";
+import { eventually } from "../support/clock/eventually.ts";
+import { cliSandbox, type CliSandbox, type Finished } from "../support/daemon/cliSandbox.ts";
+import { sshHost } from "../support/daemon/sshHost.ts";
+
+/** @throws if it fails */
+async function run(sandbox: CliSandbox, ...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await sandbox.run(args);
+  expect([code, stderr]).toEqual([0, ""]);
+  return stdout;
+}
+
+const hostsFolder = (sandbox: CliSandbox): string => `${sandbox.socketPath}.hosts`;
+
+test("a host is added, used like this machine, and removed; what runs there goes on", async () => {
+  await using host = await sshHost();
+  await using here = cliSandbox();
+  await here.serve();
+  const added = await run(here, "hosts", "add", "build", "build", "--ssh-config", host.configFile);
+  expect(added).toMatch(/^build: connected, \d+ ms, tmux \S+, 1 server, 0 agents\n$/);
+  const { sandbox } = host;
+  const sessionsThere = (): string => sandbox.tmux(sandbox.tmuxSocketPath, "list-sessions", "-F", "#{session_name}");
+  await run(here, "new", "work", "--server", "main@build", "--", "sh");
+  expect(await run(here, "run", "work", "echo $((6 * 7))", "--server", "main@build")).toBe("42\n");
+  expect(await run(here, "ls", "--server", "main@build")).toContain("work");
+  expect(await run(here, "sessions")).not.toContain("work");
+  const servers = await run(here, "servers");
+  expect(servers.split("\n").map((line) => line.split(/ +/)[0])).toEqual(["SERVER", "main", "main@build", ""]);
+  expect(sessionsThere()).toContain("work\n");
+  // The daemon's successor knows it, too.
+  const hosts = JSON.parse(readFileSync(here.path("state/tmuxwire/hosts.json"), "utf8")) as object;
+  expect(hosts).toMatchObject({ version: 1, hosts: [{ name: "build", destination: "build" }] });
+
+  expect(await run(here, "hosts", "rm", "build")).toBe("");
+  const refused = await here.run(["ls", "--server", "main@build"]);
+  expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('there is no host "build"')]);
+  expect(existsSync(`${hostsFolder(here)}/build`)).toBe(false);
+  expect(sessionsThere()).toContain("work\n");
+});
+
+test("what is wrong with a host is said with what to do, and mended by the next look at it", async () => {
+  await using host = await sshHost();
+  const key = host.sandbox.path("userKey.pub");
+  renameSync(key, `${key}.away`);
+  await using here = cliSandbox();
+  await here.serve();
+  const add = await here.run(["hosts", "add", "build", "build", "--ssh-config", host.configFile]);
+  expect([add.code, add.stderr]).toEqual([69, ""]);
+  expect(add.stdout).toMatch(/^build: auth_needed, since \S+, /);
+  const used: Finished = await here.run(["ls", "--server", "main@build"]);
+  expect([used.code, used.stderr]).toEqual([69, expect.stringMatching(/^tmuxwire: .*build/)]);
+  // The other server is none the worse.
+  expect((await here.run(["ls"])).code).toBe(0);
+  expect(await run(here, "hosts")).toMatch(/^build: auth_needed, since /);
+  const tries = host.log().match(/Connection closed by authenticating user/g);
+  expect(tries).toHaveLength(1);
+  renameSync(`${key}.away`, key);
+  expect(await run(here, "hosts", "show", "build")).toMatch(/^build: connected, /);
+});
+
+test("a new daemon connects to the hosts of the one before", async () => {
+  await using host = await sshHost();
+  await using here = cliSandbox();
+  const first = await here.serve();
+  await run(here, "hosts", "add", "build", "build", "--ssh-config", host.configFile);
+  await run(here, "new", "kept", "--server", "main@build");
+  first.child.kill("SIGKILL");
+  await first.finished;
+  await here.serve();
+  await eventually(async () => (await run(here, "hosts")).startsWith("build: connected"));
+  expect(await run(here, "sessions", "--server", "main@build")).toContain("kept");
+});
