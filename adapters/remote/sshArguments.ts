@@ -71,9 +71,17 @@ export const exitArguments = (controlPath: string): readonly string[] => [
   ...ANY_HOST,
 ];
 
-/** A line for the user's shell on the host, whichever it is: only a path of odd characters is quoted, and `~` stays one. */
-export const hostInfoCommandLine = (program: string): string =>
-  `${/^[\w./~+-]+$/.test(program) ? program : shellWord(program)} host-info`;
+/**
+ * A line for the user's shell on the host, whichever it is: only a path of odd characters is quoted, and `~` stays one.
+ * @throws AppError INVALID_ARGUMENT
+ */
+export function hostInfoCommandLine(program: string): string {
+  if (program === "" || /^-|\p{C}/u.test(program)) {
+    const shown = JSON.stringify(program.slice(0, 100));
+    throw new AppError("INVALID_ARGUMENT", `${shown} is no path of a program: give that of tmuxwire on the host`);
+  }
+  return `${/^[\w./~+-]+$/.test(program) ? program : shellWord(program)} host-info`;
+}
 
 /**
  * What a shell would read as its own is refused, as newer releases of ssh do: the user's configuration may hand a host's name

@@ -180,22 +180,37 @@ class SshConnection {
     this.#requireRunning();
     // What it printed until here, a banner for instance, is about nothing that follows.
     this.#stderr = "";
-    const line = hostInfoCommandLine(options.program ?? "tmuxwire");
-    const asked = await runSsh(commandArguments(this.#controlPath, line), this.#env);
-    this.#requireRunning();
-    const host = hostInfoOf(options, asked);
-    const forwarded = await runSsh(forwardArguments(this.#controlPath, this.socketPath, host.socketPath), this.#env);
+    const found = await this.#find();
+    const forwarded = await runSsh(forwardArguments(this.#controlPath, this.socketPath, found.socketPath), this.#env);
     this.#requireRunning();
     if (forwarded.code !== 0) throw forwardFailure(options, forwarded.stderr);
-    await this.ask().catch(async () => {
-      await within<void>(options.clock, TEXT_WITHIN_MS, undefined, (done) =>
+    // Its daemon may have ended since it was found; that a second one does, too, is not believed.
+    const host = (await this.#takes()) ? found : await this.#find();
+    if (host !== found && !(await this.#takes())) throw forwardFailure(options, this.#stderr);
+    this.#isOpen = true;
+    return host;
+  }
+
+  /** Has the host start its daemon, unless it runs. */
+  async #find(): Promise<ReachedHost> {
+    const line = hostInfoCommandLine(this.#options.program ?? "tmuxwire");
+    const asked = await runSsh(commandArguments(this.#controlPath, line), this.#env);
+    this.#requireRunning();
+    return hostInfoOf(this.#options, asked);
+  }
+
+  /** Whether a connection gets through to the daemon. */
+  async #takes(): Promise<boolean> {
+    try {
+      await this.ask();
+      return true;
+    } catch {
+      await within<void>(this.#options.clock, TEXT_WITHIN_MS, undefined, (done) =>
         this.#watch(() => (OPEN_FAILED.test(this.#stderr) || this.#hasEnded) && done()),
       );
       this.#requireRunning();
-      throw forwardFailure(options, this.#stderr);
-    });
-    this.#isOpen = true;
-    return host;
+      return false;
+    }
   }
 
   async ask(signal?: AbortSignal): Promise<void> {
