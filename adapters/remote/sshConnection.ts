@@ -75,7 +75,8 @@ export async function openSsh(
   signal: AbortSignal,
 ): Promise<HostConnection> {
   const { directory, clock } = options;
-  const env = { ...agentEnvironment(options.env, []), SHELL: "/bin/sh" };
+  // Nobody is asked for anything, by ssh or by another that the way leads through; `LocalCommand` wants a shell that is one.
+  const env = { ...agentEnvironment(options.env, []), SHELL: "/bin/sh", SSH_ASKPASS_REQUIRE: "never" };
   const controlPath = join(directory, "ctl");
   if (/[:%$\\]/.test(controlPath)) {
     throw new AppError("CONFIGURATION_INVALID", `ssh cannot use ${directory}: choose a path without :, %, $ and \\`);
@@ -229,11 +230,11 @@ class SshConnection {
 
   async #end(): Promise<void> {
     const { clock, directory } = this.#options;
-    const ended = this.#until(() => this.#hasEnded);
     this.#program.signal("SIGTERM");
-    const isLate = await within(clock, END_WITHIN_MS, true, (done) => void ended.then(() => done(false)));
-    if (isLate) this.#program.signal("SIGKILL");
-    await ended;
+    await within<void>(clock, END_WITHIN_MS, undefined, (done) => this.#watch(() => this.#hasEnded && done()));
+    // Nothing is left of a group that has ended.
+    this.#program.signal("SIGKILL");
+    await this.#until(() => this.#hasEnded);
     rmSync(directory, { recursive: true, force: true });
   }
 

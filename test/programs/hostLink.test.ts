@@ -285,9 +285,8 @@ test("closing ends an attempt that is under way", async () => {
   await using host = await sshHost();
   addToStartup(host, "read -r _; exit\n");
   await using made = linked(host);
-  const asked = expect(made.link.socketPath()).rejects.toThrow("the link to build is closed");
-  await host.logged(/Accepted publickey/);
-  await made.link.close();
-  await asked;
+  const closed = host.logged(/Accepted publickey/).then(() => made.link.close());
+  await expect(made.link.socketPath()).rejects.toThrow("the link to build is closed");
+  await closed;
   await nothingLeft(made);
 });
