@@ -30,6 +30,7 @@ const FILES = [
   "tsconfig.json",
   "tsconfig.build.json",
   "test/support/daemon/daemonChild.ts",
+  "test/support/daemon/linkChild.ts",
   "test/support/tmux/guestEngine.ts",
 ];
 

@@ -30,6 +30,7 @@ const LIBRARIES = [
 const OURS = [
   ...readdirSync(join(ROOT, "bench")).map((name) => `bench/${name}`),
   "test/support/daemon/daemonChild.ts",
+  "test/support/daemon/linkChild.ts",
   "test/support/tmux/guestEngine.ts",
 ];
 

@@ -30,7 +30,7 @@ export const ERROR_SURFACES = {
   CONNECTION_LOST: { httpStatus: 503, exitCode: 69 },
   /** The daemon is stopping. */
   SHUTTING_DOWN: { httpStatus: 503, exitCode: 69 },
-  /** Created only by clients: nothing listens at the daemon's address, or the connection to it broke. */
+  /** Created only by clients, and by a daemon for that of another host: nothing listens there, or the connection to it broke. */
   DAEMON_UNREACHABLE: { httpStatus: 503, exitCode: 69 },
   DEVICE_OFFLINE: { httpStatus: 503, exitCode: 5 },
   CONFIGURATION_INVALID: { httpStatus: 500, exitCode: 1 },

@@ -99,7 +99,7 @@ export class HostLink {
   retry(): void {
     if (this.#connection !== undefined || this.#closing.signal.aborted) return;
     this.#failedMs = -Infinity;
-    this.#connect().catch(() => undefined);
+    this.#reconnect();
   }
 
   /** Ends ssh and removes its files. Safe to call twice. */
@@ -130,6 +130,11 @@ export class HostLink {
     return (this.#attempt ??= this.#open().finally(() => {
       this.#attempt = undefined;
     }));
+  }
+
+  /** What comes of it is in the state. */
+  #reconnect(): void {
+    this.#connect().catch(() => undefined);
   }
 
   async #open(): Promise<HostConnection> {
@@ -169,7 +174,7 @@ export class HostLink {
     if (stays(error)) return;
     const delayMs = Math.max(BACK_OFF.minMs, spreadBackOffMs(this.#failures, BACK_OFF, random()));
     this.#failures += 1;
-    this.#timer = clock.callAt(this.#failedMs + delayMs, () => void this.#connect().catch(() => undefined));
+    this.#timer = clock.callAt(this.#failedMs + delayMs, () => this.#reconnect());
   }
 
   #enter(state: Omit<HostLinkState, "sinceUnixMs">): void {

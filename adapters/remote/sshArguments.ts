@@ -27,7 +27,9 @@ export interface SshDestination {
 export function masterArguments({ destination, configFile }: SshDestination, controlPath: string): readonly string[] {
   return [
     ...(configFile === undefined ? [] : ["-F", configFile]),
-    ...["-S", controlPath, "-N", "-T", "-a", "-x"],
+    "-S",
+    controlPath,
+    "-NTax",
     ...option("BatchMode=yes", "ConnectTimeout=10"),
     // A connection that is dead is found within 10 s.
     ...option("ServerAliveInterval=3", "ServerAliveCountMax=2"),
@@ -44,7 +46,11 @@ export function masterArguments({ destination, configFile }: SshDestination, con
 
 /** Reads no configuration, and cannot connect by itself when the master is gone: `ProxyCommand` would have to. */
 const throughMaster = (controlPath: string): readonly string[] => [
-  ...["-F", "none", "-S", controlPath, "-T"],
+  "-F",
+  "none",
+  "-S",
+  controlPath,
+  "-T",
   ...option("BatchMode=yes", "ControlMaster=no", "ProxyCommand=false"),
 ];
 
@@ -61,19 +67,31 @@ export const commandArguments = (controlPath: string, command: string): readonly
 export const forwardArguments = (controlPath: string, local: string, remote: string): readonly string[] => [
   ...throughMaster(controlPath),
   ...option("ExitOnForwardFailure=yes", "StreamLocalBindUnlink=yes"),
-  ...["-O", "forward", "-L", `${local}:${remote}`],
+  "-O",
+  "forward",
+  "-L",
+  `${local}:${remote}`,
   ...ANY_HOST,
 ];
 
 export const exitArguments = (controlPath: string): readonly string[] => [
   ...throughMaster(controlPath),
-  ...["-O", "exit"],
+  "-O",
+  "exit",
   ...ANY_HOST,
 ];
 
-/** A line for the user's shell on the host, whichever it is: only a path of odd characters is quoted, and `~` stays one. */
-export const hostInfoCommandLine = (program: string): string =>
-  `${/^[\w./~+-]+$/.test(program) ? program : shellWord(program)} host-info`;
+/**
+ * A line for the user's shell on the host, whichever it is: only a path of odd characters is quoted, and `~` stays one.
+ * @throws AppError INVALID_ARGUMENT
+ */
+export function hostInfoCommandLine(program: string): string {
+  if (program === "" || /^-|\p{C}/u.test(program)) {
+    const shown = JSON.stringify(program.slice(0, 100));
+    throw new AppError("INVALID_ARGUMENT", `${shown} is no path of a program: give that of tmuxwire on the host`);
+  }
+  return `${/^[\w./~+-]+$/.test(program) ? program : shellWord(program)} host-info`;
+}
 
 /**
  * What a shell would read as its own is refused, as newer releases of ssh do: the user's configuration may hand a host's name

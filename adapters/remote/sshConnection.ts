@@ -75,7 +75,8 @@ export async function openSsh(
   signal: AbortSignal,
 ): Promise<HostConnection> {
   const { directory, clock } = options;
-  const env = { ...agentEnvironment(options.env, []), SHELL: "/bin/sh" };
+  // Nobody is asked for anything, by ssh or by another that the way leads through; `LocalCommand` wants a shell that is one.
+  const env = { ...agentEnvironment(options.env, []), SHELL: "/bin/sh", SSH_ASKPASS_REQUIRE: "never" };
   const controlPath = join(directory, "ctl");
   if (/[:%$\\]/.test(controlPath)) {
     throw new AppError("CONFIGURATION_INVALID", `ssh cannot use ${directory}: choose a path without :, %, $ and \\`);
@@ -180,22 +181,37 @@ class SshConnection {
     this.#requireRunning();
     // What it printed until here, a banner for instance, is about nothing that follows.
     this.#stderr = "";
-    const line = hostInfoCommandLine(options.program ?? "tmuxwire");
-    const asked = await runSsh(commandArguments(this.#controlPath, line), this.#env);
-    this.#requireRunning();
-    const host = hostInfoOf(options, asked);
-    const forwarded = await runSsh(forwardArguments(this.#controlPath, this.socketPath, host.socketPath), this.#env);
+    const found = await this.#find();
+    const forwarded = await runSsh(forwardArguments(this.#controlPath, this.socketPath, found.socketPath), this.#env);
     this.#requireRunning();
     if (forwarded.code !== 0) throw forwardFailure(options, forwarded.stderr);
-    await this.ask().catch(async () => {
-      await within<void>(options.clock, TEXT_WITHIN_MS, undefined, (done) =>
+    // Its daemon may have ended since it was found; that a second one does, too, is not believed.
+    const host = (await this.#takes()) ? found : await this.#find();
+    if (host !== found && !(await this.#takes())) throw forwardFailure(options, this.#stderr);
+    this.#isOpen = true;
+    return host;
+  }
+
+  /** Has the host start its daemon, unless it runs. */
+  async #find(): Promise<ReachedHost> {
+    const line = hostInfoCommandLine(this.#options.program ?? "tmuxwire");
+    const asked = await runSsh(commandArguments(this.#controlPath, line), this.#env);
+    this.#requireRunning();
+    return hostInfoOf(this.#options, asked);
+  }
+
+  /** Whether a connection gets through to the daemon. */
+  async #takes(): Promise<boolean> {
+    try {
+      await this.ask();
+      return true;
+    } catch {
+      await within<void>(this.#options.clock, TEXT_WITHIN_MS, undefined, (done) =>
         this.#watch(() => (OPEN_FAILED.test(this.#stderr) || this.#hasEnded) && done()),
       );
       this.#requireRunning();
-      throw forwardFailure(options, this.#stderr);
-    });
-    this.#isOpen = true;
-    return host;
+      return false;
+    }
   }
 
   async ask(signal?: AbortSignal): Promise<void> {
@@ -214,11 +230,11 @@ class SshConnection {
 
   async #end(): Promise<void> {
     const { clock, directory } = this.#options;
-    const ended = this.#until(() => this.#hasEnded);
     this.#program.signal("SIGTERM");
-    const isLate = await within(clock, END_WITHIN_MS, true, (done) => void ended.then(() => done(false)));
-    if (isLate) this.#program.signal("SIGKILL");
-    await ended;
+    await within<void>(clock, END_WITHIN_MS, undefined, (done) => this.#watch(() => this.#hasEnded && done()));
+    // Nothing is left of a group that has ended.
+    this.#program.signal("SIGKILL");
+    await this.#until(() => this.#hasEnded);
     rmSync(directory, { recursive: true, force: true });
   }
 

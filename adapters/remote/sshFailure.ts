@@ -33,7 +33,7 @@ function foreign(printed: string): string {
 
 const withForeign = (printed: string): string => (foreign(printed) === "" ? "" : ` (${foreign(printed)})`);
 
-export const hostFailure = ({ name }: NamedHost, state: HostFailure, message: string): AppError =>
+const hostFailure = ({ name }: NamedHost, state: HostFailure, message: string): AppError =>
   new AppError("DAEMON_UNREACHABLE", message, { details: { host: name, state } });
 
 export const lostConnection = (host: NamedHost, printed: string): AppError =>
@@ -135,24 +135,29 @@ export function hostInfoOf(host: NamedHost, { code, stdout, stderr }: CommandEnd
   );
 }
 
-/** The master's line about a connection through it that the host does not take (channels.c). */
-export const OPEN_FAILED = /^channel \d+: open failed: ([^:\r\n]*)/m;
-/** Of the host's sshd, or of one that knows nothing of unix sockets. */
-const NOT_PERMITTED: ReadonlySet<unknown> = new Set(["administratively prohibited", "unknown channel type"]);
+/**
+ * The master's line about a connection through it that the host does not take (channels.c). sshd gives the same reason when it
+ * may not connect to a unix socket as when nobody listens there (serverloop.c).
+ */
+export const OPEN_FAILED = /^channel \d+: open failed: .*/m;
 
-/** A connection through the forwarded socket was closed at once. @param stderr of the master, since it connected */
-export function forwardFailure(host: NamedHost, stderr: string): AppError {
+/**
+ * A connection through the forwarded socket was closed at once, although the host has just said that its daemon listens.
+ * @param printed by the master since it connected, or about the request
+ */
+export function forwardFailure(host: NamedHost, printed: string): AppError {
   const { name } = host;
-  if (NOT_PERMITTED.has(OPEN_FAILED.exec(stderr)?.[1])) {
+  const [refusal] = OPEN_FAILED.exec(printed) ?? [];
+  if (refusal !== undefined) {
     return hostFailure(
       host,
       "refused",
-      `${name} forwards no unix sockets: set AllowStreamLocalForwarding to yes in its sshd_config`,
+      `${name} does not forward its daemon's unix socket${withForeign(refusal)}: set AllowStreamLocalForwarding to yes in its sshd_config`,
     );
   }
   return hostFailure(
     host,
     "unreachable",
-    `the daemon on ${name} does not respond${withForeign(stderr)}; it is tried again`,
+    `the daemon on ${name} does not respond${withForeign(printed)}; it is tried again`,
   );
 }

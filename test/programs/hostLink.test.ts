@@ -10,7 +10,7 @@ import { masterArguments } from "../../adapters/remote/sshArguments.ts";
 import { unixFetch } from "../../adapters/serving/unixFetch.ts";
 import { packageVersion } from "../../adapters/serving/version.ts";
 import { eventually } from "../support/clock/eventually.ts";
-import { builtCli } from "../support/daemon/cliBuild.ts";
+import { builtCli, linkChild } from "../support/daemon/cliBuild.ts";
 import { addToStartup, type SshHost, sshHost } from "../support/daemon/sshHost.ts";
 
 interface Linked extends AsyncDisposable {
@@ -64,6 +64,12 @@ const processesOf = (directory: string): readonly { readonly pid: number; readon
 const sshOf = (directory: string): readonly number[] =>
   processesOf(directory).flatMap(({ pid, line }) => (line.startsWith("ssh ") ? [pid] : []));
 
+/** ssh has ended, and its files are gone. The guard is no child of ours, so its end is nothing that we are told. */
+async function nothingLeft({ directory }: Linked): Promise<void> {
+  expect([sshOf(directory), existsSync(directory)]).toEqual([[], false]);
+  await eventually(() => processesOf(directory).length === 0);
+}
+
 async function servers(link: HostLink): Promise<readonly { readonly name: string; readonly socketPath: string }[]> {
   const response = await unixFetch(await link.socketPath())("http://localhost/v1/servers", {
     headers: { authorization: `Bearer ${link.token}` },
@@ -94,7 +100,8 @@ test("connects through one process, starts the host's daemon when first needed, 
   const shown = processesOf(directory).map(({ pid, line }) => line + readFileSync(`/proc/${pid}/environ`, "utf8"));
   expect(shown.filter((text) => text.includes(link.token ?? "?"))).toEqual([]);
   await link.close();
-  expect([processesOf(directory), existsSync(directory), link.state.kind]).toEqual([[], false, "idle"]);
+  expect(link.state.kind).toBe("idle");
+  await nothingLeft(made);
 });
 
 test("an ssh that is killed is replaced, and nobody connects into nothing meanwhile", async () => {
@@ -107,7 +114,6 @@ test("an ssh that is killed is replaced, and nobody connects into nothing meanwh
   process.kill(pid, "SIGKILL");
   expect(await made.until("unreachable")).toMatchObject({ message: expect.stringContaining("was lost") as string });
   expect([existsSync(path), link.token]).toEqual([false, undefined]);
-  // Its guard has gone with it.
   await eventually(() => processesOf(directory).length === 0);
   await host.start();
   expect(await link.socketPath()).toBe(path);
@@ -159,8 +165,7 @@ describe("what no retry mends is tried once, and again when somebody has done so
     const first: unknown = await made.link.socketPath().catch((error: unknown) => error);
     await expect(made.link.socketPath()).rejects.toBe(first);
     const { kind, message = "" } = made.link.state;
-    // It has ended, with everything that it started.
-    expect([processesOf(made.directory), existsSync(made.directory)]).toEqual([[], false]);
+    await nothingLeft(made);
     expect(first).toMatchObject({ code: "DAEMON_UNREACHABLE", message, details: { host: "build", state: kind } });
     await host.stop();
     return [kind, message, host.log().match(/^Connection from|^Accepted|^Connection closed by a/gm)?.length ?? 0];
@@ -266,13 +271,22 @@ test("a process that was left by a killed daemon is ended by the next one", asyn
   expect(sshOf(made.directory).length).toBe(1);
 });
 
+test("ssh ends with the process that started it, however that ends", async () => {
+  await using host = await sshHost();
+  const directory = host.sandbox.path("link");
+  const child = host.sandbox.adopt(spawn(process.execPath, [linkChild(), host.configFile, directory]));
+  await child.line(/connected/);
+  expect(sshOf(directory).length).toBe(1);
+  child.child.kill("SIGKILL");
+  await eventually(() => processesOf(directory).length === 0);
+});
+
 test("closing ends an attempt that is under way", async () => {
   await using host = await sshHost();
-  addToStartup(host, "echo waiting >&2; exec sleep 600\n");
+  addToStartup(host, "read -r _; exit\n");
   await using made = linked(host);
-  const asked = expect(made.link.socketPath()).rejects.toThrow("the link to build is closed");
-  await host.logged(/Accepted publickey/);
-  await made.link.close();
-  await asked;
-  expect([processesOf(made.directory), existsSync(made.directory)]).toEqual([[], false]);
+  const closed = host.logged(/Accepted publickey/).then(() => made.link.close());
+  await expect(made.link.socketPath()).rejects.toThrow("the link to build is closed");
+  await closed;
+  await nothingLeft(made);
 });

@@ -14,5 +14,8 @@ export const builtFreshell = (): string => join(BUILT, "adapters/bin/freshell.js
 /** The process to fork for a daemon that tests kill. */
 export const daemonChild = (): string => join(BUILT, "test/support/daemon/daemonChild.js");
 
+/** The process that holds a link to a host, and is killed. */
+export const linkChild = (): string => join(BUILT, "test/support/daemon/linkChild.js");
+
 /** What a process of a test's own making imports for a guest. */
 export const guestEngine = (): string => pathToFileURL(join(BUILT, "test/support/tmux/guestEngine.js")).href;

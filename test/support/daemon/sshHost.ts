@@ -45,7 +45,7 @@ export interface SshHost extends AsyncDisposable {
 export async function sshHost(options: SshHostOptions = {}): Promise<SshHost> {
   const { hasTmuxwire = true, hasTmux = true } = options;
   const sandbox = cliSandbox();
-  const { path } = sandbox;
+  const path = (...parts: string[]): string => sandbox.path(...parts);
   const cli = `#!/bin/sh\nexec '${process.execPath}' '${builtCli()}' "$@"\n`;
   const binaries = sandbox.binaries("bin", hasTmuxwire ? { tmuxwire: cli } : {});
   if (hasTmux) symlinkSync((await program("tmux")) ?? "tmux", path("bin", "tmux"));
