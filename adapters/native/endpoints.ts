@@ -68,6 +68,8 @@ interface OtherEndpoint extends EndpointBase {
 export type Endpoint = OperationEndpoint | OtherEndpoint;
 
 const SERVER = "/v1/servers/:server";
+/** Of what may be on another machine: it cannot be reached, or the connection to it was lost. */
+const ELSEWHERE = ["DAEMON_UNREACHABLE"] as const satisfies readonly ErrorCode[];
 
 const OTHERS: readonly OtherEndpoint[] = [
   {
@@ -84,7 +86,7 @@ const OTHERS: readonly OtherEndpoint[] = [
       input: { from: "snapshot", readiness: true },
       output: "id: k3Jd9:1030\nevent: output\ndata: aGVsbG8K\n\n",
     },
-    errors: ["INVALID_ARGUMENT", ...ON_TMUX],
+    errors: ["INVALID_ARGUMENT", ...ON_TMUX, ...ELSEWHERE],
   },
   {
     id: "serverEvents",
@@ -100,7 +102,7 @@ const OTHERS: readonly OtherEndpoint[] = [
       input: { after: "0f1e2d3c4b5a:17", readiness: true },
       output: 'id: 0f1e2d3c4b5a:18\nevent: pane-closed\ndata: {"type":"pane-closed","pane":"%5"}\n\n',
     },
-    errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
+    errors: ["INVALID_ARGUMENT", "NOT_FOUND", ...ELSEWHERE],
   },
   {
     id: "socket",
@@ -188,7 +190,7 @@ const operationEndpoints = Object.entries(OPERATIONS).map(([name, operation]): O
     response: output,
     status,
     idempotent,
-    errors,
+    errors: operation.scope === "host" ? errors : [...errors, ...ELSEWHERE],
     example,
   };
 });

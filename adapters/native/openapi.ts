@@ -95,7 +95,10 @@ function failure(codes: readonly ErrorCode[]): object {
 
 /** The path parameters. */
 const PARAMETERS: Readonly<Record<string, { readonly description: string; readonly example: string }>> = {
-  server: { description: "The name of a tmux server, as `listServers` returns it.", example: "main" },
+  server: {
+    description: "The name of a tmux server, as `listServers` returns it; one of another machine ends in `@HOST`.",
+    example: "main",
+  },
   session: { description: "A session's exact name, or its id such as $3.", example: "work" },
   pane: {
     description: "A pane's number (5 for %5), a session's name for its active pane, or an agent's name.",
@@ -104,6 +107,7 @@ const PARAMETERS: Readonly<Record<string, { readonly description: string; readon
   agent: { description: "An agent's name, or its id as `listAgents` returns it.", example: "api" },
   worktree: { description: "A worktree's name, as `listWorktrees` returns it.", example: "shop-agent-api" },
   message: { description: "A message's id, as `tell` returns it.", example: "msg-0a1b2c3d4e5f607182" },
+  host: { description: "A host's name, as `listHosts` returns it.", example: "build" },
   recording: { description: "A recording's id, as `listRecordings` returns it.", example: "20261120T064247Z-1f2e3d4c" },
 };
 

@@ -2,6 +2,8 @@
 import * as v from "valibot";
 import { readPrivate, replacePrivate } from "../../daemon/ops/privateFiles.ts";
 import { addHostSchema } from "../../protocol/api/nativeHosts.ts";
+import { tryParse } from "../../protocol/api/parse.ts";
+import { parseJson } from "../../protocol/text/jsonObject.ts";
 import { AppError } from "../../protocol/errors.ts";
 
 /** What a machine is called here, and how ssh gets there. */
@@ -21,12 +23,12 @@ const fileSchema = v.object({
 export function readHosts(path: string): readonly HostRecord[] {
   const found = readPrivate(path, { maxBytes: MAX_BYTES });
   if (found === undefined) return [];
-  try {
-    return v.parse(fileSchema, JSON.parse(found.text ?? "")).hosts;
-  } catch (error) {
-    const message = `${path} is not a list of hosts of this version; move it away, and add them again with \`tmuxwire hosts add\``;
-    throw new AppError("CONFIGURATION_INVALID", message, { cause: error });
-  }
+  const parsed = tryParse(fileSchema, parseJson(found.text ?? ""));
+  if (parsed.success) return parsed.output.hosts;
+  throw new AppError(
+    "CONFIGURATION_INVALID",
+    `${path} is not a list of hosts of this version; move it away, and add them again with \`tmuxwire hosts add\``,
+  );
 }
 
 export const writeHosts = (path: string, hosts: readonly HostRecord[]): void =>

@@ -112,7 +112,7 @@ async function relay(follower: SseFollower<SseEvent>, write: (event: SseEvent) =
   } catch (error) {
     // It was refused when it was asked for again: the pane or the server is gone.
     const { code, message } =
-      error instanceof TmuxwireError ? error : new TmuxwireError("CONNECTION_LOST", String(error));
+      error instanceof TmuxwireError ? error : new TmuxwireError("INTERNAL_ERROR", String(error));
     await write({ event: "closed", data: JSON.stringify({ type: "closed", code, message }), id: "" });
   }
 }

@@ -103,7 +103,7 @@ const worktreeSchema = v.object({
   uncommitted: count("Files that are changed or not tracked."),
   unpushed: count("Commits that no other branch, no tag and no remote has."),
   underWay: orNull(v.string(), "What was begun in it and not ended, such as a rebase."),
-  agents: v.array(named(v.string(), "The name of an agent that runs in it.")),
+  agents: described(v.array(named(v.string(), "The agent's name.")), "Names of the agents that run in it."),
 });
 export type NativeWorktree = v.InferOutput<typeof worktreeSchema>;
 export const worktreesSchema = v.object({

@@ -41,7 +41,7 @@ export const agentSchema = v.object({
   pid: described(v.number(), "Its process."),
   sessionId: orNull(v.string(), "Its own id of its conversation, where it has said so."),
   startedBy: orNull(v.string(), "Who started it through the daemon, such as `api`."),
-  leader: v.nullable(named(v.string(), "The id of the agent whose teammate it is.")),
+  leader: orNull(named(v.string(), "Its id."), "The id of the agent whose teammate it is."),
 });
 export type NativeAgent = v.InferOutput<typeof agentSchema>;
 

@@ -8,7 +8,7 @@ import { described, filled, optional } from "./described.ts";
 /** In a name such as `main@build`. */
 const HOST_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
 
-export const HOST_STATES = [
+const HOST_STATES = [
   "connecting",
   "connected",
   "unreachable",
@@ -21,7 +21,6 @@ export const HOST_STATES = [
   "version",
 ] as const;
 const hostState = v.picklist(HOST_STATES);
-export type HostState = v.InferOutput<typeof hostState>;
 
 const orNull = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
   described(v.nullable(schema), text);
@@ -30,14 +29,14 @@ const hostEntries = {
   name: described(v.string(), "Its name here: what stands behind the `@`."),
   destination: described(v.string(), "What ssh connects to."),
   sshConfig: orNull(v.string(), "The configuration file that ssh is given; null: its own."),
-  program: orNull(v.string(), "tmuxwire on that machine; null: the one on its PATH."),
+  program: orNull(v.string(), "The file of tmuxwire on that machine; null: the one on its PATH."),
   state: described(hostState, "Whether it can be used."),
   sinceUnixMs: described(v.number(), "When the state began: Unix time in milliseconds."),
   why: orNull(v.string(), "What is wrong, and what to do about it; null while it is connected."),
   version: orNull(v.string(), "The daemon's version there; null if unknown."),
   tmuxVersion: orNull(v.string(), "The version of its tmux; null if unknown. Foreign text."),
 };
-export const hostSchema = v.object(hostEntries);
+const hostSchema = v.object(hostEntries);
 export type NativeHost = v.InferOutput<typeof hostSchema>;
 
 export const checkedHostSchema = v.object({
@@ -62,7 +61,7 @@ export const addHostSchema = v.strictObject({
     v.pipe(filled(4_096), v.startsWith("/", "must be an absolute path")),
     "The configuration file that ssh is given.",
   ),
-  program: optional(filled(4_096), "tmuxwire on that machine, where it is not on its PATH."),
+  program: optional(filled(4_096), "The file of tmuxwire on that machine, where it is not on its PATH."),
 });
 export type NativeAddHost = v.InferInput<typeof addHostSchema>;
 

@@ -56,6 +56,7 @@ describe("the command table", () => {
       "answer",
       "agent-interrupt",
       "end",
+      "hosts",
       "follow",
       "rec",
       "play",

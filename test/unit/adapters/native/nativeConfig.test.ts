@@ -29,6 +29,7 @@ describe("paths", () => {
       tmuxSocketPath: "/run/user/1000/tmuxwire/tmux.sock",
       tokenPath: "/state/tmuxwire/token",
       deliveriesPath: "/state/tmuxwire/deliveries.db",
+      hostsPath: "/state/tmuxwire/hosts.json",
       recordingsPath: "/state/tmuxwire/recordings",
       profilesPath: "/home/me/.config/tmuxwire/profiles",
     });
