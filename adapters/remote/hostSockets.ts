@@ -182,7 +182,10 @@ class HostSocket {
       });
       // `close` follows.
       socket.on("error", () => undefined);
-      socket.on("close", () => this.#lost(this.#host.lost("indeterminate")));
+      socket.on("close", () => {
+        if (!this.#isOver) void this.#host.probe();
+        this.#lost(this.#host.lost("indeterminate"));
+      });
     } catch (error) {
       this.#lost(toAppError(error));
     }

@@ -37,12 +37,16 @@ export async function hostEventResponse(
     const http = await host.http(signal);
     // Where to begin is said once; then it is where the last one ended.
     const { from: _from, after: _after, ...wishes } = query;
-    return http.open({
+    const request = {
       method: "GET",
       path,
       query: after === undefined || after === lastEventId ? query : wishes,
       headers: { accept: "text/event-stream", ...(after === undefined ? {} : { "last-event-id": after }) },
       signal,
+    } as const;
+    return http.open(request).catch(async (error: unknown) => {
+      if (error instanceof TmuxwireError && error.code === "DAEMON_UNREACHABLE") await host.probe();
+      throw error;
     });
   };
   const abort = new AbortController();

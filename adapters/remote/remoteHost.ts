@@ -19,10 +19,12 @@ import type { HostLink } from "./hostLink.ts";
 import { nameOn, withNames } from "./hostNames.ts";
 
 /** The connection to a machine's daemon. */
-export type Link = Pick<HostLink, "state" | "token" | "socketPath" | "subscribe" | "retry" | "close">;
+export type Link = Pick<HostLink, "state" | "token" | "socketPath" | "check" | "subscribe" | "retry" | "close">;
 
 /** A machine that takes longer is not waited for by what asks all of them. */
 const ASKED_WITHIN_MS = 1_000;
+/** A daemon that is only slow is left alone. */
+const PROBED_WITHIN_MS = 5_000;
 /** How long a call that may be repeated is, after its connection was lost. */
 const REPEAT_WITHIN_MS = 60_000;
 
@@ -31,6 +33,7 @@ export class RemoteHost {
   readonly link: Link;
   readonly #clock: Clock;
   #http: { readonly socketPath: string; readonly token: string | undefined; readonly caller: HttpCaller } | undefined;
+  #probing: Promise<void> | undefined;
   /** It owes a response since it was last asked with the others. */
   #isLate = false;
 
@@ -60,6 +63,20 @@ export class RemoteHost {
   }
 
   /**
+   * A connection to its daemon broke: where that daemon itself has ended, another is started there.
+   * @returns once that is known
+   */
+  probe(): Promise<void> {
+    return (this.#probing ??= this.link
+      .check(AbortSignal.timeout(PROBED_WITHIN_MS))
+      .then(
+        () => undefined,
+        () => undefined,
+      )
+      .finally(() => (this.#probing = undefined)));
+  }
+
+  /**
    * Performs an operation there. A call that changes nothing, or is done once per key, is repeated when the connection is
    * lost; any other may have been done: `details.delivery` is `indeterminate`.
    * @throws AppError
@@ -79,9 +96,12 @@ export class RemoteHost {
         call.signal?.throwIfAborted();
         const isLost = error instanceof TmuxwireError && error.code === "DAEMON_UNREACHABLE";
         if (!isLost) throw asAppError(error);
+        const probed = this.probe();
         const nowMs = this.#clock.nowMs();
         untilMs ??= nowMs + REPEAT_WITHIN_MS;
         if (!mayRepeat(name) || nowMs >= untilMs) throw this.lost(isReading(name) ? undefined : "indeterminate");
+        // oxlint-disable-next-line no-await-in-loop
+        await probed;
       }
     }
   }

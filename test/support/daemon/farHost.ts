@@ -16,6 +16,7 @@ export function deadHosts(): RemoteHosts {
     token: undefined,
     socketPath: () => Promise.reject(new AppError("DAEMON_UNREACHABLE", message)),
     subscribe: () => () => undefined,
+    check: async () => 0,
     retry: () => undefined,
     close: async () => undefined,
   };

@@ -33,6 +33,8 @@ export interface SshHost extends AsyncDisposable {
   log(): string;
   /** The first match in what sshd logs. */
   logged(pattern: RegExp): Promise<RegExpExecArray>;
+  /** The server; each connection has processes below it. */
+  sshdPid(): number;
   /** The daemon that listens on the host. */
   daemonPid(): number | undefined;
   /** No more connections; those that exist stay. */
@@ -121,6 +123,7 @@ export async function sshHost(options: SshHostOptions = {}): Promise<SshHost> {
     configFile,
     log: () => log,
     logged,
+    sshdPid: () => sshd?.pid ?? -1,
     daemonPid,
     stop,
     start,
