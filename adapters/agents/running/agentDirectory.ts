@@ -71,7 +71,7 @@ interface Served {
 }
 
 /** What an agent's hook says. Foreign text. */
-interface AgentReport {
+export interface AgentReport {
   readonly sessionId?: string | undefined;
   readonly transcriptPath?: string | undefined;
   /** It has taken this prompt. */

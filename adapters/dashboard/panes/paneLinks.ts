@@ -10,18 +10,19 @@ import { SingleFlight } from "../../../daemon/time/singleFlight.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import type { PaneId } from "../../../protocol/ids.ts";
+import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
+import type { AgentDirectory, AgentReport } from "../../agents/running/agentDirectory.ts";
 import type { Agent } from "../agents/agent.ts";
 import { type AgentBook, isSameServer } from "../agents/agentBook.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
 import { PANE_RETRY_MS } from "../dashboardLimits.ts";
 import { AgentPlaces } from "./agentPlaces.ts";
-import { AgentProcesses } from "./agentProcess.ts";
+import { AgentProcesses, isReachable } from "./agentProcess.ts";
 import type { MeasureAvailability } from "./availability.ts";
 import { ContextGauge } from "./contextGauge.ts";
 import { FirstListing } from "./firstListing.ts";
 import { AgentPaneOption } from "./agentPaneOption.ts";
-import { type PanePlace, placeOf, type ReportedPane } from "./panePlace.ts";
+import { PaneListing, type PanePlace, placeOf, type ReportedPane } from "./panePlace.ts";
 import { GoneWatch } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
 
@@ -31,6 +32,8 @@ interface PaneLinksOptions {
   readonly desk: AgentDesk;
   readonly clock: Clock;
   readonly log: Log;
+  /** Told what hooks say. */
+  readonly running: Pick<AgentDirectory, "reported"> | undefined;
   /** As in `DashboardAppOptions`. */
   readonly listed: Promise<void> | undefined;
   readonly readiness: ReadinessWatcher;
@@ -39,9 +42,17 @@ interface PaneLinksOptions {
   readonly programs: ReadonlySet<string>;
 }
 
+/** Agents, what happens to them, and where they are. */
+export interface AgentParts {
+  readonly book: AgentBook;
+  readonly desk: AgentDesk;
+  readonly panes: PaneLinks;
+}
+
 export class PaneLinks {
   readonly first: FirstListing;
   readonly agentOption: AgentPaneOption;
+  readonly listing: PaneListing;
   readonly #options: PaneLinksOptions;
   readonly #places: AgentPlaces;
   readonly #links = new Map<number, PaneLink>();
@@ -56,27 +67,20 @@ export class PaneLinks {
     this.#options = options;
     this.#places = new AgentPlaces(options.server, options.book);
     this.agentOption = new AgentPaneOption(options);
-    const { desk, clock, log, server, programs } = options;
+    this.listing = new PaneListing(options.server, options.clock);
     this.#processes = new AgentProcesses({
-      server,
-      programs,
-      book: options.book,
-      desk,
-      clock,
-      log,
+      ...options,
       onGone: (agent) => this.#processGone(agent),
       onIdentified: (agent) => this.evaluate(agent),
     });
     this.#context = new ContextGauge(options);
     this.first = new FirstListing(options);
     this.#screens = new ScreenStates({
-      desk,
-      clock,
-      log,
+      ...options,
       isActive: (agent) => this.#links.has(agent.record.id),
       onAsked: (agent) => this.#processes.asked(agent, this.livePane(agent)),
     });
-    this.#gone = new GoneWatch(options.server, clock, () => this.#serverGone());
+    this.#gone = new GoneWatch(options.server, options.clock, () => this.#serverGone());
     this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
     if (options.server.status().state === "ready") this.#serverReady();
   }
@@ -105,6 +109,12 @@ export class PaneLinks {
     });
   }
 
+  /** Tells what the program in its pane has said of itself. */
+  tellRunning({ record: { tmuxPaneId } }: Agent, report: AgentReport): void {
+    const { running, server } = this.#options;
+    if (tmuxPaneId !== undefined && isPaneId(tmuxPaneId)) running?.reported(server, tmuxPaneId, report);
+  }
+
   #isIn(agent: Agent, pane: PaneId | undefined, reportedSec: number): void {
     if (pane === undefined) return;
     const link = this.#links.get(agent.record.id);
@@ -121,6 +131,9 @@ export class PaneLinks {
   livePane(agent: Agent): PaneId | undefined {
     return this.#places.livePane(agent);
   }
+
+  /** Its process is known and has its terminal now. */
+  isReachable = (agent: Agent): boolean => isReachable(agent, this.#options.server.processes);
 
   /** Resolves when the process of an agent that has just reported is known, or cannot be found. */
   identified(agent: Agent): Promise<void> {

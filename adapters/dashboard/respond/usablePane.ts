@@ -3,13 +3,20 @@ import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Agent } from "../agents/agent.ts";
 import { isSameServer } from "../agents/agentBook.ts";
-import type { DashboardContext } from "../dashboardContext.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { AgentParts } from "../panes/paneLinks.ts";
 import { untilSettled } from "../panes/serverPresence.ts";
 import * as failures from "./failures.ts";
 
+export interface UsablePaneParts extends AgentParts {
+  readonly server: TmuxServer;
+  readonly clock: Clock;
+}
+
 /** @param pane the one that the agent reported */
 export async function usablePane(
-  { server, panes, clock }: DashboardContext,
+  { server, panes, clock }: UsablePaneParts,
   agent: Agent,
   pane: PaneId,
 ): Promise<PaneId | failures.Failure> {
