@@ -48,7 +48,7 @@ export interface DashboardAppOptions {
   /** The daemon's; absent: no recordings. */
   readonly recordings?: RecordingBook | undefined;
   /** The daemon's. */
-  readonly running?: Pick<AgentDirectory, "reported"> | undefined;
+  readonly running: Pick<AgentDirectory, "reported" | "onCheck">;
   /** Opened with `MIGRATIONS`; closed by `close`. */
   readonly database: Database;
   readonly availability: Omit<AvailabilityOptions, "server">;

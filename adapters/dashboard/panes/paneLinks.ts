@@ -32,8 +32,8 @@ interface PaneLinksOptions {
   readonly desk: AgentDesk;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told what hooks say. */
-  readonly running: Pick<AgentDirectory, "reported"> | undefined;
+  /** Told what hooks say; looks once a second. */
+  readonly running: Pick<AgentDirectory, "reported" | "onCheck">;
   /** As in `DashboardAppOptions`. */
   readonly listed: Promise<void> | undefined;
   readonly readiness: ReadinessWatcher;
@@ -112,7 +112,7 @@ export class PaneLinks {
   /** Tells what the program in its pane has said of itself. */
   tellRunning({ record: { tmuxPaneId } }: Agent, report: AgentReport): void {
     const { running, server } = this.#options;
-    if (tmuxPaneId !== undefined && isPaneId(tmuxPaneId)) running?.reported(server, tmuxPaneId, report);
+    if (tmuxPaneId !== undefined && isPaneId(tmuxPaneId)) running.reported(server, tmuxPaneId, report);
   }
 
   #isIn(agent: Agent, pane: PaneId | undefined, reportedSec: number): void {
