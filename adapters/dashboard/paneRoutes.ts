@@ -5,7 +5,7 @@ import { isKeyName } from "../../daemon/panes/input/keys.ts";
 import type { InputPart } from "../../daemon/tmux/io.ts";
 import { agentOkSchema } from "../../protocol/api/dashboard.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { isPaneId, type PaneId } from "../../protocol/ids.ts";
+import type { PaneId } from "../../protocol/ids.ts";
 import { parsePosition } from "../../protocol/position.ts";
 import { alreadySent } from "../kit/guard/alreadySent.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
@@ -101,7 +101,7 @@ async function livePane(parts: PaneRouteParts, id: number): Promise<PaneId | Res
   const agent = parts.book.find(id);
   if (agent === undefined) return agentNotFound(id);
   const { tmuxPaneId } = agent.record;
-  if (tmuxPaneId === undefined || !isPaneId(tmuxPaneId)) {
+  if (tmuxPaneId === undefined) {
     return refusalResponse(400, "no_pane_id", "Agent has no tmux pane ID — cannot show or use its pane.");
   }
   const pane = await usablePane(parts, agent, tmuxPaneId);

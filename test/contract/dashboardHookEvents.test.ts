@@ -11,7 +11,7 @@ let dashboard: DashboardFixture;
 let events: EventReader;
 beforeEach(async () => {
   scene = await DashboardScene.start();
-  const availability = { level: "exists", programs: new Set(["claude"]), runsProgram: async () => true } as const;
+  const availability = { level: "exists", programs: new Set(["claude"]) } as const;
   dashboard = await dashboardFixture(scene.server, { availability });
   events = await dashboard.events();
 });

@@ -42,21 +42,21 @@ export function correlate(hook: HookRequest, context: CorrelateParts): Correlati
   const uuid = hook.headspaceSessionId?.toLowerCase();
   const launched = uuid === undefined ? undefined : book.byUuid(uuid);
   if (launched !== undefined) return claim(context, hook, book.reopen(launched), "headspace_session_id");
-  const place = panes.placeOf(hook);
-  const inPane = hook.pane === undefined || place === "elsewhere" ? undefined : book.inPane(hook.pane, panes.identity);
+  const place = panes.places.placeOf(hook);
+  const inPane =
+    hook.pane === undefined || place === "elsewhere" ? undefined : book.inPane(hook.pane, panes.places.identity);
   if (inPane !== undefined && !isStartedBy(inPane, hook, panes)) return claim(context, hook, inPane, "tmux_pane_id");
   const project = projectOf(hook, place, context);
   if (project === undefined) return undefined;
   const unclaimed = book.unclaimedIn(project);
   if (unclaimed !== undefined) return claim(context, hook, unclaimed, "working_directory");
-  const { sessionId: agentSessionId, transcriptPath } = hook;
-  const agent = book.add(randomUUID(), project, { agentSessionId, transcriptPath });
+  const agent = book.add(randomUUID(), project, { agentSessionId: hook.sessionId });
   return { agent, isNew: true, method: "created" };
 }
 
 /** A session that begins during an agent's turn, while that agent is in its pane, was started by that agent. */
 const isStartedBy = (agent: Agent, { source }: HookRequest, panes: PaneLinks): boolean =>
-  source === "startup" && openTask(agent) !== undefined && panes.isReachable(agent);
+  source === "startup" && openTask(agent) !== undefined && panes.places.isReachable(agent);
 
 function claim({ book }: CorrelateParts, hook: HookRequest, agent: Agent, method: Correlation["method"]): Correlation {
   if (agent.record.agentSessionId !== hook.sessionId) book.update(agent, { agentSessionId: hook.sessionId });

@@ -31,8 +31,7 @@ export function applyHook(context: AgentParts, name: HookName, hook: HookRequest
   return EFFECTS[name](context, agent, hook);
 }
 
-const sessionStart: Effect = ({ book, desk, panes }, agent, hook) => {
-  if (hook.transcriptPath !== undefined) book.update(agent, { transcriptPath: hook.transcriptPath });
+const sessionStart: Effect = ({ desk, panes }, agent, hook) => {
   if (hook.source === "startup") panes.report(agent, "starting");
   // A session that compacts continues its turn; any other start means that the previous turn is over.
   const isFresh = hook.source !== undefined && hook.source !== "compact";

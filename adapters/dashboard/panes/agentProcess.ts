@@ -124,6 +124,7 @@ export class AgentProcesses {
     );
   }
 
+  /** As far as the system tells. */
   hasEnded(agent: Agent): boolean {
     return this.#over.has(agent) || this.isGone(agent);
   }

@@ -6,7 +6,7 @@ import type { Log } from "../../../daemon/ops/log.ts";
 import { respondSchema } from "../../../protocol/api/dashboard.ts";
 import { type Readers, readersNow } from "../../../daemon/delivery/pane/addressee.ts";
 import { toAppError } from "../../../protocol/errors.ts";
-import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
 import { type Agent, type AnswerUnderWay, openTask } from "../agents/agent.ts";
 import type { Route } from "../../kit/guard/routes.ts";
 import { MAX_EXPECTED_PROMPTS, MAX_KEY_CHARS, RESPOND_MAX_BODY_BYTES } from "../dashboardLimits.ts";
@@ -86,15 +86,16 @@ async function targetOf(
   { mode, dialogId }: RespondRequest,
 ): Promise<PaneId | RespondResponse> {
   const { tmuxPaneId } = agent.record;
-  if (tmuxPaneId === undefined || !isPaneId(tmuxPaneId)) {
+  if (tmuxPaneId === undefined) {
     return refusalResponse(400, "no_pane_id", "Agent has no tmux pane ID — cannot send input.");
   }
-  await parts.panes.identified(agent);
+  await parts.panes.processes.identified(agent);
   const state = openTask(agent)?.state ?? "no_task";
   // A task that has ended with its pane is not the reason that helps.
-  const isWaiting = state === "awaiting_input" || (state === "no_task" && parts.panes.livePane(agent) === undefined);
+  const isWaiting =
+    state === "awaiting_input" || (state === "no_task" && parts.panes.places.livePane(agent) === undefined);
   if (mode !== "keys") {
-    if (!isWaiting) return parts.panes.hasEnded(agent) ? programEnded() : notWaiting(state);
+    if (!isWaiting) return parts.panes.processes.hasEnded(agent) ? programEnded() : notWaiting(state);
     if (agent.answer !== undefined) return notWaiting("processing");
   }
   const pane = await usablePane(parts, agent, tmuxPaneId);
@@ -108,7 +109,7 @@ async function targetOf(
 
 /** Who reads from its pane as the answer arrives: whoever comes after that is not the one who is answered. */
 const readersOf = ({ server }: RespondParts, { record: { tmuxPaneId } }: Agent): Readers | undefined =>
-  tmuxPaneId !== undefined && isPaneId(tmuxPaneId) ? readersNow(server, tmuxPaneId) : undefined;
+  tmuxPaneId === undefined ? undefined : readersNow(server, tmuxPaneId);
 
 async function pressed(
   parts: RespondParts,
@@ -168,7 +169,7 @@ async function deliveredAs(
     result = await explained(parts, pane, error);
     // What stands on the screen is no reason where nobody reads it any more.
     const isRefused = result.status === 409 && result.reason === undefined && !result.isUncertain;
-    if (isRefused && panes.hasEnded(agent)) result = failures.PROGRAM_ENDED;
+    if (isRefused && panes.processes.hasEnded(agent)) result = failures.PROGRAM_ENDED;
     if (result.errorType === "unknown") log.error("dashboard.respond.failed", { agent: agent.record.id, error });
   }
   const latencyMs = latencyOf(parts, startedMs);

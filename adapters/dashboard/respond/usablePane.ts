@@ -20,13 +20,13 @@ export async function usablePane(
   agent: Agent,
   pane: PaneId,
 ): Promise<PaneId | failures.Failure> {
-  const live = panes.livePane(agent);
+  const live = panes.places.livePane(agent);
   if (live !== undefined) return live;
   await panes.first.wait();
   await untilSettled(server, clock);
-  const back = panes.livePane(agent);
+  const back = panes.places.livePane(agent);
   if (back !== undefined) return back;
-  if (!isSameServer(agent.record.paneServer, panes.identity)) return failures.paneOfOtherServer(pane);
+  if (!isSameServer(agent.record.paneServer, panes.places.identity)) return failures.paneOfOtherServer(pane);
   // Asked only for its refusal: whether tmux is missing, not running, busy, or without this pane.
   const error = await server.describePane(pane).then(() => undefined, toAppError);
   const isConnected = error === undefined || error.code === "NOT_FOUND";

@@ -10,7 +10,6 @@ import { listen } from "../../../adapters/kit/listeners/listen.ts";
 import { DeliveryEngine } from "../../../daemon/delivery/deliveryEngine.ts";
 import { openDatabase } from "../../../daemon/ops/database.ts";
 import { silentLog } from "../../../bench/silentLog.ts";
-import { paneRunsProgram } from "../../../daemon/panes/paneProcesses.ts";
 import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
@@ -78,7 +77,6 @@ export async function dashboardFixture(
     availability: {
       level: "process_tree",
       programs: new Set(["claude", "node"]),
-      runsProgram: (pid, names) => paneRunsProgram(pid, names, server.processes),
     },
     pageDirectory: join(tmpdir(), "no-such-page"),
     clock,
