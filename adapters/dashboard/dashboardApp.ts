@@ -1,6 +1,6 @@
 /**
  * The dashboard's application: the contract's routes (docs/contracts/dashboard.md), those of its page, and the parts behind
- * them. Routes read bodies themselves, because each part of the contract has its own error for an invalid one.
+ * them. Routes parse bodies themselves, because each part of the contract has its own error for an invalid one.
  */
 import { Hono } from "hono";
 import type { Database } from "../../daemon/ops/sqlite.ts";
@@ -14,28 +14,41 @@ import { serveRoutes } from "../kit/guard/routes.ts";
 import { NO_TOKEN, tokenAccess } from "./access.ts";
 import { AgentBook } from "./agents/agentBook.ts";
 import { AgentDesk } from "./agents/agentDesk.ts";
-import type { DashboardContext } from "./dashboardContext.ts";
-import { dashboardRoutes } from "./dashboardRoutes.ts";
+import { agentRoutes } from "./agentRoutes.ts";
+import { pageRoutes, recordingRoutes } from "./dashboardRoutes.ts";
+import { eventRoutes, type OpenStreams } from "./events/eventRoutes.ts";
+import { paneRoutes } from "./paneRoutes.ts";
+import type { DeliverParts } from "./respond/deliverAnswer.ts";
+import { respondRoutes } from "./respond/respondRoutes.ts";
+import { sessionRoutes } from "./sessionRoutes.ts";
+import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
+import type { Delivery } from "../../daemon/delivery/delivery.ts";
+import type { Log } from "../../daemon/ops/log.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { DashboardEvents } from "./events/dashboardEvents.ts";
-import { HookStats } from "./hooks/hookStats.ts";
+import { type HookRouteParts, hookRoutes } from "./hooks/hookRoutes.ts";
 import { PageFiles } from "../kit/pageFiles.ts";
 import { type AvailabilityOptions, measureAvailability } from "./panes/availability.ts";
 import { PaneLinks } from "./panes/paneLinks.ts";
-import { PaneListing } from "./panes/panePlace.ts";
 import { AnswerKeys } from "./respond/answerKeys.ts";
 import { DashboardStore } from "./store/store.ts";
 
-export interface DashboardAppOptions extends Pick<
-  DashboardContext,
-  "server" | "delivery" | "settings" | "clock" | "nowUnixMs" | "log"
-> {
+export interface DashboardAppOptions {
+  /** The tmux server of the agents' panes. */
+  readonly server: TmuxServer;
+  readonly delivery: Delivery;
+  readonly settings: DeliverParts["settings"] & HookRouteParts["settings"];
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  readonly log: Log;
   /** Resolves when panes can be matched to agents; absent: already. Never rejects. */
   readonly listed?: Promise<void> | undefined;
   readonly readiness: ReadinessWatcher;
   /** The daemon's; absent: no recordings. */
   readonly recordings?: RecordingBook | undefined;
   /** The daemon's. */
-  readonly running?: DashboardContext["running"];
+  readonly running: Pick<AgentDirectory, "reported" | "onCheck">;
   /** Opened with `MIGRATIONS`; closed by `close`. */
   readonly database: Database;
   readonly availability: Omit<AvailabilityOptions, "server">;
@@ -48,7 +61,7 @@ export interface DashboardAppOptions extends Pick<
   readonly hosts?: ReadonlySet<string> | undefined;
   /** Includes the page's own, which are known once there is a port. */
   readonly origins: ReadonlySet<string>;
-  readonly streamBounds?: DashboardContext["streamBounds"] | undefined;
+  readonly streamBounds?: OpenStreams["bounds"] | undefined;
 }
 
 interface DashboardApp {
@@ -64,15 +77,24 @@ interface DashboardApp {
 }
 
 export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
-  const { clock, log } = options;
-  const context = contextOf(options);
+  const { server, readiness, delivery, database, settings, clock, nowUnixMs, log } = options;
+  const store = new DashboardStore({ database, clock, nowUnixMs, log });
+  const book = new AgentBook(store, nowUnixMs);
+  const onError = (error: unknown): void => log.error("dashboard.subscriber.failed", { error });
+  const events = new DashboardEvents({ nextId: () => store.nextEventId(), onError });
+  const desk = new AgentDesk({ store, book, events, clock, nowUnixMs });
+  const measure = measureAvailability({ ...options.availability, server });
+  const { listed, running } = options;
+  const { programs } = options.availability;
+  const panes = new PaneLinks({ server, listed, readiness, running, book, desk, clock, log, measure, programs });
+  const answers = new AnswerKeys({ store, clock, nowUnixMs });
+  const streams = { open: new Set<() => void>(), bounds: options.streamBounds ?? {} };
   const access = options.token === undefined ? undefined : tokenAccess(options.token);
-  const routes = dashboardRoutes(context, new PageFiles(options.pageDirectory), access);
   const app = new Hono<GuardEnv>();
-  const onError = errorHandler(log, errorBody);
+  const respondTo = errorHandler(log, errorBody);
   app.onError((error, c) => {
     // To the contract's clients 503 means: retry later.
-    if (databaseReason(toAppError(error)) === undefined) return onError(error, c);
+    if (databaseReason(toAppError(error)) === undefined) return respondTo(error, c);
     return c.json(errorBody({ message: error.message, error: toAppError(error) }), 503);
   });
   const guard = createGuard({
@@ -87,17 +109,26 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     corsMethods: "GET,POST,DELETE,OPTIONS",
     clock,
   });
-  serveRoutes(app, guard, routes);
+  serveRoutes(app, guard, [
+    ...pageRoutes(new PageFiles(options.pageDirectory), access),
+    ...agentRoutes({ server, book, store, events, nowUnixMs }),
+    ...paneRoutes({ server, book, desk, panes, feeds: new Feeds({ server, clock, onError }), clock, streams }),
+    ...respondRoutes({ server, delivery, settings, book, desk, panes, answers, clock, log }),
+    ...sessionRoutes({ book, desk, panes }),
+    ...recordingRoutes(options.recordings),
+    ...eventRoutes({ events, clock, streams }),
+    ...hookRoutes({ book, desk, panes, settings, clock, nowUnixMs }),
+  ]);
   return {
     app,
     end: () => {
-      for (const end of context.open) end();
+      for (const end of streams.open) end();
     },
-    settled: () => context.panes.agentOption.settled(),
-    leave: () => context.panes.close(),
+    settled: () => panes.agentOption.settled(),
+    leave: () => panes.close(),
     close: () => {
-      context.panes.close();
-      context.store.close();
+      panes.close();
+      store.close();
     },
   };
 }
@@ -116,37 +147,3 @@ function databaseReason({ details }: AppError): string | undefined {
 /** Why the peer was refused. */
 const peerReason = ({ code, details }: AppError): string | undefined =>
   code === "FORBIDDEN" && typeof details?.["reason"] === "string" ? details["reason"] : undefined;
-
-function contextOf(options: DashboardAppOptions): DashboardContext {
-  const { server, listed, readiness, delivery, recordings, running, database, settings, clock, nowUnixMs, log } =
-    options;
-  const store = new DashboardStore({ database, clock, nowUnixMs, log });
-  const book = new AgentBook(store);
-  const onError = (error: unknown): void => log.error("dashboard.subscriber.failed", { error });
-  const events = new DashboardEvents({ nextId: () => store.nextEventId(), onError });
-  const desk = new AgentDesk({ store, book, events, clock, nowUnixMs });
-  const measure = measureAvailability({ ...options.availability, server });
-  const { programs } = options.availability;
-  const panes = new PaneLinks({ server, listed, readiness, book, desk, clock, log, measure, programs });
-  return {
-    server,
-    delivery,
-    recordings,
-    running,
-    feeds: new Feeds({ server, clock, onError }),
-    store,
-    book,
-    desk,
-    panes,
-    paneListing: new PaneListing(server, clock),
-    events,
-    hookStats: new HookStats(nowUnixMs),
-    answers: new AnswerKeys({ store, clock, nowUnixMs }),
-    settings,
-    clock,
-    nowUnixMs,
-    log,
-    open: new Set(),
-    streamBounds: options.streamBounds ?? {},
-  };
-}

@@ -63,8 +63,6 @@ export const LISTED_PROBES_MS = [5, 10, 20, 40, 80, 160, 320] as const;
 export const MAX_UNLISTED_PANES = 1_000;
 /** The screen overrides a hook only after it has held this long: programs repaint around a dialog. */
 export const SCREEN_SETTLE_MS = 1_500;
-/** Between two looks whether agents' processes are still there: 200 agents cost half a percent of a core. */
-export const SILENT_END_PROBE_MS = 1_000;
 /** Least time between two captures of an agent's status line. */
 export const CONTEXT_CAPTURE_MS = 15_000;
 /** Without a hook for this long and without a pane, an agent counts as inactive. */

@@ -1,7 +1,6 @@
 /** The dashboard's listener: the user's own tmux server as a guest, a database, a port (docs/contracts/dashboard.md). */
 import { fileURLToPath } from "node:url";
 import { openDatabase } from "../../daemon/ops/database.ts";
-import { paneRunsProgram } from "../../daemon/panes/paneProcesses.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { createDashboardApp } from "./dashboardApp.ts";
 import { MIGRATIONS } from "./store/schema.ts";
@@ -41,7 +40,6 @@ export async function startDashboard(dashboard: DashboardConfig, context: StartC
     availability: {
       level: dashboard.availability,
       programs: new Set(dashboard.agentPrograms ?? [...context.catalogue.map(({ name }) => name), "node"]),
-      runsProgram: (pid, names) => paneRunsProgram(pid, names, server.processes),
     },
     pageDirectory: fileURLToPath(new URL("../dashboard/page", import.meta.url)),
     clock: systemClock,

@@ -1,34 +1,70 @@
 /** `/api/sessions`: agents that a launcher registers before their first hook (docs/contracts/dashboard.md §1). */
 import type { Context } from "hono";
+import {
+  sessionCreatedSchema,
+  sessionEndedSchema,
+  sessionErrorSchema,
+  sessionSchema,
+} from "../../protocol/api/dashboard.ts";
 import { isPaneId } from "../../protocol/ids.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
+import type { Route } from "../kit/guard/routes.ts";
 import { type Agent, openTask } from "./agents/agent.ts";
-import { newAgentRecord } from "./store/records.ts";
-import type { DashboardContext } from "./dashboardContext.ts";
+import type { AgentBook } from "./agents/agentBook.ts";
 import { bodyFields } from "./fields.ts";
 import { nameOf, projectPath } from "./hooks/correlate.ts";
-import { MAX_NAME_CHARS } from "./dashboardLimits.ts";
+import { MAX_NAME_CHARS, SMALL_MAX_BODY_BYTES } from "./dashboardLimits.ts";
+import { GET, nameIn, POST } from "./dashboardRoutes.ts";
+import type { AgentParts } from "./panes/paneLinks.ts";
+
+const SESSION = "/api/sessions/:uuid";
+
+export function sessionRoutes(parts: AgentParts): readonly Route[] {
+  return [
+    {
+      ...POST,
+      path: "/api/sessions",
+      maxRawBytes: SMALL_MAX_BODY_BYTES,
+      response: { 201: sessionCreatedSchema, 400: sessionErrorSchema, 409: sessionErrorSchema },
+      errors: ["RESOURCE_LIMIT"],
+      handle: (c) => createSession(parts, c),
+    },
+    {
+      ...GET,
+      path: SESSION,
+      response: { 200: sessionSchema, 404: sessionErrorSchema },
+      errors: ["NOT_FOUND"],
+      handle: (c) => getSession(parts, c),
+    },
+    {
+      method: "DELETE",
+      path: SESSION,
+      auth: true,
+      response: { 200: sessionEndedSchema, 404: sessionErrorSchema },
+      errors: ["NOT_FOUND", "RESOURCE_LIMIT"],
+      handle: (c) => endSession(parts, c),
+    },
+  ];
+}
 
 /** @throws AppError RESOURCE_LIMIT */
-export function createSession(context: DashboardContext, c: Context<GuardEnv>, bytes: Uint8Array): Response {
-  const { book, desk, panes, store, nowUnixMs } = context;
-  const asked = newSessionOf(bytes);
+function createSession({ book, desk, panes }: AgentParts, c: Context<GuardEnv>): Response {
+  const asked = newSessionOf(c.get("raw"));
   if (typeof asked === "string") return c.json({ error: asked }, 400);
   const { uuid, path, pane, text } = asked;
   const existing = book.byUuid(uuid);
   if (existing !== undefined) {
     return c.json({ error: `Session ${uuid} already exists`, agent_id: existing.record.id }, 409);
   }
-  store.requireWritable();
+  book.requireWritable();
   const directory = projectPath(path);
   const project = book.putProject({
     path: directory,
     name: text("project_name") ?? nameOf(directory),
     branch: text("git_branch") ?? text("current_branch"),
   });
-  const made = newAgentRecord(uuid, project, nowUnixMs());
   const elsewhere = { tmuxSession: text("tmux_session"), itermPaneId: text("iterm_pane_id") };
-  const agent = book.add({ ...made, ...elsewhere }, project);
+  const agent = book.add(uuid, project, elsewhere);
   desk.reportCreated(agent);
   if (pane !== undefined) panes.moved(agent, pane, undefined);
   desk.refreshCard(agent, "session_created");
@@ -62,19 +98,19 @@ function newSessionOf(bytes: Uint8Array) {
 }
 
 /** Its history stays. @throws AppError RESOURCE_LIMIT */
-export function endSession(context: DashboardContext, c: Context<GuardEnv>, given: string): Response {
-  const agent = agentOf(context, c, given);
+function endSession({ book, desk, panes }: AgentParts, c: Context<GuardEnv>): Response {
+  const agent = agentOf(book, c);
   if (agent instanceof Response) return agent;
   const { id, sessionUuid, endedUnixMs } = agent.record;
   if (endedUnixMs === undefined) {
-    context.panes.ended(agent);
-    context.desk.ended(agent, "session_end");
+    panes.ended(agent);
+    desk.ended(agent, "session_end");
   }
   return c.json({ status: "ended", session_uuid: sessionUuid, agent_id: id });
 }
 
-export function getSession(context: DashboardContext, c: Context<GuardEnv>, given: string): Response {
-  const agent = agentOf(context, c, given);
+function getSession({ book }: AgentParts, c: Context<GuardEnv>): Response {
+  const agent = agentOf(book, c);
   if (agent instanceof Response) return agent;
   const { record, project } = agent;
   return c.json({
@@ -91,8 +127,8 @@ export function getSession(context: DashboardContext, c: Context<GuardEnv>, give
 }
 
 /** The agent of this session, or the refusal. */
-function agentOf({ book }: DashboardContext, c: Context<GuardEnv>, given: string): Agent | Response {
-  const uuid = uuidOf(given);
+function agentOf(book: AgentBook, c: Context<GuardEnv>): Agent | Response {
+  const uuid = uuidOf(nameIn(c, "uuid"));
   if (uuid === undefined) return c.json({ error: "Not found" }, 404);
   return book.byUuid(uuid) ?? c.json({ error: `Session ${uuid} not found` }, 404);
 }

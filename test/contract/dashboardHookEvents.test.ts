@@ -11,7 +11,7 @@ let dashboard: DashboardFixture;
 let events: EventReader;
 beforeEach(async () => {
   scene = await DashboardScene.start();
-  const availability = { level: "exists", programs: new Set(["claude"]), runsProgram: async () => true } as const;
+  const availability = { level: "exists", programs: new Set(["claude"]) } as const;
   dashboard = await dashboardFixture(scene.server, { availability });
   events = await dashboard.events();
 });
@@ -73,7 +73,10 @@ test("a session known from its first hook is created before any other event abou
 test("what hooks say of the program in the pane is told to the daemon's list of agents", async () => {
   await dashboard[Symbol.asyncDispose]();
   const said: object[] = [];
-  const running = { reported: (_server: unknown, pane: string, report: object) => void said.push({ pane, ...report }) };
+  const running = {
+    reported: (_server: unknown, pane: string, report: object) => void said.push({ pane, ...report }),
+    onCheck: () => () => undefined,
+  };
   dashboard = await dashboardFixture(scene.server, { running });
   events = await dashboard.events();
   await hook("session-start", { cwd: "/work/other", tmux_pane: scene.pane, transcript_path: "/t.jsonl" });

@@ -74,7 +74,7 @@ test("the question is not answered if another program has taken the pane since",
   const databasePath = await askedBefore(agent);
   const taken = await respawn(agent);
   // `exists`: nothing but the process tells the one program from the other.
-  const availability = { level: "exists", programs: new Set(["cat"]), runsProgram: async () => true } as const;
+  const availability = { level: "exists", programs: new Set(["cat"]) } as const;
   await using after = await dashboardFixture(agent.server, { databasePath, availability });
   const { status, json } = await after.respond(AGENT, { text: "for somebody else" });
   expect([status, json["error_type"]]).toEqual([409, "wrong_state"]);

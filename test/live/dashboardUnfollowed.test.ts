@@ -82,7 +82,7 @@ test("sixty agents with hooks: no client is on their sessions", async () => {
   await using person = await userClient(socket, DESK);
   expect(person).toBeDefined();
   await using dashboard = await dashboardFixture(server, {
-    availability: { level: "exists", programs: new Set(["cat"]), runsProgram: async () => true },
+    availability: { level: "exists", programs: new Set(["cat"]) },
   });
   const ids: number[] = [];
   for (const [at, pane] of panes.entries()) ids.push(await hooked(dashboard, pane, `s${at}`));

@@ -9,7 +9,6 @@ import { expect, test } from "vitest";
 import { measureAvailability } from "../../adapters/dashboard/panes/availability.ts";
 import { findAddressee } from "../../daemon/delivery/pane/addressee.ts";
 import { addresseeOf } from "../../daemon/panes/foreground.ts";
-import { paneRunsProgram } from "../../daemon/panes/paneProcesses.ts";
 import type { Readiness } from "../../daemon/readiness/readiness.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { eventually } from "../support/clock/eventually.ts";
@@ -147,12 +146,7 @@ test.each(STAND_INS)("behind $name readiness, delivery and availability find the
   const pid = Number(readFileSync(join(directory, "node_modules/.bin/claude.pid"), "utf8"));
   expect(addresseeOf(processes, new Set(["claude"]))?.pid).toBe(pid);
   const isAvailable = (program: string): Promise<boolean> =>
-    measureAvailability({
-      server,
-      level: "process_tree",
-      programs: new Set([program]),
-      runsProgram: (root, names) => paneRunsProgram(root, names, server.processes),
-    })(pane);
+    measureAvailability({ server, level: "process_tree", programs: new Set([program]) })(pane);
   expect([await isAvailable("claude"), await isAvailable("codex")]).toEqual([true, false]);
 });
 

@@ -106,11 +106,7 @@ test(
       userSession(socket, "keeper");
       for (let agent = 0; agent < deaths; agent += 1) userSession(socket, `a${agent}`);
     });
-    const availability = {
-      level: "process_tree",
-      programs: new Set(["cat"]),
-      runsProgram: async () => true,
-    } as const;
+    const availability = { level: "exists", programs: new Set(["cat"]) } as const;
     await using dashboard = await dashboardFixture(guest.server, { availability });
     const panes = guest.server.panes().slice(1);
     const ids = await registerAll(

@@ -71,7 +71,7 @@ interface Served {
 }
 
 /** What an agent's hook says. Foreign text. */
-interface AgentReport {
+export interface AgentReport {
   readonly sessionId?: string | undefined;
   readonly transcriptPath?: string | undefined;
   /** It has taken this prompt. */
@@ -96,6 +96,7 @@ export class AgentDirectory {
   readonly #running = new Map<string, LiveAgent>();
   readonly #ended = new Map<string, LiveAgent>();
   readonly #listeners = new Set<(change: AgentChange) => void>();
+  readonly #checkListeners = new Set<() => void>();
   readonly #heads: GitHeads;
   #timer: Timer | undefined;
   #checks = 0;
@@ -182,6 +183,12 @@ export class AgentDirectory {
   subscribe(listener: (change: AgentChange) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
+  }
+
+  /** Called after each check of all panes, so that nobody else has to look once a second. Returns the unsubscribe function. */
+  onCheck(listener: () => void): () => void {
+    this.#checkListeners.add(listener);
+    return () => void this.#checkListeners.delete(listener);
   }
 
   /** Members that are undefined stay as they were. */
@@ -357,6 +364,7 @@ export class AgentDirectory {
   /** Looks at every pane now. */
   check(): void {
     for (const served of this.#servers.values()) this.#checkServer(served);
+    this.#callAll(this.#checkListeners, undefined);
   }
 
   /** Ends the checks. Safe to call twice. */
@@ -569,9 +577,13 @@ export class AgentDirectory {
   }
 
   #tell(change: AgentChange): void {
-    for (const listener of this.#listeners) {
+    this.#callAll(this.#listeners, change);
+  }
+
+  #callAll<Value>(listeners: ReadonlySet<(value: Value) => void>, value: Value): void {
+    for (const listener of listeners) {
       try {
-        listener(change);
+        listener(value);
       } catch (error) {
         this.#options.onError(error);
       }

@@ -5,7 +5,7 @@ import type { AgentRecord, ProjectRecord, TaskRecord } from "../store/records.ts
 import type { OpenQuestion } from "./questions.ts";
 import { EMPTY_DIGEST, type TaskDigest } from "./taskDigest.ts";
 
-interface LastDelivery {
+export interface LastDelivery {
   readonly delivery: DeliveryOutcome | "not_entered";
   /** What the screen said since: foreign text, one line. */
   readonly screenNote: string | undefined;

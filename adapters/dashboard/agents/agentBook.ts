@@ -8,18 +8,20 @@ import type { DashboardStore } from "../store/store.ts";
 import { type Agent, newAgent } from "./agent.ts";
 import { questionOfTurn } from "./questions.ts";
 import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
-import type { AgentRecord, ProjectRecord } from "../store/records.ts";
+import { type AgentRecord, newAgentRecord, type ProjectRecord } from "../store/records.ts";
 
 /** Turns searched for the open question and for answers whose hook has not come yet. */
 const RESTORED_TURNS = 32;
 
 export class AgentBook {
   readonly #store: DashboardStore;
+  readonly #nowUnixMs: () => number;
   readonly #agents = new Map<number, Agent>();
   readonly #projects = new Map<string, ProjectRecord>();
 
-  constructor(store: DashboardStore) {
+  constructor(store: DashboardStore, nowUnixMs: () => number) {
     this.#store = store;
+    this.#nowUnixMs = nowUnixMs;
     for (const project of store.projects()) this.#projects.set(project.path, project);
     for (const record of store.activeAgents()) this.#load(record);
   }
@@ -78,10 +80,16 @@ export class AgentBook {
     return kept;
   }
 
+  /** @throws AppError RESOURCE_LIMIT while what is new cannot be kept */
+  requireWritable(): void {
+    this.#store.requireWritable();
+  }
+
   /** @throws AppError RESOURCE_LIMIT */
-  add(record: Omit<AgentRecord, "id">, project: ProjectRecord): Agent {
+  add(sessionUuid: string, project: ProjectRecord, facts: Partial<AgentRecord>): Agent {
     this.#requireRoom();
-    const kept = { ...record, id: this.#store.nextId("agents") };
+    const made = newAgentRecord(sessionUuid, project, this.#nowUnixMs());
+    const kept = { ...made, ...facts, id: this.#store.nextId("agents") };
     this.#store.save("agents", kept);
     const agent = newAgent(kept, project, undefined);
     this.#agents.set(kept.id, agent);
@@ -103,7 +111,8 @@ export class AgentBook {
     return agent;
   }
 
-  end(agent: Agent, atUnixMs: number): void {
+  end(agent: Agent): void {
+    const atUnixMs = this.#nowUnixMs();
     this.update(agent, { endedUnixMs: atUnixMs, lastSeenUnixMs: atUnixMs });
     this.#agents.delete(agent.record.id);
   }

@@ -7,7 +7,7 @@ import type { Clock } from "../../../daemon/time/clock.ts";
 import type { Waiting } from "../../../daemon/tmux/outputSource.ts";
 import type { DashboardEvents } from "../events/dashboardEvents.ts";
 import type { DashboardStore } from "../store/store.ts";
-import { type Agent, openTask } from "./agent.ts";
+import { type Agent, type LastDelivery, openTask } from "./agent.ts";
 import type { AgentBook } from "./agentBook.ts";
 import { AgentEvents } from "./agentEvents.ts";
 import { type AskedQuestion, clip, type OpenQuestion } from "./questions.ts";
@@ -128,6 +128,11 @@ export class AgentDesk {
     this.#events.turn(agent, turn);
   }
 
+  /** What has become of an answer, for its card. */
+  delivered(agent: Agent, delivery: Omit<LastDelivery, "atUnixMs">): void {
+    agent.lastDelivery = { ...delivery, atUnixMs: this.#options.nowUnixMs() };
+  }
+
   /** The answer has been typed, but may not have been taken: the question stays open. */
   tried(agent: Agent, answer: UserAnswer): void {
     const { task } = agent;
@@ -151,11 +156,10 @@ export class AgentDesk {
 
   /** Its session has ended. */
   ended(agent: Agent, eventType: string): void {
-    const { book, nowUnixMs } = this.#options;
     this.#closeQuestion(agent);
     if (openTask(agent) !== undefined) this.#setState(agent, "complete");
     agent.expectedPrompts.length = 0;
-    book.end(agent, nowUnixMs());
+    this.#options.book.end(agent);
     this.refreshCard(agent, eventType);
     this.#events.state(agent, eventType, "Session ended", "COMPLETE");
     this.#events.session("session_ended", agent);

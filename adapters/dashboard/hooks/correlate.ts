@@ -1,12 +1,10 @@
 /** Which agent a hook belongs to (docs/contracts/dashboard.md §3): the first match wins. */
 import { randomUUID } from "node:crypto";
 import { basename, dirname, normalize } from "node:path";
-import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
 import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";
-import { newAgentRecord, type ProjectRecord } from "../store/records.ts";
-import { isReachable } from "../panes/agentProcess.ts";
-import type { DashboardContext } from "../dashboardContext.ts";
+import type { ProjectRecord } from "../store/records.ts";
+import type { AgentParts, PaneLinks } from "../panes/paneLinks.ts";
 import type { PanePlace } from "../panes/panePlace.ts";
 import type { HookRequest } from "./hookRequest.ts";
 
@@ -22,7 +20,10 @@ export interface Correlation {
     | "created";
 }
 
-type CorrelateContext = Pick<DashboardContext, "server" | "book" | "panes" | "settings" | "nowUnixMs">;
+export interface CorrelateParts extends AgentParts {
+  /** `registersProjects`: a hook from a live pane in an unregistered directory makes it a project. */
+  readonly settings: { readonly registersProjects: boolean };
+}
 
 /** Whether its agent is found without its pane. */
 export function isKnown({ sessionId, headspaceSessionId }: HookRequest, book: AgentBook): boolean {
@@ -31,7 +32,7 @@ export function isKnown({ sessionId, headspaceSessionId }: HookRequest, book: Ag
 }
 
 /** Undefined: unknown, and in no project. @throws AppError RESOURCE_LIMIT */
-export function correlate(hook: HookRequest, context: CorrelateContext): Correlation | undefined {
+export function correlate(hook: HookRequest, context: CorrelateParts): Correlation | undefined {
   const { book, panes } = context;
   const known = book.bySession(hook.sessionId);
   if (known !== undefined) {
@@ -41,30 +42,23 @@ export function correlate(hook: HookRequest, context: CorrelateContext): Correla
   const uuid = hook.headspaceSessionId?.toLowerCase();
   const launched = uuid === undefined ? undefined : book.byUuid(uuid);
   if (launched !== undefined) return claim(context, hook, book.reopen(launched), "headspace_session_id");
-  const place = panes.placeOf(hook);
-  const inPane = hook.pane === undefined || place === "elsewhere" ? undefined : book.inPane(hook.pane, panes.identity);
-  if (inPane !== undefined && !isStartedBy(inPane, hook, context.server.processes))
-    return claim(context, hook, inPane, "tmux_pane_id");
+  const place = panes.places.placeOf(hook);
+  const inPane =
+    hook.pane === undefined || place === "elsewhere" ? undefined : book.inPane(hook.pane, panes.places.identity);
+  if (inPane !== undefined && !isStartedBy(inPane, hook, panes)) return claim(context, hook, inPane, "tmux_pane_id");
   const project = projectOf(hook, place, context);
   if (project === undefined) return undefined;
   const unclaimed = book.unclaimedIn(project);
   if (unclaimed !== undefined) return claim(context, hook, unclaimed, "working_directory");
-  const record = newAgentRecord(randomUUID(), project, context.nowUnixMs());
-  const { sessionId: agentSessionId, transcriptPath } = hook;
-  const agent = book.add({ ...record, agentSessionId, transcriptPath }, project);
+  const agent = book.add(randomUUID(), project, { agentSessionId: hook.sessionId });
   return { agent, isNew: true, method: "created" };
 }
 
 /** A session that begins during an agent's turn, while that agent is in its pane, was started by that agent. */
-const isStartedBy = (agent: Agent, { source }: HookRequest, processes: HostProcesses): boolean =>
-  source === "startup" && openTask(agent) !== undefined && isReachable(agent, processes);
+const isStartedBy = (agent: Agent, { source }: HookRequest, panes: PaneLinks): boolean =>
+  source === "startup" && openTask(agent) !== undefined && panes.places.isReachable(agent);
 
-function claim(
-  { book }: CorrelateContext,
-  hook: HookRequest,
-  agent: Agent,
-  method: Correlation["method"],
-): Correlation {
+function claim({ book }: CorrelateParts, hook: HookRequest, agent: Agent, method: Correlation["method"]): Correlation {
   if (agent.record.agentSessionId !== hook.sessionId) book.update(agent, { agentSessionId: hook.sessionId });
   return { agent, isNew: false, method };
 }
@@ -76,7 +70,7 @@ function claim(
 function projectOf(
   { workingDirectory, cwd }: HookRequest,
   place: PanePlace,
-  { book, settings }: CorrelateContext,
+  { book, settings }: CorrelateParts,
 ): ProjectRecord | undefined {
   const named = workingDirectory ?? cwd;
   if (named === undefined || !named.startsWith("/")) return undefined;

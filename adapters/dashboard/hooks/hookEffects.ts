@@ -12,18 +12,16 @@ import {
   questionOfNotification,
   questionOfTool,
 } from "../agents/questions.ts";
-import type { DashboardContext } from "../dashboardContext.ts";
+import type { AgentParts } from "../panes/paneLinks.ts";
 import type { Correlation } from "./correlate.ts";
 import type { HookName } from "./hookNames.ts";
 import type { HookRequest } from "./hookRequest.ts";
 
-type HookContext = Pick<DashboardContext, "book" | "desk" | "panes">;
-
 type HookReply = Readonly<Record<string, string | boolean | null>>;
 
-type Effect = (context: HookContext, agent: Agent, hook: HookRequest) => HookReply;
+type Effect = (context: AgentParts, agent: Agent, hook: HookRequest) => HookReply;
 
-export function applyHook(context: HookContext, name: HookName, hook: HookRequest, found: Correlation): HookReply {
+export function applyHook(context: AgentParts, name: HookName, hook: HookRequest, found: Correlation): HookReply {
   const { agent } = found;
   context.desk.seen(agent);
   if (name === "session-start") {
@@ -33,8 +31,7 @@ export function applyHook(context: HookContext, name: HookName, hook: HookReques
   return EFFECTS[name](context, agent, hook);
 }
 
-const sessionStart: Effect = ({ book, desk, panes }, agent, hook) => {
-  if (hook.transcriptPath !== undefined) book.update(agent, { transcriptPath: hook.transcriptPath });
+const sessionStart: Effect = ({ desk, panes }, agent, hook) => {
   if (hook.source === "startup") panes.report(agent, "starting");
   // A session that compacts continues its turn; any other start means that the previous turn is over.
   const isFresh = hook.source !== undefined && hook.source !== "compact";
@@ -119,7 +116,7 @@ const permissionRequest: Effect = (context, agent, { toolName, toolInput, messag
 
 /** The dialog may already be on the screen, even a question by itself, or appear later, when the screen reports it. */
 function asks(
-  { desk, panes }: HookContext,
+  { desk, panes }: AgentParts,
   agent: Agent,
   asked: AskedQuestion | undefined,
   eventType: string,
@@ -135,7 +132,7 @@ function asks(
 }
 
 /** It continues its work: reported only on a change. */
-function works({ desk, panes }: HookContext, agent: Agent, reason: string): void {
+function works({ desk, panes }: AgentParts, agent: Agent, reason: string): void {
   if (panes.report(agent, "busy")) desk.refreshCard(agent, reason);
 }
 

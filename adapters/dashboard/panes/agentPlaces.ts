@@ -3,11 +3,11 @@
  * something on one server only.
  */
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
 import type { Agent } from "../agents/agent.ts";
 import { type AgentBook, isSameServer } from "../agents/agentBook.ts";
 import { isReachable } from "./agentProcess.ts";
-import { sessionOf } from "./panePlace.ts";
+import { placeOf, type PanePlace, type ReportedPane, sessionOf } from "./panePlace.ts";
 
 export class AgentPlaces {
   readonly #server: TmuxServer;
@@ -25,7 +25,6 @@ export class AgentPlaces {
 
   /** The agent's pane, if it is one of this server; it may have gone. */
   paneHere({ record: { tmuxPaneId, paneServer } }: Agent): PaneId | undefined {
-    if (tmuxPaneId === undefined || !isPaneId(tmuxPaneId)) return undefined;
     return isSameServer(paneServer, this.identity) ? tmuxPaneId : undefined;
   }
 
@@ -36,10 +35,19 @@ export class AgentPlaces {
     return info === undefined || info.exit !== undefined ? undefined : pane;
   }
 
+  placeOf(reported: ReportedPane): PanePlace {
+    return placeOf(this.#server, reported);
+  }
+
+  /** Its process is known and has its terminal now. */
+  isReachable(agent: Agent): boolean {
+    return isReachable(agent, this.#server.processes);
+  }
+
   /** An agent that another one has started inherits its pane, and reads nothing of what is typed there. */
   isBehindAnother(agent: Agent, pane: PaneId): boolean {
     const holder = this.#book.inPane(pane, this.identity);
-    return holder !== undefined && holder !== agent && isReachable(holder, this.#server.processes);
+    return holder !== undefined && holder !== agent && this.isReachable(holder);
   }
 
   /** Notes where the agent is, once those who were there have left. Returns whether that is another pane. */

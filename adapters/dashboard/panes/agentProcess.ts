@@ -11,17 +11,16 @@ import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { AgentDirectory } from "../../agents/running/agentDirectory.ts";
 import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
-import { SILENT_END_PROBE_MS } from "../dashboardLimits.ts";
 
 interface AgentProcessesOptions {
   readonly server: TmuxServer;
   readonly book: AgentBook;
   readonly desk: AgentDesk;
-  readonly clock: Clock;
+  readonly running: Pick<AgentDirectory, "onCheck">;
   /** Names of agents' programs. */
   readonly programs: ReadonlySet<string>;
   readonly log: Log;
@@ -38,7 +37,9 @@ export class AgentProcesses {
   /** In seconds since boot. */
   readonly uptimeSec: () => number;
   readonly #options: AgentProcessesOptions;
-  readonly #silentEnds: SilentEnds;
+  /** Whose end without a word has been reported. */
+  readonly #reported = new WeakSet<ProcessMark>();
+  readonly #unsubscribe: () => void;
   readonly #underWay = new Map<Agent, Promise<void>>();
   /** Agents that have ended, some before anybody knew which process they were, until they show that they live. */
   readonly #over = new WeakSet<Agent>();
@@ -47,18 +48,8 @@ export class AgentProcesses {
 
   constructor(options: AgentProcessesOptions) {
     this.#options = options;
-    const { server, book, clock, onGone } = options;
-    this.uptimeSec = startClock(server.processes);
-    this.#silentEnds = new SilentEnds({
-      clock,
-      agents: () => book.all(),
-      isGone: (agent) => this.isGone(agent),
-      onGone: (agent) => {
-        this.#ended(agent);
-        onGone(agent);
-      },
-    });
-    this.#silentEnds.watch();
+    this.uptimeSec = startClock(options.server.processes);
+    this.#unsubscribe = options.running.onCheck(() => this.#check());
   }
 
   /**
@@ -66,7 +57,6 @@ export class AgentProcesses {
    * @param reportedSec when it did, in seconds since boot
    */
   identify(agent: Agent, pane: PaneId, reportedSec: number): void {
-    this.#silentEnds.watch();
     if (isReachable(agent, this.#options.server.processes) || this.#underWay.has(agent)) return;
     this.#over.delete(agent);
     if (this.#options.server.findPane(pane) === undefined) {
@@ -113,7 +103,6 @@ export class AgentProcesses {
       }
       if (program !== undefined && !program.isShell) {
         book.update(agent, { process: markOnly(program) });
-        this.#silentEnds.watch();
         return;
       }
     }
@@ -135,6 +124,7 @@ export class AgentProcesses {
     );
   }
 
+  /** As far as the system tells. */
   hasEnded(agent: Agent): boolean {
     return this.#over.has(agent) || this.isGone(agent);
   }
@@ -144,7 +134,21 @@ export class AgentProcesses {
   }
 
   close(): void {
-    this.#silentEnds.stop();
+    this.#unsubscribe();
+  }
+
+  /**
+   * Some end without a word: nothing is printed, no hook comes, and to tmux the pane is as it was (`sh -c 'agent; …'`, a
+   * respawn).
+   */
+  #check(): void {
+    for (const agent of this.#options.book.all()) {
+      const { process } = agent.record;
+      if (process === undefined || this.#reported.has(process) || !this.isGone(agent)) continue;
+      this.#reported.add(process);
+      this.#ended(agent);
+      this.#options.onGone(agent);
+    }
   }
 
   #ended(agent: Agent): void {
@@ -158,57 +162,3 @@ export const isReachable = ({ record: { process } }: Agent, processes: HostProce
   process !== undefined && isAtTerminal(process, processes);
 
 const markOnly = ({ pid, start, executable }: ProcessMark): ProcessMark => ({ pid, start, executable });
-
-interface SilentEndsOptions {
-  readonly clock: Clock;
-  readonly agents: () => readonly Agent[];
-  readonly isGone: (agent: Agent) => boolean;
-  /** Once per process. */
-  readonly onGone: (agent: Agent) => void;
-}
-
-/**
- * Agents that end without a word: nothing is printed, no hook comes, and to tmux the pane is as it was (`sh -c 'agent; …'`,
- * a respawn). All of them are asked for together, once a second while there are any whose process is known: two reads of
- * `/proc` each, no command and no process. Where the system does not tell of processes, none is known.
- */
-class SilentEnds {
-  readonly #options: SilentEndsOptions;
-  readonly #reported = new WeakSet<ProcessMark>();
-  #timer: Timer | undefined;
-  #isStopped = false;
-
-  constructor(options: SilentEndsOptions) {
-    this.#options = options;
-  }
-
-  /** A process may be known by now. */
-  watch(): void {
-    const { clock, agents } = this.#options;
-    if (this.#isStopped || this.#timer !== undefined || !agents().some((agent) => this.#liveOf(agent) !== undefined))
-      return;
-    this.#timer = clock.callAt(clock.nowMs() + SILENT_END_PROBE_MS, () => this.#probe());
-  }
-
-  stop(): void {
-    this.#isStopped = true;
-    this.#timer?.cancel();
-  }
-
-  #probe(): void {
-    this.#timer = undefined;
-    const { agents, isGone, onGone } = this.#options;
-    for (const agent of agents()) {
-      const process = this.#liveOf(agent);
-      if (process === undefined || !isGone(agent)) continue;
-      this.#reported.add(process);
-      onGone(agent);
-    }
-    this.watch();
-  }
-
-  /** Its process, unless nothing is known of one, or its end has been reported. */
-  #liveOf({ record: { process } }: Agent): ProcessMark | undefined {
-    return process === undefined || this.#reported.has(process) ? undefined : process;
-  }
-}

@@ -11,6 +11,7 @@ import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
+import type { AgentDirectory, AgentReport } from "../../agents/running/agentDirectory.ts";
 import type { Agent } from "../agents/agent.ts";
 import { type AgentBook, isSameServer } from "../agents/agentBook.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
@@ -21,7 +22,7 @@ import type { MeasureAvailability } from "./availability.ts";
 import { ContextGauge } from "./contextGauge.ts";
 import { FirstListing } from "./firstListing.ts";
 import { AgentPaneOption } from "./agentPaneOption.ts";
-import { type PanePlace, placeOf, type ReportedPane } from "./panePlace.ts";
+import { PaneListing, type ReportedPane } from "./panePlace.ts";
 import { GoneWatch } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
 
@@ -31,6 +32,8 @@ interface PaneLinksOptions {
   readonly desk: AgentDesk;
   readonly clock: Clock;
   readonly log: Log;
+  /** Told what hooks say; looks once a second. */
+  readonly running: Pick<AgentDirectory, "reported" | "onCheck">;
   /** As in `DashboardAppOptions`. */
   readonly listed: Promise<void> | undefined;
   readonly readiness: ReadinessWatcher;
@@ -39,92 +42,83 @@ interface PaneLinksOptions {
   readonly programs: ReadonlySet<string>;
 }
 
+/** Agents, what happens to them, and where they are. */
+export interface AgentParts {
+  readonly book: AgentBook;
+  readonly desk: AgentDesk;
+  readonly panes: PaneLinks;
+}
+
 export class PaneLinks {
   readonly first: FirstListing;
   readonly agentOption: AgentPaneOption;
+  readonly places: AgentPlaces;
+  readonly processes: AgentProcesses;
+  readonly listing: PaneListing;
   readonly #options: PaneLinksOptions;
-  readonly #places: AgentPlaces;
   readonly #links = new Map<number, PaneLink>();
   readonly #screens: ScreenStates;
   readonly #gone: GoneWatch;
-  readonly #processes: AgentProcesses;
   readonly #context: ContextGauge;
   readonly #unsubscribe: () => void;
   #closed = false;
 
   constructor(options: PaneLinksOptions) {
     this.#options = options;
-    this.#places = new AgentPlaces(options.server, options.book);
+    this.places = new AgentPlaces(options.server, options.book);
     this.agentOption = new AgentPaneOption(options);
-    const { desk, clock, log, server, programs } = options;
-    this.#processes = new AgentProcesses({
-      server,
-      programs,
-      book: options.book,
-      desk,
-      clock,
-      log,
+    this.listing = new PaneListing(options.server, options.clock);
+    this.processes = new AgentProcesses({
+      ...options,
       onGone: (agent) => this.#processGone(agent),
       onIdentified: (agent) => this.evaluate(agent),
     });
     this.#context = new ContextGauge(options);
     this.first = new FirstListing(options);
     this.#screens = new ScreenStates({
-      desk,
-      clock,
-      log,
+      ...options,
       isActive: (agent) => this.#links.has(agent.record.id),
-      onAsked: (agent) => this.#processes.asked(agent, this.livePane(agent)),
+      onAsked: (agent) => this.processes.asked(agent, this.places.livePane(agent)),
     });
-    this.#gone = new GoneWatch(options.server, clock, () => this.#serverGone());
+    this.#gone = new GoneWatch(options.server, options.clock, () => this.#serverGone());
     this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
     if (options.server.status().state === "ready") this.#serverReady();
-  }
-
-  get identity(): string | undefined {
-    return this.#places.identity;
-  }
-
-  placeOf(reported: ReportedPane): PanePlace {
-    return placeOf(this.#options.server, reported);
   }
 
   /** A hook of the agent has come. The pane it names counts once it is known not to be another server's. */
   reported(agent: Agent, reported: ReportedPane): void {
     const { pane, tmuxSession } = reported;
-    const reportedSec = this.#processes.uptimeSec();
+    const reportedSec = this.processes.uptimeSec();
     if (pane === undefined) {
-      this.#isIn(agent, this.livePane(agent), reportedSec);
+      this.#isIn(agent, this.places.livePane(agent), reportedSec);
       return;
     }
     this.first.after(agent, () => {
       const isActive = this.#options.book.active(agent.record.id) === agent;
-      if (!isActive || this.placeOf(reported) === "elsewhere" || this.#places.isBehindAnother(agent, pane)) return;
+      if (!isActive || this.places.placeOf(reported) === "elsewhere" || this.places.isBehindAnother(agent, pane))
+        return;
       this.moved(agent, pane, tmuxSession);
       this.#isIn(agent, pane, reportedSec);
     });
+  }
+
+  /** Tells what the program in its pane has said of itself. */
+  tellRunning({ record: { tmuxPaneId } }: Agent, report: AgentReport): void {
+    const { running, server } = this.#options;
+    if (tmuxPaneId !== undefined) running.reported(server, tmuxPaneId, report);
   }
 
   #isIn(agent: Agent, pane: PaneId | undefined, reportedSec: number): void {
     if (pane === undefined) return;
     const link = this.#links.get(agent.record.id);
     if (link?.watch !== undefined && agent.hasHooks && !link.isUnfollowed) this.#watch(link);
-    this.#processes.identify(agent, pane, reportedSec);
+    this.processes.identify(agent, pane, reportedSec);
     this.#context.reported(agent, pane);
   }
 
   /** The pane that was named, or another one: it has moved. */
   moved(agent: Agent, pane: PaneId, tmuxSession: string | undefined): void {
-    if (this.#places.move(agent, pane, tmuxSession, (other) => this.#leave(other))) this.#attach(agent);
-  }
-
-  livePane(agent: Agent): PaneId | undefined {
-    return this.#places.livePane(agent);
-  }
-
-  /** Resolves when the process of an agent that has just reported is known, or cannot be found. */
-  identified(agent: Agent): Promise<void> {
-    return this.#processes.identified(agent);
+    if (this.places.move(agent, pane, tmuxSession, (other) => this.#leave(other))) this.#attach(agent);
   }
 
   /** Who an answer to the agent is for. */
@@ -135,9 +129,6 @@ export class PaneLinks {
   watchOf(agent: Agent): PaneReadiness | undefined {
     return this.#links.get(agent.record.id)?.watch;
   }
-
-  /** Its process has ended, as far as the system tells. */
-  hasEnded = (agent: Agent): boolean => this.#processes.hasEnded(agent);
 
   /** A hook says what the agent does. Returns whether that changes its pane's readiness. */
   report(agent: Agent, state: HookEvidence["state"]): boolean {
@@ -161,7 +152,7 @@ export class PaneLinks {
 
   /** Call it before reporting its end, which itself says that the agent can no longer be answered. */
   ended(agent: Agent): void {
-    const pane = this.livePane(agent);
+    const pane = this.places.livePane(agent);
     if (pane !== undefined) this.agentOption.set(pane, undefined);
     this.#detach(agent);
     agent.isAvailable = false;
@@ -172,7 +163,7 @@ export class PaneLinks {
     this.first.close();
     this.#unsubscribe();
     this.#gone.stop();
-    this.#processes.close();
+    this.processes.close();
     for (const { agent } of this.#links.values()) this.#detach(agent);
     this.#screens.close();
   }
@@ -185,7 +176,7 @@ export class PaneLinks {
 
   #attach(agent: Agent): void {
     this.#detach(agent);
-    const pane = this.#places.paneHere(agent);
+    const pane = this.places.paneHere(agent);
     if (this.#closed || pane === undefined) return;
     const link = new PaneLink(agent, pane, (one) => this.#measure(one));
     this.#links.set(agent.record.id, link);
@@ -201,8 +192,8 @@ export class PaneLinks {
       if (waitMs !== undefined) link.retry = clock.callAt(clock.nowMs() + waitMs, () => this.#open(link));
       return;
     }
-    if (agent.record.paneServer === undefined) book.update(agent, { paneServer: this.identity });
-    this.#processes.listed(agent);
+    if (agent.record.paneServer === undefined) book.update(agent, { paneServer: this.places.identity });
+    this.processes.listed(agent);
     try {
       this.#watch(link);
     } catch (error) {
@@ -222,7 +213,7 @@ export class PaneLinks {
     link.watch = readiness.watch(server, pane, { unfollowed: link.isUnfollowed });
     link.unsubscribe = link.watch.subscribe((state) => {
       // Before the screen of whoever is there now.
-      this.#processes.endIfGone(agent);
+      this.processes.endIfGone(agent);
       this.#screens.changed(agent, state);
       link.measure();
     });
@@ -246,11 +237,11 @@ export class PaneLinks {
     // Nothing is known of panes while the connection is made anew; they are measured when it is there.
     if (server.status().state === "connecting") return;
     try {
-      const isAvailable = this.livePane(agent) === pane && (await measure(pane));
+      const isAvailable = this.places.livePane(agent) === pane && (await measure(pane));
       // It may have gone meanwhile.
       if (this.#links.get(agent.record.id) !== link || server.status().state === "connecting") return;
-      this.#setAvailable(agent, isAvailable && this.livePane(agent) === pane);
-      this.#processes.endIfGone(agent);
+      this.#setAvailable(agent, isAvailable && this.places.livePane(agent) === pane);
+      this.processes.endIfGone(agent);
     } catch (error) {
       log.debug("dashboard.pane.unmeasured", { agent: agent.record.id, pane, error });
     }
@@ -294,7 +285,7 @@ export class PaneLinks {
     const { book } = this.#options;
     for (const agent of book.all()) {
       const link = this.#links.get(agent.record.id);
-      const isOther = !isSameServer(agent.record.paneServer, this.identity);
+      const isOther = !isSameServer(agent.record.paneServer, this.places.identity);
       if (link !== undefined && isOther) {
         this.#detach(agent);
         this.#setAvailable(agent, false);

@@ -2,9 +2,10 @@
 import { type AddresseeRequest, findAddressee } from "../../../daemon/delivery/pane/addressee.ts";
 import type { PressStep } from "../../../daemon/delivery/delivery.ts";
 import { GENERIC_PROFILE } from "../../../daemon/readiness/profiles.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
 import { sleep } from "../../../daemon/time/within.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
-import type { DashboardContext } from "../dashboardContext.ts";
 import type { MultiAnswer } from "./respondRequest.ts";
 
 /** Two keys in one read count as a paste to some programs (docs/agentFacts.md). */
@@ -38,7 +39,7 @@ export const stepsOf = (keys: readonly string[], text?: string): PressStep[] => 
  * @throws AppError WRONG_STATE, NOT_FOUND, CONNECTION_LOST
  */
 export async function pressSlowly(
-  { server, clock }: Pick<DashboardContext, "server" | "clock">,
+  { server, clock }: { readonly server: TmuxServer; readonly clock: Clock },
   pane: PaneId,
   keys: readonly string[],
   request: AddresseeRequest,

@@ -6,15 +6,24 @@
 import type { AddresseeRequest } from "../../../daemon/delivery/pane/addressee.ts";
 import type { Delivery, DeliveryOutcome, PressStep, SubmitResult } from "../../../daemon/delivery/delivery.ts";
 import type { Dialog, PaneReadiness, Readiness } from "../../../daemon/readiness/readiness.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { OpenQuestion } from "../agents/questions.ts";
-import type { DashboardContext } from "../dashboardContext.ts";
 import { knowsProgram } from "../panes/screenStates.ts";
 import { KEY_GAP_MS, otherKeys, selectKeys, stepsOf } from "./contractKeys.ts";
 import type { RespondRequest } from "./respondRequest.ts";
 
-type DeliverContext = Pick<DashboardContext, "server" | "delivery" | "settings">;
+export interface DeliverParts {
+  readonly server: TmuxServer;
+  readonly delivery: Delivery;
+  readonly settings: {
+    /** Empties the prompt box before an answer; never while a dialog is open. */
+    readonly clearFirst: boolean;
+    /** Least time between an answer's text and Enter, instead of the program's own. */
+    readonly gapMs: number | undefined;
+  };
+}
 
 interface DeliverTarget {
   readonly pane: PaneId;
@@ -35,11 +44,7 @@ export interface Delivered {
 export type Answer = Exclude<RespondRequest, { mode: "keys" }>;
 
 /** @throws AppError as `Delivery`; INVALID_ARGUMENT for an option that the dialog does not have */
-export async function deliverAnswer(
-  context: DeliverContext,
-  target: DeliverTarget,
-  answer: Answer,
-): Promise<Delivered> {
+export async function deliverAnswer(context: DeliverParts, target: DeliverTarget, answer: Answer): Promise<Delivered> {
   const readiness = await readinessFor(target, answer);
   const isAsking = readiness?.state === "asking";
   if (isAsking && readiness.dialog !== undefined) return toDialog(context, target, readiness.dialog, answer);
@@ -73,7 +78,7 @@ async function readinessFor({ watch, question }: DeliverTarget, { mode }: Answer
 }
 
 async function toDialog(
-  context: DeliverContext,
+  context: DeliverParts,
   { pane, addressee }: DeliverTarget,
   dialog: Dialog,
   answer: Answer,
@@ -152,7 +157,7 @@ const deliveredBy = ({ outcome, details }: SubmitResult, isPrompt: boolean): Del
 });
 
 async function submit(
-  { server, delivery, settings }: DeliverContext,
+  { server, delivery, settings }: DeliverParts,
   { pane, addressee }: DeliverTarget,
   text: string,
 ): Promise<Delivered> {
@@ -166,7 +171,7 @@ async function submit(
  * Nothing shows whether they were right.
  */
 async function pressKeys(
-  { server, delivery }: DeliverContext,
+  { server, delivery }: DeliverParts,
   { pane, question, addressee }: DeliverTarget,
   answer: Answer,
 ): Promise<Delivered> {

@@ -1,4 +1,6 @@
 /** The responses of `POST /api/respond/:id`, as they go out and as they are kept. */
+import type { Context } from "hono";
+import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import type { Failure } from "./failures.ts";
 
 export interface RespondResponse {
@@ -18,6 +20,9 @@ export const refusalResponse = (
   isKept: false,
 });
 
+export const agentNotFound = (agentId: number): RespondResponse =>
+  refusalResponse(404, "agent_not_found", `Agent with ID ${agentId} not found.`);
+
 export const failureResponse = (failure: Failure, latencyMs: number | undefined): RespondResponse => ({
   status: failure.status,
   body: {
@@ -31,3 +36,5 @@ export const failureResponse = (failure: Failure, latencyMs: number | undefined)
   },
   isKept: failure.isUncertain,
 });
+
+export const respondWith = (c: Context<GuardEnv>, { status, body }: RespondResponse): Response => c.json(body, status);

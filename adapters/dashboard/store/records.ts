@@ -1,6 +1,7 @@
 /** Records of projects, agents, tasks and turns: the database's rows, as the rest of the dashboard uses them. */
 
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
 
 /** Of a task; an agent without an open one is `IDLE`, or `COMPLETE` after its last. */
 export type TaskState = "commanded" | "processing" | "awaiting_input" | "complete";
@@ -19,11 +20,10 @@ export interface AgentRecord {
   readonly agentSessionId: string | undefined;
   readonly projectId: number;
   /** `%5`, on the tmux server `paneServer`, which is undefined if none was connected when the pane was reported. */
-  readonly tmuxPaneId: string | undefined;
+  readonly tmuxPaneId: PaneId | undefined;
   readonly paneServer: string | undefined;
   readonly tmuxSession: string | undefined;
   readonly itermPaneId: string | undefined;
-  readonly transcriptPath: string | undefined;
   readonly startedUnixMs: number;
   readonly lastSeenUnixMs: number;
   readonly endedUnixMs: number | undefined;
@@ -47,7 +47,6 @@ export const newAgentRecord = (
   paneServer: undefined,
   tmuxSession: undefined,
   itermPaneId: undefined,
-  transcriptPath: undefined,
   startedUnixMs: nowUnixMs,
   lastSeenUnixMs: nowUnixMs,
   endedUnixMs: undefined,

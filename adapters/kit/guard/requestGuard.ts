@@ -24,6 +24,8 @@ export interface RouteRule {
   readonly auth: boolean;
   /** Maximum size of the JSON body; absent for a route that takes none. GET, HEAD and DELETE take none. */
   readonly maxJsonBytes?: number | undefined;
+  /** Instead: the maximum size of a body of any type, for a contract that parses by itself. */
+  readonly maxRawBytes?: number | undefined;
   /** WebSocket routes: the subprotocol prefix behind which a browser, which cannot set headers, sends the token. */
   readonly bearerProtocolPrefix?: string | undefined;
 }
@@ -36,6 +38,8 @@ export interface GuardEnv {
   Variables: {
     /** The parsed body, on a route that takes one. */
     json: unknown;
+    /** The body as it came, on a route with `maxRawBytes`. */
+    raw: Uint8Array;
     /** Absent if this listener does not give requests ids. */
     requestId?: string;
   };
@@ -130,6 +134,7 @@ export function createGuard(options: GuardOptions): Guard {
       if (provesItself(rule)) markKnown(c.env?.incoming?.socket);
       if (rule.maxJsonBytes !== undefined && !BODILESS.has(c.req.method))
         c.set("json", await readJson(c, rule.maxJsonBytes, options.clock));
+      if (rule.maxRawBytes !== undefined) c.set("raw", await readBody(c, rule.maxRawBytes, options.clock));
       return handle(c);
     },
     refuse: (methods) => async (c) => {

@@ -30,7 +30,7 @@ export async function realAnswers(name: RealAgentName, answers: number): Promise
   const { server, pane, engine } = world;
   await using dashboard = await dashboardFixture(server, {
     settings: DASHBOARD_SETTINGS,
-    availability: { level: "exists", programs: new Set(), runsProgram: () => Promise.resolve(true) },
+    availability: { level: "exists", programs: new Set() },
   });
   await using relay = await relayInto(world.socket, dashboard.port);
   await startHooked(world, relay.url);

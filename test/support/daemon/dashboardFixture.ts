@@ -2,19 +2,20 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { AgentDirectory } from "../../../adapters/agents/running/agentDirectory.ts";
+import { AgentStore } from "../../../adapters/agents/running/agentStore.ts";
 import { createDashboardApp, type DashboardAppOptions } from "../../../adapters/dashboard/dashboardApp.ts";
 import { MIGRATIONS } from "../../../adapters/dashboard/store/schema.ts";
 import { listen } from "../../../adapters/kit/listeners/listen.ts";
 import { DeliveryEngine } from "../../../daemon/delivery/deliveryEngine.ts";
 import { openDatabase } from "../../../daemon/ops/database.ts";
 import { silentLog } from "../../../bench/silentLog.ts";
-import { paneRunsProgram } from "../../../daemon/panes/paneProcesses.ts";
 import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { callJson, type NativeAnswer } from "./nativeServer.ts";
 import { Waiters } from "../clock/waiters.ts";
-import { PROFILES } from "../agents/agentCatalogue.ts";
+import { AGENTS, PROFILES } from "../agents/agentCatalogue.ts";
 
 export interface DashboardFixture extends AsyncDisposable {
   readonly url: string;
@@ -54,6 +55,10 @@ export async function dashboardFixture(
   const nowUnixMs = Date.now;
   const readiness = new ReadinessEngine({ profiles: PROFILES, clock, nowUnixMs, onError: rethrow });
   const delivery = new DeliveryEngine({ readiness, clock, nowUnixMs });
+  const directory = databaseDirectory();
+  const store = new AgentStore({ path: join(directory.path, "agents.db"), nowUnixMs, log: silentLog });
+  const agents = new AgentDirectory({ catalogue: AGENTS, readiness, store, clock, nowUnixMs, onError: rethrow });
+  agents.addServer("user", server);
   const database = openDatabase({
     path: options.databasePath ?? ":memory:",
     setting: "--dashboard-database",
@@ -66,12 +71,12 @@ export async function dashboardFixture(
     server,
     readiness,
     delivery,
+    running: agents,
     database,
     settings: DASHBOARD_SETTINGS,
     availability: {
       level: "process_tree",
       programs: new Set(["claude", "node"]),
-      runsProgram: (pid, names) => paneRunsProgram(pid, names, server.processes),
     },
     pageDirectory: join(tmpdir(), "no-such-page"),
     clock,
@@ -109,6 +114,8 @@ export async function dashboardFixture(
       await listener.close();
       delivery.close();
       dashboard.close();
+      agents.close();
+      directory[Symbol.dispose]();
       readiness.close();
     },
   };

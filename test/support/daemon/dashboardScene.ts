@@ -1,6 +1,5 @@
 /** The dashboard over a stub server, with a readiness and a delivery that say what the test tells them. */
 import { expect } from "vitest";
-import type { DashboardAppOptions } from "../../../adapters/dashboard/dashboardApp.ts";
 import type {
   ChooseRequest,
   Delivery,
@@ -70,15 +69,10 @@ export class DashboardScene implements AsyncDisposable {
 
   /** A dashboard over the same server, as after a restart. */
   another(options: DashboardFixtureOptions = {}): Promise<DashboardFixture> {
-    const availability: DashboardAppOptions["availability"] = {
-      level: "process_tree",
-      programs: new Set(["claude"]),
-      runsProgram: () => Promise.resolve(true),
-    };
     return dashboardFixture(this.server, {
       readiness: this.#readiness(),
       delivery: this.#delivery(),
-      availability,
+      availability: { level: "exists", programs: new Set(["claude"]) },
       ...options,
     });
   }

@@ -2,50 +2,76 @@
  * `POST /api/respond/:id` (docs/contracts/dashboard.md §2). The order of the refusals is the contract's: body, agent, pane,
  * state, delivery. One answer per agent is under way at a time; a second one is told that the agent does not wait.
  */
+import type { Log } from "../../../daemon/ops/log.ts";
+import { respondSchema } from "../../../protocol/api/dashboard.ts";
 import { type Readers, readersNow } from "../../../daemon/delivery/pane/addressee.ts";
 import { toAppError } from "../../../protocol/errors.ts";
-import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
 import { type Agent, type AnswerUnderWay, openTask } from "../agents/agent.ts";
-import type { DashboardContext } from "../dashboardContext.ts";
-import { MAX_EXPECTED_PROMPTS } from "../dashboardLimits.ts";
+import type { Route } from "../../kit/guard/routes.ts";
+import { MAX_EXPECTED_PROMPTS, MAX_KEY_CHARS, RESPOND_MAX_BODY_BYTES } from "../dashboardLimits.ts";
+import { agentIdOf, POST, REFUSED } from "../dashboardRoutes.ts";
 import { untilSettled } from "../panes/serverPresence.ts";
-import { requestHash } from "./answerKeys.ts";
+import { type AnswerKeys, requestHash } from "./answerKeys.ts";
 import { pressSlowly } from "./contractKeys.ts";
-import { type Answer, type Delivered, deliverAnswer } from "./deliverAnswer.ts";
+import { type Answer, type Delivered, deliverAnswer, type DeliverParts } from "./deliverAnswer.ts";
 import * as failures from "./failures.ts";
-import { failureResponse, refusalResponse, type RespondResponse } from "./respondResponse.ts";
+import {
+  agentNotFound,
+  failureResponse,
+  refusalResponse,
+  type RespondResponse,
+  respondWith,
+} from "./respondResponse.ts";
 import { parseRespond, type RespondRequest } from "./respondRequest.ts";
-import { usablePane } from "./usablePane.ts";
+import { usablePane, type UsablePaneParts } from "./usablePane.ts";
 
-export async function respond(
-  context: DashboardContext,
+interface RespondParts extends UsablePaneParts, DeliverParts {
+  readonly answers: AnswerKeys;
+  readonly log: Log;
+}
+
+export const respondRoutes = (parts: RespondParts): readonly Route[] => [
+  {
+    ...POST,
+    path: "/api/respond/:id{[0-9]+}",
+    maxRawBytes: RESPOND_MAX_BODY_BYTES,
+    response: { ...REFUSED, 200: respondSchema },
+    errors: ["NOT_FOUND", "RESOURCE_LIMIT"],
+    idempotent: true,
+    handle: async (c) => {
+      const key = c.req.header("idempotency-key")?.trim().slice(0, MAX_KEY_CHARS);
+      return respondWith(c, await respond(parts, agentIdOf(c), c.get("raw"), key === "" ? undefined : key));
+    },
+  },
+];
+
+async function respond(
+  parts: RespondParts,
   agentId: number,
   bytes: Uint8Array,
   key: string | undefined,
 ): Promise<RespondResponse> {
-  const { book, answers, clock } = context;
+  const { book, answers, clock } = parts;
   const startedMs = clock.nowMs();
   const request = parseRespond(bytes);
   if ("errorType" in request) return refusalResponse(400, request.errorType, request.message);
   const agent = book.find(agentId);
   if (agent === undefined) return agentNotFound(agentId);
-  const readers = readersOf(context, agent);
+  const readers = readersOf(parts, agent);
   const identity = { agentId, key, hash: requestHash(bytes) };
   const earlier = await answers.earlier(identity);
   if (earlier !== undefined) return earlier;
-  const target = await targetOf(context, agent, request);
+  const target = await targetOf(parts, agent, request);
   if (typeof target !== "string") return target;
   if (request.mode === "keys") {
-    return answers.first(identity, () => pressed(context, agent, target, readers, request.keys, startedMs));
+    return answers.first(identity, () => pressed(parts, agent, target, readers, request.keys, startedMs));
   }
-  context.store.requireWritable();
+  parts.book.requireWritable();
   // Finding the reason of a refusal may have taken a moment.
   if (agent.answer !== undefined) return notWaiting("processing");
-  return answers.first(identity, () => delivered(context, agent, target, readers, request, startedMs));
+  return answers.first(identity, () => delivered(parts, agent, target, readers, request, startedMs));
 }
-
-export const agentNotFound = (agentId: number): RespondResponse =>
-  refusalResponse(404, "agent_not_found", `Agent with ID ${agentId} not found.`);
 
 const notWaiting = (state: string): RespondResponse =>
   failureResponse(failures.wrongState(`Agent is not awaiting input (current state: ${state}).`), undefined);
@@ -55,23 +81,24 @@ const askedByAnother = (): RespondResponse => failureResponse(failures.ASKED_BY_
 
 /** The pane to type into, or why there is none. */
 async function targetOf(
-  context: DashboardContext,
+  parts: RespondParts,
   agent: Agent,
   { mode, dialogId }: RespondRequest,
 ): Promise<PaneId | RespondResponse> {
   const { tmuxPaneId } = agent.record;
-  if (tmuxPaneId === undefined || !isPaneId(tmuxPaneId)) {
+  if (tmuxPaneId === undefined) {
     return refusalResponse(400, "no_pane_id", "Agent has no tmux pane ID — cannot send input.");
   }
-  await context.panes.identified(agent);
+  await parts.panes.processes.identified(agent);
   const state = openTask(agent)?.state ?? "no_task";
   // A task that has ended with its pane is not the reason that helps.
-  const isWaiting = state === "awaiting_input" || (state === "no_task" && context.panes.livePane(agent) === undefined);
+  const isWaiting =
+    state === "awaiting_input" || (state === "no_task" && parts.panes.places.livePane(agent) === undefined);
   if (mode !== "keys") {
-    if (!isWaiting) return context.panes.hasEnded(agent) ? programEnded() : notWaiting(state);
+    if (!isWaiting) return parts.panes.processes.hasEnded(agent) ? programEnded() : notWaiting(state);
     if (agent.answer !== undefined) return notWaiting("processing");
   }
-  const pane = await usablePane(context, agent, tmuxPaneId);
+  const pane = await usablePane(parts, agent, tmuxPaneId);
   if (typeof pane !== "string") return failureResponse(pane, undefined);
   // The connection may have been lost and made anew.
   if (mode === "keys") return pane;
@@ -81,11 +108,11 @@ async function targetOf(
 }
 
 /** Who reads from its pane as the answer arrives: whoever comes after that is not the one who is answered. */
-const readersOf = ({ server }: DashboardContext, { record: { tmuxPaneId } }: Agent): Readers | undefined =>
-  tmuxPaneId !== undefined && isPaneId(tmuxPaneId) ? readersNow(server, tmuxPaneId) : undefined;
+const readersOf = ({ server }: RespondParts, { record: { tmuxPaneId } }: Agent): Readers | undefined =>
+  tmuxPaneId === undefined ? undefined : readersNow(server, tmuxPaneId);
 
 async function pressed(
-  context: DashboardContext,
+  parts: RespondParts,
   agent: Agent,
   pane: PaneId,
   readers: Readers | undefined,
@@ -93,35 +120,35 @@ async function pressed(
   startedMs: number,
 ): Promise<RespondResponse> {
   try {
-    await pressSlowly(context, pane, keys, { ...context.panes.addresseeOf(agent), readers });
+    await pressSlowly(parts, pane, keys, { ...parts.panes.addresseeOf(agent), readers });
   } catch (error) {
-    return failureResponse(await explained(context, pane, error), latencyOf(context, startedMs));
+    return failureResponse(await explained(parts, pane, error), latencyOf(parts, startedMs));
   }
   const newState = openTask(agent)?.state ?? "idle";
-  const latencyMs = latencyOf(context, startedMs);
+  const latencyMs = latencyOf(parts, startedMs);
   return successResponse(agent, { mode: "keys", newState, delivery: "submitted", screenNote: undefined, latencyMs });
 }
 
 async function delivered(
-  context: DashboardContext,
+  parts: RespondParts,
   agent: Agent,
   pane: PaneId,
   readers: Readers | undefined,
   request: Answer,
   startedMs: number,
 ): Promise<RespondResponse> {
-  const underWay = answerUnderWay(context, agent, turnText(request));
+  const underWay = answerUnderWay(parts, agent, turnText(request));
   agent.answer = underWay;
   try {
-    return await deliveredAs(context, agent, pane, readers, request, underWay, startedMs);
+    return await deliveredAs(parts, agent, pane, readers, request, underWay, startedMs);
   } finally {
     agent.answer = undefined;
-    context.panes.answerOver(agent);
+    parts.panes.answerOver(agent);
   }
 }
 
 async function deliveredAs(
-  context: DashboardContext,
+  parts: RespondParts,
   agent: Agent,
   pane: PaneId,
   readers: Readers | undefined,
@@ -129,23 +156,23 @@ async function deliveredAs(
   underWay: AnswerUnderWay,
   startedMs: number,
 ): Promise<RespondResponse> {
-  const { panes, desk, log, nowUnixMs } = context;
+  const { panes, desk, log } = parts;
   const { question } = agent;
   let result: Delivered | failures.Failure;
   try {
     result = await deliverAnswer(
-      context,
+      parts,
       { pane, watch: panes.watchOf(agent), question, addressee: { ...panes.addresseeOf(agent), readers } },
       request,
     );
   } catch (error) {
-    result = await explained(context, pane, error);
+    result = await explained(parts, pane, error);
     // What stands on the screen is no reason where nobody reads it any more.
     const isRefused = result.status === 409 && result.reason === undefined && !result.isUncertain;
-    if (isRefused && panes.hasEnded(agent)) result = failures.PROGRAM_ENDED;
+    if (isRefused && panes.processes.hasEnded(agent)) result = failures.PROGRAM_ENDED;
     if (result.errorType === "unknown") log.error("dashboard.respond.failed", { agent: agent.record.id, error });
   }
-  const latencyMs = latencyOf(context, startedMs);
+  const latencyMs = latencyOf(parts, startedMs);
   const screenNote = "screenNote" in result ? result.screenNote : undefined;
   const failure = "status" in result ? result : failureOfOutcome(result);
   // A hook that has reported the prompt knows better than a connection that was lost meanwhile.
@@ -153,7 +180,7 @@ async function deliveredAs(
     if (failure.isUncertain) {
       const unsure = failure === failures.NOT_ECHOED ? "not_echoed" : "indeterminate";
       const delivery = failures.isLeftInBox(failure) ? "not_entered" : unsure;
-      agent.lastDelivery = { delivery, screenNote, mode: request.mode, latencyMs, atUnixMs: nowUnixMs() };
+      desk.delivered(agent, { delivery, screenNote, mode: request.mode, latencyMs });
       desk.refreshCard(agent, "respond_failed");
     }
     // Its state follows at once.
@@ -162,7 +189,7 @@ async function deliveredAs(
   }
   // A hook that has reported the prompt is the program's own word for it.
   const outcome = underWay.isRecorded || !("outcome" in result) || failure !== undefined ? "submitted" : result.outcome;
-  agent.lastDelivery = { delivery: outcome, screenNote, mode: request.mode, latencyMs, atUnixMs: nowUnixMs() };
+  desk.delivered(agent, { delivery: outcome, screenNote, mode: request.mode, latencyMs });
   if (underWay.isRecorded) desk.refreshCard(agent, "respond");
   const isTaken = outcome !== "echoed_unconfirmed";
   underWay.record({ isReported: !("isPrompt" in result && result.isPrompt), isTaken });
@@ -171,11 +198,7 @@ async function deliveredAs(
 }
 
 /** A pane that ends takes its connection with it, which is not the reason that helps. */
-async function explained(
-  { server, clock }: DashboardContext,
-  pane: PaneId,
-  thrown: unknown,
-): Promise<failures.Failure> {
+async function explained({ server, clock }: RespondParts, pane: PaneId, thrown: unknown): Promise<failures.Failure> {
   const failure = failures.failureOf(thrown);
   if (toAppError(thrown).code !== "CONNECTION_LOST" || failure.isUncertain) return failure;
   await untilSettled(server, clock);
@@ -184,7 +207,7 @@ async function explained(
 }
 
 /** Recorded once, by its delivery or by a hook, whichever is first. */
-function answerUnderWay({ desk }: DashboardContext, agent: Agent, text: string): AnswerUnderWay {
+function answerUnderWay({ desk }: RespondParts, agent: Agent, text: string): AnswerUnderWay {
   const { question } = agent;
   let isRecorded = false;
   return {
@@ -264,4 +287,4 @@ const successResponse = (
   isKept: true,
 });
 
-const latencyOf = ({ clock }: DashboardContext, startedMs: number): number => Math.round(clock.nowMs() - startedMs);
+const latencyOf = ({ clock }: RespondParts, startedMs: number): number => Math.round(clock.nowMs() - startedMs);

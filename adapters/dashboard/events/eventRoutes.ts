@@ -1,26 +1,49 @@
 /** `GET /api/events/stream`: the event log as server-sent events (docs/contracts/dashboard.md §4). */
 import type { Context } from "hono";
+import type { Clock } from "../../../daemon/time/clock.ts";
 import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
+import type { Route } from "../../kit/guard/routes.ts";
 import { eventResponse } from "../../kit/streams/eventResponse.ts";
-import type { DashboardContext } from "../dashboardContext.ts";
 import { HEARTBEAT_MS, MAX_EVENT_CLIENTS, RETRY_AFTER_SEC } from "../dashboardLimits.ts";
-import type { EventFilter } from "./dashboardEvents.ts";
+import { GET } from "../dashboardRoutes.ts";
+import type { DashboardEvents, EventFilter } from "./dashboardEvents.ts";
+
+export interface OpenStreams {
+  /** Functions that end the open streams when the application closes. */
+  readonly open: Set<() => void>;
+  readonly bounds: { readonly stallMs?: number; readonly bufferBytes?: number };
+}
 
 const HEARTBEAT = ": heartbeat\n\n";
 
-export function openEventStream(context: DashboardContext, c: Context<GuardEnv>): Response {
-  const { events, clock, open } = context;
+interface EventRouteParts {
+  readonly events: DashboardEvents;
+  readonly clock: Clock;
+  readonly streams: OpenStreams;
+}
+
+export const eventRoutes = (parts: EventRouteParts): readonly Route[] => [
+  {
+    ...GET,
+    path: "/api/events/stream",
+    response: { 200: "text/event-stream", 503: "text/plain" },
+    errors: [],
+    handle: (c) => openEventStream(parts, c),
+  },
+];
+
+function openEventStream({ events, clock, streams }: EventRouteParts, c: Context<GuardEnv>): Response {
   if (events.readerCount >= MAX_EVENT_CLIENTS) {
     const text = "Service temporarily unavailable - connection limit reached";
     return c.text(text, 503, { "Retry-After": String(RETRY_AFTER_SEC) });
   }
   return eventResponse(c, {
     clock,
-    open,
+    open: streams.open,
     cacheControl: "no-cache",
     keepAlive: { frame: HEARTBEAT, everyMs: HEARTBEAT_MS },
     first: HEARTBEAT,
-    ...context.streamBounds,
+    ...streams.bounds,
     read: (out) => events.read(filterOf(c), afterId(c), { room: () => out.room(), write: (frame) => out.write(frame) }),
   });
 }

@@ -1,0 +1,107 @@
+/**
+ * `POST /hook/:name`: the agent's program waits for the response, so it is made from memory; only the first hook of an
+ * unknown agent waits a moment while tmux, or its pane, has not been listed yet.
+ */
+import { stat } from "node:fs/promises";
+import type { Context } from "hono";
+import { hookDroppedSchema, hookErrorSchema, hookSchema, hookStatusSchema } from "../../../protocol/api/dashboard.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
+import type { Route } from "../../kit/guard/routes.ts";
+import type { AgentReport } from "../../agents/running/agentDirectory.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import { within } from "../../../daemon/time/within.ts";
+import { HOOK_MAX_BODY_BYTES } from "../dashboardLimits.ts";
+import { GET, POST } from "../dashboardRoutes.ts";
+import { correlate, type CorrelateParts, type Correlation, isKnown } from "./correlate.ts";
+import { applyHook, isSystemPrompt } from "./hookEffects.ts";
+import { type HookName, HOOKS, isHookName } from "./hookNames.ts";
+import { type HookRequest, parseHook } from "./hookRequest.ts";
+import { HookStats } from "./hookStats.ts";
+
+export interface HookRouteParts extends CorrelateParts {
+  readonly settings: CorrelateParts["settings"] & { readonly hooksEnabled: boolean };
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+}
+
+/** A path on a mount that does not respond counts as a directory. */
+const STAT_WITHIN_MS = 200;
+
+export function hookRoutes(parts: HookRouteParts): readonly Route[] {
+  const { hooksEnabled } = parts.settings;
+  const stats = new HookStats(parts.nowUnixMs);
+  return [
+    {
+      ...GET,
+      path: "/hook/status",
+      response: { 200: hookStatusSchema },
+      errors: [],
+      handle: (c) => c.json(stats.report(hooksEnabled)),
+    },
+    {
+      ...POST,
+      path: `/hook/:hook{${HOOKS.join("|")}}`,
+      maxRawBytes: hooksEnabled ? HOOK_MAX_BODY_BYTES : undefined,
+      response: { 200: hookSchema, 400: hookErrorSchema, 404: hookDroppedSchema },
+      errors: ["NOT_FOUND", "RESOURCE_LIMIT"],
+      handle: (c) => {
+        const hook = c.req.param("hook") ?? "";
+        if (!isHookName(hook)) throw new AppError("NOT_FOUND", "Not found.");
+        if (!hooksEnabled) return c.json({ status: "ignored", reason: "hooks_disabled" });
+        return hookRoute(parts, stats, c, hook);
+      },
+    },
+  ];
+}
+
+/** @throws AppError RESOURCE_LIMIT */
+async function hookRoute(
+  parts: HookRouteParts,
+  stats: HookStats,
+  c: Context<GuardEnv>,
+  name: HookName,
+): Promise<Response> {
+  const { desk, panes, clock } = parts;
+  const hook = parseHook(c, c.get("raw"));
+  if (typeof hook === "string") return c.json({ status: "error", message: hook }, 400);
+  if (name === "session-start" && hook.workingDirectory !== undefined) {
+    if (!(await isDirectory(hook.workingDirectory, clock))) {
+      return c.json({ status: "error", message: "working_directory is not a valid directory" }, 400);
+    }
+  }
+  const found = await agentOf(parts, hook);
+  if (found === undefined) return c.json({ status: "dropped", message: "Session correlation failed" }, 404);
+  stats.received(name);
+  if (found.isNew) desk.reportCreated(found.agent);
+  found.agent.hasHooks = true;
+  panes.reported(found.agent, hook);
+  panes.tellRunning(found.agent, saidBy(name, hook));
+  const reply = applyHook(parts, name, hook, found);
+  return c.json({ status: "ok", agent_id: found.agent.record.id, ...reply });
+}
+
+/** What the program in the pane has said of itself. */
+const saidBy = (name: HookName, { sessionId, transcriptPath, prompt, lastMessage }: HookRequest): AgentReport => ({
+  sessionId,
+  transcriptPath,
+  starts: name === "session-start",
+  ...(name === "user-prompt-submit" && prompt !== undefined && !isSystemPrompt(prompt) ? { prompt } : {}),
+  ...(name === "stop" ? { lastMessage } : {}),
+});
+
+/** Only its pane identifies the agent of an unknown session, once that pane has been listed. */
+async function agentOf(parts: HookRouteParts, hook: HookRequest): Promise<Correlation | undefined> {
+  const { book, panes } = parts;
+  if (hook.pane !== undefined && !panes.first.isOver && !isKnown(hook, book)) await panes.first.wait();
+  return correlate(hook, parts) ?? ((await panes.listing.comes(hook)) ? correlate(hook, parts) : undefined);
+}
+
+/** A timeout counts as yes. */
+const isDirectory = (path: string, clock: Clock): Promise<boolean> =>
+  within(clock, STAT_WITHIN_MS, true, (end) => {
+    stat(path).then(
+      (stats) => end(stats.isDirectory()),
+      () => end(false),
+    );
+  });

@@ -1,0 +1,109 @@
+/** An agent's live pane, for its page: its output, and control of it. */
+import type { Context } from "hono";
+import type { Feeds } from "../../daemon/panes/feeds.ts";
+import { isKeyName } from "../../daemon/panes/input/keys.ts";
+import type { InputPart } from "../../daemon/tmux/io.ts";
+import { agentOkSchema } from "../../protocol/api/dashboard.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import { parsePosition } from "../../protocol/position.ts";
+import { alreadySent } from "../kit/guard/alreadySent.ts";
+import type { GuardEnv } from "../kit/guard/requestGuard.ts";
+import type { Route } from "../kit/guard/routes.ts";
+import { openPaneEvents } from "../kit/streams/paneEvents.ts";
+import { MAX_KEYS, SMALL_MAX_BODY_BYTES } from "./dashboardLimits.ts";
+import { agentIdOf, GET, POST, REFUSED } from "./dashboardRoutes.ts";
+import type { OpenStreams } from "./events/eventRoutes.ts";
+import { bodyFields } from "./fields.ts";
+import * as failures from "./respond/failures.ts";
+import {
+  agentNotFound,
+  failureResponse,
+  refusalResponse,
+  type RespondResponse,
+  respondWith,
+} from "./respond/respondResponse.ts";
+import { usablePane, type UsablePaneParts } from "./respond/usablePane.ts";
+
+interface PaneRouteParts extends UsablePaneParts {
+  readonly feeds: Feeds;
+  readonly streams: OpenStreams;
+}
+
+export function paneRoutes(parts: PaneRouteParts): readonly Route[] {
+  return [
+    {
+      ...GET,
+      path: "/api/agents/:id{[0-9]+}/pane/stream",
+      response: { ...REFUSED, 200: "text/event-stream" },
+      errors: ["NOT_FOUND", "INVALID_ARGUMENT", "CONNECTION_LOST"],
+      handle: (c) => paneStream(parts, c, agentIdOf(c)),
+    },
+    {
+      ...POST,
+      path: "/api/agents/:id{[0-9]+}/input",
+      maxRawBytes: SMALL_MAX_BODY_BYTES,
+      response: { ...REFUSED, 200: agentOkSchema },
+      errors: ["NOT_FOUND"],
+      handle: (c) => paneInput(parts, c, agentIdOf(c)),
+    },
+  ];
+}
+
+/** The native pane stream for this agent's pane. It never resizes anything. */
+async function paneStream(parts: PaneRouteParts, c: Context<GuardEnv>, id: number): Promise<Response> {
+  const pane = await livePane(parts, id);
+  if (typeof pane !== "string") return respondWith(c, pane);
+  const { outgoing } = c.env;
+  if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
+  // The reader may have gone meanwhile.
+  if (outgoing.destroyed) return alreadySent();
+  const last = c.req.header("last-event-id");
+  openPaneEvents({
+    feeds: parts.feeds,
+    serverName: "user",
+    pane,
+    start: last === undefined ? { kind: "snapshot" } : { kind: "position", position: parsePosition(last) },
+    outgoing,
+    headers: Object.fromEntries(c.body(null).headers),
+    clock: parts.clock,
+    ...parts.streams,
+  });
+  return alreadySent();
+}
+
+/** Keystrokes of a person who has taken control: `{text}` byte for byte, escape sequences included, or `{keys}`. */
+async function paneInput(parts: PaneRouteParts, c: Context<GuardEnv>, id: number): Promise<Response> {
+  const part = inputPart(c.get("raw"));
+  if (part === undefined) {
+    const message = `Give text, or keys: a list of 1 to ${MAX_KEYS} key names such as Enter, C-c or Up.`;
+    return respondWith(c, refusalResponse(400, "invalid_input", message));
+  }
+  const pane = await livePane(parts, id);
+  if (typeof pane !== "string") return respondWith(c, pane);
+  try {
+    await parts.server.input(pane, [part]);
+  } catch (error) {
+    return respondWith(c, failureResponse(failures.failureOf(error), undefined));
+  }
+  return c.json({ status: "ok", agent_id: id });
+}
+
+function inputPart(bytes: Uint8Array): InputPart | undefined {
+  const { text, keys } = bodyFields(bytes) ?? {};
+  if (typeof text === "string" && text !== "") return { kind: "text", bytes: new TextEncoder().encode(text) };
+  if (!Array.isArray(keys) || keys.length === 0 || keys.length > MAX_KEYS) return undefined;
+  const names = (keys as readonly unknown[]).filter((key) => typeof key === "string" && isKeyName(key));
+  return names.length === keys.length ? { kind: "keys", keys: names as readonly string[] } : undefined;
+}
+
+async function livePane(parts: PaneRouteParts, id: number): Promise<PaneId | RespondResponse> {
+  const agent = parts.book.find(id);
+  if (agent === undefined) return agentNotFound(id);
+  const { tmuxPaneId } = agent.record;
+  if (tmuxPaneId === undefined) {
+    return refusalResponse(400, "no_pane_id", "Agent has no tmux pane ID — cannot show or use its pane.");
+  }
+  const pane = await usablePane(parts, agent, tmuxPaneId);
+  return typeof pane === "string" ? pane : failureResponse(pane, undefined);
+}
