@@ -24,6 +24,7 @@ import type { AgentDirectory } from "../running/agentDirectory.ts";
 import type { AgentFacts, RunningAgent } from "../running/runningAgent.ts";
 import { StartStore } from "./startStore.ts";
 import type { Transcripts } from "./transcripts.ts";
+import { untilSettled } from "./untilSettled.ts";
 import type { WorktreeRequest, Worktrees } from "./worktrees.ts";
 
 export type StartPlace =
@@ -348,7 +349,14 @@ export class AgentStarts {
       };
     };
     for (;;) {
-      const state = await this.#untilSettled(request, pane, watched, seen, endMs - clock.nowMs());
+      const leftMs = endMs - clock.nowMs();
+      const state = await untilSettled(server, pane, watched, {
+        agents,
+        clock,
+        timeoutMs: leftMs,
+        profile: kind.name,
+        seen,
+      });
       if (state === "late") {
         const reason = refusal?.message ?? `it was not ready within ${timeoutMs / 1_000} s`;
         return result("late", { reason });
@@ -424,42 +432,6 @@ export class AgentStarts {
     return this.#options.agents.inPane(server, pane);
   }
 
-  /** @param seen is over: what it said was not so */
-  #untilSettled(
-    { server, kind }: StartRequest,
-    pane: PaneId,
-    watched: PaneReadiness,
-    seen: Readiness | undefined,
-    timeoutMs: number,
-  ): Promise<"ready" | "asking" | "ended" | "late"> {
-    const { clock, agents } = this.#options;
-    let agent: RunningAgent | undefined;
-    return within<"ready" | "asking" | "ended" | "late">(clock, Math.max(0, timeoutMs), "late", (end) => {
-      const judge = (): void => {
-        const { current } = watched;
-        agent = agents.inPane(server, pane) ?? agent;
-        if (agent?.endedUnixMs !== undefined || current.state === "dead" || server.findPane(pane) === undefined)
-          end("ended");
-        // The shell behind it: it never came to be, or has ended already.
-        else if (current.profile === SHELL && current.state === "idle") end("ended");
-        else if (current === seen || current.profile !== kind.name) return;
-        else if (current.state === "idle") end("ready");
-        else if (current.state === "asking" && current.dialog !== undefined) end("asking");
-      };
-      const unsubscribe = [
-        watched.subscribe(judge),
-        server.subscribe(judge),
-        agents.subscribe((change) => {
-          if (change.agent.pane === pane && change.agent.server === server) judge();
-        }),
-      ];
-      judge();
-      return () => {
-        for (const stop of unsubscribe) stop();
-      };
-    });
-  }
-
   async #screenOf(server: TmuxServer, pane: PaneId): Promise<string | undefined> {
     try {
       const { lines } = await server.capture(pane);
@@ -471,7 +443,6 @@ export class AgentStarts {
   }
 }
 
-const SHELL = "shell";
 const ASKING = "it asks something first; answer it, then give it the prompt";
 /** States that a program that starts goes through. */
 const MAY_PASS = new Set(["starting", "busy", "unknown"]);

@@ -19,6 +19,7 @@ import {
 } from "../../../protocol/api/team.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
+import { untilSettled } from "../../agents/start/untilSettled.ts";
 import { initialCapture } from "../captureText.ts";
 import { type TeamContext, teamdOf, withSession } from "../teamContext.ts";
 import { onTmux, teamError } from "../teamErrors.ts";
@@ -40,7 +41,7 @@ import {
   writeRecord,
 } from "./startRecord.ts";
 import type { TeamdClient } from "../teamd/teamd.ts";
-import { untilExitReported, untilGone, untilReady } from "./untilReady.ts";
+import { untilExitReported, untilGone } from "./workerEnds.ts";
 import { makeWorker, promptWorker, requireWorker, type Worker, workerFor } from "./worker.ts";
 
 interface UnderWay {
@@ -222,8 +223,9 @@ export class Starts {
       });
       using watched = readiness.watch(server, made.pane, { profile: program.agent });
       const { readyTimeoutMs: timeoutMs, hooked } = program;
-      const state = await untilReady(watched, { clock, timeoutMs, hooked });
-      return { sessionName, paneId: made.pane, resumed: goesOn.length > 0, state };
+      const settle = { agents, clock, timeoutMs, profile: program.agent, hooked };
+      const state = await untilSettled(server, made.pane, watched, settle);
+      return { sessionName, paneId: made.pane, resumed: goesOn.length > 0, state: state === "ended" ? "dead" : state };
     });
   }
 

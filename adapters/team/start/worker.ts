@@ -6,12 +6,13 @@ import type { TeamStartOutcome } from "../../../protocol/api/team.ts";
 import type { Readiness } from "../../../daemon/readiness/readiness.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
+import { untilSettled } from "../../agents/start/untilSettled.ts";
 import type { TeamContext, TeamWorker } from "../teamContext.ts";
 import { onTmux, teamError } from "../teamErrors.ts";
 import { SUBMIT_TIMEOUT_MS, WORKER_COLS, WORKER_ROWS } from "../teamLimits.ts";
 import { findProgram } from "../../../daemon/host/findProgram.ts";
 import { isTaken } from "./startResponse.ts";
-import { untilEnded, untilReady } from "./untilReady.ts";
+import { untilEnded } from "./workerEnds.ts";
 import { guardPrompt } from "./workerPrompt.ts";
 
 export interface Worker {
@@ -107,14 +108,15 @@ export async function promptWorker(
   prompt: string,
   key: string,
 ): Promise<Prompted> {
-  const { clock, readiness, delivery, log } = context;
+  const { agents, clock, readiness, delivery, log } = context;
   const { agent: profile, hooked } = worker;
   let readyMs: number | undefined;
   try {
     using watched = readiness.watch(server, pane, { profile });
-    const ready = await untilReady(watched, { clock, timeoutMs: worker.readyTimeoutMs, hooked });
+    const settle = { agents, clock, timeoutMs: worker.readyTimeoutMs, profile, hooked };
+    const ready = await untilSettled(server, pane, watched, settle);
     if (ready === "asking") return { outcome: "not_ready", detail: asks(watched.current), readyMs };
-    if (ready !== "ready") return { outcome: ready === "dead" ? "ended" : "not_ready", readyMs };
+    if (ready !== "ready") return { outcome: ready === "ended" ? "ended" : "not_ready", readyMs };
     readyMs = Math.round(clock.nowMs() - madeAtMs);
     try {
       const {
