@@ -28,6 +28,3 @@ export const THREAD_TAIL_MESSAGES = 20;
 export const MAX_NAME_TRIES = 8;
 /** Characters of the prompt in the thread's first post. */
 export const POSTED_PROMPT_CHARS = 200;
-/** The size of a worker's terminal, so that pi's lines are not wrapped at 80 columns. */
-export const WORKER_COLS = 120;
-export const WORKER_ROWS = 40;

@@ -109,8 +109,8 @@ interface AgentStartsOptions {
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 /** Of a new session on an owned server: agents lay out their screens for a terminal of some width. */
-const COLS = 120;
-const ROWS = 40;
+export const AGENT_COLS = 120;
+export const AGENT_ROWS = 40;
 const MAX_NAME_TRIES = 100;
 const SCREEN_ROWS = 20;
 /** A conversation has a prompt within this of an Enter that was not confirmed; until then it is looked at so often. */
@@ -297,7 +297,7 @@ export class AgentStarts {
   ): Promise<PaneId> {
     const promised = this.#promised.get(server) ?? new Set<string>();
     this.#promised.set(server, promised);
-    const size = server.status().kind === "guest" ? {} : { cols: COLS, rows: ROWS };
+    const size = server.status().kind === "guest" ? {} : { cols: AGENT_COLS, rows: AGENT_ROWS };
     for (let tries = 1; ; tries += 1) {
       const name = wanted ?? (tries === 1 ? stem : `${stem}-${tries}`);
       if (wanted === undefined && (promised.has(name) || server.findSession(name) !== undefined)) continue;
@@ -455,7 +455,8 @@ const WHY: Readonly<Record<DeliveryOutcome, string | undefined>> = {
   indeterminate: "the connection was lost while the prompt was typed; it may or may not have taken it",
 };
 
-const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 22);
+/** Of a key or a request, short enough for a pane's option. */
+export const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 22);
 
 const digestOf = ({
   serverName,

@@ -21,7 +21,6 @@ import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { untilSettled } from "../../agents/start/untilSettled.ts";
 import { initialCapture } from "../captureText.ts";
-import { type TeamContext, teamdOf, withSession } from "../teamContext.ts";
 import { onTmux, teamError } from "../teamErrors.ts";
 import { MAX_NAME_TRIES, MAX_STARTS_PER_TEAM } from "../teamLimits.ts";
 import { asTmuxNames, findNamed, nextSessionName } from "../names.ts";
@@ -35,14 +34,29 @@ import {
   type PromptMark,
   promptMark,
   readRecords,
-  recordOption,
   requestDigest,
   type StartRecord,
   writeRecord,
 } from "./startRecord.ts";
+import type { TeamdOf } from "../teamd/discovery.ts";
 import type { TeamdClient } from "../teamd/teamd.ts";
-import { untilExitReported, untilGone } from "./workerEnds.ts";
-import { makeWorker, promptWorker, requireWorker, type Worker, workerFor } from "./worker.ts";
+import type { TeamServers } from "../teamServers.ts";
+import {
+  makeWorker,
+  type PromptParts,
+  promptWorker,
+  requireWorker,
+  untilExitReported,
+  untilGone,
+  type Worker,
+  type WorkerOf,
+} from "./worker.ts";
+
+export interface StartsOptions extends PromptParts {
+  readonly servers: TeamServers;
+  readonly workerOf: WorkerOf;
+  readonly teamdOf: TeamdOf;
+}
 
 /** A start in progress. */
 interface UnderWay {
@@ -56,22 +70,22 @@ interface UnderWay {
 type TeamStarts = Map<UnderWay, Promise<TeamStart>>;
 
 export class Starts {
-  readonly #context: TeamContext;
+  readonly #options: StartsOptions;
   /** By team. */
   readonly #underWay = new Map<string, TeamStarts>();
   /** By idempotency key, while they are under way; later the record on the worker's pane tells. */
   readonly #keys = new Once<TeamStart>({});
 
-  constructor(context: TeamContext) {
-    this.#context = context;
+  constructor(options: StartsOptions) {
+    this.#options = options;
   }
 
   /** @throws AppError invalid_cwd, invalid_argument, session_exists, worker_not_found, tmux_*, teamd_unavailable, thread_*, RESOURCE_LIMIT */
   async start(request: TeamStartRequest): Promise<TeamStart> {
-    const cwd = request.cwd ?? this.#context.worker.homeDir;
+    const cwd = request.cwd ?? this.#options.workerOf().homeDir;
     await requireDirectory(cwd);
     requirePrompt(request.taskPrompt);
-    workerFor(this.#context, request.agent);
+    this.#options.workerOf(request.agent);
     if (request.sessionName !== undefined && request.sessionPrefix !== undefined) {
       throw teamError("invalid_argument", "give either sessionName or sessionPrefix, not both");
     }
@@ -126,15 +140,15 @@ export class Starts {
   }
 
   async #run(team: TeamStarts, own: UnderWay, request: Located): Promise<TeamStart> {
-    const { servers } = this.#context;
+    const { servers, workerOf, teamdOf } = this.#options;
     const earlier = await servers.useIfThere(request.teamId, async (server) =>
       server === undefined ? undefined : this.#earlier(team, own, server, request),
     );
     if (earlier !== undefined) return earlier;
     // Checked before there is anything to undo.
     await servers.requireTmux();
-    await requireWorker(workerFor(this.#context, request.agent), request.cwd);
-    const teamd = await teamdOf(this.#context, request);
+    await requireWorker(workerOf(request.agent), request.cwd);
+    const teamd = await teamdOf(request);
     if (request.threadId === undefined) await teamd.requireTeam();
     else await teamd.requireThread(request.threadId);
     return servers.use(request.teamId, async (server) => {
@@ -178,15 +192,15 @@ export class Starts {
     }
     // Its daemon ended between making the worker and announcing it: the rest is done, and nothing twice.
     own.session = session.name;
-    const teamd = await teamdOf(this.#context, request);
-    const worker = { session, pane, madeAtMs: this.#context.clock.nowMs() };
+    const teamd = await this.#options.teamdOf(request);
+    const worker = { session, pane, madeAtMs: this.#options.clock.nowMs() };
     return this.#bringUp(server, worker, record, request, (post) => teamd.postOnce(threadId, post));
   }
 
   /** Ends a worker, and starts the same agent again under its name, with its conversation if that is known. @throws AppError session_not_found, tmux_error */
   restart(request: TeamSessionRequest): Promise<TeamRestart> {
-    const { agents, readiness, clock, worker: own } = this.#context;
-    return withSession(this.#context, request, async ({ server, session, sessionName, pane }) => {
+    const { servers, agents, readiness, clock, workerOf } = this.#options;
+    return servers.withSession(request, async ({ server, session, sessionName, pane, socketPath }) => {
       const { teamId } = request;
       if ([...(this.#underWay.get(teamId)?.keys() ?? [])].some((start) => start.session === sessionName)) {
         throw teamError(
@@ -198,22 +212,23 @@ export class Starts {
       agents.check();
       const before = agents.lastInPane(server, pane);
       const { kind, sessionId, launch } = before ?? {};
-      const program = workerFor(this.#context, record?.agent ?? kind?.name);
+      const program = workerOf(record?.agent ?? kind?.name);
       const there = launch?.cwd ?? (await onTmux("tmux display-message", () => server.describePane(pane))).cwd;
-      const cwd = there === "" ? own.homeDir : there;
+      const cwd = there === "" ? program.homeDir : there;
       await requireWorker(program, cwd);
       const goesOn = sessionId === undefined || kind?.resume === undefined ? [] : [...kind.resume, sessionId];
       await onTmux(`tmux kill-session -t =${sessionName}`, () => server.killSession(session.id));
       // Its name, and its conversation, are free once its process has ended.
       if (before !== undefined) await untilGone(agents, before, clock);
       agents.check();
-      const made = await makeWorker(this.#context, server, {
+      const made = await makeWorker(agents, clock, {
+        server,
+        socketPath,
         worker: { ...program, argv: [...program.argv, ...goesOn] },
         teamId,
         name: sessionName,
         cwd,
-        threadId: record?.threadId ?? "",
-        userOptions: record === undefined ? {} : recordOption(record),
+        record,
       });
       using watched = readiness.watch(server, made.pane, { profile: program.agent });
       const { readyTimeoutMs: timeoutMs, hooked } = program;
@@ -232,6 +247,8 @@ export class Starts {
     request: Located,
   ): Promise<Made | TeamStart> {
     const { sessionName, sessionPrefix = TEAM_DEFAULT_PREFIX, title, teamId, cwd } = request;
+    const { servers, agents, clock, workerOf } = this.#options;
+    const [socketPath, program] = [servers.socketPath(teamId), workerOf(request.agent)];
     for (let tries = 1; ; tries += 1) {
       const promised = [...team.keys()].flatMap(({ session }) => session ?? []);
       const taken = [...server.sessions().map((session) => session.name), ...promised];
@@ -241,10 +258,8 @@ export class Starts {
         // The worker is a participant of the thread, so that its messages reach it; another name needs another thread.
         const threadId = request.threadId ?? (await teamd.createThread(title ?? `tmux: ${name}`, [name]));
         const record = beginRecord(request, threadId);
-        const userOptions = recordOption(record);
-        const program = workerFor(this.#context, request.agent);
-        const made = { worker: program, teamId, name, cwd, threadId, userOptions };
-        return { worker: await makeWorker(this.#context, server, made), record, threadId };
+        const made = { server, socketPath, worker: program, teamId, name, cwd, record };
+        return { worker: await makeWorker(agents, clock, made), record, threadId };
       } catch (error) {
         if (!(error instanceof AppError && error.code === "ALREADY_EXISTS") || tries === MAX_NAME_TRIES) throw error;
         // Another client has just made it, or has one whose name we could not know of.
@@ -265,8 +280,8 @@ export class Starts {
     const { session, pane } = worker;
     const { teamId, taskPrompt, lines } = request;
     const record = await this.#prompted(server, worker, begun, request);
-    const socketPath = this.#context.servers.socketPath(teamId);
-    if (record.outcome === "ended") await untilExitReported(server, pane, this.#context.clock);
+    const socketPath = this.#options.servers.socketPath(teamId);
+    if (record.outcome === "ended") await untilExitReported(server, pane, this.#options.clock);
     const { dead, exitStatus } = sessionEnd(server, session);
     const ended = dead ? { exitStatus } : undefined;
     try {
@@ -294,12 +309,12 @@ export class Starts {
   ): Promise<StartRecord> {
     if (begun.outcome !== undefined) return begun;
     const key = `team_start:${begun.request}`;
-    const program = workerFor(this.#context, begun.agent);
-    const { submitMs, ...prompted } = await promptWorker(this.#context, server, program, worker, taskPrompt, key);
+    const program = this.#options.workerOf(begun.agent);
+    const { submitMs, ...prompted } = await promptWorker(this.#options, server, program, worker, taskPrompt, key);
     const record = { ...begun, ...prompted };
     await this.#note(server, worker.pane, record);
     const { outcome, readyMs } = record;
-    this.#context.log.info("team.started", { team: teamId, session: worker.session.name, outcome, readyMs, submitMs });
+    this.#options.log.info("team.started", { team: teamId, session: worker.session.name, outcome, readyMs, submitMs });
     return record;
   }
 
@@ -308,7 +323,7 @@ export class Starts {
     try {
       await writeRecord(server, pane, record);
     } catch (error) {
-      this.#context.log.warn("team.record.failed", { pane, error });
+      this.#options.log.warn("team.record.failed", { pane, error });
     }
   }
 
@@ -318,7 +333,7 @@ export class Starts {
     session: SessionInfo,
     record: StartRecord | undefined,
   ): Promise<TeamStart> {
-    return startResponse({ server, socketPath: this.#context.servers.socketPath(teamId), session, record, threadId });
+    return startResponse({ server, socketPath: this.#options.servers.socketPath(teamId), session, record, threadId });
   }
 }
 

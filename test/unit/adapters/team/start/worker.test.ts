@@ -1,6 +1,6 @@
 /** How a program ended is known from tmux, a moment after the host. */
 import { describe, expect, test } from "vitest";
-import { untilExitReported } from "../../../../../adapters/team/start/workerEnds.ts";
+import { untilExitReported } from "../../../../../adapters/team/start/worker.ts";
 import type { PaneInfo, ServerEvent } from "../../../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../../../daemon/tmux/tmuxServer.ts";
 import { paneIdOf } from "../../../../../protocol/ids.ts";
