@@ -4,7 +4,7 @@ import { TEAM_MAX_CAPTURE_LINES, type TeamCapture } from "../../protocol/api/tea
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { onTmux, sessionNotFound } from "./teamErrors.ts";
-import { WORKER_ROWS } from "./teamLimits.ts";
+import { AGENT_ROWS } from "../agents/start/agentStarts.ts";
 
 export interface CaptureTarget {
   readonly server: TmuxServer;
@@ -31,7 +31,7 @@ const LAST_WORDS_CHARS = 500;
 
 /** The last output of a worker that has ended; empty if there was none. Foreign text. */
 export async function lastWords(target: CaptureTarget): Promise<string> {
-  const rows = (await ownRows(target, WORKER_ROWS)).filter((row) => row.trim() !== "" && !meansDead(row));
+  const rows = (await ownRows(target, AGENT_ROWS)).filter((row) => row.trim() !== "" && !meansDead(row));
   const words = rows.slice(-LAST_WORDS_ROWS).map((row) => row.trim());
   return Array.from(words.join("\n")).slice(-LAST_WORDS_CHARS).join("");
 }

@@ -8,16 +8,15 @@ import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { serverLog } from "../serving/sharedGuests.ts";
 import { type MountedPart, serveUnconfigured, type StartContext } from "../serving/startContext.ts";
-import type { TeamWorker } from "./teamContext.ts";
 import { daemonFilePath, removeDaemonFile, writeDaemonFile } from "./teamd/daemonFile.ts";
-import { defaultAgentId, discoverTeamd } from "./teamd/discovery.ts";
+import { PI, type TeamWorker, workerFinder } from "./start/worker.ts";
+import { teamdFinder } from "./teamd/discovery.ts";
 import { createTeamMount } from "./teamMount.ts";
 import { TeamServers } from "./teamServers.ts";
 import type { TeamConfig } from "./teamConfig.ts";
 
 export function mountTeam(team: TeamConfig, context: StartContext): MountedPart {
   const { env, only, readiness, delivery, agents, catalogue, log, open, print } = context;
-  const { homeDir } = team;
   const servers = new TeamServers({
     rootDir: team.rootDir,
     env: paneEnvironment(env),
@@ -33,10 +32,8 @@ export function mountTeam(team: TeamConfig, context: StartContext): MountedPart 
     readiness,
     delivery,
     agents,
-    catalogue,
-    findTeamd: (teamId) => discoverTeamd({ env, homeDir, teamId }),
-    defaultAgentId: defaultAgentId(env),
-    worker: workerOf(team, env),
+    teamdOf: teamdFinder({ env, homeDir: team.homeDir }),
+    workerOf: workerFinder(ownWorker(team, env), catalogue),
     clock: systemClock,
     log,
   });
@@ -66,7 +63,7 @@ export function mountTeam(team: TeamConfig, context: StartContext): MountedPart 
 /** Variables without secrets that a worker needs to find its configuration and its team. */
 const WORKER_VARIABLES = ["PI_CODING_AGENT_DIR", "PI_TEAM_WORKSPACE_ROOT"];
 
-function workerOf(
+function ownWorker(
   { workerArgv, readyTimeoutMs, homeDir, passEnvironment }: TeamConfig,
   env: StartContext["env"],
 ): TeamWorker {
@@ -74,7 +71,7 @@ function workerOf(
   const hooked = basename(workerArgv[0] ?? "") === "pi";
   const hook = fileURLToPath(new URL(`../team/readyHook${extname(import.meta.url)}`, import.meta.url));
   return {
-    agent: "pi",
+    agent: PI,
     argv: hooked ? [...workerArgv, "-e", hook] : workerArgv,
     hooked,
     // Passed whole with each worker, because its tmux server may have been started with other values.

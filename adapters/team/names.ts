@@ -6,6 +6,7 @@
 import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { TEAM_DEFAULT_CAPTURE_LINES } from "../../protocol/api/team.ts";
+import { shellWord } from "../../protocol/text/shellWord.ts";
 
 /** The name as every tmux version reports it. */
 export const asTmuxNames = (name: string): string => name.replaceAll(/[.:]/g, "_").replaceAll("\\", "\\\\");
@@ -38,11 +39,9 @@ export const attachArgv = (socketPath: string, sessionName: string): readonly st
   sessionName,
 ];
 
-/** One word for a POSIX shell. */
-const shellWord = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
-
-export const shellLine = (argv: readonly string[]): string => argv.map(shellWord).join(" ");
+/** For a POSIX shell. */
+export const shellLine = (argv: readonly string[]): string =>
+  argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : shellWord(word))).join(" ");
 
 export const captureHint = (sessionName: string): string =>
   `team_tmux_capture ${JSON.stringify({ sessionName, lines: TEAM_DEFAULT_CAPTURE_LINES })}`;

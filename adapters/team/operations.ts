@@ -13,16 +13,21 @@ import {
 } from "../../protocol/api/team.ts";
 import type { NativeAgent } from "../../protocol/api/nativeAgents.ts";
 import { nativeAgent } from "../operations/agentOutputs.ts";
+import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
 import { captureText } from "./captureText.ts";
-import { type TeamContext, teamdOf, withSession } from "./teamContext.ts";
 import { onTmux } from "./teamErrors.ts";
 import { attachArgv, hasPrefix, shellLine } from "./names.ts";
 import { capturePost } from "./posts.ts";
 import { sessionEnd } from "./sessionEnd.ts";
+import type { TeamdOf } from "./teamd/discovery.ts";
+import type { TeamServers } from "./teamServers.ts";
 import { readRecords, type StartRecord } from "./start/startRecord.ts";
 
-export function listSessions(context: TeamContext, { teamId, sessionPrefix }: TeamListRequest): Promise<TeamSessions> {
-  const { servers, agents } = context;
+export function listSessions(
+  servers: TeamServers,
+  agents: AgentDirectory,
+  { teamId, sessionPrefix }: TeamListRequest,
+): Promise<TeamSessions> {
   return servers.useIfThere(teamId, async (server) => {
     if (server === undefined) return { sessions: [] };
     const command = `tmux -f /dev/null -S ${servers.socketPath(teamId)} list-clients`;
@@ -48,23 +53,27 @@ export function listSessions(context: TeamContext, { teamId, sessionPrefix }: Te
   });
 }
 
-export const attachTo = (context: TeamContext, request: TeamSessionRequest): Promise<TeamAttach> =>
-  withSession(context, request, async ({ sessionName, socketPath }) => {
+export const attachTo = (servers: TeamServers, request: TeamSessionRequest): Promise<TeamAttach> =>
+  servers.withSession(request, async ({ sessionName, socketPath }) => {
     const argv = attachArgv(socketPath, sessionName);
     return { sessionName, socketPath, argv, command: shellLine(argv) };
   });
 
-export async function captureSession(context: TeamContext, request: TeamCaptureRequest): Promise<TeamCapture> {
+export async function captureSession(
+  servers: TeamServers,
+  teamdOf: TeamdOf,
+  request: TeamCaptureRequest,
+): Promise<TeamCapture> {
   const { threadId, lines = TEAM_DEFAULT_CAPTURE_LINES } = request;
-  const capture = await withSession(context, request, (found) => captureText(found, lines));
+  const capture = await servers.withSession(request, (found) => captureText(found, lines));
   if (threadId === undefined) return capture;
-  await (await teamdOf(context, request)).post(threadId, capturePost(capture));
+  await (await teamdOf(request)).post(threadId, capturePost(capture));
   return { ...capture, posted: true };
 }
 
 /** Ends the worker and its session, whatever it is doing. */
-export const killWorker = (context: TeamContext, request: TeamSessionRequest): Promise<TeamDone> =>
-  withSession(context, request, async ({ server, session, sessionName, socketPath }) => {
+export const killWorker = (servers: TeamServers, request: TeamSessionRequest): Promise<TeamDone> =>
+  servers.withSession(request, async ({ server, session, sessionName, socketPath }) => {
     await onTmux(`tmux -S ${socketPath} kill-session -t =${sessionName}`, () => server.killSession(session.id));
     return { sessionName, ok: true };
   });

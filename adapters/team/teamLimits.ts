@@ -6,8 +6,6 @@ export const MAX_OPEN_TEAMS = 32;
 export const TEAM_IDLE_MS = 900_000;
 /** Starts in progress at once in one team: each is a program that is still starting. */
 export const MAX_STARTS_PER_TEAM = 32;
-/** If the screen looks ready for this long and the hook has not reported, the worker has no hook. */
-export const HOOK_GRACE_MS = 1_500;
 /** Time for the paste, its echo, Enter and two retries. */
 export const SUBMIT_TIMEOUT_MS = 15_000;
 /** A program that has ended on the host is reported dead by tmux within this time. */
@@ -30,6 +28,3 @@ export const THREAD_TAIL_MESSAGES = 20;
 export const MAX_NAME_TRIES = 8;
 /** Characters of the prompt in the thread's first post. */
 export const POSTED_PROMPT_CHARS = 200;
-/** The size of a worker's terminal, so that pi's lines are not wrapped at 80 columns. */
-export const WORKER_COLS = 120;
-export const WORKER_ROWS = 40;

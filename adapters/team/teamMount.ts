@@ -16,15 +16,15 @@ import {
 } from "../../protocol/api/team.ts";
 import type { Mount } from "../kit/guard/routes.ts";
 import { endpointsOf } from "../kit/guard/routes.ts";
-import type { TeamContext } from "./teamContext.ts";
 import { teamError, teamErrorBody, teamErrorWord } from "./teamErrors.ts";
 import { attachTo, captureSession, killWorker, listSessions } from "./operations.ts";
-import { Starts } from "./start/starts.ts";
+import { Starts, type StartsOptions } from "./start/starts.ts";
 
 export const TEAM_PREFIX = "/team/v1/tmux/";
 
-export function createTeamMount(context: TeamContext): Mount {
-  const starts = new Starts(context);
+export function createTeamMount(options: StartsOptions): Mount {
+  const { servers, agents, teamdOf } = options;
+  const starts = new Starts(options);
   const routes = [
     endpoint({
       ...POST,
@@ -41,7 +41,7 @@ export function createTeamMount(context: TeamContext): Mount {
       request: teamListSchema,
       response: { 200: teamSessionsSchema },
       errors: COMMON,
-      handle: async (c, request) => c.json(await listSessions(context, request)),
+      handle: async (c, request) => c.json(await listSessions(servers, agents, request)),
     }),
     endpoint({
       ...POST,
@@ -49,7 +49,7 @@ export function createTeamMount(context: TeamContext): Mount {
       request: teamSessionSchema,
       response: { 200: teamAttachResponseSchema },
       errors: [...COMMON, "session_not_found"],
-      handle: async (c, request) => c.json(await attachTo(context, request)),
+      handle: async (c, request) => c.json(await attachTo(servers, request)),
     }),
     endpoint({
       ...POST,
@@ -57,7 +57,7 @@ export function createTeamMount(context: TeamContext): Mount {
       request: teamCaptureSchema,
       response: { 200: teamCaptureResponseSchema },
       errors: [...COMMON, ...OF_TEAMD, "session_not_found"],
-      handle: async (c, request) => c.json(await captureSession(context, request)),
+      handle: async (c, request) => c.json(await captureSession(servers, teamdOf, request)),
     }),
     endpoint({
       ...POST,
@@ -65,7 +65,7 @@ export function createTeamMount(context: TeamContext): Mount {
       request: teamSessionSchema,
       response: { 200: teamDoneSchema },
       errors: [...COMMON, "session_not_found"],
-      handle: async (c, request) => c.json(await killWorker(context, request)),
+      handle: async (c, request) => c.json(await killWorker(servers, request)),
     }),
     endpoint({
       ...POST,

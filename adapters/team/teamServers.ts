@@ -11,7 +11,11 @@ import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { within } from "../../daemon/time/within.ts";
 import { AppError, isCutShort, shuttingDown } from "../../protocol/errors.ts";
-import { onTmux, teamError } from "./teamErrors.ts";
+import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
+import type { TeamSessionRequest } from "../../protocol/api/team.ts";
+import type { CaptureTarget } from "./captureText.ts";
+import { findNamed } from "./names.ts";
+import { onTmux, sessionNotFound, teamError } from "./teamErrors.ts";
 import { MAX_OPEN_TEAMS, RECONNECT_WITHIN_MS, TEAM_IDLE_MS } from "./teamLimits.ts";
 import { findProgram } from "../../daemon/host/findProgram.ts";
 
@@ -33,6 +37,10 @@ interface TeamServersOptions {
   readonly onConnected?: ((teamId: string, server: TmuxServer) => () => void) | undefined;
   /** Whether an agent runs there: the server stays connected for as long. */
   readonly hasAgents?: ((server: TmuxServer) => boolean) | undefined;
+}
+
+interface FoundSession extends CaptureTarget {
+  readonly session: SessionInfo;
 }
 
 interface Entry {
@@ -93,6 +101,19 @@ export class TeamServers {
       if (isGone) return run(undefined);
     }
     return this.use(teamId, run);
+  }
+
+  /** Runs with the session of exactly this name: `worker-1` never finds `worker-10`. @throws AppError session_not_found */
+  withSession<T>(
+    { teamId, sessionName }: Pick<TeamSessionRequest, "teamId" | "sessionName">,
+    run: (found: FoundSession) => Promise<T>,
+  ): Promise<T> {
+    return this.useIfThere(teamId, async (server) => {
+      const session = server === undefined ? undefined : findNamed(server, sessionName);
+      if (server === undefined || session?.activePane === undefined) throw sessionNotFound(sessionName);
+      const socketPath = this.socketPath(teamId);
+      return run({ server, session, sessionName: session.name, pane: session.activePane, socketPath });
+    });
   }
 
   /** Checked before anything is made for a team. @throws AppError tmux_not_installed */

@@ -24,6 +24,7 @@ import type { AgentDirectory } from "../running/agentDirectory.ts";
 import type { AgentFacts, RunningAgent } from "../running/runningAgent.ts";
 import { StartStore } from "./startStore.ts";
 import type { Transcripts } from "./transcripts.ts";
+import { untilSettled } from "./untilSettled.ts";
 import type { WorktreeRequest, Worktrees } from "./worktrees.ts";
 
 export type StartPlace =
@@ -108,8 +109,8 @@ interface AgentStartsOptions {
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 /** Of a new session on an owned server: agents lay out their screens for a terminal of some width. */
-const COLS = 120;
-const ROWS = 40;
+export const AGENT_COLS = 120;
+export const AGENT_ROWS = 40;
 const MAX_NAME_TRIES = 100;
 const SCREEN_ROWS = 20;
 /** A conversation has a prompt within this of an Enter that was not confirmed; until then it is looked at so often. */
@@ -296,7 +297,7 @@ export class AgentStarts {
   ): Promise<PaneId> {
     const promised = this.#promised.get(server) ?? new Set<string>();
     this.#promised.set(server, promised);
-    const size = server.status().kind === "guest" ? {} : { cols: COLS, rows: ROWS };
+    const size = server.status().kind === "guest" ? {} : { cols: AGENT_COLS, rows: AGENT_ROWS };
     for (let tries = 1; ; tries += 1) {
       const name = wanted ?? (tries === 1 ? stem : `${stem}-${tries}`);
       if (wanted === undefined && (promised.has(name) || server.findSession(name) !== undefined)) continue;
@@ -348,7 +349,14 @@ export class AgentStarts {
       };
     };
     for (;;) {
-      const state = await this.#untilSettled(request, pane, watched, seen, endMs - clock.nowMs());
+      const leftMs = endMs - clock.nowMs();
+      const state = await untilSettled(server, pane, watched, {
+        agents,
+        clock,
+        timeoutMs: leftMs,
+        profile: kind.name,
+        seen,
+      });
       if (state === "late") {
         const reason = refusal?.message ?? `it was not ready within ${timeoutMs / 1_000} s`;
         return result("late", { reason });
@@ -424,42 +432,6 @@ export class AgentStarts {
     return this.#options.agents.inPane(server, pane);
   }
 
-  /** @param seen is over: what it said was not so */
-  #untilSettled(
-    { server, kind }: StartRequest,
-    pane: PaneId,
-    watched: PaneReadiness,
-    seen: Readiness | undefined,
-    timeoutMs: number,
-  ): Promise<"ready" | "asking" | "ended" | "late"> {
-    const { clock, agents } = this.#options;
-    let agent: RunningAgent | undefined;
-    return within<"ready" | "asking" | "ended" | "late">(clock, Math.max(0, timeoutMs), "late", (end) => {
-      const judge = (): void => {
-        const { current } = watched;
-        agent = agents.inPane(server, pane) ?? agent;
-        if (agent?.endedUnixMs !== undefined || current.state === "dead" || server.findPane(pane) === undefined)
-          end("ended");
-        // The shell behind it: it never came to be, or has ended already.
-        else if (current.profile === SHELL && current.state === "idle") end("ended");
-        else if (current === seen || current.profile !== kind.name) return;
-        else if (current.state === "idle") end("ready");
-        else if (current.state === "asking" && current.dialog !== undefined) end("asking");
-      };
-      const unsubscribe = [
-        watched.subscribe(judge),
-        server.subscribe(judge),
-        agents.subscribe((change) => {
-          if (change.agent.pane === pane && change.agent.server === server) judge();
-        }),
-      ];
-      judge();
-      return () => {
-        for (const stop of unsubscribe) stop();
-      };
-    });
-  }
-
   async #screenOf(server: TmuxServer, pane: PaneId): Promise<string | undefined> {
     try {
       const { lines } = await server.capture(pane);
@@ -471,7 +443,6 @@ export class AgentStarts {
   }
 }
 
-const SHELL = "shell";
 const ASKING = "it asks something first; answer it, then give it the prompt";
 /** States that a program that starts goes through. */
 const MAY_PASS = new Set(["starting", "busy", "unknown"]);
@@ -484,7 +455,8 @@ const WHY: Readonly<Record<DeliveryOutcome, string | undefined>> = {
   indeterminate: "the connection was lost while the prompt was typed; it may or may not have taken it",
 };
 
-const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 22);
+/** Of a key or a request, short enough for a pane's option. */
+export const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 22);
 
 const digestOf = ({
   serverName,

@@ -3,14 +3,13 @@
  * repeated request finds it by the digest of its key, gets the same response and types nothing; if the first start was cut
  * short, the repeated one continues where it stopped.
  */
-import { createHash } from "node:crypto";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { TEAM_START_OUTCOMES, type TeamStartOutcome, type TeamStartRequest } from "../../../protocol/api/team.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
+import { digest } from "../../agents/start/agentStarts.ts";
 import { MAX_DETAIL_ENCODED_CHARS, MAX_PROMPT_ENCODED_CHARS } from "../teamLimits.ts";
 
 const OPTION = "team_start";
-const DIGEST_CHARS = 22;
 
 export interface StartRecord {
   /** Digests of the idempotency key and of the request it came with. */
@@ -35,8 +34,6 @@ export interface PromptMark {
   readonly digest: string;
   readonly start: string;
 }
-
-const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, DIGEST_CHARS);
 
 export const keyDigest = (key: string | undefined): string | undefined => (key === undefined ? undefined : digest(key));
 

@@ -19,8 +19,8 @@ import {
 } from "../../../protocol/api/team.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
+import { untilSettled } from "../../agents/start/untilSettled.ts";
 import { initialCapture } from "../captureText.ts";
-import { type TeamContext, teamdOf, withSession } from "../teamContext.ts";
 import { onTmux, teamError } from "../teamErrors.ts";
 import { MAX_NAME_TRIES, MAX_STARTS_PER_TEAM } from "../teamLimits.ts";
 import { asTmuxNames, findNamed, nextSessionName } from "../names.ts";
@@ -34,47 +34,58 @@ import {
   type PromptMark,
   promptMark,
   readRecords,
-  recordOption,
   requestDigest,
   type StartRecord,
   writeRecord,
 } from "./startRecord.ts";
+import type { TeamdOf } from "../teamd/discovery.ts";
 import type { TeamdClient } from "../teamd/teamd.ts";
-import { untilExitReported, untilGone, untilReady } from "./untilReady.ts";
-import { makeWorker, promptWorker, requireWorker, type Worker, workerFor } from "./worker.ts";
+import type { TeamServers } from "../teamServers.ts";
+import {
+  makeWorker,
+  type PromptParts,
+  promptWorker,
+  requireWorker,
+  untilExitReported,
+  untilGone,
+  type Worker,
+  type WorkerOf,
+} from "./worker.ts";
 
+export interface StartsOptions extends PromptParts {
+  readonly servers: TeamServers;
+  readonly workerOf: WorkerOf;
+  readonly teamdOf: TeamdOf;
+}
+
+/** A start in progress. */
 interface UnderWay {
   readonly prompt: PromptMark;
   /** The session name in the request. */
   readonly name: string | undefined;
-  readonly result: Promise<TeamStart>;
+  /** The session that it makes or finishes: from then on no other start does. */
+  session?: string;
 }
 
-/** One team's starts in progress: one per session, whatever their keys. */
-interface TeamStarts {
-  readonly underWay: Set<UnderWay>;
-  /** Workers that exist and are being given their prompt. */
-  readonly byPane: Map<PaneId, Promise<TeamStart>>;
-  /** Names reserved for starts whose session does not exist yet. */
-  readonly promised: Set<string>;
-}
+type TeamStarts = Map<UnderWay, Promise<TeamStart>>;
 
 export class Starts {
-  readonly #context: TeamContext;
-  readonly #teams = new Map<string, TeamStarts>();
+  readonly #options: StartsOptions;
+  /** By team. */
+  readonly #underWay = new Map<string, TeamStarts>();
   /** By idempotency key, while they are under way; later the record on the worker's pane tells. */
   readonly #keys = new Once<TeamStart>({});
 
-  constructor(context: TeamContext) {
-    this.#context = context;
+  constructor(options: StartsOptions) {
+    this.#options = options;
   }
 
   /** @throws AppError invalid_cwd, invalid_argument, session_exists, worker_not_found, tmux_*, teamd_unavailable, thread_*, RESOURCE_LIMIT */
   async start(request: TeamStartRequest): Promise<TeamStart> {
-    const cwd = request.cwd ?? this.#context.worker.homeDir;
+    const cwd = request.cwd ?? this.#options.workerOf().homeDir;
     await requireDirectory(cwd);
     requirePrompt(request.taskPrompt);
-    workerFor(this.#context, request.agent);
+    this.#options.workerOf(request.agent);
     if (request.sessionName !== undefined && request.sessionPrefix !== undefined) {
       throw teamError("invalid_argument", "give either sessionName or sessionPrefix, not both");
     }
@@ -96,59 +107,66 @@ export class Starts {
   }
 
   async #startSession(request: Located): Promise<TeamStart> {
-    const team = this.#team(request.teamId);
-    const name = request.sessionName === undefined ? undefined : asTmuxNames(request.sessionName);
-    const others = [...team.underWay];
-    const repeated = others.find((other) => name !== undefined && other.name === name);
+    const { teamId, taskPrompt, sessionName } = request;
+    const team: TeamStarts = this.#underWay.get(teamId) ?? new Map();
+    this.#underWay.set(teamId, team);
+    const own: UnderWay = {
+      prompt: promptMark(taskPrompt),
+      name: sessionName === undefined ? undefined : asTmuxNames(sessionName),
+    };
+    const [repeated] = [...team].find(([{ name }]) => name !== undefined && name === own.name) ?? [];
     if (repeated !== undefined) {
-      requireSamePrompt(repeated.name ?? "", repeated.prompt, request.taskPrompt);
-      return { ...(await repeated.result), created: false, threadCreated: false };
+      requireSamePrompt(repeated.name ?? "", repeated.prompt, own.prompt);
+      return this.#joined(team, repeated);
     }
-    if (others.length >= MAX_STARTS_PER_TEAM) {
+    if (team.size >= MAX_STARTS_PER_TEAM) {
       throw new AppError(
         "RESOURCE_LIMIT",
         `this team already has ${MAX_STARTS_PER_TEAM} starts in progress; wait for one to end`,
       );
     }
-    const result = this.#run(team, request);
-    const underWay: UnderWay = { prompt: promptMark(request.taskPrompt), name, result };
-    team.underWay.add(underWay);
+    const result = this.#run(team, own, request);
+    team.set(own, result);
     try {
       return await result;
     } finally {
-      team.underWay.delete(underWay);
-      if (team.underWay.size === 0) this.#teams.delete(request.teamId);
+      team.delete(own);
+      if (team.size === 0) this.#underWay.delete(teamId);
     }
   }
 
-  #team(teamId: string): TeamStarts {
-    const known = this.#teams.get(teamId) ?? { underWay: new Set(), byPane: new Map(), promised: new Set() };
-    this.#teams.set(teamId, known);
-    return known;
+  async #joined(team: TeamStarts, other: UnderWay): Promise<TeamStart> {
+    return { ...(await team.get(other)!), created: false, threadCreated: false };
   }
 
-  async #run(team: TeamStarts, request: Located): Promise<TeamStart> {
-    const { servers } = this.#context;
+  async #run(team: TeamStarts, own: UnderWay, request: Located): Promise<TeamStart> {
+    const { servers, workerOf, teamdOf } = this.#options;
     const earlier = await servers.useIfThere(request.teamId, async (server) =>
-      server === undefined ? undefined : this.#earlier(team, server, request),
+      server === undefined ? undefined : this.#earlier(team, own, server, request),
     );
     if (earlier !== undefined) return earlier;
     // Checked before there is anything to undo.
     await servers.requireTmux();
-    await requireWorker(workerFor(this.#context, request.agent), request.cwd);
-    const teamd = await teamdOf(this.#context, request);
+    await requireWorker(workerOf(request.agent), request.cwd);
+    const teamd = await teamdOf(request);
     if (request.threadId === undefined) await teamd.requireTeam();
     else await teamd.requireThread(request.threadId);
     return servers.use(request.teamId, async (server) => {
-      const made = await this.#make(team, server, teamd, request);
+      const made = await this.#make(team, own, server, teamd, request);
       if (!("worker" in made)) return made;
-      const response = await this.#bringUp(team, server, made, request, (post) => teamd.post(made.threadId, post));
-      return { ...response, created: true, threadCreated: made.threadCreated };
+      const { worker, record, threadId } = made;
+      const response = await this.#bringUp(server, worker, record, request, (post) => teamd.post(threadId, post));
+      return { ...response, created: true, threadCreated: request.threadId === undefined };
     });
   }
 
   /** The result of an earlier request with this key or for this session; finishes it if it was cut short. */
-  async #earlier(team: TeamStarts, server: TmuxServer, request: Located): Promise<TeamStart | undefined> {
+  async #earlier(
+    team: TeamStarts,
+    own: UnderWay,
+    server: TmuxServer,
+    request: Located,
+  ): Promise<TeamStart | undefined> {
     const key = keyDigest(request.idempotencyKey);
     const named = request.sessionName === undefined ? undefined : findNamed(server, request.sessionName);
     if (key === undefined && named === undefined) return undefined;
@@ -162,38 +180,29 @@ export class Starts {
     }
     const pane = session?.activePane;
     if (session === undefined || pane === undefined) return undefined;
-    const underWay = team.byPane.get(pane);
     const record = records.get(pane);
+    const underWay = record && [...team.keys()].find((other) => other.session === session.name);
     // If it ended before it took a prompt, or its start was cut short, the response says that instead.
     const hasPrompt = underWay !== undefined || (record?.outcome !== undefined && record.outcome !== "ended");
-    if (hasPrompt && record?.prompt !== undefined) requireSamePrompt(session.name, record.prompt, request.taskPrompt);
-    if (underWay !== undefined) return { ...(await underWay), created: false, threadCreated: false };
-    if (record?.threadId === undefined || isComplete(record) || record.request !== digest) {
+    if (hasPrompt && record?.prompt !== undefined) requireSamePrompt(session.name, record.prompt, own.prompt);
+    if (underWay !== undefined) return this.#joined(team, underWay);
+    const { threadId } = record ?? {};
+    if (record === undefined || threadId === undefined || isComplete(record) || record.request !== digest) {
       return this.#respond(server, request, session, record);
     }
-    return this.#finish(team, server, request, session, { ...record, threadId: record.threadId });
-  }
-
-  /** Its daemon ended between making the worker and announcing it: does the rest, and nothing twice. */
-  async #finish(
-    team: TeamStarts,
-    server: TmuxServer,
-    request: Located,
-    session: SessionInfo,
-    record: StartRecord & { readonly threadId: string },
-  ): Promise<TeamStart> {
-    const { threadId } = record;
-    const teamd = await teamdOf(this.#context, request);
-    const worker = { session, pane: session.activePane!, madeAtMs: this.#context.clock.nowMs() };
-    return this.#bringUp(team, server, { worker, record }, request, (post) => teamd.postOnce(threadId, post));
+    // Its daemon ended between making the worker and announcing it: the rest is done, and nothing twice.
+    own.session = session.name;
+    const teamd = await this.#options.teamdOf(request);
+    const worker = { session, pane, madeAtMs: this.#options.clock.nowMs() };
+    return this.#bringUp(server, worker, record, request, (post) => teamd.postOnce(threadId, post));
   }
 
   /** Ends a worker, and starts the same agent again under its name, with its conversation if that is known. @throws AppError session_not_found, tmux_error */
   restart(request: TeamSessionRequest): Promise<TeamRestart> {
-    const { agents, readiness, clock, worker: own } = this.#context;
-    return withSession(this.#context, request, async ({ server, session, sessionName, pane }) => {
+    const { servers, agents, readiness, clock, workerOf } = this.#options;
+    return servers.withSession(request, async ({ server, session, sessionName, pane, socketPath }) => {
       const { teamId } = request;
-      if (this.#teams.get(teamId)?.byPane.has(pane) === true) {
+      if ([...(this.#underWay.get(teamId)?.keys() ?? [])].some((start) => start.session === sessionName)) {
         throw teamError(
           "session_exists",
           `session ${sessionName} is still being started; wait until it has its prompt`,
@@ -203,86 +212,76 @@ export class Starts {
       agents.check();
       const before = agents.lastInPane(server, pane);
       const { kind, sessionId, launch } = before ?? {};
-      const program = workerFor(this.#context, record?.agent ?? kind?.name);
+      const program = workerOf(record?.agent ?? kind?.name);
       const there = launch?.cwd ?? (await onTmux("tmux display-message", () => server.describePane(pane))).cwd;
-      const cwd = there === "" ? own.homeDir : there;
+      const cwd = there === "" ? program.homeDir : there;
       await requireWorker(program, cwd);
       const goesOn = sessionId === undefined || kind?.resume === undefined ? [] : [...kind.resume, sessionId];
       await onTmux(`tmux kill-session -t =${sessionName}`, () => server.killSession(session.id));
       // Its name, and its conversation, are free once its process has ended.
       if (before !== undefined) await untilGone(agents, before, clock);
       agents.check();
-      const made = await makeWorker(this.#context, server, {
+      const made = await makeWorker(agents, clock, {
+        server,
+        socketPath,
         worker: { ...program, argv: [...program.argv, ...goesOn] },
         teamId,
         name: sessionName,
         cwd,
-        threadId: record?.threadId ?? "",
-        userOptions: record === undefined ? {} : recordOption(record),
+        record,
       });
       using watched = readiness.watch(server, made.pane, { profile: program.agent });
       const { readyTimeoutMs: timeoutMs, hooked } = program;
-      const state = await untilReady(watched, { clock, timeoutMs, hooked });
-      return { sessionName, paneId: made.pane, resumed: goesOn.length > 0, state };
+      const settle = { agents, clock, timeoutMs, profile: program.agent, hooked };
+      const state = await untilSettled(server, made.pane, watched, settle);
+      return { sessionName, paneId: made.pane, resumed: goesOn.length > 0, state: state === "ended" ? "dead" : state };
     });
   }
 
   /** Makes the session and the thread that announces it; or returns the response for an existing session of that name. */
-  async #make(team: TeamStarts, server: TmuxServer, teamd: TeamdClient, request: Located): Promise<Made | TeamStart> {
+  async #make(
+    team: TeamStarts,
+    own: UnderWay,
+    server: TmuxServer,
+    teamd: TeamdClient,
+    request: Located,
+  ): Promise<Made | TeamStart> {
     const { sessionName, sessionPrefix = TEAM_DEFAULT_PREFIX, title, teamId, cwd } = request;
+    const { servers, agents, clock, workerOf } = this.#options;
+    const [socketPath, program] = [servers.socketPath(teamId), workerOf(request.agent)];
     for (let tries = 1; ; tries += 1) {
-      const taken = [...server.sessions().map((session) => session.name), ...team.promised];
-      const name = sessionName === undefined ? nextSessionName(sessionPrefix, taken) : asTmuxNames(sessionName);
-      team.promised.add(name);
+      const promised = [...team.keys()].flatMap(({ session }) => session ?? []);
+      const taken = [...server.sessions().map((session) => session.name), ...promised];
+      const name = own.name ?? nextSessionName(sessionPrefix, taken);
+      own.session = name;
       try {
         // The worker is a participant of the thread, so that its messages reach it; another name needs another thread.
         const threadId = request.threadId ?? (await teamd.createThread(title ?? `tmux: ${name}`, [name]));
         const record = beginRecord(request, threadId);
-        const userOptions = recordOption(record);
-        const program = workerFor(this.#context, request.agent);
-        const made = { worker: program, teamId, name, cwd, threadId, userOptions };
-        const worker = await makeWorker(this.#context, server, made);
-        return { worker, record, threadId, threadCreated: request.threadId === undefined };
+        const made = { server, socketPath, worker: program, teamId, name, cwd, record };
+        return { worker: await makeWorker(agents, clock, made), record, threadId };
       } catch (error) {
         if (!(error instanceof AppError && error.code === "ALREADY_EXISTS") || tries === MAX_NAME_TRIES) throw error;
         // Another client has just made it, or has one whose name we could not know of.
         const there = sessionName === undefined ? undefined : server.findSession(name);
         if (there !== undefined) return this.#respond(server, request, there, undefined);
-      } finally {
-        team.promised.delete(name);
       }
     }
   }
 
-  /** Runs once per pane; concurrent callers join. */
+  /** Until it has its prompt and is announced. */
   async #bringUp(
-    team: TeamStarts,
     server: TmuxServer,
-    begun: Begun,
-    request: Located,
-    post: (message: string) => Promise<void>,
-  ): Promise<TeamStart> {
-    const { pane } = begun.worker;
-    const result = this.#promptAndTell(server, begun, request, post);
-    team.byPane.set(pane, result);
-    try {
-      return await result;
-    } finally {
-      team.byPane.delete(pane);
-    }
-  }
-
-  async #promptAndTell(
-    server: TmuxServer,
-    { worker, record: begun }: Begun,
+    worker: Worker,
+    begun: StartRecord,
     request: Located,
     post: (message: string) => Promise<void>,
   ): Promise<TeamStart> {
     const { session, pane } = worker;
     const { teamId, taskPrompt, lines } = request;
     const record = await this.#prompted(server, worker, begun, request);
-    const socketPath = this.#context.servers.socketPath(teamId);
-    if (record.outcome === "ended") await untilExitReported(server, pane, this.#context.clock);
+    const socketPath = this.#options.servers.socketPath(teamId);
+    if (record.outcome === "ended") await untilExitReported(server, pane, this.#options.clock);
     const { dead, exitStatus } = sessionEnd(server, session);
     const ended = dead ? { exitStatus } : undefined;
     try {
@@ -310,12 +309,12 @@ export class Starts {
   ): Promise<StartRecord> {
     if (begun.outcome !== undefined) return begun;
     const key = `team_start:${begun.request}`;
-    const program = workerFor(this.#context, begun.agent);
-    const { submitMs, ...prompted } = await promptWorker(this.#context, server, program, worker, taskPrompt, key);
+    const program = this.#options.workerOf(begun.agent);
+    const { submitMs, ...prompted } = await promptWorker(this.#options, server, program, worker, taskPrompt, key);
     const record = { ...begun, ...prompted };
     await this.#note(server, worker.pane, record);
     const { outcome, readyMs } = record;
-    this.#context.log.info("team.started", { team: teamId, session: worker.session.name, outcome, readyMs, submitMs });
+    this.#options.log.info("team.started", { team: teamId, session: worker.session.name, outcome, readyMs, submitMs });
     return record;
   }
 
@@ -324,7 +323,7 @@ export class Starts {
     try {
       await writeRecord(server, pane, record);
     } catch (error) {
-      this.#context.log.warn("team.record.failed", { pane, error });
+      this.#options.log.warn("team.record.failed", { pane, error });
     }
   }
 
@@ -334,29 +333,24 @@ export class Starts {
     session: SessionInfo,
     record: StartRecord | undefined,
   ): Promise<TeamStart> {
-    return startResponse({ server, socketPath: this.#context.servers.socketPath(teamId), session, record, threadId });
+    return startResponse({ server, socketPath: this.#options.servers.socketPath(teamId), session, record, threadId });
   }
 }
 
 /** A request with its directory filled in. */
 type Located = TeamStartRequest & { readonly cwd: string };
 
-interface Begun {
+interface Made {
   readonly worker: Worker;
   readonly record: StartRecord;
-}
-
-interface Made extends Begun {
   readonly threadId: string;
-  readonly threadCreated: boolean;
 }
 
 /**
  * A session is given only one prompt; another one would never be typed.
  * @throws AppError session_exists
  */
-function requireSamePrompt(sessionName: string, earlier: PromptMark, prompt: string): void {
-  const asked = promptMark(prompt);
+function requireSamePrompt(sessionName: string, earlier: PromptMark, asked: PromptMark): void {
   if (earlier.digest === asked.digest) return;
   throw teamError(
     "session_exists",

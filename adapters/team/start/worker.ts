@@ -1,18 +1,56 @@
 /** One worker: an interactive agent in the pane of its own session, and the prompt it gets once it is ready. */
 import { basename } from "node:path";
+import type { Delivery } from "../../../daemon/delivery/delivery.ts";
+import { findProgram } from "../../../daemon/host/findProgram.ts";
+import type { Log } from "../../../daemon/ops/log.ts";
+import type { PaneReadiness, Readiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import { within } from "../../../daemon/time/within.ts";
 import type { SessionInfo } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { TeamStartOutcome } from "../../../protocol/api/team.ts";
-import type { Readiness } from "../../../daemon/readiness/readiness.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
-import type { TeamContext, TeamWorker } from "../teamContext.ts";
+import type { Agent } from "../../agents/catalogue.ts";
+import type { AgentDirectory } from "../../agents/running/agentDirectory.ts";
+import type { RunningAgent } from "../../agents/running/runningAgent.ts";
+import { AGENT_COLS, AGENT_ROWS } from "../../agents/start/agentStarts.ts";
+import { untilSettled } from "../../agents/start/untilSettled.ts";
 import { onTmux, teamError } from "../teamErrors.ts";
-import { SUBMIT_TIMEOUT_MS, WORKER_COLS, WORKER_ROWS } from "../teamLimits.ts";
-import { findProgram } from "../../../daemon/host/findProgram.ts";
+import { EXIT_REPORTED_WITHIN_MS, EXIT_WITHIN_MS, GONE_WITHIN_MS, SUBMIT_TIMEOUT_MS } from "../teamLimits.ts";
+import { recordOption, type StartRecord } from "./startRecord.ts";
 import { isTaken } from "./startResponse.ts";
-import { untilEnded, untilReady } from "./untilReady.ts";
 import { guardPrompt } from "./workerPrompt.ts";
+
+/** Whose extension this is, and the profile of `team.workerArgv`. */
+export const PI = "pi";
+
+/** How a worker is started. */
+export interface TeamWorker {
+  /** Its profile, and its name in the catalogue. */
+  readonly agent: string;
+  /** Its interactive program; executed without a shell. */
+  readonly argv: readonly string[];
+  /** Whether `argv` loads the hook that reports when pi is ready for a prompt. */
+  readonly hooked: boolean;
+  /** The variables of every worker, including PATH, in addition to its team, its name and its thread. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** The default directory of a worker. */
+  readonly homeDir: string;
+  readonly readyTimeoutMs: number;
+}
+
+/** @param agent undefined: that of `team.workerArgv`. @throws AppError invalid_argument */
+export type WorkerOf = (agent?: string) => TeamWorker;
+
+export const workerFinder =
+  (own: TeamWorker, catalogue: readonly Agent[]): WorkerOf =>
+  (agent = own.agent) => {
+    if (agent === own.agent) return own;
+    if (catalogue.some(({ name }) => name === agent)) return { ...own, agent, argv: [agent], hooked: false };
+    const names = catalogue.map(({ name }) => name).join(", ");
+    throw teamError("invalid_argument", `agent: ${JSON.stringify(agent)} is not known; give one of ${names}`);
+  };
 
 export interface Worker {
   readonly session: SessionInfo;
@@ -21,22 +59,15 @@ export interface Worker {
 }
 
 interface WorkerRequest {
+  readonly server: TmuxServer;
+  readonly socketPath: string;
   readonly worker: TeamWorker;
   readonly teamId: string;
   /** The name as tmux will report it. */
   readonly name: string;
   readonly cwd: string;
-  readonly threadId: string;
-  /** User options that its pane has from the beginning. */
-  readonly userOptions: Readonly<Record<string, string>>;
-}
-
-/** What a start asks for. @throws AppError invalid_argument */
-export function workerFor({ worker, catalogue }: TeamContext, agent: string | undefined): TeamWorker {
-  if (agent === undefined || agent === worker.agent) return worker;
-  if (catalogue.some(({ name }) => name === agent)) return { ...worker, agent, argv: [agent], hooked: false };
-  const names = catalogue.map(({ name }) => name).join(", ");
-  throw teamError("invalid_argument", `agent: ${JSON.stringify(agent)} is not known; give one of ${names}`);
+  /** Its pane has it from the beginning; undefined for a worker that no start made. */
+  readonly record: StartRecord | undefined;
 }
 
 /** Refuses a program that cannot be started, before anything is made. @throws AppError worker_not_found */
@@ -54,22 +85,27 @@ export async function requireWorker({ agent, argv, environment }: TeamWorker, cw
 
 /** @throws AppError ALREADY_EXISTS, tmux_error */
 export async function makeWorker(
-  { servers, agents, clock }: TeamContext,
-  server: TmuxServer,
-  { worker, teamId, name, cwd, threadId, userOptions }: WorkerRequest,
+  agents: AgentDirectory,
+  clock: Clock,
+  { server, socketPath, worker, teamId, name, cwd, record }: WorkerRequest,
 ): Promise<Worker> {
-  const command = `tmux -f /dev/null -S ${servers.socketPath(teamId)} new-session -d -s ${name}`;
+  const command = `tmux -f /dev/null -S ${socketPath} new-session -d -s ${name}`;
   const madeAtMs = clock.nowMs();
   const session = await onTmux(command, () =>
     server.createSession({
       name,
       cwd,
-      userOptions,
+      userOptions: record === undefined ? {} : recordOption(record),
       command: worker.argv,
-      environment: { ...worker.environment, PI_TEAM_ID: teamId, PI_AGENT_ID: name, PI_TEAM_THREAD_ID: threadId },
+      environment: {
+        ...worker.environment,
+        PI_TEAM_ID: teamId,
+        PI_AGENT_ID: name,
+        PI_TEAM_THREAD_ID: record?.threadId ?? "",
+      },
       windowName: basename(worker.argv[0] ?? worker.agent),
-      cols: WORKER_COLS,
-      rows: WORKER_ROWS,
+      cols: AGENT_COLS,
+      rows: AGENT_ROWS,
       remainOnExit: "whereSafe",
       direct: true,
     }),
@@ -83,6 +119,14 @@ export async function makeWorker(
   const agentName = [name, `${teamId}-${name}`].find((wanted) => agents.isFreeName(wanted));
   agents.introduce(server, pane, { name: agentName, facts });
   return { session, pane, madeAtMs };
+}
+
+export interface PromptParts {
+  readonly agents: AgentDirectory;
+  readonly readiness: Pick<ReadinessWatcher, "watch">;
+  readonly delivery: Pick<Delivery, "submit">;
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
 interface Prompted {
@@ -100,21 +144,19 @@ interface Prompted {
  * @param key of the delivery: with the same key nothing is typed twice, not even by another daemon.
  */
 export async function promptWorker(
-  context: TeamContext,
+  { agents, readiness, delivery, clock, log }: PromptParts,
   server: TmuxServer,
-  worker: TeamWorker,
+  { agent: profile, hooked, readyTimeoutMs: timeoutMs }: TeamWorker,
   { pane, madeAtMs }: Worker,
   prompt: string,
   key: string,
 ): Promise<Prompted> {
-  const { clock, readiness, delivery, log } = context;
-  const { agent: profile, hooked } = worker;
   let readyMs: number | undefined;
   try {
     using watched = readiness.watch(server, pane, { profile });
-    const ready = await untilReady(watched, { clock, timeoutMs: worker.readyTimeoutMs, hooked });
+    const ready = await untilSettled(server, pane, watched, { agents, clock, timeoutMs, profile, hooked });
     if (ready === "asking") return { outcome: "not_ready", detail: asks(watched.current), readyMs };
-    if (ready !== "ready") return { outcome: ready === "dead" ? "ended" : "not_ready", readyMs };
+    if (ready !== "ready") return { outcome: ready === "ended" ? "ended" : "not_ready", readyMs };
     readyMs = Math.round(clock.nowMs() - madeAtMs);
     try {
       const {
@@ -125,8 +167,8 @@ export async function promptWorker(
         server,
         pane,
         // The hook takes the guard away again.
-        text: profile === context.worker.agent ? guardPrompt(prompt) : prompt,
-        literal: profile !== context.worker.agent,
+        text: profile === PI ? guardPrompt(prompt) : prompt,
+        literal: profile !== PI,
         profile,
         timeoutMs: SUBMIT_TIMEOUT_MS,
         idempotencyKey: key,
@@ -161,3 +203,33 @@ const CUT_SHORT = "the daemon ended while it typed the prompt, so it is not type
 /** Whether its program no longer reads from the pane: it is ending, or was stopped. */
 const hasLeft = (error: unknown): boolean =>
   error instanceof AppError && (error.details?.["reason"] === "program_changed" || error.details?.["state"] === "dead");
+
+/** Whether its program has ended, which the host may show before tmux reports it. */
+const untilEnded = (pane: PaneReadiness, clock: Clock): Promise<boolean> =>
+  within(clock, EXIT_WITHIN_MS, false, (end) => {
+    const judge = (): void => {
+      if (pane.current.state === "dead") end(true);
+    };
+    judge();
+    return pane.subscribe(judge);
+  });
+
+/** Waits until tmux has reported how the pane's program ended; the host reports a little earlier that it is gone. */
+export const untilExitReported = (server: TmuxServer, pane: PaneId, clock: Clock): Promise<void> =>
+  within<void>(clock, EXIT_REPORTED_WITHIN_MS, undefined, (end) => {
+    const check = (): void => {
+      const found = server.findPane(pane);
+      if (found === undefined || found.exit !== undefined) end();
+    };
+    check();
+    return server.subscribe(check);
+  });
+
+/** Waits until an agent's process has ended, in vain if it ignores that its terminal has closed. */
+export const untilGone = (agents: AgentDirectory, agent: RunningAgent, clock: Clock): Promise<void> =>
+  within<void>(clock, GONE_WITHIN_MS, undefined, (end) => {
+    if (agent.endedUnixMs !== undefined) end();
+    return agents.subscribe((change) => {
+      if (change.kind === "ended" && change.agent.id === agent.id) end();
+    });
+  });

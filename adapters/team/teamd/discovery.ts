@@ -5,7 +5,8 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
-import type { Teamd } from "./teamd.ts";
+import { teamError } from "../teamErrors.ts";
+import { type Teamd, TeamdClient } from "./teamd.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -40,6 +41,24 @@ export async function discoverTeamd(inputs: DiscoveryInputs): Promise<Teamd | un
   const agentId = defaultAgentId(inputs.env);
   return (await fromEnvironment(inputs, agentId)) ?? (await fromRuntimeFile(inputs, agentId));
 }
+
+/** Whose teamd a request means, which may say where it is. */
+interface TeamdRequest {
+  readonly teamId: string;
+  readonly agentId?: string | undefined;
+  readonly teamd?: Pick<Teamd, "url" | "token"> | undefined;
+}
+
+/** @throws AppError teamd_unavailable, invalid_argument */
+export type TeamdOf = (request: TeamdRequest) => Promise<TeamdClient>;
+
+export const teamdFinder =
+  ({ env, homeDir }: DiscoveryInputs): TeamdOf =>
+  async ({ teamId, agentId = defaultAgentId(env), teamd }) => {
+    const found = teamd ?? (await discoverTeamd({ env, homeDir, teamId }));
+    if (found !== undefined) return new TeamdClient({ url: found.url, token: found.token, teamId, agentId });
+    throw teamError("teamd_unavailable", `found no teamd for team ${teamId}; run \`teamd --team ${teamId}\``);
+  };
 
 /** The team of the request, whether or not its teamd runs; enough for listing and attaching. */
 export async function discoverTeamId(inputs: DiscoveryInputs): Promise<string | undefined> {
