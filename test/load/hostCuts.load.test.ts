@@ -2,7 +2,7 @@
  * The link to another machine is cut, both daemons are killed, its sshd goes away: nothing comes twice, nothing is typed twice,
  * each hole is declared. `CUTS=200 MAX_MS=60000 SEED=7 npm run load -- hostCuts --testTimeout=14400000`
  */
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import { hostCampaign } from "../support/daemon/hostCampaign.ts";
 import { report } from "../support/daemon/loadReport.ts";
 import { randomFrom } from "../support/daemon/nativeScreens.ts";
@@ -16,4 +16,5 @@ test("cuts of every kind", async () => {
     onCut: (cut, at) => report("hostCuts", { at, cut }),
   });
   report("hostCuts", { seed, ...result });
+  expect(Math.min(result.bytes, result.typed)).toBeGreaterThan(0);
 });

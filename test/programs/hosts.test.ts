@@ -3,6 +3,8 @@ import { existsSync, readFileSync, renameSync } from "node:fs";
 import { expect, test } from "vitest";
 import { eventually } from "../support/clock/eventually.ts";
 import { cliSandbox, type CliSandbox, type Finished } from "../support/daemon/cliSandbox.ts";
+import { hostCampaign } from "../support/daemon/hostCampaign.ts";
+import { randomFrom } from "../support/daemon/nativeScreens.ts";
 import { sshHost } from "../support/daemon/sshHost.ts";
 
 /** @throws if it fails */
@@ -71,4 +73,9 @@ test("a new daemon connects to the hosts of the one before", async () => {
   await here.serve();
   await eventually(async () => (await run(here, "hosts")).startsWith("build: connected"));
   expect(await run(here, "sessions", "--server", "main@build")).toContain("kept");
+});
+
+test("whatever is cut, nothing comes twice, nothing is typed twice, and each hole is declared", async () => {
+  const result = await hostCampaign({ cuts: 6, maxMs: 1_000, random: randomFrom(11) });
+  expect(Math.min(result.bytes, result.typed)).toBeGreaterThan(0);
 });

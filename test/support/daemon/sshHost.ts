@@ -29,6 +29,9 @@ export interface SshHost extends AsyncDisposable {
   readonly sandbox: CliSandbox;
   /** For `ssh -F`: knows the host as `build`. */
   readonly configFile: string;
+  readonly port: number;
+  /** The same, through another port. */
+  configThrough(port: number): string;
   /** What sshd has logged. */
   log(): string;
   /** The first match in what sshd logs. */
@@ -121,6 +124,13 @@ export async function sshHost(options: SshHostOptions = {}): Promise<SshHost> {
   return {
     sandbox,
     configFile,
+    port,
+    configThrough: (other) => {
+      const file = path(`ssh_config_${other}`);
+      writeFileSync(file, readFileSync(configFile, "utf8").replace(`Port ${port}`, `Port ${other}`));
+      appendFileSync(path("known_hosts"), `[127.0.0.1]:${other} ${type} ${key}\n`);
+      return file;
+    },
     log: () => log,
     logged,
     sshdPid: () => sshd?.pid ?? -1,
