@@ -12,7 +12,7 @@ import { type HostConnection, openSsh, type SshConnectionOptions } from "./sshCo
 import type { HostFailure } from "./sshFailure.ts";
 
 /** Between attempts; a caller's is not made sooner after a failure than the first of them. */
-const BACK_OFF = { minMs: 1_000, maxMs: 30_000 };
+const BACK_OFF = { minMs: 1_000, maxMs: 8_000 };
 /** A connection that was lost sooner counts as a failed attempt. */
 const STABLE_MS = 30_000;
 

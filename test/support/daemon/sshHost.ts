@@ -20,6 +20,8 @@ interface SshHostOptions {
   readonly sshd?: readonly string[];
   /** More lines for the client's configuration of the host `build`. */
   readonly client?: readonly string[];
+  /** A pattern of names for it; default `build`. */
+  readonly names?: string;
   readonly hasTmuxwire?: boolean;
   readonly hasTmux?: boolean;
 }
@@ -87,7 +89,7 @@ export async function sshHost(options: SshHostOptions = {}): Promise<SshHost> {
     `UserKnownHostsFile ${path("known_hosts")}`,
     "GlobalKnownHostsFile none",
   ];
-  writeFileSync(configFile, `Host build\n${client.map((line) => `  ${line}\n`).join("")}`);
+  writeFileSync(configFile, `Host ${options.names ?? "build"}\n${client.map((line) => `  ${line}\n`).join("")}`);
   const [type, key] = readFileSync(path("hostKey.pub"), "utf8").split(" ");
   writeFileSync(path("known_hosts"), `[127.0.0.1]:${port} ${type} ${key}\n`);
 
