@@ -16,6 +16,22 @@ beforeEach(async () => {
 });
 afterEach(() => scene[Symbol.asyncDispose]());
 
+test.each([
+  ["/api/sessions", 65_536],
+  ["/api/agents/1/input", 65_536],
+  ["/api/respond/1", 2_097_152],
+  ["/hook/stop", 8_388_608],
+])("%s takes a body of %i bytes, and refuses a longer one before anything else", async (path, maxBytes) => {
+  const send = async (bytes: number) => {
+    const { status, json } = await scene.dashboard.call("POST", path, " ".repeat(bytes));
+    return { status, json };
+  };
+  expect((await send(maxBytes)).status).toBe(400);
+  const message = `Request body too large (max ${maxBytes} bytes).`;
+  const json = { status: "error", error_type: "body_too_large", message };
+  expect(await send(maxBytes + 1)).toEqual({ status: 413, json });
+});
+
 describe("sessions", () => {
   const post = (body: unknown) => scene.dashboard.call("POST", "/api/sessions", body);
 

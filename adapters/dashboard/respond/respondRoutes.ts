@@ -62,22 +62,29 @@ async function respond(
   const identity = { agentId, key, hash: requestHash(bytes) };
   const earlier = await answers.earlier(identity);
   if (earlier !== undefined) return earlier;
-  const target = await targetOf(parts, agent, request);
-  if (typeof target !== "string") return target;
-  if (request.mode === "keys") {
-    return answers.first(identity, () => pressed(parts, agent, target, readers, request.keys, startedMs));
-  }
-  parts.book.requireWritable();
+  const pane = await targetOf(parts, agent, request);
+  if (typeof pane !== "string") return pane;
+  const target: Target = { agent, pane, readers, latencyMs: () => Math.round(clock.nowMs() - startedMs) };
+  if (request.mode === "keys") return answers.first(identity, () => pressed(parts, target, request.keys));
+  book.requireWritable();
   // Finding the reason of a refusal may have taken a moment.
   if (agent.answer !== undefined) return notWaiting("processing");
-  return answers.first(identity, () => delivered(parts, agent, target, readers, request, startedMs));
+  return answers.first(identity, () => delivered(parts, target, request));
+}
+
+interface Target {
+  readonly agent: Agent;
+  readonly pane: PaneId;
+  /** Who read from its pane as the answer arrived: whoever comes after that is not the one who is answered. */
+  readonly readers: Readers | undefined;
+  /** Since then. */
+  readonly latencyMs: () => number;
 }
 
 const notWaiting = (state: string): RespondResponse =>
-  failureResponse(failures.wrongState(`Agent is not awaiting input (current state: ${state}).`), undefined);
+  refusedAs(failures.wrongState(`Agent is not awaiting input (current state: ${state}).`));
 
-const programEnded = (): RespondResponse => failureResponse(failures.PROGRAM_ENDED, undefined);
-const askedByAnother = (): RespondResponse => failureResponse(failures.ASKED_BY_ANOTHER, undefined);
+const refusedAs = (failure: failures.Failure): RespondResponse => failureResponse(failure, undefined);
 
 /** The pane to type into, or why there is none. */
 async function targetOf(
@@ -95,52 +102,46 @@ async function targetOf(
   const isWaiting =
     state === "awaiting_input" || (state === "no_task" && parts.panes.places.livePane(agent) === undefined);
   if (mode !== "keys") {
-    if (!isWaiting) return parts.panes.processes.hasEnded(agent) ? programEnded() : notWaiting(state);
+    if (!isWaiting)
+      return parts.panes.processes.hasEnded(agent) ? refusedAs(failures.PROGRAM_ENDED) : notWaiting(state);
     if (agent.answer !== undefined) return notWaiting("processing");
   }
   const pane = await usablePane(parts, agent, tmuxPaneId);
-  if (typeof pane !== "string") return failureResponse(pane, undefined);
+  if (typeof pane !== "string") return refusedAs(pane);
   // The connection may have been lost and made anew.
   if (mode === "keys") return pane;
   if (openTask(agent)?.state !== "awaiting_input") return notWaiting("no_task");
   const isOthers = agent.othersTurnId !== undefined && agent.question?.turnId === agent.othersTurnId;
-  return isOthers && dialogId === undefined ? askedByAnother() : pane;
+  return isOthers && dialogId === undefined ? refusedAs(failures.ASKED_BY_ANOTHER) : pane;
 }
 
-/** Who reads from its pane as the answer arrives: whoever comes after that is not the one who is answered. */
 const readersOf = ({ server }: RespondParts, { record: { tmuxPaneId } }: Agent): Readers | undefined =>
   tmuxPaneId === undefined ? undefined : readersNow(server, tmuxPaneId);
 
-async function pressed(
-  parts: RespondParts,
-  agent: Agent,
-  pane: PaneId,
-  readers: Readers | undefined,
-  keys: readonly string[],
-  startedMs: number,
-): Promise<RespondResponse> {
+async function pressed(parts: RespondParts, target: Target, keys: readonly string[]): Promise<RespondResponse> {
+  const { agent, pane, readers, latencyMs } = target;
   try {
     await pressSlowly(parts, pane, keys, { ...parts.panes.addresseeOf(agent), readers });
   } catch (error) {
-    return failureResponse(await explained(parts, pane, error), latencyOf(parts, startedMs));
+    return failureResponse(await explained(parts, pane, error), latencyMs());
   }
   const newState = openTask(agent)?.state ?? "idle";
-  const latencyMs = latencyOf(parts, startedMs);
-  return successResponse(agent, { mode: "keys", newState, delivery: "submitted", screenNote: undefined, latencyMs });
+  const details = {
+    mode: "keys",
+    newState,
+    delivery: "submitted",
+    screenNote: undefined,
+    latencyMs: latencyMs(),
+  } as const;
+  return successResponse(agent, details);
 }
 
-async function delivered(
-  parts: RespondParts,
-  agent: Agent,
-  pane: PaneId,
-  readers: Readers | undefined,
-  request: Answer,
-  startedMs: number,
-): Promise<RespondResponse> {
+async function delivered(parts: RespondParts, target: Target, request: Answer): Promise<RespondResponse> {
+  const { agent } = target;
   const underWay = answerUnderWay(parts, agent, turnText(request));
   agent.answer = underWay;
   try {
-    return await deliveredAs(parts, agent, pane, readers, request, underWay, startedMs);
+    return await deliveredAs(parts, target, request, underWay);
   } finally {
     agent.answer = undefined;
     parts.panes.answerOver(agent);
@@ -149,14 +150,12 @@ async function delivered(
 
 async function deliveredAs(
   parts: RespondParts,
-  agent: Agent,
-  pane: PaneId,
-  readers: Readers | undefined,
+  target: Target,
   request: Answer,
   underWay: AnswerUnderWay,
-  startedMs: number,
 ): Promise<RespondResponse> {
   const { panes, desk, log } = parts;
+  const { agent, pane, readers } = target;
   const { question } = agent;
   let result: Delivered | failures.Failure;
   try {
@@ -172,7 +171,7 @@ async function deliveredAs(
     if (isRefused && panes.processes.hasEnded(agent)) result = failures.PROGRAM_ENDED;
     if (result.errorType === "unknown") log.error("dashboard.respond.failed", { agent: agent.record.id, error });
   }
-  const latencyMs = latencyOf(parts, startedMs);
+  const latencyMs = target.latencyMs();
   const screenNote = "screenNote" in result ? result.screenNote : undefined;
   const failure = "status" in result ? result : failureOfOutcome(result);
   // A hook that has reported the prompt knows better than a connection that was lost meanwhile.
@@ -286,5 +285,3 @@ const successResponse = (
   },
   isKept: true,
 });
-
-const latencyOf = ({ clock }: RespondParts, startedMs: number): number => Math.round(clock.nowMs() - startedMs);
