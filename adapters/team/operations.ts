@@ -11,7 +11,6 @@ import {
   type TeamSessionRequest,
   type TeamSessions,
 } from "../../protocol/api/team.ts";
-import type { NativeAgent } from "../../protocol/api/nativeAgents.ts";
 import { nativeAgent } from "../operations/agentOutputs.ts";
 import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
 import { captureText } from "./captureText.ts";
@@ -21,7 +20,7 @@ import { capturePost } from "./posts.ts";
 import { sessionEnd } from "./sessionEnd.ts";
 import type { TeamdOf } from "./teamd/discovery.ts";
 import type { TeamServers } from "./teamServers.ts";
-import { readRecords, type StartRecord } from "./start/startRecord.ts";
+import { readRecords } from "./start/startRecord.ts";
 
 export function listSessions(
   servers: TeamServers,
@@ -36,16 +35,22 @@ export function listSessions(
     agents.check();
     const row = (session: SessionInfo): TeamSession => {
       const { id, name, windows, createdSec, activePane: pane } = session;
-      const agent = pane === undefined ? undefined : agents.inPane(server, pane);
-      const record = pane === undefined ? undefined : records.get(pane);
+      const agent = pane && agents.inPane(server, pane);
+      const known = agent && nativeAgent(agent);
+      const record = pane && records.get(pane);
       return {
         name,
         windows: windows.length,
         createdAt: new Date(createdSec * 1_000).toISOString(),
-        ...sessionEnd(server, session),
+        ...sessionEnd({ server, session }),
         attached: terminals.get(id) ?? 0,
         thread: record?.threadId ?? null,
-        ...agentFields(agent === undefined ? undefined : nativeAgent(agent), record),
+        worker: known?.name ?? null,
+        agent: known?.agent ?? null,
+        state: known?.state ?? null,
+        since: known?.sinceUnixMs == null ? null : new Date(known.sinceUnixMs).toISOString(),
+        task: known?.task?.text ?? record?.prompt?.start ?? null,
+        cwd: known?.cwd ?? null,
       };
     };
     const sessions = server.sessions().filter((session) => hasPrefix(session.name, sessionPrefix));
@@ -77,12 +82,3 @@ export const killWorker = (servers: TeamServers, request: TeamSessionRequest): P
     await onTmux(`tmux -S ${socketPath} kill-session -t =${sessionName}`, () => server.killSession(session.id));
     return { sessionName, ok: true };
   });
-
-const agentFields = (agent: NativeAgent | undefined, record: StartRecord | undefined) => ({
-  worker: agent?.name ?? null,
-  agent: agent?.agent ?? null,
-  state: agent?.state ?? null,
-  since: agent === undefined || agent.sinceUnixMs === null ? null : new Date(agent.sinceUnixMs).toISOString(),
-  task: agent?.task?.text ?? record?.prompt?.start ?? null,
-  cwd: agent?.cwd ?? null,
-});

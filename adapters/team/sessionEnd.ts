@@ -1,6 +1,6 @@
 /** Whether and how a worker's session has ended, for lists and for the response to a start. */
-import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
-import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
+import type { TeamPlace } from "./teamServers.ts";
 
 export interface SessionEnd {
   /** True if every program in it has ended. */
@@ -9,7 +9,7 @@ export interface SessionEnd {
   readonly exitStatus: number | null;
 }
 
-export function sessionEnd(server: TmuxServer, session: SessionInfo): SessionEnd {
+export function sessionEnd({ server, session }: Pick<TeamPlace, "server" | "session">): SessionEnd {
   const windows = server.windows().filter((window) => session.windows.includes(window.id));
   const panes = windows.flatMap((window) => window.panes.flatMap((pane) => server.findPane(pane) ?? []));
   return {

@@ -18,7 +18,8 @@ import type { Mount } from "../kit/guard/routes.ts";
 import { endpointsOf } from "../kit/guard/routes.ts";
 import { teamError, teamErrorBody, teamErrorWord } from "./teamErrors.ts";
 import { attachTo, captureSession, killWorker, listSessions } from "./operations.ts";
-import { Starts, type StartsOptions } from "./start/starts.ts";
+import { Starts } from "./start/starts.ts";
+import type { StartsOptions } from "./start/worker.ts";
 
 export const TEAM_PREFIX = "/team/v1/tmux/";
 

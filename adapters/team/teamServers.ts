@@ -39,7 +39,8 @@ interface TeamServersOptions {
   readonly hasAgents?: ((server: TmuxServer) => boolean) | undefined;
 }
 
-interface FoundSession extends CaptureTarget {
+/** A session, with its active pane. */
+export interface TeamPlace extends CaptureTarget {
   readonly session: SessionInfo;
 }
 
@@ -106,14 +107,19 @@ export class TeamServers {
   /** Runs with the session of exactly this name: `worker-1` never finds `worker-10`. @throws AppError session_not_found */
   withSession<T>(
     { teamId, sessionName }: Pick<TeamSessionRequest, "teamId" | "sessionName">,
-    run: (found: FoundSession) => Promise<T>,
+    run: (found: TeamPlace) => Promise<T>,
   ): Promise<T> {
     return this.useIfThere(teamId, async (server) => {
-      const session = server === undefined ? undefined : findNamed(server, sessionName);
-      if (server === undefined || session?.activePane === undefined) throw sessionNotFound(sessionName);
-      const socketPath = this.socketPath(teamId);
-      return run({ server, session, sessionName: session.name, pane: session.activePane, socketPath });
+      const place = server && this.place(teamId, server, findNamed(server, sessionName));
+      if (place === undefined) throw sessionNotFound(sessionName);
+      return run(place);
     });
+  }
+
+  place(teamId: string, server: TmuxServer, session: SessionInfo | undefined): TeamPlace | undefined {
+    const { activePane: pane, name: sessionName = "" } = session ?? {};
+    if (session === undefined || pane === undefined) return undefined;
+    return { server, session, sessionName, pane, socketPath: this.socketPath(teamId) };
   }
 
   /** Checked before anything is made for a team. @throws AppError tmux_not_installed */

@@ -6,6 +6,7 @@
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { TEAM_START_OUTCOMES, type TeamStartOutcome, type TeamStartRequest } from "../../../protocol/api/team.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
+import { parseJson, textOf } from "../../../protocol/text/jsonObject.ts";
 import { digest } from "../../agents/start/agentStarts.ts";
 import { MAX_DETAIL_ENCODED_CHARS, MAX_PROMPT_ENCODED_CHARS } from "../teamLimits.ts";
 
@@ -13,16 +14,16 @@ const OPTION = "team_start";
 
 export interface StartRecord {
   /** Digests of the idempotency key and of the request it came with. */
-  readonly key: string | undefined;
+  readonly key?: string | undefined;
   readonly request: string;
   /** The worker's prompt; unknown in a record of an earlier version. */
-  readonly prompt: PromptMark | undefined;
-  readonly threadId: string | undefined;
+  readonly prompt?: PromptMark | undefined;
+  readonly threadId?: string | undefined;
   /** Undefined if the start did not get this far. */
-  readonly outcome: TeamStartOutcome | undefined;
-  readonly readyMs: number | undefined;
+  readonly outcome?: TeamStartOutcome | undefined;
+  readonly readyMs?: number | undefined;
   /** Why the prompt was not taken: the message of the refusal. */
-  readonly detail: string | undefined;
+  readonly detail?: string | undefined;
   /** Whether it was announced in the thread. */
   readonly announced: boolean;
   /** Which agent works; undefined: that of `team.workerArgv`. */
@@ -55,9 +56,6 @@ export const beginRecord = (request: TeamStartRequest, threadId: string): StartR
   request: requestDigest(request),
   prompt: promptMark(request.taskPrompt),
   threadId,
-  outcome: undefined,
-  readyMs: undefined,
-  detail: undefined,
   announced: false,
   agent: request.agent,
 });
@@ -66,13 +64,25 @@ export const beginRecord = (request: TeamStartRequest, threadId: string): StartR
 export const isComplete = ({ outcome, announced }: StartRecord): boolean => outcome !== undefined && announced;
 
 /** Set when the session is created, so that a repeated request always finds it. */
-export const recordOption = (record: StartRecord): Readonly<Record<string, string>> => ({ [OPTION]: textOf(record) });
+export const recordOption = (record: StartRecord): Readonly<Record<string, string>> => ({
+  [OPTION]: optionText(record),
+});
 
 /** @throws AppError NOT_FOUND, CONNECTION_LOST */
 export const writeRecord = (server: TmuxServer, pane: PaneId, record: StartRecord): Promise<void> =>
-  server.setPaneUserOption(pane, OPTION, textOf(record));
+  server.setPaneUserOption(pane, OPTION, optionText(record));
 
-function textOf({ key, request, prompt, threadId, outcome, readyMs, detail, announced, agent }: StartRecord): string {
+function optionText({
+  key,
+  request,
+  prompt,
+  threadId,
+  outcome,
+  readyMs,
+  detail,
+  announced,
+  agent,
+}: StartRecord): string {
   const why = detail === undefined ? undefined : shortened(detail, MAX_DETAIL_ENCODED_CHARS);
   const fields = [key, request, threadId, outcome, readyMs, why, announced, prompt?.digest, prompt?.start];
   return JSON.stringify(agent === undefined ? fields : [...fields, agent]);
@@ -101,27 +111,22 @@ export async function readRecords(server: TmuxServer): Promise<ReadonlyMap<PaneI
 
 /** Anyone who may use the socket can set the option, so anything but a valid record is ignored. */
 function parsed(text: string): StartRecord | undefined {
-  try {
-    const fields = JSON.parse(text) as unknown;
-    if (!Array.isArray(fields) || ![5, 7, 9, 10].includes(fields.length)) return undefined;
-    const [key, request, threadId, outcome, readyMs, detail, announced, mark, start, agent] = fields as unknown[];
-    if (typeof request !== "string") return undefined;
-    return {
-      request,
-      prompt: typeof mark === "string" && typeof start === "string" ? { digest: mark, start } : undefined,
-      key: typeof key === "string" ? key : undefined,
-      threadId: typeof threadId === "string" ? threadId : undefined,
-      // A record of an earlier version does not say how far the start got, so that start is not resumed.
-      outcome: fields.length === 5 ? (outcome === true ? "submitted" : "indeterminate") : outcomeOf(outcome),
-      readyMs: typeof readyMs === "number" ? readyMs : undefined,
-      detail: typeof detail === "string" ? detail : undefined,
-      announced: fields.length === 5 || announced === true,
-      agent: typeof agent === "string" ? agent : undefined,
-    };
-  } catch {
-    return undefined;
-  }
+  const fields = parseJson(text);
+  if (!Array.isArray(fields) || ![5, 7, 9, 10].includes(fields.length)) return undefined;
+  const [key, request, threadId, outcome, readyMs, detail, announced, mark, start, agent] = fields as unknown[];
+  if (typeof request !== "string") return undefined;
+  const known = TEAM_START_OUTCOMES.find((each) => each === outcome);
+  // The oldest do not say how far the start got, so that start is not resumed.
+  const isOldest = fields.length === 5;
+  return {
+    request,
+    prompt: typeof mark === "string" && typeof start === "string" ? { digest: mark, start } : undefined,
+    key: textOf(key),
+    threadId: textOf(threadId),
+    outcome: isOldest ? (outcome === true ? "submitted" : "indeterminate") : known,
+    readyMs: typeof readyMs === "number" ? readyMs : undefined,
+    detail: textOf(detail),
+    announced: isOldest || announced === true,
+    agent: textOf(agent),
+  };
 }
-
-const outcomeOf = (value: unknown): TeamStartOutcome | undefined =>
-  TEAM_START_OUTCOMES.find((outcome) => outcome === value);

@@ -1,33 +1,26 @@
 /** The response to a start: the session's current state, the outcome of the prompt, and why the worker is not working on it. */
-import type { SessionInfo } from "../../../daemon/tmux/inventory.ts";
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { TeamStart, TeamStartOutcome } from "../../../protocol/api/team.ts";
-import { type CaptureTarget, lastWords } from "../captureText.ts";
+import { lastWords } from "../captureText.ts";
 import { attachArgv, captureHint, shellLine } from "../names.ts";
 import { type SessionEnd, sessionEnd } from "../sessionEnd.ts";
+import type { TeamPlace } from "../teamServers.ts";
 import type { StartRecord } from "./startRecord.ts";
 
-interface Started {
-  readonly server: TmuxServer;
-  readonly socketPath: string;
-  readonly session: SessionInfo;
-  /** Undefined for a session that was not made by a start. */
-  readonly record: StartRecord | undefined;
-  /** The thread named in the request. */
-  readonly threadId: string | undefined;
-}
-
-export async function startResponse({ server, socketPath, session, record, threadId }: Started): Promise<TeamStart> {
-  const { activePane: pane, name: sessionName } = session;
-  const window = server.windows().find((other) => pane !== undefined && other.panes.includes(pane));
-  const end = sessionEnd(server, session);
+/** @param record undefined for a session that was not made by a start @param threadId named in the request */
+export async function startResponse(
+  place: TeamPlace,
+  record: StartRecord | undefined,
+  threadId: string | undefined,
+): Promise<TeamStart> {
+  const { server, pane, sessionName, socketPath } = place;
+  const window = server.windows().find(({ panes }) => panes.includes(pane));
+  const end = sessionEnd(place);
   const outcome = record?.outcome ?? "unfinished";
-  const target = pane === undefined ? undefined : { server, socketPath, sessionName, pane };
   return {
     sessionName,
     created: false,
     windowName: window?.name ?? "",
-    paneId: pane ?? "",
+    paneId: pane,
     socketPath,
     attachCommand: shellLine(attachArgv(socketPath, sessionName)),
     captureHint: captureHint(sessionName),
@@ -35,7 +28,7 @@ export async function startResponse({ server, socketPath, session, record, threa
     threadCreated: false,
     promptSubmitted: isTaken(outcome),
     outcome,
-    reason: end.dead ? await whyDead(end, outcome, target) : whyNot(outcome, record),
+    reason: end.dead ? await whyDead(end, outcome, place) : whyNot(outcome, record),
     ...end,
     readyMs: record?.readyMs ?? null,
   };
@@ -43,24 +36,20 @@ export async function startResponse({ server, socketPath, session, record, threa
 
 export const isTaken = (outcome: TeamStartOutcome): boolean => outcome === "submitted" || outcome === "queued";
 
-async function whyDead(
-  { exitStatus }: SessionEnd,
-  outcome: TeamStartOutcome,
-  target: CaptureTarget | undefined,
-): Promise<string> {
+async function whyDead({ exitStatus }: SessionEnd, outcome: TeamStartOutcome, place: TeamPlace): Promise<string> {
   // Its last output helps, but if it can no longer be read, that is no reason to fail.
-  const words = target === undefined ? "" : await lastWords(target).catch(() => "");
+  const words = await lastWords(place).catch(() => "");
   const when = isTaken(outcome)
     ? "after it took"
     : outcome === "ended"
       ? "before it took"
       : "and may or may not have taken";
   const last = words === "" ? "it printed nothing" : `its last output: ${words}`;
-  const exit =
-    target === undefined
-      ? ""
-      : `\nIts session is kept; to reuse the name, run ${shellLine(["tmux", "-S", target.socketPath, "kill-session", "-t", `=${target.sessionName}`])}`;
-  return `the worker has ended (exit status ${exitStatus ?? "unknown"}) ${when} the prompt; ${last}${exit}`;
+  const kill = shellLine(["tmux", "-S", place.socketPath, "kill-session", "-t", `=${place.sessionName}`]);
+  return (
+    `the worker has ended (exit status ${exitStatus ?? "unknown"}) ${when} the prompt; ${last}\n` +
+    `Its session is kept; to reuse the name, run ${kill}`
+  );
 }
 
 const LOOK = "look at the session with team_tmux_capture";

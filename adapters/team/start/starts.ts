@@ -8,7 +8,6 @@ import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { promptText } from "../../../daemon/delivery/prompt/promptText.ts";
 import { isOfOtherRequest, Once, requireSameRequest } from "../../../daemon/ops/once.ts";
-import type { SessionInfo } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import {
   TEAM_DEFAULT_PREFIX,
@@ -18,7 +17,6 @@ import {
   type TeamStartRequest,
 } from "../../../protocol/api/team.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { PaneId } from "../../../protocol/ids.ts";
 import { untilSettled } from "../../agents/start/untilSettled.ts";
 import { initialCapture } from "../captureText.ts";
 import { onTmux, teamError } from "../teamErrors.ts";
@@ -38,25 +36,16 @@ import {
   type StartRecord,
   writeRecord,
 } from "./startRecord.ts";
-import type { TeamdOf } from "../teamd/discovery.ts";
 import type { TeamdClient } from "../teamd/teamd.ts";
-import type { TeamServers } from "../teamServers.ts";
 import {
   makeWorker,
-  type PromptParts,
   promptWorker,
   requireWorker,
   untilExitReported,
   untilGone,
+  type StartsOptions,
   type Worker,
-  type WorkerOf,
 } from "./worker.ts";
-
-export interface StartsOptions extends PromptParts {
-  readonly servers: TeamServers;
-  readonly workerOf: WorkerOf;
-  readonly teamdOf: TeamdOf;
-}
 
 /** A start in progress. */
 interface UnderWay {
@@ -155,7 +144,7 @@ export class Starts {
       const made = await this.#make(team, own, server, teamd, request);
       if (!("worker" in made)) return made;
       const { worker, record, threadId } = made;
-      const response = await this.#bringUp(server, worker, record, request, (post) => teamd.post(threadId, post));
+      const response = await this.#bringUp(worker, record, request, (post) => teamd.post(threadId, post));
       return { ...response, created: true, threadCreated: request.threadId === undefined };
     });
   }
@@ -178,29 +167,30 @@ export class Starts {
       requireSameRequest(record.request, digest);
       session = server.sessions().find((other) => other.activePane === pane) ?? session;
     }
-    const pane = session?.activePane;
-    if (session === undefined || pane === undefined) return undefined;
+    const place = this.#options.servers.place(request.teamId, server, session);
+    if (place === undefined) return undefined;
+    const { sessionName, pane } = place;
     const record = records.get(pane);
-    const underWay = record && [...team.keys()].find((other) => other.session === session.name);
+    const underWay = record && [...team.keys()].find((other) => other.session === sessionName);
     // If it ended before it took a prompt, or its start was cut short, the response says that instead.
     const hasPrompt = underWay !== undefined || (record?.outcome !== undefined && record.outcome !== "ended");
-    if (hasPrompt && record?.prompt !== undefined) requireSamePrompt(session.name, record.prompt, own.prompt);
+    if (hasPrompt && record?.prompt !== undefined) requireSamePrompt(sessionName, record.prompt, own.prompt);
     if (underWay !== undefined) return this.#joined(team, underWay);
     const { threadId } = record ?? {};
     if (record === undefined || threadId === undefined || isComplete(record) || record.request !== digest) {
-      return this.#respond(server, request, session, record);
+      return startResponse(place, record, request.threadId);
     }
     // Its daemon ended between making the worker and announcing it: the rest is done, and nothing twice.
-    own.session = session.name;
+    own.session = sessionName;
     const teamd = await this.#options.teamdOf(request);
-    const worker = { session, pane, madeAtMs: this.#options.clock.nowMs() };
-    return this.#bringUp(server, worker, record, request, (post) => teamd.postOnce(threadId, post));
+    const worker = { ...place, madeAtMs: this.#options.clock.nowMs() };
+    return this.#bringUp(worker, record, request, (post) => teamd.postOnce(threadId, post));
   }
 
   /** Ends a worker, and starts the same agent again under its name, with its conversation if that is known. @throws AppError session_not_found, tmux_error */
   restart(request: TeamSessionRequest): Promise<TeamRestart> {
     const { servers, agents, readiness, clock, workerOf } = this.#options;
-    return servers.withSession(request, async ({ server, session, sessionName, pane, socketPath }) => {
+    return servers.withSession(request, async ({ server, session, sessionName, pane }) => {
       const { teamId } = request;
       if ([...(this.#underWay.get(teamId)?.keys() ?? [])].some((start) => start.session === sessionName)) {
         throw teamError(
@@ -221,15 +211,8 @@ export class Starts {
       // Its name, and its conversation, are free once its process has ended.
       if (before !== undefined) await untilGone(agents, before, clock);
       agents.check();
-      const made = await makeWorker(agents, clock, {
-        server,
-        socketPath,
-        worker: { ...program, argv: [...program.argv, ...goesOn] },
-        teamId,
-        name: sessionName,
-        cwd,
-        record,
-      });
+      const worker = { ...program, argv: [...program.argv, ...goesOn] };
+      const made = await makeWorker(this.#options, server, { worker, teamId, name: sessionName, cwd, record });
       using watched = readiness.watch(server, made.pane, { profile: program.agent });
       const { readyTimeoutMs: timeoutMs, hooked } = program;
       const settle = { agents, clock, timeoutMs, profile: program.agent, hooked };
@@ -247,8 +230,7 @@ export class Starts {
     request: Located,
   ): Promise<Made | TeamStart> {
     const { sessionName, sessionPrefix = TEAM_DEFAULT_PREFIX, title, teamId, cwd } = request;
-    const { servers, agents, clock, workerOf } = this.#options;
-    const [socketPath, program] = [servers.socketPath(teamId), workerOf(request.agent)];
+    const worker = this.#options.workerOf(request.agent);
     for (let tries = 1; ; tries += 1) {
       const promised = [...team.keys()].flatMap(({ session }) => session ?? []);
       const taken = [...server.sessions().map((session) => session.name), ...promised];
@@ -258,82 +240,64 @@ export class Starts {
         // The worker is a participant of the thread, so that its messages reach it; another name needs another thread.
         const threadId = request.threadId ?? (await teamd.createThread(title ?? `tmux: ${name}`, [name]));
         const record = beginRecord(request, threadId);
-        const made = { server, socketPath, worker: program, teamId, name, cwd, record };
-        return { worker: await makeWorker(agents, clock, made), record, threadId };
+        const made = await makeWorker(this.#options, server, { worker, teamId, name, cwd, record });
+        return { worker: made, record, threadId };
       } catch (error) {
         if (!(error instanceof AppError && error.code === "ALREADY_EXISTS") || tries === MAX_NAME_TRIES) throw error;
         // Another client has just made it, or has one whose name we could not know of.
         const there = sessionName === undefined ? undefined : server.findSession(name);
-        if (there !== undefined) return this.#respond(server, request, there, undefined);
+        const place = this.#options.servers.place(teamId, server, there);
+        if (place !== undefined) return startResponse(place, undefined, request.threadId);
       }
     }
   }
 
   /** Until it has its prompt and is announced. */
   async #bringUp(
-    server: TmuxServer,
     worker: Worker,
     begun: StartRecord,
     request: Located,
     post: (message: string) => Promise<void>,
   ): Promise<TeamStart> {
-    const { session, pane } = worker;
-    const { teamId, taskPrompt, lines } = request;
-    const record = await this.#prompted(server, worker, begun, request);
-    const socketPath = this.#options.servers.socketPath(teamId);
+    const { server, pane, sessionName, socketPath } = worker;
+    const { teamId, taskPrompt, lines, threadId } = request;
+    const record = begun.outcome === undefined ? await this.#prompted(worker, begun, request) : begun;
     if (record.outcome === "ended") await untilExitReported(server, pane, this.#options.clock);
-    const { dead, exitStatus } = sessionEnd(server, session);
+    const { dead, exitStatus } = sessionEnd(worker);
     const ended = dead ? { exitStatus } : undefined;
     try {
-      await post(startPost({ sessionName: session.name, teamId, socketPath, taskPrompt, ended }));
+      await post(startPost({ sessionName, teamId, socketPath, taskPrompt, ended }));
     } catch (error) {
       throw teamError(
         "thread_post_failed",
-        `session ${session.name} ${dead ? "has ended" : "is running"}, but posting to thread ${record.threadId} failed: ` +
+        `session ${sessionName} ${dead ? "has ended" : "is running"}, but posting to thread ${record.threadId} failed: ` +
           `${(error as Error).message}; repeat the request with its idempotencyKey to post it`,
         { cause: error },
       );
     }
-    await this.#note(server, pane, { ...record, announced: true });
-    const response = await this.#respond(server, request, session, record);
-    if (lines === undefined) return response;
-    const capture = await initialCapture({ server, socketPath, sessionName: session.name, pane }, lines);
-    return { ...response, capture };
+    await this.#note(worker, { ...record, announced: true });
+    const response = await startResponse(worker, record, threadId);
+    return lines === undefined ? response : { ...response, capture: await initialCapture(worker, lines) };
   }
 
-  async #prompted(
-    server: TmuxServer,
-    worker: Worker,
-    begun: StartRecord,
-    { teamId, taskPrompt }: Located,
-  ): Promise<StartRecord> {
-    if (begun.outcome !== undefined) return begun;
+  async #prompted(worker: Worker, begun: StartRecord, { teamId, taskPrompt }: Located): Promise<StartRecord> {
     const key = `team_start:${begun.request}`;
     const program = this.#options.workerOf(begun.agent);
-    const { submitMs, ...prompted } = await promptWorker(this.#options, server, program, worker, taskPrompt, key);
+    const { submitMs, ...prompted } = await promptWorker(this.#options, program, worker, taskPrompt, key);
     const record = { ...begun, ...prompted };
-    await this.#note(server, worker.pane, record);
+    await this.#note(worker, record);
     const { outcome, readyMs } = record;
-    this.#options.log.info("team.started", { team: teamId, session: worker.session.name, outcome, readyMs, submitMs });
+    this.#options.log.info("team.started", { team: teamId, session: worker.sessionName, outcome, readyMs, submitMs });
     return record;
   }
 
   /** Writes the record, unless the worker is gone. */
-  async #note(server: TmuxServer, pane: PaneId, record: StartRecord): Promise<void> {
+  async #note({ server, pane }: Worker, record: StartRecord): Promise<void> {
     try {
       await writeRecord(server, pane, record);
     } catch (error) {
       this.#options.log.warn("team.record.failed", { pane, error });
     }
-  }
-
-  #respond(
-    server: TmuxServer,
-    { teamId, threadId }: TeamStartRequest,
-    session: SessionInfo,
-    record: StartRecord | undefined,
-  ): Promise<TeamStart> {
-    return startResponse({ server, socketPath: this.#options.servers.socketPath(teamId), session, record, threadId });
   }
 }
 

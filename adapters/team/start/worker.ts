@@ -6,7 +6,6 @@ import type { Log } from "../../../daemon/ops/log.ts";
 import type { PaneReadiness, Readiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { within } from "../../../daemon/time/within.ts";
-import type { SessionInfo } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { TeamStartOutcome } from "../../../protocol/api/team.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -18,6 +17,8 @@ import { AGENT_COLS, AGENT_ROWS } from "../../agents/start/agentStarts.ts";
 import { untilSettled } from "../../agents/start/untilSettled.ts";
 import { onTmux, teamError } from "../teamErrors.ts";
 import { EXIT_REPORTED_WITHIN_MS, EXIT_WITHIN_MS, GONE_WITHIN_MS, SUBMIT_TIMEOUT_MS } from "../teamLimits.ts";
+import type { TeamdOf } from "../teamd/discovery.ts";
+import type { TeamPlace, TeamServers } from "../teamServers.ts";
 import { recordOption, type StartRecord } from "./startRecord.ts";
 import { isTaken } from "./startResponse.ts";
 import { guardPrompt } from "./workerPrompt.ts";
@@ -41,7 +42,7 @@ export interface TeamWorker {
 }
 
 /** @param agent undefined: that of `team.workerArgv`. @throws AppError invalid_argument */
-export type WorkerOf = (agent?: string) => TeamWorker;
+type WorkerOf = (agent?: string) => TeamWorker;
 
 export const workerFinder =
   (own: TeamWorker, catalogue: readonly Agent[]): WorkerOf =>
@@ -52,15 +53,12 @@ export const workerFinder =
     throw teamError("invalid_argument", `agent: ${JSON.stringify(agent)} is not known; give one of ${names}`);
   };
 
-export interface Worker {
-  readonly session: SessionInfo;
-  readonly pane: PaneId;
+/** One that exists. */
+export interface Worker extends TeamPlace {
   readonly madeAtMs: number;
 }
 
 interface WorkerRequest {
-  readonly server: TmuxServer;
-  readonly socketPath: string;
   readonly worker: TeamWorker;
   readonly teamId: string;
   /** The name as tmux will report it. */
@@ -83,13 +81,24 @@ export async function requireWorker({ agent, argv, environment }: TeamWorker, cw
   );
 }
 
+export interface StartsOptions {
+  readonly servers: TeamServers;
+  readonly agents: AgentDirectory;
+  readonly readiness: Pick<ReadinessWatcher, "watch">;
+  readonly delivery: Pick<Delivery, "submit">;
+  readonly workerOf: WorkerOf;
+  readonly teamdOf: TeamdOf;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 /** @throws AppError ALREADY_EXISTS, tmux_error */
 export async function makeWorker(
-  agents: AgentDirectory,
-  clock: Clock,
-  { server, socketPath, worker, teamId, name, cwd, record }: WorkerRequest,
+  { servers, agents, clock }: Pick<StartsOptions, "servers" | "agents" | "clock">,
+  server: TmuxServer,
+  { worker, teamId, name, cwd, record }: WorkerRequest,
 ): Promise<Worker> {
-  const command = `tmux -f /dev/null -S ${socketPath} new-session -d -s ${name}`;
+  const command = `tmux -f /dev/null -S ${servers.socketPath(teamId)} new-session -d -s ${name}`;
   const madeAtMs = clock.nowMs();
   const session = await onTmux(command, () =>
     server.createSession({
@@ -110,23 +119,16 @@ export async function makeWorker(
       direct: true,
     }),
   );
-  const pane = session.activePane;
-  if (pane === undefined) throw teamError("tmux_error", `${command}: the session has no pane`, { command, stderr: "" });
+  const place = servers.place(teamId, server, session);
+  if (place === undefined)
+    throw teamError("tmux_error", `${command}: the session has no pane`, { command, stderr: "" });
   const [program = worker.agent, ...args] = worker.argv;
   // Without its environment, which may hold what `team.passEnvironment` names.
   const facts = { launch: { program, args, environment: {}, cwd, startedBy: `team:${teamId}` } };
   // Of another team, too, there may be a worker-1.
   const agentName = [name, `${teamId}-${name}`].find((wanted) => agents.isFreeName(wanted));
-  agents.introduce(server, pane, { name: agentName, facts });
-  return { session, pane, madeAtMs };
-}
-
-export interface PromptParts {
-  readonly agents: AgentDirectory;
-  readonly readiness: Pick<ReadinessWatcher, "watch">;
-  readonly delivery: Pick<Delivery, "submit">;
-  readonly clock: Clock;
-  readonly log: Log;
+  agents.introduce(server, place.pane, { name: agentName, facts });
+  return { ...place, madeAtMs };
 }
 
 interface Prompted {
@@ -144,10 +146,9 @@ interface Prompted {
  * @param key of the delivery: with the same key nothing is typed twice, not even by another daemon.
  */
 export async function promptWorker(
-  { agents, readiness, delivery, clock, log }: PromptParts,
-  server: TmuxServer,
+  { agents, readiness, delivery, clock, log }: Omit<StartsOptions, "servers" | "workerOf" | "teamdOf">,
   { agent: profile, hooked, readyTimeoutMs: timeoutMs }: TeamWorker,
-  { pane, madeAtMs }: Worker,
+  { server, pane, madeAtMs }: Worker,
   prompt: string,
   key: string,
 ): Promise<Prompted> {
