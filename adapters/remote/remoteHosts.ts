@@ -34,8 +34,7 @@ interface Theirs {
   readonly input: unknown;
 }
 
-/** At the start. */
-const CONNECT_EVERY_MS = 150;
+const CONNECT_EVERY_MS = 100;
 
 /** Lists of what all machines have, and the member that holds it. */
 const LISTS: Readonly<Partial<Record<OperationName, string>>> = {
@@ -49,7 +48,7 @@ const LISTS: Readonly<Partial<Record<OperationName, string>>> = {
 export class RemoteHosts implements Hosts {
   readonly #options: RemoteHostsOptions;
   readonly #hosts = new Map<string, RemoteHost>();
-  readonly #connecting = new Set<Timer>();
+  #connecting: Timer | undefined;
   #isClosed = false;
 
   constructor(options: RemoteHostsOptions) {
@@ -57,16 +56,20 @@ export class RemoteHosts implements Hosts {
     for (const record of options.hosts) this.#open(record);
   }
 
-  /** Connects to all of them, a few at a time: each connection is a login. */
+  /** Connects to those that are not, one after the other: each connection is a login. */
   connect(): void {
+    if (this.#connecting !== undefined || this.#isClosed) return;
     const { clock } = this.#options;
-    for (const [at, host] of this.#sorted().entries()) {
-      this.#connecting.add(
-        clock.callAt(clock.nowMs() + at * CONNECT_EVERY_MS, () => {
-          host.link.socketPath().catch(() => undefined);
-        }),
+    const next = (left: readonly RemoteHost[]): void => {
+      const [host, ...others] = left.filter(
+        ({ link }) => link.state.kind === "idle" || link.state.kind === "unreachable",
       );
-    }
+      this.#connecting = undefined;
+      if (host === undefined) return;
+      host.link.retry();
+      this.#connecting = clock.callAt(clock.nowMs() + CONNECT_EVERY_MS, () => next(others));
+    };
+    next(this.#sorted());
   }
 
   /**
@@ -147,13 +150,17 @@ export class RemoteHosts implements Hosts {
   /** Ends every connection. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const timer of this.#connecting) timer.cancel();
+    this.#connecting?.cancel();
     await Promise.all([...this.#hosts.values()].map((host) => host.link.close()));
   }
 
   #open(record: HostRecord): RemoteHost {
     const host = new RemoteHost(record, this.#options.link(record), this.#options.clock);
     this.#hosts.set(record.name, host);
+    // The network is back: the others need not wait for their next try.
+    host.link.subscribe(({ kind }) => {
+      if (kind === "connected") this.connect();
+    });
     return host;
   }
 
