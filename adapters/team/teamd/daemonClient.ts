@@ -84,11 +84,7 @@ export class DaemonClient {
     this.#starting ??= startDaemon(this.#options.env, this.#daemonFile).finally(() => {
       this.#starting = undefined;
     });
-    try {
-      await this.#starting;
-    } catch (error) {
-      throw unreachable((error as Error).message, error);
-    }
+    await this.#starting;
   }
 }
 
@@ -122,7 +118,7 @@ async function send(
 }
 
 /**
- * Starts it without teamd's secrets. Resolves when it listens. @param daemonFile that it will write. @throws Error with its last output
+ * Starts it without teamd's secrets. Resolves when it listens. @param daemonFile that it will write. @throws TeamToolError with its last output
  */
 async function startDaemon(env: Environment, daemonFile: string): Promise<void> {
   try {
@@ -135,6 +131,6 @@ async function startDaemon(env: Environment, daemonFile: string): Promise<void> 
       node: basename(process.execPath).startsWith("node") ? process.execPath : "node",
     });
   } catch (error) {
-    throw new Error(`it did not start: ${(error as Error).message}`, { cause: error });
+    throw unreachable(`it did not start: ${(error as Error).message}`, error);
   }
 }
