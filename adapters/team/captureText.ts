@@ -4,6 +4,7 @@ import { TEAM_MAX_CAPTURE_LINES, type TeamCapture } from "../../protocol/api/tea
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { onTmux, sessionNotFound } from "./teamErrors.ts";
+import { LAST_WORDS_CHARS, LAST_WORDS_ROWS } from "./teamLimits.ts";
 import { AGENT_ROWS } from "../agents/start/agentStarts.ts";
 
 export interface CaptureTarget {
@@ -25,9 +26,6 @@ export async function initialCapture(target: CaptureTarget, requestedLines: numb
   const most = Math.min(requestedLines, TEAM_MAX_CAPTURE_LINES);
   return bounded(target, await ownRows(target, most), requestedLines, most);
 }
-
-const LAST_WORDS_ROWS = 5;
-const LAST_WORDS_CHARS = 500;
 
 /** The last output of a worker that has ended; empty if there was none. Foreign text. */
 export async function lastWords(target: CaptureTarget): Promise<string> {

@@ -12,6 +12,7 @@ import type { Fields } from "../../protocol/text/jsonObject.ts";
 import { DaemonClient, type DaemonClientOptions, TeamToolError } from "./teamd/daemonClient.ts";
 import { defaultAgentId, discoverTeamd, discoverTeamId, type Environment } from "./teamd/discovery.ts";
 import { teamErrorWord, teamError } from "./teamErrors.ts";
+import { MAX_ALLOWED_CALLS, MAX_REMEMBERED_WORKERS } from "./teamLimits.ts";
 import { TOOLS, unknownParameter } from "./piTools.ts";
 import { type Teamd, TeamdClient } from "./teamd/teamd.ts";
 
@@ -56,10 +57,7 @@ interface ToolCallEvent {
   readonly input?: Fields | undefined;
 }
 
-/** Tool calls that the handler has allowed and pi has not executed yet. */
-const MAX_ALLOWED_CALLS = 256;
-/** How many workers' directories are remembered. */
-const MAX_REMEMBERED_WORKERS = 1_024;
+const START = "team_tmux_start";
 
 export default function teamTmuxExtension(pi: PiApi, options: PiExtensionOptions = {}): void {
   const extension = new TeamTmux(options);
@@ -135,7 +133,7 @@ class TeamTmux {
     const teamd = await this.#teamd();
     const teamId = teamd?.teamId ?? (await discoverTeamId({ env: this.#env, homeDir: this.#homeDir }));
     if (teamId === undefined) throw noTeam();
-    const isStart = name === "team_tmux_start";
+    const isStart = name === START;
     const cwd = directoryOf(params, context);
     const result = await this.#daemon.call(
       name.replace("team_tmux_", ""),
@@ -158,12 +156,25 @@ class TeamTmux {
     return { content: [{ type: "text", text: shown }], details: result };
   }
 
-  /** Where the worker was started, as far as this extension knows it. */
+  /**
+   * Who may start and capture follows pi-team's rule for writing. Without a UI neither is allowed; inside the project both
+   * need an active lease on the directory (of a worker, as far as this extension started it), which teamd knows. Elsewhere
+   * no lease applies. Returns why it is refused; undefined if it is allowed. @throws AppError teamd_unavailable
+   */
   async #refusal(name: string, params: Fields, context: PiContext): Promise<string | undefined> {
     const { guarded } = TOOLS[name] ?? {};
     if (guarded === undefined) return undefined;
-    const worker = name === "team_tmux_start" ? undefined : this.#workers.get(String(params["sessionName"]));
-    return refusal(guarded, worker ?? directoryOf(params, context), context, () => this.#teamd());
+    if (!context.hasUI) return `${guarded} blocked: conservative mode requires UI and an active lease.`;
+    const worker = name === START ? undefined : this.#workers.get(String(params["sessionName"]));
+    const path = pathInProject(context.cwd ?? process.cwd(), worker ?? directoryOf(params, context));
+    if (path === undefined) return undefined;
+    const teamd = await this.#teamd();
+    if (teamd === undefined) throw noTeam();
+    const { allow, reason } = await new TeamdClient(teamd).canWrite(path);
+    if (allow) return undefined;
+    const refused = `${guarded} blocked: active lease required (${reason}).`;
+    context.ui?.notify(refused, "warning");
+    return refused;
   }
 
   #teamd(): Promise<Teamd | undefined> {
@@ -180,29 +191,6 @@ function toolError(error: unknown): Error {
 }
 
 const hasKey = (value: unknown, key: string): boolean => typeof value === "object" && value !== null && key in value;
-
-/**
- * Who may start and capture follows pi-team's rule for writing. Without a UI neither is allowed; inside the project both
- * need an active lease on the directory, which teamd knows. Elsewhere no lease applies.
- * Returns why it is refused; undefined if it is allowed. @throws AppError teamd_unavailable
- */
-async function refusal(
-  what: string,
-  directory: string,
-  context: PiContext,
-  findTeamd: () => Promise<Teamd | undefined>,
-): Promise<string | undefined> {
-  if (!context.hasUI) return `${what} blocked: conservative mode requires UI and an active lease.`;
-  const path = pathInProject(context.cwd ?? process.cwd(), directory);
-  if (path === undefined) return undefined;
-  const teamd = await findTeamd();
-  if (teamd === undefined) throw noTeam();
-  const { allow, reason } = await new TeamdClient(teamd).canWrite(path);
-  if (allow) return undefined;
-  const refused = `${what} blocked: active lease required (${reason}).`;
-  context.ui?.notify(refused, "warning");
-  return refused;
-}
 
 const noTeam = () =>
   teamError("teamd_unavailable", "found no team: start teamd, or set PI_TEAM_ID, PI_TEAMD_URL and PI_TEAMD_TOKEN");

@@ -28,3 +28,17 @@ export const THREAD_TAIL_MESSAGES = 20;
 export const MAX_NAME_TRIES = 8;
 /** Characters of the prompt in the thread's first post. */
 export const POSTED_PROMPT_CHARS = 200;
+/** Of what a worker that has ended printed last. */
+export const LAST_WORDS_ROWS = 5;
+export const LAST_WORDS_CHARS = 500;
+/** teamd responds within milliseconds; if it takes this long, it will not respond at all. */
+export const RESPONSE_WITHIN_MS = 5_000;
+export const MAX_RESPONSE_BYTES = 4_194_304;
+export const MAX_REASON_CHARS = 200;
+/** How many teams are searched for the newest; nobody has more. */
+export const MAX_TEAMS = 1_000;
+export const MAX_TEAMD_FILE_CHARS = 65_536;
+/** Tool calls that the extension's handler has allowed and pi has not executed yet. */
+export const MAX_ALLOWED_CALLS = 256;
+/** How many workers' directories the extension remembers. */
+export const MAX_REMEMBERED_WORKERS = 1_024;

@@ -1,6 +1,7 @@
 /** Starting workers on real tmux with a fake pi: process, environment, thread, failures (docs/contracts/team.md). */
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../support/clock/eventually.ts";
 import { LEADER, readyHook, sessions, stays, teamFixture } from "../fixtures/team/teamFixture.ts";
@@ -266,6 +267,28 @@ describe("a request that is repeated", () => {
     }
     expect(team.prompts()).toHaveLength(1);
     expect(team.teamd.threads.size).toBe(1);
+  });
+
+  test("by the name that the first one got joins it while it is under way, and nobody restarts it meanwhile", async () => {
+    const gate = join(mkdtempSync(join(tmpdir(), "tw-gate-")), "open");
+    await using team = await teamFixture({ piFlags: ["--gate", gate] });
+    const first = team.start();
+    await eventually(async () => JSON.stringify((await team.call("list")).json).includes("worker-1"));
+    const named = { sessionName: "worker-1" };
+    const [restarted, refused] = await Promise.all([
+      team.call("restart", named),
+      team.start({ ...named, taskPrompt: "another" }),
+    ]);
+    for (const { status, json } of [restarted, refused]) {
+      expect([status, json]).toMatchObject([409, { error: { code: "session_exists" } }]);
+    }
+    const joined = team.start(named);
+    writeFileSync(gate, "");
+    const { json } = await first;
+    expect(json).toMatchObject({ created: true, outcome: "submitted" });
+    expect((await joined).json).toEqual({ ...json, created: false, threadCreated: false });
+    expect([team.prompts().length, team.teamd.threads.size]).toEqual([1, 1]);
+    rmSync(dirname(gate), { recursive: true });
   });
 
   test("with its key returns what the first one did, also while that is under way", async () => {

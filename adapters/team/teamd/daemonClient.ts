@@ -38,7 +38,7 @@ const READS: ReadonlySet<string> = new Set(["list", "attach", "capture"]);
 
 export class DaemonClient {
   readonly #options: DaemonClientOptions;
-  #starting: Promise<void> | undefined;
+  #starting: Promise<unknown> | undefined;
 
   constructor(options: DaemonClientOptions) {
     this.#options = options;
@@ -79,15 +79,22 @@ export class DaemonClient {
     return url !== undefined && token !== undefined ? { url, token } : readDaemonFile(this.#daemonFile);
   }
 
-  /** Concurrent calls start one daemon. */
+  /** Starts it without teamd's secrets, once for concurrent calls. Resolves when it listens. */
   async #start(): Promise<void> {
-    this.#starting ??= startDaemon(this.#options.env, this.#daemonFile).finally(() => {
+    this.#starting ??= autostart({
+      flags: ["--only", "team"],
+      env: Object.fromEntries(Object.entries(this.#options.env).filter(([name]) => !name.startsWith("PI_TEAMD_"))),
+      logPath: join(dirname(this.#daemonFile), "daemon.log"),
+      ready: /^team contract at /m,
+      // pi may be a standalone program with another runtime inside.
+      node: basename(process.execPath).startsWith("node") ? process.execPath : "node",
+    }).finally(() => {
       this.#starting = undefined;
     });
     try {
       await this.#starting;
     } catch (error) {
-      throw unreachable((error as Error).message, error);
+      throw unreachable(`it did not start: ${(error as Error).message}`, error);
     }
   }
 }
@@ -119,22 +126,4 @@ async function send(
     textOf(message) ?? "unexpected response; check that a tmuxwire daemon listens at this address",
     { command, stderr },
   );
-}
-
-/**
- * Starts it without teamd's secrets. Resolves when it listens. @param daemonFile that it will write. @throws Error with its last output
- */
-async function startDaemon(env: Environment, daemonFile: string): Promise<void> {
-  try {
-    await autostart({
-      flags: ["--only", "team"],
-      env: Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("PI_TEAMD_"))),
-      logPath: join(dirname(daemonFile), "daemon.log"),
-      ready: /^team contract at /m,
-      // pi may be a standalone program with another runtime inside.
-      node: basename(process.execPath).startsWith("node") ? process.execPath : "node",
-    });
-  } catch (error) {
-    throw new Error(`it did not start: ${(error as Error).message}`, { cause: error });
-  }
 }

@@ -6,6 +6,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 import { teamError } from "../teamErrors.ts";
+import { MAX_TEAMD_FILE_CHARS, MAX_TEAMS } from "../teamLimits.ts";
 import { type Teamd, TeamdClient } from "./teamd.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -16,10 +17,6 @@ interface DiscoveryInputs {
   /** Only this team. */
   readonly teamId?: string | undefined;
 }
-
-/** How many teams are searched for the newest; nobody has more. */
-const MAX_TEAMS = 1_000;
-const MAX_FILE_BYTES = 65_536;
 
 const set = (value: unknown): string | undefined =>
   typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
@@ -99,7 +96,7 @@ async function fromRuntimeFile(inputs: DiscoveryInputs, agentId: string): Promis
 
 /** Reads a JSON object, or a line that is the token. */
 async function readTokenFile(path: string): Promise<Partial<Readonly<Record<"url" | "token", string | undefined>>>> {
-  const text = (await readFile(path, "utf8").catch(() => "")).slice(0, MAX_FILE_BYTES).trim();
+  const text = (await readFile(path, "utf8").catch(() => "")).slice(0, MAX_TEAMD_FILE_CHARS).trim();
   if (!text.startsWith("{")) return { token: set(text.split(/\r?\n/u)[0]) };
   const { url, token } = fieldsOf(parseJson(text)) ?? {};
   return { url: set(url), token: set(token) };

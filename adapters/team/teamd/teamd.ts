@@ -6,7 +6,7 @@
 import { fieldsOf } from "../../../protocol/text/jsonObject.ts";
 import { isLoopbackAddress } from "../../kit/peers/addresses.ts";
 import { teamError } from "../teamErrors.ts";
-import { THREAD_TAIL_MESSAGES } from "../teamLimits.ts";
+import { MAX_REASON_CHARS, MAX_RESPONSE_BYTES, RESPONSE_WITHIN_MS, THREAD_TAIL_MESSAGES } from "../teamLimits.ts";
 
 export interface Teamd {
   readonly url: string;
@@ -21,10 +21,6 @@ interface WritePermission {
   readonly reason: string;
 }
 
-/** teamd responds within milliseconds; if it takes this long, it will not respond at all. */
-const RESPONSE_WITHIN_MS = 5_000;
-const MAX_RESPONSE_BYTES = 4_194_304;
-const MAX_REASON_CHARS = 200;
 /** Matches no title, task or participant, so the search finds nothing but shows that teamd knows the team. */
 const NO_THREAD = "tmuxwire:none";
 
@@ -82,10 +78,7 @@ export class TeamdClient {
     const { teamId, agentId } = this.#teamd;
     const path = `/v1/threads/${encodeURIComponent(threadId)}/messages`;
     const response = await this.#call("POST", path, { teamId, agentId, message });
-    if (response.status === 404 && codeOf(response) !== "TEAM_NOT_FOUND") {
-      throw teamError("thread_not_found", `thread ${threadId} does not exist`);
-    }
-    succeeded(response);
+    succeeded(response, `thread ${threadId} does not exist`);
   }
 
   /** @param path relative to the project, `.` for the whole project. @throws AppError teamd_unavailable */
@@ -99,10 +92,7 @@ export class TeamdClient {
   async #tail(threadId: string, limit: number): Promise<Record<string, unknown>> {
     const query = new URLSearchParams({ teamId: this.#teamd.teamId, limit: String(limit) });
     const response = await this.#call("GET", `/v1/threads/${encodeURIComponent(threadId)}/tail?${query.toString()}`);
-    if (response.status === 404 && codeOf(response) !== "TEAM_NOT_FOUND") {
-      throw teamError("thread_not_found", `thread ${threadId} does not exist; omit threadId to create one`);
-    }
-    return succeeded(response);
+    return succeeded(response, `thread ${threadId} does not exist; omit threadId to create one`);
   }
 
   async #call(method: "GET" | "POST", path: string, body?: object): Promise<TeamdResponse> {
@@ -134,11 +124,13 @@ export function requireLoopback(url: string): void {
   throw teamError("invalid_argument", "teamd.url must be an http URL of this machine, such as http://127.0.0.1:4711");
 }
 
-function succeeded(response: TeamdResponse): Record<string, unknown> {
+/** @param noThread of a request for a thread: the message if there is none */
+function succeeded(response: TeamdResponse, noThread?: string): Record<string, unknown> {
   if (response.status >= 200 && response.status < 300) return response.body;
   if (response.status === 404 && codeOf(response) === "TEAM_NOT_FOUND") {
     throw unavailable("teamd serves another team; check teamId");
   }
+  if (response.status === 404 && noThread !== undefined) throw teamError("thread_not_found", noThread);
   const { message } = fieldsOf(response.body["error"]) ?? {};
   const reason = typeof message === "string" ? `: ${message.slice(0, MAX_REASON_CHARS)}` : "";
   throw unavailable(`teamd refused (${response.status} ${codeOf(response)})${reason}`);
