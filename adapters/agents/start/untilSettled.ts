@@ -21,7 +21,10 @@ interface SettleOptions {
   readonly timeoutMs: number;
   /** Only what this profile says counts. */
   readonly profile: string;
-  /** Whether it was started with a hook. Undefined: a question that has been read counts at once. */
+  /**
+   * Whether a program that is the pane's own was started with a hook. Undefined: it runs in front of a shell, and a question
+   * that has been read counts at once.
+   */
   readonly hooked?: boolean | undefined;
   /** Is over: what it said was not so. */
   readonly seen?: Readiness | undefined;
@@ -48,7 +51,7 @@ export function untilSettled(
       if (agent?.endedUnixMs !== undefined || current.state === "dead" || server.findPane(pane) === undefined)
         return end("ended");
       // The shell behind it: it never came to be, or has ended already.
-      if (current.profile === SHELL && current.state === "idle") return end("ended");
+      if (hooked === undefined && current.profile === SHELL && current.state === "idle") return end("ended");
       if (current === judged) return undefined;
       judged = current;
       grace?.cancel();
