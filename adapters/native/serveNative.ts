@@ -3,9 +3,8 @@
  * and a loopback port, or on sockets opened by the service manager. All require the token.
  */
 import { homedir } from "node:os";
-import { join } from "node:path";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
-import { readHosts, writeHosts } from "../remote/hostBook.ts";
+import { hostPlaces, readHosts, writeHosts } from "../remote/hostBook.ts";
 import { HostLink } from "../remote/hostLink.ts";
 import { RemoteHosts } from "../remote/remoteHosts.ts";
 import { readOrMakeToken } from "../../daemon/ops/tokenFile.ts";
@@ -94,7 +93,7 @@ function openHosts({ socketPath }: NativeConfig, { env, servers, log, open }: St
         destination,
         configFile: sshConfig,
         program,
-        directory: join(`${socketPath}.hosts`, name),
+        ...hostPlaces(socketPath, name),
         env,
         clock: systemClock,
         nowUnixMs: Date.now,

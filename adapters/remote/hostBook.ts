@@ -1,4 +1,5 @@
 /** Which machines are served: a private file (`hosts.json` in the state directory), read at the start, replaced at a change. */
+import { join } from "node:path";
 import * as v from "valibot";
 import { readPrivate, replacePrivate } from "../../daemon/ops/privateFiles.ts";
 import { addHostSchema } from "../../protocol/api/nativeHosts.ts";
@@ -8,6 +9,15 @@ import { AppError } from "../../protocol/errors.ts";
 
 /** What a machine is called here, and how ssh gets there. */
 export type HostRecord = v.InferOutput<typeof addHostSchema>;
+
+/**
+ * Its folder for sockets, and the socket through which a person has logged in (`tmuxwire hosts login`).
+ * @param socketPath the daemon's own, which no other daemon has
+ */
+export const hostPlaces = (socketPath: string, name: string) => ({
+  directory: join(`${socketPath}.hosts`, name),
+  loginPath: join(`${socketPath}.logins`, name),
+});
 
 /** Higher numbers are of later versions. */
 const VERSION = 1;

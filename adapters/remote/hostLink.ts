@@ -8,7 +8,7 @@ import { spreadBackOffMs } from "../../daemon/time/backOff.ts";
 import type { Timer } from "../../daemon/time/clock.ts";
 import { sleep, untilAborted } from "../../daemon/time/within.ts";
 import { AppError, toAppError } from "../../protocol/errors.ts";
-import { type HostConnection, openSsh, type SshConnectionOptions } from "./sshConnection.ts";
+import { endLogin, type HostConnection, openSsh, type SshConnectionOptions } from "./sshConnection.ts";
 import type { HostFailure } from "./sshFailure.ts";
 
 /** Between attempts; a caller's is not made sooner after a failure than the first of them. */
@@ -111,6 +111,12 @@ export class HostLink {
     this.#connection = undefined;
     await Promise.all([this.#ending, connection?.close()]);
     if (this.#state.kind !== "idle") this.#enter({ kind: "idle" });
+  }
+
+  /** The same, and a person's login is ended, too: the host is not used any more. */
+  async forget(): Promise<void> {
+    await this.close();
+    await endLogin(this.#options);
   }
 
   #connected(signal: AbortSignal | undefined): Promise<HostConnection> {

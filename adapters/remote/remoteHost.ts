@@ -19,7 +19,10 @@ import type { HostLink } from "./hostLink.ts";
 import { nameOn, withNames } from "./hostNames.ts";
 
 /** The connection to a machine's daemon. */
-export type Link = Pick<HostLink, "state" | "token" | "socketPath" | "check" | "subscribe" | "retry" | "close">;
+export type Link = Pick<
+  HostLink,
+  "state" | "token" | "socketPath" | "check" | "subscribe" | "retry" | "close" | "forget"
+>;
 
 /** A machine that takes longer is not waited for by what asks all of them. */
 const ASKED_WITHIN_MS = 1_000;

@@ -144,7 +144,7 @@ export class RemoteHosts implements Hosts {
     const host = this.#host(name);
     this.#options.save(this.#records().filter((record) => record.name !== name));
     this.#hosts.delete(name);
-    await host.link.close();
+    await host.link.forget();
   }
 
   /** Ends every connection. */

@@ -44,6 +44,21 @@ export function masterArguments({ destination, configFile }: SshDestination, con
   ];
 }
 
+/**
+ * A connection that a person opens in a terminal, where ssh may ask; it goes on in the background, for the link to use.
+ * @throws AppError INVALID_ARGUMENT
+ */
+export function loginArguments({ destination, configFile }: SshDestination, loginPath: string): readonly string[] {
+  return [
+    ...(configFile === undefined ? [] : ["-F", configFile]),
+    ...["-M", "-S", loginPath, "-N", "-T", "-f", "-a", "-x"],
+    ...option("ControlPersist=yes", "ConnectTimeout=10", "ServerAliveInterval=3", "ServerAliveCountMax=2"),
+    ...option("ClearAllForwardings=yes", "Tunnel=no", "PermitLocalCommand=no", "RemoteCommand=none", "RequestTTY=no"),
+    "--",
+    requireDestination(destination),
+  ];
+}
+
 /** Reads no configuration, and cannot connect by itself when the master is gone: `ProxyCommand` would have to. */
 const throughMaster = (controlPath: string): readonly string[] => [
   "-F",
@@ -71,6 +86,25 @@ export const forwardArguments = (controlPath: string, local: string, remote: str
   "forward",
   "-L",
   `${local}:${remote}`,
+  ...ANY_HOST,
+];
+
+/** Lasts as long as the login does. */
+export const alongArguments = (loginPath: string): readonly string[] => [
+  ...throughMaster(loginPath),
+  ...["-O", "proxy", "-N"],
+  ...ANY_HOST,
+];
+
+export const cancelArguments = (controlPath: string, local: string, remote: string): readonly string[] => [
+  ...throughMaster(controlPath),
+  ...["-O", "cancel", "-L", `${local}:${remote}`],
+  ...ANY_HOST,
+];
+
+export const checkArguments = (controlPath: string): readonly string[] => [
+  ...throughMaster(controlPath),
+  ...["-O", "check"],
   ...ANY_HOST,
 ];
 

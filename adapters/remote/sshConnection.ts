@@ -14,6 +14,9 @@ import { untilAborted, within } from "../../daemon/time/within.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { unixFetch } from "../serving/unixFetch.ts";
 import {
+  alongArguments,
+  cancelArguments,
+  checkArguments,
   commandArguments,
   CONNECTED,
   exitArguments,
@@ -50,6 +53,8 @@ export interface SshConnectionOptions extends NamedHost, SshDestination {
   readonly program?: string | undefined;
   /** For this host alone; created if missing, and removed by `close`. */
   readonly directory: string;
+  /** Where a person's login listens, if there is one. */
+  readonly loginPath: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
 }
@@ -84,8 +89,10 @@ export async function openSsh(
   prepareSocketPath(controlPath + WHILE_BINDING);
   // Of a daemon that was killed together with the guard of its ssh.
   if (existsSync(controlPath)) await runSsh(exitArguments(controlPath), env);
+  const isLoggedIn = await hasLogin(options.loginPath, env);
   signal.throwIfAborted();
-  const ssh = new SshConnection(options, env, controlPath, onLost);
+  const through = { controlPath: isLoggedIn ? options.loginPath : controlPath, isLoggedIn };
+  const ssh = new SshConnection(options, env, through, onLost);
   const late = new AbortController();
   const timer = clock.callAt(clock.nowMs() + CONNECT_WITHIN_MS, () => {
     late.abort(connectFailure(options, undefined, `no connection within ${CONNECT_WITHIN_MS / 1_000} s`));
@@ -104,6 +111,21 @@ export async function openSsh(
   }
 }
 
+/** One that has ended leaves its socket. */
+async function hasLogin(loginPath: string, env: Readonly<Record<string, string>>): Promise<boolean> {
+  if (!existsSync(loginPath)) return false;
+  const { code } = await runSsh(checkArguments(loginPath), env);
+  if (code !== 0) rmSync(loginPath, { force: true });
+  return code === 0;
+}
+
+/** Ends a person's login. */
+export async function endLogin({ loginPath, env }: Pick<SshConnectionOptions, "loginPath" | "env">): Promise<void> {
+  if (!existsSync(loginPath)) return;
+  await runSsh(exitArguments(loginPath), agentEnvironment(env, []));
+  rmSync(loginPath, { force: true });
+}
+
 /** Lasts no longer than the master does. */
 async function runSsh(args: readonly string[], env: Readonly<Record<string, string>>): Promise<CommandEnd> {
   const limits = { timeoutMs: COMMAND_WITHIN_MS, maxBytes: MAX_PRINTED_BYTES };
@@ -117,6 +139,10 @@ class SshConnection {
   readonly #options: SshConnectionOptions;
   readonly #env: Readonly<Record<string, string>>;
   readonly #controlPath: string;
+  /** The connection is a person's, which this one only uses. */
+  readonly #isLoggedIn: boolean;
+  /** Takes the forwarding back from a person's connection. */
+  #takeBack: readonly string[] | undefined;
   readonly socketPath: string;
   readonly #program: GroupedProgram;
   readonly #fetch: ReturnType<typeof unixFetch>;
@@ -132,9 +158,10 @@ class SshConnection {
   constructor(
     options: SshConnectionOptions,
     env: Readonly<Record<string, string>>,
-    controlPath: string,
+    { controlPath, isLoggedIn }: { readonly controlPath: string; readonly isLoggedIn: boolean },
     onLost: (error: AppError) => void,
   ) {
+    this.#isLoggedIn = isLoggedIn;
     this.#options = options;
     this.#env = env;
     this.#controlPath = controlPath;
@@ -143,7 +170,7 @@ class SshConnection {
     this.#removeSockets();
     this.#program = startGroupedProgram({
       file: "ssh",
-      args: masterArguments(options, controlPath),
+      args: isLoggedIn ? alongArguments(controlPath) : masterArguments(options, controlPath),
       cwd: "/",
       env,
       hasInput: false,
@@ -177,12 +204,18 @@ class SshConnection {
   /** @throws AppError DAEMON_UNREACHABLE */
   async connect(): Promise<ReachedHost> {
     const options = this.#options;
-    await this.#until(() => this.#stdout.includes(CONNECTED) || this.#hasEnded);
+    await this.#until(() => this.#isLoggedIn || this.#stdout.includes(CONNECTED) || this.#hasEnded);
     this.#requireRunning();
     // What it printed until here, a banner for instance, is about nothing that follows.
     this.#stderr = "";
     const found = await this.#find();
-    const forwarded = await runSsh(forwardArguments(this.#controlPath, this.socketPath, found.socketPath), this.#env);
+    const way = [this.#controlPath, this.socketPath, found.socketPath] as const;
+    if (this.#isLoggedIn) {
+      this.#takeBack = cancelArguments(...way);
+      // That of an earlier link, whose socket is gone.
+      await runSsh(this.#takeBack, this.#env);
+    }
+    const forwarded = await runSsh(forwardArguments(...way), this.#env);
     this.#requireRunning();
     if (forwarded.code !== 0) throw forwardFailure(options, forwarded.stderr);
     // Its daemon may have ended since it was found; that a second one does, too, is not believed.
@@ -230,6 +263,7 @@ class SshConnection {
 
   async #end(): Promise<void> {
     const { clock, directory } = this.#options;
+    if (this.#takeBack !== undefined && !this.#hasEnded) await runSsh(this.#takeBack, this.#env);
     this.#program.signal("SIGTERM");
     await within<void>(clock, END_WITHIN_MS, undefined, (done) => this.#watch(() => this.#hasEnded && done()));
     // Nothing is left of a group that has ended.
@@ -243,7 +277,9 @@ class SshConnection {
   }
 
   #removeSockets(): void {
-    for (const path of [this.#controlPath, this.socketPath]) rmSync(path, { force: true });
+    // A person's socket is theirs.
+    for (const path of [this.socketPath, ...(this.#isLoggedIn ? [] : [this.#controlPath])])
+      rmSync(path, { force: true });
   }
 
   #tell(): void {

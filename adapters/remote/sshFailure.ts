@@ -70,7 +70,7 @@ export function connectFailure(host: NamedHost, exitCode: number | undefined, st
     return hostFailure(
       host,
       "auth_needed",
-      `${name} refuses the login without a question${withForeign(stderr)}: load your key with \`ssh-add\`, until \`ssh -o BatchMode=yes ${destination}\` works`,
+      `${name} refuses the login without a question${withForeign(stderr)}: log in once with \`tmuxwire hosts login ${name}\`, or load your key with \`ssh-add\``,
     );
   }
   if (exitCode === 127)

@@ -28,6 +28,7 @@ function linked(host: SshHost, options: Partial<HostLinkOptions> = {}): Linked {
     destination: "build",
     configFile: host.configFile,
     directory,
+    loginPath: host.sandbox.path("login"),
     env: process.env,
     clock: systemClock,
     nowUnixMs: Date.now,

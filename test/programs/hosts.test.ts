@@ -1,6 +1,8 @@
 /** Servers of another machine through the command line, behind a real sshd: as those of this one. */
-import { existsSync, readFileSync, renameSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { expect, test } from "vitest";
+import { builtCli } from "../support/daemon/cliBuild.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { cliSandbox, type CliSandbox, type Finished } from "../support/daemon/cliSandbox.ts";
 import { hostCampaign } from "../support/daemon/hostCampaign.ts";
@@ -79,3 +81,36 @@ test("whatever is cut, nothing comes twice, nothing is typed twice, and each hol
   const result = await hostCampaign({ cuts: 6, maxMs: 1_000, random: randomFrom(11) });
   expect(Math.min(result.bytes, result.typed)).toBeGreaterThan(0);
 });
+
+test("a person logs in once, in a terminal; the connection is used until the host is removed", async () => {
+  await using host = await sshHost();
+  await using here = cliSandbox();
+  execFileSync("ssh-keygen", ["-q", "-p", "-P", "", "-N", "open sesame", "-f", host.sandbox.path("userKey")]);
+  await here.serve();
+  const added = await here.run(["hosts", "add", "build", "build", "--ssh-config", host.configFile]);
+  expect([added.code, added.stdout]).toEqual([
+    69,
+    expect.stringMatching(/^build: auth_needed, .*tmuxwire hosts login build/),
+  ]);
+  const words = Object.entries(here.env).map(([name, value]) => `${name}=${value}`);
+  await run(here, "new", "terminal", "--", "env", ...words, process.execPath, builtCli(), "hosts", "login", "build");
+  await run(here, "wait", "terminal", "--text", "Enter passphrase", "--on", "screen");
+  await run(here, "send", "terminal", "open sesame", "--enter");
+  await eventually(async () => (await run(here, "hosts")).startsWith("build: connected, "), 50);
+  expect(await run(here, "sessions", "--server", "main@build")).toContain("SESSION");
+  // Its own connection would need the passphrase again.
+  const daemon = await here.run(["hosts", "rm", "build"]);
+  expect(daemon.code).toBe(0);
+  await eventually(() => !existsSync(`${here.socketPath}.logins/build`));
+  expect(
+    readdirSync("/proc").filter((pid) => commandLine(pid).includes(here.root) && commandLine(pid).startsWith("ssh")),
+  ).toEqual([]);
+});
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}

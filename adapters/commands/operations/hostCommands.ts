@@ -5,16 +5,21 @@ import { AppError, ERROR_SURFACES } from "../../../protocol/errors.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import { usageError } from "../../cli/parseCommand.ts";
 import { printable } from "../../cli/textTable.ts";
-import { CLIENT_OPTIONS, connect } from "../connection/clientConnection.ts";
+import { inForeground } from "../../cli/foregroundProgram.ts";
+import { hostPlaces } from "../../remote/hostBook.ts";
+import { loginArguments } from "../../remote/sshArguments.ts";
+import { prepareSocketPath } from "../../../daemon/servers/socketPath.ts";
+import { CLIENT_OPTIONS, connect, daemonAddress } from "../connection/clientConnection.ts";
 import { memberOptions } from "./operationCommand.ts";
 import { timeText } from "./waitingText.ts";
 
-const ACTIONS = ["list", "add", "show", "rm"] as const;
+const ACTIONS = ["list", "add", "show", "login", "rm"] as const;
 type Action = (typeof ACTIONS)[number];
 const OPERATION: Readonly<Record<Action, OperationName>> = {
   list: "listHosts",
   add: "addHost",
   show: "showHost",
+  login: "showHost",
   rm: "removeHost",
 };
 /** How many words each takes after itself. */
@@ -22,6 +27,7 @@ const WORDS: Readonly<Record<Action, readonly string[]>> = {
   list: [],
   add: ["NAME", "DEST"],
   show: ["NAME"],
+  login: ["NAME"],
   rm: ["NAME"],
 };
 const ADD_OPTIONS = [
@@ -37,7 +43,7 @@ export const hostsCommand: CommandSpec = {
   details: [
     "A server of a host is named SERVER@HOST wherever a server is named, an agent AGENT@HOST. On the host runs a tmuxwire of " +
       "its own, which is started when it is first needed. The system's ssh connects, with your configuration and keys; it " +
-      "never asks anything: connect once by hand if it has to.",
+      "never asks anything: where it has to (a passphrase, a second factor), log in once with `tmuxwire hosts login NAME`.",
     "add and show exit with 69 while the host cannot be used, and say what to do.",
   ],
   positionals: [
@@ -67,8 +73,12 @@ export const hostsCommand: CommandSpec = {
     }
     const [name = "", destination = ""] = words;
     const input = action === "add" ? { name, destination, ...optionsOf(call) } : {};
-    const names = action === "show" || action === "rm" ? { host: name } : {};
+    const names = action === "list" || action === "add" ? {} : { host: name };
     const client = await connect(call);
+    if (action === "login") {
+      const ended = await login(call, await client.perform("showHost", names, {}, { signal: io.signal }));
+      if (ended !== 0) return ended;
+    }
     const output = await client.perform<object>(OPERATION[action], names, input, { signal: io.signal });
     const hosts = "hosts" in output ? (output.hosts as readonly NativeCheckedHost[]) : [output as NativeCheckedHost];
     if (options.flag("json")) await io.out(`${JSON.stringify(output)}\n`);
@@ -77,6 +87,20 @@ export const hostsCommand: CommandSpec = {
     return isUsable ? 0 : ERROR_SURFACES.CONNECTION_LOST.exitCode;
   },
 };
+
+/** ssh in this terminal, where it may ask; its connection stays, for the daemon to use. */
+async function login(call: CommandCall, host: NativeCheckedHost): Promise<number> {
+  const { url, socketPath } = await daemonAddress(call);
+  if (url !== undefined) {
+    throw new AppError("INVALID_ARGUMENT", "login works only with a daemon on this machine: leave --url out");
+  }
+  if (host.state === "connected") return 0;
+  const { destination, sshConfig, name } = host;
+  const { loginPath } = hostPlaces(socketPath, name);
+  prepareSocketPath(loginPath);
+  const args = loginArguments({ destination, configFile: sshConfig ?? undefined }, loginPath);
+  return inForeground(call.io, { program: "ssh", args, env: call.io.env });
+}
 
 function optionsOf({ options, positionals: [action] }: CommandCall): object {
   const given = ADD_OPTIONS.flatMap(({ name }) =>

@@ -86,6 +86,7 @@ export async function cutLink(port: number): Promise<CutLink> {
     },
     check: async () => 0,
     retry: () => undefined,
+    forget: async () => undefined,
     close: async () => {
       for (const socket of open) socket.destroy();
       if (server.listening) await new Promise<void>((resolve) => server.close(() => resolve()));

@@ -18,6 +18,7 @@ export function deadHosts(): RemoteHosts {
     subscribe: () => () => undefined,
     check: async () => 0,
     retry: () => undefined,
+    forget: async () => undefined,
     close: async () => undefined,
   };
   const hosts = [{ name: "build", destination: "me@build.example" }];

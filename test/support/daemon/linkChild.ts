@@ -12,6 +12,7 @@ const link = new HostLink({
   destination: "build",
   configFile,
   directory,
+  loginPath: "/nonexistent",
   env: process.env,
   clock: systemClock,
   nowUnixMs: Date.now,

@@ -25,6 +25,7 @@ beforeEach(() => {
     name: "build",
     destination: "build",
     directory: "/nowhere",
+    loginPath: "/nonexistent",
     env: {},
     clock,
     nowUnixMs: () => 1_000_000 + clock.nowMs(),

@@ -41,7 +41,7 @@ test.each([
 
 test("messages say what to do next", () => {
   expect(connectFailure(HOST, 255, "me@b: Permission denied (publickey).\r\n").message).toBe(
-    "build refuses the login without a question (me@b: Permission denied (publickey).): load your key with `ssh-add`, until `ssh -o BatchMode=yes me@build.example` works",
+    "build refuses the login without a question (me@b: Permission denied (publickey).): log in once with `tmuxwire hosts login build`, or load your key with `ssh-add`",
   );
   expect(connectFailure(HOST, 127, "sh: 1: exec: ssh: not found\n").message).toMatch(/install OpenSSH/);
   expect(lostConnection(HOST, "").message).toBe("the connection to build was lost; it is being restored");
