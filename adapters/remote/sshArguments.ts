@@ -51,7 +51,9 @@ export function masterArguments({ destination, configFile }: SshDestination, con
 export function loginArguments({ destination, configFile }: SshDestination, loginPath: string): readonly string[] {
   return [
     ...(configFile === undefined ? [] : ["-F", configFile]),
-    ...["-M", "-S", loginPath, "-N", "-T", "-f", "-a", "-x"],
+    "-S",
+    loginPath,
+    "-MNTfax",
     ...option("ControlPersist=yes", "ConnectTimeout=10", "ServerAliveInterval=3", "ServerAliveCountMax=2"),
     ...option("ClearAllForwardings=yes", "Tunnel=no", "PermitLocalCommand=no", "RemoteCommand=none", "RequestTTY=no"),
     "--",
@@ -92,19 +94,25 @@ export const forwardArguments = (controlPath: string, local: string, remote: str
 /** Lasts as long as the login does. */
 export const alongArguments = (loginPath: string): readonly string[] => [
   ...throughMaster(loginPath),
-  ...["-O", "proxy", "-N"],
+  "-O",
+  "proxy",
+  "-N",
   ...ANY_HOST,
 ];
 
 export const cancelArguments = (controlPath: string, local: string, remote: string): readonly string[] => [
   ...throughMaster(controlPath),
-  ...["-O", "cancel", "-L", `${local}:${remote}`],
+  "-O",
+  "cancel",
+  "-L",
+  `${local}:${remote}`,
   ...ANY_HOST,
 ];
 
 export const checkArguments = (controlPath: string): readonly string[] => [
   ...throughMaster(controlPath),
-  ...["-O", "check"],
+  "-O",
+  "check",
   ...ANY_HOST,
 ];
 

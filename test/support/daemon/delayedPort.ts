@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-export interface DelayedPort extends AsyncDisposable {
+interface DelayedPort extends AsyncDisposable {
   readonly port: number;
   /** One way, in milliseconds; for what comes from now on. */
   delayMs: number;
