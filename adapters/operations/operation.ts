@@ -45,6 +45,8 @@ export interface OperationRequest extends Call {
 
 /** Other machines: what is there has a name that ends in `@HOST`. */
 export interface Hosts {
+  /** Whether another machine has what is named. @throws AppError NOT_FOUND, INVALID_ARGUMENT */
+  finds(names: OperationNames): boolean;
   /** Undefined: the request names nothing on another machine. @throws AppError NOT_FOUND, INVALID_ARGUMENT */
   handOver(name: OperationName, request: OperationRequest): Promise<object> | undefined;
   /** A list of what is here, with what the other machines have. */

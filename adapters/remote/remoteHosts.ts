@@ -89,6 +89,10 @@ export class RemoteHosts implements Hosts {
     throw new AppError("INVALID_ARGUMENT", `one request cannot be for ${host.name} and for ${other.name}; send two`);
   }
 
+  finds(names: OperationNames): boolean {
+    return this.find(names) !== undefined;
+  }
+
   handOver(name: OperationName, request: OperationRequest): Promise<object> | undefined {
     const theirs = this.find(request.names, name, request.input);
     // In a query, what is wrong might look right.

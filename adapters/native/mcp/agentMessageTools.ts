@@ -13,6 +13,7 @@ import {
   waitAgentResponseSchema,
 } from "../../../protocol/api/nativeAgentMessages.ts";
 import { deliveryResponseSchema, type NativeDelivery } from "../../../protocol/api/nativeDelivery.ts";
+import type { NativeAgent } from "../../../protocol/api/nativeAgents.ts";
 import { okSchema } from "../../../protocol/api/nativeResponses.ts";
 import { described, filled, optional } from "../../../protocol/api/described.ts";
 import { requireAgents } from "../../operations/agentOperations.ts";
@@ -23,7 +24,12 @@ const AGENT = { agent: described(filled(128), "The agent's name or id.") };
 const key = { idempotencyKey: optional(filled(255), "Calls with the same key are performed once.") };
 
 /** The agent's id, if the tier may use its pane. @throws AppError FORBIDDEN, NOT_FOUND */
-function allowed(call: ToolCall, name: string): { readonly agent: string } {
+async function allowed(call: ToolCall, name: string): Promise<{ readonly agent: string }> {
+  if (call.context.remote?.finds({ agent: name }) === true) {
+    const { server } = await call.perform<NativeAgent>("showAgent", { agent: name });
+    call.tier.requireAllPanes(call.tier.serverName(server));
+    return { agent: name };
+  }
   const agent = requireAgents(call.context).find(name);
   call.tier.serverName(agent.serverName);
   // The pane of one that has ended may be gone: then only its id tells.
@@ -46,7 +52,7 @@ export const tellTool = mcpTool({
   input: v.strictObject({ ...AGENT, ...tellRequestSchema.entries, ...key }),
   output: v.object({ ...tellResponseSchema.entries, untrusted: UNTRUSTED }),
   run: async (call, { agent, idempotencyKey, ...input }) => {
-    const told = await call.perform<NativeTold>("tell", allowed(call, agent), input, { idempotencyKey });
+    const told = await call.perform<NativeTold>("tell", await allowed(call, agent), input, { idempotencyKey });
     const { id, outcome, reason, lastWords } = told;
     return {
       text: `Message ${id}: ${outcome}${reason === null ? "" : ` (${reason})`}.${words(lastWords)}`,
@@ -67,7 +73,7 @@ export const waitAgentTool = mcpTool({
   input: v.strictObject({ ...AGENT, ...waitAgentRequestSchema.entries }),
   output: v.object({ ...waitAgentResponseSchema.entries, untrusted: UNTRUSTED }),
   run: async (call, { agent, ...input }) => {
-    const waited = await call.perform<NativeWaitedAgent>("waitAgent", allowed(call, agent), input);
+    const waited = await call.perform<NativeWaitedAgent>("waitAgent", await allowed(call, agent), input);
     const { reached, lastWords } = waited;
     return {
       text: `Reached: ${reached}.${words(waited.agent.question?.text ?? lastWords)}`,
@@ -88,7 +94,7 @@ export const answerAgentTool = mcpTool({
   input: v.strictObject({ ...AGENT, ...answerAgentRequestSchema.entries, ...key }),
   output: deliveryResponseSchema,
   run: async (call, { agent, idempotencyKey, ...input }) => {
-    const names = allowed(call, agent);
+    const names = await allowed(call, agent);
     const delivery = await call.perform<NativeDelivery>("answerAgent", names, input, { idempotencyKey });
     return { text: `Outcome: ${delivery.outcome}.`, structured: delivery };
   },
@@ -104,7 +110,7 @@ export const interruptAgentTool = mcpTool({
   input: v.strictObject(AGENT),
   output: okSchema,
   run: async (call, { agent }) => {
-    const structured = await call.perform<object>("interruptAgent", allowed(call, agent), {});
+    const structured = await call.perform<object>("interruptAgent", await allowed(call, agent), {});
     return { text: `Interrupted ${agent}.`, structured };
   },
 });
@@ -120,7 +126,7 @@ export const endAgentTool = mcpTool({
   input: v.strictObject({ ...AGENT, ...endAgentRequestSchema.entries }),
   output: endAgentResponseSchema,
   run: async (call, { agent, ...input }) => {
-    const ended = await call.perform<NativeEndedAgent>("endAgent", allowed(call, agent), input);
+    const ended = await call.perform<NativeEndedAgent>("endAgent", await allowed(call, agent), input);
     return { text: `Ended ${agent} (${ended.endedBy}).`, structured: ended };
   },
 });

@@ -27,6 +27,7 @@ export const listAgentsTool = mcpTool({
 });
 
 function isSeen({ context, tier }: ToolCall, { id, server }: NativeAgent): boolean {
+  if (!context.servers.has(server)) return tier.seesServer(server) && tier.seesAllPanes;
   const agent = requireAgents(context).running(id);
   const pane = agent?.server.findPane(agent.pane);
   return agent !== undefined && pane !== undefined && tier.seesServer(server) && tier.seesPane(agent.server, pane);

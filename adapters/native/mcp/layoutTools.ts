@@ -3,6 +3,7 @@ import * as v from "valibot";
 import {
   type NativePane,
   type NativePaneDetails,
+  type NativeServer,
   type NativeSession,
   okSchema,
   paneDetailsSchema,
@@ -14,7 +15,6 @@ import { LAYOUT_OPERATIONS, layoutResultSchema, type NativeLayoutResult } from "
 import { createSessionSchema } from "../../../protocol/api/nativeRequests.ts";
 import type { NativeTreeWindow } from "../../../protocol/api/nativeTree.ts";
 import { described, filled, optional } from "../../../protocol/api/described.ts";
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { findSession, findWindow } from "../../operations/findTargets.ts";
 import { mcpTool, SERVER, type ToolCall, unlessGone, UNTRUSTED } from "./mcpTool.ts";
@@ -70,22 +70,34 @@ export const listTool = mcpTool({
   input: v.strictObject({ server: optional(v.string(), "Only this server; default: all.") }),
   output: v.object({ servers: described(v.array(listedServer), "All of them."), untrusted: UNTRUSTED }),
   run: async (call, { server }) => {
-    const names = [...call.context.servers.keys()].filter((name) => call.tier.seesServer(name));
-    const wanted = server === undefined ? names : [call.server(server).name];
-    const servers = await Promise.all(wanted.map((name) => listed(call, name)));
-    const text = servers.map(serverText).join("\n");
+    const only = server === undefined ? undefined : call.server(server).name;
+    const { servers: all, unreachable = [] } = await call.perform<v.InferOutput<typeof serversSchema>>(
+      "listServers",
+      {},
+    );
+    const seen = all.filter(({ name }) => (only === undefined ? isSeen(call, name) : name === only));
+    const servers = await Promise.all(seen.map((one) => listed(call, one)));
+    const text = [...servers.map(serverText), ...unreachable.map((host) => `Host ${host} could not be asked.`)].join(
+      "\n",
+    );
     return { text, structured: { servers, untrusted: ["name", "title", "command", "cwd", "dialog"] } };
   },
 });
 
-async function listed(call: ToolCall, name: string): Promise<ListedServer> {
+/** Of another machine only a client that may use all panes. */
+const isSeen = ({ context, tier }: ToolCall, name: string): boolean =>
+  tier.seesServer(name) && (context.servers.has(name) || tier.seesAllPanes);
+
+async function listed(
+  call: ToolCall,
+  { name, kind: serverKind, state: serverState }: NativeServer,
+): Promise<ListedServer> {
   const { server } = call.server(name);
-  const { kind: serverKind, state: serverState } = server.status();
   const on = { server: name };
   const { panes } = await call.perform<{ readonly panes: readonly NativePane[] }>("listPanes", on);
   const { windows } = await call.perform<{ readonly windows: readonly NativeTreeWindow[] }>("listWindows", on);
   const { sessions } = await call.perform<{ readonly sessions: readonly NativeSession[] }>("listSessions", on);
-  const seen = panes.filter((pane) => call.tier.seesPane(server, pane));
+  const seen = panes.filter((pane) => server === undefined || call.tier.seesPane(server, pane));
   const ids = new Set(seen.map(({ id }) => id));
   return {
     name,
@@ -101,20 +113,20 @@ async function listed(call: ToolCall, name: string): Promise<ListedServer> {
         panes: all.filter((one) => ids.has(one)),
       }))
       .filter((window) => window.panes.length > 0),
-    panes: await Promise.all(seen.map((pane, at) => entryOf(call, { name, server, pane, at }))),
+    panes: await Promise.all(seen.map((pane, at) => entryOf(call, { name, kind: serverKind, pane, at }))),
   };
 }
 
 interface Described {
   readonly name: string;
-  readonly server: TmuxServer;
+  readonly kind: NativeServer["kind"];
   readonly pane: NativePane;
   readonly at: number;
 }
 
 /** Not on a guest server, where `describePane` would have to attach to the session. */
-async function entryOf(call: ToolCall, { name, server, pane, at }: Described): Promise<ListedPane> {
-  if (at >= MAX_DESCRIBED || server.status().kind === "guest") return pane;
+async function entryOf(call: ToolCall, { name, kind: serverKind, pane, at }: Described): Promise<ListedPane> {
+  if (at >= MAX_DESCRIBED || serverKind === "guest") return pane;
   const details = await unlessGone(call.perform<NativePaneDetails>("describePane", { server: name, pane: pane.id }));
   if (details === undefined) return pane;
   const { tty: _tty, historyLines: _history, alternateScreen: _screen, inMode: _mode, ...rest } = details;
@@ -169,9 +181,9 @@ export const splitTool = mcpTool({
   input: v.strictObject({ ...SERVER, ...LAYOUT_OPERATIONS["split-window"].body.entries }),
   output: layoutResultSchema,
   run: async (call, { server, pane, ...input }) => {
-    const found = call.pane({ server, pane });
-    const request = { ...input, pane: found.pane.id };
-    const made = await call.perform<NativeLayoutResult>("split-window", { server: found.name }, request);
+    const found = call.paneName({ server, pane });
+    const request = { ...input, pane: found.pane };
+    const made = await call.perform<NativeLayoutResult>("split-window", { server: found.server }, request);
     return { text: `Created pane ${made.pane ?? ""} in window ${made.window ?? ""}.`, structured: made };
   },
 });
@@ -199,8 +211,12 @@ export const killTool = mcpTool({
       throw new AppError("INVALID_ARGUMENT", "give exactly one of pane, window and session");
     const { name, server } = call.server(given);
     if (pane !== undefined) {
-      const found = call.pane({ server: name, pane });
-      await call.perform("kill-pane", { server: name }, { pane: found.pane.id });
+      const found = call.paneName({ server: name, pane });
+      await call.perform("kill-pane", { server: found.server }, { pane: found.pane });
+    } else if (server === undefined) {
+      // On another machine all of them may be used.
+      if (window !== undefined) await call.perform("kill-window", { server: name }, { window });
+      else await call.perform("killSession", { server: name, session });
     } else if (window !== undefined) {
       const found = findWindow(server, window);
       for (const one of found.panes) call.pane({ server: name, pane: one });

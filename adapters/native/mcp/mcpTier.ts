@@ -79,6 +79,15 @@ export class McpTier {
     if (!this.seesPane(server, pane)) throw this.#outside(`pane ${pane.id}`);
   }
 
+  /** What another machine has is not looked at pane by pane. @throws AppError FORBIDDEN */
+  requireAllPanes(server: string): void {
+    if (this.#patterns !== undefined) throw this.#outside(`server ${JSON.stringify(server)} of another machine`);
+  }
+
+  get seesAllPanes(): boolean {
+    return this.#patterns === undefined;
+  }
+
   /** For operations on every pane of a session. @throws AppError FORBIDDEN */
   requireSession(session: Named): void {
     if (!this.seesSession(session)) throw this.#outside(`session ${JSON.stringify(session.name)}`);

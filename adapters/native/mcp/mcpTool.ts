@@ -50,13 +50,26 @@ export class ToolCall {
     this.progress = progress;
   }
 
-  /** @throws AppError FORBIDDEN, NOT_FOUND */
-  server(given: string | undefined): { readonly name: string; readonly server: TmuxServer } {
+  /** Its server is undefined on another machine, where all panes may be used. @throws AppError FORBIDDEN, NOT_FOUND */
+  server(given: string | undefined): { readonly name: string; readonly server: TmuxServer | undefined } {
     const name = this.tier.serverName(given);
-    return { name, server: findServer(this.context.servers, name) };
+    if (!this.#isElsewhere({ server: name })) return { name, server: findServer(this.context.servers, name) };
+    this.tier.requireAllPanes(name);
+    return { name, server: undefined };
   }
 
-  /** @throws AppError FORBIDDEN, NOT_FOUND */
+  /** How operations call it. @throws AppError FORBIDDEN, NOT_FOUND */
+  paneName({ server, pane }: NamedPane): { readonly server: string; readonly pane: string } {
+    const name = this.tier.serverName(server);
+    if (!this.#isElsewhere({ server: name, pane })) {
+      const found = this.pane({ server, pane });
+      return { server: found.name, pane: found.pane.id };
+    }
+    this.tier.requireAllPanes(name);
+    return { server: name, pane };
+  }
+
+  /** Of this machine. @throws AppError FORBIDDEN, NOT_FOUND */
   pane(named: NamedPane): { readonly name: string; readonly server: TmuxServer; readonly pane: PaneInfo } {
     const found = findPaneOrAgent(this.context, this.tier.serverName(named.server), named.pane);
     const { server, pane } = found;
@@ -68,8 +81,11 @@ export class ToolCall {
 
   /** Performs an operation on a pane by its id, without a second lookup. @throws AppError */
   async onPane<Output>(operation: OperationName, named: NamedPane, input: object, more: Call = {}): Promise<Output> {
-    const { name, pane } = this.pane(named);
-    return this.perform(operation, { server: name, pane: pane.id }, input, more);
+    return this.perform(operation, this.paneName(named), input, more);
+  }
+
+  #isElsewhere(names: OperationNames): boolean {
+    return this.context.remote?.finds(names) === true;
   }
 
   /** For names that the tier has already checked. @throws AppError */

@@ -1,7 +1,7 @@
 /** The MCP tool that searches panes' screens and history. */
 import * as v from "valibot";
 import { described, filled, optional } from "../../../protocol/api/described.ts";
-import type { NativeCapture } from "../../../protocol/api/nativeResponses.ts";
+import type { NativeCapture, NativePane } from "../../../protocol/api/nativeResponses.ts";
 import { captureRequestSchema } from "../../../protocol/api/nativeRequests.ts";
 import { DEFAULT_TEXT_BYTES, framed, visible } from "./foreignText.ts";
 import { mcpTool, PANE, TEXT_BOUND, unlessGone, UNTRUSTED } from "./mcpTool.ts";
@@ -50,13 +50,15 @@ export const searchTool = mcpTool({
     const { name, server } = call.server(given);
     const all =
       pane === undefined
-        ? server.panes().filter((one) => call.tier.seesPane(server, one))
-        : [call.pane({ server: name, pane }).pane];
+        ? (await call.perform<{ readonly panes: readonly NativePane[] }>("listPanes", { server: name })).panes
+            .filter((one) => server === undefined || call.tier.seesPane(server, one))
+            .map(({ id }) => id)
+        : [call.paneName({ server: name, pane }).pane];
     const fold = (text: string): string => (pattern.ignoreCase === true ? text.toLowerCase() : text);
     const wanted = fold(pattern.literal);
     const matches: v.InferOutput<typeof match>[] = [];
     const searched: string[] = [];
-    for (const { id } of all.slice(0, MAX_PANES)) {
+    for (const id of all.slice(0, MAX_PANES)) {
       call.signal?.throwIfAborted();
       const capture = await unlessGone(
         call.onPane<NativeCapture>("capture", { server: name, pane: id }, { lines, joined: true }),

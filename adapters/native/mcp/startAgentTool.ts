@@ -33,10 +33,10 @@ export const startAgentTool = mcpTool({
     const { where } = input;
     switch (where?.kind) {
       case "split":
-        call.pane({ server: name, pane: where.pane });
+        call.paneName({ server: name, pane: where.pane });
         break;
       case "window":
-        call.tier.requireSession(findSession(tmux, where.session));
+        if (tmux !== undefined) call.tier.requireSession(findSession(tmux, where.session));
         break;
       case "session":
       case undefined: {
