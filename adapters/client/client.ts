@@ -12,6 +12,7 @@ import type * as responses from "../../protocol/api/nativeResponses.ts";
 import type * as messages from "../../protocol/api/nativeAgentMessages.ts";
 import type * as delivery from "../../protocol/api/nativeDelivery.ts";
 import type { AgentStateName, NativeAgent } from "../../protocol/api/nativeAgents.ts";
+import type * as hosts from "../../protocol/api/nativeHosts.ts";
 import type * as start from "../../protocol/api/nativeAgentStart.ts";
 import type * as recordings from "../../protocol/api/nativeRecordings.ts";
 import type * as requests from "../../protocol/api/nativeRequests.ts";
@@ -48,6 +49,7 @@ export type * from "../../protocol/api/nativeDelivery.ts";
 export type * from "../../protocol/api/nativeAgents.ts";
 export type * from "../../protocol/api/nativeAgentStart.ts";
 export type * from "../../protocol/api/nativeAgentMessages.ts";
+export type * from "../../protocol/api/nativeHosts.ts";
 export type * from "../../protocol/api/nativeLayout.ts";
 export type * from "../../protocol/api/nativeRecordings.ts";
 export type * from "../../protocol/api/nativeTree.ts";
@@ -65,6 +67,26 @@ export class TmuxwireClient {
 
   async servers(options: CallOptions = {}): Promise<readonly responses.NativeServer[]> {
     return (await this.#http.perform<{ servers: responses.NativeServer[] }>("listServers", {}, {}, options)).servers;
+  }
+
+  /** The other machines whose servers are served from here, as they are now. */
+  async hosts(options: CallOptions = {}): Promise<readonly hosts.NativeCheckedHost[]> {
+    return (await this.#http.perform<{ hosts: hosts.NativeCheckedHost[] }>("listHosts", {}, {}, options)).hosts;
+  }
+
+  /** Resolves also for a host that cannot be used now: `state`, and `why`. */
+  addHost(input: hosts.NativeAddHost, options: CallOptions = {}): Promise<hosts.NativeCheckedHost> {
+    return this.#http.perform("addHost", {}, input, options);
+  }
+
+  /** Connects if need be, and measures how long its daemon takes to respond. */
+  host(host: string, options: CallOptions = {}): Promise<hosts.NativeCheckedHost> {
+    return this.#http.perform("showHost", { host }, {}, options);
+  }
+
+  /** What runs there goes on. */
+  async removeHost(host: string, options: CallOptions = {}): Promise<void> {
+    await this.#http.perform("removeHost", { host }, {}, options);
   }
 
   /** The coding agents that run, on every server. */

@@ -1,6 +1,7 @@
 /** Operations on servers and sessions: list, create, kill. */
 import { randomBytes } from "node:crypto";
 import { stat } from "node:fs/promises";
+import { homedir } from "node:os";
 import type { ServerState } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import * as responses from "../../protocol/api/nativeResponses.ts";
@@ -68,7 +69,7 @@ export const serverOperations = {
     run: async (_context, { server }, input) => {
       if (input.cwd !== undefined) await requireDirectory(input.cwd);
       const name = input.name ?? `tw-${randomBytes(4).toString("hex")}`;
-      return nativeSession(await server.createSession({ ...input, name }));
+      return nativeSession(await server.createSession({ ...input, cwd: input.cwd ?? homedir(), name }));
     },
   }),
 

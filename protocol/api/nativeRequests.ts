@@ -61,21 +61,21 @@ export type NativeInputRequest = v.InferInput<typeof inputRequestSchema>;
 const cols = described(whole(1, NATIVE_MAX_SIZE), "Width in columns.");
 const rows = described(whole(1, NATIVE_MAX_SIZE), "Height in rows.");
 
+const directory = v.pipe(v.string(), v.startsWith("/", "cwd must be an absolute path"), v.maxLength(4_096));
+
 /** The program of a new pane. */
 export const programEntries = {
   command: optional(
     v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(1_024)),
     "The program and its arguments; if omitted, the user's shell.",
   ),
-  cwd: optional(
-    v.pipe(v.string(), v.startsWith("/", "cwd must be an absolute path"), v.maxLength(4_096)),
-    "Where the program runs: an absolute path.",
-  ),
+  cwd: optional(directory, "Where the program runs: an absolute path."),
 };
 
 export const createSessionSchema = v.strictObject({
   name: optional(filled(256), "Its name; if omitted, the daemon picks one."),
   ...programEntries,
+  cwd: optional(directory, "Where the program runs: an absolute path; default: your home directory."),
   cols: v.optional(cols),
   rows: v.optional(rows),
   remainOnExit: optional(v.boolean(), "Keep the pane readable after its program has ended."),

@@ -3,6 +3,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { expect, test } from "vitest";
 import { builtCli } from "../support/daemon/cliBuild.ts";
+import { createClient } from "../../adapters/client/client.ts";
+import { unixFetch } from "../../adapters/serving/unixFetch.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { cliSandbox, type CliSandbox, type Finished } from "../support/daemon/cliSandbox.ts";
 import { hostCampaign } from "../support/daemon/hostCampaign.ts";
@@ -114,3 +116,23 @@ function commandLine(pid: string): string {
     return "";
   }
 }
+test("the client adds a host, sees how it is, and removes it", async () => {
+  await using host = await sshHost();
+  await using here = cliSandbox();
+  await here.serve();
+  const client = createClient({
+    url: "http://localhost",
+    token: readFileSync(here.tokenPath, "utf8").trim(),
+    fetch: unixFetch(here.socketPath),
+  });
+  const far = { name: "build", destination: "build", sshConfig: host.configFile };
+  const added = await client.addHost(far);
+  expect(added).toMatchObject({ ...far, state: "connected", why: null, servers: 1, agents: 0 });
+  const steady = (one: object): object => ({ ...one, roundTripMs: 0 });
+  expect(steady(await client.host("build"))).toEqual(steady(added));
+  expect((await client.hosts()).map(steady)).toEqual([steady(added)]);
+  await client.server("main@build").createSession({ name: "work" });
+  expect((await client.server("main@build").sessions()).map(({ name }) => name)).toEqual(["work"]);
+  await client.removeHost("build");
+  expect(await client.hosts()).toEqual([]);
+});

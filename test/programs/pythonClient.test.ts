@@ -106,6 +106,7 @@ print(code_of(lambda: tmuxwire.connect(socket_path="/nonexistent").servers()))
 print(code_of(lambda: pane.keys("NoSuchKey")))
 print(code_of(lambda: pane.type("x", profile="claude")), code_of(lambda: pane.keys("x", profile="claude")))
 print(code_of(lambda: sorted(pane.type(": for the shell", enter=True, profile="shell"))))
+print(client.hosts(), code_of(lambda: client.host("none")), code_of(lambda: client.remove_host("none")), code_of(lambda: client.add_host("far", "-o")))
 url = tmuxwire.connect(url=os.environ["URL"])
 print(url.server().pane("work").info()["id"] == pane.info()["id"])
 `;
@@ -131,6 +132,7 @@ test.skipIf(!hasPython)("run, wait, submit, errors by their codes, over the sock
     "('INVALID_ARGUMENT', 400, [])",
     "('WRONG_STATE', 409, ['pane', 'reason']) ('WRONG_STATE', 409, ['pane', 'reason'])",
     "['position']",
+    "[] ('NOT_FOUND', 404, []) ('NOT_FOUND', 404, []) ('INVALID_ARGUMENT', 400, [])",
     "True",
   ]);
 });

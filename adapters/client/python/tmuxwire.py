@@ -109,6 +109,22 @@ class Client:
     def server(self, name="main"):
         return Server(self, name)
 
+    def hosts(self):
+        """The other machines whose servers are served from here, as they are now."""
+        return self.request("GET", ("v1", "hosts"))["hosts"]
+
+    def add_host(self, name, destination, **more):
+        """Returns also if the host cannot be used now: `state`, and `why`. Other members as in the API: sshConfig, program."""
+        return self.request("POST", ("v1", "hosts"), dict(more, name=name, destination=destination))
+
+    def host(self, name):
+        """Connects if need be, and measures how long its daemon takes to respond."""
+        return self.request("GET", ("v1", "hosts", name))
+
+    def remove_host(self, name):
+        """What runs there goes on."""
+        self.request("DELETE", ("v1", "hosts", name))
+
     def agents(self, server=None, state=None):
         """The coding agents that run, on every server or on this one, in any state or in this one."""
         return self.request("GET", ("v1", "agents"), query=_given(server=server, state=state))["agents"]

@@ -2,6 +2,7 @@
  * How a client command connects to the daemon: over the unix socket unless a URL is given. The token comes from its file,
  * never from the command line, which every user of the machine can read.
  */
+import { resolve } from "node:path";
 import { OWN_SERVER_NAME } from "../../../daemon/ops/daemonConfig.ts";
 import { defaultTmuxSocket } from "../../../daemon/ops/runtimePaths.ts";
 import { readToken } from "../../../daemon/ops/tokenFile.ts";
@@ -14,6 +15,7 @@ import { loadNativeConfig } from "../../native/nativeConfig.ts";
 import type { CommandCall, OptionSpec } from "../../cli/commandTypes.ts";
 import { JSON_OPTION } from "../../cli/jsonOutput.ts";
 import { readConfigFile } from "./configuration.ts";
+import { splitName } from "../../remote/hostNames.ts";
 import { unixFetch } from "../../serving/unixFetch.ts";
 
 /** The options of every client command. */
@@ -101,6 +103,17 @@ export async function paneNamed(call: CommandCall, word: string | undefined): Pr
 const named = ({ io, options }: CommandCall): string | undefined =>
   options.text("server") ?? given(io.env["TMUXWIRE_SERVER"]);
 
+/**
+ * Where a program starts by default: in the directory of this process, or in the home directory of the host whose server it is.
+ * @param word as given @returns undefined: the host's home @throws AppError INVALID_ARGUMENT
+ */
+export function startDirectory(call: CommandCall, word: string | undefined, server = named(call)): string | undefined {
+  const host = server === undefined ? undefined : splitName(server)?.host;
+  if (host === undefined) return resolve(call.io.cwd, word ?? ".");
+  if (word === undefined || word.startsWith("/")) return word;
+  throw new AppError("INVALID_ARGUMENT", `${JSON.stringify(word)} is a directory of ${host}: give its absolute path`);
+}
+
 /** The daemon's address, and the server and pane this terminal is in, looked up when needed. */
 async function place(call: CommandCall) {
   const { url, socketPath, tmuxSocketPath, token } = await daemonAddress(call);
@@ -163,7 +176,10 @@ export async function hereIn({ env, ownSocketPath, uid, list }: Whereabouts): Pr
   const paneId = env["TMUX_PANE"] ?? "";
   const pane = isPaneId(paneId) ? paneId : undefined;
   if (socketPath === ownSocketPath) return { server: OWN_SERVER_NAME, pane };
-  const listed = (await list()).find((server) => server.socketPath === socketPath);
+  // Another machine may have a server at the same path.
+  const listed = (await list()).find(
+    (server) => server.socketPath === socketPath && splitName(server.name) === undefined,
+  );
   if (listed !== undefined) return { server: listed.name, pane };
   // The daemon opens it at the first request.
   return uid !== undefined && socketPath === defaultTmuxSocket(env, uid) ? { server: "default", pane } : undefined;

@@ -38,7 +38,7 @@ async function watch(call: CommandCall): Promise<number> {
   const { io, options } = call;
   const { signal } = io;
   const json = options.flag("json");
-  const [only, state] = [options.text("on"), options.text("state")];
+  const [only, state] = [options.text("on") ?? options.text("server"), options.text("state")];
   const client = await connect(call);
   // Also opens the user's own tmux.
   const list = () =>

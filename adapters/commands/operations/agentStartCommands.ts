@@ -1,12 +1,13 @@
 /** `tmuxwire start`, `resume` and `worktrees`: start an agent, bring back what ran, and the worktrees made for agents. */
-import { resolve } from "node:path";
+import { OWN_SERVER_NAME } from "../../../daemon/ops/daemonConfig.ts";
 import type { NativeAgentStarted, NativeResumedAgents, NativeStartAgent, NativeWorktree } from "../../client/client.ts";
 import type { CommandCall } from "../../cli/commandTypes.ts";
 import { usageError } from "../../cli/parseCommand.ts";
 import { printable, table } from "../../cli/textTable.ts";
 import { readText } from "./inputParts.ts";
+import { startDirectory } from "../connection/clientConnection.ts";
 import { operationCommand } from "./operationCommand.ts";
-import { profileNames, timeoutOf } from "./paneArguments.ts";
+import { HERE_OR_HOME, profileNames, timeoutOf } from "./paneArguments.ts";
 
 /** Other exit codes are for errors: nothing was started. */
 const EXIT_CODES: Readonly<Record<NativeAgentStarted["outcome"], number>> = {
@@ -41,7 +42,7 @@ export const startCommand = operationCommand<NativeAgentStarted>({
   tail: "ARGS",
   members: ["name", "program", "cwd", "environment", "resume"],
   tweak: {
-    cwd: { value: "DIR", description: "where it runs", default: "the current directory", complete: "directory" },
+    cwd: { value: "DIR", description: "where it runs", default: HERE_OR_HOME, complete: "directory" },
     program: {
       value: "FILE",
       description: "the program, if it is not on PATH under the agent's name",
@@ -78,18 +79,20 @@ export const startCommand = operationCommand<NativeAgentStarted>({
   examples: [
     { line: `tmuxwire start ${ONE} 'fix the failing test' --name api`, does: "in this directory" },
     { line: `tmuxwire start ${ONE} --worktree 'try it another way'`, does: "on a branch of its own" },
+    { line: `tmuxwire start ${ONE} --server main@build`, does: "in your home directory on the host build" },
     { line: `tmuxwire start ${ONE} --program ./another -- --verbose`, does: "another program, with its own arguments" },
   ],
   input: async (call) => {
     const [, ...words] = call.positionals;
-    const { options, io } = call;
+    const { options } = call;
+    const server = options.text("on") ?? options.text("server");
     const branch = options.text("branch");
     return {
-      cwd: resolve(io.cwd, options.text("cwd") ?? "."),
+      cwd: startDirectory(call, options.text("cwd"), server ?? OWN_SERVER_NAME),
       prompt: words.length === 0 ? undefined : await readText(call, words),
       args: call.tail.length === 0 ? undefined : call.tail,
       where: whereOf(call),
-      server: options.text("on"),
+      server,
       ...(branch === undefined ? {} : { worktree: { branch } }),
       ...(branch === undefined && options.flag("worktree") ? { worktree: true } : {}),
       ...timeoutOf(call),

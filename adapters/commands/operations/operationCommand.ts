@@ -2,12 +2,11 @@
  * A command that performs one operation of the API: its input comes from positionals and from options derived from the
  * operation's schema; with --json it prints the operation's output unchanged.
  */
-import { resolve } from "node:path";
 import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
 import { type Operation, SCOPE_NAMES } from "../../operations/operation.ts";
 import { OPERATIONS } from "../../operations/operationTable.ts";
 import { schemaMembers, type SchemaMember } from "../../operations/schemaMembers.ts";
-import { CLIENT_OPTIONS, connect, paneNamed } from "../connection/clientConnection.ts";
+import { CLIENT_OPTIONS, connect, paneNamed, startDirectory } from "../connection/clientConnection.ts";
 import type { CommandCall, CommandSpec, Example, OptionSpec, PositionalSpec } from "../../cli/commandTypes.ts";
 import { usageError } from "../../cli/parseCommand.ts";
 
@@ -74,7 +73,8 @@ export function operationCommand<Output extends object>(command: OperationComman
         else if (word !== undefined) input[positional.gives] = valueOf(call, members, positional.gives, words);
       }
       for (const [member, option] of options) {
-        const value = optionValue(call, option);
+        // Where the server is a member it is an option of its own (`--on`); `--server` says the same.
+        const value = optionValue(call, option) ?? (member === "server" ? call.options.text("server") : undefined);
         if (value !== undefined) input[member] = valueOf(call, members, member, value);
       }
       Object.assign(input, await command.input?.(call));
@@ -143,7 +143,7 @@ function optionValue(
 
 /** The schema's value from the word given on the command line. */
 function valueOf(
-  { io }: CommandCall,
+  call: CommandCall,
   members: ReadonlyMap<string, SchemaMember>,
   name: string,
   given: boolean | string | readonly string[],
@@ -166,7 +166,7 @@ function valueOf(
     case "flag":
     case "other":
     case undefined:
-      return name === "cwd" ? resolve(io.cwd, word) : words.join(" ");
+      return name === "cwd" ? startDirectory(call, word) : words.join(" ");
   }
 }
 

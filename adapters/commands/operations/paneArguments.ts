@@ -20,6 +20,9 @@ export const SESSION: GivingPositional = {
   names: "session",
 };
 
+/** Default of `--cwd`. */
+export const HERE_OR_HOME = "the current directory; for a server of a host, your home directory there";
+
 /** Likely ones: a person's own are the daemon's to know. */
 export const profileNames = (): readonly string[] => [
   ...readAgents().flatMap(({ name, profile }) => (profile === undefined ? [] : [name])),

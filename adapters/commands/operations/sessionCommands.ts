@@ -1,8 +1,8 @@
 /** `tmuxwire new` and `tmuxwire kill`: create and kill a session. */
-import { resolve } from "node:path";
 import type { NativeSession } from "../../client/client.ts";
+import { startDirectory } from "../connection/clientConnection.ts";
 import { operationCommand } from "./operationCommand.ts";
-import { SESSION } from "./paneArguments.ts";
+import { HERE_OR_HOME, SESSION } from "./paneArguments.ts";
 
 export const newCommand = operationCommand<NativeSession>({
   operation: "createSession",
@@ -19,7 +19,7 @@ export const newCommand = operationCommand<NativeSession>({
     },
   ],
   tweak: {
-    cwd: { value: "DIR", description: "where it runs", default: "the current directory", complete: "directory" },
+    cwd: { value: "DIR", description: "where it runs", default: HERE_OR_HOME, complete: "directory" },
     cols: { default: "80" },
     rows: { default: "24" },
     remainOnExit: { name: "keep" },
@@ -28,11 +28,14 @@ export const newCommand = operationCommand<NativeSession>({
     { line: "tmuxwire new work", does: "a shell in this directory" },
     { line: "tmuxwire new build --keep -- make -j8", does: "keep the pane, so that its exit can be waited for" },
   ],
-  input: ({ io, options, positionals: [name, ...command] }) => ({
-    cwd: resolve(io.cwd, options.text("cwd") ?? "."),
-    ...(name === "" ? { name: undefined } : {}),
-    ...(command.length === 0 ? { command: undefined } : {}),
-  }),
+  input: (call) => {
+    const [name, ...command] = call.positionals;
+    return {
+      cwd: startDirectory(call, call.options.text("cwd")),
+      ...(name === "" ? { name: undefined } : {}),
+      ...(command.length === 0 ? { command: undefined } : {}),
+    };
+  },
   show: ({ io }, { activePane, name }) => io.out(`${activePane ?? name}\n`),
 });
 
