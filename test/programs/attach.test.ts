@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { builtCli } from "../support/daemon/cliBuild.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { addToStartup, sshHost } from "../support/daemon/sshHost.ts";
 
 const POLL = { timeout: 30_000, interval: 20 };
 
@@ -50,4 +51,39 @@ test("a terminal shows the pane that was named; inside the same tmux its own cli
   outside("send-keys", "C-b", "d");
   await expect.poll(() => outside("capture-pane", "-p"), POLL).toMatch(/left 0/);
   sandbox.tmux(terminal, "kill-server");
+});
+
+test("the session of a host is shown over ssh, with the same options", async () => {
+  await using host = await sshHost();
+  // Its environment says the terminal is dumb, whatever ssh says.
+  addToStartup(host, "export TERM=screen\n");
+  await using here = cliSandbox();
+  await here.serve();
+  for (const args of [
+    ["hosts", "add", "build", "build", "--ssh-config", host.configFile],
+    ["new", "it's", "--server", "main@build", "--", "cat"],
+  ]) {
+    const { code, stderr } = await here.run(args);
+    expect([code, stderr]).toEqual([0, ""]);
+  }
+  const there = (...args: string[]): string => host.sandbox.tmux(host.sandbox.tmuxSocketPath, ...args);
+  const terminal = here.path("terminal.sock");
+  const outside = (...args: string[]): string => here.tmux(terminal, ...args);
+  const { TERM: _dumb, ...env } = here.env;
+  const variables = Object.entries(env).map(([name, value]) => `${name}='${value}'`);
+  const attach = (options: string): string =>
+    `env ${variables.join(" ")} '${process.execPath}' '${builtCli()}' attach "it's" --server main@build ${options}`;
+  const clients = (): string =>
+    there("list-clients", "-F", "#{client_control_mode} #{session_name} #{client_readonly} #{client_width}")
+      .split("\n")
+      .filter((line) => line.startsWith("0 "))
+      .join();
+  outside("-f", "/dev/null", "new-session", "-d", "-x", "91", "-y", "30", `${attach("")}; echo "left $?"; cat`);
+  await expect.poll(clients, POLL).toBe("0 it's 0 91");
+  outside("send-keys", "hello", "Enter");
+  await expect.poll(() => there("capture-pane", "-p", "-t", "it's"), POLL).toMatch(/hello\nhello/);
+  outside("new-window", `${attach("--read-only --detach-others")}; cat`);
+  await expect.poll(clients, POLL).toBe("0 it's 1 91");
+  await expect.poll(() => outside("capture-pane", "-p", "-t", ":0"), POLL).toMatch(/left 0/);
+  outside("kill-server");
 });

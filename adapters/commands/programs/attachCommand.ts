@@ -1,6 +1,7 @@
 /** `tmuxwire attach`: tmux itself in this terminal, on the given server and pane. */
 import {
   type NativeAgent,
+  type NativeCheckedHost,
   type NativeServer,
   type NativeSession,
   type ServerClient,
@@ -11,6 +12,11 @@ import { CLIENT_OPTIONS, connect, daemonAddress } from "../connection/clientConn
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import type { Io } from "../../cli/cliIo.ts";
 import { inForeground, printedBy } from "../../cli/foregroundProgram.ts";
+import { splitName } from "../../remote/hostNames.ts";
+import { shellWord } from "../../../protocol/text/shellWord.ts";
+
+/** The user's configuration may say of the host what does not go with a command, or forward ports that are taken already. */
+const SSH_OPTIONS = ["-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes"];
 
 export const attachCommand: CommandSpec = {
   name: "attach",
@@ -19,6 +25,7 @@ export const attachCommand: CommandSpec = {
     "Runs a tmux client on the server's socket: the keys are tmux's, and C-b d detaches. For a pane, its window is shown " +
       "and the pane made active. Inside tmux, your current client switches to it if it is on the same server; otherwise " +
       "another client runs inside your pane.",
+    "For a server of a host (`main@build`) it runs `ssh -t`, which may ask you something, and tmux there.",
   ],
   positionals: [{ name: "TARGET", description: "a session's name or id, or a pane such as %5 or 5", names: "pane" }],
   options: [
@@ -29,6 +36,7 @@ export const attachCommand: CommandSpec = {
   examples: [
     { line: "tmuxwire attach work", does: "look and type; C-b d detaches" },
     { line: "tmuxwire attach %5 --read-only", does: "look at this pane only" },
+    { line: "tmuxwire attach work --server main@build", does: "on the host build" },
   ],
   run: async (call: CommandCall): Promise<number> => {
     const { io, options, positionals } = call;
@@ -48,11 +56,18 @@ export const attachCommand: CommandSpec = {
       throw new AppError("INVALID_ARGUMENT", "attach works only with a daemon on this machine");
     const [readOnly, others] = [options.flag("read-only"), options.flag("detach-others")];
     const { TMUX, TMUX_PANE: _pane, ...outside } = io.env;
+    const attach = ["attach-session", ...(readOnly ? ["-r"] : []), ...(others ? ["-d"] : []), "-t", target];
+    const host = splitName(serverName)?.host;
+    if (host !== undefined) {
+      const { destination, sshConfig } = await client.perform<NativeCheckedHost>("showHost", { host }, {}, { signal });
+      const config = sshConfig === null ? [] : ["-F", sshConfig];
+      const line = ["tmux", ...["-S", socketPath, ...attach].map(shellWord)].join(" ");
+      const args = ["-tax", ...config, ...SSH_OPTIONS, "--", destination, line];
+      return inForeground(io, { program: "ssh", args, env: outside });
+    }
     const viewer = TMUX?.startsWith(`${socketPath},`) === true ? await viewerOf(io.env, socketPath, TMUX) : undefined;
     const words =
-      viewer === undefined
-        ? ["attach-session", ...(readOnly ? ["-r"] : []), ...(others ? ["-d"] : []), "-t", target]
-        : ["switch-client", ...(readOnly ? ["-r"] : []), "-c", viewer, "-t", target];
+      viewer === undefined ? attach : ["switch-client", ...(readOnly ? ["-r"] : []), "-c", viewer, "-t", target];
     // Without TMUX, so that tmux allows a client of another server inside a pane.
     return inForeground(io, { program: "tmux", args: ["-S", socketPath, ...words], env: outside });
   },
