@@ -67,12 +67,6 @@ export const captureTool = mcpTool({
           "INVALID_ARGUMENT",
           "since reads output, not the screen: give it without lines, joined and ansi",
         );
-      const { server: on } = call.server(server);
-      if (on === undefined)
-        throw new AppError(
-          "INVALID_ARGUMENT",
-          "since is for servers of this machine: read the screen, or use `wait` with from",
-        );
       const found = call.pane({ server, pane });
       const { output, position, gaps } = readSince(found.server.output(found.pane.id), since);
       const { text, cut, note } = shortened(output, maxOutputBytes, how(pane, since));

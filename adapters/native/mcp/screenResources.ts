@@ -27,12 +27,15 @@ interface Screen {
   readonly pane: PaneInfo;
 }
 
-/** @throws AppError NOT_FOUND, FORBIDDEN */
-function screenAt(call: ToolCall, uri: string): Screen {
+/** @throws AppError NOT_FOUND, FORBIDDEN; INVALID_ARGUMENT for a pane of another machine, which can be read and not followed */
+const screenAt = (call: ToolCall, uri: string): Screen => call.pane(placeOf(uri));
+
+/** @throws AppError NOT_FOUND */
+function placeOf(uri: string): { readonly server: string; readonly pane: string } {
   const [, server, pane] = URI.exec(uri) ?? [];
   if (server === undefined || pane === undefined)
     throw new AppError("NOT_FOUND", "unknown resource: list the resources, or give tmuxwire://SERVER/pane/NUMBER");
-  return call.pane({ server: nameIn(server), pane: `%${pane}` });
+  return { server: nameIn(server), pane: `%${pane}` };
 }
 
 function nameIn(text: string): string {
@@ -73,8 +76,7 @@ export function registerScreens(server: McpServer, parts: Parts): void {
   server.registerResource("screen", template, about, async (uri) => {
     try {
       const call = new ToolCall(parts);
-      const { name, pane } = screenAt(call, String(uri));
-      const { lines } = await call.onPane<NativeCapture>("capture", { server: name, pane: pane.id }, {});
+      const { lines } = await call.onPane<NativeCapture>("capture", placeOf(String(uri)), {});
       const { text } = newest(visible(shown(lines)), DEFAULT_TEXT_BYTES);
       return { contents: [{ uri: String(uri), mimeType: "text/plain", text: framed(text) }] };
     } catch (error) {

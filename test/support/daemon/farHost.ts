@@ -6,7 +6,7 @@ import type { Link } from "../../../adapters/remote/remoteHost.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { NativeAppOptions } from "../../../adapters/native/nativeApp.ts";
-import { type NativeFixture, nativeFixture, stubServer } from "./nativeServer.ts";
+import { type NativeFixture, nativeFixture, noAgents, stubServer } from "./nativeServer.ts";
 
 /** One machine, `build`, that is not there; none else is, either. */
 export function deadHosts(): RemoteHosts {
@@ -43,7 +43,7 @@ export async function nearFixture(farPort: number, options: Partial<NativeAppOpt
     save: (hosts) => saved.push(hosts),
     clock: systemClock,
   });
-  const near = await nativeFixture(own, { remote, ...options });
+  const near = await nativeFixture(own, { remote, agents: noAgents, ...options });
   return {
     ...near,
     link,

@@ -68,6 +68,13 @@ async function directFixture(
   };
 }
 
+/** For a daemon that has no agents of its own. */
+export const noAgents = {
+  agents: () => [],
+  running: () => undefined,
+  refresh: async () => undefined,
+} as unknown as AgentDirectory;
+
 /** What is on the server is there; who may ask, and for how long a reader may stall, is of the daemon that is asked. */
 async function throughHost(
   server: TmuxServer,
@@ -81,14 +88,8 @@ async function throughHost(
   const host = { name: "far", destination: "far.example" };
   const remote = new RemoteHosts({ servers, hosts: [host], link: () => link, save: () => undefined, clock });
   const waits = new WaitManager({ clock });
-  // It has none of its own.
-  const agents = {
-    agents: () => [],
-    running: () => undefined,
-    refresh: async () => undefined,
-  } as unknown as AgentDirectory;
   const guarded = { token, hosts, origins, peers, mounts, streamBounds, version };
-  const native = createNativeApp({ ...guarded, servers, waits, clock, log, remote, agents });
+  const native = createNativeApp({ ...guarded, servers, waits, clock, log, remote, agents: noAgents });
   const { fetch } = native.app;
   const listener = await listen({ fetch, host: "127.0.0.1", port, websocket: native.websocket, clock: systemClock });
   return {
