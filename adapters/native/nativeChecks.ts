@@ -1,10 +1,16 @@
 /** The doctor's checks of what the native API needs to start. */
 import { existsSync } from "node:fs";
+import { homedir } from "node:os";
 import { dirname } from "node:path";
 import { readToken } from "../../daemon/ops/tokenFile.ts";
 import { prepareSocketPath } from "../../daemon/servers/socketPath.ts";
 import { urlHost } from "../kit/peers/addresses.ts";
-import { type Check, type CheckInputs, type Finding, ok } from "../serving/findings.ts";
+import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
+import type { NativeCheckedHost } from "../../protocol/api/nativeHosts.ts";
+import { HttpCaller } from "../client/clientHttp.ts";
+import { type HostRecord, readHosts } from "../remote/hostBook.ts";
+import { unixFetch } from "../serving/unixFetch.ts";
+import { type Check, type CheckInputs, type Finding, ok, warn } from "../serving/findings.ts";
 import { isHealth, portCheck } from "../serving/listenerChecks.ts";
 import { isListening } from "../serving/socketProbe.ts";
 import { guestCheck, ownTmuxChecks } from "../serving/tmuxChecks.ts";
@@ -24,7 +30,38 @@ export const nativeChecks = (config: NativeConfig, { daemon, env }: CheckInputs)
     isOurs: isHealth,
   }),
   { name: "token", probe: () => tokenCheck(config.tokenPath) },
+  ...hostChecks(config, env),
 ];
+
+/** One for each machine that is served; the running daemon has the connection. */
+function hostChecks(config: NativeConfig, env: CheckInputs["env"]): readonly Check[] {
+  let hosts: readonly HostRecord[];
+  try {
+    hosts = readHosts(runtimePaths(env, homedir()).hostsPath);
+  } catch (error) {
+    return [{ name: "hosts", probe: () => Promise.reject(error) }];
+  }
+  return hosts.map(({ name }) => ({ name: `host ${name}`, probe: () => hostCheck(config, name) }));
+}
+
+async function hostCheck({ socketPath, tokenPath }: NativeConfig, name: string): Promise<Finding> {
+  const check = `host ${name}`;
+  if (!existsSync(socketPath) || !(await isListening(socketPath))) {
+    return ok(check, "not checked: no daemon runs that would be connected to it");
+  }
+  const token = await readToken(tokenPath);
+  const caller = new HttpCaller({ url: "http://localhost", token, fetch: unixFetch(socketPath) });
+  // As it is: another login might be one too many.
+  const { hosts } = await caller.perform<{ readonly hosts: readonly NativeCheckedHost[] }>("listHosts", {});
+  const host = hosts.find((one) => one.name === name);
+  if (host === undefined) return ok(check, "not checked: the daemon that runs does not serve it");
+  if (host.state === "connected") return ok(check, `connected, tmuxwire ${host.version}, tmux ${host.tmuxVersion}`);
+  return warn(
+    check,
+    `${host.state} since ${new Date(host.sinceUnixMs).toISOString()}`,
+    host.why ?? "run `tmuxwire hosts`",
+  );
+}
 
 async function unixSocketCheck(path: string): Promise<Finding> {
   if (!existsSync(dirname(path))) return ok("unix socket", `${path} will be created`);

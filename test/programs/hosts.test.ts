@@ -57,13 +57,19 @@ test("what is wrong with a host is said with what to do, and mended by the next 
   expect(add.stdout).toMatch(/^build: auth_needed, since \S+, /);
   const used: Finished = await here.run(["ls", "--server", "main@build"]);
   expect([used.code, used.stderr]).toEqual([69, expect.stringMatching(/^tmuxwire: .*build/)]);
-  // The other server is none the worse.
+  // The other server is none the worse, and a list says what it lacks.
   expect((await here.run(["ls"])).code).toBe(0);
+  const servers = await here.run(["servers"]);
+  expect([servers.code, servers.stdout]).toEqual([0, expect.stringMatching(/^SERVER.*\nmain .*\n$/)]);
+  expect(servers.stderr).toContain("without what is on build, which did not respond");
+  const doctor = await here.run(["doctor"]);
+  expect(doctor.stdout).toMatch(/host build.*auth_needed since .*\n.*log in once with `tmuxwire hosts login build`/);
   expect(await run(here, "hosts")).toMatch(/^build: auth_needed, since /);
   const tries = host.log().match(/Connection closed by authenticating user/g);
   expect(tries).toHaveLength(1);
   renameSync(`${key}.away`, key);
   expect(await run(here, "hosts", "show", "build")).toMatch(/^build: connected, /);
+  expect((await here.run(["doctor"])).stdout).toMatch(/host build.*connected, tmuxwire \S+, tmux /);
 });
 
 test("a new daemon connects to the hosts of the one before", async () => {

@@ -86,6 +86,7 @@ export function operationCommand<Output extends object>(command: OperationComman
       });
       if (call.options.flag("json")) await io.out(`${JSON.stringify(output)}\n`);
       else await command.show?.(call, output);
+      sayUnreachable(call, output);
       return command.exitCode?.(output) ?? 0;
     },
   };
@@ -99,6 +100,13 @@ export function memberOptions(
 ): ReadonlyMap<string, OptionSpec> {
   const members = schemaMembers(OPERATIONS[operation].input);
   return new Map(names.map((name) => [name, { ...optionOf(name, members.get(name)), ...tweak[name] }]));
+}
+
+/** A list says which machines it lacks; whoever reads JSON finds them there, too. */
+function sayUnreachable({ io }: CommandCall, output: object): void {
+  const { unreachable = [] } = output as { readonly unreachable?: readonly string[] };
+  if (unreachable.length > 0)
+    io.err(`tmuxwire: without what is on ${unreachable.join(", ")}, which did not respond; run \`tmuxwire hosts\`\n`);
 }
 
 const isName = ({ scope }: Operation, word: string): boolean =>
