@@ -213,7 +213,17 @@ export class PaneClassifier {
     const seen = readScreen(this.#profile, screen);
     // What a script prints may end like a prompt, and it may `exec` an agent at any moment: it is asked for again.
     const isScripts = this.#profile.kind === "shell" && this.#isShellReading === false;
-    const reading: ScreenReading = isScripts && seen.state === "idle" ? { state: "none" } : seen;
+    // A dialog of somebody who may be known by now: it is told once that has been asked.
+    const isNobodys =
+      !start.asksWho &&
+      this.#profile.kind === "generic" &&
+      seen.state === "asking" &&
+      this.#evidence.reading?.state !== "asking";
+    if (isNobodys) {
+      this.#isForegroundStale = true;
+      this.#wantsProbe = true;
+    }
+    const reading: ScreenReading = isNobodys || (isScripts && seen.state === "idle") ? { state: "none" } : seen;
     const beforeCursor = isScripts ? "" : screen.beforeCursor;
     if (isScripts) this.#isForegroundStale = true;
     else if (who === undefined) this.#doubtForeground(reading);

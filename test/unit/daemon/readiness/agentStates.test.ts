@@ -27,6 +27,15 @@ describe("an agent", () => {
     expect(scene.tmux.captures).toBe(captures);
   });
 
+  test("that nobody knew when its dialog came is asked for before the dialog is told", async () => {
+    scene = await new Scene().watch("node", ["starting"]);
+    scene.print("x", ["Claude Code v2.1.330", ...dialog("Bash command")]);
+    await scene.pass(100);
+    expect(scene.state).toBe("asking by screen");
+    const asked = scene.told.filter(({ state }) => state === "asking");
+    expect(asked.map(({ profile }) => profile)).toEqual(["claude"]);
+  });
+
   test("with the title that means idle or asking is neither before the frame that belongs to it", async () => {
     await claude();
     scene.print(title("⠂ project"), WORKING);
