@@ -85,8 +85,10 @@ export function operationCommand<Output extends object>(command: OperationComman
         idempotencyKey: command.idempotencyKey?.(call),
       });
       if (call.options.flag("json")) await io.out(`${JSON.stringify(output)}\n`);
-      else await command.show?.(call, output);
-      sayUnreachable(call, output);
+      else {
+        await command.show?.(call, output);
+        sayUnreachable(call, output);
+      }
       return command.exitCode?.(output) ?? 0;
     },
   };
@@ -102,7 +104,7 @@ export function memberOptions(
   return new Map(names.map((name) => [name, { ...optionOf(name, members.get(name)), ...tweak[name] }]));
 }
 
-/** A list says which machines it lacks; whoever reads JSON finds them there, too. */
+/** A list says which machines it lacks; in JSON it has them. */
 function sayUnreachable({ io }: CommandCall, output: object): void {
   const { unreachable = [] } = output as { readonly unreachable?: readonly string[] };
   if (unreachable.length > 0)

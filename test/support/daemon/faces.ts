@@ -126,7 +126,7 @@ export const FACES: Readonly<Record<string, Face>> = {
         (output) => ({ output }),
         (error: unknown) => failed(error as TmuxwireError),
       ),
-  "another host over HTTP": async (scene, name, each) => throughHost(scene, name, each, FACES["HTTP"]!),
+  // HTTP through one: the project `host`.
   "another host over a WebSocket": async (scene, name, each) => throughHost(scene, name, each, FACES["WebSocket"]!),
   "command line": async ({ api }, _name, { command }) => {
     const home = mkdtempSync(join(tmpdir(), "tw-face-"));
