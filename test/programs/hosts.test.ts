@@ -102,7 +102,7 @@ test("a person logs in once, in a terminal; the connection is used until the hos
   ]);
   const words = Object.entries(here.env).map(([name, value]) => `${name}=${value}`);
   await run(here, "new", "terminal", "--", "env", ...words, process.execPath, builtCli(), "hosts", "login", "build");
-  await run(here, "wait", "terminal", "--text", "Enter passphrase", "--on", "screen");
+  await run(here, "wait", "terminal", "--text", "Enter passphrase", "--from", "tail:50");
   await run(here, "send", "terminal", "open sesame", "--enter");
   await eventually(async () => (await run(here, "hosts")).startsWith("build: connected, "), 50);
   expect(await run(here, "sessions", "--server", "main@build")).toContain("SESSION");
