@@ -103,7 +103,7 @@ describe.each(["owned", "guest"] as const)("on a server that is %s", (kind) => {
     expect(nativeAgent(agent)).toMatchObject({ version: "2.1.340", state: "ready", why: "its screen says so" });
     // It reads: what was typed before would have been noted.
     await server.input(agent.pane, [text("!")]);
-    await eventually(() => existsSync(read));
+    await eventually(() => existsSync(read) && readFileSync(read, "utf8") !== "");
     expect(readFileSync(read, "utf8")).toBe("!");
   });
 
