@@ -41,18 +41,23 @@ function hostChecks(config: NativeConfig, env: CheckInputs["env"]): readonly Che
   } catch (error) {
     return [{ name: "hosts", probe: () => Promise.reject(error) }];
   }
-  return hosts.map(({ name }) => ({ name: `host ${name}`, probe: () => hostCheck(config, name) }));
+  let listed: ReturnType<typeof listHosts> | undefined;
+  return hosts.map(({ name }) => ({
+    name: `host ${name}`,
+    probe: async () => hostFinding(`host ${name}`, name, await (listed ??= listHosts(config))),
+  }));
 }
 
-async function hostCheck({ socketPath, tokenPath }: NativeConfig, name: string): Promise<Finding> {
-  const check = `host ${name}`;
-  if (!existsSync(socketPath) || !(await isListening(socketPath))) {
-    return ok(check, "not checked: no daemon runs that would be connected to it");
-  }
+/** As they are: another login might be one too many. Undefined: no daemon runs. */
+async function listHosts({ socketPath, tokenPath }: NativeConfig): Promise<readonly NativeCheckedHost[] | undefined> {
+  if (!existsSync(socketPath) || !(await isListening(socketPath))) return undefined;
   const token = await readToken(tokenPath);
   const caller = new HttpCaller({ url: "http://localhost", token, fetch: unixFetch(socketPath) });
-  // As it is: another login might be one too many.
-  const { hosts } = await caller.perform<{ readonly hosts: readonly NativeCheckedHost[] }>("listHosts", {});
+  return (await caller.perform<{ readonly hosts: readonly NativeCheckedHost[] }>("listHosts", {})).hosts;
+}
+
+function hostFinding(check: string, name: string, hosts: readonly NativeCheckedHost[] | undefined): Finding {
+  if (hosts === undefined) return ok(check, "not checked: no daemon runs that would be connected to it");
   const host = hosts.find((one) => one.name === name);
   if (host === undefined) return ok(check, "not checked: the daemon that runs does not serve it");
   if (host.state === "connected") return ok(check, `connected, tmuxwire ${host.version}, tmux ${host.tmuxVersion}`);

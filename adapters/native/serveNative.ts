@@ -102,7 +102,8 @@ function openHosts({ socketPath }: NativeConfig, { env, servers, log, open }: St
     clock: systemClock,
   });
   hosts.connect();
-  open.rest.push(() => hosts.close());
+  // Requests that wait for a host are settled by it, as those that wait for tmux are.
+  open.servers.push(() => hosts.close());
   return hosts;
 }
 

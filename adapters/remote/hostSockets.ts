@@ -29,7 +29,7 @@ interface ClientSide {
   fail(id: number, error: AppError): void;
 }
 
-/** What waits until a connection is open. */
+/** What waits until a connection is open, or the host takes it. */
 const MAX_WAITING_CHARS = 4_194_304;
 
 export class HostSockets {
@@ -176,8 +176,14 @@ class HostSocket {
         this.#waitingChars = 0;
       });
       socket.on("message", (data: Buffer, isBinary: boolean) => {
-        if (isBinary) this.#frame(data);
-        else this.#message(JSON.parse(data.toString()) as StreamMessage);
+        try {
+          if (isBinary) this.#frame(data);
+          else this.#message(JSON.parse(data.toString()) as StreamMessage);
+        } catch {
+          // No message of this protocol.
+          socket.terminate();
+          return;
+        }
         if (this.#client.room() <= 0) socket.pause();
       });
       // `close` follows.
@@ -206,15 +212,15 @@ class HostSocket {
 
   #post(request: StreamRequest): void {
     const text = JSON.stringify(request);
+    if (this.#waitingChars + (this.#socket?.bufferedAmount ?? 0) + text.length > MAX_WAITING_CHARS) {
+      throw new AppError(
+        "RESOURCE_LIMIT",
+        `host ${JSON.stringify(this.#host.name)} takes nothing at the moment; wait for its responses`,
+      );
+    }
     if (this.#socket?.readyState === WebSocket.OPEN) {
       this.#socket.send(text);
       return;
-    }
-    if (this.#waitingChars + text.length > MAX_WAITING_CHARS) {
-      throw new AppError(
-        "RESOURCE_LIMIT",
-        `host ${JSON.stringify(this.#host.name)} is still being connected; wait for its responses`,
-      );
     }
     this.#waitingChars += text.length;
     this.#waiting.push(text);
@@ -231,6 +237,7 @@ class HostSocket {
     if (message.type === "server-event") {
       const server = nameOn(this.#host.name, message.server);
       const event = renamedEvent(message.event, this.#host.name) as typeof message.event;
+      if (event.type === "closed") this.#events.delete(message.server);
       this.#client.send({ ...message, server, event });
       return;
     }

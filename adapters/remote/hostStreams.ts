@@ -5,6 +5,7 @@
 import type { Context } from "hono";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { agentSchema } from "../../protocol/api/nativeAgents.ts";
+import { toAppError } from "../../protocol/errors.ts";
 import type { SseEvent } from "../../protocol/text/sse.ts";
 import { SseFollower, SseLoss } from "../client/sseFollower.ts";
 import { retryDelayMs } from "../client/clientEvents.ts";
@@ -115,8 +116,7 @@ async function relay(follower: SseFollower<SseEvent>, write: (event: SseEvent) =
     }
   } catch (error) {
     // It was refused when it was asked for again: the pane or the server is gone.
-    const { code, message } =
-      error instanceof TmuxwireError ? error : new TmuxwireError("INTERNAL_ERROR", String(error));
+    const { code, message } = toAppError(asAppError(error));
     await write({ event: "closed", data: JSON.stringify({ type: "closed", code, message }), id: "" });
   }
 }

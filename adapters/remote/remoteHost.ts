@@ -1,6 +1,6 @@
 /** One other machine: requests to its daemon over the link. */
 import type { Clock } from "../../daemon/time/clock.ts";
-import { sleep } from "../../daemon/time/within.ts";
+import { sleep, within } from "../../daemon/time/within.ts";
 import type { NativeCheckedHost, NativeHost } from "../../protocol/api/nativeHosts.ts";
 import {
   OPERATION_ROUTES,
@@ -30,6 +30,7 @@ const ASKED_WITHIN_MS = 1_000;
 const PROBED_WITHIN_MS = 5_000;
 /** How long a call that may be repeated is, after its connection was lost. */
 const REPEAT_WITHIN_MS = 60_000;
+const REPEAT_AFTER_MS = 250;
 
 export class RemoteHost {
   readonly record: HostRecord;
@@ -37,8 +38,9 @@ export class RemoteHost {
   readonly #clock: Clock;
   #http: { readonly socketPath: string; readonly token: string | undefined; readonly caller: HttpCaller } | undefined;
   #probing: Promise<void> | undefined;
-  /** It owes a response since it was last asked with the others. */
+  /** It still owes a response that was not waited for. */
   #isLate = false;
+  #isForgotten = false;
 
   constructor(record: HostRecord, link: Link, clock: Clock) {
     this.record = record;
@@ -56,6 +58,7 @@ export class RemoteHost {
 
   /** Waits for a connection that is being made. @throws AppError DAEMON_UNREACHABLE with `details.state`: nothing was sent */
   async http(signal?: AbortSignal): Promise<HttpCaller> {
+    if (this.#isForgotten) throw new AppError("NOT_FOUND", `host ${JSON.stringify(this.name)} was removed`);
     const socketPath = await this.link.socketPath(signal);
     const { token } = this.link;
     if (this.#http?.socketPath !== socketPath || this.#http.token !== token) {
@@ -63,6 +66,12 @@ export class RemoteHost {
       this.#http = { socketPath, token, caller };
     }
     return this.#http.caller;
+  }
+
+  /** It is served no longer: streams of it end. */
+  async forget(): Promise<void> {
+    this.#isForgotten = true;
+    await this.link.forget();
   }
 
   /**
@@ -89,36 +98,42 @@ export class RemoteHost {
     const idempotencyKey = idempotent ? (call.idempotencyKey ?? crypto.randomUUID()) : undefined;
     let untilMs: number | undefined;
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- the next try follows the one before
-      const http = await this.http(call.signal);
       try {
+        // oxlint-disable-next-line no-await-in-loop -- the next try follows the one before
+        const http = await this.http(call.signal);
         // oxlint-disable-next-line no-await-in-loop
         const sent = await this.#send(http, name, names, input, { ...call, idempotencyKey });
         return withNames(output, sent, (each) => nameOn(this.name, each)) as object;
       } catch (error) {
         call.signal?.throwIfAborted();
         const isLost = error instanceof TmuxwireError && error.code === "DAEMON_UNREACHABLE";
-        if (!isLost) throw asAppError(error);
-        const probed = this.probe();
-        const nowMs = this.#clock.nowMs();
-        untilMs ??= nowMs + REPEAT_WITHIN_MS;
-        if (!mayRepeat(name) || nowMs >= untilMs) throw this.lost(isReading(name) ? undefined : "indeterminate");
+        // What the daemon there says, or the reason why nothing was sent.
+        if (!isLost && (untilMs === undefined || error instanceof TmuxwireError)) throw asAppError(error);
+        const clock = this.#clock;
+        untilMs ??= clock.nowMs() + REPEAT_WITHIN_MS;
+        const probed = isLost ? this.probe() : undefined;
+        if (this.#isForgotten || !mayRepeat(name) || clock.nowMs() >= untilMs)
+          throw this.lost(isReading(name) ? undefined : "indeterminate");
         // oxlint-disable-next-line no-await-in-loop
         await probed;
+        // oxlint-disable-next-line no-await-in-loop
+        await sleep(clock, REPEAT_AFTER_MS, call.signal);
       }
     }
   }
 
-  /** Undefined if it does not respond in time, or is not connected. */
+  /** Undefined if it does not respond in time, or is not connected. One that is late is not waited for until it responds. */
   async ask(name: OperationName, input: unknown): Promise<object | undefined> {
     if (this.link.state.kind !== "connected") return undefined;
-    const asked = this.perform(name, {}, input, {})
-      .catch(() => undefined)
-      .finally(() => (this.#isLate = false));
+    const asked = this.perform(name, {}, input, {}).catch(() => undefined);
     const waitMs = this.#isLate ? 0 : ASKED_WITHIN_MS;
+    const answer = await within<object | "late" | undefined>(this.#clock, waitMs, "late", (resolve) => {
+      void asked.then(resolve);
+    });
+    if (answer !== "late") return answer;
     this.#isLate = true;
-    const late = sleep(this.#clock, waitMs).then(() => undefined);
-    return Promise.race([asked, late]);
+    void asked.then(() => (this.#isLate = false));
+    return undefined;
   }
 
   /** As it is now. */

@@ -35,6 +35,8 @@ interface Theirs {
 }
 
 const CONNECT_EVERY_MS = 100;
+/** One whose connection comes and goes does not have the others tried each time. */
+const CONNECT_ALL_EVERY_MS = 10_000;
 
 /** Lists of what all machines have, and the member that holds it. */
 const LISTS: Readonly<Partial<Record<OperationName, string>>> = {
@@ -49,6 +51,8 @@ export class RemoteHosts implements Hosts {
   readonly #options: RemoteHostsOptions;
   readonly #hosts = new Map<string, RemoteHost>();
   #connecting: Timer | undefined;
+  /** When all of them were last tried. */
+  #connectedMs = -Infinity;
   #isClosed = false;
 
   constructor(options: RemoteHostsOptions) {
@@ -58,8 +62,10 @@ export class RemoteHosts implements Hosts {
 
   /** Connects to those that are not, one after the other: each connection is a login. */
   connect(): void {
-    if (this.#connecting !== undefined || this.#isClosed) return;
     const { clock } = this.#options;
+    const nowMs = clock.nowMs();
+    if (this.#connecting !== undefined || this.#isClosed || nowMs - this.#connectedMs < CONNECT_ALL_EVERY_MS) return;
+    this.#connectedMs = nowMs;
     const next = (left: readonly RemoteHost[]): void => {
       const [host, ...others] = left.filter(
         ({ link }) => link.state.kind === "idle" || link.state.kind === "unreachable",
@@ -79,10 +85,11 @@ export class RemoteHosts implements Hosts {
   find(given: OperationNames, operation?: OperationName, wanted?: unknown): Theirs | undefined {
     const found = new Set<RemoteHost>();
     const names = this.#stripped(given, found);
-    const input =
-      operation === undefined
-        ? wanted
-        : withNames(OPERATIONS[operation].input, wanted, (each) => this.#strip(each, found));
+    // Other operations have their names in the path.
+    const hasNames = operation !== undefined && OPERATIONS[operation].scope === "daemon";
+    const input = hasNames
+      ? withNames(OPERATIONS[operation].input, wanted, (each) => this.#strip(each, found))
+      : wanted;
     const [host, other] = found;
     if (host === undefined) return undefined;
     if (other === undefined) return { host, names, input };
@@ -148,7 +155,7 @@ export class RemoteHosts implements Hosts {
     const host = this.#host(name);
     this.#options.save(this.#records().filter((record) => record.name !== name));
     this.#hosts.delete(name);
-    await host.link.forget();
+    await host.forget();
   }
 
   /** Ends every connection. */

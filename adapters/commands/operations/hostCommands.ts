@@ -76,7 +76,10 @@ export const hostsCommand: CommandSpec = {
     const names = action === "list" || action === "add" ? {} : { host: name };
     const client = await connect(call);
     if (action === "login") {
-      const ended = await login(call, await client.perform("showHost", names, {}, { signal: io.signal }));
+      // As it is: another login might be one too many.
+      const { hosts: known } = await client.perform<{ readonly hosts: readonly NativeCheckedHost[] }>("listHosts");
+      const host = known.find((one) => one.name === name);
+      const ended = host === undefined || host.state === "connected" ? 0 : await login(call, host);
       if (ended !== 0) return ended;
     }
     const output = await client.perform<object>(OPERATION[action], names, input, { signal: io.signal });
@@ -84,7 +87,7 @@ export const hostsCommand: CommandSpec = {
     if (options.flag("json")) await io.out(`${JSON.stringify(output)}\n`);
     else if (action !== "rm") await io.out(hosts.map((host) => `${line(host)}\n`).join(""));
     const isUsable = action === "list" || action === "rm" || hosts.every(({ state }) => state === "connected");
-    return isUsable ? 0 : ERROR_SURFACES.CONNECTION_LOST.exitCode;
+    return isUsable ? 0 : ERROR_SURFACES.DAEMON_UNREACHABLE.exitCode;
   },
 };
 
@@ -94,7 +97,6 @@ async function login(call: CommandCall, host: NativeCheckedHost): Promise<number
   if (url !== undefined) {
     throw new AppError("INVALID_ARGUMENT", "login works only with a daemon on this machine: leave --url out");
   }
-  if (host.state === "connected") return 0;
   const { destination, sshConfig, name } = host;
   const { loginPath } = hostPlaces(socketPath, name);
   prepareSocketPath(loginPath);
