@@ -121,7 +121,7 @@ export async function drift(
   socket: PrivateSocket,
   seed: number,
   count: number,
-  withinMs = 5_000,
+  withinMs = 60_000,
 ): Promise<number> {
   const random = randomFrom(seed);
   const operations: string[] = [];
