@@ -79,3 +79,5 @@ export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   return new AppError("INTERNAL_ERROR", error instanceof Error ? error.message : String(error), { cause: error });
 }
+
+export const invalidArgument = (message: string): AppError => new AppError("INVALID_ARGUMENT", message);

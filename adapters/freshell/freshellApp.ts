@@ -3,37 +3,39 @@
  * owned tmux server; terminals of an earlier start are restored before it listens.
  */
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { Hono } from "hono";
 import type { WebSocket } from "ws";
 import { spawnsTotal } from "../../daemon/host/spawnCount.ts";
-import type { Log } from "../../daemon/ops/log.ts";
-import { Once, OnceMemory } from "../../daemon/ops/once.ts";
-import { Metrics } from "../../daemon/ops/metrics.ts";
-import { type AgentStreams, loadStreams } from "../agents/agentStream.ts";
 import { agentEnvironment } from "../../daemon/ops/environment.ts";
-import { collectWaits, type WaitCounts } from "../operations/waitFamilies.ts";
-import { SessionBook } from "./sessions/sessionBook.ts";
-import { Feeds } from "../../daemon/panes/feeds.ts";
+import type { Log } from "../../daemon/ops/log.ts";
+import { Metrics } from "../../daemon/ops/metrics.ts";
+import { Once } from "../../daemon/ops/once.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import { CLOSE_CODES, FRESHELL_MAX_MESSAGE_BYTES } from "../../protocol/api/freshell/freshellWire.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { invalidArgument } from "../../protocol/errors.ts";
+import { loadStreams } from "../agents/agentStream.ts";
 import { createGuard, type GuardEnv, type RouteHandler } from "../kit/guard/requestGuard.ts";
 import { serveRoutes } from "../kit/guard/routes.ts";
 import { createWebSocketServer, upgradeSocket, type WebSocketRoutes } from "../kit/streams/websocket.ts";
+import { collectWaits } from "../operations/waitFamilies.ts";
 import type { FreshellConfig } from "./freshellConfig.ts";
-import type { FreshellContext } from "./freshellContext.ts";
-import { CREATES_KEPT_MS, MAX_CREATES_KEPT } from "./freshellLimits.ts";
 import { faultHandler, forbidden } from "./freshellRequests.ts";
 import { freshellRoutes } from "./freshellRoutes.ts";
 import { newId } from "./newId.ts";
-import { LayoutPlane } from "./relay/layoutPlane.ts";
-import { FreshellSocket } from "./socket/freshellSocket.ts";
+import { AuditLog } from "./relay/auditLog.ts";
+import { DeviceFolder } from "./relay/deviceFolder.ts";
+import { LayoutRelay } from "./relay/layoutRelay.ts";
+import { Presence } from "./relay/presence.ts";
+import { RemoteControl } from "./relay/remoteControl.ts";
+import { ResultFile } from "./relay/resultFile.ts";
+import { SessionRegistry } from "./sessions/sessionRegistry.ts";
+import { FreshellSocket, repeatedCreates, type SocketParts } from "./socket/freshellSocket.ts";
 import { FrameShare } from "./socket/outputFrames.ts";
-import { TerminalBook } from "./terminals/terminalBook.ts";
 import { agentPath, directoryOf, type ProgramInputs } from "./terminals/terminalPrograms.ts";
-import { terminalServer } from "./terminals/terminalServer.ts";
+import { TerminalRegistry } from "./terminals/terminalRegistry.ts";
 import { Credentials, type SessionStore, tokenOf } from "./tokens/credentials.ts";
 
 export interface FreshellAppOptions {
@@ -61,7 +63,7 @@ export interface FreshellApp {
   readonly app: Hono<GuardEnv>;
   /** For `ListenOptions.websocket`. */
   readonly websocket: WebSocketRoutes;
-  readonly book: TerminalBook;
+  readonly terminals: TerminalRegistry;
   /** Disconnects every client; call it before the listener's `close`. Safe to call twice. */
   readonly end: () => void;
   /** Writes what is kept on disk and releases the terminals; call it after the listener's `close`. */
@@ -70,15 +72,60 @@ export interface FreshellApp {
 
 /** @throws AppError CONNECTION_LOST */
 export async function createFreshellApp(options: FreshellAppOptions): Promise<FreshellApp> {
-  const { config, clock, log } = options;
-  const context = contextOf(options, await loadStreams(options.programs.agents));
-  await context.book.restore();
+  const { server, config, clock, nowUnixMs, log, programs, homeDir, url } = options;
+  const { homePath, maxTerminals } = config;
+  const terminals = new TerminalRegistry({ server, clock, nowUnixMs, log, programs, homeDir, maxTerminals, url });
+  const sessions = new SessionRegistry({
+    clock,
+    nowUnixMs,
+    newId,
+    epoch: randomUUID(),
+    log,
+    streams: await loadStreams(programs.agents),
+    prepare: async (name, cwd) => ({
+      file: await agentPath(name, programs),
+      cwd: await directoryOf(cwd, homeDir),
+      env: { ...environmentOf(programs), FRESHELL_URL: url() },
+    }),
+  });
+  const waits = options.waits.share(config.waits, config.disableRegex);
+  const folder = new DeviceFolder({ path: join(homePath, "devices"), clock, log });
+  const presence = new Presence({ folder, nowUnixMs });
+  const remoteControl = new RemoteControl(join(homePath, "remote-control.json"), log);
+  const audit = new AuditLog({ folder: join(homePath, "audit"), nowUnixMs, clock, log });
+  const results = new ResultFile({ path: config.resultsPath, nowUnixMs, clock, log });
+  const parts: SocketParts = {
+    terminals,
+    sessions,
+    waits,
+    presence,
+    relay: new LayoutRelay({
+      presence,
+      remoteControl,
+      results: new Once({ store: results }),
+      audit,
+      parts: { terminals, sessions, waits },
+    }),
+    frames: new FrameShare(server.status().tmuxVersion),
+    credentials: new Credentials({
+      token: config.token,
+      ttlSec: config.deviceTokenTtlSec,
+      nowUnixMs,
+      clock,
+      store: options.sessions,
+      remoteTargets: (deviceId) => remoteControl.targetsOf(deviceId, presence.all()),
+    }),
+    creates: repeatedCreates(clock),
+    config,
+    instanceId: randomUUID(),
+    clock,
+    nowUnixMs,
+    log,
+  };
+  await terminals.restore();
   const sockets = new Set<FreshellSocket>();
-  const metrics = new Metrics();
-  collectFreshell(metrics, context, options.waits, () => sockets.size);
-  const socket = socketRoute(context, sockets);
-  const { homeDir, pageDirectory } = options;
-  const routes = freshellRoutes(context, { renderMetrics: () => metrics.render(), socket, homeDir, pageDirectory });
+  const metrics = metricsOf(options, parts, sockets);
+  const routes = freshellRoutes(options, parts, socketRoute(parts, sockets), () => metrics.render());
   const app = new Hono<GuardEnv>();
   app.onError(faultHandler(log, app));
   const guard = createGuard({
@@ -87,7 +134,7 @@ export async function createFreshellApp(options: FreshellAppOptions): Promise<Fr
     origins: options.origins,
     missingOrigin: "allow",
     token: undefined,
-    proves: (request) => context.credentials.principalOf(tokenOf(request)) !== undefined,
+    proves: (request) => parts.credentials.principalOf(tokenOf(request)) !== undefined,
     onForbidden: forbidden,
     corsMethods: "GET,POST,DELETE,OPTIONS",
     clock,
@@ -99,96 +146,51 @@ export async function createFreshellApp(options: FreshellAppOptions): Promise<Fr
       paths: ["/ws"],
       protocol: undefined,
       maxMessageBytes: FRESHELL_MAX_MESSAGE_BYTES,
-      clock: context.clock,
+      clock,
     }),
-    book: context.book,
+    terminals,
     end: () => {
       for (const each of sockets) each.close(CLOSE_CODES.SERVER_SHUTDOWN, "Server shutting down");
     },
     close: async () => {
-      context.sessions.close();
-      await context.layout.close();
-      await context.book.close();
+      sessions.close();
+      await folder.settle();
+      audit.close();
+      results.close();
+      await terminals.close();
     },
   };
 }
 
-function contextOf(options: FreshellAppOptions, streams: AgentStreams): FreshellContext {
-  const { server, config, clock, nowUnixMs, log, version, programs, homeDir, url } = options;
-  const { token, maxTerminals, deviceTokenTtlSec } = config;
-  const book = new TerminalBook({ server, clock, nowUnixMs, log, programs, homeDir, maxTerminals, url });
-  const onError = (error: unknown): void => log.error("freshell.subscriber.failed", { error });
-  const waits = options.waits.share(config.waits, config.disableRegex);
-  const marks = programs.agents.flatMap((agent) => agent.marks);
-  const sessions = new SessionBook({
-    clock,
-    nowUnixMs,
-    newId,
-    epoch: randomUUID(),
-    log,
-    streams,
-    findProgram: (name) => agentPath(name, programs),
-    findDirectory: (cwd) => directoryOf(cwd, homeDir),
-    environment: () => ({
-      ...agentEnvironment({ ...programs.env, ...programs.daemonEnv }, marks),
-      FRESHELL_URL: url(),
-    }),
-  });
-  const layout = new LayoutPlane({ config, book, server, sessions, waits, clock, nowUnixMs, log });
-  const creates = <Made>(): Once<Made> =>
-    new Once({
-      store: new OnceMemory({ maxEntries: MAX_CREATES_KEPT, keptMs: CREATES_KEPT_MS, nowMs: () => clock.nowMs() }),
-    });
-  const asPanes = terminalServer(server, (key) => book.findByKey(key));
-  return {
-    server,
-    book,
-    feeds: new Feeds({ server: asPanes, clock, onError }),
-    frames: new FrameShare(server.status().tmuxVersion),
-    waits,
-    sessions,
-    sessionCreates: creates(),
-    layout,
-    credentials: new Credentials({
-      token,
-      ttlSec: deviceTokenTtlSec,
-      nowUnixMs,
-      clock,
-      store: options.sessions,
-      remoteTargets: (deviceId) => layout.remoteTargets(deviceId),
-    }),
-    creates: creates(),
-    settings: config,
-    version,
-    instanceId: randomUUID(),
-    clock,
-    nowUnixMs,
-    log,
-  };
-}
+/** Of agents' programs. */
+const environmentOf = ({ env, daemonEnv, agents }: ProgramInputs): Record<string, string> =>
+  agentEnvironment(
+    { ...env, ...daemonEnv },
+    agents.flatMap((agent) => agent.marks),
+  );
 
-function socketRoute(context: FreshellContext, sockets: Set<FreshellSocket>): RouteHandler {
-  const onError = (error: unknown): void => context.log.error("freshell.socket.failed", { error });
+function socketRoute(parts: SocketParts, sockets: Set<FreshellSocket>): RouteHandler {
+  const onError = (error: unknown): void => parts.log.error("freshell.socket.failed", { error });
   const open = (socket: WebSocket) => {
-    const isFull = sockets.size >= context.settings.maxConnections;
-    const connection = new FreshellSocket({ context, isFull }, socket);
+    const connection = new FreshellSocket(parts, socket, sockets.size >= parts.config.maxConnections);
     sockets.add(connection);
     socket.once("close", () => sockets.delete(connection));
     return connection;
   };
   const upgrade = upgradeSocket(open, onError);
   const refuse = (): never => {
-    throw new AppError("INVALID_ARGUMENT", "this route is a WebSocket: send an upgrade request");
+    throw invalidArgument("this route is a WebSocket: send an upgrade request");
   };
   return async (c) => (await upgrade(c)) ?? refuse();
 }
 
-/**
- * What `/api/metrics` shows: the waits under the names of seed 002 §16.17, terminals, clients, tmux, processes started.
- * @param sockets number of WebSockets
- */
-function collectFreshell(metrics: Metrics, context: FreshellContext, waits: WaitCounts, sockets: () => number): void {
-  const { book, feeds, server, layout, sessions } = context;
+/** What `/api/metrics` shows: the waits under the names of seed 002 §16.17, terminals, clients, tmux, processes started. */
+function metricsOf(
+  { server, waits }: FreshellAppOptions,
+  { terminals, presence, relay, sessions }: SocketParts,
+  sockets: ReadonlySet<FreshellSocket>,
+): Metrics {
+  const metrics = new Metrics();
   collectWaits(metrics, waits);
   const single = (name: string, help: string, read: () => number): void =>
     metrics.collect(name, name.endsWith("_total") ? "counter" : "gauge", help, () => [{ value: read() }]);
@@ -201,30 +203,27 @@ function collectFreshell(metrics: Metrics, context: FreshellContext, waits: Wait
       ];
     });
   byStatus("freshell_terminals", "Terminals by whether their program runs.", () => {
-    const terminals = book.list();
-    return [terminals.length, terminals.filter(({ isRunning }) => isRunning).length];
+    const all = terminals.list();
+    return [all.length, all.filter(({ isRunning }) => isRunning).length];
   });
   byStatus("freshell_sessions", "Sessions of agents by whether their program runs.", () => [
     sessions.list().length,
     sessions.runningCount(),
   ]);
-  single("freshell_connections", "WebSockets open.", sockets);
+  single("freshell_connections", "WebSockets open.", () => sockets.size);
   single(
     "freshell_attachments",
     "Terminals that a client is attached to, once for each client.",
-    () => feeds.subscriberCount,
+    () => terminals.feeds.subscriberCount,
   );
-  single("freshell_devices_online", "Devices whose owner is online.", () => layout.presence.onlineCount());
+  single("freshell_devices_online", "Devices whose owner is online.", () => presence.onlineCount());
   metrics.collect("freshell_rpc_total", "counter", "Requests to owners by what came of them.", () => {
-    const counts = layout.relay.counts();
+    const counts = relay.counts();
     return (["ok", "error", "late"] as const).map((result) => ({ labels: { result }, value: counts[result] }));
   });
-  single(
-    "freshell_rpc_ignored_total",
-    "Acks and results that nobody had asked for.",
-    () => layout.relay.counts().ignored,
-  );
+  single("freshell_rpc_ignored_total", "Acks and results that nobody had asked for.", () => relay.counts().ignored);
   single("tmuxwire_output_bytes_total", "Pane output received from tmux.", () => server.counters().outputBytes);
   single("tmuxwire_pauses_total", "Times tmux paused a pane and dropped output.", () => server.counters().pauses);
   single("tmuxwire_spawns_total", "Processes that this one has started.", spawnsTotal);
+  return metrics;
 }

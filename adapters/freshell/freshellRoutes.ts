@@ -24,50 +24,55 @@ import {
   type TerminalResizeRequest,
   terminalResizeSchema,
 } from "../../protocol/api/freshell/freshellHttp.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { longResponse } from "../kit/streams/longResponse.ts";
 import type { GuardEnv, RouteHandler } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { lanAddresses } from "./freshellConfig.ts";
-import type { FreshellContext } from "./freshellContext.ts";
 import { endpoint, faultBody, GET, OK, ON_TMUX, POST } from "./freshellRequests.ts";
 import { fileRoutes, pageRoutes } from "./files/fileRoutes.ts";
+import { waitOn } from "./freshellWaits.ts";
 import { deviceRoutes } from "./relay/deviceRoutes.ts";
-import { sourceOf, waitFor } from "./freshellWaits.ts";
 import { sessionRoutes } from "./sessions/agentSessionRoutes.ts";
-import type { Terminal } from "./terminals/terminal.ts";
-import { captureOf, textParts, tokenParts, typeInto } from "./terminals/terminalUse.ts";
+import type { SocketParts } from "./socket/freshellSocket.ts";
+import { type Terminal, textParts, tokenParts } from "./terminals/terminal.ts";
+import type { TerminalRegistry } from "./terminals/terminalRegistry.ts";
 import { tokenOf } from "./tokens/credentials.ts";
 
-interface FreshellRouteParts {
-  readonly renderMetrics: () => string;
-  /** `/ws`. */
-  readonly socket: RouteHandler;
+const METRICS_TYPE = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
+
+interface FreshellRouteOptions {
+  readonly server: TmuxServer;
+  readonly version: string;
   readonly homeDir: string;
   /** Where the built page is. */
   readonly pageDirectory: string;
 }
 
-type Using<Part extends keyof FreshellContext> = Pick<FreshellContext, Part>;
-
-const METRICS_TYPE = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
-
-export function freshellRoutes(context: FreshellContext, parts: FreshellRouteParts): readonly Route[] {
+/** @param socket `/ws` */
+export function freshellRoutes(
+  options: FreshellRouteOptions,
+  parts: SocketParts,
+  socket: RouteHandler,
+  renderMetrics: () => string,
+): readonly Route[] {
   return [
-    ...common(context, parts),
-    ...terminals(context),
-    ...waits(context),
-    ...deviceSessions(context),
-    ...deviceRoutes(context),
-    ...fileRoutes(context.book, parts.homeDir),
-    ...pageRoutes(parts.pageDirectory),
-    ...sessionRoutes(context.sessions),
+    ...common(options, socket, renderMetrics),
+    ...terminalRoutes(parts.terminals),
+    ...waitRoutes(parts),
+    ...deviceSessions(parts),
+    ...deviceRoutes(parts),
+    ...fileRoutes(parts.terminals, options.homeDir),
+    ...pageRoutes(options.pageDirectory),
+    ...sessionRoutes(parts.sessions),
   ];
 }
 
 function common(
-  { server, version }: Using<"server" | "version">,
-  { renderMetrics, socket }: FreshellRouteParts,
+  { server, version }: FreshellRouteOptions,
+  socket: RouteHandler,
+  renderMetrics: () => string,
 ): readonly Route[] {
   return [
     {
@@ -109,15 +114,15 @@ function common(
 
 const ONE = "/api/terminals/:id";
 
-function terminals({ book, server }: Using<"book" | "server">): readonly Route[] {
-  const named = (c: Context<GuardEnv>): Terminal => book.require(c.req.param("id") ?? "");
+function terminalRoutes(terminals: TerminalRegistry): readonly Route[] {
+  const named = (c: Context<GuardEnv>): Terminal => terminals.require(c.req.param("id") ?? "");
   return [
     endpoint({
       ...GET,
       path: "/api/terminals",
       response: { 200: v.array(terminalEntrySchema) },
       errors: ["INVALID_ARGUMENT"],
-      handle: (c) => c.json(book.list().map((terminal) => terminal.entry())),
+      handle: (c) => c.json(terminals.list().map((terminal) => terminal.entry())),
     }),
     endpoint({
       ...POST,
@@ -125,7 +130,7 @@ function terminals({ book, server }: Using<"book" | "server">): readonly Route[]
       request: createTerminalSchema,
       response: { 201: terminalEntrySchema },
       errors: ON_TMUX,
-      handle: async (c, body) => c.json((await book.create(body)).entry(), 201),
+      handle: async (c, body) => c.json((await terminals.create(body)).entry(), 201),
     }),
     endpoint({
       ...GET,
@@ -141,10 +146,8 @@ function terminals({ book, server }: Using<"book" | "server">): readonly Route[]
       response: { 200: terminalInputResponseSchema },
       errors: ON_TMUX,
       handle: async (c, body) => {
-        const terminal = named(c);
-        const typed = "data" in body ? textParts(body.data) : tokenParts(body.keys, body.literal);
-        const response: TerminalInputResponse = { outputSeq: await typeInto(server, terminal, typed) };
-        return c.json(response);
+        const parts = "data" in body ? textParts(body.data) : tokenParts(body.keys, body.literal);
+        return c.json({ outputSeq: await named(c).type(parts) } satisfies TerminalInputResponse);
       },
     }),
     endpoint({
@@ -154,7 +157,7 @@ function terminals({ book, server }: Using<"book" | "server">): readonly Route[]
       response: { 200: terminalResizeSchema },
       errors: ON_TMUX,
       handle: async (c, { cols, rows }) => {
-        await book.resize(named(c), { cols, rows });
+        await named(c).resize({ cols, rows });
         return c.json({ cols, rows } satisfies TerminalResizeRequest);
       },
     }),
@@ -164,7 +167,7 @@ function terminals({ book, server }: Using<"book" | "server">): readonly Route[]
       request: terminalCaptureSchema,
       response: { 200: terminalCaptureResponseSchema },
       errors: [...ON_TMUX, "UNSUPPORTED_CAPTURE_MODE"],
-      handle: async (c, asked) => c.json(await captureOf(server, named(c), asked)),
+      handle: async (c, asked) => c.json(await named(c).capture(asked)),
     }),
     endpoint({
       ...POST,
@@ -173,7 +176,7 @@ function terminals({ book, server }: Using<"book" | "server">): readonly Route[]
       errors: ON_TMUX,
       handle: async (c) => {
         const terminal = named(c);
-        await book.respawn(terminal);
+        await terminals.respawn(terminal);
         return c.json(terminal.entry());
       },
     }),
@@ -182,16 +185,14 @@ function terminals({ book, server }: Using<"book" | "server">): readonly Route[]
       path: `${ONE}/kill`,
       response: { 200: terminalKillResponseSchema },
       errors: ON_TMUX,
-      handle: async (c) => {
-        const response: TerminalKillResponse = { ok: true, exitCode: await book.kill(named(c)) };
-        return c.json(response);
-      },
+      handle: async (c) =>
+        c.json({ ok: true, exitCode: await terminals.kill(named(c)) } satisfies TerminalKillResponse),
     }),
   ];
 }
 
-function waits(context: Using<"book" | "clock" | "log" | "sessions" | "waits">): readonly Route[] {
-  const { clock, log } = context;
+function waitRoutes(parts: SocketParts): readonly Route[] {
+  const { clock, log } = parts;
   const options = { clock, errorBody: (error: unknown) => faultBody(error, log) };
   return [
     endpoint({
@@ -200,15 +201,12 @@ function waits(context: Using<"book" | "clock" | "log" | "sessions" | "waits">):
       request: freshellWaitSchema,
       response: { 200: freshellWaitResponseSchema },
       errors: [...ON_TMUX, "AMBIGUOUS_TARGET", "TIMEOUT", "UNSUPPORTED_PATTERN_ENGINE"],
-      handle: (c, asked) => {
-        const source = sourceOf(asked, context);
-        return longResponse(c, options, (signal) => waitFor(context.waits, source, asked, signal));
-      },
+      handle: (c, asked) => longResponse(c, options, waitOn(asked, parts)),
     }),
   ];
 }
 
-function deviceSessions({ credentials, layout }: Using<"credentials" | "layout">): readonly Route[] {
+function deviceSessions({ credentials, presence }: SocketParts): readonly Route[] {
   return [
     endpoint({
       ...POST,
@@ -222,7 +220,7 @@ function deviceSessions({ credentials, layout }: Using<"credentials" | "layout">
         if (principal?.kind !== "bootstrap") {
           throw new AppError("UNAUTHORIZED", "a device session is opened with the server's own token (AUTH_TOKEN)");
         }
-        layout.presence.meet(body);
+        presence.meet(body);
         return c.json(credentials.open(body));
       },
     }),

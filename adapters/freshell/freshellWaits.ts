@@ -1,74 +1,64 @@
 /** A wait of the contract in the engine's terms, and the engine's result in the contract's. Nothing is evaluated here. */
 import type { InferOutput } from "valibot";
-import type { Session, SessionBook } from "./sessions/sessionBook.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
-import type { WaitFrom, WaitRequest, WaitResult } from "../../daemon/waits/waitRequest.ts";
+import type { WaitRequest, WaitResult } from "../../daemon/waits/waitRequest.ts";
 import type {
-  FreshellWaitResponse,
   FreshellWaitMatch,
+  FreshellWaitResponse,
   freshellWaitSchema,
 } from "../../protocol/api/freshell/freshellHttp.ts";
-import { AppError } from "../../protocol/errors.ts";
-import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
+import { invalidArgument } from "../../protocol/errors.ts";
+import type { Session, SessionRegistry } from "./sessions/sessionRegistry.ts";
 import { exitCodeOf } from "./terminals/terminal.ts";
-import type { TerminalBook } from "./terminals/terminalBook.ts";
+import type { TerminalRegistry } from "./terminals/terminalRegistry.ts";
 
 type WaitBody = InferOutput<typeof freshellWaitSchema>;
 
-/** What to wait on: its output, and why it failed, which only a session says. */
-interface WaitSource {
-  readonly output: OutputSource;
-  readonly session?: Session;
+export interface WaitParts {
+  readonly terminals: TerminalRegistry;
+  readonly sessions: SessionRegistry;
+  readonly waits: Pick<WaitManager, "wait">;
 }
 
-/** @throws AppError INVALID_ARGUMENT, NOT_FOUND, AMBIGUOUS_TARGET */
-export function sourceOf({ target, prompt }: WaitBody, { book, sessions }: WaitTargets): WaitSource {
-  if ("terminalId" in target) return { output: book.require(target.terminalId).source };
-  if (prompt === true) throw invalid("prompt is about a terminal: a session of an agent has none");
-  const { provider, sessionId } = target.sessionRef;
-  const session = sessions.require(provider, sessionId);
-  return { output: session.text, session };
-}
-
-interface WaitTargets {
-  readonly book: TerminalBook;
-  readonly sessions: SessionBook;
-}
-
-/** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE, TIMEOUT, NOT_FOUND, CONNECTION_LOST */
-export async function waitFor(
-  waits: Pick<WaitManager, "wait">,
-  { output, session }: WaitSource,
+/**
+ * Finds the target at once; the returned function waits.
+ * @throws AppError INVALID_ARGUMENT, NOT_FOUND, AMBIGUOUS_TARGET; the function also RESOURCE_LIMIT, UNSUPPORTED_PATTERN_ENGINE,
+ *   TIMEOUT, CONNECTION_LOST
+ */
+export function waitOn(
   asked: WaitBody,
-  signal: AbortSignal,
-): Promise<FreshellWaitResponse> {
-  const response = responseOf(await waits.wait(output, requestOf(asked), { signal }));
-  const failure = session?.failure;
-  return failure === undefined ? response : { ...response, failure };
-}
-
-function requestOf(asked: WaitBody): WaitRequest {
-  const { pattern, literal, regex, stableSec, exit, prompt, timeoutSec } = asked;
-  if (literal === true && regex === true) throw invalid("literal and regex exclude each other: give one of them");
-  if (pattern === undefined && (literal ?? regex) !== undefined) {
-    throw invalid("literal and regex say what a pattern is: give one, or leave them out");
+  { terminals, sessions, waits }: WaitParts,
+): (signal: AbortSignal) => Promise<FreshellWaitResponse> {
+  const { target } = asked;
+  let session: Session | undefined;
+  if ("sessionRef" in target) {
+    if (asked.prompt === true) throw invalidArgument("prompt applies to terminals only: an agent's session has none");
+    session = sessions.require(target.sessionRef.provider, target.sessionRef.sessionId);
   }
-  return {
-    pattern:
-      pattern === undefined
-        ? undefined
-        : { kind: regex === true || literal === false ? "regex" : "literal", text: pattern },
-    stableSec,
-    exit: exit === true ? true : undefined,
-    prompt: prompt === true ? true : undefined,
-    from: fromOf(asked.from),
-    timeoutMs: timeoutSec === undefined ? undefined : timeoutSec * 1_000,
+  const output = "terminalId" in target ? terminals.require(target.terminalId).source : session!.text;
+  return async (signal) => {
+    const response = responseOf(await waits.wait(output, requestOf(asked), { signal }));
+    const failure = session?.failure;
+    return failure === undefined ? response : { ...response, failure };
   };
 }
 
-function fromOf(text: string | undefined): WaitFrom {
-  const lines = /^tail:(\d+)$/.exec(text ?? "now")?.[1];
-  return lines === undefined ? { kind: "now" } : { kind: "tail", lines: Number(lines) };
+function requestOf({ pattern, literal, regex, stableSec, exit, prompt, from, timeoutSec }: WaitBody): WaitRequest {
+  if (literal === true && regex === true)
+    throw invalidArgument("literal and regex exclude each other: give one of them");
+  if (pattern === undefined && (literal ?? regex) !== undefined) {
+    throw invalidArgument("literal and regex describe a pattern: give one, or leave them out");
+  }
+  const kind = regex === true || literal === false ? "regex" : "literal";
+  const lines = /^tail:(\d+)$/.exec(from ?? "now")?.[1];
+  return {
+    pattern: pattern === undefined ? undefined : { kind, text: pattern },
+    stableSec,
+    exit: exit === true ? true : undefined,
+    prompt: prompt === true ? true : undefined,
+    from: lines === undefined ? { kind: "now" } : { kind: "tail", lines: Number(lines) },
+    timeoutMs: timeoutSec === undefined ? undefined : timeoutSec * 1_000,
+  };
 }
 
 function responseOf({ matched, position, exit, elapsedMs }: WaitResult): FreshellWaitResponse {
@@ -84,5 +74,3 @@ function responseOf({ matched, position, exit, elapsedMs }: WaitResult): Freshel
     elapsedMs: Math.round(elapsedMs * 1_000) / 1_000,
   };
 }
-
-const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message);

@@ -37,7 +37,7 @@ describe("F089 F090 F091 F092: a new pane with a terminal", () => {
   ])("%s: a place, then a terminal, then both", async (command, args) => {
     const seen: string[] = [];
     desk.answer = (asked) => {
-      seen.push(`${asked.phase} ${freshell.freshell.book.list().length}`);
+      seen.push(`${asked.phase} ${freshell.freshell.terminals.list().length}`);
       return desk.honest(asked);
     };
     const request = requestOf(command, "desk", args);
@@ -264,12 +264,12 @@ describe("F101: respawn-pane", () => {
   test("resolved, reserved, started anew under the same id, confirmed", async () => {
     const { terminalId } = await freshell.create();
     show(terminalId);
-    const before = freshell.freshell.book.require(terminalId).pane;
+    const before = freshell.freshell.terminals.require(terminalId).pane;
     const { appliedRevision, result } = await ask(requestOf("respawn-pane", "desk", { target: "pane:p1" }));
     expect([appliedRevision, result["terminalId"]]).toEqual([2, terminalId]);
     expect(desk.phases()).toEqual(["resolve", "reserve", "finalize"]);
     expect(new Set(desk.asked.map(({ requestId }) => requestId)).size).toBe(3);
-    expect(freshell.freshell.book.require(terminalId).pane).not.toBe(before);
+    expect(freshell.freshell.terminals.require(terminalId).pane).not.toBe(before);
   });
 
   test.each([

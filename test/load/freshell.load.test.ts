@@ -57,7 +57,7 @@ async function terminal(command: string): Promise<Terminal> {
   const ready = wait(id, { pattern: "ready-2" });
   await type(id, { keys: [`stty raw -echo; echo ready-$((1+1)); ${command}`, "Enter"] });
   await ready;
-  const { pane } = freshell.freshell.book.require(id);
+  const { pane } = freshell.freshell.terminals.require(id);
   return { id, pane: pane! };
 }
 const kill = ({ id }: Terminal) => freshell.call("POST", `/api/terminals/${id}/kill`);

@@ -9,17 +9,17 @@ import {
 } from "../../../protocol/api/freshell/freshellFiles.ts";
 import type { Route } from "../../kit/guard/routes.ts";
 import { endpoint, GET, POST } from "../freshellRequests.ts";
-import type { TerminalBook } from "../terminals/terminalBook.ts";
+import type { TerminalRegistry } from "../terminals/terminalRegistry.ts";
 import { allowedPath, type AllowedPath, TextFiles } from "./textFiles.ts";
 import { PageFiles } from "../../kit/pageFiles.ts";
 
-export function fileRoutes(book: Pick<TerminalBook, "list">, homeDir: string): readonly Route[] {
+export function fileRoutes(terminals: Pick<TerminalRegistry, "list">, homeDir: string): readonly Route[] {
   const files = new TextFiles();
   const allowed = (path: string): Promise<AllowedPath> =>
     allowedPath(
       path,
       homeDir,
-      book.list().map(({ identity }) => identity.cwd),
+      terminals.list().map(({ identity }) => identity.cwd),
     );
   return [
     endpoint({

@@ -4,12 +4,14 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import * as v from "valibot";
 import { parse } from "../../../protocol/api/parse.ts";
 import { putFile } from "../../../daemon/ops/privateFiles.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
+import { SingleFlight } from "../../../daemon/time/singleFlight.ts";
+import { sleep } from "../../../daemon/time/within.ts";
 import { type LayoutSnapshot, parseSnapshot } from "../../../protocol/api/freshell/deviceLayout.ts";
 import { deviceSchema } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { revisionSchema } from "../../../protocol/api/freshell/rpc.ts";
@@ -41,25 +43,25 @@ interface Writing {
   /** Undefined: remove the file. */
   next: (() => DeviceRecord) | undefined;
   isDue: boolean;
-  /** Concurrent writes could finish in either order. */
-  isUnderWay: boolean;
+  readonly flight: SingleFlight;
+}
+
+interface DeviceFolderOptions {
+  readonly path: string;
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
 export class DeviceFolder {
-  readonly #path: string;
-  readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #options: DeviceFolderOptions;
   readonly #writing = new Map<string, Writing>();
-  readonly #works = new Set<Promise<void>>();
-  #isSettling = false;
+  readonly #settling = new AbortController();
 
-  constructor(options: { readonly path: string; readonly clock: Clock; readonly log: Log }) {
-    this.#path = options.path;
-    this.#clock = options.clock;
-    this.#log = options.log;
+  constructor(options: DeviceFolderOptions) {
+    this.#options = options;
   }
 
-  /** A file without an owner, or of another device's name, is none of ours and never served. */
+  /** A file without an owner, or named after another device, is not ours and never served. */
   read(): readonly DeviceRecord[] {
     const names = this.#names().filter((name) => name.endsWith(".json"));
     return names.slice(0, MAX_DEVICES).flatMap((name) => this.#readOne(name));
@@ -67,57 +69,51 @@ export class DeviceFolder {
 
   /** Writes soon, with the record at that time; undefined removes the file. */
   put(deviceId: string, next: (() => DeviceRecord) | undefined): void {
-    const writing = this.#writing.get(deviceId);
-    if (writing !== undefined) {
-      writing.next = next;
-      writing.isDue = true;
-      return;
+    let writing = this.#writing.get(deviceId);
+    if (writing === undefined) {
+      const made: Writing = { next, isDue: true, flight: new SingleFlight(() => this.#write(deviceId, made)) };
+      this.#writing.set(deviceId, (writing = made));
     }
-    this.#writing.set(deviceId, { next, isDue: true, isUnderWay: false });
-    this.#write(deviceId);
+    Object.assign(writing, { next, isDue: true });
+    writing.flight.soon();
   }
 
   /** Writes what is pending, at once. */
   async settle(): Promise<void> {
-    this.#isSettling = true;
-    for (const deviceId of this.#writing.keys()) this.#write(deviceId);
-    while (this.#works.size > 0) await Promise.all(this.#works);
+    this.#settling.abort();
+    await Promise.all([...this.#writing.values()].map(({ flight }) => flight.now()));
   }
 
-  #write(deviceId: string): void {
-    const writing = this.#writing.get(deviceId);
-    if (writing?.isDue !== true || writing.isUnderWay) return;
+  async #write(deviceId: string, writing: Writing): Promise<void> {
+    if (!writing.isDue) return;
     writing.isDue = false;
-    writing.isUnderWay = true;
-    const path = join(this.#path, `${deviceId}.json`);
-    const work = (writing.next === undefined ? rm(path, { force: true }) : writeWhole(path, textOf(writing.next())))
-      .catch((error: unknown) => this.#log.warn("freshell.device.unwritten", { path, error }))
-      .finally(() => {
-        this.#works.delete(work);
-        writing.isUnderWay = false;
-        if (this.#isSettling) this.#write(deviceId);
-        else this.#clock.callAt(this.#clock.nowMs() + DEVICE_FILE_EVERY_MS, () => this.#again(deviceId));
-      });
-    this.#works.add(work);
-  }
-
-  #again(deviceId: string): void {
-    const writing = this.#writing.get(deviceId);
-    if (writing?.isDue === true) this.#write(deviceId);
-    else if (writing?.isUnderWay === false) this.#writing.delete(deviceId);
+    const { path: folder, clock, log } = this.#options;
+    const path = join(folder, `${deviceId}.json`);
+    try {
+      if (writing.next === undefined) await rm(path, { force: true });
+      else {
+        const { deviceId: ownerDeviceId, ...record } = writing.next();
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await putFile(path, JSON.stringify({ ownerDeviceId, ...record }), { mode: 0o600, creates: false });
+      }
+    } catch (error) {
+      log.warn("freshell.device.unwritten", { path, error });
+    }
+    await sleep(clock, DEVICE_FILE_EVERY_MS, this.#settling.signal).catch(() => undefined);
+    if (!writing.isDue) this.#writing.delete(deviceId);
   }
 
   #names(): readonly string[] {
     try {
-      return readdirSync(this.#path);
+      return readdirSync(this.#options.path);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.#unreadable(this.#path, error);
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.#unreadable(this.#options.path, error);
       return [];
     }
   }
 
   #readOne(name: string): readonly DeviceRecord[] {
-    const path = join(this.#path, name);
+    const path = join(this.#options.path, name);
     try {
       const found = parse(fileSchema, JSON.parse(readFileSync(path, "utf8")));
       const { ownerDeviceId: deviceId, layout, ...known } = found;
@@ -132,15 +128,6 @@ export class DeviceFolder {
   }
 
   #unreadable(path: string, error: unknown): void {
-    this.#log.warn("freshell.device.unreadable", { path, error });
+    this.#options.log.warn("freshell.device.unreadable", { path, error });
   }
-}
-
-function textOf({ deviceId, ...record }: DeviceRecord): string {
-  return JSON.stringify({ ownerDeviceId: deviceId, ...record });
-}
-
-async function writeWhole(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await putFile(path, text, { mode: 0o600, creates: false });
 }

@@ -21,19 +21,27 @@ import { longResponse } from "../../kit/streams/longResponse.ts";
 import { requestAbort } from "../../kit/guard/requestAbort.ts";
 import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import type { Route } from "../../kit/guard/routes.ts";
-import type { FreshellContext } from "../freshellContext.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import type { Log } from "../../../daemon/ops/log.ts";
 import { endpoint, faultBody, GET, POST } from "../freshellRequests.ts";
-import { tokenOf } from "../tokens/credentials.ts";
-import type { Caller } from "./layoutRelay.ts";
+import { type Credentials, tokenOf } from "../tokens/credentials.ts";
+import type { Caller, LayoutRelay } from "./layoutRelay.ts";
 import { failureOf } from "./outcomes.ts";
-import type { Device } from "./presence.ts";
+import type { Device, Presence } from "./presence.ts";
 
-type DeviceRouteContext = Pick<FreshellContext, "clock" | "credentials" | "layout" | "log" | "nowUnixMs">;
+interface DeviceRouteParts {
+  readonly presence: Presence;
+  readonly relay: LayoutRelay;
+  readonly credentials: Credentials;
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  readonly log: Log;
+}
 
-export function deviceRoutes(context: DeviceRouteContext): readonly Route[] {
-  const { layout, nowUnixMs } = context;
+export function deviceRoutes(parts: DeviceRouteParts): readonly Route[] {
+  const { presence, nowUnixMs } = parts;
   const named = (c: Context<GuardEnv>): Device => {
-    const device = layout.presence.find(c.req.param("id") ?? "");
+    const device = presence.find(c.req.param("id") ?? "");
     if (device !== undefined) return device;
     throw new AppError("NOT_FOUND", "there is no such device; list the devices");
   };
@@ -43,7 +51,7 @@ export function deviceRoutes(context: DeviceRouteContext): readonly Route[] {
       path: "/api/devices",
       response: { 200: v.array(deviceEntrySchema) },
       errors: ["INVALID_ARGUMENT"],
-      handle: (c) => c.json(layout.presence.list()),
+      handle: (c) => c.json(presence.list()),
     }),
     endpoint({
       ...GET,
@@ -58,7 +66,7 @@ export function deviceRoutes(context: DeviceRouteContext): readonly Route[] {
       request: layoutQuerySchema,
       response: { 200: deviceLayoutSchema, ...withStatuses(v.strictObject({ error: rpcFailureSchema.entries.error })) },
       errors: ["INVALID_ARGUMENT", "NOT_FOUND", "UNAUTHORIZED"],
-      handle: (c, { allowStale }) => layoutResponse(context, c, named(c), allowStale),
+      handle: (c, { allowStale }) => layoutResponse(parts, c, named(c), allowStale),
     }),
     endpoint({
       ...POST,
@@ -68,7 +76,7 @@ export function deviceRoutes(context: DeviceRouteContext): readonly Route[] {
       response: { 200: rpcSuccessSchema, ...withStatuses(rpcFailureSchema) },
       errors: ["INVALID_ARGUMENT", "UNAUTHORIZED", ...OPERATION_ERROR_CODES],
       idempotent: true,
-      handle: (c) => rpcResponse(context, c),
+      handle: (c) => rpcResponse(parts, c),
     }),
   ];
 }
@@ -80,7 +88,7 @@ const withStatuses = (failure: v.GenericSchema): Route["response"] =>
 const layoutQuerySchema = v.strictObject({ allowStale: v.optional(queryFlag, "0") });
 
 /** The token's device; the guard has validated the token. */
-function callerOf({ credentials }: DeviceRouteContext, c: Context<GuardEnv>): Caller {
+function callerOf({ credentials }: DeviceRouteParts, c: Context<GuardEnv>): Caller {
   const principal = credentials.principalOf(tokenOf(c.req));
   if (principal === undefined) throw new AppError("UNAUTHORIZED", "the token has expired; renew it");
   return { deviceId: principal.kind === "device" ? principal.deviceId : undefined };
@@ -88,16 +96,16 @@ function callerOf({ credentials }: DeviceRouteContext, c: Context<GuardEnv>): Ca
 
 /** The owner's present layout; with `allowStale` the last known one when the owner cannot be asked. */
 async function layoutResponse(
-  context: DeviceRouteContext,
+  parts: DeviceRouteParts,
   c: Context<GuardEnv>,
   device: Device,
   allowStale: boolean,
 ): Promise<Response> {
   if (device.owner !== undefined || !allowStale) {
     const { signal } = requestAbort(c);
-    const outcome = await context.layout.relay.read(callerOf(context, c), device, randomUUID(), signal);
+    const outcome = await parts.relay.read(callerOf(parts, c), device, randomUUID(), signal);
     if (outcome.ok) {
-      const owner = { ownerOnline: true, ownerLastSeenAt: context.nowUnixMs() };
+      const owner = { ownerOnline: true, ownerLastSeenAt: parts.nowUnixMs() };
       return c.json({ ...outcome.result, source: "live", ...owner });
     }
     if (!allowStale || !AWAY.has(outcome.error.code)) return c.json({ error: outcome.error }, statusOf(outcome));
@@ -117,14 +125,14 @@ async function layoutResponse(
 
 const AWAY: ReadonlySet<string> = new Set(["DEVICE_OFFLINE", "RPC_TIMEOUT", "OWNER_TIMEOUT"]);
 
-function rpcResponse(context: DeviceRouteContext, c: Context<GuardEnv>): Response | Promise<Response> {
+function rpcResponse(parts: DeviceRouteParts, c: Context<GuardEnv>): Response | Promise<Response> {
   const given: unknown = c.get("json");
-  const caller = callerOf(context, c);
+  const caller = callerOf(parts, c);
   const { requestId, command } = (given ?? {}) as Readonly<Record<string, unknown>>;
   const perform = async (signal: AbortSignal): Promise<RpcResultMessage> => {
     const known = tryParse(requestIdSchema, requestId);
     try {
-      const outcome = await context.layout.relay.request(caller, given, signal);
+      const outcome = await parts.relay.request(caller, given, signal);
       return { type: "layout.rpc.result", requestId: known.output as string, ...outcome };
     } catch (error) {
       if (!known.success) throw error;
@@ -134,8 +142,8 @@ function rpcResponse(context: DeviceRouteContext, c: Context<GuardEnv>): Respons
   if (command !== "wait-for") {
     return perform(requestAbort(c).signal).then((outcome) => c.json(outcome, statusOf(outcome)));
   }
-  const errorBody = (error: unknown): object => faultBody(error, context.log);
-  return longResponse(c, { clock: context.clock, errorBody, statusOf }, perform);
+  const errorBody = (error: unknown): object => faultBody(error, parts.log);
+  return longResponse(c, { clock: parts.clock, errorBody, statusOf }, perform);
 }
 
 const statusOf = (

@@ -3,9 +3,6 @@
  * owner shows it; it is completed even if its caller or its owner leaves meanwhile. `send-keys`, `capture-pane` and `wait-for`
  * on a pane have the owner resolve it once; the rest concerns the terminal, and the layout does not change.
  */
-import type { SessionBook } from "../sessions/sessionBook.ts";
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import type { WaitManager } from "../../../daemon/waits/waitManager.ts";
 import type { ContentRef } from "../../../protocol/api/freshell/deviceLayout.ts";
 import {
   createTerminalSchema,
@@ -14,34 +11,46 @@ import {
   terminalCaptureSchema,
 } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { RpcFailure, RpcOutcome, RpcPhase, RpcRequest } from "../../../protocol/api/freshell/rpc.ts";
-import type { RpcArgs, RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
+import { hasTerminal, type RpcArgs, type RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
 import { parseSelector } from "../../../protocol/api/freshell/selectors.ts";
 import { matches, parse } from "../../../protocol/api/parse.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import { sourceOf, waitFor } from "../freshellWaits.ts";
-import type { Terminal } from "../terminals/terminal.ts";
-import type { TerminalBook } from "../terminals/terminalBook.ts";
-import { captureOf, tokenParts, typeInto } from "../terminals/terminalUse.ts";
+import { type WaitParts, waitOn } from "../freshellWaits.ts";
+import { type Terminal, tokenParts } from "../terminals/terminal.ts";
 import { badResult, failure, failureOf, success } from "./outcomes.ts";
 
-/** The server's side of them. */
-export interface HybridContext {
-  readonly server: TmuxServer;
-  readonly book: TerminalBook;
-  readonly sessions: SessionBook;
-  readonly waits: Pick<WaitManager, "wait">;
-}
-
-export interface HybridCall<Command extends RpcCommand> {
+interface AnyCall {
   readonly request: RpcRequest;
-  readonly args: RpcArgs<Command>;
-  readonly context: HybridContext;
+  readonly parts: WaitParts;
   /** Sends one frame to the device's present connection. Never rejects. */
   readonly ask: (
     phase: RpcPhase,
     args: Readonly<Record<string, unknown>>,
     reservationId?: string,
   ) => Promise<RpcOutcome>;
+}
+
+/** With the command's arguments, validated. */
+export type HybridCall<Command extends RpcCommand = RpcCommand> = {
+  [Each in Command]: AnyCall & { readonly command: Each; readonly args: RpcArgs<Each> };
+}[Command];
+
+/** A command that changes the layout. */
+export async function mutated(call: HybridCall): Promise<RpcOutcome> {
+  const { command, request } = call;
+  if (command === "attach-terminal") return attachTerminal(call);
+  if (command === "respawn-pane") return respawnPane(call);
+  if ((command === "new-tab" || command === "split-pane") && hasTerminal(call.args)) return openTerminalPane(call);
+  return applied(request, await call.ask("apply", request.args));
+}
+
+/** A mutation increments the revision; one repeated under its key did so the first time. */
+function applied({ expectedRevision = 0, idempotencyKey }: RpcRequest, outcome: RpcOutcome): RpcOutcome {
+  if (!outcome.ok) return outcome;
+  const { appliedRevision } = outcome;
+  const next = expectedRevision + 1;
+  if (appliedRevision === next || (idempotencyKey !== undefined && (appliedRevision ?? next) < next)) return outcome;
+  return badResult(`appliedRevision is ${appliedRevision ?? "missing"}, after ${expectedRevision}`);
 }
 
 interface Reservation {
@@ -55,7 +64,7 @@ type Reserved =
   | { readonly kind: "reserved"; readonly reservation: Reservation }
   | { readonly kind: "settled"; readonly outcome: RpcOutcome };
 
-async function reserve(call: HybridCall<RpcCommand>): Promise<Reserved> {
+async function reserve(call: HybridCall): Promise<Reserved> {
   const outcome = await call.ask("reserve", call.request.args);
   if (!outcome.ok) return { kind: "settled", outcome };
   const { reservationId, tabId, paneId } = outcome.result;
@@ -67,17 +76,13 @@ async function reserve(call: HybridCall<RpcCommand>): Promise<Reserved> {
 }
 
 /** For the environment of a program; undefined for an owner whose ids could not be there. */
-function placeOf({ request }: HybridCall<RpcCommand>, { tabId, paneId }: Reservation): MadeFor | undefined {
+function placeOf({ request }: HybridCall, { tabId, paneId }: Reservation): MadeFor | undefined {
   const place = { deviceId: request.targetDeviceId, tabId, paneId };
   return matches(madeForSchema, place) ? place : undefined;
 }
 
 /** The server's part has failed: undoes the reservation and returns the failure. */
-async function compensate(
-  call: HybridCall<RpcCommand>,
-  { reservationId }: Reservation,
-  thrown: unknown,
-): Promise<RpcOutcome> {
+async function compensate(call: HybridCall, { reservationId }: Reservation, thrown: unknown): Promise<RpcOutcome> {
   // An owner that does not receive this drops the place by itself.
   await call.ask("compensate", { reservationId }, reservationId);
   return failureOf(thrown);
@@ -88,7 +93,7 @@ async function compensate(
  * done about it.
  */
 async function finalize(
-  call: HybridCall<RpcCommand>,
+  call: HybridCall,
   { reservationId, tabId, paneId }: Reservation,
   terminalId: string,
   remediation: string,
@@ -116,7 +121,7 @@ const isId = (value: unknown): value is string =>
   typeof value === "string" && value !== "" && value.length <= MAX_ID_CHARS;
 
 /** The command that shows the terminal in the pane after all. */
-const attachCommand = ({ request }: HybridCall<RpcCommand>, { paneId }: Reservation, id: string): string =>
+const attachCommand = ({ request }: HybridCall, { paneId }: Reservation, id: string): string =>
   `freshell attach-terminal --target terminal:${id} --to ${shellWord(`pane:${paneId}`)} --device ${request.targetDeviceId}`;
 
 /** A shell word for a command to paste: an owner's id may hold anything. */
@@ -127,48 +132,47 @@ const shellWord = (text: string): string =>
  * `new-tab` and `split-pane` with a terminal. A terminal that was made and is in no pane has an option on its tmux pane, so
  * that it is reported after a restart too.
  */
-export async function openTerminalPane(call: HybridCall<"new-tab" | "split-pane">): Promise<RpcOutcome> {
+async function openTerminalPane(call: HybridCall<"new-tab" | "split-pane">): Promise<RpcOutcome> {
   const reserved = await reserve(call);
   if (reserved.kind === "settled") return reserved.outcome;
-  const { book } = call.context;
+  const { terminals } = call.parts;
   const { shell, cwd, mode } = call.args;
   let terminal: Terminal;
   try {
     const options = parse(createTerminalSchema, { shell, cwd, mode, pane: placeOf(call, reserved.reservation) });
-    terminal = await book.create(options, "unsure");
+    terminal = await terminals.create(options, "unsure");
   } catch (error) {
     return compensate(call, reserved.reservation, error);
   }
   const { id } = terminal;
   const outcome = await finalize(call, reserved.reservation, id, `freshell kill-terminal --target terminal:${id}`);
-  book.placed(terminal, outcome.ok);
+  terminals.placed(terminal, outcome.ok);
   return outcome;
 }
 
 /** `attach-terminal`: a pane shows an existing terminal. No process starts, ends or moves. */
-export async function attachTerminal(call: HybridCall<"attach-terminal">): Promise<RpcOutcome> {
-  const { args, context } = call;
-  const { book } = context;
+async function attachTerminal(call: HybridCall<"attach-terminal">): Promise<RpcOutcome> {
+  const { args, parts } = call;
+  const { terminals } = parts;
   const selector = parseSelector(args.target);
   if (selector.type !== "terminal") throw new AppError("INVALID_TARGET", "target must begin with terminal:");
   // Checked before the owner is asked.
-  const { id } = book.require(selector.terminalId);
+  const { id } = terminals.require(selector.terminalId);
   const reserved = await reserve(call);
   if (reserved.kind === "settled") return reserved.outcome;
   const { reservation } = reserved;
-  const terminal = book.find(id);
+  const terminal = terminals.find(id);
   if (terminal === undefined) {
     const gone = new AppError("NOT_FOUND", "the terminal was killed meanwhile; nothing was changed");
     return compensate(call, reservation, gone);
   }
   const outcome = await finalize(call, reservation, id, attachCommand(call, reservation, id));
-  if (outcome.ok) book.placed(terminal, true);
+  if (outcome.ok) terminals.placed(terminal, true);
   return outcome;
 }
 
 /** `respawn-pane`: another program in the pane's terminal, whose id stays. */
-export async function respawnPane(call: HybridCall<"respawn-pane">): Promise<RpcOutcome> {
-  const { context } = call;
+async function respawnPane(call: HybridCall<"respawn-pane">): Promise<RpcOutcome> {
   const resolved = await resolvedTerminal(call);
   if ("failed" in resolved) return resolved.failed;
   const { id } = resolved.terminal;
@@ -177,7 +181,7 @@ export async function respawnPane(call: HybridCall<"respawn-pane">): Promise<Rpc
   if (reserved.kind === "settled") return reserved.outcome;
   const { reservation } = reserved;
   try {
-    await context.book.respawn(resolved.terminal, placeOf(call, reservation));
+    await call.parts.terminals.respawn(resolved.terminal, placeOf(call, reservation));
   } catch (error) {
     return compensate(call, reservation, error);
   }
@@ -196,7 +200,7 @@ async function resolvedTerminal(call: HybridCall<PaneCommand>): Promise<{ readon
   return shown;
 }
 
-async function resolvedContent({ ask, args, context }: HybridCall<PaneCommand>): Promise<Shown> {
+async function resolvedContent({ ask, args, parts }: HybridCall<PaneCommand>): Promise<Shown> {
   const { target, tab } = args;
   const outcome = await ask("resolve", { target, ...(tab === undefined ? {} : { tab }) });
   if (!outcome.ok) return { failed: outcome };
@@ -205,7 +209,7 @@ async function resolvedContent({ ask, args, context }: HybridCall<PaneCommand>):
     return { failed: badResult("resolve gives tabId, paneId, kind and contentRef") };
   }
   const { terminalId, sessionRef } = (contentRef ?? {}) as Readonly<Record<string, unknown>>;
-  const terminal = typeof terminalId === "string" ? context.book.find(terminalId) : undefined;
+  const terminal = typeof terminalId === "string" ? parts.terminals.find(terminalId) : undefined;
   if (terminal !== undefined) return { terminal };
   if (typeof terminalId === "string") {
     return failed(
@@ -226,42 +230,28 @@ const failed = (code: "NOT_FOUND" | "INVALID_TARGET", message: string): Failed =
   failed: failureOf(new AppError(code, message)),
 });
 
-/** `resolved` is called once the owner is no longer needed. */
-export async function onPane<Command extends RpcCommand>(
-  call: HybridCall<Command>,
+/** A command on what a pane shows. `resolved` is called once the owner is no longer needed. */
+export async function onPane(
+  call: HybridCall<"send-keys" | "capture-pane" | "wait-for">,
   signal: AbortSignal,
   resolved: () => void,
 ): Promise<RpcOutcome> {
-  if (isOf(call, "wait-for")) return waitOnPane(call, signal, resolved);
-  const found = await resolvedTerminal(call as HybridCall<PaneCommand>);
+  if (call.command === "wait-for") {
+    const shown = await resolvedContent(call);
+    resolved();
+    if ("failed" in shown) return shown.failed;
+    const { target: _target, tab: _tab, ...predicates } = call.args;
+    const target = "terminal" in shown ? { terminalId: shown.terminal.id } : { sessionRef: shown.sessionRef };
+    return success(await waitOn({ ...predicates, target }, call.parts)(signal));
+  }
+  const found = await resolvedTerminal(call);
   resolved();
   if ("failed" in found) return found.failed;
   const { terminal } = found;
-  const { server } = call.context;
-  if (isOf(call, "send-keys")) {
+  if (call.command === "send-keys") {
     const { keys, literal = false } = call.args;
-    return success({ outputSeq: await typeInto(server, terminal, tokenParts(keys, literal)) });
+    return success({ outputSeq: await terminal.type(tokenParts(keys, literal)) });
   }
-  const { S, J = false, e = false } = (call as HybridCall<"capture-pane">).args;
-  const asked = parse(terminalCaptureSchema, { S, J: J ? "1" : "0", e: e ? "1" : "0" });
-  return success(await captureOf(server, terminal, asked));
+  const { S, J = false, e = false } = call.args;
+  return success(await terminal.capture(parse(terminalCaptureSchema, { S, J: J ? "1" : "0", e: e ? "1" : "0" })));
 }
-
-async function waitOnPane(
-  call: HybridCall<"wait-for">,
-  signal: AbortSignal,
-  resolved: () => void,
-): Promise<RpcOutcome> {
-  const shown = await resolvedContent(call);
-  resolved();
-  if ("failed" in shown) return shown.failed;
-  const { target: _target, tab: _tab, ...predicates } = call.args;
-  const target = "terminal" in shown ? { terminalId: shown.terminal.id } : { sessionRef: shown.sessionRef };
-  const asked = { ...predicates, target };
-  return success(await waitFor(call.context.waits, sourceOf(asked, call.context), asked, signal));
-}
-
-const isOf = <Command extends RpcCommand>(
-  call: HybridCall<RpcCommand>,
-  command: Command,
-): call is HybridCall<Command> => call.request.command === command;

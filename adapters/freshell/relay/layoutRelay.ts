@@ -12,20 +12,14 @@ import {
   parseRequest,
   revisionSchema,
 } from "../../../protocol/api/freshell/rpc.ts";
-import { hasTerminal, isMutation, parseArgs } from "../../../protocol/api/freshell/rpcCommands.ts";
+import { isMutation, parseArgs } from "../../../protocol/api/freshell/rpcCommands.ts";
 import { tryParse } from "../../../protocol/api/parse.ts";
 import type { Once } from "../../../daemon/ops/once.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { MAX_REQUESTS, MAX_REQUESTS_PER_OWNER } from "../freshellLimits.ts";
+import type { WaitParts } from "../freshellWaits.ts";
 import type { AuditLog } from "./auditLog.ts";
-import {
-  attachTerminal,
-  type HybridCall,
-  type HybridContext,
-  onPane,
-  openTerminalPane,
-  respawnPane,
-} from "./hybrids.ts";
+import { type HybridCall, mutated, onPane } from "./hybrids.ts";
 import { offline } from "./ownerLink.ts";
 import { badResult, failure, failureOf } from "./outcomes.ts";
 import type { Device, Presence } from "./presence.ts";
@@ -37,7 +31,7 @@ interface LayoutRelayOptions {
   readonly remoteControl: RemoteControl;
   readonly results: Once<RpcOutcome>;
   readonly audit: AuditLog;
-  readonly context: HybridContext;
+  readonly parts: WaitParts;
 }
 
 /** The requesting client. */
@@ -57,9 +51,8 @@ interface RelayCounts {
 
 export class LayoutRelay {
   readonly #options: LayoutRelayOptions;
-  /** Requests under way, by owner. */
-  readonly #underWay = new Map<string, number>();
-  #total = 0;
+  /** Requests under way, of all owners. */
+  #underWay = 0;
   readonly #counts = { ok: 0, error: 0, late: 0, ignored: 0 };
 
   constructor(options: LayoutRelayOptions) {
@@ -159,21 +152,18 @@ export class LayoutRelay {
     signal: AbortSignal,
     begin: () => void = () => undefined,
   ): Promise<RpcOutcome> {
-    const { deviceId } = device;
-    if (device.owner === undefined) return offline(deviceId);
-    const underWay = this.#underWay.get(deviceId) ?? 0;
-    if (underWay >= MAX_REQUESTS_PER_OWNER || this.#total >= MAX_REQUESTS) return tooMany(underWay);
+    if (device.owner === undefined) return offline(device.deviceId);
+    if (device.underWay >= MAX_REQUESTS_PER_OWNER || this.#underWay >= MAX_REQUESTS) return tooMany(device);
     begin();
-    this.#underWay.set(deviceId, underWay + 1);
-    this.#total += 1;
+    const count = (by: number): void => {
+      device.underWay += by;
+      this.#underWay += by;
+    };
+    count(1);
     let isFree = false;
     const free = (): void => {
-      if (isFree) return;
+      if (!isFree) count(-1);
       isFree = true;
-      this.#total -= 1;
-      const left = (this.#underWay.get(deviceId) ?? 1) - 1;
-      if (left === 0) this.#underWay.delete(deviceId);
-      else this.#underWay.set(deviceId, left);
     };
     try {
       return await this.#perform(device, request, signal, free);
@@ -184,41 +174,21 @@ export class LayoutRelay {
 
   async #perform(device: Device, request: RpcRequest, signal: AbortSignal, free: () => void): Promise<RpcOutcome> {
     const { command, args } = request;
-    const call = { request, args, context: this.#options.context, ask: askOwner(device, request) };
-    switch (command) {
-      case "read":
-        return ownersLayout(device, await call.ask("read", args));
-      case "resolve":
-        return call.ask("resolve", args);
-      case "send-keys":
-      case "capture-pane":
-      case "wait-for":
-        return onPane(call as unknown as HybridCall<typeof command>, signal, free);
-      case "attach-terminal":
-        return noted(device, await attachTerminal(call as unknown as HybridCall<typeof command>));
-      case "respawn-pane":
-        return noted(device, await respawnPane(call as unknown as HybridCall<typeof command>));
-      case "new-tab":
-      case "split-pane":
-        if (hasTerminal(args)) return noted(device, await openTerminalPane(call));
-        return noted(device, applied(request, await call.ask("apply", args)));
-      case "kill-tab":
-      case "rename-tab":
-      case "select-tab":
-      case "kill-pane":
-      case "resize-pane":
-      case "swap-pane":
-      case "select-pane":
-      case "open-browser":
-      case "navigate":
-      case "open-editor":
-        return noted(device, applied(request, await call.ask("apply", args)));
-    }
+    const ask = askOwner(device, request);
+    const call = { request, command, args, parts: this.#options.parts, ask } as HybridCall;
+    if (call.command === "read") return ownersLayout(device, await ask("read", args));
+    if (call.command === "resolve") return ask("resolve", args);
+    if (call.command === "send-keys" || call.command === "capture-pane" || call.command === "wait-for")
+      return onPane(call, signal, free);
+    const outcome = await mutated(call);
+    const { workspaceRevision = 0 } = device;
+    if (outcome.ok) device.workspaceRevision = Math.max(workspaceRevision, outcome.appliedRevision ?? 0);
+    return outcome;
   }
 }
 
 /** Sends to the device's connection at that time: it may have reconnected between two phases. */
-function askOwner(device: Device, request: RpcRequest): HybridCall<"read">["ask"] {
+function askOwner(device: Device, request: RpcRequest): HybridCall["ask"] {
   let frames = 0;
   return (phase, args, reservationId) => {
     const { owner } = device;
@@ -241,25 +211,10 @@ function askOwner(device: Device, request: RpcRequest): HybridCall<"read">["ask"
   };
 }
 
-/** A mutation increments the revision; one repeated under its key did so the first time. */
-function applied({ expectedRevision = 0, idempotencyKey }: RpcRequest, outcome: RpcOutcome): RpcOutcome {
-  if (!outcome.ok) return outcome;
-  const { appliedRevision } = outcome;
-  const next = expectedRevision + 1;
-  if (appliedRevision === next || (idempotencyKey !== undefined && (appliedRevision ?? next) < next)) return outcome;
-  return badResult(`appliedRevision is ${appliedRevision ?? "missing"}, after ${expectedRevision}`);
-}
-
-function noted(device: Device, outcome: RpcOutcome): RpcOutcome {
-  const { workspaceRevision = 0 } = device;
-  if (outcome.ok) device.workspaceRevision = Math.max(workspaceRevision, outcome.appliedRevision ?? 0);
-  return outcome;
-}
-
-function tooMany(underWay: number): RpcOutcome {
+function tooMany({ underWay }: Device): RpcOutcome {
   const isOwners = underWay >= MAX_REQUESTS_PER_OWNER;
   const max = isOwners ? MAX_REQUESTS_PER_OWNER : MAX_REQUESTS;
-  const message = `${max} requests are under way${isOwners ? " for this device" : ""}; ask again`;
+  const message = `${max} requests are in progress${isOwners ? " for this device" : ""}; try again`;
   return failure("RESOURCE_LIMIT", message, "relay", { limit: isOwners ? "requestsPerOwner" : "requests", max });
 }
 

@@ -23,6 +23,8 @@ export class Device {
   layout: KnownLayout | undefined;
   workspaceRevision: number | undefined;
   owner: OwnerLink | undefined;
+  /** Requests in progress. */
+  underWay = 0;
   /** From its last connection: decides about requests while it is offline. */
   allow: ReadonlySet<string> = new Set();
 

@@ -20,9 +20,9 @@ export class RemoteControl {
   readonly #path: string;
   readonly #log: Log;
 
-  constructor(options: { readonly path: string; readonly log: Log }) {
-    this.#path = options.path;
-    this.#log = options.log;
+  constructor(path: string, log: Log) {
+    this.#path = path;
+    this.#log = log;
   }
 
   allows({ deviceId, allow }: Device, callerDeviceId: string): boolean {
@@ -47,17 +47,13 @@ export class RemoteControl {
     try {
       const found = readPrivate(this.#path, { maxBytes: MAX_FILE_BYTES, followsLinks: true });
       if (found === undefined) return new Map();
-      if (found.text === undefined) throw new Error("it is no small file");
-      if (found.openMode !== undefined) throw new Error("others may use it: chmod 600");
+      if (found.text === undefined) throw new Error("not a regular file, or too large");
+      if (found.openMode !== undefined) throw new Error("accessible to others; run chmod 600");
       const allowed = parse(fileSchema, JSON.parse(found.text));
       return new Map(Object.entries(allowed).map(([target, callers]) => [target, new Set(callers)]));
     } catch (error) {
-      this.#ignored(error);
+      this.#log.warn("freshell.remote.ignored", { path: this.#path, error });
       return new Map();
     }
-  }
-
-  #ignored(error: unknown): void {
-    this.#log.warn("freshell.remote.ignored", { path: this.#path, error });
   }
 }

@@ -3,26 +3,23 @@
  * it continues when they leave.
  */
 import { constants } from "node:os";
+import { PaneStream } from "../../../daemon/panes/paneStream.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import type { ExitStatus } from "../../../daemon/tmux/outputSource.ts";
 import type { SessionEntry, SessionStatus } from "../../../protocol/api/freshell/sessionEvents.ts";
 import type { CodingProvider, SessionKind } from "../../../protocol/api/freshell/sessionNames.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
-import type { ExitStatus } from "../../../daemon/tmux/outputSource.ts";
+import { DEFAULT_RING_BYTES } from "../../../protocol/limits.ts";
 import { given, type JsonLine } from "../../agents/jsonFields.ts";
+import { TEXT_PART_BYTES } from "../freshellLimits.ts";
 import { exitCodeOf } from "../terminals/terminal.ts";
-import { SessionProgram } from "./sessionProgram.ts";
-import { SessionText } from "./sessionText.ts";
+import { type ProgramPlan, SessionProgram } from "./sessionProgram.ts";
 
 /** All that starting a session needs, found and checked. */
-export interface SessionPlan {
+export interface SessionPlan extends ProgramPlan {
   readonly id: string;
   readonly epoch: string;
   readonly codingProvider: CodingProvider;
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly hasInput: boolean;
   readonly model: string | undefined;
 }
 
@@ -57,18 +54,20 @@ export abstract class AgentSession<Event> {
     this.kind = kind;
     this.host = host;
     this.#status = status;
-    const { id, epoch, codingProvider, cwd, model } = plan;
-    this.id = id;
-    this.codingProvider = codingProvider;
-    this.cwd = cwd;
-    this.model = model;
+    this.id = plan.id;
+    this.codingProvider = plan.codingProvider;
+    this.cwd = plan.cwd;
+    this.model = plan.model;
     this.createdAt = host.nowUnixMs();
     this.#updatedAt = this.createdAt;
     const { onListenerError } = host;
-    this.text = new SessionText({ id: `session:${kind}:${id}`, epoch, onListenerError });
-    this.program = new SessionProgram({
-      ...plan,
-      clock: host.clock,
+    this.text = new SessionText({
+      id: `session:${kind}:${plan.id}`,
+      epoch: plan.epoch,
+      retainBytes: DEFAULT_RING_BYTES,
+      onListenerError,
+    });
+    this.program = new SessionProgram(plan, host.clock, {
       onLine: (line) => {
         this.#updatedAt = host.nowUnixMs();
         this.line(line);
@@ -98,14 +97,13 @@ export abstract class AgentSession<Event> {
     return this.#exit === undefined ? undefined : exitCodeOf(this.#exit);
   }
 
-  /** Why it ended, where nobody wanted that: how, and the end of its standard error. Foreign text. */
+  /** Why it ended, unless somebody ended it: how, and the end of its standard error. Foreign text. */
   get failure(): string | undefined {
     return this.#failure;
   }
 
   entry(): SessionEntry {
-    const { kind, codingProvider, id, createdAt, cwd, model, cliSessionId, exitCode, openPermissions, text } = this;
-    const { failure } = this;
+    const { kind, codingProvider, id, createdAt, cwd, model, cliSessionId, exitCode, failure, openPermissions } = this;
     return given({
       provider: kind,
       codingProvider,
@@ -120,18 +118,15 @@ export abstract class AgentSession<Event> {
       exitCode,
       failure,
       openPermissions,
-      bufferRef: { outputSeq: text.outputSeq, tailSeq: text.tailSeq },
+      bufferRef: { outputSeq: this.text.outputSeq, tailSeq: this.text.tailSeq },
     });
   }
 
-  /** Returns how to stop it. */
+  /** Returns the function that unsubscribes. */
   watch(listener: (event: Event) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
-
-  /** Sends it a message. @throws AppError INVALID_TARGET, RESOURCE_LIMIT, COMMAND_TIMEOUT */
-  abstract say(text: string): Promise<void>;
 
   /** Stops what it is doing. @throws AppError INVALID_TARGET */
   abstract interrupt(): Promise<void>;
@@ -158,7 +153,7 @@ export abstract class AgentSession<Event> {
   /** Nothing of it can be read any longer. The guard ends what is left of its group. */
   forget(): void {
     this.program.letGo();
-    this.text.close(new AppError("NOT_FOUND", "the session has ended and is forgotten"));
+    this.text.close(new AppError("NOT_FOUND", "the session has ended and is no longer kept"));
     this.#listeners.clear();
   }
 
@@ -203,4 +198,43 @@ function endOf({ exitCode, signal }: ExitStatus): string {
   if (exitCode !== undefined) return `the program ended with ${exitCode}`;
   const name = Object.entries(constants.signals).find(([, number]) => number === signal)?.[0];
   return name === undefined ? "the program could not be started" : `the program was killed by ${name}`;
+}
+
+/**
+ * What a session prints, as one stream of text that waits read like a pane's output: the program's words as they come,
+ * a line `$ NAME` for each tool call, and what tools returned. `outputSeq` counts its bytes.
+ */
+export class SessionText extends PaneStream {
+  #isAtLineStart = true;
+
+  /** Appends to the text. Subscribers are notified by `announce`. */
+  write(text: string): void {
+    if (text === "") return;
+    const bytes = Buffer.from(text, "utf8");
+    for (let at = 0; at < bytes.length; at += TEXT_PART_BYTES) this.take(bytes.subarray(at, at + TEXT_PART_BYTES));
+    this.#isAtLineStart = text.endsWith("\n");
+  }
+
+  endLine(): void {
+    if (!this.#isAtLineStart) this.write("\n");
+  }
+
+  /** One or more lines of their own. */
+  line(text: string): void {
+    if (text === "") return;
+    this.endLine();
+    this.write(text);
+    this.endLine();
+  }
+
+  /** A tool call as one line; a name is a program's, and may hold anything. */
+  toolCall(name: string): void {
+    this.line(`$ ${name.replaceAll(/\p{Cc}+/gu, " ")}`);
+  }
+
+  /** The last line is ended first. */
+  override declareExit(status: ExitStatus): void {
+    if (this.exit === undefined) this.endLine();
+    super.declareExit(status);
+  }
 }

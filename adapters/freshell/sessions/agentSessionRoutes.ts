@@ -1,9 +1,8 @@
 /** Sessions over HTTP: with a token they can be listed, sent to, and ended. */
 import type { Context } from "hono";
 import * as v from "valibot";
-import type { CodingSession } from "./codingSession.ts";
 import type { SdkSession } from "./sdkSession.ts";
-import type { Session, SessionBook } from "./sessionBook.ts";
+import type { Session, SessionRegistry } from "./sessionRegistry.ts";
 import {
   freshellOkSchema,
   type TerminalInputResponse,
@@ -19,7 +18,6 @@ import {
 import {
   createSessionSchema,
   sessionAnswerSchema,
-  type SessionImage,
   sessionSendSchema,
 } from "../../../protocol/api/freshell/sessions.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -32,7 +30,7 @@ const listSchema = v.strictObject({
 });
 const ONE = "/api/agent-sessions/:provider/:id";
 
-export function sessionRoutes(sessions: SessionBook): readonly Route[] {
+export function sessionRoutes(sessions: SessionRegistry): readonly Route[] {
   const named = (c: Context<GuardEnv>): Session =>
     sessions.require(c.req.param("provider") ?? "", c.req.param("id") ?? "");
   return [
@@ -68,7 +66,9 @@ export function sessionRoutes(sessions: SessionBook): readonly Route[] {
       handle: async (c, { text, images }) => {
         const session = named(c);
         const { outputSeq } = session.text;
-        await say(session, text, images);
+        if (session.kind === "sdk") await session.say(text, images);
+        else if (images === undefined) await session.say(`${text}\n`);
+        else throw new AppError("INVALID_ARGUMENT", "images: a codingcli session takes only text");
         return c.json({ outputSeq } satisfies TerminalInputResponse);
       },
     }),
@@ -127,12 +127,6 @@ const OF_ONE = [
 
 /** @throws AppError INVALID_TARGET */
 function askingOf(session: Session): SdkSession {
-  if (session.kind === "sdk") return session as SdkSession;
+  if (session.kind === "sdk") return session;
   throw new AppError("INVALID_TARGET", "a codingcli session asks nobody for permission; only one of the kind sdk does");
-}
-
-function say(session: Session, text: string, images: readonly SessionImage[] | undefined): Promise<void> {
-  if (session.kind === "sdk") return (session as SdkSession).say(text, images);
-  if (images !== undefined) throw new AppError("INVALID_ARGUMENT", "images: a codingcli session takes text alone");
-  return (session as CodingSession).say(`${text}\n`);
 }

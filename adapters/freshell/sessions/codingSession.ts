@@ -3,7 +3,6 @@ import type { NormalizedEvent } from "../../../protocol/api/freshell/sessionEven
 import { AgentSession, type SessionHost, type SessionPlan } from "./agentSession.ts";
 import type { CodingEvent, CodingParser } from "../../agents/agentStream.ts";
 import type { JsonLine } from "../../agents/jsonFields.ts";
-import { toolLine } from "./sessionText.ts";
 
 /** What its subscribers get; with names added it is a frame. */
 export type CodingNotice =
@@ -15,6 +14,7 @@ export type CodingNotice =
 const NOT_STARTED_EXIT_CODE = 127;
 
 export class CodingSession extends AgentSession<CodingNotice> {
+  declare readonly kind: "codingcli";
   readonly #parse: CodingParser;
   #count = 0;
   #saidEnd = false;
@@ -24,8 +24,9 @@ export class CodingSession extends AgentSession<CodingNotice> {
     this.#parse = parse;
   }
 
-  async say(text: string): Promise<void> {
-    await this.program.write(text);
+  /** @throws AppError INVALID_TARGET, RESOURCE_LIMIT, COMMAND_TIMEOUT */
+  say(text: string): Promise<void> {
+    return this.program.write(text);
   }
 
   async interrupt(): Promise<void> {
@@ -58,7 +59,7 @@ export class CodingSession extends AgentSession<CodingNotice> {
     }
     if (event.type === "session.end") this.#saidEnd = true;
     if (event.type === "message.assistant") this.text.line(message?.content ?? "");
-    else if (event.type === "tool.call") this.text.line(toolLine(tool?.name ?? ""));
+    else if (event.type === "tool.call") this.text.toolCall(tool?.name ?? "");
     else if (event.type === "tool.result") this.text.line(tool?.output ?? "");
     this.#count += 1;
     const { id: sessionId, codingProvider: provider } = this;

@@ -10,20 +10,28 @@ import type {
   SessionStatus,
 } from "../../../protocol/api/freshell/sessionEvents.ts";
 import type { PermissionAnswer, SessionImage } from "../../../protocol/api/freshell/sessions.ts";
-import { AgentSession, type SessionHost, type SessionPlan } from "./agentSession.ts";
+import { AgentSession, type SessionHost, type SessionPlan, type SessionText } from "./agentSession.ts";
 import { contentOf, resultText, toolsOf, usageOf } from "../../agents/sdkMessages.ts";
 import { given, type JsonLine, listAt, numberAt, objectAt, textAt } from "../../agents/jsonFields.ts";
 import { MAX_HISTORY_BYTES, MAX_HISTORY_MESSAGES, MAX_OPEN_PERMISSIONS } from "../freshellLimits.ts";
-import { type SessionText, toolLine } from "./sessionText.ts";
 import { AppError } from "../../../protocol/errors.ts";
 
 type InitEvent = Extract<SdkEvent, { type: "sdk.session.init" }>;
 type Listener = (event: SdkEvent) => void;
 
+/** What the program asks before it does something. Only people answer. */
+interface OpenRequest {
+  readonly request: PermissionRequest;
+  /** The program's own id, which may be anything. */
+  readonly programsId: string;
+}
+
 export class SdkSession extends AgentSession<SdkEvent> {
+  declare readonly kind: "sdk";
   readonly #history: SessionHistory;
-  readonly #permissions: OpenPermissions;
   readonly #words: SdkText;
+  /** By ids of ours, until somebody answers or the program withdraws them. */
+  readonly #open = new Map<string, OpenRequest>();
   #tools: readonly { readonly name: string }[] = [];
   #lastInit = "";
   #asked = 0;
@@ -31,14 +39,13 @@ export class SdkSession extends AgentSession<SdkEvent> {
   constructor(plan: SessionPlan, host: SessionHost) {
     super("sdk", "starting", plan, host);
     this.#history = new SessionHistory(host.nowUnixMs);
-    this.#permissions = new OpenPermissions(host.newId);
     this.#words = new SdkText(this.text);
     // Its response is the first sign of life: it prints nothing else before the first message.
     this.#ask("initialize").catch(() => undefined);
   }
 
   protected override get openPermissions(): number {
-    return this.#permissions.size;
+    return this.#open.size;
   }
 
   /** Its properties, as far as it has reported them. */
@@ -51,11 +58,11 @@ export class SdkSession extends AgentSession<SdkEvent> {
     return this.#history.messages();
   }
 
-  permissions(): ReturnType<OpenPermissions["list"]> {
-    return this.#permissions.list();
+  permissions(): readonly PermissionRequest[] {
+    return [...this.#open.values()].map(({ request }) => request);
   }
 
-  /** @param by the sender, which does not get its own message */
+  /** @param by the sender, which does not get its own message @throws AppError INVALID_TARGET, RESOURCE_LIMIT, COMMAND_TIMEOUT */
   async say(text: string, images: readonly SessionImage[] = [], by?: Listener): Promise<void> {
     const pictures = images.map(({ mediaType, data }) => ({
       type: "image",
@@ -89,45 +96,46 @@ export class SdkSession extends AgentSession<SdkEvent> {
 
   /** @throws AppError NOT_FOUND, and as `say` */
   async respond(answer: PermissionAnswer, by?: Listener): Promise<void> {
-    const { line, reopen } = this.#permissions.settle(answer);
+    const { requestId } = answer;
+    const open = this.#open.get(requestId);
+    if (open === undefined) {
+      throw new AppError(
+        "NOT_FOUND",
+        "there is no such permission request: it was answered or withdrawn, or never existed; attach again to see the open ones",
+      );
+    }
+    this.#open.delete(requestId);
+    const response = { subtype: "success", request_id: open.programsId, response: responseOf(answer, open.request) };
     try {
-      await this.#write(line);
+      await this.#write({ type: "control_response", response });
     } catch (error) {
       // The program did not get it: somebody can still answer.
-      if (this.status !== "exited") reopen();
+      if (this.status !== "exited") this.#open.set(requestId, open);
       throw error;
     }
-    this.tell({ type: "sdk.permission.cancelled", requestId: answer.requestId }, by);
+    this.tell({ type: "sdk.permission.cancelled", requestId }, by);
   }
 
   protected line(line: JsonLine): void {
     switch (line["type"]) {
       case "system":
-        this.#system(line);
-        return;
+        return this.#system(line);
       case "stream_event":
-        this.#stream(line);
-        return;
+        return this.#stream(line);
       case "assistant":
-        this.#assistant(line);
-        return;
+        return this.#assistant(line);
       case "user":
-        this.#user(line);
-        return;
+        return this.#user(line);
       case "result":
-        this.#result(line);
-        return;
+        return this.#result(line);
       case "control_request":
-        this.#request(line);
-        return;
+        return this.#request(line);
       case "control_cancel_request":
-        this.#withdrawn(textAt(line, "request_id") ?? "");
-        return;
+        return this.#withdrawn(textAt(line, "request_id") ?? "");
       case "control_response":
-        this.#responded(objectAt(line, "response") ?? {});
-        return;
+        return this.#responded(objectAt(line, "response") ?? {});
       default:
-        return;
+        return undefined;
     }
   }
 
@@ -139,7 +147,9 @@ export class SdkSession extends AgentSession<SdkEvent> {
   protected errors(): void {}
 
   protected over(exitCode: number | undefined, why: string | undefined): void {
-    for (const requestId of this.#permissions.clear()) this.tell({ type: "sdk.permission.cancelled", requestId });
+    const unanswered = [...this.#open.keys()];
+    this.#open.clear();
+    for (const requestId of unanswered) this.tell({ type: "sdk.permission.cancelled", requestId });
     if (why !== undefined) this.tell({ type: "sdk.error", message: why });
     this.tell({ type: "sdk.status", status: "exited" });
     this.tell(given({ type: "sdk.exit" as const, exitCode }));
@@ -213,19 +223,33 @@ export class SdkSession extends AgentSession<SdkEvent> {
       this.#write({ type: "control_response", response }).catch(() => undefined);
       return;
     }
-    if (this.#permissions.isFull) {
+    if (this.#open.size >= MAX_OPEN_PERMISSIONS) {
       const message = "the program asks for more permissions than a person can answer, and is ended";
       this.tell({ type: "sdk.error", message });
       this.kill();
       return;
     }
-    const asked = this.#permissions.add(programsId, request);
+    const asked: PermissionRequest = given({
+      requestId: this.host.newId(),
+      subtype: "can_use_tool" as const,
+      tool: { name: textAt(request, "tool_name") ?? "", input: objectAt(request, "input") ?? {} },
+      toolUseID: textAt(request, "tool_use_id"),
+      suggestions: listAt(request, "permission_suggestions"),
+      blockedPath: textAt(request, "blocked_path"),
+      decisionReason: textAt(request, "decision_reason"),
+    });
+    this.#open.set(asked.requestId, { request: asked, programsId });
     this.tell({ type: "sdk.permission.request", ...asked });
   }
 
+  /** The program no longer wants an answer. */
   #withdrawn(programsId: string): void {
-    const requestId = this.#permissions.withdraw(programsId);
-    if (requestId !== undefined) this.tell({ type: "sdk.permission.cancelled", requestId });
+    for (const [requestId, open] of this.#open) {
+      if (open.programsId !== programsId) continue;
+      this.#open.delete(requestId);
+      this.tell({ type: "sdk.permission.cancelled", requestId });
+      return;
+    }
   }
 
   #responded(response: JsonLine): void {
@@ -289,7 +313,7 @@ export class SdkText {
   assistant(content: readonly ContentBlock[], parent: string | null): void {
     const key = parent ?? "";
     for (const block of content) {
-      if (block.type === "tool_use") this.#text.line(toolLine(block.name));
+      if (block.type === "tool_use") this.#text.toolCall(block.name);
       if (block.type !== "text") continue;
       const streamed = this.#streamed.get(key) ?? 0;
       this.#streamed.delete(key);
@@ -332,88 +356,6 @@ export class SessionHistory {
 
   messages(): readonly HistoryMessage[] {
     return this.#messages.map(({ message }) => message);
-  }
-}
-
-/**
- * What the program of a session asks before it does something, until somebody answers or the program withdraws it.
- * Nothing here answers for a person. Requests have ids of ours: a program's may be anything.
- */
-interface Open {
-  readonly request: PermissionRequest;
-  /** The program's own id. */
-  readonly programsId: string;
-}
-
-class OpenPermissions {
-  readonly #newId: () => string;
-  readonly #open = new Map<string, Open>();
-
-  constructor(newId: () => string) {
-    this.#newId = newId;
-  }
-
-  get size(): number {
-    return this.#open.size;
-  }
-
-  get isFull(): boolean {
-    return this.#open.size >= MAX_OPEN_PERMISSIONS;
-  }
-
-  list(): readonly PermissionRequest[] {
-    return [...this.#open.values()].map(({ request }) => request);
-  }
-
-  /** @param asked the program's `can_use_tool` */
-  add(programsId: string, asked: JsonLine): PermissionRequest {
-    const request: PermissionRequest = given({
-      requestId: this.#newId(),
-      subtype: "can_use_tool" as const,
-      tool: { name: textAt(asked, "tool_name") ?? "", input: objectAt(asked, "input") ?? {} },
-      toolUseID: textAt(asked, "tool_use_id"),
-      suggestions: listAt(asked, "permission_suggestions"),
-      blockedPath: textAt(asked, "blocked_path"),
-      decisionReason: textAt(asked, "decision_reason"),
-    });
-    this.#open.set(request.requestId, { request, programsId });
-    return request;
-  }
-
-  /** The program no longer wants an answer; returns our id. */
-  withdraw(programsId: string): string | undefined {
-    for (const [requestId, open] of this.#open) {
-      if (open.programsId !== programsId) continue;
-      this.#open.delete(requestId);
-      return requestId;
-    }
-    return undefined;
-  }
-
-  /** Closes the request and returns the line for the program. @throws AppError NOT_FOUND */
-  settle(answer: PermissionAnswer): { readonly line: object; readonly reopen: () => void } {
-    const { requestId } = answer;
-    const open = this.#open.get(requestId);
-    if (open === undefined) {
-      throw new AppError(
-        "NOT_FOUND",
-        "there is no such permission request: it was answered, taken back, or never asked; attach again to see which are open",
-      );
-    }
-    this.#open.delete(requestId);
-    const { request, programsId } = open;
-    const response = { subtype: "success", request_id: programsId, response: responseOf(answer, request) };
-    return {
-      line: { type: "control_response", response },
-      reopen: () => void this.#open.set(requestId, open),
-    };
-  }
-
-  /** For a program that has ended: nobody can answer. */
-  clear(): readonly string[] {
-    const ids = [...this.#open.keys()];
-    this.#open.clear();
-    return ids;
   }
 }
 

@@ -25,13 +25,15 @@ import {
   OUTPUT_DRAINS_WITHIN_MS,
 } from "../freshellLimits.ts";
 
-interface SessionProgramOptions {
+export interface ProgramPlan {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly hasInput: boolean;
-  readonly clock: Clock;
+}
+
+interface ProgramListener {
   readonly onLine: (line: JsonLine) => void;
   /** It printed a line that is not JSON: reported once, however many follow. */
   readonly onBadLine: (what: string) => void;
@@ -42,7 +44,9 @@ interface SessionProgramOptions {
 }
 
 export class SessionProgram {
-  readonly #options: SessionProgramOptions;
+  readonly #hasInput: boolean;
+  readonly #clock: Clock;
+  readonly #listener: ProgramListener;
   readonly #program: GroupedProgram;
   readonly #lines: LineSplitter;
   readonly #errors = new TextDecoder();
@@ -56,25 +60,22 @@ export class SessionProgram {
   #drain: Timer | undefined;
   #lastWords = "";
 
-  constructor(options: SessionProgramOptions) {
-    this.#options = options;
+  constructor(plan: ProgramPlan, clock: Clock, listener: ProgramListener) {
+    this.#hasInput = plan.hasInput;
+    this.#clock = clock;
+    this.#listener = listener;
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
     this.#lines = new LineSplitter(
       (buffer, from, to) => this.#line(buffer, from, to),
       () => this.#tooLong(),
       MAX_PROGRAM_LINE_BYTES,
     );
-    const { file, args, cwd, env, hasInput } = options;
     this.#program = startGroupedProgram({
-      file,
-      args,
-      cwd,
-      env,
-      hasInput,
+      ...plan,
       onOutput: (chunk) => {
         if (this.#hasEnded) return;
         this.#lines.push(chunk);
-        options.onPause();
+        listener.onPause();
       },
       onErrors: (chunk) => this.#said(chunk),
       onExit: (end) => this.#exited(statusOf(end)),
@@ -101,7 +102,7 @@ export class SessionProgram {
   /** Resolves once the program has been handed all of it. @throws AppError INVALID_TARGET, RESOURCE_LIMIT, COMMAND_TIMEOUT */
   async write(text: string): Promise<void> {
     this.#requireRunning();
-    if (!this.#options.hasInput) {
+    if (!this.#hasInput) {
       throw new AppError(
         "INVALID_TARGET",
         "the session's program has its prompt and takes no more input; create another session, or one of the kind sdk",
@@ -113,9 +114,8 @@ export class SessionProgram {
       const message = "the session's program does not read what was sent before; try again later";
       throw new AppError("RESOURCE_LIMIT", message, { details });
     }
-    const { clock } = this.#options;
     await new Promise<void>((resolve, reject) => {
-      const late = clock.callAt(clock.nowMs() + INPUT_TAKEN_WITHIN_MS, () => reject(notTaken()));
+      const late = this.#clock.callAt(this.#clock.nowMs() + INPUT_TAKEN_WITHIN_MS, () => reject(notTaken()));
       this.#program.write(bytes, (error) => {
         late.cancel();
         if (error === null || error === undefined) resolve();
@@ -139,9 +139,8 @@ export class SessionProgram {
   end(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
-    const { clock } = this.#options;
     this.#program.signal("SIGTERM");
-    this.#kill = clock.callAt(clock.nowMs() + GROUP_ENDS_WITHIN_MS, () => {
+    this.#kill = this.#clock.callAt(this.#clock.nowMs() + GROUP_ENDS_WITHIN_MS, () => {
       this.#program.signal("SIGKILL");
       this.#program.letGo();
     });
@@ -157,9 +156,8 @@ export class SessionProgram {
   #exited(status: ExitStatus): void {
     this.#status = status;
     this.end();
-    const { clock } = this.#options;
     // Others of the group may hold the pipes.
-    this.#drain = clock.callAt(clock.nowMs() + OUTPUT_DRAINS_WITHIN_MS, () => {
+    this.#drain = this.#clock.callAt(this.#clock.nowMs() + OUTPUT_DRAINS_WITHIN_MS, () => {
       this.#program.stopReading();
       this.#close();
     });
@@ -173,8 +171,8 @@ export class SessionProgram {
     this.#hasEnded = true;
     this.end();
     const status = this.#status ?? {};
-    this.#options.onPause();
-    this.#options.onEnded(status);
+    this.#listener.onPause();
+    this.#listener.onEnded(status);
     this.#resolveEnded(status);
   }
 
@@ -192,18 +190,18 @@ export class SessionProgram {
     if (typeof line !== "object" || line === null || Array.isArray(line)) {
       this.#bad("the program prints lines that are no JSON objects");
     } else if (jsonShape(text).depth > MAX_JSON_DEPTH) this.#bad("the program prints JSON that is nested too deep");
-    else this.#options.onLine(line as JsonLine);
+    else this.#listener.onLine(line as JsonLine);
   }
 
   #bad(what: string): void {
     if (this.#saidBadLine) return;
     this.#saidBadLine = true;
-    this.#options.onBadLine(`${what}; they are left out`);
+    this.#listener.onBadLine(`${what}; they are left out`);
   }
 
   #tooLong(): void {
     if (this.#hasEnded || this.#isEnding) return;
-    this.#options.onBadLine(`the program printed a line of more than ${MAX_PROGRAM_LINE_BYTES} bytes, and is ended`);
+    this.#listener.onBadLine(`the program printed a line of more than ${MAX_PROGRAM_LINE_BYTES} bytes, and is ended`);
     this.end();
   }
 
@@ -211,7 +209,7 @@ export class SessionProgram {
     const text = this.#errors.decode(chunk, { stream: true });
     if (text === "") return;
     this.#lastWords = (this.#lastWords + text).slice(-LAST_WORDS_CHARS);
-    this.#options.onErrors(text);
+    this.#listener.onErrors(text);
   }
 }
 

@@ -7,11 +7,17 @@ import type { ServerMessage } from "../../../protocol/api/freshell/freshellWire.
 import type { AppError } from "../../../protocol/errors.ts";
 import { decodeUtf8 } from "../../../protocol/text/utf8.ts";
 import { exitCodeOf, type Terminal } from "../terminals/terminal.ts";
+import type { TerminalRegistry } from "../terminals/terminalRegistry.ts";
+import type { FrameShare } from "./outputFrames.ts";
 import type { SocketClient } from "./socketClient.ts";
 
 interface AttachmentOptions {
   readonly client: SocketClient;
   readonly terminal: Terminal;
+  readonly terminals: TerminalRegistry;
+  readonly frames: FrameShare;
+  /** Maximum size of a large snapshot's chunks; undefined if the client did not ask for chunks. */
+  readonly chunkBytes: number | undefined;
   /** The snapshot is the response to this create. */
   readonly requestId?: string | undefined;
   /** Nothing follows. `error` when it never began. */
@@ -31,8 +37,8 @@ export class Attachment {
   constructor(options: AttachmentOptions) {
     this.#options = options;
     this.#asked = [options.requestId];
-    const { client, terminal } = options;
-    this.#subscription = client.context.feeds.subscribe(terminal.key, { kind: "snapshot" }, (feed) => this.#sink(feed));
+    const { terminal, terminals } = options;
+    this.#subscription = terminals.feeds.subscribe(terminal.key, { kind: "snapshot" }, (feed) => this.#sink(feed));
     terminal.clients += 1;
     this.#subscription.pump();
   }
@@ -48,18 +54,16 @@ export class Attachment {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    const { client, terminal } = this.#options;
-    terminal.clients -= 1;
+    this.#options.terminal.clients -= 1;
     this.#subscription.close();
-    client.context.book.changed();
+    this.#options.terminals.changed();
   }
 
   #sink(feed: PaneFeed): SubscriptionSink {
-    const { client, terminal } = this.#options;
+    const { client, terminal, frames } = this.#options;
     const terminalId = terminal.id;
-    const { frames } = client.context;
     return {
-      room: () => (client.isOpen() ? 1 : 0),
+      room: () => (client.isOpen ? 1 : 0),
       // The snapshot follows.
       open: () => undefined,
       output: (chunk) => {
@@ -83,12 +87,11 @@ export class Attachment {
   }
 
   #snapshot(snapshot: Snapshot): void {
-    const { client, terminal } = this.#options;
+    const { client, terminal, terminals, chunkBytes } = this.#options;
     const shown = snapshotText(snapshot);
     const { text, outputSeq } = shown;
     this.#unfinished = shown.unfinished;
     const { id: terminalId, identity } = terminal;
-    const { chunkBytes } = client;
     const chunked = chunkBytes === undefined ? undefined : chunkedFrames(terminalId, shown, chunkBytes);
     const asked = this.#asked.length === 0 ? [undefined] : this.#asked;
     this.#asked = [];
@@ -102,7 +105,7 @@ export class Attachment {
       }
       for (const message of chunked ?? []) client.send(message);
     }
-    if (!this.#hasBegun) client.context.book.changed();
+    if (!this.#hasBegun) terminals.changed();
     this.#hasBegun = true;
   }
 }

@@ -11,10 +11,14 @@ import {
 } from "../../../protocol/api/freshell/freshellWire.ts";
 import { DEVICE_MESSAGES } from "../../../protocol/api/freshell/rpc.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import type { FreshellConfig } from "../freshellConfig.ts";
 import { MAX_PRESENCE_FRAMES, PRESENCE_FRAMES_WITHIN_MS } from "../freshellLimits.ts";
 import { OwnerLink } from "../relay/ownerLink.ts";
 import { failureOf } from "../relay/outcomes.ts";
-import type { Device } from "../relay/presence.ts";
+import type { LayoutRelay } from "../relay/layoutRelay.ts";
+import type { Device, Presence } from "../relay/presence.ts";
+import type { TerminalRegistry } from "../terminals/terminalRegistry.ts";
 import type { SocketClient } from "./socketClient.ts";
 
 type DeviceMessage = ClientMessageOf<keyof typeof DEVICE_MESSAGES>;
@@ -22,8 +26,17 @@ type DeviceMessage = ClientMessageOf<keyof typeof DEVICE_MESSAGES>;
 export const isOfDevices = (message: ClientMessage): message is DeviceMessage =>
   Object.hasOwn(DEVICE_MESSAGES, message.type);
 
+interface LayoutParts {
+  readonly presence: Presence;
+  readonly relay: LayoutRelay;
+  readonly terminals: TerminalRegistry;
+  readonly config: FreshellConfig;
+  readonly clock: Clock;
+}
+
 export class LayoutCalls {
   readonly #client: SocketClient;
+  readonly #parts: LayoutParts;
   /** The connection's device; undefined for the bootstrap token alone. */
   readonly #deviceId: string | undefined;
   readonly #unwatch: () => void;
@@ -32,14 +45,28 @@ export class LayoutCalls {
   #device: Device | undefined;
   #presenceFrames = { count: 0, sinceMs: 0 };
 
-  constructor(client: SocketClient) {
+  constructor(
+    client: SocketClient,
+    parts: LayoutParts,
+    deviceId: string | undefined,
+    introduced: HelloMessage["device"],
+  ) {
     this.#client = client;
-    const { context, principal, device, send } = client;
-    this.#deviceId = device?.deviceId ?? (principal.kind === "device" ? principal.deviceId : undefined);
-    this.#unwatch = context.layout.presence.watch(send);
-    if (device === undefined) return;
-    if (device.role === "owner") this.#own(device);
-    else context.layout.presence.meet(device);
+    this.#parts = parts;
+    this.#deviceId = deviceId;
+    const { presence, relay, clock, config: times } = parts;
+    this.#unwatch = presence.watch(client.send);
+    if (introduced?.role === "owner") {
+      this.#link = new OwnerLink({
+        deviceId: introduced.deviceId,
+        clock,
+        times,
+        send: client.send,
+        close: (code, reason) => client.close(code, reason),
+        onLate: (request) => relay.late(request),
+      });
+      this.#device = presence.own(introduced, this.#link);
+    } else if (introduced !== undefined) presence.meet(introduced);
   }
 
   /** Any frame of the client has come. */
@@ -50,20 +77,17 @@ export class LayoutCalls {
   perform(message: DeviceMessage, json: unknown): void {
     switch (message.type) {
       case "device.presence":
-        this.#presence(message);
-        return;
+        return this.#presence(message);
       case "layout.rpc.request":
-        void this.#request(message.requestId, json);
-        return;
+        return void this.#request(message.requestId, json);
       case "layout.rpc.ack":
-        if (this.#link?.acked(message.requestId) !== true) this.#client.context.layout.relay.ignored();
-        return;
+        if (this.#link?.acked(message.requestId) !== true) this.#parts.relay.ignored();
+        return undefined;
       case "layout.rpc.result":
-        if (this.#link?.takeResult(message.requestId, json) !== true) this.#client.context.layout.relay.ignored();
-        return;
+        if (this.#link?.takeResult(message.requestId, json) !== true) this.#parts.relay.ignored();
+        return undefined;
       case "layout.snapshot.updated":
-        this.#snapshot(message, json);
-        return;
+        return this.#snapshot(message, json);
     }
   }
 
@@ -71,28 +95,12 @@ export class LayoutCalls {
   close(): void {
     this.#unwatch();
     this.#left.abort(new AppError("CANCELLED", "the client has left"));
-    if (this.#link !== undefined) this.#client.context.layout.presence.left(this.#link);
+    if (this.#link !== undefined) this.#parts.presence.left(this.#link);
     this.#link = undefined;
   }
 
-  #own(device: NonNullable<HelloMessage["device"]>): void {
-    const { context, send, close } = this.#client;
-    const { clock, settings, layout } = context;
-    const { deviceId } = device;
-    this.#link = new OwnerLink({
-      deviceId,
-      clock,
-      times: settings,
-      send,
-      close,
-      onLate: (request) => layout.relay.late(request),
-    });
-    this.#device = layout.presence.own(device, this.#link);
-  }
-
   #presence({ deviceId, workspaceRevision, remoteControl }: ClientMessageOf<"device.presence">): void {
-    const { clock } = this.#client.context;
-    const nowMs = clock.nowMs();
+    const nowMs = this.#parts.clock.nowMs();
     const frames = this.#presenceFrames;
     if (nowMs - frames.sinceMs >= PRESENCE_FRAMES_WITHIN_MS) this.#presenceFrames = { count: 1, sinceMs: nowMs };
     else if ((frames.count += 1) > MAX_PRESENCE_FRAMES) {
@@ -100,7 +108,7 @@ export class LayoutCalls {
       return;
     }
     if (deviceId !== this.#deviceId) {
-      this.#client.fail("UNAUTHORIZED", "device.presence is about the device that the connection is; say hello as it");
+      this.#client.fail("UNAUTHORIZED", "device.presence must name the connection's own device");
       return;
     }
     const [link, device] = [this.#link, this.#device];
@@ -114,27 +122,28 @@ export class LayoutCalls {
   }
 
   async #request(requestId: string, json: unknown): Promise<void> {
-    const { context, send } = this.#client;
     let outcome;
     try {
-      outcome = await context.layout.relay.request({ deviceId: this.#deviceId }, json, this.#left.signal);
+      outcome = await this.#parts.relay.request({ deviceId: this.#deviceId }, json, this.#left.signal);
     } catch (error) {
       outcome = failureOf(error);
     }
-    send({ type: "layout.rpc.result", requestId, ...outcome });
+    this.#client.send({ type: "layout.rpc.result", requestId, ...outcome });
   }
 
   /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
   #snapshot(message: ClientMessageOf<"layout.snapshot.updated">, json: unknown): void {
-    const { context, fail } = this.#client;
     const { ownerDeviceId, workspaceRevision, capturedAt } = message;
     const [link, device] = [this.#link, this.#device];
     if (link === undefined || device?.owner !== link || ownerDeviceId !== device.deviceId) {
-      fail("UNAUTHORIZED", "a layout is published by the connection that is its device");
+      this.#client.fail("UNAUTHORIZED", "only the device's owner connection may publish its layout");
       return;
     }
     if (workspaceRevision < link.publishedRevision) {
-      fail("INVALID_MESSAGE", `workspaceRevision: goes back from ${link.publishedRevision} to ${workspaceRevision}`);
+      this.#client.fail(
+        "INVALID_MESSAGE",
+        `workspaceRevision: goes back from ${link.publishedRevision} to ${workspaceRevision}`,
+      );
       return;
     }
     let snapshot;
@@ -142,13 +151,13 @@ export class LayoutCalls {
       // As received: the schema's copy lacks unknown fields.
       snapshot = parseSnapshot((json as { readonly snapshot: unknown }).snapshot);
     } catch (error) {
-      fail("INVALID_MESSAGE", toAppError(error).message);
+      this.#client.fail("INVALID_MESSAGE", toAppError(error).message);
       return;
     }
     link.publishedRevision = workspaceRevision;
     device.workspaceRevision = workspaceRevision;
     device.layout = { workspaceRevision, capturedAt, snapshot };
-    context.layout.presence.keep(device);
-    context.layout.shown(snapshot);
+    this.#parts.presence.keep(device);
+    this.#parts.terminals.shownIn(snapshot);
   }
 }

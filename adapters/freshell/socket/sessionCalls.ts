@@ -3,9 +3,10 @@
  * and sends them its events; a `codingcli` session sends them to its creator.
  */
 import type { SdkEvent, SessionServerMessage } from "../../../protocol/api/freshell/sessionEvents.ts";
-import type { CodingSession, CodingNotice } from "../sessions/codingSession.ts";
+import type { Once, OnceKey } from "../../../daemon/ops/once.ts";
+import type { CodingNotice } from "../sessions/codingSession.ts";
 import type { SdkSession } from "../sessions/sdkSession.ts";
-import type { Session } from "../sessions/sessionBook.ts";
+import type { Session, SessionRegistry } from "../sessions/sessionRegistry.ts";
 import type { ClientMessage, ClientMessageOf } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { CreateSessionRequest } from "../../../protocol/api/freshell/sessions.ts";
 import type { CodingProvider } from "../../../protocol/api/freshell/sessionNames.ts";
@@ -19,39 +20,45 @@ type OfAttached = Exclude<SessionMessage, { type: "sdk.create" | "sdk.attach" | 
 export const isOfSessions = (message: ClientMessage): message is SessionMessage =>
   Object.hasOwn(SESSION_MESSAGES, message.type);
 
+interface SessionParts {
+  readonly sessions: SessionRegistry;
+  readonly creates: { readonly sessions: Once<Session> };
+  /** As in `TerminalParts`. */
+  readonly creator: string;
+}
+
+interface Followed {
+  readonly listener: (notice: SessionNotice) => void;
+  readonly stop: () => void;
+}
+
 export class SessionCalls {
   readonly #client: SocketClient;
-  /** By session: the function that stops following. */
-  readonly #followed = new Map<
-    string,
-    { readonly listener: (notice: SessionNotice) => void; readonly stop: () => void }
-  >();
+  readonly #parts: SessionParts;
+  /** By session. */
+  readonly #followed = new Map<string, Followed>();
   #isClosed = false;
 
-  constructor(client: SocketClient) {
+  constructor(client: SocketClient, parts: SessionParts) {
     this.#client = client;
+    this.#parts = parts;
   }
 
   perform(message: SessionMessage): void {
     switch (message.type) {
       case "sdk.create":
-        void this.#createSdk(message);
-        return;
+        return void this.#createSdk(message);
       case "codingcli.create":
-        void this.#createCoding(message);
-        return;
+        return void this.#createCoding(message);
       case "sdk.attach":
-        this.#withSdk(message.sessionId, (session) => this.#attach(session));
-        return;
+        return this.#withSdk(message.sessionId, (session) => this.#attach(session));
       case "codingcli.input":
-        this.#input(message);
-        return;
+        return this.#input(message);
       case "codingcli.kill": {
         const { sessionId } = message;
-        const session = this.#client.context.sessions.find(sessionId);
+        const session = this.#parts.sessions.find(sessionId);
         const success = session?.kind === "codingcli" && session.kill();
-        this.#client.send({ type: "codingcli.killed", sessionId, success });
-        return;
+        return this.#client.send({ type: "codingcli.killed", sessionId, success });
       }
       case "sdk.send":
       case "sdk.interrupt":
@@ -59,7 +66,7 @@ export class SessionCalls {
       case "sdk.permission.respond":
       case "sdk.set-model":
       case "sdk.set-permission-mode":
-        this.#withSdk(message.sessionId, (session) => this.#ofAttached(session, message));
+        return this.#withSdk(message.sessionId, (session) => this.#ofAttached(session, message));
     }
   }
 
@@ -85,73 +92,56 @@ export class SessionCalls {
     }
     switch (message.type) {
       case "sdk.send":
-        this.#settle(session.say(message.text, message.images, listener), { sessionId });
-        return;
+        return this.#settle(session.say(message.text, message.images, listener), { sessionId });
       case "sdk.interrupt":
-        this.#settle(session.interrupt(), { sessionId });
-        return;
+        return this.#settle(session.interrupt(), { sessionId });
       case "sdk.permission.respond": {
         const { type: _type, sessionId: _session, ...answer } = message;
-        this.#settle(session.respond(answer, listener), { sessionId, requestId: answer.requestId });
-        return;
+        return this.#settle(session.respond(answer, listener), { sessionId, requestId: answer.requestId });
       }
       case "sdk.set-model":
-        this.#settle(session.setModel(message.model), { sessionId });
-        return;
+        return this.#settle(session.setModel(message.model), { sessionId });
       case "sdk.set-permission-mode":
-        this.#settle(session.setPermissionMode(message.permissionMode), { sessionId });
-        return;
+        return this.#settle(session.setPermissionMode(message.permissionMode), { sessionId });
       case "sdk.kill":
-        this.#client.send({ type: "sdk.killed", sessionId, success: session.kill() });
+        return this.#client.send({ type: "sdk.killed", sessionId, success: session.kill() });
     }
   }
 
   async #createSdk({ type: _type, requestId, ...options }: ClientMessageOf<"sdk.create">): Promise<void> {
-    await this.#create(
-      requestId,
-      "sdk",
-      { provider: "sdk", ...options, ...this.#forgetting("sdk", options) },
-      (session) => {
-        const { id: sessionId } = session;
-        this.#client.send({ type: "sdk.created", requestId, sessionId });
-        // The program sends nothing before its first input; a page waits for this before it accepts any.
-        this.#send(session, (session as SdkSession).init());
-        this.#follow(session);
-        if (session.status === "exited") this.#sendEnd(session as SdkSession);
-      },
-    );
+    const asked = { provider: "sdk", ...options, ...this.#forgetting("sdk", options) } as const;
+    const session = await this.#created([this.#parts.creator, "sdk", requestId], requestId, asked);
+    if (session?.kind !== "sdk") return;
+    this.#client.send({ type: "sdk.created", requestId, sessionId: session.id });
+    // The program sends nothing before its first input; a page waits for this before it accepts any.
+    this.#send(session, session.init());
+    this.#follow(session);
+    if (session.status === "exited") this.#sendEnd(session);
   }
 
   async #createCoding(message: ClientMessageOf<"codingcli.create">): Promise<void> {
     const { type: _type, requestId, provider: codingProvider, ...options } = message;
     const resume = this.#forgetting(codingProvider, options);
-    await this.#create(
-      requestId,
-      "codingcli",
-      { provider: "codingcli", codingProvider, ...options, ...resume },
-      (session) => {
-        this.#client.send({ type: "codingcli.created", requestId, sessionId: session.id, provider: codingProvider });
-        this.#follow(session);
-      },
-    );
+    const asked = { provider: "codingcli", codingProvider, ...options, ...resume } as const;
+    const session = await this.#created([this.#parts.creator, "codingcli", requestId], requestId, asked);
+    if (session === undefined) return;
+    this.#client.send({ type: "codingcli.created", requestId, sessionId: session.id, provider: codingProvider });
+    this.#follow(session);
   }
 
-  async #create(
-    requestId: string,
-    kind: string,
-    asked: CreateSessionRequest,
-    created: (session: Session) => void,
-  ): Promise<void> {
-    const { context, creator, fail, failed } = this.#client;
-    const { sessions, sessionCreates } = context;
+  /** Undefined: it was refused, or the client has left. */
+  async #created(key: OnceKey, requestId: string, asked: CreateSessionRequest): Promise<Session | undefined> {
+    const { sessions, creates } = this.#parts;
     try {
-      const session = await sessionCreates.run([creator, kind, requestId], "", () => sessions.create(asked));
-      if (!this.#isClosed) created(session);
+      const session = await creates.sessions.run(key, "", () => sessions.create(asked));
+      return this.#isClosed ? undefined : session;
     } catch (thrown) {
       const error = toAppError(thrown);
       // As upstream does, for its pages.
-      if (error.details?.["reason"] === "provider") fail("INVALID_MESSAGE", error.message, { requestId });
-      else failed(error, { requestId });
+      const isProvider = error.details?.["reason"] === "provider";
+      if (isProvider) this.#client.fail("INVALID_MESSAGE", error.message, { requestId });
+      else this.#client.failed(error, { requestId });
+      return undefined;
     }
   }
 
@@ -196,14 +186,14 @@ export class SessionCalls {
   }
 
   #input({ sessionId, data }: ClientMessageOf<"codingcli.input">): void {
-    const session = this.#client.context.sessions.find(sessionId);
-    if (session?.kind === "codingcli") this.#settle((session as CodingSession).say(data), { sessionId });
+    const session = this.#parts.sessions.find(sessionId);
+    if (session?.kind === "codingcli") this.#settle(session.say(data), { sessionId });
     else this.#noSuchSession(sessionId);
   }
 
   #withSdk(sessionId: string, use: (session: SdkSession) => void): void {
-    const session = this.#client.context.sessions.find(sessionId);
-    if (session?.kind === "sdk") use(session as SdkSession);
+    const session = this.#parts.sessions.find(sessionId);
+    if (session?.kind === "sdk") use(session);
     else this.#noSuchSession(sessionId);
   }
 
@@ -216,9 +206,7 @@ export class SessionCalls {
     of: "sdk" | CodingProvider,
     { resumeSessionId: id }: { readonly resumeSessionId?: string | undefined },
   ): { resumeSessionId?: undefined } {
-    return id === undefined || this.#client.context.sessions.isProgramsSession(of, id)
-      ? {}
-      : { resumeSessionId: undefined };
+    return id === undefined || this.#parts.sessions.isProgramsSession(of, id) ? {} : { resumeSessionId: undefined };
   }
 
   /** Reports only a failure. */

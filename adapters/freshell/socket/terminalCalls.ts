@@ -2,12 +2,14 @@
 import type { ClientMessage, ClientMessageOf } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { DEVICE_MESSAGES } from "../../../protocol/api/freshell/rpc.ts";
 import type { SESSION_MESSAGES } from "../../../protocol/api/freshell/sessions.ts";
+import type { Once } from "../../../daemon/ops/once.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { CREATES_WITHIN_MS, MAX_CREATES } from "../freshellLimits.ts";
-import { sourceOf, waitFor } from "../freshellWaits.ts";
-import type { Terminal } from "../terminals/terminal.ts";
-import { textParts, typeInto } from "../terminals/terminalUse.ts";
+import { type WaitParts, waitOn } from "../freshellWaits.ts";
+import { type Terminal, textParts } from "../terminals/terminal.ts";
 import { Attachment } from "./attachment.ts";
+import type { FrameShare } from "./outputFrames.ts";
 import type { SocketClient } from "./socketClient.ts";
 
 type CallMessage = Exclude<
@@ -15,8 +17,18 @@ type CallMessage = Exclude<
   { type: "hello" | "ping" | keyof typeof DEVICE_MESSAGES | keyof typeof SESSION_MESSAGES }
 >;
 
+interface TerminalParts extends WaitParts {
+  readonly frames: FrameShare;
+  readonly creates: { readonly terminals: Once<Terminal> };
+  readonly clock: Clock;
+  /** Key of its creates: the device's, or this connection's own. */
+  readonly creator: string;
+  readonly chunkBytes: number | undefined;
+}
+
 export class TerminalCalls {
   readonly #client: SocketClient;
+  readonly #parts: TerminalParts;
   readonly #attachments = new Map<string, Attachment>();
   readonly #waits = new Map<string, AbortController>();
   readonly #unwatch: () => void;
@@ -24,58 +36,50 @@ export class TerminalCalls {
   #isListDue = false;
   #isClosed = false;
 
-  constructor(client: SocketClient) {
+  constructor(client: SocketClient, parts: TerminalParts) {
     this.#client = client;
-    this.#unwatch = client.context.book.watch(() => this.#listChanged());
+    this.#parts = parts;
+    this.#unwatch = parts.terminals.watch(() => this.#listChanged());
   }
 
   perform(message: CallMessage): void {
-    const { context, send } = this.#client;
-    const { book } = context;
+    const { terminals } = this.#parts;
     switch (message.type) {
       case "terminal.create":
-        this.#create(message);
-        return;
+        return this.#create(message);
       case "terminal.attach":
-        this.#withTerminal(message, (terminal) => this.#attach(terminal, undefined));
-        return;
+        return this.#withTerminal(message, (terminal) => this.#attach(terminal, undefined));
       case "terminal.detach":
-        this.#withTerminal(message, (terminal) => this.#detach(terminal));
-        return;
-      case "terminal.input":
-        this.#withTerminal(message, (terminal) => this.#input(terminal, message.data));
-        return;
+        return this.#withTerminal(message, (terminal) => this.#detach(terminal));
+      case "terminal.input": {
+        const parts = message.data === "" ? [] : textParts(message.data);
+        return this.#withTerminal(message, (terminal) => this.#settle(terminal.type(parts), terminal.id));
+      }
       case "terminal.resize":
-        this.#withTerminal(message, (terminal) => this.#resize(terminal, message));
-        return;
+        return this.#withTerminal(message, (terminal) => this.#settle(terminal.resize(message), terminal.id));
       case "terminal.kill":
-        this.#withTerminal(message, (terminal) => this.#settle(book.kill(terminal), terminal.id));
-        return;
-      case "terminal.list":
-        send({
-          type: "terminal.list.response",
-          requestId: message.requestId,
-          terminals: book.list().map((terminal) => terminal.entry()),
-        });
-        return;
+        return this.#withTerminal(message, (terminal) => this.#settle(terminals.kill(terminal), terminal.id));
+      case "terminal.list": {
+        const entries = terminals.list().map((terminal) => terminal.entry());
+        const { requestId } = message;
+        return this.#client.send({ type: "terminal.list.response", requestId, terminals: entries });
+      }
       case "terminal.meta.list":
-        send({
+        return this.#client.send({
           type: "terminal.meta.list.response",
           requestId: message.requestId,
-          terminals: book.list().map(({ id, identity, lastActivityAt }) => ({
+          terminals: terminals.list().map(({ id, identity, lastActivityAt }) => ({
             terminalId: id,
             cwd: identity.cwd,
             updatedAt: lastActivityAt,
           })),
         });
-        return;
       case "wait.start":
-        void this.#wait(message);
-        return;
+        return void this.#wait(message);
       case "wait.cancel":
         this.#waits.get(message.requestId)?.abort(new AppError("CANCELLED", "the client has cancelled the wait"));
         this.#waits.delete(message.requestId);
-        return;
+        return undefined;
     }
   }
 
@@ -91,7 +95,7 @@ export class TerminalCalls {
   }
 
   #withTerminal({ terminalId }: { readonly terminalId: string }, use: (terminal: Terminal) => void): void {
-    const terminal = this.#client.context.book.find(terminalId);
+    const terminal = this.#parts.terminals.find(terminalId);
     if (terminal === undefined) this.#noSuchTerminal(terminalId);
     else use(terminal);
   }
@@ -101,22 +105,17 @@ export class TerminalCalls {
   }
 
   #create(message: ClientMessageOf<"terminal.create">): void {
-    const { context, creator, fail } = this.#client;
+    const { terminals, creates, creator } = this.#parts;
     const { requestId } = message;
     const key = [creator, requestId];
-    let made = context.creates.earlier(key, "");
+    let made = creates.terminals.earlier(key, "");
     if (made === undefined) {
       if (message.restore !== true && !this.#mayCreate()) {
-        fail(
-          "RATE_LIMITED",
-          `more than ${MAX_CREATES} terminals in ${CREATES_WITHIN_MS / 1_000} s; wait, and try again`,
-          {
-            requestId,
-          },
-        );
+        const text = `more than ${MAX_CREATES} terminals in ${CREATES_WITHIN_MS / 1_000} s; wait, and try again`;
+        this.#client.fail("RATE_LIMITED", text, { requestId });
         return;
       }
-      made = context.creates.run(key, "", () => context.book.create(message));
+      made = creates.terminals.run(key, "", () => terminals.create(message));
     }
     void this.#created(made, requestId);
   }
@@ -134,7 +133,7 @@ export class TerminalCalls {
   }
 
   #mayCreate(): boolean {
-    const nowMs = this.#client.context.clock.nowMs();
+    const nowMs = this.#parts.clock.nowMs();
     this.#createdMs = this.#createdMs.filter((atMs) => nowMs - atMs < CREATES_WITHIN_MS);
     if (this.#createdMs.length >= MAX_CREATES) return false;
     this.#createdMs = [...this.#createdMs, nowMs];
@@ -142,7 +141,6 @@ export class TerminalCalls {
   }
 
   #attach(terminal: Terminal, requestId: string | undefined): void {
-    const client = this.#client;
     const known = this.#attachments.get(terminal.id);
     if (known?.alsoFor(requestId) === true) return;
     known?.close();
@@ -153,12 +151,12 @@ export class TerminalCalls {
       if (error !== undefined) this.#noSuchTerminal(terminal.id, error.message);
     };
     try {
-      attachment = new Attachment({ client, terminal, requestId, onClosed });
+      attachment = new Attachment({ ...this.#parts, client: this.#client, terminal, requestId, onClosed });
       this.#attachments.set(terminal.id, attachment);
     } catch (thrown) {
       const error = toAppError(thrown);
       if (error.code === "NOT_FOUND") this.#noSuchTerminal(terminal.id);
-      else client.failed(error, { requestId, terminalId: terminal.id });
+      else this.#client.failed(error, { requestId, terminalId: terminal.id });
     }
   }
 
@@ -166,15 +164,6 @@ export class TerminalCalls {
     this.#attachments.get(id)?.close();
     this.#attachments.delete(id);
     this.#client.send({ type: "terminal.detached", terminalId: id });
-  }
-
-  #input(terminal: Terminal, data: string): void {
-    const parts = data === "" ? [] : textParts(data);
-    this.#settle(typeInto(this.#client.context.server, terminal, parts), terminal.id);
-  }
-
-  #resize(terminal: Terminal, { cols, rows }: ClientMessageOf<"terminal.resize">): void {
-    this.#settle(this.#client.context.book.resize(terminal, { cols, rows }), terminal.id);
   }
 
   /** Reports only a failure. */
@@ -188,19 +177,19 @@ export class TerminalCalls {
   }
 
   async #wait(message: ClientMessageOf<"wait.start">): Promise<void> {
-    const { context, send } = this.#client;
     const { type: _type, requestId, ...asked } = message;
     const wait = new AbortController();
     try {
       if (this.#waits.has(requestId)) {
-        throw new AppError("INVALID_ARGUMENT", "this requestId is that of a wait that is under way; use another one");
+        throw new AppError("INVALID_ARGUMENT", "a wait with this requestId is in progress; use another one");
       }
-      const source = sourceOf(asked, context);
+      const run = waitOn(asked, this.#parts);
       this.#waits.set(requestId, wait);
-      const result = await waitFor(context.waits, source, asked, wait.signal);
-      send({ type: "wait.result", requestId, ok: true, result });
+      const result = await run(wait.signal);
+      this.#client.send({ type: "wait.result", requestId, ok: true, result });
     } catch (error) {
       // A cancelled wait gets no response.
+      const { send } = this.#client;
       if (!wait.signal.aborted) send({ type: "wait.result", requestId, ok: false, error: this.#client.faultOf(error) });
     } finally {
       if (this.#waits.get(requestId) === wait) this.#waits.delete(requestId);

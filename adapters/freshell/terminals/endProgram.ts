@@ -4,48 +4,22 @@
  * for the program (`PaneIo.programIn`): it ends by itself, with the program's exit status.
  */
 import { isRunning } from "../../../daemon/panes/foreground.ts";
-import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
-import type { OutputSource } from "../../../daemon/tmux/outputSource.ts";
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import { AppError } from "../../../protocol/errors.ts";
 import { END_LOOK_MS, END_WITHIN_MS } from "../freshellLimits.ts";
-import { livesOn, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
-interface EndingProgram {
-  /** The pane's own process; undefined once the pane is gone. */
-  readonly panePid: number | undefined;
-  readonly program: ProcessMark | undefined;
-  readonly source: Pick<OutputSource, "exit">;
-  readonly processes: HostProcesses;
-  readonly clock: Clock;
-}
-
-/** @throws AppError INCONSISTENT_STATE when its program, or what is left of it, lives on */
+/** @throws AppError INCONSISTENT_STATE when its program, or what is left of it, lives on: another user's, or in the kernel */
 export async function endTerminal(terminal: Terminal, server: TmuxServer, clock: Clock): Promise<void> {
-  const { pane, panePid, source } = terminal;
+  const { pane, source } = terminal;
   const { processes } = server;
   if (terminal.isRunning && pane !== undefined) terminal.program ??= await server.programIn(pane);
   const { program } = terminal;
-  const isOver = (): boolean => program === undefined || !isRunning(program, processes);
-  if (!terminal.isRunning && isOver()) return;
-  const alive = await endProgram({
-    panePid: terminal.isRunning ? panePid : undefined,
-    program,
-    source,
-    processes,
-    clock,
-  });
-  const [first] = alive;
-  if (first === undefined) return;
-  if (isOver()) terminal.program = first;
-  throw livesOn(alive.map(({ pid }) => pid));
-}
-
-/** Returns those that live on: another user's, or in the kernel. */
-async function endProgram(ending: EndingProgram): Promise<readonly ProcessMark[]> {
-  const { panePid, program, source, processes, clock } = ending;
-  const within = (isOver: () => boolean): Promise<boolean> => overInTime(clock, isOver);
+  const isProgramOver = (): boolean => program === undefined || !isRunning(program, processes);
+  if (!terminal.isRunning && isProgramOver()) return;
+  const panePid = terminal.isRunning ? terminal.panePid : undefined;
   const hasExited = (): boolean => panePid === undefined || source.exit !== undefined;
   const ended = new Map<number, ProcessMark>();
   const groups = new Set<number>();
@@ -53,31 +27,44 @@ async function endProgram(ending: EndingProgram): Promise<readonly ProcessMark[]
   const areOver = (): boolean => living().length === 0;
   // What is in the foreground changes with every command of a shell that does not end.
   for (const signal of ["SIGHUP", "SIGKILL"] as const) {
-    for (const [group, leader] of await groupsOf(ending)) {
+    for (const [group, leader] of await groupsOf(server, panePid, program, hasExited)) {
       groups.add(group);
       if (leader !== undefined) ended.set(group, leader);
     }
     if (program !== undefined) ended.set(program.pid, program);
     for (const group of groups) processes.signal(-group, signal);
-    if (await within(areOver)) break;
+    if (await overInTime(clock, areOver)) break;
   }
   // For a leader that exited on SIGHUP and left a member of its group behind.
   for (const group of groups) processes.signal(-group, "SIGKILL");
-  const isProgramOver = program === undefined || !isRunning(program, processes);
-  if (isProgramOver && panePid !== undefined && !(await within(hasExited))) {
-    processes.signal(-panePid, "SIGKILL");
-    await within(hasExited);
+  if (isProgramOver()) {
+    if (panePid !== undefined && !(await overInTime(clock, hasExited))) {
+      processes.signal(-panePid, "SIGKILL");
+      await overInTime(clock, hasExited);
+    }
+    // The terminal is hung up only now, which also ends another user's program in its foreground.
+    await overInTime(clock, areOver);
   }
-  // The terminal is hung up only now, which also ends another user's program in its foreground.
-  if (isProgramOver) await within(areOver);
-  return living();
+  const alive = living();
+  if (alive.length === 0) return;
+  if (isProgramOver()) [terminal.program] = alive;
+  const pids = alive.map(({ pid }) => pid);
+  throw new AppError(
+    "INCONSISTENT_STATE",
+    `the terminal's program is still running (process${pids.length > 1 ? "es" : ""} ${pids.join(", ")}): SIGKILL has not ended it, or not yet; end it as its user or wait, then kill the terminal again`,
+    { details: { pids } },
+  );
 }
 
-/** Process groups with their leaders, as they are now. */
-async function groupsOf(ending: EndingProgram): Promise<ReadonlyMap<number, ProcessMark | undefined>> {
-  const { panePid, program, source } = ending;
-  const processes = await ending.processes.probe();
-  const pane = panePid === undefined || source.exit !== undefined ? undefined : await processes.stat(panePid);
+/** The process groups to end, with their leaders, as they are now. */
+async function groupsOf(
+  server: TmuxServer,
+  panePid: number | undefined,
+  program: ProcessMark | undefined,
+  hasExited: () => boolean,
+): Promise<ReadonlyMap<number, ProcessMark | undefined>> {
+  const processes = await server.processes.probe();
+  const pane = panePid === undefined || hasExited() ? undefined : await processes.stat(panePid);
   const own = program !== undefined && isRunning(program, processes) ? await processes.stat(program.pid) : undefined;
   const groups = [own?.group ?? pane?.group ?? 0, pane?.foregroundGroup ?? 0].filter((group) => group > 1);
   return new Map(

@@ -16,39 +16,51 @@ import type { PaneId } from "../../../protocol/ids.ts";
 import type { Terminal, TerminalIdentity, TerminalSize } from "./terminal.ts";
 import { BEGIN_LOOK_MS, BEGIN_WITHIN_MS } from "../freshellLimits.ts";
 import { matches } from "../../../protocol/api/parse.ts";
-import type { Log } from "../../../daemon/ops/log.ts";
 import type { PaneUserOptions } from "../../../daemon/tmux/userOptions.ts";
 
 /** Our sessions: one without our options was interrupted while being made. */
 const SESSION_PREFIX = "freshell-";
 
-interface PaneToMake {
-  readonly identity: TerminalIdentity;
-  readonly command: readonly string[];
-  readonly size: TerminalSize;
+/** What is kept of a terminal on its pane. */
+interface MarkedTerminal extends TerminalIdentity {
+  /** Of two panes of one terminal the later one counts: a respawn was interrupted. */
   readonly generation: number;
+  /** No `outputSeq` above this has been reported. */
   readonly reservedSeq: number;
   readonly isOrphan: boolean;
   readonly madeFor: MadeFor | undefined;
+}
+
+interface StoredTerminal extends MarkedTerminal {
+  readonly pane: PaneId;
+}
+
+interface PaneToMake {
+  readonly command: readonly string[];
+  readonly size: TerminalSize;
   /** For `FRESHELL_URL`. */
   readonly url: string;
 }
 
 /** @throws AppError RESOURCE_LIMIT, TMUX_COMMAND_FAILED, CONNECTION_LOST */
-export async function makePane(server: TmuxServer, pane: PaneToMake): Promise<PaneId> {
-  const { identity, command, size, madeFor, url } = pane;
+export async function makePane(
+  server: TmuxServer,
+  terminal: MarkedTerminal,
+  { command, size, url }: PaneToMake,
+): Promise<PaneId> {
+  const { id, cwd, madeFor } = terminal;
   const { activePane } = await server.createSession({
     name: `${SESSION_PREFIX}${randomBytes(8).toString("hex")}`,
-    cwd: identity.cwd,
+    cwd,
     command,
     ...size,
     remainOnExit: "whereSafe",
     windowName: "freshell",
-    environment: { FRESHELL_URL: url, FRESHELL_TERMINAL_ID: identity.id, ...placeVariables(madeFor) },
-    userOptions: userOptionsOf(identity, pane),
+    environment: { FRESHELL_URL: url, FRESHELL_TERMINAL_ID: id, ...placeVariables(madeFor) },
+    userOptions: userOptionsOf(terminal),
   });
   if (activePane !== undefined) return activePane;
-  throw new AppError("TMUX_COMMAND_FAILED", "the terminal's program has ended at once; is it there?");
+  throw new AppError("TMUX_COMMAND_FAILED", "the terminal's program exited immediately; is it installed?");
 }
 
 /** So that a command line in it knows its own pane. */
@@ -104,7 +116,7 @@ function panesOf(server: TmuxServer, { windows }: SessionInfo): readonly PaneId[
  */
 export const SEQ_OPTION = "freshell_seq";
 /** Made for a device's pane, and no pane has been confirmed to show it. */
-const ORPHAN_OPTION = "freshell_orphan";
+export const ORPHAN_OPTION = "freshell_orphan";
 /** The pane it was made for: device, tab and pane, whose ids hold no blanks. */
 const MADE_FOR_OPTION = "freshell_made_for";
 const [ID_OPTION, TITLE_OPTION, CWD_OPTION, SHELL_OPTION, RESUME_OPTION] = [
@@ -115,27 +127,9 @@ const [ID_OPTION, TITLE_OPTION, CWD_OPTION, SHELL_OPTION, RESUME_OPTION] = [
   "freshell_resume",
 ] as const;
 
-interface StoredTerminal extends TerminalIdentity {
-  readonly pane: PaneId;
-  /** Of two panes of one terminal the later one counts: a respawn was interrupted. */
-  readonly generation: number;
-  /** No `outputSeq` above this has been reported. */
-  readonly reservedSeq: number;
-  readonly isOrphan: boolean;
-  readonly madeFor: MadeFor | undefined;
-}
-
-/** For a new pane. */
-function userOptionsOf(
-  identity: TerminalIdentity,
-  {
-    generation,
-    reservedSeq,
-    isOrphan,
-    madeFor,
-  }: Pick<StoredTerminal, "generation" | "reservedSeq" | "isOrphan" | "madeFor">,
-): Record<string, string> {
-  const { id, createdAt, mode, shell, cwd, title, resumeSessionId } = identity;
+function userOptionsOf(terminal: MarkedTerminal): Record<string, string> {
+  const { id, createdAt, mode, shell, cwd, title, resumeSessionId, generation, reservedSeq, isOrphan, madeFor } =
+    terminal;
   return {
     [ID_OPTION]: `${id}.${generation}.${createdAt}.${mode}`,
     [SEQ_OPTION]: String(reservedSeq),
@@ -195,19 +189,3 @@ function madeForOf(text: string | undefined): MadeFor | undefined {
 
 const isMode = (text: string): text is TerminalMode => (TERMINAL_MODES as readonly string[]).includes(text);
 const isCount = (number: number): boolean => Number.isSafeInteger(number) && number >= 0;
-
-/** Records whether a device's pane shows it; the pane option follows asynchronously. False: no change. */
-export function notePlace(
-  { server, log }: { readonly server: PaneUserOptions; readonly log: Log },
-  terminal: { place: "unsure" | "orphan" | undefined; readonly pane: PaneId | undefined },
-  isShown: boolean,
-): boolean {
-  const before = terminal.place;
-  terminal.place = isShown ? undefined : "orphan";
-  if (before === terminal.place) return false;
-  if (isShown && terminal.pane !== undefined) {
-    const removed = server.setPaneUserOption(terminal.pane, ORPHAN_OPTION, undefined);
-    void removed.catch((error: unknown) => log.debug("freshell.orphan.unmarked", { error }));
-  }
-  return true;
-}

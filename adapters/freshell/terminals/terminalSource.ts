@@ -1,7 +1,7 @@
 /**
  * A terminal's output as one stream, whatever pane of which connection it comes from: `outputSeq` continues across the
  * daemon's reconnects to tmux, respawns and restarts, and never decreases. It is a list of pieces: a pane's output in one
- * epoch, a gap of one position where a connection was lost, and the seam between two programs. Pieces no longer kept are a
+ * epoch, a gap of one position where a connection was lost, and the boundary between two programs. Pieces no longer kept are a
  * gap like any other. Waits and feeds read it like a pane.
  */
 import type { AppError } from "../../../protocol/errors.ts";
@@ -11,7 +11,7 @@ import type { ExitStatus, OutputListener, OutputSlice, OutputSource } from "../.
 /**
  * Between two programs: ends the first one's unfinished sequence and line, and resets the screen for the second.
  */
-export const PROGRAM_SEAM: Uint8Array = Buffer.from("\u0018\r\n\u001bc");
+export const PROGRAM_BOUNDARY: Uint8Array = Buffer.from("\u0018\r\n\u001bc");
 
 /** Pieces kept for readers that lag by a respawn or a lost connection. */
 const MAX_PIECES = 4;
@@ -155,12 +155,12 @@ export class TerminalSource implements OutputSource {
     this.#each((listener) => listener.exited(status));
   }
 
-  /** Another program runs in it: its output follows the seam. */
+  /** Another program runs in it: its output follows the boundary. */
   declareRespawn(): void {
     this.detach();
     this.#exit = undefined;
     const from = this.outputSeq;
-    this.#add({ kind: "bytes", base: from, bytes: PROGRAM_SEAM });
+    this.#add({ kind: "bytes", base: from, bytes: PROGRAM_BOUNDARY });
     this.#each((listener) => listener.advanced(from, this.outputSeq));
   }
 

@@ -11,13 +11,14 @@ const refusal = (work: Promise<unknown>): Promise<unknown> => work.catch((error:
 function run(script: string) {
   const clock = new FakeClock();
   const lines: { readonly child?: number }[] = [];
-  const program = new SessionProgram({
+  const plan = {
     file: "/bin/sh",
     args: ["-c", script],
     cwd: "/",
     env: { PATH: process.env["PATH"] ?? "" },
     hasInput: true,
-    clock,
+  };
+  const program = new SessionProgram(plan, clock, {
     onLine: (line) => lines.push(line),
     onBadLine: nothing,
     onErrors: nothing,

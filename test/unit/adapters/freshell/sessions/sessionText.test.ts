@@ -1,15 +1,16 @@
 /** What a session says as a stream, and what is kept of a conversation. */
 import { describe, expect, test } from "vitest";
-import { SdkText } from "../../../../../adapters/freshell/sessions/sdkSession.ts";
-import { SessionHistory } from "../../../../../adapters/freshell/sessions/sdkSession.ts";
-import { SessionText } from "../../../../../adapters/freshell/sessions/sessionText.ts";
+import { SessionText } from "../../../../../adapters/freshell/sessions/agentSession.ts";
+import { SdkText, SessionHistory } from "../../../../../adapters/freshell/sessions/sdkSession.ts";
 import { AppError } from "../../../../../protocol/errors.ts";
+import { DEFAULT_RING_BYTES } from "../../../../../protocol/limits.ts";
 
 const textOf = (source: SessionText): string => {
   const slice = source.read(source.tailSeq);
   return slice.kind === "bytes" ? Buffer.from(slice.bytes).toString() : "";
 };
-const newText = (): SessionText => new SessionText({ id: "s", epoch: "e", onListenerError: () => undefined });
+const newText = (): SessionText =>
+  new SessionText({ id: "s", epoch: "e", retainBytes: DEFAULT_RING_BYTES, onListenerError: () => undefined });
 
 describe("the stream", () => {
   test("is told once for all that is written between, and its end after its last line", () => {

@@ -1,6 +1,6 @@
 /** One stream over many panes and epochs: numbers that only grow, holes that are told, readers that lag (F069 F119). */
 import { expect, test } from "vitest";
-import { PROGRAM_SEAM, TerminalSource } from "../../../../../adapters/freshell/terminals/terminalSource.ts";
+import { PROGRAM_BOUNDARY, TerminalSource } from "../../../../../adapters/freshell/terminals/terminalSource.ts";
 import { PaneStream } from "../../../../../daemon/panes/paneStream.ts";
 import type { OutputSource } from "../../../../../daemon/tmux/outputSource.ts";
 import { AppError } from "../../../../../protocol/errors.ts";
@@ -81,9 +81,9 @@ test("another program: its output follows the seam, and its end is told as well"
   say(second, "two");
   say(first, "nobody hears this");
   second.declareExit({ exitCode: 4 });
-  const behind = 3 + PROGRAM_SEAM.length;
+  const behind = 3 + PROGRAM_BOUNDARY.length;
   expect(heard).toEqual(["0-3", "exit 1", `3-${behind}`, `${behind}-${behind + 3}`, "exit 4"]);
-  expect(readAll(source)).toBe(`one${Buffer.from(PROGRAM_SEAM).toString()}two|${behind + 3}`);
+  expect(readAll(source)).toBe(`one${Buffer.from(PROGRAM_BOUNDARY).toString()}two|${behind + 3}`);
 });
 
 test("what left the ring is a gap, inside a piece and before all of them", () => {

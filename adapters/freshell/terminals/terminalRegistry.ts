@@ -1,42 +1,36 @@
 /**
- * All terminals: panes of an owned server with our options. The book restores those of an earlier daemon, makes new ones,
- * respawns programs, and forgets those that are killed. A pane's state is what tmux says; the book only maps terminals to
+ * All terminals: panes of an owned server with our options. The registry restores those of an earlier daemon, creates new ones,
+ * respawns programs, and forgets those that are killed. A pane's state is what tmux says; the registry only maps terminals to
  * panes.
  */
 import { randomBytes } from "node:crypto";
 import type { Log } from "../../../daemon/ops/log.ts";
+import { Feeds } from "../../../daemon/panes/feeds.ts";
+import type { FeedServer } from "../../../daemon/panes/paneFeed.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import type { PaneUserOptions } from "../../../daemon/tmux/userOptions.ts";
-import type { CreateTerminalRequest } from "../../../protocol/api/freshell/freshellHttp.ts";
+import { type LayoutSnapshot, leavesOf } from "../../../protocol/api/freshell/deviceLayout.ts";
+import type { CreateTerminalRequest, MadeFor } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { MAX_ENDED_TERMINALS, RESERVED_OUTPUT_BYTES } from "../freshellLimits.ts";
 import { newId } from "../newId.ts";
 import { endTerminal } from "./endProgram.ts";
-import {
-  exitCodeOf,
-  requireRunning,
-  Terminal,
-  type TerminalIdentity,
-  type TerminalSize,
-  tooManyTerminals,
-  unknownTerminal,
-} from "./terminal.ts";
+import { exitCodeOf, Terminal, type TerminalIdentity, type TerminalSize, unknownTerminal } from "./terminal.ts";
 import {
   begun,
   makePane,
-  notePlace,
+  ORPHAN_OPTION,
   readTerminals,
   removePane,
   SEQ_OPTION,
   unfinishedSessions,
 } from "./terminalPanes.ts";
 import { directoryOf, type ProgramInputs, programOf, titleOf } from "./terminalPrograms.ts";
-import { PROGRAM_SEAM, TerminalSource } from "./terminalSource.ts";
+import { TerminalSource } from "./terminalSource.ts";
 
-interface TerminalBookOptions {
+interface TerminalRegistryOptions {
   readonly server: TmuxServer;
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
@@ -48,24 +42,28 @@ interface TerminalBookOptions {
   readonly url: () => string;
 }
 
-export class TerminalBook {
-  readonly #options: TerminalBookOptions;
+export class TerminalRegistry {
+  /** Terminals as panes, by their keys. */
+  readonly feeds: Feeds;
+  readonly #options: TerminalRegistryOptions;
   readonly #terminals = new Map<string, Terminal>();
   readonly #byKey = new Map<PaneId, Terminal>();
   readonly #listeners = new Set<() => void>();
   readonly #epoch = randomBytes(6).toString("hex");
+  readonly #onError: (error: unknown) => void;
   readonly #unsubscribe: () => void;
-  readonly #reserve: OutputReserve;
   #identity: string | undefined;
   #keys = 0;
-  /** Number being made. */
-  #making = 0;
+  /** Number being created. */
+  #coming = 0;
 
-  constructor(options: TerminalBookOptions) {
+  constructor(options: TerminalRegistryOptions) {
+    const { server, clock, log } = options;
     this.#options = options;
-    this.#reserve = new OutputReserve(options.server, options.log);
-    this.#identity = options.server.status().identity;
-    this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
+    this.#onError = (error) => log.error("freshell.subscriber.failed", { error });
+    this.feeds = new Feeds({ server: this.#asPanes(), clock, onError: this.#onError });
+    this.#identity = server.status().identity;
+    this.#unsubscribe = server.subscribe((event) => this.#serverEvent(event));
   }
 
   /** Oldest first. */
@@ -79,13 +77,7 @@ export class TerminalBook {
 
   /** @throws AppError NOT_FOUND */
   require(id: string): Terminal {
-    const terminal = this.#terminals.get(id);
-    if (terminal === undefined) throw unknownTerminal();
-    return terminal;
-  }
-
-  findByKey(key: PaneId): Terminal | undefined {
-    return this.#byKey.get(key);
+    return required(this.#terminals.get(id));
   }
 
   /** Calls back when a terminal comes, goes, ends or runs again. */
@@ -103,18 +95,15 @@ export class TerminalBook {
   async restore(): Promise<void> {
     const { server, log } = this.#options;
     const found = await readTerminals(server);
-    const kept = new Set(found.map(({ pane }) => pane));
-    for (const session of unfinishedSessions(server, kept)) {
+    for (const session of unfinishedSessions(server, new Set(found.map(({ pane }) => pane)))) {
       log.warn("freshell.terminal.unfinished", { session: session.id });
       await server.killSession(session.id).catch(() => undefined);
     }
-    for (const stored of found) {
-      const { generation, reservedSeq, pane } = stored;
-      const terminal = this.#terminalOf(stored, generation, reservedSeq, { cols: 80, rows: 24 });
-      if (stored.isOrphan) terminal.place = "orphan";
-      terminal.madeFor = stored.madeFor;
+    for (const { pane, generation, reservedSeq, isOrphan, madeFor, ...identity } of found) {
+      const terminal = this.#terminalOf(identity, { cols: 80, rows: 24 }, reservedSeq);
+      Object.assign(terminal, { generation, reservedSeq, madeFor, place: isOrphan ? "orphan" : undefined });
       await this.#adopt(terminal, pane);
-      await this.#reserve.renew(terminal);
+      await this.#reserve(terminal);
     }
     this.changed();
   }
@@ -125,27 +114,20 @@ export class TerminalBook {
    */
   async create(request: CreateTerminalRequest, place?: "unsure"): Promise<Terminal> {
     this.#requireRoom();
-    this.#making += 1;
+    this.#coming += 1;
     try {
-      const { server, url, homeDir, programs, nowUnixMs } = this.#options;
-      const { mode, shell, title = titleOf(mode, programs), resumeSessionId, cols, rows, pane: madeFor } = request;
+      const { homeDir, programs, nowUnixMs } = this.#options;
+      const { mode, shell, title = titleOf(mode, programs), resumeSessionId, cols, rows } = request;
       const cwd = await directoryOf(request.cwd, homeDir);
       const identity = { id: newId(), createdAt: nowUnixMs(), mode, shell, cwd, title, resumeSessionId };
       const command = await programOf(identity, programs);
-      const size = { cols, rows };
-      const [generation, reservedSeq] = [0, RESERVED_OUTPUT_BYTES];
-      const isOrphan = place !== undefined;
-      const kept = { generation, reservedSeq, isOrphan, madeFor };
-      const pane = await makePane(server, { identity, command, size, ...kept, url: url() });
-      const terminal = this.#terminalOf(identity, generation, 0, size);
-      terminal.madeFor = madeFor;
+      const terminal = this.#terminalOf(identity, { cols, rows }, 0);
       terminal.place = place;
-      terminal.reservedSeq = reservedSeq;
-      await this.#adopt(terminal, pane);
+      await this.#adopt(terminal, await this.#begin(terminal, command, request.pane));
       this.changed();
       return terminal;
     } finally {
-      this.#making -= 1;
+      this.#coming -= 1;
     }
   }
 
@@ -157,22 +139,14 @@ export class TerminalBook {
   respawn(terminal: Terminal, madeFor = terminal.madeFor): Promise<void> {
     return terminal.alone(async () => {
       if (!terminal.isRunning) this.#requireRoom();
-      const { identity, size, source } = terminal;
-      const { server, clock, url, homeDir, programs } = this.#options;
+      const { server, clock, homeDir, programs } = this.#options;
       // Checked before anything is ended.
-      await directoryOf(identity.cwd, homeDir);
-      const command = await programOf(identity, programs);
+      await directoryOf(terminal.identity.cwd, homeDir);
+      const command = await programOf(terminal.identity, programs);
       await endTerminal(terminal, server, clock);
       const old = terminal.pane;
-      const generation = terminal.generation + 1;
-      const reservedSeq = source.outputSeq + PROGRAM_SEAM.length + RESERVED_OUTPUT_BYTES;
-      const isOrphan = terminal.place !== undefined;
-      const kept = { generation, reservedSeq, isOrphan, madeFor };
-      const pane = await makePane(server, { identity, command, size, ...kept, url: url() });
-      terminal.madeFor = madeFor;
-      source.declareRespawn();
-      terminal.generation = generation;
-      terminal.reservedSeq = reservedSeq;
+      const pane = await this.#begin(terminal, command, madeFor);
+      terminal.source.declareRespawn();
       await this.#adopt(terminal, pane);
       if (old !== undefined) await removePane(server, old);
       this.changed();
@@ -200,36 +174,67 @@ export class TerminalBook {
     }
   }
 
-  /** Records whether a device's pane shows it. */
+  /** Records whether a device's pane shows it; the pane option follows asynchronously. */
   placed(terminal: Terminal, isShown: boolean): void {
-    if (notePlace(this.#options, terminal, isShown)) this.changed();
+    const { server, log } = this.#options;
+    const { place: before, pane } = terminal;
+    terminal.place = isShown ? undefined : "orphan";
+    if (before === terminal.place) return;
+    if (isShown && pane !== undefined) {
+      const unmarked = server.setPaneUserOption(pane, ORPHAN_OPTION, undefined);
+      unmarked.catch((error: unknown) => log.debug("freshell.orphan.unmarked", { error }));
+    }
+    this.changed();
   }
 
-  /** Sets the size of its screen; the last call wins. @throws AppError INVALID_TARGET, CONNECTION_LOST */
-  async resize(terminal: Terminal, size: TerminalSize): Promise<void> {
-    const pane = requireRunning(terminal);
-    await this.#options.server.resize(pane, size.cols, size.rows);
-    terminal.size = size;
+  /** A device has published its layout: the terminals in it are placed. */
+  shownIn({ layouts }: LayoutSnapshot): void {
+    const orphans = this.list().filter(({ place }) => place === "orphan");
+    if (orphans.length === 0) return;
+    const contents = Object.values(layouts).flatMap((tree) => leavesOf(tree).map(({ content }) => content));
+    const ids = new Set(contents.map((content) => (content.kind === "terminal" ? content.terminalId : undefined)));
+    for (const orphan of orphans) if (ids.has(orphan.id)) this.placed(orphan, true);
   }
 
-  /** Releases terminals; their programs stay. Stores each `outputSeq`, so that it continues without a jump. */
+  /** Releases terminals; their programs stay. Stores each `outputSeq`, so that the next daemon continues without a jump. */
   async close(): Promise<void> {
     this.#unsubscribe();
-    await this.#reserve.settle(this.list());
+    const { server } = this.#options;
+    const store = async ({ pane, source }: Terminal): Promise<void> => {
+      if (pane !== undefined) await server.setPaneUserOption(pane, SEQ_OPTION, String(source.outputSeq + 1));
+    };
+    await Promise.allSettled(this.list().map(store));
   }
 
-  #terminalOf(identity: TerminalIdentity, generation: number, base: number, size: TerminalSize): Terminal {
-    const { log } = this.#options;
-    const onListenerError = (error: unknown): void => log.error("freshell.subscriber.failed", { error });
-    const source = new TerminalSource({ id: identity.id, epoch: this.#epoch, base, onListenerError });
-    const key: PaneId = `%${(this.#keys += 1)}` as PaneId;
-    const terminal = new Terminal({ identity, key, source, generation, reservedSeq: base, size });
-    this.#terminals.set(identity.id, terminal);
-    this.#byKey.set(key, terminal);
+  /** A terminal keeps its key when its pane changes, and outlives a connection: its stream continues after a gap. */
+  #asPanes(): FeedServer {
+    const { server } = this.#options;
+    const named = (key: PaneId): Terminal => required(this.#byKey.get(key));
+    return {
+      status: () => ({ state: server.status().state === "closed" ? "closed" : "ready" }),
+      output: (key) => named(key).source,
+      findPane: (key) => {
+        const terminal = this.#byKey.get(key);
+        return terminal === undefined ? undefined : { ...terminal.size, exit: terminal.source.exit };
+      },
+      snapshot: async (key) => named(key).snapshot(),
+      // Not of sizes: pages redraw their own screens.
+      subscribe: (listener) =>
+        server.subscribe((event) => {
+          if (event.kind === "state") listener(event);
+        }),
+    };
+  }
+
+  /** @param base where its output begins: 0, or past everything reported before a restart */
+  #terminalOf(identity: TerminalIdentity, size: TerminalSize, base: number): Terminal {
+    const { server, nowUnixMs } = this.#options;
+    const source = new TerminalSource({ id: identity.id, epoch: this.#epoch, base, onListenerError: this.#onError });
+    const terminal = new Terminal(server, { identity, key: `%${(this.#keys += 1)}` as PaneId, source, size });
     source.subscribe({
       advanced: (_from, to) => {
-        terminal.lastActivityAt = this.#options.nowUnixMs();
-        this.#reserve.reached(terminal, to);
+        terminal.lastActivityAt = nowUnixMs();
+        if (to > terminal.reservedSeq - RESERVED_OUTPUT_BYTES / 2) void this.#reserve(terminal);
       },
       gap: () => undefined,
       exited: () => this.#ended(),
@@ -238,10 +243,27 @@ export class TerminalBook {
     return terminal;
   }
 
+  /** Starts the program in a new pane, which is marked as the terminal's from the beginning. */
+  async #begin(terminal: Terminal, command: readonly string[], madeFor: MadeFor | undefined): Promise<PaneId> {
+    const { server, url } = this.#options;
+    const { identity, size, source, place } = terminal;
+    const marks = {
+      generation: terminal.generation + 1,
+      reservedSeq: source.outputSeq + RESERVED_OUTPUT_BYTES,
+      isOrphan: place !== undefined,
+      madeFor,
+    };
+    const pane = await makePane(server, { ...identity, ...marks }, { command, size, url: url() });
+    Object.assign(terminal, { generation: marks.generation, reservedSeq: marks.reservedSeq, madeFor });
+    return pane;
+  }
+
   /** Makes this pane the terminal's. Resolves once its program has begun. */
   async #adopt(terminal: Terminal, pane: PaneId): Promise<void> {
     const { server, clock } = this.#options;
     const info = server.findPane(pane);
+    this.#terminals.set(terminal.id, terminal);
+    this.#byKey.set(terminal.key, terminal);
     terminal.pane = pane;
     terminal.panePid = info?.pid;
     terminal.program = undefined;
@@ -294,11 +316,33 @@ export class TerminalBook {
     }
   }
 
+  /**
+   * Stores an upper bound of `outputSeq` in a pane option in advance, in large steps: a daemon that is killed cannot store its
+   * position, and the next one continues from the bound. So `outputSeq` never decreases.
+   */
+  async #reserve(terminal: Terminal): Promise<void> {
+    const { server, log } = this.#options;
+    const { pane, source, reservedSeq: before } = terminal;
+    if (pane === undefined) return;
+    const reserved = source.outputSeq + RESERVED_OUTPUT_BYTES;
+    terminal.reservedSeq = reserved;
+    try {
+      await server.setPaneUserOption(pane, SEQ_OPTION, String(reserved));
+    } catch (error) {
+      // The next output tries again.
+      if (terminal.reservedSeq === reserved) terminal.reservedSeq = before;
+      log.debug("freshell.reserve.failed", { error });
+    }
+  }
+
   /** @throws AppError RESOURCE_LIMIT */
   #requireRoom(): void {
-    const { maxTerminals } = this.#options;
+    const { maxTerminals: max } = this.#options;
     const running = this.list().filter(({ isRunning }) => isRunning).length;
-    if (running + this.#making >= maxTerminals) throw tooManyTerminals(maxTerminals);
+    if (running + this.#coming < max) return;
+    throw new AppError("RESOURCE_LIMIT", `there are ${max} terminals already (MAX_TERMINALS); kill one first`, {
+      details: { limit: "MAX_TERMINALS", max },
+    });
   }
 
   #ended(): void {
@@ -318,43 +362,7 @@ export class TerminalBook {
   }
 }
 
-/**
- * An upper bound of `outputSeq` is stored in a pane option in advance, in large steps: a daemon that is killed cannot store
- * its position, and the next one continues from the bound. So `outputSeq` never decreases.
- */
-class OutputReserve {
-  readonly #server: PaneUserOptions;
-  readonly #log: Log;
-
-  constructor(server: PaneUserOptions, log: Log) {
-    this.#server = server;
-    this.#log = log;
-  }
-
-  /** The terminal's output has reached this position. */
-  reached(terminal: Terminal, outputSeq: number): void {
-    if (outputSeq > terminal.reservedSeq - RESERVED_OUTPUT_BYTES / 2) void this.renew(terminal);
-  }
-
-  async renew(terminal: Terminal): Promise<void> {
-    const { pane, source, reservedSeq: before } = terminal;
-    if (pane === undefined) return;
-    const reserved = source.outputSeq + RESERVED_OUTPUT_BYTES;
-    terminal.reservedSeq = reserved;
-    try {
-      await this.#server.setPaneUserOption(pane, SEQ_OPTION, String(reserved));
-    } catch (error) {
-      // The next output tries again.
-      if (terminal.reservedSeq === reserved) terminal.reservedSeq = before;
-      this.#log.debug("freshell.reserve.failed", { error });
-    }
-  }
-
-  /** Their output has ended here for us: the next daemon continues without a jump. */
-  async settle(terminals: readonly Terminal[]): Promise<void> {
-    const note = async ({ pane, source }: Terminal): Promise<void> => {
-      if (pane !== undefined) await this.#server.setPaneUserOption(pane, SEQ_OPTION, String(source.outputSeq + 1));
-    };
-    await Promise.allSettled(terminals.map(note));
-  }
+function required(terminal: Terminal | undefined): Terminal {
+  if (terminal === undefined) throw unknownTerminal();
+  return terminal;
 }

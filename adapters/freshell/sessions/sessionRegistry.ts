@@ -9,12 +9,12 @@ import { AppError, shuttingDown } from "../../../protocol/errors.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { AgentStream, AgentStreams } from "../../agents/agentStream.ts";
-import type { AgentSession, SessionHost, SessionPlan } from "./agentSession.ts";
+import type { SessionHost, SessionPlan } from "./agentSession.ts";
 import { CodingSession } from "./codingSession.ts";
 import { SdkSession } from "./sdkSession.ts";
 import { ENDED_SESSION_KEPT_MS, MAX_ENDED_SESSIONS, MAX_SESSIONS } from "../freshellLimits.ts";
 
-interface SessionBookOptions {
+interface SessionRegistryOptions {
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
   readonly newId: () => string;
@@ -22,12 +22,11 @@ interface SessionBookOptions {
   readonly epoch: string;
   readonly log: Log;
   readonly streams: AgentStreams;
-  /** Where the program is. @throws AppError INVALID_ARGUMENT */
-  readonly findProgram: (name: CodingProvider) => Promise<string>;
-  /** @throws AppError INVALID_ARGUMENT */
-  readonly findDirectory: (cwd: string | undefined) => Promise<string>;
-  /** The whole environment of a program. */
-  readonly environment: () => Readonly<Record<string, string>>;
+  /** Where its program and its directory are, and the program's whole environment. @throws AppError INVALID_ARGUMENT */
+  readonly prepare: (
+    name: CodingProvider,
+    cwd: string | undefined,
+  ) => Promise<Pick<SessionPlan, "file" | "cwd" | "env">>;
 }
 
 export type Session = SdkSession | CodingSession;
@@ -41,33 +40,29 @@ interface Kept {
   endedMs: number | undefined;
 }
 
-export class SessionBook {
-  readonly #options: SessionBookOptions;
+export class SessionRegistry {
+  readonly #options: SessionRegistryOptions;
   readonly #sessions = new Map<string, Kept>();
   /** Sessions being created: they count as well. */
   #coming = 0;
   #isClosed = false;
 
-  constructor(options: SessionBookOptions) {
+  constructor(options: SessionRegistryOptions) {
     this.#options = options;
   }
 
   /** Everything is checked before anything is started. @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT, SHUTTING_DOWN */
-  create(asked: CreateSessionRequest & { readonly provider: "sdk" }): Promise<SdkSession>;
-  create(asked: CreateSessionRequest & { readonly provider: "codingcli" }): Promise<CodingSession>;
-  create(asked: CreateSessionRequest): Promise<Session>;
   async create(asked: CreateSessionRequest): Promise<Session> {
     if (asked.provider === "sdk") {
       const { name, stream } = this.#conversing();
-      const args = stream.conversationArgs?.(asked) ?? [];
-      return this.#make(name, args, true, asked, (plan, host) => new SdkSession(plan, host));
+      const plan = { codingProvider: name, args: stream.conversationArgs?.(asked) ?? [], hasInput: true };
+      return this.#make(plan, asked, (...made) => new SdkSession(...made));
     }
-    const { codingProvider, keepStdinOpen = false } = asked;
+    const { codingProvider, keepStdinOpen: hasInput = false } = asked;
     const stream = this.#options.streams.get(codingProvider);
     if (stream === undefined) throw notSupported(codingProvider);
-    return this.#make(codingProvider, stream.promptArgs(asked), keepStdinOpen, asked, (plan, host) => {
-      return new CodingSession(plan, host, stream.parser());
-    });
+    const plan = { codingProvider, args: stream.promptArgs(asked), hasInput };
+    return this.#make(plan, asked, (...made) => new CodingSession(...made, stream.parser()));
   }
 
   /** Oldest first. */
@@ -118,26 +113,24 @@ export class SessionBook {
     }
   }
 
-  async #make<Made extends Session>(
-    codingProvider: CodingProvider,
-    args: readonly string[],
-    hasInput: boolean,
-    { cwd, model }: Pick<CreateSessionRequest, "cwd" | "model">,
-    make: (plan: SessionPlan, host: SessionHost) => Made,
-  ): Promise<Made> {
-    const { clock, nowUnixMs, newId, epoch, log, findProgram, findDirectory, environment } = this.#options;
+  async #make(
+    asked: Pick<SessionPlan, "codingProvider" | "args" | "hasInput">,
+    { cwd, model }: CreateSessionRequest,
+    make: (plan: SessionPlan, host: SessionHost) => Session,
+  ): Promise<Session> {
+    const { clock, nowUnixMs, newId, epoch, log, prepare } = this.#options;
     this.#requireRoom();
     this.#coming += 1;
     try {
-      const [file, directory] = [await findProgram(codingProvider), await findDirectory(cwd)];
+      const prepared = await prepare(asked.codingProvider, cwd);
       if (this.#isClosed) throw shuttingDown();
       const id = newId();
-      const plan = { id, epoch, codingProvider, file, args, cwd: directory, env: environment(), hasInput, model };
       const onListenerError = (error: unknown): void => log.error("session.listener.failed", { error });
       const onEnded = (): void => this.#ended(id);
-      const session = make(plan, { clock, nowUnixMs, newId, onListenerError, onEnded });
+      const host = { clock, nowUnixMs, newId, onListenerError, onEnded };
+      const session = make({ id, epoch, model, ...asked, ...prepared }, host);
       this.#sessions.set(id, { session, endedMs: undefined });
-      log.info("session.started", { sessionId: id, kind: session.kind, program: codingProvider });
+      log.info("session.started", { sessionId: id, kind: session.kind, program: asked.codingProvider });
       return session;
     } finally {
       this.#coming -= 1;
@@ -156,7 +149,7 @@ export class SessionBook {
   #requireRoom(): void {
     if (this.#isClosed) throw shuttingDown();
     if (this.runningCount() + this.#coming < MAX_SESSIONS) return;
-    throw new AppError("RESOURCE_LIMIT", `${MAX_SESSIONS} sessions run, which is as many as may: end one of them`, {
+    throw new AppError("RESOURCE_LIMIT", `${MAX_SESSIONS} sessions are running, the maximum: end one first`, {
       details: { limit: "sessions", max: MAX_SESSIONS },
     });
   }
@@ -185,7 +178,7 @@ export class SessionBook {
   }
 }
 
-const isOf = ({ kind, codingProvider }: AgentSession<never> | Session, of: string): boolean =>
+const isOf = ({ kind, codingProvider }: Session, of: string): boolean =>
   of === kind || (kind === "codingcli" && of === codingProvider);
 
 const notSupported = (name: string): AppError =>
