@@ -7,7 +7,7 @@
  */
 import type { InferOutput } from "valibot";
 import type { ExitStatus } from "../tmux/outputSource.ts";
-import { type Door, invalid, type Predicate, tooMuch } from "./predicates/predicate.ts";
+import { type Door, type Predicate, tooMuch } from "./predicates/predicate.ts";
 import { PREDICATES } from "./predicates/predicateTable.ts";
 import { analyseRegex, type RegexAnalysis } from "./regex/regexAnalysis.ts";
 import type { WaitLimits } from "./waitLimits.ts";
@@ -15,6 +15,7 @@ import type { ReadRequest } from "./waitReading.ts";
 import type { CheckedPattern, WaitPattern } from "./waitPattern.ts";
 import type { Position, StreamGap } from "../../protocol/position.ts";
 import { encodeUtf8 } from "../../protocol/text/utf8.ts";
+import { invalidArgument } from "../../protocol/errors.ts";
 
 /** By field; all that are given must hold together. Each is documented in `predicateTable.ts`. */
 type WaitPredicates = {
@@ -108,14 +109,15 @@ export function checkRequest(request: WaitRequest, limits: WaitLimits): CheckedR
   const { excludeEcho, sends, screen, pane } = request;
   const door = { limits, pane, checkPattern: checkedPattern };
   const all = checkSet("", request, door);
-  if (request.anyOf?.length === 0) throw invalid("anyOf needs at least one set of predicates");
+  if (request.anyOf?.length === 0) throw invalidArgument("anyOf needs at least one set of predicates");
   const anyOf = (request.anyOf ?? []).map((set, index) => {
     const checked = checkSet(`anyOf[${index}].`, set, door);
-    if (checked === undefined) throw invalid(`anyOf[${index}] has no predicate`);
+    if (checked === undefined) throw invalidArgument(`anyOf[${index}] has no predicate`);
     return checked;
   });
   const sets = all === undefined ? anyOf : [all, ...anyOf];
-  if (sets.length === 0) throw invalid(`a wait needs a predicate: ${PREDICATES.map(({ name }) => name).join(", ")}`);
+  if (sets.length === 0)
+    throw invalidArgument(`a wait needs a predicate: ${PREDICATES.map(({ name }) => name).join(", ")}`);
   const count = sets.reduce((sum, set) => sum + set.predicates.length, 0);
   if (count > limits.maxPredicates) throw tooMuch("predicates", count, limits.maxPredicates);
   const from = checkFrom(request.from);
@@ -139,20 +141,20 @@ function checkSet(prefix: string, set: WaitPredicates, common: Omit<Door, "set">
 function checkFrom(from: WaitFrom = { kind: "now" }): WaitFrom {
   if (from.kind !== "tail") return from;
   if (Number.isInteger(from.lines) && from.lines >= 1 && from.lines <= MAX_TAIL_LINES) return from;
-  throw invalid("tail:N needs a whole number of lines from 1 on");
+  throw invalidArgument("tail:N needs a whole number of lines from 1 on");
 }
 
 function checkTimeout(timeoutMs: number | undefined, limits: WaitLimits): number {
   const maxMs = limits.maxTimeoutSec * 1_000;
   if (timeoutMs === undefined) return Math.min(limits.defaultTimeoutMs, maxMs);
-  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0) throw invalid("the timeout is a number above 0");
+  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0) throw invalidArgument("the timeout is a number above 0");
   if (timeoutMs > maxMs) throw tooMuch("timeout seconds", timeoutMs / 1_000, limits.maxTimeoutSec);
   return timeoutMs;
 }
 
 /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
 export function checkPattern(pattern: WaitPattern, limits: WaitLimits): CheckedPattern {
-  if (pattern.text === "") throw invalid("the pattern is empty");
+  if (pattern.text === "") throw invalidArgument("the pattern is empty");
   const bytes = encodeUtf8(pattern.text);
   if (bytes.length > limits.maxPatternBytes) throw tooMuch("pattern bytes", bytes.length, limits.maxPatternBytes);
   // Plain text has LF for CR LF; a pattern copied from a terminal means the same.

@@ -3,10 +3,10 @@
  * printed.
  */
 import type { DeviceSessionResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
-import { AppError, toAppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument, toAppError } from "../../../protocol/errors.ts";
 import type { CommandCall } from "../../cli/commandTypes.ts";
 import { deviceIdentity } from "./deviceIdentity.ts";
-import { facts, type FreshellCall, freshellCommand, invalid, isoTime, post, text, word } from "./freshellCommand.ts";
+import { facts, type FreshellCall, freshellCommand, isoTime, post, text, word } from "./freshellCommand.ts";
 import { type Credentials, type FreshellSession, headerToken } from "./freshellSession.ts";
 
 interface Login extends Omit<Credentials, "deviceToken" | "refreshToken"> {
@@ -18,7 +18,7 @@ type AuthData = Login | { readonly loggedIn: false };
 const ACTIONS: Readonly<Record<string, (call: FreshellCall) => Promise<AuthData> | AuthData>> = {
   login,
   status: ({ session }) => shownLogin(loginOf(session)),
-  refresh: async ({ session }) => shownLogin(await session.renew(loginOf(session))),
+  refresh: async ({ session }) => shownLogin(await session.login(loginOf(session).deviceToken)),
   logout,
 };
 
@@ -42,7 +42,7 @@ export const authCommand = freshellCommand<AuthData>({
   perform: (call) => {
     const [action = ""] = call.positionals;
     const given = ["auth-token", "from-env"].find((name) => call.options.text(name) !== undefined);
-    if (given !== undefined && action !== "login") throw invalid(`--${given} is for login, not for ${action}`);
+    if (given !== undefined && action !== "login") throw invalidArgument(`--${given} is for login, not for ${action}`);
     return ACTIONS[action]!(call);
   },
   show: (data) => (data.loggedIn ? loginText(data) : "logged out\n"),
@@ -60,7 +60,7 @@ async function login(call: FreshellCall): Promise<Login> {
 
 async function bootstrapToken({ io, options }: CommandCall): Promise<string> {
   const [given, variable] = [options.text("auth-token"), options.text("from-env")];
-  if (given !== undefined && variable !== undefined) throw invalid("give --auth-token or --from-env, not both");
+  if (given !== undefined && variable !== undefined) throw invalidArgument("give --auth-token or --from-env, not both");
   if (given === "-") {
     const chunks: Uint8Array[] = [];
     for await (const chunk of io.stdin as AsyncIterable<Uint8Array | string>) chunks.push(Buffer.from(chunk as string));
@@ -70,16 +70,15 @@ async function bootstrapToken({ io, options }: CommandCall): Promise<string> {
   const name = variable ?? "AUTH_TOKEN";
   const value = io.env[name];
   if (value !== undefined && value !== "") return headerToken(value, name);
-  throw invalid(`the variable ${JSON.stringify(name)} is not set: set it, or give --from-env VARIABLE`);
+  throw invalidArgument(`the variable ${JSON.stringify(name)} is not set: set it, or give --from-env VARIABLE`);
 }
 
 /** A session unknown to the server counts as logged out; without a response the file stays, for a retry. */
 async function logout({ session }: FreshellCall): Promise<AuthData> {
-  const { credentials } = session;
-  if (credentials === undefined) return { loggedIn: false };
+  if (session.credentials === undefined) return { loggedIn: false };
   const request = { method: "DELETE", path: "/api/device-sessions/current" } as const;
   try {
-    await session.loggedIn(credentials, (url, token) => session.send(request, token, url));
+    await session.withLogin(({ url, deviceToken }) => session.send(request, deviceToken, url));
   } catch (error) {
     if (!["UNAUTHORIZED", "NOT_FOUND"].includes(toAppError(error).code)) throw error;
   }

@@ -3,9 +3,9 @@
  * device's, terminals and sessions the server's.
  */
 import { parseSelector, type Selector, selectorText } from "../../../protocol/api/freshell/selectors.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import type { CommandCall } from "../../cli/commandTypes.ts";
-import { type FreshellCall, invalid } from "./freshellCommand.ts";
+import { type FreshellCall } from "./freshellCommand.ts";
 
 interface SessionName {
   readonly provider: string;
@@ -61,7 +61,7 @@ async function contentOf(call: FreshellCall, forms: string, mayBeSession: boolea
   if (type === "session" && mayBeSession) return { sessionRef: sessionName(selector) };
   if (type !== "pane" && type !== "pane-index") throw wrongTarget(call, selector, forms);
   if (type === "pane-index" && tab === undefined)
-    throw invalid(`${selectorText(selector)} counts within a tab: give --tab as well`);
+    throw invalidArgument(`${selectorText(selector)} counts within a tab: give --tab as well`);
   // Loaded only when needed: commands on terminals stay fast.
   const { DeviceCalls } = await import("./deviceCalls.ts");
   const { paneId, kind, contentRef } = await new DeviceCalls(call).resolve(selectorText(selector), tab);
@@ -88,7 +88,7 @@ function targetOf(
 ): Selector {
   const given = options.text("target");
   if (given !== undefined) return parseSelector(given);
-  throw invalid(`${name} needs --target ${wanted}`);
+  throw invalidArgument(`${name} needs --target ${wanted}`);
 }
 
 const wrongTarget = ({ name }: FreshellCall, selector: Selector, wanted: string): AppError =>

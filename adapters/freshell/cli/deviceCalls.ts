@@ -12,14 +12,14 @@ import {
   RPC_ARGS,
   type RpcCommand,
 } from "../../../protocol/api/freshell/rpcCommands.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import type { DeviceRuntime } from "../devices/deviceRuntime.ts";
 import { findPane, findTab, leavesIn } from "../devices/layoutTarget.ts";
 import { newId } from "../newId.ts";
 import { deviceIdentity } from "./deviceIdentity.ts";
-import { takeDeviceLock } from "./deviceLock.ts";
-import { type FreshellCall, get, invalid } from "./freshellCommand.ts";
-import { OwnDevice } from "./ownDevice.ts";
+import { type FreshellCall, get } from "./freshellCommand.ts";
+import { takeLock } from "./homeLock.ts";
+import { DEVICE_LOCK, OwnDevice } from "./ownDevice.ts";
 
 /** Retries of a change without a given revision after a revision conflict. */
 const MAX_RETRIES = 3;
@@ -49,7 +49,7 @@ export class DeviceCalls {
     this.#ownId = deviceIdentity(call.io).deviceId;
     this.deviceId = device ?? this.#ownId;
     if (!DEVICE_ID.test(this.deviceId))
-      throw invalid("--device is 1 to 64 letters, digits, _ and -; `freshell list-devices` lists them");
+      throw invalidArgument("--device is 1 to 64 letters, digits, _ and -; `freshell list-devices` lists them");
   }
 
   get isOwn(): boolean {
@@ -62,8 +62,10 @@ export class DeviceCalls {
     const missing = Object.entries(RPC_ARGS[command].entries).find(
       ([name, { type }]) => type !== "optional" && args[name] === undefined,
     );
-    if (missing !== undefined) throw invalid(`${command} needs --${missing[0]}: see \`freshell help ${command}\``);
-    if (command === "resize-pane" && (args["x"] ?? args["y"]) === undefined) throw invalid(`${command} needs -x or -y`);
+    if (missing !== undefined)
+      throw invalidArgument(`${command} needs --${missing[0]}: see \`freshell help ${command}\``);
+    if (command === "resize-pane" && (args["x"] ?? args["y"]) === undefined)
+      throw invalidArgument(`${command} needs -x or -y`);
     const checked = parseArgs(command, args);
     const { options } = this.#call;
     const given = options.number("expected-revision");
@@ -178,11 +180,12 @@ export class DeviceCalls {
   async #online<Result>(work: (runtime: DeviceRuntime | undefined) => Promise<Result>): Promise<Result> {
     if (!this.isOwn) return work(undefined);
     const { io, session } = this.#call;
-    const lock = await takeDeviceLock(io, false);
+    const lock = await takeLock(io, DEVICE_LOCK);
+    // `device run` is the owner.
     if (lock === undefined) return work(undefined);
     try {
-      const own = new OwnDevice(io);
-      await own.connect(session);
+      const own = new OwnDevice(io, session);
+      await own.online();
       try {
         return await work(own.runtime);
       } finally {

@@ -5,7 +5,7 @@
 import type { ContentRef } from "../../../protocol/api/freshell/deviceLayout.ts";
 import type { DeviceEntry } from "../../../protocol/api/freshell/rpc.ts";
 import type { RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
-import { toAppError } from "../../../protocol/errors.ts";
+import { invalidArgument, toAppError } from "../../../protocol/errors.ts";
 import type { CommandSpec } from "../../cli/commandTypes.ts";
 import { printable } from "../../cli/textTable.ts";
 import { ownPane } from "./commandTargets.ts";
@@ -18,7 +18,6 @@ import {
   freshellCommand,
   type FreshellRow,
   get,
-  invalid,
   isoTime,
   listed,
   number,
@@ -295,7 +294,7 @@ function shownContent({ contentRef, url, filePath }: PaneList["panes"][number]):
 async function display(call: FreshellCall): Promise<{ readonly text: string }> {
   const { options } = call;
   const format = options.text("format");
-  if (format === undefined) throw invalid("display needs -p FORMAT, such as -p '%tabId %paneId'");
+  if (format === undefined) throw invalidArgument("display needs -p FORMAT, such as -p '%tabId %paneId'");
   const tokens = tokensOf(format);
   const own = ownPane(call);
   const calls = await deviceCalls(call, own?.device);
@@ -318,7 +317,7 @@ function tokensOf(format: string): readonly string[] {
   const wrong = names.find((name) => !(TOKENS as readonly string[]).includes(name));
   if (wrong === undefined) return names;
   const quoted = JSON.stringify(`%${wrong}`.slice(0, 80));
-  throw invalid(
+  throw invalidArgument(
     `${quoted} is not a token: %% is a percent sign, tokens are ${TOKENS.map((one) => `%${one}`).join(" ")}`,
   );
 }

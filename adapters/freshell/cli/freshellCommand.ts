@@ -112,8 +112,6 @@ export async function reportFreshellFailure(io: Io, thrown: unknown, json: boole
   return exitCode;
 }
 
-export const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message);
-
 // Short forms to declare rows with.
 type More = Partial<Option>;
 export const text = (name: string, value: string, description: string, more: More = {}): Option => {

@@ -1,28 +1,23 @@
 /**
- * Calls to the server as this device: with `FRESHELL_TOKEN`, or with the login's token, which is renewed before it expires.
- * Concurrent commands share one login: the second to renew it uses what the first has written. It is kept in `cli-auth.json`,
+ * Calls to the server as this device: with `FRESHELL_TOKEN`, or with the login's token. The login is kept in `cli-auth.json`,
  * readable by its owner only; a file that others can read is refused before anything is sent, by every command (seed 002 §12.2).
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { readPrivate, replacePrivate } from "../../../daemon/ops/privateFiles.ts";
-import { systemClock } from "../../../daemon/time/clock.ts";
 import type { DeviceSessionResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 import type { Io } from "../../cli/cliIo.ts";
-import { attempt, changed, freshellHome } from "./deviceIdentity.ts";
+import { validLogin } from "../devices/deviceLogin.ts";
+import { attempt, freshellHome } from "./deviceIdentity.ts";
 import { freshellRequest, type FreshellRequest, isUnauthorized } from "./freshellRequest.ts";
+import { withLock } from "./homeLock.ts";
 
 export type Call = Pick<FreshellRequest, "method" | "path" | "body" | "changes" | "meanwhile"> & {
   /** Completes even when the command is told to stop: it has several steps. */
   readonly isFinished?: boolean | undefined;
 };
-
-/** So that the token stays valid while a command waits briefly for its response. */
-const RENEW_BEFORE_MS = 60_000;
-/** For a concurrent renewal: from the server's response to the other's write of the file. */
-const RENEWED_BY_OTHERS_MS = 2_000;
 
 const LOGIN_AGAIN = "run `freshell auth login --from-env AUTH_TOKEN`";
 
@@ -59,14 +54,20 @@ export class FreshellSession {
 
   /** @throws AppError */
   call<Body>(call: Call): Promise<Body> {
-    return this.connect((url, token) => this.send(call, token, url));
+    const given = givenToken(this.#io);
+    if (given !== undefined) return this.send(call, given);
+    this.#requireLoginHere();
+    return this.withLogin(({ url, deviceToken }) => this.send(call, deviceToken, url));
   }
 
-  /** Opens a lasting connection; retries once with a new token when the login's is refused. @throws AppError */
-  async connect<Connection>(open: (url: string, token: string) => Promise<Connection>): Promise<Connection> {
+  /** A token for `url`, other than one that was refused. @throws AppError UNAUTHORIZED */
+  async token(refused: string | undefined): Promise<string> {
     const given = givenToken(this.#io);
-    if (given !== undefined) return open(this.url, given);
-    return this.loggedIn(this.#loginHere(), open);
+    if (given !== undefined && given === refused)
+      throw new AppError("UNAUTHORIZED", `the server at ${this.url} refuses FRESHELL_TOKEN`);
+    if (given !== undefined) return given;
+    this.#requireLoginHere();
+    return (await this.login(refused)).deviceToken;
   }
 
   /** With this token, or none. @throws AppError */
@@ -76,43 +77,27 @@ export class FreshellSession {
     return freshellRequest<Body>({ url, ...call, token, signal });
   }
 
-  /** @throws AppError UNAUTHORIZED */
-  #loginHere(): Credentials {
-    const login = this.#credentials;
-    if (login === undefined) throw new AppError("UNAUTHORIZED", `not logged in at ${this.url}: ${LOGIN_AGAIN}`);
-    if (isSameServer(login.url, this.url)) return login;
-    throw new AppError("UNAUTHORIZED", `logged in at ${login.url}, not at ${this.url}: ${LOGIN_AGAIN}`);
-  }
-
   /** To the server of the login, whatever `FRESHELL_URL` says. @throws AppError UNAUTHORIZED */
-  async loggedIn<Result>(login: Credentials, use: (url: string, token: string) => Promise<Result>): Promise<Result> {
-    const current = login.expiresAt - Date.now() < RENEW_BEFORE_MS ? await this.renew(login) : login;
+  async withLogin<Result>(use: (login: Credentials) => Promise<Result>): Promise<Result> {
+    const login = await this.login();
     try {
-      return await use(login.url, current.deviceToken);
+      return await use(login);
     } catch (error) {
       // Refused before anything was done: the server has lost its data, or its clock differs from ours.
-      if (!isUnauthorized(error) || current !== login) throw error;
-      const renewed = await this.renew(login);
-      return await use(login.url, renewed.deviceToken);
+      if (!isUnauthorized(error)) throw error;
+      return use(await this.login(login.deviceToken));
     }
   }
 
-  /** @throws AppError; UNAUTHORIZED when the login has ended. */
-  async renew(login: Credentials): Promise<Credentials> {
-    // Another command may have renewed it meanwhile.
-    const latest = this.#laterThan(login);
-    if (latest !== undefined) return this.#use(latest);
-    const { refreshToken, url } = login;
-    const path = "/api/device-sessions/refresh";
-    try {
-      const call = { method: "POST", path, body: { refreshToken } } as const;
-      return this.keep(url, login.deviceLabel, await this.send<DeviceSessionResponse>(call, undefined, url));
-    } catch (error) {
-      if (!isUnauthorized(error)) throw error;
-      const others = await this.#renewedByOthers(login);
-      if (others !== undefined) return this.#use(others);
-      throw new AppError("UNAUTHORIZED", `the login at ${url} has ended: ${LOGIN_AGAIN}`, { cause: error });
-    }
+  /** @param refused a token that the server does not accept @throws AppError; UNAUTHORIZED when the login has ended */
+  login(refused?: string): Promise<Credentials> {
+    const stored = (): Credentials => {
+      const found = (this.#credentials = readCredentials(this.#io));
+      if (found === undefined) throw this.#loggedOut();
+      return found;
+    };
+    const alone = <Result>(run: () => Promise<Result>): Promise<Result> => withLock(this.#io, "cli-auth.lock", run);
+    return validLogin({ stored, renew: (login) => this.#renew(login), alone, nowUnixMs: Date.now }, refused);
   }
 
   /** Saves a login. @throws AppError INTERNAL_ERROR */
@@ -121,7 +106,8 @@ export class FreshellSession {
     const credentials = { url, deviceId, deviceLabel, deviceToken, refreshToken, expiresAt, scopes };
     const path = credentialsPath(this.#io);
     attempt(path, "written", () => replacePrivate(path, `${JSON.stringify(credentials, undefined, 2)}\n`));
-    return this.#use(credentials);
+    this.#credentials = credentials;
+    return credentials;
   }
 
   /** Removes the login. */
@@ -129,31 +115,30 @@ export class FreshellSession {
     rmSync(credentialsPath(this.#io), { force: true });
   }
 
-  #use(credentials: Credentials): Credentials {
-    this.#credentials = credentials;
-    return credentials;
-  }
-
-  /** A refresh token works once. If another command has used ours, its new tokens are in the file, now or in a moment. */
-  async #renewedByOthers(login: Credentials): Promise<Credentials | undefined> {
-    const untilMs = systemClock.nowMs() + RENEWED_BY_OTHERS_MS;
-    let found = this.#laterThan(login);
-    while (found === undefined && systemClock.nowMs() < untilMs) {
-      await changed(freshellHome(this.#io), CREDENTIALS);
-      found = this.#laterThan(login);
+  async #renew({ url, deviceLabel, refreshToken }: Credentials): Promise<Credentials> {
+    const call = { method: "POST", path: "/api/device-sessions/refresh", body: { refreshToken } } as const;
+    try {
+      return this.keep(url, deviceLabel, await this.send<DeviceSessionResponse>(call, undefined, url));
+    } catch (error) {
+      if (!isUnauthorized(error)) throw error;
+      throw new AppError("UNAUTHORIZED", `the login at ${url} has ended: ${LOGIN_AGAIN}`, { cause: error });
     }
-    return found;
   }
 
-  /** What the file holds, if another command has renewed this login. */
-  #laterThan({ refreshToken, url }: Credentials): Credentials | undefined {
-    const found = readCredentials(this.#io);
-    return found !== undefined && found.refreshToken !== refreshToken && found.url === url ? found : undefined;
+  #loggedOut(): AppError {
+    return new AppError("UNAUTHORIZED", `not logged in at ${this.url}: ${LOGIN_AGAIN}`);
+  }
+
+  /** @throws AppError UNAUTHORIZED */
+  #requireLoginHere(): void {
+    const login = this.#credentials;
+    if (login === undefined) throw this.#loggedOut();
+    if (isSameServer(login.url, this.url)) return;
+    throw new AppError("UNAUTHORIZED", `logged in at ${login.url}, not at ${this.url}: ${LOGIN_AGAIN}`);
   }
 }
 
-const CREDENTIALS = "cli-auth.json";
-const credentialsPath = (io: Io): string => join(freshellHome(io), CREDENTIALS);
+const credentialsPath = (io: Io): string => join(freshellHome(io), "cli-auth.json");
 
 /** Undefined when nobody is logged in. @throws AppError UNAUTHORIZED */
 function readCredentials(io: Io): Credentials | undefined {

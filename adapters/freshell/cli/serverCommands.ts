@@ -18,7 +18,7 @@ import {
   SANDBOXES,
   SESSION_KINDS,
 } from "../../../protocol/api/freshell/sessionNames.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import type { CommandSpec } from "../../cli/commandTypes.ts";
 import { printable } from "../../cli/textTable.ts";
 import { pathOfPane, sessionPath, targetSession, terminalPath, waitTarget } from "./commandTargets.ts";
@@ -28,7 +28,6 @@ import {
   type FreshellCall,
   freshellCommand,
   get,
-  invalid,
   listed,
   number,
   type Option,
@@ -96,7 +95,7 @@ export const TERMINAL_COMMANDS: readonly CommandSpec[] = [
       // Node replaces invalid UTF-8 in arguments by U+FFFD: other bytes than given would be typed.
       const at = call.positionals.findIndex((token) => token.includes("\u{fffd}"));
       if (at !== -1)
-        throw invalid(
+        throw invalidArgument(
           `token ${at + 1} is not valid UTF-8, or holds U+FFFD, which looks the same here: give UTF-8 text`,
         );
       return post(`${await pathOfPane(call)}/input`, { keys: call.positionals, literal: call.options.flag("literal") });
@@ -126,7 +125,7 @@ export const TERMINAL_COMMANDS: readonly CommandSpec[] = [
       const start = call.options.text("start");
       // In the server's form.
       if (start !== undefined && !/^(?:-|-?\d{1,9})$/.test(start))
-        throw invalid(`-S takes a line number or -, not ${JSON.stringify(start.slice(0, 80))}`);
+        throw invalidArgument(`-S takes a line number or -, not ${JSON.stringify(start.slice(0, 80))}`);
       const query = Object.entries(call.members).map(
         ([name, value]) => `${name}=${value === true ? 1 : String(value)}`,
       );
@@ -228,11 +227,12 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     ],
     asks: ({ options: { all }, members }) => {
       const provider = all["provider"];
-      if (provider === undefined) throw invalid(`session-create needs --provider ${SESSION_KINDS.join(" or ")}`);
+      if (provider === undefined)
+        throw invalidArgument(`session-create needs --provider ${SESSION_KINDS.join(" or ")}`);
       const wrong = (provider === "sdk" ? OF_CODING : OF_SDK).find((name) => all[name] !== undefined);
-      if (wrong !== undefined) throw invalid(`--${wrong} cannot be used with --provider ${provider as string}`);
+      if (wrong !== undefined) throw invalidArgument(`--${wrong} cannot be used with --provider ${provider as string}`);
       const missing = ["coding-provider", "prompt"].find((name) => provider !== "sdk" && all[name] === undefined);
-      if (missing !== undefined) throw invalid(`session-create --provider codingcli needs --${missing}`);
+      if (missing !== undefined) throw invalidArgument(`session-create --provider codingcli needs --${missing}`);
       return post(SESSIONS, members);
     },
     show: (entry) => `${nameOf(entry)}\n`,
@@ -281,9 +281,9 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     asks: (call) => {
       const path = sessionPath(call);
       const { requestId, behavior, message } = call.members;
-      if (message !== undefined && behavior !== "deny") throw invalid("--message goes with deny");
+      if (message !== undefined && behavior !== "deny") throw invalidArgument("--message goes with deny");
       if (requestId === undefined) return get(`${path}/permissions`);
-      if (behavior === undefined) throw invalid("session-answer REQUEST needs allow or deny");
+      if (behavior === undefined) throw invalidArgument("session-answer REQUEST needs allow or deny");
       return post(`${path}/answer`, call.members);
     },
     show: (open) => ("ok" in open ? "" : shownRequests(open)),
@@ -328,11 +328,11 @@ const shownRequests = listed<PermissionRequest>([
 /** @throws AppError INVALID_ARGUMENT */
 function requirePredicate({ members, name }: FreshellCall): void {
   const { pattern, literal, regex, stableSec, exit, prompt } = members;
-  if (literal === true && regex === true) throw invalid("give --literal or --regex, not both");
+  if (literal === true && regex === true) throw invalidArgument("give --literal or --regex, not both");
   if (pattern === undefined && (literal ?? regex) === true)
-    throw invalid(`--${regex === true ? "regex" : "literal"} needs a pattern: give -p PATTERN`);
+    throw invalidArgument(`--${regex === true ? "regex" : "literal"} needs a pattern: give -p PATTERN`);
   if ((pattern ?? stableSec ?? exit ?? prompt) !== undefined) return;
-  throw invalid(
+  throw invalidArgument(
     `${name} needs something to wait for: -p PATTERN, --stable SECONDS, or another condition: see \`freshell help ${name}\``,
   );
 }

@@ -32,7 +32,7 @@ import {
   RPC_ARGS,
   type RpcArgs,
 } from "../../../protocol/api/freshell/rpcCommands.ts";
-import { AppError, toAppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument, toAppError } from "../../../protocol/errors.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { requireSameRequest } from "../../../daemon/ops/once.ts";
 import { type LayoutMutation, mutate, type MutationContext, type NewIds } from "./layoutMutations.ts";
@@ -124,7 +124,7 @@ export class DeviceRuntime {
         this.#reservations.drop(reservationIdOf(request));
         return { result: {} };
       default:
-        throw invalid("there is no such phase");
+        throw invalidArgument("there is no such phase");
     }
   }
 
@@ -138,10 +138,10 @@ export class DeviceRuntime {
   /** A request that was done already gets its result before the revision, which has advanced since, is checked. */
   #begin({ command, args: given, callerDeviceId, expectedRevision, idempotencyKey, phase }: DeviceRequest): Done {
     if (!Object.hasOwn(RPC_ARGS, command) || !isMutation(command)) {
-      throw invalid(`${JSON.stringify(command.slice(0, 80))} changes no layout`);
+      throw invalidArgument(`${JSON.stringify(command.slice(0, 80))} changes no layout`);
     }
     const args = parseArgs(command, given);
-    if (idempotencyKey === undefined && needsKey(command)) throw invalid(`${command} needs an idempotencyKey`);
+    if (idempotencyKey === undefined && needsKey(command)) throw invalidArgument(`${command} needs an idempotencyKey`);
     const key = idempotencyKey ?? this.#options.newId();
     const asked = { caller: callerDeviceId, key, asked: JSON.stringify([command, args]) };
     const before = memoryOf(this.#saved.requests, this.#options.nowUnixMs()).find([callerDeviceId, key]);
@@ -152,7 +152,9 @@ export class DeviceRuntime {
     }
     const isReserving = phase === "reserve";
     if (isReserving !== hasProcess(command as LayoutMutation, args)) {
-      throw invalid(isReserving ? `${command} has no process to reserve a place for` : `${command} comes in phases`);
+      throw invalidArgument(
+        isReserving ? `${command} has no process to reserve a place for` : `${command} comes in phases`,
+      );
     }
     const reserved = isReserving ? this.#reservations.of(asked) : undefined;
     if (reserved !== undefined) return { result: reserved.result };
@@ -163,7 +165,7 @@ export class DeviceRuntime {
   }
 
   #requireRevision(expected: number | undefined): void {
-    if (expected === undefined) throw invalid("a change of the layout needs an expectedRevision");
+    if (expected === undefined) throw invalidArgument("a change of the layout needs an expectedRevision");
     const currentRevision = this.workspaceRevision;
     if (expected === currentRevision) return;
     throw new AppError(
@@ -279,6 +281,20 @@ export class DeviceRuntime {
   }
 }
 
+/**
+ * What was saved and is not a layout is moved aside by `moveAside`, and a new layout begins.
+ * @throws AppError INTERNAL_ERROR; what the store and `moveAside` throw
+ */
+export function openDevice(options: DeviceOptions, moveAside: () => void): DeviceRuntime {
+  try {
+    return new DeviceRuntime(options);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code === "INTERNAL_ERROR") throw error;
+    moveAside();
+    return new DeviceRuntime(options);
+  }
+}
+
 /** For any command: which pane it is about. */
 const RESOLVED = v.object({ target: v.optional(v.string()), tab: v.optional(v.string()) });
 
@@ -296,10 +312,8 @@ function withFixedPane(command: LayoutMutation, args: unknown, paneId: string): 
 function reservationIdOf({ args, reservationId }: DeviceRequest): string {
   const given = args["reservationId"] ?? reservationId;
   if (typeof given === "string") return given;
-  throw invalid("the reservationId is missing");
+  throw invalidArgument("the reservationId is missing");
 }
-
-const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message);
 
 /** A device's layout as others read it: its tree, and for each pane the fields of listings (seed 002 §11.1). */
 function layoutOf(saved: SavedDevice, capturedAt: number): OwnerLayout {

@@ -1,4 +1,5 @@
 /** What the owner of a layout tells the server, from a command line or a page: that it is there, its layout, its results. */
+import type { OperationErrorCode } from "../../../protocol/api/freshell/freshellErrors.ts";
 import type { OwnerLayout } from "../../../protocol/api/freshell/deviceLayout.ts";
 import type { OwnerRequest, RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
 
@@ -34,3 +35,9 @@ export function answerRequest(
   send({ type: "layout.rpc.ack", requestId, targetDeviceId });
   send({ type: "layout.rpc.result", requestId, ...respond(request) });
 }
+
+/** The outcome of a request that was not sent, or got no answer. */
+export const failed = (message: string, code: OperationErrorCode = "INTERNAL_ERROR"): RpcOutcome => ({
+  ok: false,
+  error: { code, message },
+});

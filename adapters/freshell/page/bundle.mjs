@@ -3,7 +3,7 @@ import { bundlePage } from "../../pages/bundlePage.mjs";
 
 await bundlePage({
   name: "freshell/page",
-  scripts: { page: "deviceMain.tsx", beat: "device/beatWorker.ts" },
+  scripts: { page: "deviceMain.tsx", heartbeat: "device/heartbeatWorker.ts" },
   packages: [
     "preact",
     "@xterm/xterm",

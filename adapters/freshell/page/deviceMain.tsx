@@ -3,13 +3,12 @@ import { render } from "preact";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { startPage } from "../../pages/startPage.ts";
 import { newId } from "../newId.ts";
-import type { PageMessage } from "./device/deviceAsk.ts";
 import { type BrowserDevice, keepDevice, STORAGE_KEYS, storedDevice } from "./device/deviceStorage.ts";
-import { elect, oneAtATime } from "./device/ownerElection.ts";
+import { elect, oneAtATime, type PageMessage } from "./device/profilePages.ts";
 import { DevicePage } from "./devicePage.ts";
 import { actionFor } from "./model/deviceKeys.ts";
 import { activeTab } from "./ui/deviceState.ts";
-import { DeviceLogin } from "./net/deviceLogin.ts";
+import { PageLogin } from "./net/pageApi.ts";
 import { act } from "./ui/deviceActions.ts";
 import { DeviceApp } from "./ui/deviceApp.tsx";
 import { hasUnsaved } from "./ui/editorPane.tsx";
@@ -41,7 +40,7 @@ function browserName(): string {
 async function main(): Promise<void> {
   const device = await thisDevice();
   const fetch = (path: string, init?: RequestInit): Promise<Response> => globalThis.fetch(path, init);
-  const login = new DeviceLogin({
+  const login = new PageLogin({
     store: localStorage,
     fetch,
     device,
@@ -49,7 +48,7 @@ async function main(): Promise<void> {
     alone: oneAtATime(locks, "freshell.login"),
   });
   const shared = new BroadcastChannel("freshell.device");
-  const beats = new Worker("/device/beat.js", { type: "module" });
+  const heartbeats = new Worker("/device/heartbeat.js", { type: "module" });
   const page: DevicePage = new DevicePage({
     device,
     login,
@@ -68,7 +67,7 @@ async function main(): Promise<void> {
     random: Math.random,
     newId,
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker of ours has none
-    beatEvery: (ms) => beats.postMessage(ms),
+    heartbeatEvery: (ms) => heartbeats.postMessage(ms),
     onChange: () => redraw(),
   });
   const redraw = startPage({
@@ -87,14 +86,14 @@ async function main(): Promise<void> {
     },
     onReturn: () => page.retryNow(),
   });
-  beats.addEventListener("message", () => page.beat());
+  heartbeats.addEventListener("message", () => page.sendHeartbeat());
   globalThis.addEventListener("storage", ({ key }) => {
     if (key === STORAGE_KEYS.login) page.retryNow();
   });
   globalThis.addEventListener("beforeunload", (event) => {
     if (hasUnsaved()) event.preventDefault();
   });
-  elect({ locks, onOwner: () => page.own(), onMirror: () => page.mirror() });
+  elect({ locks, onLeader: () => page.lead(), onFollower: () => page.follow() });
 }
 
 await main();

@@ -5,9 +5,8 @@
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
-import { Refused } from "../../pages/askServer.ts";
-import { answerRequest, layoutMessage, presenceMessage } from "../devices/ownerMessages.ts";
-import { type DeviceAsk, type DeviceView, failed, type PageChannel, type PageMessage } from "./device/deviceAsk.ts";
+import { FreshellLink, type LinkState, type ReadyMessage } from "../devices/freshellLink.ts";
+import { answerRequest, failed, layoutMessage, presenceMessage } from "../devices/ownerMessages.ts";
 import {
   type BrowserDevice,
   keepAllow,
@@ -15,18 +14,22 @@ import {
   storedAllow,
   type TextStore,
 } from "./device/deviceStorage.ts";
-import { MirrorDesk } from "./device/mirrorDesk.ts";
-import { OwnerDesk } from "./device/ownerDesk.ts";
+import { LeaderPage } from "./device/leaderPage.ts";
+import {
+  type DeviceAsk,
+  type DeviceView,
+  FollowerPage,
+  type PageChannel,
+  type PageMessage,
+} from "./device/profilePages.ts";
 import { type DeviceState, FIRST_STATE, withView } from "./ui/deviceState.ts";
-import type { DeviceLogin } from "./net/deviceLogin.ts";
-import { FreshellLink, type LinkState, type ReadyMessage } from "./net/freshellLink.ts";
-import { PageApi } from "./net/pageApi.ts";
+import { isLoggedOut, PageApi, type PageLogin } from "./net/pageApi.ts";
 import { SessionStreams } from "./net/sessionStreams.ts";
 import { TerminalStreams } from "./net/terminalStreams.ts";
 
 interface DevicePageOptions {
   readonly device: BrowserDevice;
-  readonly login: DeviceLogin;
+  readonly login: PageLogin;
   readonly store: TextStore;
   readonly channel: PageChannel;
   readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
@@ -35,8 +38,8 @@ interface DevicePageOptions {
   readonly nowUnixMs: () => number;
   readonly random: () => number;
   readonly newId: () => string;
-  /** Calls `DevicePage.beat` at this interval; 0 stops it. */
-  readonly beatEvery: (ms: number) => void;
+  /** Calls `DevicePage.sendHeartbeat` at this interval; 0 stops it. */
+  readonly heartbeatEvery: (ms: number) => void;
   readonly onChange: () => void;
 }
 
@@ -51,13 +54,13 @@ export class DevicePage {
   readonly #labels = new Map<string, string>();
   #state: DeviceState = FIRST_STATE;
   #link: FreshellLink | undefined;
-  #owner: OwnerDesk | undefined;
-  #mirror: MirrorDesk | undefined;
+  #leader: LeaderPage | undefined;
+  #follower: FollowerPage | undefined;
 
   constructor(options: DevicePageOptions) {
     const { login, fetch, channel } = options;
     this.#options = options;
-    this.api = new PageApi(fetch, () => login.token());
+    this.api = new PageApi(fetch, login);
     this.streams = new TerminalStreams({
       send: (message) => this.#link?.send(message) ?? false,
       find: async (terminalId) => (await this.api.terminals()).find((one) => one.terminalId === terminalId),
@@ -81,10 +84,10 @@ export class DevicePage {
   }
 
   /** This page becomes the device. */
-  own(): void {
+  lead(): void {
     const { device, store, clock, nowUnixMs, newId } = this.#options;
-    this.#mirror?.close();
-    this.#mirror = undefined;
+    this.#follower?.close();
+    this.#follower = undefined;
     try {
       const { runtime, note } = openStoredDevice({
         store,
@@ -94,7 +97,7 @@ export class DevicePage {
         newId,
         onChange: () => this.#changed(),
       });
-      this.#owner = new OwnerDesk({
+      this.#leader = new LeaderPage({
         deviceId: device.deviceId,
         runtime,
         allow: storedAllow(store),
@@ -112,15 +115,15 @@ export class DevicePage {
       return;
     }
     this.update({ role: "owner", fault: undefined });
-    this.#owner.show();
+    this.#leader.show();
     this.#connect("owner");
   }
 
   /** Another page is the device. */
-  mirror(): void {
+  follow(): void {
     const { channel, clock, newId } = this.#options;
     const post = (message: PageMessage): void => channel.post(message);
-    this.#mirror = new MirrorDesk({ post, clock, newId });
+    this.#follower = new FollowerPage({ post, clock, newId });
     this.update({ role: "mirror" });
     channel.post({ kind: "who" });
     this.#connect("caller");
@@ -130,7 +133,9 @@ export class DevicePage {
   async perform(ask: DeviceAsk): Promise<RpcOutcome> {
     const { role } = this.#state;
     const outcome =
-      role === "superseded" ? SUPERSEDED : await ((this.#owner ?? this.#mirror)?.perform(ask) ?? Promise.resolve(AWAY));
+      role === "superseded"
+        ? SUPERSEDED
+        : await ((this.#leader ?? this.#follower)?.perform(ask) ?? Promise.resolve(AWAY));
     if (!outcome.ok) this.update({ problem: outcome.error.message });
     return outcome;
   }
@@ -145,7 +150,7 @@ export class DevicePage {
     try {
       await this.#options.login.open(token);
     } catch (error) {
-      if (error instanceof Refused && error.status === 401) return "This is not the server's token.";
+      if (isLoggedOut(error)) return "This is not the server's token.";
       return error instanceof Error ? error.message : "the token could not be sent";
     }
     this.retryNow();
@@ -162,9 +167,9 @@ export class DevicePage {
   }
 
   /** Sends a sign of life to the server. */
-  beat(): void {
-    if (this.#owner === undefined) return;
-    const { allow, layout } = this.#owner;
+  sendHeartbeat(): void {
+    if (this.#leader === undefined) return;
+    const { allow, layout } = this.#leader;
     this.#link?.send(presenceMessage(layout, allow));
   }
 
@@ -173,8 +178,8 @@ export class DevicePage {
     this.#link?.close();
     const link: FreshellLink = new FreshellLink({
       open: openSocket,
-      token: () => login.token(),
-      doubt: (token) => login.doubt(token),
+      token: (refused) => login.token(refused),
+      isLoggedOut,
       device: { ...device, deviceType: "browser", role },
       clock,
       random,
@@ -193,16 +198,16 @@ export class DevicePage {
     if (link.kind === "closed") return;
     if (link.kind !== "live" && this.#state.link.kind === "live") this.streams.lost();
     if (link.kind === "superseded") {
-      this.#options.beatEvery(0);
+      this.#options.heartbeatEvery(0);
       this.update({ link, role: "superseded" });
     } else this.update({ link });
   }
 
   #ready({ heartbeatIntervalMs }: ReadyMessage): void {
-    if (this.#owner !== undefined) {
-      this.beat();
+    if (this.#leader !== undefined) {
+      this.sendHeartbeat();
       this.#publish();
-      this.#options.beatEvery(heartbeatIntervalMs);
+      this.#options.heartbeatEvery(heartbeatIntervalMs);
     }
     this.streams.ready();
     this.sessions.ready();
@@ -211,11 +216,11 @@ export class DevicePage {
 
   #handle(message: ServerMessage): void {
     if (message.type === "layout.rpc.request") {
-      const owner = this.#owner;
-      if (owner !== undefined)
+      const leader = this.#leader;
+      if (leader !== undefined)
         answerRequest(
           message,
-          (request) => owner.respond(request),
+          (request) => leader.respond(request),
           (answer) => this.#link?.send(answer),
         );
     } else if (message.type === "device.presence") this.#labels.set(message.deviceId, message.deviceLabel);
@@ -227,16 +232,16 @@ export class DevicePage {
   #onMessage(message: PageMessage): void {
     switch (message.kind) {
       case "who":
-        this.#owner?.show();
+        this.#leader?.show();
         return;
       case "view":
-        if (this.#mirror !== undefined) this.#show(message.view);
+        if (this.#follower !== undefined) this.#show(message.view);
         return;
       case "ask":
         void this.#performFor(message.askId, message.ask);
         return;
       case "answer":
-        this.#mirror?.settle(message.askId, message.outcome);
+        this.#follower?.settle(message.askId, message.outcome);
         return;
       case "size": {
         const { terminalId, cols, rows } = message;
@@ -248,23 +253,23 @@ export class DevicePage {
 
   /** A request from another page of the profile. */
   async #performFor(askId: string, ask: DeviceAsk): Promise<void> {
-    const outcome = this.#state.role === "superseded" ? SUPERSEDED : await this.#owner?.perform(ask);
+    const outcome = this.#state.role === "superseded" ? SUPERSEDED : await this.#leader?.perform(ask);
     if (outcome !== undefined) this.#options.channel.post({ kind: "answer", askId, outcome });
   }
 
   /** The layout has changed, and is stored. */
   #changed(): void {
     this.#publish();
-    this.#owner?.show();
+    this.#leader?.show();
   }
 
   #publish(): void {
-    const layout = this.#owner?.layout;
+    const layout = this.#leader?.layout;
     if (layout !== undefined) this.#link?.send(layoutMessage(layout));
   }
 
   #show(view: DeviceView): void {
-    if (this.#owner !== undefined) this.#options.channel.post({ kind: "view", view });
+    if (this.#leader !== undefined) this.#options.channel.post({ kind: "view", view });
     const { clock } = this.#options;
     const known = new Set(this.#state.view?.lines.map(({ id }) => id));
     for (const { id } of view.lines.filter((line) => !known.has(line.id))) {
@@ -277,7 +282,7 @@ export class DevicePage {
   #allowed(allow: readonly string[]): void {
     keepAllow(this.#options.store, allow);
     // The desk has it after this turn.
-    queueMicrotask(() => this.beat());
+    queueMicrotask(() => this.sendHeartbeat());
   }
 
   async #learnLabels(): Promise<void> {

@@ -6,7 +6,7 @@ import { readFile, stat } from "node:fs/promises";
 import { basename, delimiter, isAbsolute, join } from "node:path";
 import { findProgram, isExecutable } from "../../../daemon/host/findProgram.ts";
 import type { TerminalMode } from "../../../protocol/api/freshell/freshellHttp.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import type { Agent } from "../../agents/catalogue.ts";
 import { MAX_CWD_CHARS } from "../freshellLimits.ts";
 import type { TerminalIdentity } from "./terminal.ts";
@@ -43,7 +43,7 @@ export async function programOf(
 function resumeWords(mode: TerminalMode, session: string | undefined, inputs: ProgramInputs): readonly string[] {
   if (session === undefined) return [];
   // It would be parsed as an option of the agent's.
-  if (session.startsWith("-")) throw invalid("resumeSessionId is no session: it begins with -");
+  if (session.startsWith("-")) throw invalidArgument("resumeSessionId is no session: it begins with -");
   const { resume } = inputs.agents.find(({ name }) => name === mode) ?? {};
   if (resume === undefined) throw noResume(mode, inputs);
   return [...resume, session];
@@ -51,7 +51,7 @@ function resumeWords(mode: TerminalMode, session: string | undefined, inputs: Pr
 
 function noResume(mode: TerminalMode, { agents }: ProgramInputs): AppError {
   const resuming = agents.filter(({ resume }) => resume !== undefined).map(({ name }) => name);
-  return invalid(`resumeSessionId goes with ${resuming.join(" and ")}; ${mode} has no session to go on with`);
+  return invalidArgument(`resumeSessionId goes with ${resuming.join(" and ")}; ${mode} has no session to go on with`);
 }
 
 async function shellPath(shell: string, { env }: ProgramInputs): Promise<string> {
@@ -61,13 +61,15 @@ async function shellPath(shell: string, { env }: ProgramInputs): Promise<string>
   }
   if (isAbsolute(shell)) {
     if (await isExecutable(shell)) return shell;
-    throw invalid("shell is no program: give system, the absolute path of one, or a name out of /etc/shells");
+    throw invalidArgument("shell is no program: give system, the absolute path of one, or a name out of /etc/shells");
   }
   const known = await readFile("/etc/shells", "utf8").catch(() => "");
   for (const line of known.split("\n").map((each) => each.trim())) {
     if (isAbsolute(line) && basename(line) === shell && (await isExecutable(line))) return line;
   }
-  throw invalid("shell is none that this system knows: give system, an absolute path, or a name out of /etc/shells");
+  throw invalidArgument(
+    "shell is none that this system knows: give system, an absolute path, or a name out of /etc/shells",
+  );
 }
 
 /** Where an agent's program is. @throws AppError INVALID_ARGUMENT */
@@ -80,17 +82,18 @@ export async function agentPath(mode: TerminalMode, { env, daemonEnv }: ProgramI
   const isFindable = isAbsolute(command) || (!command.includes("/") && path !== "");
   const found = isFindable ? await findProgram(command, path, "/") : undefined;
   if (found !== undefined) return found;
-  throw invalid(`${mode} is not there: install it, or set ${variable} to its program and start the daemon anew`);
+  throw invalidArgument(
+    `${mode} is not there: install it, or set ${variable} to its program and start the daemon anew`,
+  );
 }
 
 /** An existing directory, absolute; `~` is the home directory. @throws AppError INVALID_ARGUMENT */
 export async function directoryOf(cwd: string | undefined, homeDir: string): Promise<string> {
   const path = cwd === undefined || cwd === "~" ? homeDir : cwd.startsWith("~/") ? join(homeDir, cwd.slice(2)) : cwd;
-  if (!isAbsolute(path)) throw invalid("cwd must be an absolute path");
-  if (encodeURIComponent(path).length > MAX_CWD_CHARS) throw invalid(`cwd is longer than ${MAX_CWD_CHARS} characters`);
+  if (!isAbsolute(path)) throw invalidArgument("cwd must be an absolute path");
+  if (encodeURIComponent(path).length > MAX_CWD_CHARS)
+    throw invalidArgument(`cwd is longer than ${MAX_CWD_CHARS} characters`);
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory() === true) return path;
-  throw invalid("cwd is no directory that is there");
+  throw invalidArgument("cwd is no directory that is there");
 }
-
-const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message);

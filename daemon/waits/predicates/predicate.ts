@@ -115,7 +115,6 @@ export const switched = <const Name extends string>(name: Name, says: string, fl
 });
 
 /** How a request for a wait is refused, as `tooMuch` is. */
-export const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message);
 
 export const tooMuch = (what: string, value: number, max: number): AppError =>
   new AppError("RESOURCE_LIMIT", `too much: ${what} ${value} (limit ${max})`, { details: { limit: what, value, max } });

@@ -1,12 +1,12 @@
 /** The predicates there are, and what each means. The command line loads them for its flags: types and schemas only. */
 import * as v from "valibot";
 import type { PaneReadiness, Readiness, ReadinessState, ReadinessWatcher } from "../../readiness/readiness.ts";
-import { invalid, latched, predicate, switched, type TargetState, tooMuch } from "./predicate.ts";
+import { latched, predicate, switched, type TargetState, tooMuch } from "./predicate.ts";
 import type { FoundText } from "../text/textWatch.ts";
 import type { WaitPane } from "../waitReading.ts";
 import { type CheckedPattern, patternSchema } from "../waitPattern.ts";
 import { READINESS_STATE_NAMES } from "../../../protocol/api/nativeReadiness.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 
 /** Text in the output, and on the screen where the request asks for that. Latches. */
 const pattern = predicate({
@@ -71,7 +71,7 @@ const stable = predicate({
   ],
   asked: (given) => [given.number("stable")].filter((seconds) => seconds !== undefined),
   check: (seconds, { limits: { maxTimeoutSec }, set }): Quiet => {
-    if (!(Number.isFinite(seconds) && seconds > 0)) throw invalid("stable is a number of seconds above 0");
+    if (!(Number.isFinite(seconds) && seconds > 0)) throw invalidArgument("stable is a number of seconds above 0");
     if (seconds > maxTimeoutSec) throw tooMuch("stable seconds", seconds, maxTimeoutSec);
     return { quietMs: seconds * 1_000, isAfterExit: set["exit"] === true };
   },

@@ -10,7 +10,7 @@
  */
 import * as v from "valibot";
 import { tryParse } from "../parse.ts";
-import { AppError } from "../../errors.ts";
+import { invalidArgument } from "../../errors.ts";
 import { type FreshellFault, OPERATION_ERROR_CODES, type OperationErrorCode } from "./freshellErrors.ts";
 import { DEVICE_ID } from "./freshellHttp.ts";
 import { checkedObject, isMutation, needsKey, RPC_ARGS, type RpcCommand } from "./rpcCommands.ts";
@@ -60,10 +60,14 @@ export function parseRequest(given: unknown): RpcRequest {
   const request: RpcRequest = checkedObject(requestSchema, given);
   const { command, expectedRevision, idempotencyKey } = request;
   if (isMutation(command) && expectedRevision === undefined) {
-    throw invalid(`missing expectedRevision: ${command} changes the layout, so name the revision that it applies to`);
+    throw invalidArgument(
+      `missing expectedRevision: ${command} changes the layout, so name the revision that it applies to`,
+    );
   }
   if (needsKey(command) && idempotencyKey === undefined) {
-    throw invalid(`missing idempotencyKey: ${command} needs a key, so that a repeated request is performed once`);
+    throw invalidArgument(
+      `missing idempotencyKey: ${command} needs a key, so that a repeated request is performed once`,
+    );
   }
   return request;
 }
@@ -213,5 +217,3 @@ export const rpcFailureSchema = v.strictObject({
     currentRevision: v.optional(revisionSchema),
   }),
 });
-
-const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message);

@@ -2,7 +2,7 @@
  * The selectors of `--target`, `--tab`, `--source` and `--to` (seed 002 §5.2): one parser for the server and the command line,
  * with explicit prefixes only. tmux's own targets (`0:1.2`) and bare ids are refused; nothing is guessed.
  */
-import { AppError } from "../../errors.ts";
+import { invalidArgument } from "../../errors.ts";
 
 export type TabSelector =
   | { readonly type: "tab"; readonly id: string }
@@ -48,14 +48,14 @@ const FORMS = "terminal:ID, pane:ID, pane-index:N, tab:ID, tab-name:NAME, tab-in
 /** @throws AppError INVALID_ARGUMENT */
 export function parseSelector(text: string): Selector {
   if (text.length > MAX_SELECTOR_CHARS) {
-    throw invalid(`the selector is too long: ${text.length} characters, at most ${MAX_SELECTOR_CHARS}`);
+    throw invalidArgument(`the selector is too long: ${text.length} characters, at most ${MAX_SELECTOR_CHARS}`);
   }
   const colon = text.indexOf(":");
-  if (colon === -1) throw invalid(`${quoted(text)} is no selector: give ${FORMS}`);
+  if (colon === -1) throw invalidArgument(`${quoted(text)} is no selector: give ${FORMS}`);
   const [prefix, value] = [text.slice(0, colon), text.slice(colon + 1)];
   const parse = PARSERS.get(prefix);
-  if (parse === undefined) throw invalid(`${quoted(text)} is no selector: give ${FORMS}`);
-  if (value === "") throw invalid(`${quoted(text)} is not a selector: a value must follow ${prefix}:`);
+  if (parse === undefined) throw invalidArgument(`${quoted(text)} is no selector: give ${FORMS}`);
+  if (value === "") throw invalidArgument(`${quoted(text)} is not a selector: a value must follow ${prefix}:`);
   return parse(value, text);
 }
 
@@ -72,7 +72,7 @@ const PARSERS: ReadonlyMap<string, (value: string, text: string) => Selector> = 
     "terminal",
     (terminalId, text) => {
       if (isTerminalId(terminalId)) return { type: "terminal", terminalId };
-      throw invalid(`${quoted(text)} is not a terminal: an id must have at most 64 letters, digits, _ and -`);
+      throw invalidArgument(`${quoted(text)} is not a terminal: an id must have at most 64 letters, digits, _ and -`);
     },
   ],
   ["session", sessionOf],
@@ -82,15 +82,18 @@ const PARSERS: ReadonlyMap<string, (value: string, text: string) => Selector> = 
 function sessionOf(value: string, text: string): SessionSelector {
   const colon = value.indexOf(":");
   const sessionId = value.slice(colon + 1);
-  if (colon < 1 || sessionId === "") throw invalid(`${quoted(text)} is not a session: give session:PROVIDER:ID`);
+  if (colon < 1 || sessionId === "")
+    throw invalidArgument(`${quoted(text)} is not a session: give session:PROVIDER:ID`);
   const provider = SESSION_PROVIDERS.find((one) => one === value.slice(0, colon));
   if (provider !== undefined) return { type: "session", provider, sessionId };
-  throw invalid(`${quoted(text)} is not a session: the provider must be one of ${SESSION_PROVIDERS.join(", ")}`);
+  throw invalidArgument(
+    `${quoted(text)} is not a session: the provider must be one of ${SESSION_PROVIDERS.join(", ")}`,
+  );
 }
 
 function indexOf(value: string, text: string): number {
   if (INDEX.test(value)) return Number(value);
-  throw invalid(`${quoted(text)} has no valid index: give an integer from 0`);
+  throw invalidArgument(`${quoted(text)} has no valid index: give an integer from 0`);
 }
 
 /** The selector in the caller's form. */
@@ -113,5 +116,3 @@ export function selectorText(selector: Selector): string {
 
 const quoted = (text: string): string =>
   JSON.stringify(text.length > QUOTED_CHARS ? `${text.slice(0, QUOTED_CHARS)}…` : text);
-
-const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message);

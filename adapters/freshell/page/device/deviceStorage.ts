@@ -2,7 +2,7 @@
  * What a browser profile keeps of its device: its identity, its layout, whom it allows, and its login. A stored
  * text that is not a layout is moved to another key and reported, never discarded silently.
  */
-import { DeviceRuntime } from "../../devices/deviceRuntime.ts";
+import { DeviceRuntime, openDevice } from "../../devices/deviceRuntime.ts";
 import type { DeviceStore } from "../../devices/savedDevice.ts";
 import type { Clock } from "../../../../daemon/time/clock.ts";
 import type { OwnerLayout } from "../../../../protocol/api/freshell/deviceLayout.ts";
@@ -73,24 +73,22 @@ interface OpenedRuntime {
 /** @throws AppError INTERNAL_ERROR when nothing can be stored */
 export function openStoredDevice(options: OpenDeviceOptions): OpenedRuntime {
   const { store, nowUnixMs } = options;
-  const open = (kept: DeviceStore): DeviceRuntime => new DeviceRuntime({ ...options, store: kept });
-  const isFirst = store.getItem(STORAGE_KEYS.layout) === null;
-  try {
-    return isFirst ? openFirst(options, open) : { runtime: open(layoutStore(store)) };
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code === "INTERNAL_ERROR") throw error;
+  if (store.getItem(STORAGE_KEYS.layout) === null) return openFirst(options);
+  let note: string | undefined;
+  const runtime = openDevice({ ...options, store: layoutStore(store) }, () => {
     const aside = `${STORAGE_KEYS.layout}.broken-${nowUnixMs()}`;
-    return {
-      runtime: open(emptied(store, aside)),
-      note: `The stored layout is not valid: it was moved to ${aside}, and a new layout was made.`,
-    };
-  }
+    moveAside(store, aside);
+    note = `The stored layout is not valid: it was moved to ${aside}, and a new layout was made.`;
+  });
+  return { runtime, note };
 }
 
 /** Migrates an earlier page's layout, or leaves it in place. */
-function openFirst({ store, newId }: OpenDeviceOptions, open: (kept: DeviceStore) => DeviceRuntime): OpenedRuntime {
+function openFirst(options: OpenDeviceOptions): OpenedRuntime {
+  const { store, newId } = options;
   const [tabs, panes] = [store.getItem(STORAGE_KEYS.legacyTabs), store.getItem(STORAGE_KEYS.legacyPanes)];
   const kept = layoutStore(store);
+  const open = (from: DeviceStore): DeviceRuntime => new DeviceRuntime({ ...options, store: from });
   const left = "The layout of an earlier page could not be imported; it was left where it is.";
   if (tabs === null && panes === null) return { runtime: open(kept) };
   const legacy = legacyLayout({ tabs, panes }, newId);
@@ -121,18 +119,16 @@ const layoutStore = (store: TextStore): DeviceStore => ({
 });
 
 /** Two copies may exceed the storage: the text is removed first, and restored if moving it fails. */
-function emptied(store: TextStore, aside: string): DeviceStore {
+function moveAside(store: TextStore, aside: string): void {
   const text = store.getItem(STORAGE_KEYS.layout);
-  if (text !== null) {
-    store.removeItem(STORAGE_KEYS.layout);
-    try {
-      store.setItem(aside, text);
-    } catch (cause) {
-      store.setItem(STORAGE_KEYS.layout, text);
-      throw new AppError("INTERNAL_ERROR", "the stored layout is not valid, and could not be moved aside", { cause });
-    }
+  if (text === null) return;
+  store.removeItem(STORAGE_KEYS.layout);
+  try {
+    store.setItem(aside, text);
+  } catch (cause) {
+    store.setItem(STORAGE_KEYS.layout, text);
+    throw new AppError("INTERNAL_ERROR", "the stored layout is not valid, and could not be moved aside", { cause });
   }
-  return layoutStore(store);
 }
 
 export const objectIn = (store: TextStore, key: string): Fields => fieldsOf(parseJson(store.getItem(key) ?? "")) ?? {};

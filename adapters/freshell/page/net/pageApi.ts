@@ -1,10 +1,12 @@
-/** The server's HTTP API, with the device's token. */
-import type { TerminalEntry } from "../../../../protocol/api/freshell/freshellHttp.ts";
+/** The server's HTTP API, and the login with which the page uses it. */
 import type { FreshellFault } from "../../../../protocol/api/freshell/freshellErrors.ts";
-import type { FileResponse, FileEntry, FolderResponse } from "../../../../protocol/api/freshell/freshellFiles.ts";
-import type { SessionEntry } from "../../../../protocol/api/freshell/sessionEvents.ts";
+import type { FileEntry, FileResponse } from "../../../../protocol/api/freshell/freshellFiles.ts";
+import type { TerminalEntry } from "../../../../protocol/api/freshell/freshellHttp.ts";
 import type { DeviceEntry } from "../../../../protocol/api/freshell/rpc.ts";
+import type { SessionEntry } from "../../../../protocol/api/freshell/sessionEvents.ts";
 import { askServer, type ErrorShape, type Fetch, jsonOf, Refused } from "../../../pages/askServer.ts";
+import { type Tokens, validLogin } from "../../devices/deviceLogin.ts";
+import { type BrowserDevice, objectIn, STORAGE_KEYS, type TextStore } from "../device/deviceStorage.ts";
 
 interface Asking {
   readonly method?: "GET" | "POST" | "DELETE";
@@ -13,7 +15,7 @@ interface Asking {
 }
 
 /** @throws Refused */
-export async function callServer<Answer>(
+async function callServer<Answer>(
   fetch: Fetch,
   path: string,
   { method = "GET", body, token }: Asking,
@@ -40,50 +42,114 @@ const SHAPE: ErrorShape = {
 
 const unknownWords = (status: number): string => `the server responds ${status}`;
 
+interface PageLoginOptions {
+  readonly store: TextStore;
+  readonly fetch: Fetch;
+  readonly device: BrowserDevice;
+  readonly nowUnixMs: () => number;
+  /** A mutex across the profile's pages. */
+  readonly alone: <Result>(run: () => Promise<Result>) => Promise<Result>;
+}
+
+export class PageLogin {
+  readonly #options: PageLoginOptions;
+
+  constructor(options: PageLoginOptions) {
+    this.#options = options;
+  }
+
+  /** A valid token, other than one that was refused. @throws Refused; with the status 401, a login is needed */
+  async token(refused?: string): Promise<string> {
+    const { alone, nowUnixMs } = this.#options;
+    const stored = (): Tokens => {
+      const tokens = this.#stored();
+      if (tokens === undefined) throw new Refused("this device is not logged in", 401, "UNAUTHORIZED");
+      return tokens;
+    };
+    const renew = (tokens: Tokens): Promise<Tokens> => this.#renewed(tokens);
+    return (await validLogin({ stored, renew, alone, nowUnixMs }, refused)).deviceToken;
+  }
+
+  /** With the server's own token. @throws Refused */
+  async open(token: string): Promise<void> {
+    const { fetch, device } = this.#options;
+    const body = { ...device, deviceType: "browser" };
+    this.#keep(await callServer<Tokens>(fetch, "/api/device-sessions", { method: "POST", body, token }));
+  }
+
+  async close(): Promise<void> {
+    const { store, fetch } = this.#options;
+    const token = this.#stored()?.deviceToken;
+    store.removeItem(STORAGE_KEYS.login);
+    if (token === undefined) return;
+    await callServer(fetch, "/api/device-sessions/current", { method: "DELETE", token }).catch(() => undefined);
+  }
+
+  async #renewed({ refreshToken }: Tokens): Promise<Tokens> {
+    const { store, fetch } = this.#options;
+    try {
+      const request = { method: "POST", body: { refreshToken } } as const;
+      return this.#keep(await callServer<Tokens>(fetch, "/api/device-sessions/refresh", request));
+    } catch (error) {
+      if (isLoggedOut(error)) store.removeItem(STORAGE_KEYS.login);
+      throw error;
+    }
+  }
+
+  #keep({ deviceToken, refreshToken, expiresAt }: Tokens): Tokens {
+    const tokens = { deviceToken, refreshToken, expiresAt };
+    this.#options.store.setItem(STORAGE_KEYS.login, JSON.stringify(tokens));
+    return tokens;
+  }
+
+  #stored(): Tokens | undefined {
+    const { deviceToken, refreshToken, expiresAt } = objectIn(this.#options.store, STORAGE_KEYS.login);
+    const isWhole =
+      typeof deviceToken === "string" && typeof refreshToken === "string" && typeof expiresAt === "number";
+    return isWhole ? { deviceToken, refreshToken, expiresAt } : undefined;
+  }
+}
+
+export const isLoggedOut = (error: unknown): boolean => error instanceof Refused && error.status === 401;
+
 /** Requests of a logged-in page. */
 export class PageApi {
   readonly #fetch: Fetch;
-  readonly #token: () => Promise<string>;
+  readonly #login: PageLogin;
 
-  constructor(fetch: Fetch, token: () => Promise<string>) {
+  constructor(fetch: Fetch, login: PageLogin) {
     this.#fetch = fetch;
-    this.#token = token;
+    this.#login = login;
   }
 
   terminals(): Promise<readonly TerminalEntry[]> {
-    return this.#get("/api/terminals");
+    return this.#ask("/api/terminals");
   }
 
   createTerminal(options: object): Promise<TerminalEntry> {
-    return this.#post("/api/terminals", options);
+    return this.#ask("/api/terminals", options);
   }
 
-  /** A conversation with the agent that has those. */
+  /** A conversation, with the agent that can have one. */
   createSession(options: object): Promise<SessionEntry> {
-    return this.#post("/api/agent-sessions", { ...options, provider: "sdk" });
+    return this.#ask("/api/agent-sessions", { ...options, provider: "sdk" });
   }
 
   devices(): Promise<readonly DeviceEntry[]> {
-    return this.#get("/api/devices");
+    return this.#ask("/api/devices");
   }
 
   readFile(path: string): Promise<FileResponse> {
-    return this.#get(`/api/files?path=${encodeURIComponent(path)}`);
+    return this.#ask(`/api/files?path=${encodeURIComponent(path)}`);
   }
 
   writeFile(path: string, text: string, etag: string | null): Promise<FileEntry> {
-    return this.#post("/api/files", { path, text, etag });
+    return this.#ask("/api/files", { path, text, etag });
   }
 
-  listFolder(path: string): Promise<FolderResponse> {
-    return this.#get(`/api/files/list?path=${encodeURIComponent(path)}`);
-  }
-
-  async #get<Answer>(path: string): Promise<Answer> {
-    return callServer(this.#fetch, path, { token: await this.#token() });
-  }
-
-  async #post<Answer>(path: string, body: unknown): Promise<Answer> {
-    return callServer(this.#fetch, path, { method: "POST", body, token: await this.#token() });
+  /** With a body, a POST. */
+  async #ask<Answer>(path: string, body?: object): Promise<Answer> {
+    const method = body === undefined ? "GET" : "POST";
+    return callServer(this.#fetch, path, { method, body, token: await this.#login.token() });
   }
 }

@@ -1,7 +1,7 @@
 /** The page: tabs on top, the panes of the tab that is shown, and what happened. */
 import { useEffect, useState } from "preact/hooks";
 import type { DevicePage } from "../devicePage.ts";
-import type { LinkState } from "../net/freshellLink.ts";
+import type { LinkState } from "../../devices/freshellLink.ts";
 import { Button, Tool } from "../../../pages/controls.tsx";
 import { TokenForm } from "../../../pages/tokenForm.tsx";
 import { DeviceDialogs, RemoteLineText } from "./deviceDialogs.tsx";
@@ -39,7 +39,7 @@ export function DeviceApp({ page }: { readonly page: DevicePage }) {
       </header>
       {role === "superseded" ? (
         <p class="banner" role="alert">
-          Another connection is this device now. <Button onPress={() => page.own()}>Take it back</Button>
+          Another connection is this device now. <Button onPress={() => page.lead()}>Take it back</Button>
         </p>
       ) : null}
       <main class="spaces">

@@ -6,8 +6,8 @@ import type {
   LayoutTab,
 } from "../../../../protocol/api/freshell/deviceLayout.ts";
 import { leavesIn } from "../../devices/layoutTarget.ts";
-import type { DeviceView } from "../device/deviceAsk.ts";
-import type { LinkState } from "../net/freshellLink.ts";
+import type { DeviceView } from "../device/profilePages.ts";
+import type { LinkState } from "../../devices/freshellLink.ts";
 
 type PageRole = "owner" | "mirror" | "superseded";
 

@@ -1,13 +1,11 @@
 /** The page's parts without a document: the owner's desk, a mirror's, the connection, terminals, a login, a file. */
 import { describe, expect, test } from "vitest";
-import type { DeviceView } from "../../../../../adapters/freshell/page/device/deviceAsk.ts";
-import { MirrorDesk } from "../../../../../adapters/freshell/page/device/mirrorDesk.ts";
+import { FreshellLink, type LinkState } from "../../../../../adapters/freshell/devices/freshellLink.ts";
+import { LeaderPage } from "../../../../../adapters/freshell/page/device/leaderPage.ts";
+import { type DeviceView, elect, FollowerPage } from "../../../../../adapters/freshell/page/device/profilePages.ts";
 import { type FileStatus, OpenFile } from "../../../../../adapters/freshell/page/net/openFile.ts";
-import { OwnerDesk } from "../../../../../adapters/freshell/page/device/ownerDesk.ts";
-import { elect } from "../../../../../adapters/freshell/page/device/ownerElection.ts";
 import { FIRST_CONVERSATION, withFrame } from "../../../../../adapters/freshell/page/model/conversation.ts";
-import { DeviceLogin } from "../../../../../adapters/freshell/page/net/deviceLogin.ts";
-import { FreshellLink, type LinkState } from "../../../../../adapters/freshell/page/net/freshellLink.ts";
+import { isLoggedOut, PageLogin } from "../../../../../adapters/freshell/page/net/pageApi.ts";
 import { Refused } from "../../../../../adapters/pages/askServer.ts";
 import { type TerminalSink, TerminalStreams } from "../../../../../adapters/freshell/page/net/terminalStreams.ts";
 import type { OwnerRequest, RpcOutcome } from "../../../../../protocol/api/freshell/rpc.ts";
@@ -21,7 +19,7 @@ function desk(request: (frame: Readonly<Record<string, unknown>>) => RpcOutcome 
   const asked: Readonly<Record<string, unknown>>[] = [];
   const views: DeviceView[] = [];
   let ids = 0;
-  const owner = new OwnerDesk({
+  const owner = new LeaderPage({
     deviceId: "desk",
     runtime: device.runtime,
     allow: [],
@@ -54,7 +52,7 @@ function desk(request: (frame: Readonly<Record<string, unknown>>) => RpcOutcome 
   return { device, owner, asked, views, remote };
 }
 
-describe("the owner's desk", () => {
+describe("the leader of a profile's pages", () => {
   test("what another device did is a line with who and what, and can be undone once", async () => {
     const { owner, remote, device } = desk();
     remote("new-tab", { title: "build", picker: true });
@@ -109,20 +107,20 @@ describe("the owner's desk", () => {
   });
 });
 
-describe("a mirror", () => {
+describe("a follower", () => {
   test("gets its answer, or says that nobody answered", async () => {
     const clock = new FakeClock();
     const posted: { askId: string }[] = [];
     let ids = 0;
-    const mirror = new MirrorDesk({
+    const follower = new FollowerPage({
       post: (message) => posted.push(message as { askId: string }),
       clock,
       newId: () => `ask-${(ids += 1)}`,
     });
-    const first = mirror.perform({ kind: "undo", lineId: "l" });
-    const second = mirror.perform({ kind: "undo", lineId: "l" });
-    mirror.settle(posted[0]?.askId ?? "", { ok: true, result: {} });
-    mirror.settle("unknown", { ok: true, result: {} });
+    const first = follower.perform({ kind: "undo", lineId: "l" });
+    const second = follower.perform({ kind: "undo", lineId: "l" });
+    follower.settle(posted[0]?.askId ?? "", { ok: true, result: {} });
+    follower.settle("unknown", { ok: true, result: {} });
     expect(await first).toEqual({ ok: true, result: {} });
     clock.advanceMs(26_000);
     expect(await second).toMatchObject({ ok: false, error: { code: "OWNER_TIMEOUT" } });
@@ -141,16 +139,16 @@ describe("a mirror", () => {
       },
     };
     const page = (name: string) => ({
-      onOwner: () => told.push(`${name} owns`),
-      onMirror: () => told.push(`${name} mirrors`),
+      onLeader: () => told.push(`${name} leads`),
+      onFollower: () => told.push(`${name} follows`),
     });
     elect({ locks, ...page("a") });
     elect({ locks, ...page("b") });
     await tick();
-    expect(told).toEqual(["a owns", "b mirrors"]);
+    expect(told).toEqual(["a leads", "b follows"]);
     queue[0]?.();
     elect({ locks: undefined, ...page("c") });
-    expect(told.slice(2)).toEqual(["b owns", "c owns"]);
+    expect(told.slice(2)).toEqual(["b leads", "c leads"]);
   });
 });
 
@@ -176,11 +174,11 @@ class Socket {
 }
 
 describe("the connection", () => {
-  function link(token: () => Promise<string> = () => Promise.resolve("token")) {
+  function link(token: (refused?: string) => Promise<string> = () => Promise.resolve("token")) {
     const clock = new FakeClock();
     const sockets: Socket[] = [];
     const states: LinkState["kind"][] = [];
-    const doubted: string[] = [];
+    const refused: (string | undefined)[] = [];
     let ids = 0;
     const made = new FreshellLink({
       open: () => {
@@ -188,8 +186,11 @@ describe("the connection", () => {
         sockets.push(socket);
         return socket;
       },
-      token,
-      doubt: (one) => doubted.push(one),
+      token: (one) => {
+        refused.push(one);
+        return token(one);
+      },
+      isLoggedOut,
       device: { deviceId: "desk" },
       clock,
       random: () => 1,
@@ -199,7 +200,7 @@ describe("the connection", () => {
       onMessage: () => undefined,
     });
     made.start();
-    return { clock, sockets, states, doubted, link: made };
+    return { clock, sockets, states, refused, link: made };
   }
   const ready = { type: "ready", heartbeatIntervalMs: 1 };
 
@@ -227,14 +228,14 @@ describe("the connection", () => {
     expect([at.states.at(-1), at.sockets.length]).toEqual(["superseded", 2]);
   });
 
-  test("a token that is not taken is doubted and tried once more; nobody logged in is nobody's loss", async () => {
+  test("a token that is refused is replaced once; a page that is not logged in does not retry", async () => {
     const at = link();
     await tick();
     at.sockets[0]?.closed(4001);
     await tick();
     at.sockets[1]?.closed(4001);
     await tick();
-    expect([at.states.at(-1), at.doubted.length, at.sockets.length]).toEqual(["loggedOut", 2, 2]);
+    expect([at.states.at(-1), at.refused, at.sockets.length]).toEqual(["loggedOut", [undefined, "token"], 2]);
     const none = link(() => Promise.reject(new Refused("no", 401, "UNAUTHORIZED")));
     await tick();
     expect([none.states, none.sockets.length]).toEqual([["connecting", "loggedOut"], 0]);
@@ -305,7 +306,7 @@ describe("a login", () => {
     };
     let [nowUnixMs, status, count] = [0, 200, 0];
     const paths: string[] = [];
-    const login = new DeviceLogin({
+    const login = new PageLogin({
       store,
       fetch: (path) => {
         paths.push(path);
@@ -328,9 +329,8 @@ describe("a login", () => {
       "d2",
       "/api/device-sessions/refresh",
     ]);
-    login.doubt("d2");
     status = 401;
-    await expect(login.token()).rejects.toMatchObject({ status: 401 });
+    await expect(login.token("d2")).rejects.toMatchObject({ status: 401 });
     expect(texts.size).toBe(0);
   });
 });

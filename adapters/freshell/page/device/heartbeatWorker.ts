@@ -6,16 +6,16 @@ import { systemClock, type Timer } from "../../../../daemon/time/clock.ts";
 
 let timer: Timer | undefined;
 
-function beat(everyMs: number): void {
+function heartbeat(everyMs: number): void {
   timer = systemClock.callAt(systemClock.nowMs() + everyMs, () => {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker's page has none
     postMessage(undefined);
-    beat(everyMs);
+    heartbeat(everyMs);
   });
 }
 
 /** The interval in milliseconds; 0 stops it. */
 addEventListener("message", ({ data }: MessageEvent<number>) => {
   timer?.cancel();
-  if (data > 0) beat(data);
+  if (data > 0) heartbeat(data);
 });

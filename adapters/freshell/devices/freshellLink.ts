@@ -1,22 +1,20 @@
 /**
- * The page's one WebSocket: hello, frames, and reconnects. A request gets its result or fails with the connection; nothing
- * is sent twice.
+ * A device's one WebSocket to the server, from a command line or a page: hello, frames, and reconnects. A request gets its
+ * result or fails with the connection; nothing is sent twice.
  */
-import { spreadBackOffMs } from "../../../../daemon/time/backOff.ts";
-import type { Clock, Timer } from "../../../../daemon/time/clock.ts";
-import { within } from "../../../../daemon/time/within.ts";
-import { CLOSE_CODES, type ServerMessage } from "../../../../protocol/api/freshell/freshellWire.ts";
-import { parseOutcome, type RpcOutcome } from "../../../../protocol/api/freshell/rpc.ts";
-import { Refused } from "../../../pages/askServer.ts";
-import { DEVICE_CAPABILITIES } from "../../devices/ownerMessages.ts";
-import { failed } from "../device/deviceAsk.ts";
+import { spreadBackOffMs } from "../../../daemon/time/backOff.ts";
+import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import { within } from "../../../daemon/time/within.ts";
+import { CLOSE_CODES, type ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
+import { parseOutcome, type RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
+import { DEVICE_CAPABILITIES, failed } from "./ownerMessages.ts";
 
 export type LinkState =
   | { readonly kind: "connecting" }
   | { readonly kind: "live" }
-  | { readonly kind: "lost"; readonly message: string; readonly retryAtMs: number }
-  /** A login is needed. */
-  | { readonly kind: "loggedOut" }
+  | { readonly kind: "lost"; readonly message: string; readonly retryAtMs: number; readonly error?: unknown }
+  /** A login is needed; `error` says why there is no token, if there is none. */
+  | { readonly kind: "loggedOut"; readonly error?: unknown }
   /** Another connection is this device now. */
   | { readonly kind: "superseded" }
   | { readonly kind: "closed" };
@@ -26,6 +24,11 @@ interface LinkSocket {
   addEventListener(type: "open", listener: () => void): void;
   addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
   addEventListener(type: "close", listener: (event: { readonly code: number }) => void): void;
+  /** Node's say why; a browser does not. */
+  addEventListener(
+    type: "error",
+    listener: (event: { readonly message?: string; readonly type: string }) => void,
+  ): void;
   send(text: string): void;
   close(code?: number): void;
 }
@@ -34,9 +37,10 @@ export type ReadyMessage = Extract<ServerMessage, { type: "ready" }>;
 
 interface FreshellLinkOptions {
   readonly open: () => LinkSocket;
-  /** A valid token. @throws Refused */
-  readonly token: () => Promise<string>;
-  readonly doubt: (token: string) => void;
+  /** A valid token, other than one that was refused. */
+  readonly token: (refused: string | undefined) => Promise<string>;
+  /** Whether a failure of `token` means that a login is needed. */
+  readonly isLoggedOut: (error: unknown) => boolean;
   readonly device: object;
   readonly clock: Clock;
   /** Spreads the tries of many pages; between 0 and 1. */
@@ -61,7 +65,7 @@ export class FreshellLink {
   #retry: Timer | undefined;
   #late: Timer | undefined;
   #tries = 0;
-  #wasDoubted = false;
+  #refused: string | undefined;
 
   constructor(options: FreshellLinkOptions) {
     this.#options = options;
@@ -70,10 +74,6 @@ export class FreshellLink {
   /** Call once. */
   start(): void {
     void this.#connect();
-  }
-
-  get isLive(): boolean {
-    return this.#isReady;
   }
 
   /** False: there is no connection, and nothing was sent. */
@@ -110,29 +110,31 @@ export class FreshellLink {
   }
 
   async #connect(): Promise<void> {
-    const { open, token: tokenOf, onState } = this.#options;
+    const { open, token: tokenOf, isLoggedOut, onState, clock, device } = this.#options;
     this.#retry = undefined;
     onState({ kind: "connecting" });
     let token: string;
     try {
-      token = await tokenOf();
+      token = await tokenOf(this.#refused);
     } catch (error) {
       if (this.#isClosed) return;
-      if (error instanceof Refused && error.status === 401) onState({ kind: "loggedOut" });
-      else this.#lost(error instanceof Error ? error.message : "the server cannot be reached");
+      if (isLoggedOut(error)) onState({ kind: "loggedOut", error });
+      else this.#lost(error instanceof Error ? error.message : "the server cannot be reached", error);
       return;
     }
     if (this.#isClosed || this.#socket !== undefined) return;
     const socket = open();
     this.#socket = socket;
-    const { clock } = this.#options;
-    this.#late = clock.callAt(clock.nowMs() + READY_WITHIN_MS, () => this.#ended(socket, 0, token));
-    const { device } = this.#options;
+    let why: string | undefined;
+    this.#late = clock.callAt(clock.nowMs() + READY_WITHIN_MS, () =>
+      this.#ended(socket, 0, token, `the server was not ready after ${READY_WITHIN_MS / 1_000} s`),
+    );
     socket.addEventListener("open", () => {
       socket.send(JSON.stringify({ type: "hello", token, capabilities: DEVICE_CAPABILITIES, device }));
     });
     socket.addEventListener("message", ({ data }) => this.#received(socket, data));
-    socket.addEventListener("close", ({ code }) => this.#ended(socket, code, token));
+    socket.addEventListener("error", ({ message }) => (why = message));
+    socket.addEventListener("close", ({ code }) => this.#ended(socket, code, token, why));
   }
 
   #received(socket: LinkSocket, data: unknown): void {
@@ -142,7 +144,7 @@ export class FreshellLink {
       this.#late?.cancel();
       this.#isReady = true;
       this.#tries = 0;
-      this.#wasDoubted = false;
+      this.#refused = undefined;
       this.#options.onState({ kind: "live" });
       this.#options.onReady(message);
     } else if (message.type === "layout.rpc.result") {
@@ -150,37 +152,35 @@ export class FreshellLink {
     } else this.#options.onMessage(message);
   }
 
-  #ended(socket: LinkSocket, code: number, token: string): void {
+  #ended(socket: LinkSocket, code: number, token: string, why = "the connection to the server was lost"): void {
     if (socket !== this.#socket) return;
     this.#drop();
-    const { onState, doubt } = this.#options;
+    const { onState } = this.#options;
     if (code === CLOSE_CODES.DEVICE_SUPERSEDED) {
       this.#isClosed = true;
       onState({ kind: "superseded" });
     } else if (code === CLOSE_CODES.NOT_AUTHENTICATED) {
-      doubt(token);
       // A restarted server may not know it: retry once with a renewed one.
-      if (this.#wasDoubted) onState({ kind: "loggedOut" });
-      else {
-        this.#wasDoubted = true;
-        void this.#connect();
-      }
+      const isSecond = this.#refused !== undefined;
+      this.#refused = token;
+      if (isSecond) onState({ kind: "loggedOut" });
+      else void this.#connect();
     } else if (code === CLOSE_CODES.PROTOCOL_MISMATCH) {
       this.#isClosed = true;
       onState({
         kind: "lost",
-        message: "this page is of another version than the server: reload it",
+        message: "this is another version than the server's: reload the page, or update the program",
         retryAtMs: Infinity,
       });
-    } else this.#lost("the connection to the server was lost");
+    } else this.#lost(why);
   }
 
-  #lost(message: string): void {
+  #lost(message: string, error?: unknown): void {
     const { clock, random, onState } = this.#options;
     const retryAtMs = clock.nowMs() + spreadBackOffMs(this.#tries, RETRY, random());
     this.#tries += 1;
     this.#retry = clock.callAt(retryAtMs, () => void this.#connect());
-    onState({ kind: "lost", message, retryAtMs });
+    onState({ kind: "lost", message, retryAtMs, error });
   }
 
   #drop(): void {

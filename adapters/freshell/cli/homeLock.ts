@@ -1,6 +1,6 @@
 /**
- * The mutex of this command line's layout: `cli-device.lock`, which names a process. A command holds it while it is the owner,
- * `device run` while it runs. A lock left by a dead process is taken over.
+ * Mutexes of this command line's processes: files in `~/.freshell` that name a process. One left by a dead process is taken
+ * over.
  */
 import { lstatSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -24,17 +24,27 @@ interface Holder {
   readonly isResident: boolean;
 }
 
-interface DeviceLock {
+interface HomeLock {
   release(): void;
 }
 
+/** For as long as `run` takes. @throws as `takeLock` */
+export async function withLock<Result>(io: Io, name: string, run: () => Promise<Result>): Promise<Result> {
+  const lock = await takeLock(io, name);
+  try {
+    return await run();
+  } finally {
+    lock?.release();
+  }
+}
+
 /**
- * Waits for its turn. Undefined: `device run` is running, and is the owner.
+ * Waits for its turn. Undefined: a process has it that keeps it as long as it runs (`isResident`).
  * @throws AppError RESOURCE_LIMIT, INTERNAL_ERROR; what `io.signal` aborts with
  */
-export async function takeDeviceLock(io: Io, isResident: boolean): Promise<DeviceLock | undefined> {
+export async function takeLock(io: Io, name: string, isResident = false): Promise<HomeLock | undefined> {
   const folder = freshellHome(io);
-  const path = join(folder, "cli-device.lock");
+  const path = join(folder, name);
   const ours = textOf(isResident);
   let [held, sinceMs] = ["", 0];
   for (;;) {
@@ -56,7 +66,7 @@ export async function takeDeviceLock(io: Io, isResident: boolean): Promise<Devic
         { details: { pid: holder.pid } },
       );
     }
-    await changed(folder, "cli-device.lock");
+    await changed(folder, name);
   }
 }
 

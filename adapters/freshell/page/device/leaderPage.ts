@@ -1,5 +1,5 @@
 /**
- * The page that is the device: it holds the layout, responds to the server, carries out requests from all pages of the
+ * The leader of a profile's pages is the device: it holds the layout, responds to the server, carries out requests from all pages of the
  * profile, and sends them the view.
  */
 import type { DeviceRuntime } from "../../devices/deviceRuntime.ts";
@@ -11,9 +11,9 @@ import { AppError, toAppError } from "../../../../protocol/errors.ts";
 import { withPaneTitle, withSplitAt } from "../model/ownChanges.ts";
 import { type RemoteLine, whatWasDone } from "../model/remoteLine.ts";
 import { type LayoutStep, reverted } from "../model/revertLayout.ts";
-import type { DeviceAsk, DeviceView } from "./deviceAsk.ts";
+import type { DeviceAsk, DeviceView } from "./profilePages.ts";
 
-interface OwnerDeskOptions {
+interface LeaderOptions {
   readonly deviceId: string;
   readonly runtime: DeviceRuntime;
   readonly allow: readonly string[];
@@ -38,13 +38,13 @@ interface KeptLine extends RemoteLine {
   readonly step: LayoutStep;
 }
 
-export class OwnerDesk {
-  readonly #options: OwnerDeskOptions;
+export class LeaderPage {
+  readonly #options: LeaderOptions;
   #lines: readonly KeptLine[] = [];
   #allow: readonly string[];
   #notes: readonly string[];
 
-  constructor(options: OwnerDeskOptions) {
+  constructor(options: LeaderOptions) {
     this.#options = options;
     this.#allow = options.allow;
     this.#notes = options.notes;
