@@ -126,7 +126,7 @@ export class SseFollower<Decoded> {
           throw new SseLoss("cut", error);
         });
         if (done) break;
-        watch.heard();
+        watch.received();
         // oxlint-disable-next-line no-await-in-loop -- and events in their order
         yield* this.#taken(parser.push(value));
       }
@@ -175,7 +175,7 @@ class SilenceWatch {
   readonly #clock: Clock;
   readonly #silenceMs: number;
   readonly #onSilence: () => void;
-  #heardMs: number;
+  #receivedMs: number;
   #timer: Timer;
   silent = false;
 
@@ -183,12 +183,12 @@ class SilenceWatch {
     this.#clock = clock;
     this.#silenceMs = silenceMs;
     this.#onSilence = onSilence;
-    this.#heardMs = clock.nowMs();
+    this.#receivedMs = clock.nowMs();
     this.#timer = this.#arm();
   }
 
-  heard(): void {
-    this.#heardMs = this.#clock.nowMs();
+  received(): void {
+    this.#receivedMs = this.#clock.nowMs();
   }
 
   cancel(): void {
@@ -196,8 +196,8 @@ class SilenceWatch {
   }
 
   #arm(): Timer {
-    return this.#clock.callAt(this.#heardMs + this.#silenceMs, () => {
-      if (this.#clock.nowMs() - this.#heardMs < this.#silenceMs) {
+    return this.#clock.callAt(this.#receivedMs + this.#silenceMs, () => {
+      if (this.#clock.nowMs() - this.#receivedMs < this.#silenceMs) {
         this.#timer = this.#arm();
         return;
       }

@@ -6,7 +6,7 @@ import { Hono } from "hono";
 import type { Database } from "../../daemon/ops/sqlite.ts";
 import { Feeds } from "../../daemon/panes/feeds.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
-import type { RecordingBook } from "../../daemon/recordings/recordingBook.ts";
+import type { RecordingRegistry } from "../../daemon/recordings/recordingRegistry.ts";
 import { type AppError, toAppError } from "../../protocol/errors.ts";
 import { errorHandler, type VisibleError } from "../kit/guard/httpErrors.ts";
 import { createGuard, type GuardEnv, type GuardOptions } from "../kit/guard/requestGuard.ts";
@@ -46,7 +46,7 @@ export interface DashboardAppOptions {
   readonly listed?: Promise<void> | undefined;
   readonly readiness: ReadinessWatcher;
   /** The daemon's; absent: no recordings. */
-  readonly recordings?: RecordingBook | undefined;
+  readonly recordings?: RecordingRegistry | undefined;
   /** The daemon's. */
   readonly running: Pick<AgentDirectory, "reported" | "onCheck">;
   /** Opened with `MIGRATIONS`; closed by `close`. */

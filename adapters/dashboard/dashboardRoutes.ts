@@ -4,7 +4,7 @@ import { refusalSchema } from "../../protocol/api/dashboard.ts";
 import { recordingsSchema } from "../../protocol/api/nativeRecordings.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { nativeRecording, recordingResponse, requireRecordings } from "../operations/recordingOperations.ts";
-import type { RecordingBook } from "../../daemon/recordings/recordingBook.ts";
+import type { RecordingRegistry } from "../../daemon/recordings/recordingRegistry.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import type { PageFiles } from "../kit/pageFiles.ts";
@@ -78,7 +78,7 @@ export function pageRoutes(files: PageFiles, access: TokenAccess | undefined): r
   ];
 }
 
-export function recordingRoutes(recordings: RecordingBook | undefined): readonly Route[] {
+export function recordingRoutes(recordings: RecordingRegistry | undefined): readonly Route[] {
   return [
     {
       ...GET,

@@ -10,7 +10,7 @@ import type { AgentWork } from "../agents/start/agentWork.ts";
 import type { RunningAgent } from "../agents/running/runningAgent.ts";
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
 import type { runCommand } from "../../daemon/shell/runCommand.ts";
-import type { RecordingBook, RecordingInfo } from "../../daemon/recordings/recordingBook.ts";
+import type { RecordingRegistry, RecordingInfo } from "../../daemon/recordings/recordingRegistry.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
@@ -75,7 +75,7 @@ export interface OperationContext {
   /** Absent: prompts and answers to dialogs are refused. */
   readonly delivery: Delivery | undefined;
   /** Absent: this daemon keeps no recordings. */
-  readonly recordings: RecordingBook | undefined;
+  readonly recordings: RecordingRegistry | undefined;
   /** Absent: this daemon keeps no list of agents. */
   readonly agents: AgentDirectory | undefined;
   /** Absent: it starts none. */

@@ -1,6 +1,6 @@
 /** Recordings of panes that the daemon writes into its own folder. */
 import { Readable } from "node:stream";
-import type { RecordingBook, RecordingInfo } from "../../daemon/recordings/recordingBook.ts";
+import type { RecordingRegistry, RecordingInfo } from "../../daemon/recordings/recordingRegistry.ts";
 import { openRecording } from "../../daemon/recordings/recordingFiles.ts";
 import { DEFAULT_RECORDING_BYTES, DEFAULT_RECORDING_SEC } from "../../daemon/recordings/recordingLimits.ts";
 import { okSchema } from "../../protocol/api/nativeResponses.ts";
@@ -74,7 +74,7 @@ export const recordingOperations = {
 } as const;
 
 /** @throws AppError INVALID_ARGUMENT */
-export function requireRecordings({ recordings }: Pick<OperationContext, "recordings">): RecordingBook {
+export function requireRecordings({ recordings }: Pick<OperationContext, "recordings">): RecordingRegistry {
   if (recordings !== undefined) return recordings;
   throw new AppError("INVALID_ARGUMENT", "this daemon keeps no recordings; use `tmuxwire rec`");
 }

@@ -2,17 +2,17 @@
 import { homedir } from "node:os";
 import type { Log } from "../../daemon/ops/log.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
-import { RecordingBook } from "../../daemon/recordings/recordingBook.ts";
+import { RecordingRegistry } from "../../daemon/recordings/recordingRegistry.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 
 export function sharedRecordings(
   env: Readonly<Record<string, string | undefined>>,
   log: Log,
-): () => Promise<RecordingBook> {
-  let opened: Promise<RecordingBook> | undefined;
+): () => Promise<RecordingRegistry> {
+  let opened: Promise<RecordingRegistry> | undefined;
   return () => {
     const folder = runtimePaths(env, homedir()).recordingsPath;
-    opened ??= RecordingBook.open({ folder, clock: systemClock, nowUnixMs: Date.now, log });
+    opened ??= RecordingRegistry.open({ folder, clock: systemClock, nowUnixMs: Date.now, log });
     return opened;
   };
 }

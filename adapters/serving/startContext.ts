@@ -4,7 +4,7 @@ import type { DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import type { Log } from "../../daemon/ops/log.ts";
 import type { ReadinessEngine } from "../../daemon/readiness/engine.ts";
-import type { RecordingBook } from "../../daemon/recordings/recordingBook.ts";
+import type { RecordingRegistry } from "../../daemon/recordings/recordingRegistry.ts";
 import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
@@ -47,7 +47,7 @@ export interface StartContext {
   /** Names of those that no configuration names: a request opened them. */
   readonly unconfigured: Set<string>;
   /** Shared by all surfaces. Only the native API starts and ends recordings. */
-  readonly recordings: () => Promise<RecordingBook>;
+  readonly recordings: () => Promise<RecordingRegistry>;
   /** Makes the mounts, for the adapter that carries them. */
   readonly mounts: () => Promise<readonly MountedPart[]>;
 }

@@ -39,12 +39,12 @@ export class ConnectionChecker {
     return this.#wasIdle;
   }
 
-  heard(): void {
+  received(): void {
     this.#wasIdle = false;
   }
 
   /** Sends the query, unless the last one still has no reply. The connection may be closed afterwards. */
-  beat(nowMs: number, checkup: Checkup): void {
+  heartbeat(nowMs: number, checkup: Checkup): void {
     const connection = this.#connection;
     if (this.#asked !== undefined) {
       this.#checkReplies(this.#asked, nowMs);

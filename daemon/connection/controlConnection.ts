@@ -49,7 +49,7 @@ export class ControlConnection {
    * then can be executed before the attach, in whichever session tmux picks (2 in 60).
    */
   #attaching = false;
-  #heard = false;
+  #received = false;
   #replies = 0;
   #exitReason: string | undefined;
   #exited = false;
@@ -190,7 +190,7 @@ export class ControlConnection {
   #write(text: string, shapes: readonly ReplyShape[], settle: Settle): void {
     if (this.#closed !== undefined) throw this.#closed;
     this.#queue.add(shapes, text.length, settle);
-    if (!this.#heard || this.#flushScheduled) {
+    if (!this.#received || this.#flushScheduled) {
       this.#outgoing.push(text);
       return;
     }
@@ -220,8 +220,8 @@ export class ControlConnection {
     this.#options.onChunkEnd();
     // Nothing follows, and the pty may take a while to report its end.
     if (this.#exited) this.close(this.#lost());
-    if (!this.#heard && this.#attaching) {
-      this.#heard = true;
+    if (!this.#received && this.#attaching) {
+      this.#received = true;
       this.#flush();
     }
   }

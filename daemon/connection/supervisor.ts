@@ -31,7 +31,7 @@ interface SupervisorOptions {
   /** Interval of heartbeats; tests use less. */
   readonly heartbeatMs?: number | undefined;
   /**
-   * Opens a connection whose `onClosed` calls `lost` and whose `onChunkEnd` calls `heard`; returns a promise if something
+   * Opens a connection whose `onClosed` calls `lost` and whose `onChunkEnd` calls `received`; returns a promise if something
    * must be probed first. A failure is treated like one of `prepare`.
    */
   readonly open: () => ControlConnection | Promise<ControlConnection>;
@@ -54,10 +54,10 @@ export class Supervisor {
   /** Open but not usable yet. */
   #preparing: ControlConnection | undefined;
   #state: ServerState = "connecting";
-  #heardMs = 0;
+  #receivedMs = 0;
   #warned = false;
   #checker: ConnectionChecker | undefined;
-  #beatDueMs = 0;
+  #heartbeatDueMs = 0;
   #readyMs = 0;
   #quickLosses = 0;
   #retryMs = RECONNECT_MIN_MS;
@@ -79,8 +79,8 @@ export class Supervisor {
   async start(): Promise<void> {
     try {
       const connected = this.#connect();
-      this.#heardMs = this.#options.clock.nowMs();
-      this.#expectStartBy(this.#heardMs + HEARTBEAT_DEGRADED_MS);
+      this.#receivedMs = this.#options.clock.nowMs();
+      this.#expectStartBy(this.#receivedMs + HEARTBEAT_DEGRADED_MS);
       await connected;
     } catch (error) {
       this.close();
@@ -120,10 +120,10 @@ export class Supervisor {
   }
 
   /** Call when tmux has sent something. */
-  heard(): void {
-    this.#heardMs = this.#options.clock.nowMs();
+  received(): void {
+    this.#receivedMs = this.#options.clock.nowMs();
     this.#warned = false;
-    this.#checker?.heard();
+    this.#checker?.received();
     if (this.#state === "degraded") this.#setState("ready");
   }
 
@@ -136,7 +136,7 @@ export class Supervisor {
     this.#options.onEvent("connection.lost", { reason: error.details?.["reason"] ?? error.code });
     this.#setState("connecting");
     const nowMs = this.#options.clock.nowMs();
-    this.#quickLosses = nowMs - this.#readyMs < this.#beatMs ? this.#quickLosses + 1 : 0;
+    this.#quickLosses = nowMs - this.#readyMs < this.#heartbeatMs ? this.#quickLosses + 1 : 0;
     const excess = this.#quickLosses - MAX_QUICK_LOSSES;
     this.#retryAt(nowMs + (excess > 0 ? backOffMs(excess, { minMs: RECONNECT_MIN_MS, maxMs: RECONNECT_MAX_MS }) : 0));
   }
@@ -171,11 +171,11 @@ export class Supervisor {
     this.#connection = connection;
     this.#retryMs = RECONNECT_MIN_MS;
     this.#checker = new ConnectionChecker(connection);
-    this.heard();
-    this.#readyMs = this.#heardMs;
+    this.received();
+    this.#readyMs = this.#receivedMs;
     this.#setState("ready");
-    this.#beatDueMs = this.#heardMs + this.#beatMs;
-    this.#beatAt(this.#beatDueMs);
+    this.#heartbeatDueMs = this.#receivedMs + this.#heartbeatMs;
+    this.#heartbeatAt(this.#heartbeatDueMs);
   }
 
   #checkNow(): Promise<void> {
@@ -190,7 +190,7 @@ export class Supervisor {
    */
   #expectStartBy(deadlineMs: number): void {
     this.#timer = this.#options.clock.callAt(deadlineMs, () => {
-      const nextMs = this.#heardMs + HEARTBEAT_DEGRADED_MS;
+      const nextMs = this.#receivedMs + HEARTBEAT_DEGRADED_MS;
       if (nextMs > this.#options.clock.nowMs()) this.#expectStartBy(nextMs);
       else this.#preparing?.close(notResponding("TMUX_UNAVAILABLE"));
     });
@@ -212,11 +212,11 @@ export class Supervisor {
     this.#retryMs = Math.min(RECONNECT_MAX_MS, this.#retryMs * 2);
   }
 
-  #beatAt(deadlineMs: number): void {
+  #heartbeatAt(deadlineMs: number): void {
     this.#timer = this.#options.clock.callAt(deadlineMs, () => {
       // This process slept (the machine was suspended, or we were stopped), and tmux's replies may be unread.
       const lateMs = this.#options.clock.nowMs() - deadlineMs;
-      if (lateMs >= HEARTBEAT_INTERVAL_MS) this.#heardMs += lateMs;
+      if (lateMs >= HEARTBEAT_INTERVAL_MS) this.#receivedMs += lateMs;
       this.#heartbeat();
     });
   }
@@ -226,18 +226,18 @@ export class Supervisor {
     const [connection, checker] = [this.#connection, this.#checker];
     if (connection === undefined || checker === undefined) return;
     const nowMs = this.#options.clock.nowMs();
-    const silentMs = nowMs - this.#heardMs;
+    const silentMs = nowMs - this.#receivedMs;
     if (silentMs >= HEARTBEAT_WARN_MS) this.#silent(checker, silentMs);
-    else if (nowMs >= this.#beatDueMs) {
-      this.#beatDueMs = nowMs + this.#beatMs;
+    else if (nowMs >= this.#heartbeatDueMs) {
+      this.#heartbeatDueMs = nowMs + this.#heartbeatMs;
       if (!checker.isWaiting) this.#options.onBeat?.();
-      checker.beat(nowMs, this.#options.checkup());
+      checker.heartbeat(nowMs, this.#options.checkup());
     }
     if (connection !== this.#connection) return;
-    const next = [HEARTBEAT_WARN_MS, HEARTBEAT_DEGRADED_MS].map((ms) => this.#heardMs + ms);
-    if (this.#beatDueMs > nowMs) next.push(this.#beatDueMs);
+    const next = [HEARTBEAT_WARN_MS, HEARTBEAT_DEGRADED_MS].map((ms) => this.#receivedMs + ms);
+    if (this.#heartbeatDueMs > nowMs) next.push(this.#heartbeatDueMs);
     if (checker.wasIdle) next.push(nowMs + PROBE_AGAIN_MS);
-    this.#beatAt(Math.min(nowMs + HEARTBEAT_INTERVAL_MS, ...next.filter((ms) => ms > nowMs)));
+    this.#heartbeatAt(Math.min(nowMs + HEARTBEAT_INTERVAL_MS, ...next.filter((ms) => ms > nowMs)));
   }
 
   #silent(checker: ConnectionChecker, silentMs: number): void {
@@ -252,7 +252,7 @@ export class Supervisor {
     checker.silent(this.#options.isServerIdle?.() === true);
   }
 
-  get #beatMs(): number {
+  get #heartbeatMs(): number {
     return this.#options.heartbeatMs ?? HEARTBEAT_INTERVAL_MS;
   }
 

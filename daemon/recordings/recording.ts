@@ -11,7 +11,7 @@ import type { CastVersion } from "../../protocol/text/asciicast.ts";
 import type { Feeds, OpenSubscription } from "../panes/feeds.ts";
 import type { SubscriptionSink } from "../panes/subscription.ts";
 import type { Clock, Timer } from "../time/clock.ts";
-import { type CastEnd, CastTape } from "./castTape.ts";
+import { type CastEnd, RecordingEncoder } from "./recordingEncoder.ts";
 import { MAX_UNWRITTEN_BYTES } from "./recordingLimits.ts";
 
 export interface RecordingRequest {
@@ -35,7 +35,7 @@ interface RecordingOptions extends RecordingRequest {
 export class Recording {
   readonly #options: RecordingOptions;
   readonly #file: FileHandle;
-  readonly #tape: CastTape;
+  readonly #encoder: RecordingEncoder;
   readonly #opened: Promise<void>;
   readonly #done: Promise<void>;
   #finish: () => void = () => undefined;
@@ -77,7 +77,7 @@ export class Recording {
     this.#done = new Promise((resolve) => {
       this.#finish = resolve;
     });
-    this.#tape = new CastTape({
+    this.#encoder = new RecordingEncoder({
       version,
       maxBytes,
       startedUnixMs,
@@ -89,24 +89,24 @@ export class Recording {
   }
 
   get bytes(): number {
-    return this.#tape.bytes;
+    return this.#encoder.bytes;
   }
 
   get gaps(): number {
-    return this.#tape.gaps;
+    return this.#encoder.gaps;
   }
 
   get end(): CastEnd | undefined {
-    return this.#failed ? "failed" : this.#tape.ended;
+    return this.#failed ? "failed" : this.#encoder.ended;
   }
 
   get durationMs(): number {
-    return this.#endedMs ?? this.#tape.elapsedMs;
+    return this.#endedMs ?? this.#encoder.elapsedMs;
   }
 
   /** Resolves once the file is closed. Safe to call twice. */
   async stop(end: CastEnd): Promise<void> {
-    this.#tape.end(end);
+    this.#encoder.end(end);
     await this.#done;
   }
 
@@ -114,31 +114,31 @@ export class Recording {
     const { feeds, source, clock, maxSec } = this.#options;
     try {
       this.#subscription = feeds.subscribe(source.pane, { kind: "snapshot" }, () => this.#sink());
-      this.#timer = clock.callAt(clock.nowMs() + maxSec * 1_000, () => this.#tape.end("age"));
+      this.#timer = clock.callAt(clock.nowMs() + maxSec * 1_000, () => this.#encoder.end("age"));
       this.#subscription.pump();
     } catch (error) {
       this.#settleOpened(toAppError(error));
-      this.#tape.end("pane");
+      this.#encoder.end("pane");
     }
   }
 
   #sink(): SubscriptionSink {
-    const tape = this.#tape;
+    const encoder = this.#encoder;
     return {
-      room: () => (tape.ended === undefined ? MAX_UNWRITTEN_BYTES - this.#unwrittenBytes : 0),
+      room: () => (encoder.ended === undefined ? MAX_UNWRITTEN_BYTES - this.#unwrittenBytes : 0),
       open: (_position, size) => {
-        tape.open(this.#options.source, size);
+        encoder.open(this.#options.source, size);
         this.#settleOpened();
       },
-      output: ({ bytes }) => tape.output(bytes),
-      gap: (gap) => tape.gap(formatGap(gap)),
-      snapshot: (snapshot) => tape.snapshot(snapshot, snapshot.data),
-      resized: (cols, rows) => tape.resized({ cols, rows }),
-      ...(this.#options.input ? { typed: (typed) => tape.input(typed) } : {}),
-      exited: (exit) => tape.exited(exit),
+      output: ({ bytes }) => encoder.output(bytes),
+      gap: (gap) => encoder.gap(formatGap(gap)),
+      snapshot: (snapshot) => encoder.snapshot(snapshot, snapshot.data),
+      resized: (cols, rows) => encoder.resized({ cols, rows }),
+      ...(this.#options.input ? { typed: (typed) => encoder.input(typed) } : {}),
+      exited: (exit) => encoder.exited(exit),
       closed: (error) => {
         this.#settleOpened(error);
-        tape.end(error.code === "SHUTTING_DOWN" ? "daemon" : "pane");
+        encoder.end(error.code === "SHUTTING_DOWN" ? "daemon" : "pane");
       },
     };
   }
@@ -166,7 +166,7 @@ export class Recording {
       this.#subscription?.pump();
     }
     this.#draining = false;
-    if (this.#tape.ended !== undefined) await this.#close();
+    if (this.#encoder.ended !== undefined) await this.#close();
   }
 
   /** Keeps the lines written before. */
@@ -174,11 +174,11 @@ export class Recording {
     this.#failed = true;
     this.#options.failed(cause);
     await this.#file.truncate(this.#writtenBytes).catch(() => undefined);
-    this.#tape.end("failed");
+    this.#encoder.end("failed");
   }
 
   #ended(): void {
-    this.#endedMs = this.#tape.elapsedMs;
+    this.#endedMs = this.#encoder.elapsedMs;
     this.#timer?.cancel();
     this.#subscription?.close();
     if (!this.#draining) void this.#close();

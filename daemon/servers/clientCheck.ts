@@ -27,8 +27,8 @@ export function clientFault(reply: Uint8Array, session: SessionId, withOutput: b
 export const clientCheckup = (places: () => readonly (SessionId | undefined)[], withOutput: boolean): Checkup => ({
   command: displayMessage(CLIENT_STATE.format),
   fault: (reply) => {
-    const faults = places().map((place) => place !== undefined && clientFault(reply, place, withOutput));
-    const isWell = faults.includes(undefined);
-    return isWell ? undefined : faults.find((fault) => typeof fault === "string");
+    const problems = places().map((place) => place !== undefined && clientFault(reply, place, withOutput));
+    const isWell = problems.includes(undefined);
+    return isWell ? undefined : problems.find((problem) => typeof problem === "string");
   },
 });

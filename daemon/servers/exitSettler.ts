@@ -39,7 +39,7 @@ export class ExitSettler {
   }
 
   /** Call with each heartbeat. */
-  beat(): void {
+  heartbeat(): void {
     if (this.#unsettled > 0) this.#options.probe();
   }
 

@@ -44,7 +44,7 @@ export async function askWritten(
   return { sinceSec, askedSec, rows };
 }
 
-interface Heard {
+interface LastOutput {
   lastMs: number;
   /** The longest recent pause between two outputs. */
   pauseMs: number;
@@ -71,7 +71,7 @@ export class OutputWatch {
   readonly #options: OutputWatchOptions;
   readonly #nowUnixMs: () => number;
   /** By pane number; older entries than `#sinceSec` are dropped. */
-  readonly #heard = new Map<number, Heard>();
+  readonly #last = new Map<number, LastOutput>();
   /** When tmux counted windows as written to for another reason. */
   readonly #excusedSec = new Map<WindowId, number>();
   #sinceSec: number;
@@ -90,7 +90,7 @@ export class OutputWatch {
 
   /** Call when another connection begins; earlier writes do not count. */
   begin(): void {
-    this.#heard.clear();
+    this.#last.clear();
     this.#woken.clear();
     this.#excusedSec.clear();
     this.#known = new Set(this.#options.windows());
@@ -98,14 +98,14 @@ export class OutputWatch {
   }
 
   /** Call when output of a pane has arrived, before it is processed. On the hot path. */
-  heard(paneNumber: number): void {
+  received(paneNumber: number): void {
     const nowMs = this.#nowUnixMs();
-    const heard = this.#heard.get(paneNumber);
-    if (heard === undefined) this.#heard.set(paneNumber, { lastMs: nowMs, pauseMs: 0 });
+    const last = this.#last.get(paneNumber);
+    if (last === undefined) this.#last.set(paneNumber, { lastMs: nowMs, pauseMs: 0 });
     else {
-      const pauseMs = Math.min(nowMs - heard.lastMs, MAX_PAUSE_MS);
-      heard.pauseMs = Math.max(pauseMs, heard.pauseMs - pauseMs / 8);
-      heard.lastMs = nowMs;
+      const pauseMs = Math.min(nowMs - last.lastMs, MAX_PAUSE_MS);
+      last.pauseMs = Math.max(pauseMs, last.pauseMs - pauseMs / 8);
+      last.lastMs = nowMs;
     }
     if (this.#woken.delete(paneNumber)) this.#options.onHole([paneIdOf(paneNumber)]);
   }
@@ -228,8 +228,8 @@ export class OutputWatch {
   }
 
   #isQuiet(paneNumber: number, nowMs: number): boolean {
-    const heard = this.#heard.get(paneNumber);
-    return heard === undefined || nowMs - heard.lastMs > Math.max(QUIET_MS, heard.pauseMs * MORE_THAN_USUAL);
+    const last = this.#last.get(paneNumber);
+    return last === undefined || nowMs - last.lastMs > Math.max(QUIET_MS, last.pauseMs * MORE_THAN_USUAL);
   }
 
   #probed(nowSec: number): void {
@@ -238,11 +238,11 @@ export class OutputWatch {
     this.#known = new Set(this.#options.windows());
     for (const [window, sec] of this.#excusedSec) if (sec < this.#sinceSec) this.#excusedSec.delete(window);
     const forgetMs = this.#sinceSec * 1_000 - MAX_PAUSE_MS * 2;
-    for (const [pane, { lastMs }] of this.#heard) if (lastMs < forgetMs) this.#heard.delete(pane);
+    for (const [pane, { lastMs }] of this.#last) if (lastMs < forgetMs) this.#last.delete(pane);
   }
 
   #heardInSec(panes: readonly PaneId[]): number {
-    return Math.max(0, ...panes.map((pane) => toSec(this.#heard.get(paneNumberOf(pane))?.lastMs ?? 0)));
+    return Math.max(0, ...panes.map((pane) => toSec(this.#last.get(paneNumberOf(pane))?.lastMs ?? 0)));
   }
 
   #nowSec(): number {

@@ -23,7 +23,7 @@ import { requirePane } from "./layout/layoutTargets.ts";
 import { ServerLayout } from "./layout/serverLayout.ts";
 import type { PaneRegistry } from "./paneRegistry.ts";
 import type { InventoryStore } from "./inventory/inventoryStore.ts";
-import { programBehind } from "./linger.ts";
+import { programBehind } from "./gracePeriod.ts";
 import { listenerFailure, Listeners } from "./listeners.ts";
 import { readPaneUserOptions, writePaneUserOption } from "./paneUserOptions.ts";
 import { makeSession, type SessionToMake } from "./sessionMaking.ts";

@@ -7,7 +7,7 @@
  */
 import type { InferOutput } from "valibot";
 import type { ExitStatus } from "../tmux/outputSource.ts";
-import { type Door, type Predicate, tooMuch } from "./predicates/predicate.ts";
+import { type CheckContext, type Predicate, tooMuch } from "./predicates/predicate.ts";
 import { PREDICATES } from "./predicates/predicateTable.ts";
 import { analyseRegex, type RegexAnalysis } from "./regex/regexAnalysis.ts";
 import type { WaitLimits } from "./waitLimits.ts";
@@ -107,11 +107,11 @@ export function checkRequest(request: WaitRequest, limits: WaitLimits): CheckedR
     return checked;
   };
   const { excludeEcho, sends, screen, pane } = request;
-  const door = { limits, pane, checkPattern: checkedPattern };
-  const all = checkSet("", request, door);
+  const context = { limits, pane, checkPattern: checkedPattern };
+  const all = checkSet("", request, context);
   if (request.anyOf?.length === 0) throw invalidArgument("anyOf needs at least one set of predicates");
   const anyOf = (request.anyOf ?? []).map((set, index) => {
-    const checked = checkSet(`anyOf[${index}].`, set, door);
+    const checked = checkSet(`anyOf[${index}].`, set, context);
     if (checked === undefined) throw invalidArgument(`anyOf[${index}] has no predicate`);
     return checked;
   });
@@ -125,14 +125,14 @@ export function checkRequest(request: WaitRequest, limits: WaitLimits): CheckedR
   return { all, anyOf, sets, from, timeoutMs, excludeEcho, sends, screen, pane, regexes };
 }
 
-function checkSet(prefix: string, set: WaitPredicates, common: Omit<Door, "set">): CheckedSet | undefined {
-  const door: Door = { ...common, set };
+function checkSet(prefix: string, set: WaitPredicates, common: Omit<CheckContext, "set">): CheckedSet | undefined {
+  const context: CheckContext = { ...common, set };
   const predicates: CheckedPredicate[] = [];
   // A thousand waits may begin in a turn: no closure and no array for each row.
   for (const row of ROWS) {
     const value: unknown = set[row.field as keyof WaitPredicates];
     if (value === undefined) continue;
-    const checked = row.check(value, door);
+    const checked = row.check(value, context);
     if (checked !== undefined) predicates.push({ row, checked });
   }
   return predicates.length === 0 ? undefined : { prefix, predicates };

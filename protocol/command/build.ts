@@ -126,7 +126,7 @@ export const captureChunk = (pane: PaneId, begin: number, end: number): string =
   `capture-pan -p -e -J -S ${begin} -E ${end - 1} -t ${pane}`;
 
 /** The row before `row`, and `row` itself; one line if the first continues in the second. */
-export const captureSeam = (pane: PaneId, row: number): string =>
+export const captureBoundary = (pane: PaneId, row: number): string =>
   `capture-pan -p -J -S ${row - 1} -E ${row} -t ${pane}`;
 
 /** One of a pane's two screens: the displayed one, or the normal one saved behind the alternate one. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { silentLog } from "../../bench/silentLog.ts";
-import { RecordingBook } from "../../daemon/recordings/recordingBook.ts";
+import { RecordingRegistry } from "../../daemon/recordings/recordingRegistry.ts";
 import { StubServer } from "../../daemon/servers/stub/stubServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { eventually } from "../support/clock/eventually.ts";
@@ -33,7 +33,7 @@ test.skipIf(NO_BROWSER !== undefined)(
     await using server = new StubServer({ nowUnixMs: Date.now, onListenerError: () => undefined });
     try {
       writeFileSync(join(folder, `${ID}.cast`), EVENTS.map((event) => `${JSON.stringify(event)}\n`).join(""));
-      const recordings = await RecordingBook.open({
+      const recordings = await RecordingRegistry.open({
         folder,
         clock: systemClock,
         nowUnixMs: () => STARTED,

@@ -1,7 +1,7 @@
 /** `tmuxwire rec`: records a pane into a file that is valid at any time. */
 import { type FileHandle, open } from "node:fs/promises";
 import { resolve } from "node:path";
-import { CAST_ENDS, type CastEnd, CastTape } from "../../../daemon/recordings/castTape.ts";
+import { CAST_ENDS, type CastEnd, RecordingEncoder } from "../../../daemon/recordings/recordingEncoder.ts";
 import { DEFAULT_RECORDING_BYTES, DEFAULT_RECORDING_SEC } from "../../../daemon/recordings/recordingLimits.ts";
 import { systemClock, type Timer } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -61,9 +61,9 @@ export const recCommand: CommandSpec = {
     };
     const signal = AbortSignal.any([io.signal, age.signal]);
     try {
-      const tape = tapeFor(call, target.add);
+      const encoder = encoderFor(call, target.add);
       const events = client.follow({ from: "snapshot", input: options.flag("input") || undefined, signal });
-      const why = await record(io, tape, { events, begin, ...target });
+      const why = await record(io, encoder, { events, begin, ...target });
       if (why instanceof Interrupted) return why.exitCode === EXIT_CTRL_C ? 0 : why.exitCode;
       // An end that a flag asked for is not reported.
       if (why !== "pane" && !(why === "age" && givenSec !== undefined))
@@ -111,8 +111,8 @@ async function openFile(path: string, force: boolean): Promise<FileHandle> {
   }
 }
 
-function tapeFor({ options }: CommandCall, write: (line: string) => void): CastTape {
-  return new CastTape({
+function encoderFor({ options }: CommandCall, write: (line: string) => void): RecordingEncoder {
+  return new RecordingEncoder({
     version: options.number(BOUND_OPTIONS.version.name) === 3 ? 3 : 2,
     maxBytes: options.number(BOUND_OPTIONS.maxBytes.name) ?? DEFAULT_RECORDING_BYTES,
     nowMs: () => systemClock.nowMs(),
@@ -131,18 +131,22 @@ interface Recorded extends Target {
 }
 
 /** Resolves with why it ended, once everything is written. @throws what the stream throws */
-async function record(io: Io, tape: CastTape, { events, begin, flush }: Recorded): Promise<CastEnd | Interrupted> {
+async function record(
+  io: Io,
+  encoder: RecordingEncoder,
+  { events, begin, flush }: Recorded,
+): Promise<CastEnd | Interrupted> {
   const end = async (why: CastEnd): Promise<CastEnd> => {
-    tape.end(why);
+    encoder.end(why);
     await flush();
-    return tape.ended ?? why;
+    return encoder.ended ?? why;
   };
   try {
     for await (const event of events) {
       if (event.kind === "open") begin();
-      take(tape, event);
+      take(encoder, event);
       await flush();
-      if (tape.ended !== undefined) break;
+      if (encoder.ended !== undefined) break;
     }
     return await end("pane");
   } catch (error) {
@@ -157,31 +161,31 @@ async function record(io: Io, tape: CastTape, { events, begin, flush }: Recorded
   }
 }
 
-function take(tape: CastTape, event: PaneEvent): void {
+function take(encoder: RecordingEncoder, event: PaneEvent): void {
   switch (event.kind) {
     case "open":
-      tape.open(event, event);
+      encoder.open(event, event);
       return;
     case "output":
-      tape.output(event.bytes);
+      encoder.output(event.bytes);
       return;
     case "snapshot":
-      tape.snapshot(event, event.bytes);
+      encoder.snapshot(event, event.bytes);
       return;
     case "gap":
-      tape.gap(event);
+      encoder.gap(event);
       return;
     case "resize":
-      tape.resized(event);
+      encoder.resized(event);
       return;
     case "input":
-      tape.input(event);
+      encoder.input(event);
       return;
     case "exit":
-      tape.exited(event);
+      encoder.exited(event);
       return;
     case "closed":
-      tape.end("pane");
+      encoder.end("pane");
       return;
     case "readiness":
       return;

@@ -50,19 +50,19 @@ export class OwnerLink {
   #presence: Timer;
   /** One timer for all: most requests settle long before their deadline, without touching it. */
   #wake: { readonly timer: Timer; readonly atMs: number } | undefined;
-  #heardMs: number;
+  #receivedMs: number;
   #isClosed = false;
 
   constructor(options: OwnerLinkOptions) {
     this.#options = options;
     this.deviceId = options.deviceId;
-    this.#heardMs = options.clock.nowMs();
+    this.#receivedMs = options.clock.nowMs();
     this.#presence = this.#listen();
   }
 
   /** Any frame counts as a sign of life. */
-  heard(): void {
-    this.#heardMs = this.#options.clock.nowMs();
+  received(): void {
+    this.#receivedMs = this.#options.clock.nowMs();
   }
 
   /** Never rejects. */
@@ -151,9 +151,9 @@ export class OwnerLink {
 
   #listen(): Timer {
     const { clock, times, close } = this.#options;
-    const deadlineMs = alignedDeadline(this.#heardMs + times.presenceTtlMs, times.presenceTtlMs / LATE_PART);
+    const deadlineMs = alignedDeadline(this.#receivedMs + times.presenceTtlMs, times.presenceTtlMs / LATE_PART);
     return clock.callAt(deadlineMs, () => {
-      if (clock.nowMs() - this.#heardMs < times.presenceTtlMs) this.#presence = this.#listen();
+      if (clock.nowMs() - this.#receivedMs < times.presenceTtlMs) this.#presence = this.#listen();
       else {
         this.closed();
         close(CLOSE_CODES.PRESENCE_EXPIRED, "Presence expired");

@@ -83,8 +83,8 @@ export class FreshellSocket {
   /** What it has typed counts as its pane's input from then on. */
   message(data: unknown): undefined {
     if (this.#client.isClosing) return;
-    this.#client.heard();
-    this.#layout?.heard();
+    this.#client.received();
+    this.#layout?.received();
     const read = this.#read(data);
     if ("message" in read && read.message.type === "ping") {
       this.#client.send({ type: "pong", timestamp: this.#client.timestamp });

@@ -70,8 +70,8 @@ export class LayoutCalls {
   }
 
   /** Any frame of the client has come. */
-  heard(): void {
-    this.#link?.heard();
+  received(): void {
+    this.#link?.received();
   }
 
   perform(message: DeviceMessage, json: unknown): void {

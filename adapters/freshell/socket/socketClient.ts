@@ -72,8 +72,8 @@ export class SocketClient {
   }
 
   /** It has sent something. */
-  heard(): void {
-    this.#writer.heard();
+  received(): void {
+    this.#writer.received();
   }
 
   readonly send = (message: ServerMessage): void => {

@@ -209,7 +209,7 @@ export class SocketWriter {
   #heartbeat: Timer | undefined;
   #alive = true;
   /** The peer has sent something since the last heartbeat. */
-  #heard = false;
+  #received = false;
   #pingedMs = 0;
 
   constructor(options: SocketWriterOptions) {
@@ -248,8 +248,8 @@ export class SocketWriter {
   }
 
   /** Call when the peer has sent something: it is alive and needs no ping. */
-  heard(): void {
-    this.#heard = true;
+  received(): void {
+    this.#received = true;
   }
 
   /** Stops watching; the caller closes the socket. */
@@ -297,8 +297,8 @@ export class SocketWriter {
     const { clock, stallMs = STREAM_STALL_MS } = this.#options;
     const everyMs = Math.min(STREAM_KEEP_ALIVE_MS, stallMs);
     this.#heartbeat = clock.callAt(alignedDeadline(clock.nowMs() + everyMs, everyMs / 20), () => {
-      if (this.#heard) {
-        this.#heard = false;
+      if (this.#received) {
+        this.#received = false;
         this.#alive = true;
       } else if (!this.#alive && clock.nowMs() - this.#pingedMs >= stallMs) {
         this.#give();

@@ -153,7 +153,7 @@ class DirectClient implements Transport {
       const pipe = await this.#connect();
       const peer = new Socket({ handle: pipe as unknown as number } as never);
       peer.on("error", () => undefined);
-      peer.on("data", (chunk: Buffer) => this.#heard(chunk));
+      peer.on("data", (chunk: Buffer) => this.#received(chunk));
       this.#peer = peer;
       if (this.#isClosing) throw new Error("closed");
       const { _handle: descriptor } = far as unknown as SocketInternals;
@@ -233,7 +233,7 @@ class DirectClient implements Transport {
   }
 
   /** tmux is done with us: it has written everything, and closes both sockets once we close this one. */
-  #heard(chunk: Buffer): void {
+  #received(chunk: Buffer): void {
     this.#unread = Buffer.concat([this.#unread, chunk]);
     while (this.#unread.length >= HEADER_BYTES) {
       const length = Math.max(HEADER_BYTES, this.#unread.readUInt16LE(4));

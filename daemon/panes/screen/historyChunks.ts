@@ -8,7 +8,7 @@
  * printed meanwhile for the oldest rows to have been dropped, all numbers may mean other rows, and the history has
  * moved.
  */
-import { captureChunk, captureSeam } from "../../../protocol/command/build.ts";
+import { captureChunk, captureBoundary } from "../../../protocol/command/build.ts";
 import { lines, number, paneId, rowFormat } from "../../../protocol/command/rowFormat.ts";
 import { askPane, type CaptureContext, requireRow } from "../askPane.ts";
 import type { HistoryPainter } from "./historyPaint.ts";
@@ -73,15 +73,15 @@ function mayHaveMoved({ stream }: CaptureContext, moment: HistoryMoment): boolea
 /** Rows counted back from the screen's first, which is 0. */
 async function askChunk(context: CaptureContext, { begin, end }: { readonly begin: number; readonly end: number }) {
   const { pane } = context;
-  const [chunk, seam] = await Promise.all([
+  const [chunk, boundary] = await Promise.all([
     askPane(context, captureChunk(pane, begin, end), PLACE.format),
-    askPane(context, captureSeam(pane, end), PLACE.format),
+    askPane(context, captureBoundary(pane, end), PLACE.format),
   ]);
   return {
     rows: chunk.body,
     /** Its last row continues in the next. */
-    goesOn: lines(seam.body).length === 1,
+    goesOn: lines(boundary.body).length === 1,
     /** One per reply. */
-    moments: [chunk, seam].map(({ trailer }) => requireRow(pane, PLACE, trailer)),
+    moments: [chunk, boundary].map(({ trailer }) => requireRow(pane, PLACE, trailer)),
   };
 }

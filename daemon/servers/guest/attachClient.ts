@@ -167,7 +167,7 @@ export class AttachClient {
 
   takeEscaped(paneNumber: number, line: Uint8Array, from: number, to: number): void {
     if (this.#isLate) this.#declareLate();
-    this.#outputs.heard(paneNumber);
+    this.#outputs.received(paneNumber);
     if (this.#watched.has(paneNumber)) this.#registry.takeEscaped(paneNumber, line, from, to);
     else this.#registry.otherBytes += to - from;
   }
@@ -186,8 +186,8 @@ export class AttachClient {
   }
 
   /** Checks its connection. */
-  beat(): void {
-    if (this.attached !== undefined) this.#checker?.beat(this.#options.clock.nowMs(), this.#checkup);
+  heartbeat(): void {
+    if (this.attached !== undefined) this.#checker?.heartbeat(this.#options.clock.nowMs(), this.#checkup);
   }
 
   /** Checks that the output of all panes arrives. @param written see `OutputWatch.probe` */

@@ -237,7 +237,7 @@ export class GuestBase {
       onOutput: (paneNumber, line, from, to) => this.#carried?.client.takeEscaped(paneNumber, line, from, to),
       onNotification: (notification) => this.#notified(connection, notification),
       onChunkEnd: () => {
-        this.#supervisor.heard();
+        this.#supervisor.received();
         this.#carried?.client.announce();
       },
       onClosed: (error) => {

@@ -125,8 +125,8 @@ export class GuestInventory {
   }
 
   /** Some time has passed. */
-  beat(): void {
-    this.#settler.beat();
+  heartbeat(): void {
+    this.#settler.heartbeat();
   }
 
   /** Safe to call twice. */

@@ -214,9 +214,9 @@ export class GuestServer extends RealServer implements GuestBaseListener {
   }
 
   onBeat(): void {
-    if (this.#ttys.isReported) this.#inventory.beat();
+    if (this.#ttys.isReported) this.#inventory.heartbeat();
     else this.#probeAgain();
-    this.#streams.beat();
+    this.#streams.heartbeat();
   }
 
   onAttached(connection: ControlConnection): void {

@@ -114,9 +114,9 @@ export class GuestStreams {
   }
 
   /** Checks that every client is still as it was made; the base connection checks itself. */
-  beat(): void {
+  heartbeat(): void {
     const clients = this.#clients.all().filter(({ attached }) => attached !== undefined);
-    for (const client of clients) if (!this.#options.base.carries(client)) client.beat();
+    for (const client of clients) if (!this.#options.base.carries(client)) client.heartbeat();
     const probe = (written?: WrittenWindows): void => {
       for (const client of clients) client.probeForSilent(written);
     };
@@ -128,7 +128,7 @@ export class GuestStreams {
     }
   }
 
-  /** What a beat checks, now. */
+  /** What a heartbeat checks, now. */
   async check(): Promise<void> {
     const clients = this.#clients.all().filter((client) => !this.#options.base.carries(client));
     await Promise.all(clients.map((client) => client.check()));

@@ -54,8 +54,8 @@ export class HubGuard {
   }
 
   /** Call when output of a pane has arrived. On the hot path. */
-  heard(paneNumber: number): void {
-    this.#outputs.heard(paneNumber);
+  received(paneNumber: number): void {
+    this.#outputs.received(paneNumber);
   }
 
   checkup({ session, name, hookIndex }: AttachedHub): Checkup {

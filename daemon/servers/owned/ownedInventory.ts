@@ -177,8 +177,8 @@ export class OwnedInventory {
   }
 
   /** Output of a pane has arrived. On the hot path. */
-  heard(paneNumber: number): void {
-    this.#guard.heard(paneNumber);
+  received(paneNumber: number): void {
+    this.#guard.received(paneNumber);
   }
 
   paneEvent(event: PaneEvent): void {

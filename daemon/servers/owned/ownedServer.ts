@@ -215,12 +215,12 @@ class OwnedServer extends RealServer {
     const connection: ControlConnection = new ControlConnection({
       ...this.#client(this.#spawn("-f", "/dev/null"), hub, transport ?? this.host.clients.open),
       onOutput: (paneNumber, line, from, to) => {
-        this.#keeper.heard(paneNumber);
+        this.#keeper.received(paneNumber);
         this.#panes.takeEscaped(paneNumber, line, from, to);
       },
       onNotification: (notification) => this.#keeper.notified(notification),
       onChunkEnd: () => {
-        this.#supervisor.heard();
+        this.#supervisor.received();
         this.#panes.announce();
       },
       onClosed: (error) => {

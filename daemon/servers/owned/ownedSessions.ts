@@ -14,7 +14,7 @@ import type { SessionId } from "../../../protocol/ids.ts";
 import { ignoreRefusal } from "../../connection/commandQueue.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { OwnedInventory } from "./ownedInventory.ts";
-import { lingering } from "../linger.ts";
+import { withGracePeriod } from "../gracePeriod.ts";
 import { userOptionsOf } from "../paneUserOptions.ts";
 import type { SessionToMake } from "../sessionMaking.ts";
 import { sessionGone } from "../sessionRules.ts";
@@ -53,15 +53,15 @@ export async function killOwnedSession(
 
 export function ownedSession(request: CreateSession, keep: boolean): SessionToMake {
   const { name, cwd, environment, windowName } = request;
-  const linger = keep && request.direct !== true;
+  const hasGrace = keep && request.direct !== true;
   const keepIt = keep ? [(made: JustMade) => setWindowOption(made, "remain-on-exit", "on")] : [];
   // A caller that asks for `direct` reads tmux's own note at the program's end (docs/contracts/team.md).
-  if (linger) keepIt.push(writeNothingAtExit);
+  if (hasGrace) keepIt.push(writeNothingAtExit);
   const userOptions = userOptionsOf(request);
   return {
     name,
     cwd,
-    command: linger && request.command !== undefined ? lingering(request.command) : request.command,
+    command: hasGrace && request.command !== undefined ? withGracePeriod(request.command) : request.command,
     environment,
     windowName,
     cols: request.cols ?? DEFAULT_COLS,

@@ -40,8 +40,8 @@ export interface Predicate<
   readonly flags: readonly PredicateFlag[];
   /** What these flags ask for, as a client sends it; more than one can only be alternatives. */
   asked(given: GivenFlags): readonly v.InferInput<Schema>[];
-  /** At the door. Undefined: not asked for. @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
-  check(value: v.InferOutput<Schema>, door: Door): Checked | undefined;
+  /** When the request is checked. Undefined: not asked for. @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
+  check(value: v.InferOutput<Schema>, context: CheckContext): Checked | undefined;
   /** What must be known before anything is typed; disposed of when the wait is over. @throws AppError (rejects) */
   prepare?(checked: Checked, pane: WaitPane): Promise<Prepared>;
   /** In the turn in which the wait begins, with what `prepare` returned. @throws AppError */
@@ -87,7 +87,7 @@ interface GivenFlags {
   number(name: string): number | undefined;
 }
 
-export interface Door {
+export interface CheckContext {
   readonly limits: WaitLimits;
   /** A regex of it is compiled before the wait is armed. @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT */
   checkPattern(pattern: WaitPattern): CheckedPattern;

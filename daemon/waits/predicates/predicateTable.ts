@@ -36,7 +36,7 @@ const pattern = predicate({
       ...(regex === undefined ? [] : [{ regex, ...(given.flag("ignore-case") ? { ignoreCase: true } : {}) }]),
     ];
   },
-  check: (value, door) => door.checkPattern(value),
+  check: (value, context) => context.checkPattern(value),
   arm: (checked: CheckedPattern, reading) => {
     const latch = reading.latch();
     reading.readPattern(checked, latch);
@@ -220,9 +220,9 @@ const title = predicate({
     const regex = given.text("title");
     return regex === undefined ? [] : [{ regex }];
   },
-  check: (value, door) => {
-    requirePane(door.pane, "a title");
-    return door.checkPattern(value);
+  check: (value, context) => {
+    requirePane(context.pane, "a title");
+    return context.checkPattern(value);
   },
   prepare: async (_checked, { server, id }): Promise<KnownTitle> => ({ title: (await server.describePane(id)).title }),
   arm: (checked: CheckedPattern, reading, known: KnownTitle) => {

@@ -17,7 +17,7 @@ import type { AgentWork } from "../../../adapters/agents/start/agentWork.ts";
 import { perform } from "../../../adapters/operations/perform.ts";
 import type { Delivery, SubmitResult } from "../../../daemon/delivery/delivery.ts";
 import { silentLog } from "../../../bench/silentLog.ts";
-import { RecordingBook } from "../../../daemon/recordings/recordingBook.ts";
+import { RecordingRegistry } from "../../../daemon/recordings/recordingRegistry.ts";
 import { StubServer } from "../../../daemon/servers/stub/stubServer.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -55,7 +55,7 @@ interface Scene {
   readonly api: NativeFixture;
   readonly server: TmuxServer;
   readonly delivery: Delivery;
-  readonly recordings: RecordingBook;
+  readonly recordings: RecordingRegistry;
   readonly agents: AgentDirectory;
   readonly remote: RemoteHosts;
 }
@@ -188,7 +188,7 @@ export async function throughFace(
   const delivery = recorded(FAKE_DELIVERY, reached);
   const folder = mkdtempSync(join(tmpdir(), "tw-recordings-"));
   writeFileSync(join(folder, `${KEPT_RECORDING}.cast`), KEPT_CAST);
-  const recordings = await RecordingBook.open({
+  const recordings = await RecordingRegistry.open({
     folder,
     clock: systemClock,
     nowUnixMs: () => KEPT_AT_MS,

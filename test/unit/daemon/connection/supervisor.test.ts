@@ -31,7 +31,7 @@ function bench(): Bench {
       spawn: { tmux: "tmux", args: [], env: {}, cwd: "/" },
       onOutput: () => undefined,
       onNotification: () => undefined,
-      onChunkEnd: () => supervisor.heard(),
+      onChunkEnd: () => supervisor.received(),
       onClosed: (error) => supervisor.lost(connection, error),
     });
     transport.attach();

@@ -25,12 +25,12 @@ test("asked at once, then less and less often, then with the heartbeat, until it
   expect(probes).toBe(1);
   clock.advanceMs(60_000);
   expect(probes).toBe(6);
-  settler.beat();
+  settler.heartbeat();
   expect(probes).toBe(7);
   unsettled = 0;
-  settler.beat();
+  settler.heartbeat();
   expect(probes).toBe(8);
-  settler.beat();
+  settler.heartbeat();
   expect(probes).toBe(8);
   // The next one begins anew.
   unsettled = 1;
@@ -41,7 +41,7 @@ test("asked at once, then less and less often, then with the heartbeat, until it
   settler.clear();
   settler.clear();
   clock.advanceMs(60_000);
-  settler.beat();
+  settler.heartbeat();
   expect(probes).toBe(15);
 });
 
@@ -81,6 +81,6 @@ test("where it cannot be sent a signal tmux starts a program, once for each end 
   clock.advanceMs(29);
   expect(started).toBe(0);
   clock.advanceMs(60_000);
-  settler.beat();
+  settler.heartbeat();
   expect(started).toBe(1);
 });

@@ -45,7 +45,7 @@ function scene(hasOtherReader = false) {
     const fromMs = time.ms;
     for (const after of afterMs) {
       time.ms = fromMs + after;
-      watch.heard(7);
+      watch.received(7);
     }
   };
   return { connection, other: other.transport, time, holes, beat, answered, prints };

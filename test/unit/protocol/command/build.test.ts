@@ -64,7 +64,7 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   "captureCells behind the alternate screen": [build.captureCells(pane, "saved"), "capture-pan -p -e -N -a -q -t %7"],
   captureJoined: [build.captureJoined(pane, "shown"), "capture-pan -p -J -t %7"],
   captureChunk: [build.captureChunk(pane, -600, -200), "capture-pan -p -e -J -S -600 -E -201 -t %7"],
-  captureSeam: [build.captureSeam(pane, -200), "capture-pan -p -J -S -201 -E -200 -t %7"],
+  captureBoundary: [build.captureBoundary(pane, -200), "capture-pan -p -J -S -201 -E -200 -t %7"],
   captureHistory: [build.captureHistory(pane, 5_000), "capture-pan -p -e -J -S -5000 -E -1 -t %7"],
   capturePending: [build.capturePending(pane), "capture-pan -p -P -C -t %7"],
   resizeWindow: [build.resizeWindow(window, 80, 24), "resize-windo -t @3 -x 80 -y 24"],

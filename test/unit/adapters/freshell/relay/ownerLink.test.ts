@@ -94,7 +94,7 @@ test("two hundred devices are looked at a few times in their time to live, and n
       close: () => closed.push(fake.nowMs()),
       onLate: none,
     });
-    link.heard();
+    link.received();
   }
   fake.advanceMs(20_000);
   expect(closed).toHaveLength(200);

@@ -28,7 +28,7 @@ function scene() {
 test("a peer that is heard of is not asked whether it is there", () => {
   const { clock, writer, asked, events } = scene();
   for (let at = 0; at < 60; at += 1) {
-    writer.heard();
+    writer.received();
     clock.advanceMs(5_000);
   }
   expect([asked, events]).toEqual([[], []]);
@@ -36,7 +36,7 @@ test("a peer that is heard of is not asked whether it is there", () => {
 
 test("one that was heard of and is silent now is asked, and given up when it returns no ping", () => {
   const { clock, writer, asked, events } = scene();
-  writer.heard();
+  writer.received();
   clock.advanceMs(30_000);
   expect(asked).toEqual([30_000]);
   clock.advanceMs(29_999);

@@ -10,12 +10,12 @@ import { Feeds } from "../panes/feeds.ts";
 import type { Log } from "../ops/log.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
-import type { CastEnd } from "./castTape.ts";
+import type { CastEnd } from "./recordingEncoder.ts";
 import { Recording, type RecordingRequest } from "./recording.ts";
 import { type KeptRecording, readRecordings, recordingId, recordingPath } from "./recordingFiles.ts";
 import { MAX_FOLDER_BYTES, MAX_RECORDING_AGE_MS, MAX_RECORDINGS_UNDER_WAY } from "./recordingLimits.ts";
 
-interface RecordingBookOptions {
+interface RecordingRegistryOptions {
   readonly folder: string;
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
@@ -45,8 +45,8 @@ interface Made {
   readonly recording: Recording;
 }
 
-export class RecordingBook {
-  readonly #options: RecordingBookOptions;
+export class RecordingRegistry {
+  readonly #options: RecordingRegistryOptions;
   readonly #feeds = new WeakMap<TmuxServer, Feeds>();
   readonly #made = new Map<string, Made>();
   readonly #kept = new Map<string, KeptRecording>();
@@ -54,16 +54,16 @@ export class RecordingBook {
   readonly #beginning = new Set<RecordingRequest>();
   #closed = false;
 
-  private constructor(options: RecordingBookOptions) {
+  private constructor(options: RecordingRegistryOptions) {
     this.#options = options;
   }
 
   /** Opens the folder and repairs what an earlier daemon left. */
-  static async open(options: RecordingBookOptions): Promise<RecordingBook> {
-    const book = new RecordingBook(options);
-    for (const kept of await readRecordings(options.folder)) book.#kept.set(kept.id, kept);
-    await book.#makeRoom();
-    return book;
+  static async open(options: RecordingRegistryOptions): Promise<RecordingRegistry> {
+    const registry = new RecordingRegistry(options);
+    for (const kept of await readRecordings(options.folder)) registry.#kept.set(kept.id, kept);
+    await registry.#makeRoom();
+    return registry;
   }
 
   /** @throws AppError NOT_FOUND, CONNECTION_LOST, RESOURCE_LIMIT, SHUTTING_DOWN */

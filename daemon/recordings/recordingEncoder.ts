@@ -18,7 +18,7 @@ export const CAST_ENDS = {
 } as const;
 export type CastEnd = keyof typeof CAST_ENDS;
 
-interface CastTapeOptions {
+interface RecordingEncoderOptions {
   readonly version: CastVersion;
   readonly maxBytes: number;
   /** Monotonic. */
@@ -45,8 +45,8 @@ interface Size {
 /** Reserved for the markers at the end, which are written even past the limit. */
 const END_BYTES = 512;
 
-export class CastTape {
-  readonly #options: CastTapeOptions;
+export class RecordingEncoder {
+  readonly #options: RecordingEncoderOptions;
   readonly #encoder: CastEncoder;
   #startMs: number | undefined;
   #size: Size = { cols: 0, rows: 0 };
@@ -55,7 +55,7 @@ export class CastTape {
   #exit: ExitStatus | undefined;
   #end: CastEnd | undefined;
 
-  constructor(options: CastTapeOptions) {
+  constructor(options: RecordingEncoderOptions) {
     this.#options = options;
     this.#encoder = new CastEncoder(options.version);
   }

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { recordingResponse } from "../../../../adapters/operations/recordingOperations.ts";
 import { silentLog } from "../../../../bench/silentLog.ts";
-import { RecordingBook } from "../../../../daemon/recordings/recordingBook.ts";
+import { RecordingRegistry } from "../../../../daemon/recordings/recordingRegistry.ts";
 import { StubServer } from "../../../../daemon/servers/stub/stubServer.ts";
 import type { PaneId } from "../../../../protocol/ids.ts";
 import { eventually } from "../../../support/clock/eventually.ts";
@@ -33,14 +33,14 @@ class Scene implements AsyncDisposable {
     },
   });
   nowUnixMs = START_MS;
-  #books: RecordingBook[] = [];
+  #registries: RecordingRegistry[] = [];
 
-  async book(maxFolderBytes?: number): Promise<RecordingBook> {
+  async registry(maxFolderBytes?: number): Promise<RecordingRegistry> {
     const { folder, clock } = this;
     const nowUnixMs = (): number => this.nowUnixMs;
-    const book = await RecordingBook.open({ folder, clock, nowUnixMs, log: silentLog, maxFolderBytes });
-    this.#books.push(book);
-    return book;
+    const registry = await RecordingRegistry.open({ folder, clock, nowUnixMs, log: silentLog, maxFolderBytes });
+    this.#registries.push(registry);
+    return registry;
   }
 
   async pane(): Promise<PaneId> {
@@ -71,7 +71,7 @@ class Scene implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#books.map((book) => book.close()));
+    await Promise.all(this.#registries.map((registry) => registry.close()));
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
@@ -89,37 +89,37 @@ const outputOf = (path: string): string =>
 
 test("a recording has what the pane prints, is private, and is whole at every moment", async () => {
   await using scene = new Scene();
-  const book = await scene.book();
+  const registry = await scene.registry();
   const pane = await scene.pane();
-  const { id, path, isRecording } = await book.start(scene.request(pane));
+  const { id, path, isRecording } = await registry.start(scene.request(pane));
   expect(isRecording).toBe(true);
   expect(path).toBe(join(scene.folder, `${id}.cast`));
   expect(statSync(path).mode & 0o777).toBe(0o600);
   await scene.type(pane, "printed");
   await eventually(() => outputOf(path).includes("printed"));
-  const stopped = await book.stop(id);
+  const stopped = await registry.stop(id);
   expect(stopped).toMatchObject({ isRecording: false, end: "stopped", gaps: 0 });
   expect(stopped.bytes).toBe(statSync(path).size);
   expect(lines(path).at(-1)).toMatchObject([expect.anything(), "m", "end: it was stopped"]);
   // What is stopped stays as it is.
   await scene.type(pane, "later");
-  expect(await book.stop(id)).toEqual(stopped);
+  expect(await registry.stop(id)).toEqual(stopped);
 });
 
 test("what is typed is recorded for who asks for it, which the list and the next daemon know", async () => {
   await using scene = new Scene();
-  const book = await scene.book();
+  const registry = await scene.registry();
   const pane = await scene.pane();
   const [quiet, typed] = [
-    await book.start(scene.request(pane)),
-    await book.start(scene.request(pane, { input: true })),
+    await registry.start(scene.request(pane)),
+    await registry.start(scene.request(pane, { input: true })),
   ];
   await scene.server.input(pane, [
     { kind: "text", bytes: Buffer.from("secret") },
     { kind: "keys", keys: ["Enter"] },
   ]);
-  await book.stop(quiet.id);
-  await book.stop(typed.id);
+  await registry.stop(quiet.id);
+  await registry.stop(typed.id);
   const inputOf = ({ path }: { readonly path: string }): string[] =>
     (lines(path).slice(1) as [number, string, string][]).flatMap(([, code, data]) => (code === "i" ? [data] : []));
   expect([inputOf(quiet), inputOf(typed)]).toEqual([[], ["secret\r"]]);
@@ -127,23 +127,23 @@ test("what is typed is recorded for who asks for it, which the list and the next
   const codes = (lines(typed.path).slice(1) as [number, string, string][]).map(([, code]) => code);
   expect(codes).toEqual(["o", "i", "o", "m"]);
   expect(lines(typed.path)[0]).toMatchObject({ tmuxwire: { server: "main", pane, input: true } });
-  const isListed = (known: RecordingBook) => new Map(known.list().map(({ id, input }) => [id, input]));
+  const isListed = (known: RecordingRegistry) => new Map(known.list().map(({ id, input }) => [id, input]));
   const wanted = new Map([
     [quiet.id, false],
     [typed.id, true],
   ]);
-  expect(isListed(book)).toEqual(wanted);
-  expect(isListed(await scene.book())).toEqual(wanted);
+  expect(isListed(registry)).toEqual(wanted);
+  expect(isListed(await scene.registry())).toEqual(wanted);
 });
 
 test("it ends with its pane, at its bounds, and with the daemon", async () => {
   await using scene = new Scene();
-  const book = await scene.book();
+  const registry = await scene.registry();
   const pane = await scene.pane();
-  const byAge = await book.start(scene.request(pane, { maxSec: 60 }));
-  const bySize = await book.start(scene.request(pane, { maxSec: 600 }));
-  const byPane = await book.start(scene.request(pane, { maxSec: 600, maxBytes: 1_000_000 }));
-  const endOf = (id: string) => book.find(id).end;
+  const byAge = await registry.start(scene.request(pane, { maxSec: 60 }));
+  const bySize = await registry.start(scene.request(pane, { maxSec: 600 }));
+  const byPane = await registry.start(scene.request(pane, { maxSec: 600, maxBytes: 1_000_000 }));
+  const endOf = (id: string) => registry.find(id).end;
   scene.clock.advanceMs(59_999);
   expect(endOf(byAge.id)).toBeUndefined();
   scene.clock.advanceMs(1);
@@ -158,19 +158,19 @@ test("it ends with its pane, at its bounds, and with the daemon", async () => {
   await scene.server.killSession(scene.server.sessions()[0]!.id);
   await eventually(() => endOf(byPane.id) === "pane");
   const other = await scene.pane();
-  const last = await book.start(scene.request(other));
-  await book.close();
+  const last = await registry.start(scene.request(other));
+  await registry.close();
   expect(endOf(last.id)).toBe("daemon");
-  await expect(book.start(scene.request(other))).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
+  await expect(registry.start(scene.request(other))).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
 });
 
 test("a pane that is not there leaves no file", async () => {
   await using scene = new Scene();
-  const book = await scene.book();
+  const registry = await scene.registry();
   await scene.pane();
-  await expect(book.start(scene.request("%77" as PaneId))).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(registry.start(scene.request("%77" as PaneId))).rejects.toMatchObject({ code: "NOT_FOUND" });
   expect(readdirSync(scene.folder)).toEqual([]);
-  expect(book.list()).toEqual([]);
+  expect(registry.list()).toEqual([]);
 });
 
 describe("what an earlier daemon left", () => {
@@ -182,33 +182,33 @@ describe("what an earlier daemon left", () => {
     scene.old(ONE, '[0.1, "o", "whole"]\n');
     writeFileSync(join(scene.folder, `${THREE}.cast`), "");
     writeFileSync(join(scene.folder, "mine.cast"), "not ours");
-    const book = await scene.book();
-    expect(book.list().map(({ id, isRecording }) => ({ id, isRecording }))).toEqual([
+    const registry = await scene.registry();
+    expect(registry.list().map(({ id, isRecording }) => ({ id, isRecording }))).toEqual([
       { id: ONE, isRecording: false },
       { id: TWO, isRecording: false },
     ]);
     expect(outputOf(join(scene.folder, `${TWO}.cast`))).toBe("whole");
     expect(readdirSync(scene.folder).toSorted()).toEqual([`${ONE}.cast`, `${TWO}.cast`, "mine.cast"]);
-    await book.remove(ONE);
+    await registry.remove(ONE);
     expect(readdirSync(scene.folder).toSorted()).toEqual([`${TWO}.cast`, "mine.cast"]);
-    await expect(book.remove("../mine")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(registry.remove("../mine")).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   test("the oldest make room, and those of more than 30 days go", async () => {
     await using scene = new Scene();
     const text = `${JSON.stringify([0.1, "o", "x".repeat(40_000)])}\n`;
     for (const id of [ONE, TWO, THREE]) scene.old(id, text);
-    const book = await scene.book(150_000);
+    const registry = await scene.registry(150_000);
     const pane = await scene.pane();
-    expect(book.list()).toHaveLength(3);
-    const first = await book.start(scene.request(pane));
-    expect(book.list().map(({ id }) => id)).toEqual([TWO, THREE, first.id]);
+    expect(registry.list()).toHaveLength(3);
+    const first = await registry.start(scene.request(pane));
+    expect(registry.list().map(({ id }) => id)).toEqual([TWO, THREE, first.id]);
     // What is under way is never removed for another one.
-    await book.start(scene.request(pane));
-    await expect(book.start(scene.request(pane))).rejects.toMatchObject({ code: "RESOURCE_LIMIT" });
-    await book.close();
+    await registry.start(scene.request(pane));
+    await expect(registry.start(scene.request(pane))).rejects.toMatchObject({ code: "RESOURCE_LIMIT" });
+    await registry.close();
     scene.nowUnixMs += 31 * DAY_MS;
-    expect((await scene.book()).list()).toEqual([]);
+    expect((await scene.registry()).list()).toEqual([]);
     expect(readdirSync(scene.folder)).toEqual([]);
   });
 });
@@ -221,14 +221,14 @@ test("a link in the folder is left alone, and what it leads to is neither cut no
   renameSync(path, elsewhere);
   symlinkSync(elsewhere, path);
   const before = readFileSync(elsewhere, "utf8");
-  const book = await scene.book();
-  expect(book.list()).toEqual([]);
+  const registry = await scene.registry();
+  expect(registry.list()).toEqual([]);
   expect([readFileSync(elsewhere, "utf8"), readdirSync(scene.folder).length]).toEqual([before, 2]);
 
   // One that takes the place of a recording that is known.
   rmSync(path);
   renameSync(elsewhere, path);
-  const known = await scene.book();
+  const known = await scene.registry();
   expect(known.list()).toMatchObject([{ id }]);
   writeFileSync(elsewhere, "somebody's secret");
   rmSync(path);

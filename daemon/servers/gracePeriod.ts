@@ -28,7 +28,7 @@ const SCRIPT = [
 const WORDS = ["sh", "-c", SCRIPT] as const;
 
 /** The argv of a program that ends like `command` does, but only after tmux has read its output. */
-export const lingering = (command: readonly string[]): readonly string[] => [...WORDS, "sh", ...command];
+export const withGracePeriod = (command: readonly string[]): readonly string[] => [...WORDS, "sh", ...command];
 
 /**
  * The program behind that shell; if there is no such shell, the pane's own process. Undefined before it has started, once it

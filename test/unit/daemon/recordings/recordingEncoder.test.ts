@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { type CastEnd, CastTape } from "../../../../daemon/recordings/castTape.ts";
+import { type CastEnd, RecordingEncoder } from "../../../../daemon/recordings/recordingEncoder.ts";
 
 function tapeWith(options: { readonly version?: 2 | 3; readonly maxBytes?: number; readonly input?: boolean } = {}) {
   const lines: string[] = [];
   const ends: CastEnd[] = [];
   let nowMs = 1_000;
-  const tape = new CastTape({
+  const encoder = new RecordingEncoder({
     version: options.version ?? 2,
     maxBytes: options.maxBytes ?? 1_000_000,
     nowMs: () => nowMs,
@@ -15,7 +15,7 @@ function tapeWith(options: { readonly version?: 2 | 3; readonly maxBytes?: numbe
     onEnd: (end) => ends.push(end),
   });
   return {
-    tape,
+    encoder,
     ends,
     events: () => lines.slice(1).map((line) => JSON.parse(line) as unknown),
     text: () => lines.join(""),
@@ -29,19 +29,19 @@ const SOURCE = { server: "main", pane: "%1" };
 const SIZE = { cols: 10, rows: 4 };
 
 test("the screen, output, sizes, holes and the end, each at its time", () => {
-  const { tape, events, ends, passMs } = tapeWith();
-  tape.open(SOURCE, SIZE);
-  tape.snapshot(SIZE, Buffer.from("S"));
+  const { encoder, events, ends, passMs } = tapeWith();
+  encoder.open(SOURCE, SIZE);
+  encoder.snapshot(SIZE, Buffer.from("S"));
   passMs(1_500);
-  tape.output(Buffer.from("a"));
-  tape.resized({ cols: 20, rows: 4 });
-  tape.snapshot({ cols: 20, rows: 4 }, Buffer.from("T"));
-  tape.gap({ from: "e:1", to: "f:0", reason: "epoch" });
-  tape.snapshot({ cols: 30, rows: 5 }, Buffer.from("U"));
-  tape.exited({ exitCode: 3 });
-  tape.end("pane");
-  tape.end("stopped");
-  tape.output(Buffer.from("late"));
+  encoder.output(Buffer.from("a"));
+  encoder.resized({ cols: 20, rows: 4 });
+  encoder.snapshot({ cols: 20, rows: 4 }, Buffer.from("T"));
+  encoder.gap({ from: "e:1", to: "f:0", reason: "epoch" });
+  encoder.snapshot({ cols: 30, rows: 5 }, Buffer.from("U"));
+  encoder.exited({ exitCode: 3 });
+  encoder.end("pane");
+  encoder.end("stopped");
+  encoder.output(Buffer.from("late"));
   expect(events()).toEqual([
     [0, "o", "S"],
     [1.5, "o", "a"],
@@ -54,7 +54,7 @@ test("the screen, output, sizes, holes and the end, each at its time", () => {
     [1.5, "m", "end: the pane closed"],
   ]);
   expect(ends).toEqual(["pane"]);
-  expect(tape.gaps).toBe(1);
+  expect(encoder.gaps).toBe(1);
 });
 
 test("version 3 ends with the status, as shells tell it; not when another program has printed since", () => {
@@ -63,38 +63,38 @@ test("version 3 ends with the status, as shells tell it; not when another progra
     [{ signal: 9 }, ["137"]],
     [{}, []],
   ] as const) {
-    const { tape, events } = tapeWith({ version: 3 });
-    tape.open(SOURCE, SIZE);
-    tape.exited(exit);
-    tape.end("pane");
+    const { encoder, events } = tapeWith({ version: 3 });
+    encoder.open(SOURCE, SIZE);
+    encoder.exited(exit);
+    encoder.end("pane");
     expect(
       (events() as [number, string, string][]).filter(([, code]) => code === "x").map(([, , data]) => data),
     ).toEqual(status);
   }
-  const { tape, events } = tapeWith({ version: 3 });
-  tape.open(SOURCE, SIZE);
-  tape.exited({ exitCode: 1 });
-  tape.output(Buffer.from("again"));
-  tape.end("stopped");
+  const { encoder, events } = tapeWith({ version: 3 });
+  encoder.open(SOURCE, SIZE);
+  encoder.exited({ exitCode: 1 });
+  encoder.output(Buffer.from("again"));
+  encoder.end("stopped");
   expect((events() as [number, string][]).map(([, code]) => code)).toEqual(["m", "o", "m"]);
 });
 
 test("it never has more bytes than its bound, and says so at its end", () => {
-  const { tape, events, text, ends } = tapeWith({ maxBytes: 65_536, version: 3 });
-  tape.open(SOURCE, SIZE);
-  for (let at = 0; at < 100; at += 1) tape.output(Buffer.alloc(1_000, "\u0007"));
+  const { encoder, events, text, ends } = tapeWith({ maxBytes: 65_536, version: 3 });
+  encoder.open(SOURCE, SIZE);
+  for (let at = 0; at < 100; at += 1) encoder.output(Buffer.alloc(1_000, "\u0007"));
   expect(ends).toEqual(["size"]);
-  expect(Buffer.byteLength(text())).toBe(tape.bytes);
-  expect(tape.bytes).toBeLessThanOrEqual(65_536);
-  expect(tape.bytes).toBeGreaterThan(50_000);
+  expect(Buffer.byteLength(text())).toBe(encoder.bytes);
+  expect(encoder.bytes).toBeLessThanOrEqual(65_536);
+  expect(encoder.bytes).toBeGreaterThan(50_000);
   expect(events().at(-1)).toEqual([0, "m", "end: it reached its size limit"]);
 });
 
 test("what is typed, also where some of it is missing", () => {
-  const { tape, text, events } = tapeWith({ input: true });
-  tape.open(SOURCE, SIZE);
-  tape.input({ bytes: Buffer.from("a\r") });
-  tape.input({ bytes: Buffer.from("b"), missedBytes: 7 });
+  const { encoder, text, events } = tapeWith({ input: true });
+  encoder.open(SOURCE, SIZE);
+  encoder.input({ bytes: Buffer.from("a\r") });
+  encoder.input({ bytes: Buffer.from("b"), missedBytes: 7 });
   expect(text()).toContain('"tmuxwire":{"server":"main","pane":"%1","input":true}');
   expect(events()).toEqual([
     [0, "i", "a\r"],
@@ -104,7 +104,7 @@ test("what is typed, also where some of it is missing", () => {
 });
 
 test("what ends before it begins writes nothing", () => {
-  const { tape, text, ends } = tapeWith();
-  tape.end("pane");
+  const { encoder, text, ends } = tapeWith();
+  encoder.end("pane");
   expect({ text: text(), ends }).toEqual({ text: "", ends: ["pane"] });
 });
