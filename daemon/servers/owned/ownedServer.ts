@@ -3,7 +3,15 @@
  * that its notifications keep up to date, and every pane's stream and input queue. Everything except start-up and
  * reconnecting uses that connection; no operation starts a process.
  */
-import { resizeWindow } from "../../../protocol/command/build.ts";
+import {
+  type JustMade,
+  killSession,
+  resizeWindow,
+  setWindowOption,
+  turnPaneOff,
+  unlinkWindow,
+  writeNothingAtExit,
+} from "../../../protocol/command/build.ts";
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, GUEST_ATTACH_WITHIN_MS, HISTORY_LIMIT_LINES } from "../../../protocol/limits.ts";
@@ -23,17 +31,19 @@ import { prepareHub } from "./hubStartup.ts";
 import { type ClientSpawn, controlClient, introductionTo, type ProbedServer } from "../introduction.ts";
 import type { InventoryStore } from "../inventory/inventoryStore.ts";
 import { OwnedInventory } from "./ownedInventory.ts";
-import { killOwnedSession, ownedSession } from "./ownedSessions.ts";
 import { PaneRegistry } from "../paneRegistry.ts";
 import { requirePane } from "../layout/layoutTargets.ts";
 import { RealServer, type ServerOptions } from "../realServer.ts";
 import type { SessionToMake } from "../sessionMaking.ts";
-import { requireSize } from "../sessionRules.ts";
+import { requireSize, sessionGone } from "../sessionRules.ts";
 import { attachedToAll, SilentChanges } from "../inventory/silentChanges.ts";
 import { SocketKeeper } from "./socketKeeper.ts";
 import { prepareSocketPath, requireOwnServer } from "../socketPath.ts";
 import type { CreateSession, PaneInfo, ServerCounters, ServerStatus } from "../../tmux/inventory.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
+import { ignoreRefusal } from "../../connection/commandQueue.ts";
+import { withGracePeriod } from "../gracePeriod.ts";
+import { userOptionsOf } from "../paneUserOptions.ts";
 
 export interface OwnedServerOptions extends ServerOptions {
   /** Absolute; a missing directory is created with mode 0700. */
@@ -279,4 +289,58 @@ class OwnedServer extends RealServer {
     await this.#keeper.attached(hub);
     this.#silent.attached(connection);
   }
+}
+
+/**
+ * Sessions of an owned server: created in one step with everything that must be set when their program starts, and killed
+ * together with the windows that the hub would keep alive.
+ */
+const DEFAULT_COLS = 80;
+const DEFAULT_ROWS = 24;
+
+/** @throws AppError NOT_FOUND, CONNECTION_LOST */
+async function killOwnedSession(
+  connection: ControlConnection,
+  keeper: OwnedInventory,
+  session: SessionId,
+): Promise<void> {
+  const { inventory } = keeper;
+  const { session: hub } = keeper.requireHub();
+  if (inventory.session(session) === undefined) throw sessionGone(session);
+  // The hub still holds these windows, so they must be removed from it too (docs/tmuxFacts.md 16, 30).
+  const windows = inventory.windowsOnlyIn(session);
+  const panes = windows.flatMap((window) => inventory.panesOf(window));
+  try {
+    await connection.group([
+      ...panes.map(turnPaneOff),
+      killSession(session),
+      ...windows.map((window) => unlinkWindow(window, hub)),
+    ]);
+  } catch (error) {
+    // Part of it has already ended; tmux knows what is left.
+    ignoreRefusal(error);
+    await keeper.refresher.refresh();
+    if (inventory.session(session) === undefined) return;
+    await connection.command(killSession(session), "none");
+  }
+  await keeper.refresher.refresh();
+}
+
+function ownedSession(request: CreateSession, keep: boolean): SessionToMake {
+  const { name, cwd, environment, windowName } = request;
+  const hasGrace = keep && request.direct !== true;
+  const keepIt = keep ? [(made: JustMade) => setWindowOption(made, "remain-on-exit", "on")] : [];
+  // A caller that asks for `direct` reads tmux's own note at the program's end (docs/contracts/team.md).
+  if (hasGrace) keepIt.push(writeNothingAtExit);
+  const userOptions = userOptionsOf(request);
+  return {
+    name,
+    cwd,
+    command: hasGrace && request.command !== undefined ? withGracePeriod(request.command) : request.command,
+    environment,
+    windowName,
+    cols: request.cols ?? DEFAULT_COLS,
+    rows: request.rows ?? DEFAULT_ROWS,
+    setUp: [...keepIt, ...userOptions],
+  };
 }

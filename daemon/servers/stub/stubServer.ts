@@ -10,14 +10,12 @@ import { DEFAULT_RING_BYTES, MAX_INPUT_BYTES } from "../../../protocol/limits.ts
 import { unknownProcesses } from "../../host/unknownProcesses.ts";
 import type { PaneForeground } from "../../tmux/processes.ts";
 import { requirePasteText } from "../../panes/input/pasteText.ts";
-import type { OutputSource } from "../../tmux/outputSource.ts";
-import { headOf } from "../../tmux/outputSource.ts";
+import { headOf, type OutputSource } from "../../tmux/outputSource.ts";
 import { userOptionOf } from "../paneUserOptions.ts";
 import { byName } from "../inventory/inventoryStore.ts";
 import { Listeners } from "../listeners.ts";
 import { ServerLayout } from "../layout/serverLayout.ts";
 import { runStubOperation } from "./stubLayout.ts";
-import { captureStub, describeStub, snapshotStub } from "./stubScreen.ts";
 import { makeStubSession, type StubSession } from "./stubSession.ts";
 import type {
   CreateSession,
@@ -38,6 +36,7 @@ import type {
   Snapshot,
 } from "../../tmux/io.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
+import type { BoundedLines } from "./boundedLines.ts";
 
 /** Bound on sessions: more than anyone creates by hand, few enough to contain a runaway loop. */
 const MAX_STUB_SESSIONS = 256;
@@ -267,4 +266,52 @@ function lineOf(parts: readonly InputPart[]): string {
     part.kind === "keys" ? part.keys.map((key) => `<${key}>`) : [decoder.decode(part.bytes)],
   );
   return tokens.join(" ");
+}
+
+/** RIS: resets the terminal (ECMA-48). */
+const FULL_RESET = "\u001bc";
+
+/** The screen of a stub pane: its newest lines on a screen of its size, and the lines above as history. */
+const captureStub = ({ lines, stream, pane }: StubSession, options: CaptureOptions): Capture => ({
+  lines: isPrinted(options) ? wholeScreen(lines, pane, options) : lines.last(options.lines ?? pane.rows),
+  position: headOf(stream),
+  exact: true,
+  cols: pane.cols,
+  rows: pane.rows,
+  cursor: { col: 0, row: Math.min(lines.count, pane.rows - 1) },
+  alternateScreen: false,
+  historyLines: historyOf(lines, pane),
+});
+
+function snapshotStub({ lines, stream, pane }: StubSession): Snapshot {
+  const shown = lines.last(pane.rows - 1).map((line) => `${line}\r\n`);
+  return {
+    position: headOf(stream),
+    exact: true,
+    cols: pane.cols,
+    rows: pane.rows,
+    alternateScreen: false,
+    data: encoder.encode(FULL_RESET + shown.join("")),
+  };
+}
+
+const describeStub = ({ cwd, lines, pane }: StubSession): PaneDetails => ({
+  command: "",
+  cwd,
+  title: pane.title,
+  tty: "",
+  historyLines: historyOf(lines, pane),
+  alternateScreen: false,
+  inMode: false,
+});
+
+const historyOf = ({ count }: BoundedLines, { rows }: PaneInfo): number => Math.max(0, count - rows);
+
+const isPrinted = ({ whole, start }: CaptureOptions): boolean => whole === true || start !== undefined;
+
+/** The screen with its blank rows, and the requested history above it. */
+function wholeScreen(kept: BoundedLines, { rows }: PaneInfo, { lines = 0, start = -lines }: CaptureOptions): string[] {
+  const above = start === "oldest" ? kept.count : Math.max(0, -start);
+  const shown = kept.last(above + rows).slice(start === "oldest" ? 0 : Math.max(0, start));
+  return [...shown, ...Array<string>(Math.max(0, rows - shown.length)).fill("")];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseAddinRequest } from "../../../../adapters/addin/addinRequests.ts";
+import { parseAddinRequest } from "../../../../adapters/addin/addinApp.ts";
 
 const anyPattern = async (): Promise<undefined> => undefined;
 

@@ -1,6 +1,6 @@
 /** Writing to a terminal that takes only so much. */
 import { expect, test } from "vitest";
-import { PtyWriter } from "../../../../../daemon/host/clients/ptyWriter.ts";
+import { PtyWriter } from "../../../../../daemon/host/clients/ptyTransport.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 
 function writer(): { readonly clock: FakeClock; readonly pty: PtyWriter; readonly taken: () => string; room: number } {
