@@ -20,7 +20,7 @@ import { setErrorHeaders } from "../kit/guard/httpErrors.ts";
 function bodyOf<Schema extends GenericSchema>(schema: Schema, json: unknown): InferOutput<Schema> {
   // A schema would find it in every object.
   if (typeof json === "object" && json !== null && Object.hasOwn(json, "__proto__")) {
-    throw new AppError("INVALID_ARGUMENT", "__proto__: there is no such field");
+    throw new AppError("INVALID_ARGUMENT", "__proto__: unknown field");
   }
   return parse(schema, json);
 }
@@ -29,15 +29,14 @@ function bodyOf<Schema extends GenericSchema>(schema: Schema, json: unknown): In
 function queryOf<Schema extends GenericSchema>(schema: Schema, c: Context<GuardEnv>): InferOutput<Schema> {
   const query = c.req.queries();
   const twice = Object.keys(query).find((name) => (query[name]?.length ?? 0) > 1);
-  if (twice !== undefined) throw new AppError("INVALID_ARGUMENT", `${shown(twice)}: is given more than once`);
+  if (twice !== undefined) throw new AppError("INVALID_ARGUMENT", `${shown(twice)}: given more than once`);
   return bodyOf(schema, Object.fromEntries(Object.entries(query).map(([name, [value]]) => [name, value])));
 }
 
 /** @throws AppError INVALID_ARGUMENT */
 function requireNoQuery(c: Context<GuardEnv>): void {
   const [unknown] = Object.keys(c.req.query());
-  if (unknown !== undefined)
-    throw new AppError("INVALID_ARGUMENT", `${shown(unknown)}: there is no such parameter here`);
+  if (unknown !== undefined) throw new AppError("INVALID_ARGUMENT", `${shown(unknown)}: unknown parameter`);
 }
 
 const MAX_SHOWN_CHARS = 64;
@@ -98,6 +97,7 @@ export function faultHandler(log: Log, app: Pick<Hono<GuardEnv>, "router">): Err
 
 /** 403: from another machine, by another name, or from a page of another site. */
 export const forbidden = (c: Context<GuardEnv>): Response => {
-  const message = "this listener serves this machine, under its own names, and pages of its own or of ALLOWED_ORIGINS";
+  const message =
+    "only this machine, under its own names, and pages of this server or of ALLOWED_ORIGINS may use this listener";
   return c.json({ error: faultOf(new AppError("FORBIDDEN", message)) }, 403);
 };

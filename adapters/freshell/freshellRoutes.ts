@@ -242,7 +242,10 @@ function deviceSessions({ credentials, presence }: SocketParts): readonly Route[
       errors: ["INVALID_ARGUMENT"],
       handle: (c) => {
         if (!credentials.close(tokenOf(c.req) ?? "")) {
-          throw new AppError("INVALID_ARGUMENT", "the token of this request is the server's own, of no device session");
+          throw new AppError(
+            "INVALID_ARGUMENT",
+            "this request used the server's own token, which belongs to no device session",
+          );
         }
         return c.json(OK);
       },

@@ -29,7 +29,7 @@ describe("programs that print invalid output", () => {
     await client.next("sdk.result");
     const errors = client.frames.filter(({ type }) => type === "sdk.error");
     expect(errors).toEqual([
-      { type: "sdk.error", sessionId: id, message: "the program prints lines that are no JSON; they are left out" },
+      { type: "sdk.error", sessionId: id, message: "the program prints lines that are not JSON; they are skipped" },
     ]);
     expect(said()).toEqual([text("still here")]);
   });
@@ -46,7 +46,7 @@ describe("programs that print invalid output", () => {
   test("half a line, and then its end", async () => {
     const id = await scene.sdk(client);
     say(id, "half\nexit 0");
-    expect(await client.next("sdk.error")).toMatchObject({ message: expect.stringContaining("no JSON") as unknown });
+    expect(await client.next("sdk.error")).toMatchObject({ message: expect.stringContaining("not JSON") as unknown });
     expect(await client.next("sdk.exit")).toMatchObject({ exitCode: 0 });
   });
 

@@ -66,7 +66,9 @@ async function contentOf(call: FreshellCall, forms: string, mayBeSession: boolea
   const { DeviceCalls } = await import("./deviceCalls.ts");
   const { paneId, kind, contentRef } = await new DeviceCalls(call).resolve(selectorText(selector), tab);
   if (contentRef === null) {
-    throw new AppError("INVALID_TARGET", `pane:${paneId} shows no terminal (${kind})`, { details: { paneId, kind } });
+    throw new AppError("INVALID_TARGET", `pane:${paneId} does not show a terminal (${kind})`, {
+      details: { paneId, kind },
+    });
   }
   return "terminalId" in contentRef ? contentRef : { sessionRef: sessionName(contentRef.sessionRef) };
 }

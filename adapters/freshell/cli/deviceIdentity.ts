@@ -82,7 +82,7 @@ function readIdentity(path: string): DeviceIdentity | undefined {
   const { deviceId, deviceLabel } = fieldsOf(parseJson(json)) ?? {};
   if (typeof deviceId === "string" && deviceId !== "" && typeof deviceLabel === "string")
     return { deviceId, deviceLabel };
-  throw unusable(path, "holds no device id: remove it, and the next command makes a new device");
+  throw unusable(path, "contains no device id: remove it, and the next command creates a new device");
 }
 
 /** The global `crypto` is loaded on use; `node:crypto` would be loaded by every command. */

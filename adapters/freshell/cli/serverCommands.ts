@@ -96,7 +96,7 @@ export const TERMINAL_COMMANDS: readonly CommandSpec[] = [
       const at = call.positionals.findIndex((token) => token.includes("\u{fffd}"));
       if (at !== -1)
         throw invalidArgument(
-          `token ${at + 1} is not valid UTF-8, or holds U+FFFD, which looks the same here: give UTF-8 text`,
+          `token ${at + 1} is not valid UTF-8, or contains U+FFFD, which looks the same here: give UTF-8 text`,
         );
       return post(`${await pathOfPane(call)}/input`, { keys: call.positionals, literal: call.options.flag("literal") });
     },

@@ -124,7 +124,7 @@ export class DeviceRuntime {
         this.#reservations.drop(reservationIdOf(request));
         return { result: {} };
       default:
-        throw invalidArgument("there is no such phase");
+        throw invalidArgument("unknown phase");
     }
   }
 
@@ -138,7 +138,7 @@ export class DeviceRuntime {
   /** A request that was done already gets its result before the revision, which has advanced since, is checked. */
   #begin({ command, args: given, callerDeviceId, expectedRevision, idempotencyKey, phase }: DeviceRequest): Done {
     if (!Object.hasOwn(RPC_ARGS, command) || !isMutation(command)) {
-      throw invalidArgument(`${JSON.stringify(command.slice(0, 80))} changes no layout`);
+      throw invalidArgument(`${JSON.stringify(command.slice(0, 80))} is not a command that changes the layout`);
     }
     const args = parseArgs(command, given);
     if (idempotencyKey === undefined && needsKey(command)) throw invalidArgument(`${command} needs an idempotencyKey`);
@@ -153,7 +153,9 @@ export class DeviceRuntime {
     const isReserving = phase === "reserve";
     if (isReserving !== hasProcess(command as LayoutMutation, args)) {
       throw invalidArgument(
-        isReserving ? `${command} has no process to reserve a place for` : `${command} comes in phases`,
+        isReserving
+          ? `${command} starts no process, so there is nothing to reserve`
+          : `${command} must be sent in phases`,
       );
     }
     const reserved = isReserving ? this.#reservations.of(asked) : undefined;
@@ -165,7 +167,7 @@ export class DeviceRuntime {
   }
 
   #requireRevision(expected: number | undefined): void {
-    if (expected === undefined) throw invalidArgument("a change of the layout needs an expectedRevision");
+    if (expected === undefined) throw invalidArgument("a layout change needs an expectedRevision");
     const currentRevision = this.workspaceRevision;
     if (expected === currentRevision) return;
     throw new AppError(
@@ -393,7 +395,7 @@ class Reservations {
     const found = this.#kept.get(id);
     this.#kept.delete(id);
     if (found !== undefined) return found.reservation;
-    throw new AppError("NOT_FOUND", "this place is not reserved, or no longer: reserve it again", {
+    throw new AppError("NOT_FOUND", "the reservation does not exist or has expired: reserve again", {
       details: { reason: "reservation" },
     });
   }

@@ -87,9 +87,9 @@ export class FreshellLink {
   request(frame: Readonly<Record<string, unknown>>): Promise<RpcOutcome> {
     const { newId, clock } = this.#options;
     const requestId = newId();
-    return within(clock, RPC_WITHIN_MS, failed("the server does not respond"), (done) => {
+    return within(clock, RPC_WITHIN_MS, failed("the server did not respond"), (done) => {
       this.#asked.set(requestId, done);
-      if (!this.send({ ...frame, type: "layout.rpc.request", requestId })) done(failed("the server is not connected"));
+      if (!this.send({ ...frame, type: "layout.rpc.request", requestId })) done(failed("not connected to the server"));
       return () => this.#asked.delete(requestId);
     });
   }

@@ -116,7 +116,7 @@ const MUTATIONS: { readonly [Command in LayoutMutation]: Mutate<Command> } = {
       if (percent === undefined) continue;
       const resized = resizeLeaf(root, leaf.id, direction, percent);
       if (resized === undefined) {
-        throw new AppError("INVALID_TARGET", `pane:${leaf.id} is in no ${direction} split: its size is the tab's`);
+        throw new AppError("INVALID_TARGET", `pane:${leaf.id} is not in a ${direction} split`);
       }
       root = resized;
     }
@@ -134,7 +134,10 @@ const MUTATIONS: { readonly [Command in LayoutMutation]: Mutate<Command> } = {
     const { leaf } = findPane(layout, target, tab);
     if (leaf.content.kind === "browser")
       return show(layout, `pane:${leaf.id}`, undefined, { kind: "browser", url }, context);
-    throw new AppError("INVALID_TARGET", `pane:${leaf.id} shows no page (${leaf.content.kind}): use open-browser`);
+    throw new AppError(
+      "INVALID_TARGET",
+      `pane:${leaf.id} does not show a page (${leaf.content.kind}): use open-browser`,
+    );
   },
   "open-editor": (layout, { target, tab, filePath }, context) =>
     show(layout, target, tab, { kind: "editor", filePath }, context),
@@ -143,7 +146,7 @@ const MUTATIONS: { readonly [Command in LayoutMutation]: Mutate<Command> } = {
     const { leaf } = findPane(layout, target, tab);
     if (leaf.content.kind === "terminal")
       return show(layout, `pane:${leaf.id}`, undefined, processContent(context), context);
-    throw new AppError("INVALID_TARGET", `pane:${leaf.id} shows no terminal (${leaf.content.kind})`);
+    throw new AppError("INVALID_TARGET", `pane:${leaf.id} does not show a terminal (${leaf.content.kind})`);
   },
 };
 
@@ -182,7 +185,7 @@ function swapPanes(
 ): Mutated {
   const [one, other] = [findPane(layout, source, tab), findPane(layout, target, tab)];
   if (one.leaf.id === other.leaf.id) {
-    throw new AppError("INVALID_TARGET", `pane:${one.leaf.id} cannot change places with itself`);
+    throw new AppError("INVALID_TARGET", `pane:${one.leaf.id} cannot be swapped with itself`);
   }
   const swapped = (leaf: LayoutLeaf): LayoutLeaf => {
     if (leaf.id === one.leaf.id) return other.leaf;

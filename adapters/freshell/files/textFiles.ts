@@ -57,9 +57,13 @@ const isWithin = (path: string, root: string): boolean =>
   path === root || path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
 
 const outside = (): AppError =>
-  new AppError("FORBIDDEN", "this is not in the home directory, nor in a directory that a terminal began in", {
-    details: { reason: "outside" },
-  });
+  new AppError(
+    "FORBIDDEN",
+    "the path is neither in the home directory nor in a directory in which a terminal was started",
+    {
+      details: { reason: "outside" },
+    },
+  );
 
 /** Entries listed of one folder. */
 const MAX_ENTRIES = 2_000;
@@ -184,7 +188,7 @@ function textOf(bytes: Buffer): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new AppError("INVALID_TARGET", "this file is no text in UTF-8, and is not edited here", {
+    throw new AppError("INVALID_TARGET", "the file is not UTF-8 text and cannot be edited here", {
       details: { reason: "not_text" },
     });
   }
@@ -192,9 +196,9 @@ function textOf(bytes: Buffer): string {
 
 const missing = (): AppError => new AppError("NOT_FOUND", "there is no such file or folder");
 const noFile = (): AppError =>
-  new AppError("INVALID_TARGET", "this is no plain file", { details: { reason: "not_a_file" } });
+  new AppError("INVALID_TARGET", "not a regular file", { details: { reason: "not_a_file" } });
 const tooLong = (): AppError =>
-  new AppError("RESOURCE_LIMIT", `a file has at most ${MAX_FILE_BYTES} bytes here`, {
+  new AppError("RESOURCE_LIMIT", `the file is larger than ${MAX_FILE_BYTES} bytes`, {
     details: { limit: "fileBytes", max: MAX_FILE_BYTES },
   });
 const changed = (currentEtag: string | null | undefined): AppError =>
@@ -202,11 +206,11 @@ const changed = (currentEtag: string | null | undefined): AppError =>
     details: { reason: "file_changed", ...(currentEtag === undefined ? {} : { currentEtag }) },
   });
 const notAllowed = (): AppError =>
-  new AppError("FORBIDDEN", "the system does not let this user do that to the file", {
+  new AppError("FORBIDDEN", "permission denied", {
     details: { reason: "permission" },
   });
 const noRoom = (): AppError =>
-  new AppError("RESOURCE_LIMIT", "there is no room left on the disk; nothing was changed", {
+  new AppError("RESOURCE_LIMIT", "no space is left on the disk; nothing was changed", {
     details: { limit: "disk" },
   });
 

@@ -291,5 +291,5 @@ export class DevicePage {
   }
 }
 
-const AWAY = failed("the server is not connected, and nothing was done: try again when it is back");
-const SUPERSEDED = failed("another page is this device now: take it back first");
+const AWAY = failed("not connected to the server, so nothing was done: try again once it is back");
+const SUPERSEDED = failed("another page is this device now: take it over first");

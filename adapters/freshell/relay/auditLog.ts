@@ -87,7 +87,7 @@ export class AuditLog {
       // A line begins like its note.
       this.#append(`${(note ?? JSON.stringify(fieldsOf(request))).slice(0, -1)},${JSON.stringify(rest).slice(1)}`);
     } catch (error) {
-      throw this.#unwritten(error, "read the layout before you go on");
+      throw this.#unwritten(error, "read the layout before you continue");
     } finally {
       if (wasNoted) this.#forgetNotes();
     }
@@ -147,7 +147,7 @@ export class AuditLog {
     log.error("freshell.audit.unwritten", { folder, error });
     return new AppError(
       "INTERNAL_ERROR",
-      `the audit in ${folder} cannot be written; make room, or give it back to us`,
+      `cannot write the audit in ${folder}; free disk space, or restore write access`,
       {
         details: { cause: "audit", hint },
         cause: error,

@@ -111,7 +111,7 @@ async function layoutResponse(
     if (!allowStale || !AWAY.has(outcome.error.code)) return c.json({ error: outcome.error }, statusOf(outcome));
   }
   if (device.layout === undefined) {
-    throw new AppError("NOT_FOUND", `no layout of the device ${device.deviceId} is known; it has published none`);
+    throw new AppError("NOT_FOUND", `the device ${device.deviceId} has not published a layout`);
   }
   const response: DeviceLayoutResponse = {
     source: "cache",

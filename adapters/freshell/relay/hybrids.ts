@@ -72,7 +72,10 @@ async function reserve(call: HybridCall): Promise<Reserved> {
     return { kind: "reserved", reservation: { reservationId, tabId, paneId } };
   }
   const isDone = outcome.appliedRevision !== undefined && reservationId === undefined;
-  return { kind: "settled", outcome: isDone ? outcome : badResult("reserve gives reservationId, tabId and paneId") };
+  return {
+    kind: "settled",
+    outcome: isDone ? outcome : badResult("reserve must return reservationId, tabId and paneId"),
+  };
 }
 
 /** For the environment of a program; undefined for an owner whose ids could not be there. */
@@ -105,12 +108,10 @@ async function finalize(
     // Ours override the owner's: only the server knows which terminal it is.
     return { ...outcome, result: { ...outcome.result, tabId, paneId, terminalId } };
   }
-  const { code, message } = outcome.ok
-    ? { code: "INTERNAL_ERROR", message: "it has returned no revision" }
-    : outcome.error;
+  const { code, message } = outcome.ok ? { code: "INTERNAL_ERROR", message: "it returned no revision" } : outcome.error;
   return failure(
     "INCONSISTENT_STATE",
-    `the terminal ${terminalId} runs, but the device ${targetDeviceId} has not confirmed its pane (${message}); ${remediation}`,
+    `the terminal ${terminalId} is running, but the device ${targetDeviceId} did not confirm its pane (${message}); ${remediation}`,
     "owner",
     { terminalId, tabId, paneId, remediation, cause: code },
   );
@@ -206,19 +207,16 @@ async function resolvedContent({ ask, args, parts }: HybridCall<PaneCommand>): P
   if (!outcome.ok) return { failed: outcome };
   const { contentRef, kind } = outcome.result;
   if (contentRef === undefined || typeof kind !== "string") {
-    return { failed: badResult("resolve gives tabId, paneId, kind and contentRef") };
+    return { failed: badResult("resolve must return tabId, paneId, kind and contentRef") };
   }
   const { terminalId, sessionRef } = (contentRef ?? {}) as Readonly<Record<string, unknown>>;
   const terminal = typeof terminalId === "string" ? parts.terminals.find(terminalId) : undefined;
   if (terminal !== undefined) return { terminal };
   if (typeof terminalId === "string") {
-    return failed(
-      "NOT_FOUND",
-      "the pane shows a terminal that is no more; respawning does not help, attach another one",
-    );
+    return failed("NOT_FOUND", "the pane's terminal no longer exists; respawning does not help, attach another one");
   }
   if (isSessionName(sessionRef)) return { sessionRef };
-  return failed("INVALID_TARGET", "the pane shows no terminal; list the panes to see which do");
+  return failed("INVALID_TARGET", "the pane does not show a terminal; list the panes to see which do");
 }
 
 const isSessionName = (value: unknown): value is SessionName => {

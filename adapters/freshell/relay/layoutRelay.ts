@@ -118,10 +118,7 @@ export class LayoutRelay {
     const { presence, remoteControl, results } = this.#options;
     const { callerDeviceId, targetDeviceId, command } = request;
     if (caller.deviceId !== undefined && caller.deviceId !== callerDeviceId) {
-      throw new AppError(
-        "UNAUTHORIZED",
-        "callerDeviceId is another device than the token or hello says; ask as yourself",
-      );
+      throw new AppError("UNAUTHORIZED", "callerDeviceId does not match the device of the token or hello");
     }
     parseArgs(command, request.args);
     const device = presence.find(targetDeviceId);
@@ -131,7 +128,7 @@ export class LayoutRelay {
       if (device.owner === undefined) return offline(targetDeviceId);
       throw new AppError(
         "UNAUTHORIZED",
-        `the device ${targetDeviceId} does not let ${callerDeviceId} change its layout: allow it there, or in ~/.freshell/remote-control.json at the server`,
+        `the device ${targetDeviceId} does not allow ${callerDeviceId} to change its layout: allow it on that device, or in ~/.freshell/remote-control.json on the server`,
       );
     }
     const perform = async (): Promise<RpcOutcome> => {
@@ -238,9 +235,9 @@ const layoutSchema = v.looseObject({
 function ownersLayout(device: Device, outcome: RpcOutcome): RpcOutcome {
   if (!outcome.ok) return outcome;
   const parsed = tryParse(layoutSchema, outcome.result);
-  if (!parsed.success) return badResult("read gives ownerDeviceId, workspaceRevision, capturedAt and snapshot");
+  if (!parsed.success) return badResult("read must return ownerDeviceId, workspaceRevision, capturedAt and snapshot");
   const { ownerDeviceId, workspaceRevision, snapshot } = parsed.output;
-  if (ownerDeviceId !== device.deviceId) return badResult("the layout is another device's");
+  if (ownerDeviceId !== device.deviceId) return badResult("the layout belongs to another device");
   try {
     parseSnapshot(snapshot);
   } catch (error) {

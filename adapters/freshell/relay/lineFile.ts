@@ -95,7 +95,7 @@ export class LineFile {
     const fd = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
     try {
       const found = fstatSync(fd);
-      if (!found.isFile()) throw new Error(`${path} is no file`);
+      if (!found.isFile()) throw new Error(`${path} is not a regular file`);
       if ((found.mode & 0o777) !== 0o600) fchmodSync(fd, 0o600);
       this.#file = { fd, size: wholeLines(fd, found.size) };
     } catch (error) {

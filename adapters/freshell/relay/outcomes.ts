@@ -27,7 +27,12 @@ export function ownersFailure({ error }: RpcFailure): RpcFailure {
 
 /** The owner has sent an invalid result; whether anything was done is unknown. */
 export const badResult = (what: string): RpcFailure =>
-  failure("INTERNAL_ERROR", `the device sent an invalid result (${what}): read its layout before you go on`, "owner", {
-    cause: "OWNER_ANSWER",
-    retry: false,
-  });
+  failure(
+    "INTERNAL_ERROR",
+    `the device sent an invalid result (${what}): read its layout before you continue`,
+    "owner",
+    {
+      cause: "OWNER_ANSWER",
+      retry: false,
+    },
+  );

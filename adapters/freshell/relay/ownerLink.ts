@@ -169,17 +169,17 @@ export class OwnerLink {
   }
 }
 
-const AGAIN = "it may have been done all the same: ask again with the same idempotencyKey, or read the layout first";
+const AGAIN = "it may have been done anyway: retry with the same idempotencyKey, or read the layout first";
 
 export const offline = (deviceId: string): RpcOutcome =>
-  failure("DEVICE_OFFLINE", `the device ${deviceId} is not online; nothing was done`, "relay", { deviceId });
+  failure("DEVICE_OFFLINE", `the device ${deviceId} is offline; nothing was done`, "relay", { deviceId });
 const gone = (deviceId: string): RpcOutcome =>
-  failure("DEVICE_OFFLINE", `the device ${deviceId} has gone before it took the request; ${AGAIN}`, "relay", {
+  failure("DEVICE_OFFLINE", `the device ${deviceId} disconnected before it accepted the request; ${AGAIN}`, "relay", {
     deviceId,
   });
 const cutOff = (deviceId: string): RpcOutcome =>
-  failure("OWNER_TIMEOUT", `the device ${deviceId} has gone before it responded; ${AGAIN}`, "owner", { deviceId });
+  failure("OWNER_TIMEOUT", `the device ${deviceId} disconnected before it responded; ${AGAIN}`, "owner", { deviceId });
 const unacknowledged = (deviceId: string): RpcOutcome =>
-  failure("RPC_TIMEOUT", `the device ${deviceId} has not taken the request; ${AGAIN}`, "relay", { deviceId });
+  failure("RPC_TIMEOUT", `the device ${deviceId} did not acknowledge the request; ${AGAIN}`, "relay", { deviceId });
 const tooSlow = (deviceId: string): RpcOutcome =>
-  failure("OWNER_TIMEOUT", `the device ${deviceId} has not responded in time; ${AGAIN}`, "owner", { deviceId });
+  failure("OWNER_TIMEOUT", `the device ${deviceId} did not respond in time; ${AGAIN}`, "owner", { deviceId });

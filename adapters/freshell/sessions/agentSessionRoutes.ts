@@ -128,5 +128,5 @@ const OF_ONE = [
 /** @throws AppError INVALID_TARGET */
 function askingOf(session: Session): SdkSession {
   if (session.kind === "sdk") return session;
-  throw new AppError("INVALID_TARGET", "a codingcli session asks nobody for permission; only one of the kind sdk does");
+  throw new AppError("INVALID_TARGET", "codingcli sessions do not ask for permission; only sdk sessions do");
 }

@@ -105,7 +105,7 @@ export class SessionProgram {
     if (!this.#hasInput) {
       throw new AppError(
         "INVALID_TARGET",
-        "the session's program has its prompt and takes no more input; create another session, or one of the kind sdk",
+        "the session's program has its prompt and takes no more input; create another session, or an sdk session",
       );
     }
     const bytes = Buffer.from(text, "utf8");
@@ -184,19 +184,19 @@ export class SessionProgram {
     try {
       line = JSON.parse(text);
     } catch {
-      this.#bad("the program prints lines that are no JSON");
+      this.#bad("the program prints lines that are not JSON");
       return;
     }
     if (typeof line !== "object" || line === null || Array.isArray(line)) {
-      this.#bad("the program prints lines that are no JSON objects");
-    } else if (jsonShape(text).depth > MAX_JSON_DEPTH) this.#bad("the program prints JSON that is nested too deep");
+      this.#bad("the program prints lines that are not JSON objects");
+    } else if (jsonShape(text).depth > MAX_JSON_DEPTH) this.#bad("the program prints JSON that is nested too deeply");
     else this.#listener.onLine(line as JsonLine);
   }
 
   #bad(what: string): void {
     if (this.#saidBadLine) return;
     this.#saidBadLine = true;
-    this.#listener.onBadLine(`${what}; they are left out`);
+    this.#listener.onBadLine(`${what}; they are skipped`);
   }
 
   #tooLong(): void {
@@ -225,6 +225,6 @@ const inputClosed = (cause: Error): AppError =>
 const notTaken = (): AppError =>
   new AppError(
     "COMMAND_TIMEOUT",
-    `the session's program has not taken it within ${INPUT_TAKEN_WITHIN_MS / 1_000} s; it may still do so`,
+    `the session's program did not accept it within ${INPUT_TAKEN_WITHIN_MS / 1_000} s; it may still do so`,
     { details: { delivery: "indeterminate" } },
   );

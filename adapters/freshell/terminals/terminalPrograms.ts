@@ -43,7 +43,7 @@ export async function programOf(
 function resumeWords(mode: TerminalMode, session: string | undefined, inputs: ProgramInputs): readonly string[] {
   if (session === undefined) return [];
   // It would be parsed as an option of the agent's.
-  if (session.startsWith("-")) throw invalidArgument("resumeSessionId is no session: it begins with -");
+  if (session.startsWith("-")) throw invalidArgument("resumeSessionId begins with -, so it cannot be a session");
   const { resume } = inputs.agents.find(({ name }) => name === mode) ?? {};
   if (resume === undefined) throw noResume(mode, inputs);
   return [...resume, session];
@@ -51,7 +51,7 @@ function resumeWords(mode: TerminalMode, session: string | undefined, inputs: Pr
 
 function noResume(mode: TerminalMode, { agents }: ProgramInputs): AppError {
   const resuming = agents.filter(({ resume }) => resume !== undefined).map(({ name }) => name);
-  return invalidArgument(`resumeSessionId goes with ${resuming.join(" and ")}; ${mode} has no session to go on with`);
+  return invalidArgument(`resumeSessionId works only with ${resuming.join(" and ")}: ${mode} has no session to resume`);
 }
 
 async function shellPath(shell: string, { env }: ProgramInputs): Promise<string> {
@@ -61,15 +61,13 @@ async function shellPath(shell: string, { env }: ProgramInputs): Promise<string>
   }
   if (isAbsolute(shell)) {
     if (await isExecutable(shell)) return shell;
-    throw invalidArgument("shell is no program: give system, the absolute path of one, or a name out of /etc/shells");
+    throw invalidArgument("shell is not an executable file: use system, an absolute path, or a name from /etc/shells");
   }
   const known = await readFile("/etc/shells", "utf8").catch(() => "");
   for (const line of known.split("\n").map((each) => each.trim())) {
     if (isAbsolute(line) && basename(line) === shell && (await isExecutable(line))) return line;
   }
-  throw invalidArgument(
-    "shell is none that this system knows: give system, an absolute path, or a name out of /etc/shells",
-  );
+  throw invalidArgument("shell is unknown: use system, an absolute path, or a name from /etc/shells");
 }
 
 /** Where an agent's program is. @throws AppError INVALID_ARGUMENT */
@@ -82,9 +80,7 @@ export async function agentPath(mode: TerminalMode, { env, daemonEnv }: ProgramI
   const isFindable = isAbsolute(command) || (!command.includes("/") && path !== "");
   const found = isFindable ? await findProgram(command, path, "/") : undefined;
   if (found !== undefined) return found;
-  throw invalidArgument(
-    `${mode} is not there: install it, or set ${variable} to its program and start the daemon anew`,
-  );
+  throw invalidArgument(`${mode} was not found: install it, or set ${variable} to its program and restart the daemon`);
 }
 
 /** An existing directory, absolute; `~` is the home directory. @throws AppError INVALID_ARGUMENT */
@@ -95,5 +91,5 @@ export async function directoryOf(cwd: string | undefined, homeDir: string): Pro
     throw invalidArgument(`cwd is longer than ${MAX_CWD_CHARS} characters`);
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory() === true) return path;
-  throw invalidArgument("cwd is no directory that is there");
+  throw invalidArgument("cwd is not an existing directory");
 }

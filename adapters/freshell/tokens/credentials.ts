@@ -64,7 +64,7 @@ export class Credentials {
   refresh(refreshToken: string): DeviceSessionResponse {
     const session = this.#byRefresh.get(digest(refreshToken).toString("hex"));
     if (session === undefined || session.refreshUntil <= this.#options.nowUnixMs()) {
-      throw new AppError("UNAUTHORIZED", "the refresh token is not valid any more; run `freshell auth login` again");
+      throw new AppError("UNAUTHORIZED", "the refresh token is no longer valid; run `freshell auth login` again");
     }
     this.#end(session);
     return this.#issue(session.deviceId);

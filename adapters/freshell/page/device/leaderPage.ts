@@ -111,7 +111,8 @@ export class LeaderPage {
   }
 
   #command(command: RpcCommand, args: Readonly<Record<string, unknown>>): RpcOutcome | Promise<RpcOutcome> {
-    if (!isMutation(command)) throw new AppError("INVALID_ARGUMENT", `${command} changes no layout`);
+    if (!isMutation(command))
+      throw new AppError("INVALID_ARGUMENT", `${command} is not a command that changes the layout`);
     const isOfServer = command === "respawn-pane" || command === "attach-terminal";
     const isNew = command === "new-tab" || command === "split-pane";
     if (isOfServer || (isNew && hasTerminal(args))) return this.#throughServer(command, args);

@@ -31,7 +31,7 @@ function withTrees(layout: LayoutSnapshot, what: string, change: (root: LayoutNo
     const changed = change(root);
     if (changed !== root) return { ...layout, layouts: { ...layout.layouts, [tabId]: changed } };
   }
-  throw new AppError("NOT_FOUND", `there is no ${what} any more`);
+  throw new AppError("NOT_FOUND", `${what} no longer exists`);
 }
 
 type Split = Extract<LayoutNode, { type: "split" }>;
