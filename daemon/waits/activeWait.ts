@@ -173,7 +173,7 @@ export class ActiveWait {
     const { gaps, screen } = this.#reading;
     const matchedEcho = screen?.hasEchoMatched === true ? { matchedEcho: true } : {};
     const details = { predicates, elapsedMs, timeoutMs, gaps: gaps.map(formatGap), ...matchedEcho };
-    this.#reject(new AppError("TIMEOUT", `the wait was not satisfied within ${timeoutMs} ms`, { details }));
+    this.#reject(new AppError("TIMEOUT", `timed out after ${timeoutMs / 1_000} s`, { details }));
   }
 
   #succeed(state: TargetState): void {
