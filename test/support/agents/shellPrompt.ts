@@ -11,8 +11,8 @@ import { keys, text } from "../tmux/panePrograms.ts";
 const PROMPT = "type>";
 /** Every list fits on the screen. */
 const [COLS, ROWS] = [200, 120];
-/** A shell that has not done it by then does something else. */
-const GIVE_UP_MS = 5_000;
+/** A shell that has not done it by then does something else; the first line of zsh reads all of its completions. */
+const GIVE_UP_MS = 60_000;
 
 interface Start {
   readonly command: readonly string[];

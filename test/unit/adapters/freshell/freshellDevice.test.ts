@@ -62,7 +62,7 @@ describe("F016 F018 the device", () => {
     expect((await fake.run(["list-terminals"])).err).toContain("UNAUTHORIZED");
     const { code, err } = await server.login();
     expect([code, readFileSync(path(), "utf8")]).toEqual([1, "{}"]);
-    expect(err).toContain(`${path()} holds no device id`);
+    expect(err).toContain(`${path()} contains no device id`);
   });
 
   test("whose file cannot be made keeps nobody from a terminal", async () => {
