@@ -236,7 +236,6 @@ export class Supervisor {
     if (connection !== this.#connection) return;
     const next = [HEARTBEAT_WARN_MS, HEARTBEAT_DEGRADED_MS].map((ms) => this.#receivedMs + ms);
     if (this.#heartbeatDueMs > nowMs) next.push(this.#heartbeatDueMs);
-    if (checker.wasIdle) next.push(nowMs + PROBE_AGAIN_MS);
     this.#heartbeatAt(Math.min(nowMs + HEARTBEAT_INTERVAL_MS, ...next.filter((ms) => ms > nowMs)));
   }
 
@@ -249,7 +248,18 @@ export class Supervisor {
       this.#warned = true;
       this.#options.onEvent("heartbeat.late", { silentMs: Math.round(silentMs) });
     }
+    // A timer runs before what has arrived is read: if this process was busy, tmux's reply may be unread.
+    setImmediate(() => this.#judgeSilence(checker));
+  }
+
+  #judgeSilence(checker: ConnectionChecker): void {
+    const nowMs = this.#options.clock.nowMs();
+    const isOver = checker !== this.#checker || this.#connection === undefined;
+    if (isOver || nowMs - this.#receivedMs < HEARTBEAT_WARN_MS) return;
     checker.silent(this.#options.isServerIdle?.() === true);
+    if (!checker.wasIdle || this.#connection === undefined) return;
+    this.#timer?.cancel();
+    this.#heartbeatAt(nowMs + PROBE_AGAIN_MS);
   }
 
   get #heartbeatMs(): number {

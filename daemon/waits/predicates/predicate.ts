@@ -117,4 +117,6 @@ export const switched = <const Name extends string>(name: Name, says: string, fl
 /** How a request for a wait is refused, as `tooMuch` is. */
 
 export const tooMuch = (what: string, value: number, max: number): AppError =>
-  new AppError("RESOURCE_LIMIT", `${what}: ${value} is above the limit of ${max}`, { details: { limit: what, value, max } });
+  new AppError("RESOURCE_LIMIT", `${what}: ${value} is above the limit of ${max}`, {
+    details: { limit: what, value, max },
+  });

@@ -128,6 +128,8 @@ export async function drift(
   let slowestMs = 0;
   for (let step = 1; step <= count; step += 1) {
     operations.push(operate(socket, random, step));
+    // Each operation waits for processes of its own; what tmux says meanwhile is read here.
+    await new Promise((resolve) => void setImmediate(resolve));
     if (step % 10 !== 0 && step !== count) continue;
     const startMs = performance.now();
     const deadlineMs = startMs + withinMs;

@@ -18,7 +18,7 @@ interface Bench {
   prepare: (connection: ControlConnection) => Promise<void>;
 }
 
-function bench(): Bench {
+function bench(isServerIdle?: () => boolean): Bench {
   const clock = new FakeClock();
   const transports: FakeTransport[] = [];
   const states: string[] = [];
@@ -51,6 +51,7 @@ function bench(): Bench {
       prepare: (connection) => all.prepare(connection),
       onState: (state) => states.push(state),
       onEvent: (event) => events.push(event),
+      isServerIdle,
       onBeat: () => (all.beats += 1),
       checkup: () => ({ command: "how are you", fault: (answer) => (answer.length > 6 ? "moved" : undefined) }),
     }),
@@ -101,6 +102,38 @@ test("silence: late after 6 s, degraded after 12 s, callers told, ready at the f
   last().reply("mine\n");
   expect(Buffer.from((await next).body).toString()).toBe("mine\n");
   expect(states).toEqual(["ready", "degraded", "ready"]);
+});
+
+/** What has arrived is read between the timers that are due and this. */
+const loopTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+test("a server that is idle twice and owes a reply has forgotten the client", async () => {
+  const { clock, supervisor, last, events } = bench(() => true);
+  await supervisor.start();
+  const pending = failure(supervisor.connection().command("x"));
+  clock.advanceMs(6_000);
+  await loopTurn();
+  expect(last().closed).toBe(false);
+  clock.advanceMs(250);
+  await loopTurn();
+  expect(last().closed).toBe(true);
+  expect(events).toEqual(["heartbeat.late", "connection.lost"]);
+  expect(await pending).toMatchObject({ code: "CONNECTION_LOST" });
+});
+
+test("a server whose reply this process was too busy to read has forgotten nothing", async () => {
+  const { clock, supervisor, last, events } = bench(() => true);
+  await supervisor.start();
+  const pending = supervisor.connection().command("x");
+  // Timers are due again and again before anything is read.
+  clock.advanceMs(6_000);
+  clock.advanceMs(250);
+  clock.advanceMs(250);
+  last().reply("well\n");
+  await loopTurn();
+  expect(Buffer.from((await pending).body).toString()).toBe("well\n");
+  expect(last().closed).toBe(false);
+  expect(events).toEqual(["heartbeat.late"]);
 });
 
 test("a process that slept does not blame tmux", async () => {

@@ -62,7 +62,9 @@ describe("what only the device's own people do", () => {
     expect(device.layout.layouts[tabId]).toMatchObject({ sizes: [5, 95] });
     expect(device.published.at(-1)?.workspaceRevision).toBe(before + 2);
     expect(device.saved.workspaceRevision).toBe(before + 2);
-    expect(() => device.runtime.change((layout) => withSplitAt(layout, "gone", 50))).toThrow("split gone no longer exists");
+    expect(() => device.runtime.change((layout) => withSplitAt(layout, "gone", 50))).toThrow(
+      "split gone no longer exists",
+    );
     expect(device.runtime.workspaceRevision).toBe(before + 2);
   });
 
