@@ -4,7 +4,7 @@
  * without, text for a person.
  */
 import { resolve } from "node:path";
-import { AppError, ERROR_SURFACES, toAppError } from "../../../protocol/errors.ts";
+import { type AppError, ERROR_SURFACES, toAppError } from "../../../protocol/errors.ts";
 import { type Io, Interrupted } from "../../cli/cliIo.ts";
 import type { CommandCall, CommandSpec, OptionSpec, PositionalSpec } from "../../cli/commandTypes.ts";
 import { oneLine, printable, table } from "../../cli/textTable.ts";

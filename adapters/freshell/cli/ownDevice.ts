@@ -45,7 +45,7 @@ export class OwnDevice {
     const address = `${session.url.replace(/^http/, "ws")}/ws`;
     this.#link = new FreshellLink({
       open: () => new WebSocket(address, { perMessageDeflate: false, maxPayload: FRESHELL_MAX_MESSAGE_BYTES }),
-      token: (refused) => session.token(refused),
+      token: (refusedToken) => session.token(refusedToken),
       isLoggedOut: (error) => toAppError(error).code === "UNAUTHORIZED",
       device,
       clock: systemClock,

@@ -6,7 +6,7 @@ import { readFile, stat } from "node:fs/promises";
 import { basename, delimiter, isAbsolute, join } from "node:path";
 import { findProgram, isExecutable } from "../../../daemon/host/findProgram.ts";
 import type { TerminalMode } from "../../../protocol/api/freshell/freshellHttp.ts";
-import { AppError, invalidArgument } from "../../../protocol/errors.ts";
+import { type AppError, invalidArgument } from "../../../protocol/errors.ts";
 import type { Agent } from "../../agents/catalogue.ts";
 import { MAX_CWD_CHARS } from "../freshellLimits.ts";
 import type { TerminalIdentity } from "./terminal.ts";
