@@ -36,6 +36,8 @@ export const ENDS_WITHIN_MS = 2_000;
 export const ENDING_PROBE_MS = 20;
 /** Signs of an end, and of a turn that was stopped at once, come within this of the frame that lacks what was asked or typed. */
 export const STAYS_MS = 100;
+/** The same for a program that took longer to show what Enter did: as long as that, and no longer than this. */
+export const SLOW_STAYS_MS = 400;
 /** First press and two more. */
 export const MAX_ENTER_PRESSES = 3;
 /** A menu redraws a step of its mark within this; the dialog has gone or changed within it after the last key. */

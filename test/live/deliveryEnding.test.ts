@@ -9,7 +9,7 @@ import type { AppError } from "../../protocol/errors.ts";
 import { procfs } from "../../daemon/host/procfs.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
+import { type AgentProgram, agentUnderShell, ownedAgent } from "../support/agents/agentPrograms.ts";
 import { aroundInput } from "../support/agents/aroundInput.ts";
 import { agentPid, drawn, engines, untilState } from "../support/agents/deliveryScene.ts";
 import { eventually } from "../support/clock/eventually.ts";
@@ -109,6 +109,33 @@ test("a turn that a person stops as it begins: its prompt, in the box again, is 
   const result = await on.delivery.submit({ ...target, server, text: "go" });
   expect(result).toMatchObject({ outcome: "echoed_unconfirmed", enterPresses: 1 });
   expect(agent.channel.submits()).toEqual(["go"]);
+});
+
+test("a turn that a person stops while its start is being confirmed was not taken, if the program says so", async () => {
+  await using agent = await ownedAgent("codexLike", { options: { busyMs: 0 } });
+  using on = engines();
+  let captures = 0;
+  const server = aroundInput(agent.server, "after", "keys", async () => {
+    await agent.channel.next("submit");
+    await hasArrived(agent.server, agent.pane, 0, "esc to interrupt");
+    captures = 0;
+  });
+  const capture = server.capture.bind(server);
+  server.capture = async (...args) => {
+    captures += 1;
+    // The first one shows that it works.
+    if (captures === 2 && agent.channel.submits().length > 0) {
+      await agent.server.input(agent.pane, [{ kind: "keys", keys: ["C-c"] }]);
+      await hasArrived(agent.server, agent.pane, 0, "Conversation interrupted");
+    }
+    return capture(...args);
+  };
+  const target = await drawn(agent, on, "codexLike");
+  const result = await on.delivery.submit({ ...target, server, text: "go" });
+  expect(result).toMatchObject({
+    outcome: "echoed_unconfirmed",
+    details: { screenNote: expect.stringContaining("Conversation interrupted") as string },
+  });
 });
 
 test.each(["handler", "terminal"])("by its %s: a question that goes with it was not answered", async (endsBy) => {

@@ -137,7 +137,7 @@ export class PaneReader {
    * After something was seen that speaks for what was typed: whether the program goes on. Nothing tells of its end for a
    * moment, and it has come to whatever it was sent meanwhile, a signal or a person's key: it waits for input again.
    */
-  async goesOnAfter(profile: Profile, read: { readonly wasRead: boolean }): Promise<boolean> {
+  async goesOnAfter(profile: Profile, read: { readonly wasRead: boolean }, staysMs = STAYS_MS): Promise<boolean> {
     const watch = this.#watch;
     const seenMs = this.clock.nowMs();
     // A line editor restores the terminal's modes while a command runs.
@@ -147,12 +147,12 @@ export class PaneReader {
       if (watch.hasEnded || watch.isLost || this.isGone) return false;
       const nowMs = this.clock.nowMs();
       const isOpen = this.#isToldToEnd || (keepsTerminal && this.#hasLeftTerminal) || !read.wasRead;
-      const mayEnd = isOpen || nowMs < seenMs + STAYS_MS;
+      const mayEnd = isOpen || nowMs < seenMs + staysMs;
       // Some are never idle.
       const isAtIt = !mayEnd && nowMs < seenMs + WAITS_WITHIN_MS && this.isRunning;
       if (!mayEnd && !isAtIt) return true;
       if (nowMs >= seenMs + ENDS_WITHIN_MS) return read.wasRead && this.#isGoingOn();
-      await watch.next(version, isOpen || isAtIt ? nowMs + ENDING_PROBE_MS : seenMs + STAYS_MS);
+      await watch.next(version, isOpen || isAtIt ? nowMs + ENDING_PROBE_MS : seenMs + staysMs);
     }
   }
 }

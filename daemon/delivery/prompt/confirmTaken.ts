@@ -7,7 +7,14 @@
 import type { Profile } from "../../readiness/profile.ts";
 import type { Readiness } from "../../readiness/readiness.ts";
 import type { SubmitResult } from "../delivery.ts";
-import { CONFIRM_WITHIN_MS, EMPTIED_WITHIN_MS, ENTER_RETRY_MS, MAX_ENTER_PRESSES } from "../deliveryLimits.ts";
+import {
+  CONFIRM_WITHIN_MS,
+  EMPTIED_WITHIN_MS,
+  ENTER_RETRY_MS,
+  MAX_ENTER_PRESSES,
+  SLOW_STAYS_MS,
+  STAYS_MS,
+} from "../deliveryLimits.ts";
 import {
   comparable,
   type EchoPlace,
@@ -123,7 +130,7 @@ const FRAME_MS = 40;
 
 /**
  * The screen shows that the prompt was taken. An agent that exits shows much the same, so it must also be seen to go on. One
- * whose turn a person stops at once puts the text back into its box, and its model may never have received it.
+ * whose turn a person stops at once puts the text back into its box or says so, and its model may never have received it.
  */
 async function taking(
   work: Work,
@@ -134,12 +141,19 @@ async function taking(
   const { watch } = work;
   const { profile, enterRead } = entered;
   if (profile.kind !== "agent") return resultOf(work, outcome, by);
-  if (!(await work.reader.goesOnAfter(profile, enterRead))) {
+  // It shows what a person's key did no sooner than it showed what Enter did.
+  const reactedMs = watch.clock.nowMs() - enterRead.sinceMs;
+  const staysMs = Math.min(Math.max(reactedMs, STAYS_MS), SLOW_STAYS_MS);
+  if (!(await work.reader.goesOnAfter(profile, enterRead, staysMs))) {
     return watch.isLost ? resultOf(work, "indeterminate") : resultOf(work, "echoed_unconfirmed");
   }
+  // A turn that is over by now may have been stopped, and the title says so before the frame.
+  if (watch.state.state === "idle") await watch.until(watch.clock.nowMs() + FRAME_MS);
   const now = await captureIfThere(watch, profile);
   if (now === undefined || work.reader.isGone || work.reader.isEnding) return ended(work, entered);
   const last = verdict(entered, now);
+  const failure = failureOn(profile, entered.before, now);
+  if (failure !== undefined) return resultOf(work, "echoed_unconfirmed", undefined, { screenNote: failure });
   if (last === "waiting") return resultOf(work, "queued", by);
   if (last !== "missed" && last !== "boxed") return resultOf(work, outcome, by);
   return resultOf(work, "echoed_unconfirmed", undefined, detailsOf(entered, now));
