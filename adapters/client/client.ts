@@ -13,6 +13,7 @@ import type * as messages from "../../protocol/api/nativeAgentMessages.ts";
 import type * as delivery from "../../protocol/api/nativeDelivery.ts";
 import type { AgentStateName, NativeAgent } from "../../protocol/api/nativeAgents.ts";
 import type * as hosts from "../../protocol/api/nativeHosts.ts";
+import type * as notifications from "../../protocol/api/nativeNotifications.ts";
 import type * as start from "../../protocol/api/nativeAgentStart.ts";
 import type * as recordings from "../../protocol/api/nativeRecordings.ts";
 import type * as requests from "../../protocol/api/nativeRequests.ts";
@@ -50,6 +51,7 @@ export type * from "../../protocol/api/nativeAgents.ts";
 export type * from "../../protocol/api/nativeAgentStart.ts";
 export type * from "../../protocol/api/nativeAgentMessages.ts";
 export type * from "../../protocol/api/nativeHosts.ts";
+export type * from "../../protocol/api/nativeNotifications.ts";
 export type * from "../../protocol/api/nativeLayout.ts";
 export type * from "../../protocol/api/nativeRecordings.ts";
 export type * from "../../protocol/api/nativeTree.ts";
@@ -87,6 +89,33 @@ export class TmuxwireClient {
   /** What runs there goes on. */
   async removeHost(host: string, options: CallOptions = {}): Promise<void> {
     await this.#http.perform("removeHost", { host }, {}, options);
+  }
+
+  /** Where people are told what agents need when no page is open. */
+  async notifications(options: CallOptions = {}): Promise<readonly notifications.NativeChannel[]> {
+    const { channels } = await this.#http.perform<{ channels: notifications.NativeChannel[] }>(
+      "listChannels",
+      {},
+      {},
+      options,
+    );
+    return channels;
+  }
+
+  addNotification(
+    input: notifications.NativeAddChannel,
+    options: CallOptions = {},
+  ): Promise<notifications.NativeChannel> {
+    return this.#http.perform("addChannel", {}, input, options);
+  }
+
+  /** Resolves when the address has taken a test. */
+  async testNotification(name: string, options: CallOptions = {}): Promise<void> {
+    await this.#http.perform("testChannel", { notification: name }, {}, options);
+  }
+
+  async removeNotification(name: string, options: CallOptions = {}): Promise<void> {
+    await this.#http.perform("removeChannel", { notification: name }, {}, options);
   }
 
   /** The coding agents that run, on every server. */

@@ -8,7 +8,7 @@ import { eventsQuerySchema, streamQuerySchema } from "../../protocol/api/nativeR
 import { OPERATION_ROUTES, type OperationName, type OperationRoute } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import type { Route } from "../kit/guard/routes.ts";
-import { ON_TMUX, type Operation } from "../operations/operation.ts";
+import { ON_TMUX, type Operation, type Scope } from "../operations/operation.ts";
 import { OPERATIONS } from "../operations/operationTable.ts";
 
 /** Endpoints that are not operations. */
@@ -70,6 +70,8 @@ export type Endpoint = OperationEndpoint | OtherEndpoint;
 const SERVER = "/v1/servers/:server";
 /** Of what may be on another machine: it cannot be reached, or the connection to it was lost. */
 const ELSEWHERE = ["DAEMON_UNREACHABLE"] as const satisfies readonly ErrorCode[];
+
+const ALWAYS_HERE: ReadonlySet<Scope> = new Set(["host", "notification"]);
 
 const OTHERS: readonly OtherEndpoint[] = [
   {
@@ -190,7 +192,7 @@ const operationEndpoints = Object.entries(OPERATIONS).map(([name, operation]): O
     response: output,
     status,
     idempotent,
-    errors: operation.scope === "host" ? errors : [...errors, ...ELSEWHERE],
+    errors: ALWAYS_HERE.has(operation.scope) ? errors : [...errors, ...ELSEWHERE],
     example,
   };
 });

@@ -40,6 +40,7 @@ export interface NativeAppOptions
         | "agentWork"
         | "messages"
         | "remote"
+        | "notifier"
         | "unconfigured"
       >
     > {
@@ -108,6 +109,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     agentWork: options.agentWork,
     messages: options.messages,
     remote: options.remote,
+    notifier: options.notifier,
     unconfigured: options.unconfigured ?? new Set(),
     bounds: { stallMs: STREAM_STALL_MS, bufferBytes: STREAM_BUFFER_BYTES, ...options.streamBounds },
     open: new Set(),

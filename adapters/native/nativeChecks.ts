@@ -8,6 +8,9 @@ import { urlHost } from "../kit/peers/addresses.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import type { NativeCheckedHost } from "../../protocol/api/nativeHosts.ts";
 import { HttpCaller } from "../client/clientHttp.ts";
+import { type Channel, readChannels } from "../agents/notify/channelBook.ts";
+import type { NativeChannel } from "../../protocol/api/nativeNotifications.ts";
+import type { OperationName } from "../../protocol/api/operationRoutes.ts";
 import { type HostRecord, readHosts } from "../remote/hostBook.ts";
 import { unixFetch } from "../serving/unixFetch.ts";
 import { type Check, type CheckInputs, type Finding, ok, warn } from "../serving/findings.ts";
@@ -31,6 +34,7 @@ export const nativeChecks = (config: NativeConfig, { daemon, env }: CheckInputs)
   }),
   { name: "token", probe: () => tokenCheck(config.tokenPath) },
   ...hostChecks(config, env),
+  ...notificationChecks(config, env),
 ];
 
 /** One for each machine that is served; the running daemon has the connection. */
@@ -49,11 +53,42 @@ function hostChecks(config: NativeConfig, env: CheckInputs["env"]): readonly Che
 }
 
 /** As they are: another login might be one too many. Undefined: no daemon runs. */
-async function listHosts({ socketPath, tokenPath }: NativeConfig): Promise<readonly NativeCheckedHost[] | undefined> {
+async function listHosts(config: NativeConfig): Promise<readonly NativeCheckedHost[] | undefined> {
+  return (await ask<{ readonly hosts: readonly NativeCheckedHost[] }>(config, "listHosts"))?.hosts;
+}
+
+/** One for each channel; nothing is sent. */
+function notificationChecks(config: NativeConfig, env: CheckInputs["env"]): readonly Check[] {
+  let channels: readonly Channel[];
+  try {
+    channels = readChannels(runtimePaths(env, homedir()).notificationsPath);
+  } catch (error) {
+    return [{ name: "notifications", probe: () => Promise.reject(error) }];
+  }
+  return channels.map(({ name }) => ({
+    name: `notifications ${name}`,
+    probe: async () => {
+      const check = `notifications ${name}`;
+      const listed = await ask<{ readonly channels: readonly NativeChannel[] }>(config, "listChannels");
+      const channel = listed?.channels.find((one) => one.name === name);
+      if (channel === undefined) return ok(check, "not checked: no daemon runs that would send them");
+      const { failingSinceUnixMs, why, waiting } = channel;
+      if (failingSinceUnixMs === null) return ok(check, waiting === 0 ? "all are sent" : `${waiting} wait`);
+      const since = new Date(failingSinceUnixMs).toISOString();
+      return warn(check, `nothing can be sent since ${since}: ${why}`, `run \`tmuxwire notify test ${name}\``);
+    },
+  }));
+}
+
+/** Undefined: no daemon runs. */
+async function ask<Output extends object>(
+  { socketPath, tokenPath }: NativeConfig,
+  operation: OperationName,
+): Promise<Output | undefined> {
   if (!existsSync(socketPath) || !(await isListening(socketPath))) return undefined;
   const token = await readToken(tokenPath);
   const caller = new HttpCaller({ url: "http://localhost", token, fetch: unixFetch(socketPath) });
-  return (await caller.perform<{ readonly hosts: readonly NativeCheckedHost[] }>("listHosts", {})).hosts;
+  return caller.perform<Output>(operation, {});
 }
 
 function hostFinding(check: string, name: string, hosts: readonly NativeCheckedHost[] | undefined): Finding {

@@ -108,6 +108,7 @@ const PARAMETERS: Readonly<Record<string, { readonly description: string; readon
   worktree: { description: "A worktree's name, as `listWorktrees` returns it.", example: "shop-agent-api" },
   message: { description: "A message's id, as `tell` returns it.", example: "msg-0a1b2c3d4e5f607182" },
   host: { description: "A host's name, as `listHosts` returns it.", example: "build" },
+  notification: { description: "A channel's name, as `listChannels` returns it.", example: "phone" },
   recording: { description: "A recording's id, as `listRecordings` returns it.", example: "20261120T064247Z-1f2e3d4c" },
 };
 

@@ -28,7 +28,7 @@ export async function requireNoOther(native: NativeConfig, { env }: StartContext
 
 /** Starts the native API, the adapters mounted on its listener, or both. @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE */
 export async function startNative(native: NativeConfig, context: StartContext): Promise<void> {
-  const { only, env, waits, readiness, delivery, agents, agentWork, messages, log, open, print } = context;
+  const { only, env, waits, readiness, delivery, agents, agentWork, messages, notifier, log, open, print } = context;
   const descriptors = inheritedDescriptors(env, process.pid);
   const token = await readOrMakeToken(native.tokenPath);
   const { servers, unconfigured } = context;
@@ -49,6 +49,7 @@ export async function startNative(native: NativeConfig, context: StartContext): 
     agentWork,
     messages,
     remote,
+    notifier,
     clock: systemClock,
     log,
     token,
@@ -81,7 +82,7 @@ export async function startNative(native: NativeConfig, context: StartContext): 
 }
 
 /** Their sockets stand beside the daemon's own, which no other daemon has. @throws AppError CONFIGURATION_INVALID */
-function openHosts({ socketPath }: NativeConfig, { env, servers, log, open }: StartContext): RemoteHosts {
+function openHosts({ socketPath }: NativeConfig, { env, servers, notifier, log, open }: StartContext): RemoteHosts {
   const { hostsPath } = runtimePaths(env, homedir());
   const hosts = new RemoteHosts({
     servers,
@@ -101,6 +102,11 @@ function openHosts({ socketPath }: NativeConfig, { env, servers, log, open }: St
       }),
     clock: systemClock,
   });
+  const stopTelling = hosts.subscribe((name, { kind }) => {
+    // Idle is one that is removed.
+    if (kind !== "connecting") notifier.hostChanged(name, kind !== "connected" && kind !== "idle");
+  });
+  open.surfaces.push(async () => stopTelling());
   hosts.connect();
   // Requests that wait for a host are settled by it, as those that wait for tmux are.
   open.servers.push(() => hosts.close());

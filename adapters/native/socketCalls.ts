@@ -45,6 +45,7 @@ export class SocketCalls {
     worktree,
     message: told,
     host,
+    notification,
   }: Of<"call">): Promise<unknown> {
     const name = operationNamed(operation);
     if (this.#underWay.has(id)) throw new AppError("ALREADY_EXISTS", `a call with the id ${id} is still running`);
@@ -55,7 +56,7 @@ export class SocketCalls {
     const abort = new AbortController();
     this.#underWay.set(id, abort);
     const { signal } = abort;
-    const names = { server, session, pane, recording, agent, worktree, message: told, host };
+    const names = { server, session, pane, recording, agent, worktree, message: told, host, notification };
     const work = perform(this.#context, name, { names, input, idempotencyKey, signal });
     const ended = work
       .catch((error: unknown) => {

@@ -5,6 +5,7 @@
  */
 import type * as v from "valibot";
 import type { AgentMessages } from "../agents/messages/agentMessages.ts";
+import type { AgentNotifier } from "../agents/notify/agentNotifier.ts";
 import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
 import type { AgentWork } from "../agents/start/agentWork.ts";
 import type { RunningAgent } from "../agents/running/runningAgent.ts";
@@ -84,6 +85,8 @@ export interface OperationContext {
   readonly messages: AgentMessages | undefined;
   /** Absent: this machine alone is served. */
   readonly remote: Hosts | undefined;
+  /** Absent: nobody is notified. */
+  readonly notifier: AgentNotifier | undefined;
   /** The panes in which a `run` is active, by server. */
   readonly running: WeakMap<TmuxServer, Set<PaneId>>;
   /** A server's tree, and the id of the last event it includes. */
@@ -109,6 +112,7 @@ export interface Targets {
   readonly agent: { readonly agent: RunningAgent; readonly agents: AgentDirectory };
   readonly message: { readonly message: string };
   readonly host: { readonly host: string; readonly hosts: Hosts };
+  readonly notification: { readonly channel: string; readonly notifier: AgentNotifier };
 }
 export type Scope = keyof Targets;
 
@@ -123,6 +127,7 @@ export const SCOPE_NAMES = {
   worktree: ["worktree"],
   message: ["message"],
   host: ["host"],
+  notification: ["notification"],
 } as const satisfies Readonly<Record<Scope, readonly (keyof OperationNames)[]>>;
 
 export interface Call {

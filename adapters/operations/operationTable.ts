@@ -6,6 +6,7 @@ import { agentMessageOperations } from "./agentMessageOperations.ts";
 import { agentOperations } from "./agentOperations.ts";
 import { deliveryOperations } from "./deliveryOperations.ts";
 import { hostOperations } from "./hostOperations.ts";
+import { notificationOperations } from "./notificationOperations.ts";
 import type { Operation } from "./operation.ts";
 import { paneOperations } from "./paneOperations.ts";
 import { recordingOperations } from "./recordingOperations.ts";
@@ -24,6 +25,7 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
   ...agentStartOperations,
   ...agentMessageOperations,
   ...hostOperations,
+  ...notificationOperations,
 };
 
 /** @throws AppError INVALID_ARGUMENT */

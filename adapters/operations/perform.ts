@@ -5,6 +5,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { requireAgents } from "./agentOperations.ts";
 import { findPaneOrAgent, findServer, findSession } from "./findTargets.ts";
 import { requireHosts } from "./hostOperations.ts";
+import { requireNotifier } from "./notificationOperations.ts";
 import { type OperationContext, type OperationRequest, type Scope, SCOPE_NAMES, type Targets } from "./operation.ts";
 import { requireRecordings } from "./recordingOperations.ts";
 import { OPERATIONS } from "./operationTable.ts";
@@ -69,5 +70,6 @@ const FIND: { readonly [S in Scope]: (context: OperationContext, names: Operatio
   worktree: (_context, { worktree = "" }) => ({ worktree }),
   message: (_context, { message = "" }) => ({ message }),
   host: (context, { host = "" }) => ({ host, hosts: requireHosts(context) }),
+  notification: (context, { notification = "" }) => ({ channel: notification, notifier: requireNotifier(context) }),
   recording: (context, { recording = "" }) => ({ recording: requireRecordings(context).find(recording) }),
 };

@@ -15,6 +15,7 @@ import { OPERATIONS } from "../operations/operationTable.ts";
 import { type HostRecord, MAX_HOSTS } from "./hostBook.ts";
 import { splitName, withNames } from "./hostNames.ts";
 import { requireDestination } from "./sshArguments.ts";
+import type { HostLinkState } from "./hostLink.ts";
 import { type Link, RemoteHost } from "./remoteHost.ts";
 
 interface RemoteHostsOptions {
@@ -50,6 +51,7 @@ const LISTS: Readonly<Partial<Record<OperationName, string>>> = {
 export class RemoteHosts implements Hosts {
   readonly #options: RemoteHostsOptions;
   readonly #hosts = new Map<string, RemoteHost>();
+  readonly #listeners = new Set<(name: string, state: HostLinkState) => void>();
   #connecting: Timer | undefined;
   /** When all of them were last tried. */
   #connectedMs = -Infinity;
@@ -119,6 +121,12 @@ export class RemoteHosts implements Hosts {
     return { ...here, [list]: all, ...(unreachable.length === 0 ? {} : { unreachable }) };
   }
 
+  /** Called with every new state of a host's connection. Returns the unsubscribe function. */
+  subscribe(listener: (name: string, state: HostLinkState) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
   list(): Promise<readonly NativeCheckedHost[]> {
     return Promise.all(this.#sorted().map((host) => host.check()));
   }
@@ -169,8 +177,9 @@ export class RemoteHosts implements Hosts {
     const host = new RemoteHost(record, this.#options.link(record), this.#options.clock);
     this.#hosts.set(record.name, host);
     // The network is back: the others need not wait for their next try.
-    host.link.subscribe(({ kind }) => {
-      if (kind === "connected") this.connect();
+    host.link.subscribe((state) => {
+      for (const listener of this.#listeners) listener(record.name, state);
+      if (state.kind === "connected") this.connect();
     });
     return host;
   }

@@ -12,6 +12,7 @@ import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Agent } from "../agents/catalogue.ts";
 import type { AgentMessages } from "../agents/messages/agentMessages.ts";
+import type { AgentNotifier } from "../agents/notify/agentNotifier.ts";
 import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
 import type { AgentWork } from "../agents/start/agentWork.ts";
 import type { Mount } from "../kit/guard/routes.ts";
@@ -28,6 +29,8 @@ export interface StartContext {
   readonly agentWork: AgentWork;
   /** What they are told. */
   readonly messages: AgentMessages;
+  /** What people are told outside of pages. */
+  readonly notifier: AgentNotifier;
   /** Names of the adapters to be served. */
   readonly only: ReadonlySet<string>;
   /** The daemon's own environment; `paneEnvironment` chooses what a pane inherits. */

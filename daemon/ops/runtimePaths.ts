@@ -20,6 +20,8 @@ interface RuntimePaths {
   readonly agentsPath: string;
   /** The other machines that are served. */
   readonly hostsPath: string;
+  /** Where notifications go. */
+  readonly notificationsPath: string;
   /** Recordings of panes. */
   readonly recordingsPath: string;
   /** The user's own profiles of programs, and the screens recorded for them. */
@@ -40,6 +42,7 @@ export function runtimePaths(env: Environment, homeDir: string): RuntimePaths {
     deliveriesPath: join(stateDir, "deliveries.db"),
     agentsPath: join(stateDir, "agents.db"),
     hostsPath: join(stateDir, "hosts.json"),
+    notificationsPath: join(stateDir, "notifications.json"),
     recordingsPath: join(stateDir, "recordings"),
     profilesPath: join(baseDir(env["XDG_CONFIG_HOME"], join(homeDir, ".config")), "tmuxwire", "profiles"),
   };

@@ -89,6 +89,7 @@ const streamRequest = v.variant("type", [
     worktree: v.optional(v.string()),
     message: v.optional(v.string()),
     host: v.optional(v.string()),
+    notification: v.optional(v.string()),
     /** Validated by the operation. */
     input: v.optional(v.unknown()),
     idempotencyKey: v.optional(v.string()),

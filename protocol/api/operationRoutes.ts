@@ -5,7 +5,7 @@
  */
 export interface OperationRoute {
   readonly method: "GET" | "POST" | "DELETE";
-  /** `:server`, `:session`, `:pane`, `:recording`, `:agent`, `:worktree`, `:message` and `:host` are the names of the target. */
+  /** `:server`, `:session`, `:pane`, `:recording`, `:agent`, `:worktree`, `:message`, `:host` and `:notification` are the names of the target. */
   readonly path: string;
   /** The status of a success; default 200. */
   readonly status?: 201 | undefined;
@@ -45,6 +45,8 @@ export interface OperationNames {
   readonly worktree?: string | undefined;
   readonly message?: string | undefined;
   readonly host?: string | undefined;
+  /** A channel of notifications. */
+  readonly notification?: string | undefined;
 }
 
 const SERVER = "/v1/servers/:server";
@@ -95,6 +97,10 @@ export const OPERATION_ROUTES = {
   addHost: { method: "POST", path: "/v1/hosts", status: 201 },
   showHost: { method: "GET", path: "/v1/hosts/:host" },
   removeHost: { method: "DELETE", path: "/v1/hosts/:host" },
+  listChannels: { method: "GET", path: "/v1/notifications" },
+  addChannel: { method: "POST", path: "/v1/notifications", status: 201 },
+  removeChannel: { method: "DELETE", path: "/v1/notifications/:notification" },
+  testChannel: { method: "POST", path: "/v1/notifications/:notification/test" },
 } as const satisfies Readonly<Record<string, OperationRoute>>;
 
 export type OperationName = keyof typeof OPERATION_ROUTES;

@@ -252,6 +252,32 @@ const CASES: Readonly<Record<OperationName, readonly FaceCase[]>> = {
     { names: { host: "build" }, input: {}, command: ["hosts", "rm", "build"] },
     { names: { host: "box" }, input: {}, command: ["hosts", "rm", "box"] },
   ],
+  listChannels: [{ names: {}, input: {}, command: ["notify"] }],
+  addChannel: [
+    {
+      names: {},
+      input: { kind: "webhook", url: "http://127.0.0.1:9/x", on: ["asking", "host"], text: true, quiet: "22:00-07:00" },
+      command: "notify add webhook http://127.0.0.1:9/x --on asking,host --text --quiet 22:00-07:00".split(" "),
+    },
+    {
+      names: {},
+      input: { kind: "ntfy", url: "https://ntfy.sh/topic", name: "phone" },
+      command: "notify add ntfy https://ntfy.sh/topic --name phone".split(" "),
+    },
+    {
+      names: {},
+      input: { kind: "fax", url: "https://ntfy.sh/topic" },
+      command: "notify add fax https://ntfy.sh/topic".split(" "),
+    },
+  ],
+  testChannel: [
+    { names: { notification: "phone" }, input: {}, command: ["notify", "test", "phone"] },
+    { names: { notification: "phoen" }, input: {}, command: ["notify", "test", "phoen"] },
+  ],
+  removeChannel: [
+    { names: { notification: "phone" }, input: {}, command: ["notify", "rm", "phone"] },
+    { names: { notification: "phoen" }, input: {}, command: ["notify", "rm", "phoen"] },
+  ],
   "new-window": [
     {
       names: SERVER,

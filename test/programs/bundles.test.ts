@@ -74,6 +74,7 @@ test("the command line of Freshell loads of the daemon only clock and pauses, it
     "daemon/ops/once.ts",
     "daemon/ops/privateFiles.ts",
     "daemon/panes/vt/vtParser.ts",
+    "daemon/time/backOff.ts",
     "daemon/time/clock.ts",
     "daemon/time/within.ts",
   ]);

@@ -141,6 +141,11 @@ export class AgentMessages {
     return this.#queueOf(agent.id).hold();
   }
 
+  /** Somebody ends it. */
+  isHeld({ id }: RunningAgent): boolean {
+    return this.#queues.get(id)?.isHeld === true;
+  }
+
   /**
    * Until the message was typed or will not be (`taken`), or the turn that it began is over (`done`).
    * @param isAsked given: also when the agent has a question open

@@ -140,6 +140,10 @@ export class MessageQueue {
     };
   }
 
+  get isHeld(): boolean {
+    return this.#holds > 0;
+  }
+
   /** What is being typed goes on with the delivery engine; the next daemon finds out what became of it. */
   close(): void {
     this.#isClosed = true;

@@ -82,6 +82,8 @@ CREATE INDEX messages_by_key ON messages (agent_name, key) WHERE key IS NOT NULL
 ALTER TABLE messages ADD COLUMN was_shown INTEGER NOT NULL DEFAULT 0;
 DROP INDEX messages_by_key;
 CREATE INDEX messages_by_key ON messages (key) WHERE key IS NOT NULL;`,
+  `CREATE TABLE notices (id TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE last_seen (agent TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;`,
 ];
 
 /** The newest are kept: months of a busy person's agents. */

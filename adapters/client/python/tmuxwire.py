@@ -125,6 +125,21 @@ class Client:
         """What runs there goes on."""
         self.request("DELETE", ("v1", "hosts", name))
 
+    def notifications(self):
+        """Where people are told what agents need when no page is open."""
+        return self.request("GET", ("v1", "notifications"))["channels"]
+
+    def add_notification(self, kind, url, **more):
+        """Other members as in the API: name, token, on, text, quiet."""
+        return self.request("POST", ("v1", "notifications"), dict(more, kind=kind, url=url))
+
+    def test_notification(self, name):
+        """Returns when the address has taken a test."""
+        self.request("POST", ("v1", "notifications", name, "test"), {})
+
+    def remove_notification(self, name):
+        self.request("DELETE", ("v1", "notifications", name))
+
     def agents(self, server=None, state=None):
         """The coding agents that run, on every server or on this one, in any state or in this one."""
         return self.request("GET", ("v1", "agents"), query=_given(server=server, state=state))["agents"]

@@ -18,6 +18,7 @@ import { hostsCommand } from "./hostCommands.ts";
 import { lsCommand } from "./lsCommand.ts";
 import { LAYOUT_COMMANDS } from "./windowCommands.ts";
 import { panesCommand, serversCommand, sessionsCommand, showCommand, windowsCommand } from "./listCommands.ts";
+import { notifyCommand } from "./notifyCommand.ts";
 import { captureCommand, resizeCommand, sendCommand, snapshotCommand } from "./paneCommands.ts";
 import { runCommand } from "./paneRunCommand.ts";
 import {
@@ -74,4 +75,9 @@ export const OPERATION_COMMANDS: Readonly<Record<OperationName, CommandSpec>> = 
   addHost: hostsCommand,
   showHost: hostsCommand,
   removeHost: hostsCommand,
+  // And one for notifications.
+  listChannels: notifyCommand,
+  addChannel: notifyCommand,
+  testChannel: notifyCommand,
+  removeChannel: notifyCommand,
 };

@@ -23,6 +23,9 @@ import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { profilesOf } from "../../agents/agentProfiles.ts";
 import { loadTranscripts } from "../../agents/agentTranscript.ts";
 import { type Agent, readAgents } from "../../agents/catalogue.ts";
+import { readChannels, writeChannels } from "../../agents/notify/channelBook.ts";
+import { sendHttp } from "../../agents/notify/httpSender.ts";
+import { AgentNotifier } from "../../agents/notify/agentNotifier.ts";
 import { AgentDirectory } from "../../agents/running/agentDirectory.ts";
 import { AgentMessages } from "../../agents/messages/agentMessages.ts";
 import { AgentWork } from "../../agents/start/agentWork.ts";
@@ -108,6 +111,8 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
       onError: (error) => log.error("messages.failed", { error }),
     });
     open.surfaces.push(() => messages.close());
+    const notifier = openNotifier(options, agents, messages);
+    open.surfaces.push(async () => notifier.close());
     const guests = new SharedGuests({ env, log, ringBytes: daemon.ringBytes, open, agents });
     const mounts = async (): Promise<readonly MountedPart[]> => [];
     const recordings = sharedRecordings(env, log);
@@ -117,6 +122,7 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
       agents,
       agentWork,
       messages,
+      notifier,
       only,
       env,
       log,
@@ -267,6 +273,26 @@ function openAgents(
     onError: (error) => log.error("agents.failed", { error }),
   });
 }
+
+/** @throws AppError CONFIGURATION_INVALID */
+function openNotifier({ env, log }: ServeOptions, agents: AgentDirectory, messages: AgentMessages): AgentNotifier {
+  const { notificationsPath } = runtimePaths(env, homedir());
+  return new AgentNotifier({
+    agents,
+    channels: readChannels(notificationsPath),
+    save: (channels) => writeChannels(notificationsPath, channels),
+    stalled: (agent, stalledSec, signal) =>
+      messages.reached(agent, { for: ["stalled"], stalledSec, timeoutMs: MAX_TURN_MS, signal }),
+    isBeingEnded: (agent) => messages.isHeld(agent),
+    send: sendHttp,
+    clock: systemClock,
+    nowUnixMs: Date.now,
+    log,
+  });
+}
+
+/** A turn that lasts longer is not watched to its end. */
+const MAX_TURN_MS = 7 * 86_400_000;
 
 function openAgentWork(
   { env, log }: ServeOptions,

@@ -9,6 +9,8 @@ import { isDeepStrictEqual } from "node:util";
 import { createClient, type TmuxwireError } from "../../../adapters/client/client.ts";
 import type { AgentDirectory } from "../../../adapters/agents/running/agentDirectory.ts";
 import type { AgentMessages } from "../../../adapters/agents/messages/agentMessages.ts";
+import type { AgentNotifier } from "../../../adapters/agents/notify/agentNotifier.ts";
+import type { NativeAddChannel, NativeChannel } from "../../../protocol/api/nativeNotifications.ts";
 import type { Message } from "../../../adapters/agents/messages/messageStore.ts";
 import type { RunningAgent } from "../../../adapters/agents/running/runningAgent.ts";
 import type { ResumeRequest } from "../../../adapters/agents/start/agentResume.ts";
@@ -84,6 +86,7 @@ export const FACES: Readonly<Record<string, Face>> = {
       agentWork: workOf(server),
       messages: MESSAGES,
       remote,
+      notifier: NOTIFIER,
       running: new WeakMap(),
       // Made for streams: the tree itself is the server's.
       treeOf: () => ({ id: "epoch:0", state: server.status().state, ...server.layout.tree() }),
@@ -149,7 +152,7 @@ async function throughHost(scene: Scene, name: OperationName, each: FaceCase, fa
   const names = Object.fromEntries(
     Object.entries(each.names).map(([key, text]: [string, string]) => [
       key,
-      key === "pane" || key === "session" || key === "host" ? text : there(text),
+      ["pane", "session", "host", "notification"].includes(key) ? text : there(text),
     ]),
   );
   const given = name === "startAgent" ? { server: "main", ...each.input } : each.input;
@@ -203,6 +206,7 @@ export async function throughFace(
     agentWork: workOf(server),
     messages: MESSAGES,
     remote,
+    notifier: NOTIFIER,
   });
   const outcome = await face({ api, server, delivery, recordings, agents, remote }, name, each);
   await recordings.close();
@@ -315,6 +319,33 @@ const MESSAGES = {
   waitingFor: () => [MESSAGE],
   hold: () => () => undefined,
 } as unknown as AgentMessages;
+
+const CHANNEL = {
+  name: "phone",
+  kind: "ntfy",
+  url: "https://ntfy.sh/...",
+  on: ["asking"],
+  text: false,
+  quiet: null,
+  waiting: 1,
+  lost: 0,
+  sentUnixMs: KEPT_AT_MS,
+  failingSinceUnixMs: null,
+  why: null,
+} as const;
+
+/** Keeps one channel: what is sent is tested elsewhere. */
+const NOTIFIER = {
+  list: () => [CHANNEL],
+  add: ({ name = "new", kind, on = [], text = false, quiet, token }: NativeAddChannel) =>
+    ({ ...CHANNEL, name, kind, on, text, quiet: quiet ?? null, why: token ?? null }) satisfies NativeChannel,
+  remove: (name: string) => requireChannel(name),
+  test: async (name: string) => requireChannel(name),
+} as unknown as AgentNotifier;
+
+function requireChannel(name: string): void {
+  if (name !== CHANNEL.name) throw new AppError("NOT_FOUND", `there is no channel ${name}`);
+}
 
 const RECORDED = new Set(["createSession", "killSession", "input", "capture", "snapshot", "resize", "run", "submit"]);
 for (const name of ["choose", "interrupt", "clear", "describePane"]) RECORDED.add(name);

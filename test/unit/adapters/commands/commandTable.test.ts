@@ -57,6 +57,7 @@ describe("the command table", () => {
       "agent-interrupt",
       "end",
       "hosts",
+      "notify",
       "follow",
       "rec",
       "play",

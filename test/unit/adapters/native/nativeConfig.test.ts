@@ -30,6 +30,7 @@ describe("paths", () => {
       tokenPath: "/state/tmuxwire/token",
       deliveriesPath: "/state/tmuxwire/deliveries.db",
       hostsPath: "/state/tmuxwire/hosts.json",
+      notificationsPath: "/state/tmuxwire/notifications.json",
       recordingsPath: "/state/tmuxwire/recordings",
       profilesPath: "/home/me/.config/tmuxwire/profiles",
     });

@@ -1,0 +1,171 @@
+/** What is told of an agent or a host, and the HTTP requests that tell it. Pure. */
+import type { ChannelKind, NoticeKind } from "../../../protocol/api/nativeNotifications.ts";
+import { type Channel, topicOf } from "./channelBook.ts";
+
+export interface Notice {
+  readonly id: string;
+  readonly kind: NoticeKind;
+  /** The agent's id, or the host's name. */
+  readonly subject: string;
+  /** The agent's or the host's. */
+  readonly name: string;
+  /** The title of the agent's program; undefined for a host. */
+  readonly program: string | undefined;
+  /** The name of the agent's directory. Foreign text. */
+  readonly project: string | undefined;
+  /** When it became so. */
+  readonly sinceUnixMs: number;
+}
+
+/** Only for channels that are to have it. Foreign text. */
+export interface NoticeText {
+  readonly text: string | undefined;
+  readonly options: readonly string[];
+}
+
+export interface HttpRequest {
+  readonly method: "POST" | "DELETE";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON; undefined: none. */
+  readonly body: object | undefined;
+}
+
+const MAX_TEXT_CHARS = 1_000;
+const MAX_NAME_CHARS = 80;
+const MAX_OPTIONS = 10;
+
+const HEADLINES: Readonly<Record<NoticeKind, (name: string) => string>> = {
+  asking: (name) => `${name} asks a question`,
+  done: (name) => `${name} is done`,
+  ended: (name) => `${name} has ended`,
+  stalled: (name) => `${name} is busy, and its screen has not changed for ten minutes`,
+  host: (name) => `The host ${name} is away`,
+};
+/** ntfy's own: 3 is the default, 4 is high. */
+const PRIORITY: Readonly<Record<NoticeKind, number>> = { asking: 4, done: 3, ended: 3, stalled: 4, host: 4 };
+
+/** Several of these are one message for a person. */
+export const isTogether = (channel: Channel, { kind }: Notice): boolean =>
+  channel.kind !== "webhook" && (kind === "done" || kind === "ended");
+
+/** The request that tells it. @param others that are told with it (`isTogether`) */
+export function tellRequest(
+  channel: Channel,
+  notice: Notice,
+  { text, options }: NoticeText,
+  others: readonly Notice[] = [],
+): HttpRequest {
+  if (others.length > 0) {
+    const all = [notice, ...others];
+    const title = `${all.length} agents ${notice.kind === "done" ? "are done" : "have ended"}`;
+    const message = all.map((one) => [one.name, place(one)].join(": ")).join("\n");
+    return BUILD[channel.kind](channel, { notice, title, message, text: [] });
+  }
+  const title = HEADLINES[notice.kind](notice.name);
+  const chosen = channel.text === true ? [...lines(text), ...options.slice(0, MAX_OPTIONS).map(numbered)] : [];
+  const message = [place(notice), ...chosen].filter((line) => line !== "").join("\n");
+  return BUILD[channel.kind](channel, { notice, title, message, text: chosen });
+}
+
+/**
+ * The request that takes it back where it has been told; undefined where the channel cannot.
+ * @param reference what the channel called it
+ */
+export function withdrawRequest(
+  channel: Channel,
+  notice: Notice,
+  reference: string | undefined,
+): HttpRequest | undefined {
+  switch (channel.kind) {
+    case "ntfy":
+      return { method: "DELETE", url: `${channel.url}/${notice.id}`, headers: authorization(channel), body: undefined };
+    case "discord": {
+      if (reference === undefined) return undefined;
+      const url = new URL(channel.url);
+      url.pathname += `/messages/${reference}`;
+      url.search = "";
+      return { method: "DELETE", url: url.href, headers: {}, body: undefined };
+    }
+    case "webhook":
+      return post(channel, channel.url, { ...described(notice), state: "withdrawn" });
+    case "slack":
+      return undefined;
+  }
+}
+
+/** What `withdrawRequest` needs, from the response's body. */
+export function referenceIn(kind: ChannelKind, body: string): string | undefined {
+  return kind === "discord" ? /"id"\s*:\s*"(\d{1,32})"/.exec(body)?.[1] : undefined;
+}
+
+interface Content {
+  readonly notice: Notice;
+  readonly title: string;
+  readonly message: string;
+  readonly text: readonly string[];
+}
+
+const BUILD: Readonly<Record<ChannelKind, (channel: Channel, content: Content) => HttpRequest>> = {
+  // As JSON, so that no text can become a header.
+  ntfy: (channel, { notice, title, message }) => {
+    const url = new URL(channel.url);
+    const topic = topicOf(url);
+    url.pathname = url.pathname.slice(0, -topic.length);
+    const content = { topic, title, message, priority: PRIORITY[notice.kind], sequence_id: notice.id };
+    return post(channel, url.href, content);
+  },
+  slack: (channel, { title, message }) =>
+    post(channel, channel.url, { text: forSlack(`${title}\n${message}`), link_names: false }),
+  discord: (channel, { title, message }) => {
+    const url = new URL(channel.url);
+    url.searchParams.set("wait", "true");
+    const content = forDiscord(`${title}\n${message}`).slice(0, 2_000);
+    return post(channel, url.href, { content, allowed_mentions: { parse: [] } });
+  },
+  webhook: (channel, { notice, title, message, text }) => {
+    const foreign = channel.text === true ? { text: text.join("\n") } : {};
+    return post(channel, channel.url, { ...described(notice), state: "open", title, message, ...foreign });
+  },
+};
+
+const described = ({ id, kind, subject, name, program, project, sinceUnixMs }: Notice): object => ({
+  id,
+  event: kind,
+  ...(kind === "host" ? { host: name } : { agent: { id: subject, name, program, project } }),
+  sinceUnixMs,
+});
+
+const place = ({ program, project }: Notice): string => {
+  if (program === undefined) return "";
+  const where = project === undefined ? "" : ` in ${clean(project).slice(0, MAX_NAME_CHARS)}`;
+  return `${program}${where}`;
+};
+
+const post = (channel: Channel, url: string, body: object): HttpRequest => ({
+  method: "POST",
+  url,
+  headers: { "content-type": "application/json", ...authorization(channel) },
+  body,
+});
+
+const authorization = ({ token }: Channel): Readonly<Record<string, string>> =>
+  token === undefined ? {} : { authorization: `Bearer ${token}` };
+
+const clean = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ").trim();
+
+const lines = (text: string | undefined): string[] =>
+  (text ?? "")
+    .slice(0, MAX_TEXT_CHARS)
+    .split("\n")
+    .map(clean)
+    .filter((line) => line !== "");
+
+const numbered = (label: string, index: number): string => `${index + 1}. ${clean(label).slice(0, MAX_NAME_CHARS)}`;
+
+/** Nothing in it is a link, a mention or a format (Slack's "Formatting text"). */
+const forSlack = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("@", "@\u200B");
+
+/** The same for Discord's Markdown. */
+const forDiscord = (text: string): string => text.replace(/[\\`*_~|>#@:[\]()<-]/g, "\\$&");

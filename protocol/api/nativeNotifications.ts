@@ -1,0 +1,68 @@
+/**
+ * Notifications: what is told outside a page when an agent asks, is done, has ended or stalls, or a host is away
+ * (docs/notifications.md).
+ */
+import * as v from "valibot";
+import { count, described, filled, named, optional } from "./described.ts";
+
+const CHANNEL_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
+const CLOCK_RANGE = /^(?:[01]\d|2[0-3]):[0-5]\d-(?:[01]\d|2[0-3]):[0-5]\d$/;
+
+export const CHANNEL_KINDS = ["ntfy", "slack", "discord", "webhook"] as const;
+const channelKind = v.picklist(CHANNEL_KINDS);
+export type ChannelKind = v.InferOutput<typeof channelKind>;
+
+export const NOTICE_KINDS = ["asking", "done", "ended", "stalled", "host"] as const;
+const noticeKind = v.picklist(NOTICE_KINDS);
+export type NoticeKind = v.InferOutput<typeof noticeKind>;
+/** `stalled` has the output of every busy agent followed. */
+export const DEFAULT_NOTICES: readonly NoticeKind[] = ["asking", "done", "ended", "host"];
+
+const kind = described(channelKind, "What the address is for.");
+const on = v.pipe(v.array(noticeKind), v.minLength(1), v.maxLength(NOTICE_KINDS.length));
+
+export const addChannelSchema = v.strictObject({
+  name: optional(
+    v.pipe(v.string(), v.regex(CHANNEL_NAME, "must be up to 64 letters, digits, `.`, `_` and `-`")),
+    "Its name; default: its kind, with a number if that is taken.",
+  ),
+  kind,
+  url: described(
+    filled(2_048),
+    "Where it is sent: an ntfy topic such as `https://ntfy.sh/TOPIC`, or the URL of a webhook. Kept secret.",
+  ),
+  token: optional(filled(4_096), "Sent as `Authorization: Bearer`, to ntfy and plain webhooks. Kept secret."),
+  on: optional(on, "What is told: `asking`, `done`, `ended`, `stalled`, `host`; default: all but `stalled`."),
+  text: optional(
+    v.boolean(),
+    "Send the question's text and an agent's last words, too. Default: only the names of agent, program and project.",
+  ),
+  quiet: optional(
+    v.pipe(v.string(), v.regex(CLOCK_RANGE, "must be two times of day, such as `22:00-07:00`")),
+    "When nothing is sent, by the daemon's clock: `22:00-07:00`. What is still true afterwards is sent then.",
+  ),
+});
+export type NativeAddChannel = v.InferOutput<typeof addChannelSchema>;
+
+const orNull = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
+  described(v.nullable(schema), text);
+
+export const channelSchema = v.object({
+  name: named(v.string(), "Its name."),
+  kind,
+  url: described(v.string(), "Where it is sent; what is secret is left out."),
+  on: described(v.array(noticeKind), "What is told."),
+  text: described(v.boolean(), "Whether text of questions and last words is sent."),
+  quiet: orNull(v.string(), "When nothing is sent; null: never."),
+  waiting: count("Notifications that are not sent yet."),
+  lost: count("Notifications that could not be sent, since the daemon started."),
+  sentUnixMs: orNull(
+    v.number(),
+    "When one was last sent, since the daemon started: Unix time in milliseconds; null if none was.",
+  ),
+  failingSinceUnixMs: orNull(v.number(), "Since when nothing can be sent: Unix time in milliseconds; null if it can."),
+  why: orNull(v.string(), "Why nothing can be sent, and what to do; null if it can."),
+});
+export type NativeChannel = v.InferOutput<typeof channelSchema>;
+
+export const channelsSchema = v.object({ channels: described(v.array(channelSchema), "In the order of their names.") });
