@@ -82,7 +82,6 @@ void import(${JSON.stringify(join(AGENT_DIRECTORY, "dialog.mjs"))});
       await restart();
       const atMs = await seen;
       counts.questions += 1;
-        console.log(round, name, isKilled, atMs === undefined ? "lost" : Math.round(atMs - askedMs));
       if (atMs === undefined) counts.lost += 1;
       else {
         counts.told += 1;
