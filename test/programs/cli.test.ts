@@ -127,7 +127,7 @@ describe("wait", () => {
     expect(late).toMatchObject({
       code: 124,
       stdout: "",
-      stderr: expect.stringMatching(/^tmuxwire: .*50 ms/) as string,
+      stderr: expect.stringMatching(/^tmuxwire: .*0\.05 s/) as string,
     });
     const json = await cli(["wait", pane, "--text", "never", "-t", "0.05", "--json"]);
     expect([json.code, json.stderr]).toEqual([124, ""]);

@@ -27,7 +27,7 @@ test.skipIf(NO_BROWSER !== undefined)("freshell new-tab and split-pane --device 
   await scene.data("send-keys", ...at, ...target, "echo made-$((40+2))", "Enter");
   await page.locator(".terminal-pane").getByText("made-42").waitFor();
   await scene.data("split-pane", ...at, ...target, "--direction", "vertical", "--editor", scene.sandbox.path("notes"));
-  await page.locator('[data-file="failed"]').getByText("not in the home directory").waitFor();
+  await page.locator('[data-file="failed"]').getByText("neither in the home directory").waitFor();
   await page.getByText("split a pane of “build”").waitFor();
   expect((await scene.data<PaneList>("list-panes", ...at)).panes.map(({ kind }) => kind)).toEqual([
     "terminal",
