@@ -114,8 +114,7 @@ export const switched = <const Name extends string>(name: Name, says: string, fl
   check: (isAsked: boolean) => (isAsked ? isAsked : undefined),
 });
 
-/** How a request for a wait is refused, as `tooMuch` is. */
-
+/** A request that asks for more than a limit allows. */
 export const tooMuch = (what: string, value: number, max: number): AppError =>
   new AppError("RESOURCE_LIMIT", `${what}: ${value} is above the limit of ${max}`, {
     details: { limit: what, value, max },
