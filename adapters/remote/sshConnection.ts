@@ -152,6 +152,8 @@ class SshConnection {
   #hasEnded = false;
   #isOpen = false;
   #closing: Promise<void> | undefined;
+  /** How many short ssh are under way. */
+  #short = 0;
   /** Called when ssh prints something, and when it has ended. */
   readonly #watchers = new Set<() => void>();
 
@@ -213,9 +215,9 @@ class SshConnection {
     if (this.#isLoggedIn) {
       this.#takeBack = cancelArguments(...way);
       // That of an earlier link, whose socket is gone.
-      await runSsh(this.#takeBack, this.#env);
+      await this.#run(this.#takeBack);
     }
-    const forwarded = await runSsh(forwardArguments(...way), this.#env);
+    const forwarded = await this.#run(forwardArguments(...way));
     this.#requireRunning();
     if (forwarded.code !== 0) throw forwardFailure(options, forwarded.stderr);
     // Its daemon may have ended since it was found; that a second one does, too, is not believed.
@@ -228,7 +230,7 @@ class SshConnection {
   /** Has the host start its daemon, unless it runs. */
   async #find(): Promise<ReachedHost> {
     const line = hostInfoCommandLine(this.#options.program ?? "tmuxwire");
-    const asked = await runSsh(commandArguments(this.#controlPath, line), this.#env);
+    const asked = await this.#run(commandArguments(this.#controlPath, line));
     this.#requireRunning();
     return hostInfoOf(this.#options, asked);
   }
@@ -257,6 +259,16 @@ class SshConnection {
     }
   }
 
+  async #run(args: readonly string[]): Promise<CommandEnd> {
+    this.#short += 1;
+    try {
+      return await runSsh(args, this.#env);
+    } finally {
+      this.#short -= 1;
+      this.#tell();
+    }
+  }
+
   close(): Promise<void> {
     return (this.#closing ??= this.#end());
   }
@@ -269,6 +281,8 @@ class SshConnection {
     // Nothing is left of a group that has ended.
     this.#program.signal("SIGKILL");
     await this.#until(() => this.#hasEnded);
+    // It ends with its master; through a person's connection it may go on.
+    await within<void>(clock, END_WITHIN_MS, undefined, (done) => this.#watch(() => this.#short === 0 && done()));
     rmSync(directory, { recursive: true, force: true });
   }
 
