@@ -27,6 +27,22 @@ export function usageError(message: string): AppError {
   return new AppError("INVALID_ARGUMENT", message);
 }
 
+/**
+ * The words of a command whose first word says what to do; without one it does the first of `words`.
+ * @param words what each takes after itself, by names for messages
+ * @throws AppError INVALID_ARGUMENT
+ */
+export function actionWords<Action extends string>(
+  given: readonly string[],
+  words: Readonly<Record<Action, readonly string[]>>,
+): readonly [Action, ...string[]] {
+  const [action = Object.keys(words)[0] as Action, ...rest] = given as [Action?, ...string[]];
+  const wanted = words[action];
+  if (rest.length < wanted.length) throw usageError(`missing ${wanted[rest.length]}`);
+  if (rest.length > wanted.length) throw usageError(`unexpected ${JSON.stringify(rest.at(-1))}`);
+  return [action, ...rest];
+}
+
 /** The command with this name. @throws AppError INVALID_ARGUMENT with the nearest name, if one is near. */
 export function findCommand(
   { name: program, commands }: Pick<Program, "name" | "commands">,

@@ -8,10 +8,10 @@ import { urlHost } from "../kit/peers/addresses.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import type { NativeCheckedHost } from "../../protocol/api/nativeHosts.ts";
 import { HttpCaller } from "../client/clientHttp.ts";
-import { type Channel, readChannels } from "../agents/notify/channelBook.ts";
+import { readChannels } from "../agents/notify/channelBook.ts";
 import type { NativeChannel } from "../../protocol/api/nativeNotifications.ts";
 import type { OperationName } from "../../protocol/api/operationRoutes.ts";
-import { type HostRecord, readHosts } from "../remote/hostBook.ts";
+import { readHosts } from "../remote/hostBook.ts";
 import { unixFetch } from "../serving/unixFetch.ts";
 import { type Check, type CheckInputs, type Finding, ok, warn } from "../serving/findings.ts";
 import { isHealth, portCheck } from "../serving/listenerChecks.ts";
@@ -37,45 +37,57 @@ export const nativeChecks = (config: NativeConfig, { daemon, env }: CheckInputs)
   ...notificationChecks(config, env),
 ];
 
-/** One for each machine that is served; the running daemon has the connection. */
-function hostChecks(config: NativeConfig, env: CheckInputs["env"]): readonly Check[] {
-  let hosts: readonly HostRecord[];
-  try {
-    hosts = readHosts(runtimePaths(env, homedir()).hostsPath);
-  } catch (error) {
-    return [{ name: "hosts", probe: () => Promise.reject(error) }];
-  }
-  let listed: ReturnType<typeof listHosts> | undefined;
-  return hosts.map(({ name }) => ({
-    name: `host ${name}`,
-    probe: async () => hostFinding(`host ${name}`, name, await (listed ??= listHosts(config))),
-  }));
-}
-
-/** As they are: another login might be one too many. Undefined: no daemon runs. */
-async function listHosts(config: NativeConfig): Promise<readonly NativeCheckedHost[] | undefined> {
-  return (await ask<{ readonly hosts: readonly NativeCheckedHost[] }>(config, "listHosts"))?.hosts;
-}
+/** One for each machine that is served; the running daemon has the connection. As they are: another login might be one too many. */
+const hostChecks = (config: NativeConfig, env: CheckInputs["env"]): readonly Check[] =>
+  listedChecks({
+    title: ["host", "hosts"],
+    read: () => readHosts(runtimePaths(env, homedir()).hostsPath),
+    list: async () => (await ask<{ readonly hosts: readonly NativeCheckedHost[] }>(config, "listHosts"))?.hosts,
+    finding: hostFinding,
+  });
 
 /** One for each channel; nothing is sent. */
-function notificationChecks(config: NativeConfig, env: CheckInputs["env"]): readonly Check[] {
-  let channels: readonly Channel[];
+const notificationChecks = (config: NativeConfig, env: CheckInputs["env"]): readonly Check[] =>
+  listedChecks({
+    title: ["notifications", "notifications"],
+    read: () => readChannels(runtimePaths(env, homedir()).notificationsPath),
+    list: async () => (await ask<{ readonly channels: readonly NativeChannel[] }>(config, "listChannels"))?.channels,
+    finding: channelFinding,
+  });
+
+interface Listed<Item> {
+  /** Of one, and of the list. */
+  readonly title: readonly [string, string];
+  readonly read: () => readonly { readonly name: string }[];
+  /** Undefined: no daemon runs. */
+  readonly list: () => Promise<readonly Item[] | undefined>;
+  readonly finding: (check: string, item: Item) => Finding;
+}
+
+/** Of what a file lists, as the running daemon knows it, which is asked once. */
+function listedChecks<Item extends { readonly name: string }>({
+  title: [one, all],
+  read,
+  list,
+  finding,
+}: Listed<Item>): readonly Check[] {
+  let names: readonly { readonly name: string }[];
   try {
-    channels = readChannels(runtimePaths(env, homedir()).notificationsPath);
+    names = read();
   } catch (error) {
-    return [{ name: "notifications", probe: () => Promise.reject(error) }];
+    return [{ name: all, probe: () => Promise.reject(error) }];
   }
-  return channels.map(({ name }) => ({
-    name: `notifications ${name}`,
+  let listed: Promise<readonly Item[] | undefined> | undefined;
+  return names.map(({ name }) => ({
+    name: `${one} ${name}`,
     probe: async () => {
-      const check = `notifications ${name}`;
-      const listed = await ask<{ readonly channels: readonly NativeChannel[] }>(config, "listChannels");
-      const channel = listed?.channels.find((one) => one.name === name);
-      if (channel === undefined) return ok(check, "not checked: no daemon runs that would send them");
-      const { failingSinceUnixMs, why, waiting } = channel;
-      if (failingSinceUnixMs === null) return ok(check, waiting === 0 ? "all are sent" : `${waiting} wait`);
-      const since = new Date(failingSinceUnixMs).toISOString();
-      return warn(check, `nothing can be sent since ${since}: ${why}`, `run \`tmuxwire notify test ${name}\``);
+      const check = `${one} ${name}`;
+      const items = await (listed ??= list());
+      if (items === undefined) return ok(check, "not checked: no daemon runs");
+      const item = items.find((each) => each.name === name);
+      return item === undefined
+        ? ok(check, "not checked: the daemon that runs does not serve it")
+        : finding(check, item);
     },
   }));
 }
@@ -91,10 +103,13 @@ async function ask<Output extends object>(
   return caller.perform<Output>(operation, {});
 }
 
-function hostFinding(check: string, name: string, hosts: readonly NativeCheckedHost[] | undefined): Finding {
-  if (hosts === undefined) return ok(check, "not checked: no daemon runs that would be connected to it");
-  const host = hosts.find((one) => one.name === name);
-  if (host === undefined) return ok(check, "not checked: the daemon that runs does not serve it");
+function channelFinding(check: string, { name, failingSinceUnixMs, why, waiting }: NativeChannel): Finding {
+  if (failingSinceUnixMs === null) return ok(check, waiting === 0 ? "all are sent" : `${waiting} wait`);
+  const since = new Date(failingSinceUnixMs).toISOString();
+  return warn(check, `nothing can be sent since ${since}: ${why}`, `run \`tmuxwire notify test ${name}\``);
+}
+
+function hostFinding(check: string, host: NativeCheckedHost): Finding {
   if (host.state === "connected") return ok(check, `connected, tmuxwire ${host.version}, tmux ${host.tmuxVersion}`);
   return warn(
     check,

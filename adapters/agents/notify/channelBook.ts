@@ -3,42 +3,25 @@
  * change. Addresses and tokens are secrets: nothing but a request to the address itself carries them.
  */
 import * as v from "valibot";
-import { readPrivate, replacePrivate } from "../../../daemon/ops/privateFiles.ts";
+import { privateList } from "../../../daemon/ops/privateList.ts";
 import {
   addChannelSchema,
   type ChannelKind,
   type NativeAddChannel,
 } from "../../../protocol/api/nativeNotifications.ts";
-import { tryParse } from "../../../protocol/api/parse.ts";
-import { AppError, invalidArgument } from "../../../protocol/errors.ts";
-import { parseJson } from "../../../protocol/text/jsonObject.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 
 export type Channel = NativeAddChannel & { readonly name: string };
 
-/** Higher numbers are of later versions. */
-const VERSION = 1;
-const MAX_BYTES = 1_048_576;
 export const MAX_CHANNELS = 50;
 
-const fileSchema = v.object({
-  version: v.literal(VERSION),
-  channels: v.pipe(v.array(v.required(addChannelSchema, ["name"])), v.maxLength(MAX_CHANNELS)),
+export const { read: readChannels, write: writeChannels } = privateList({
+  member: "channels",
+  item: v.required(addChannelSchema, ["name"]),
+  maxItems: MAX_CHANNELS,
+  title: "notification channels",
+  addedWith: "tmuxwire notify add",
 });
-
-/** @throws AppError CONFIGURATION_INVALID; the file stays as it is */
-export function readChannels(path: string): readonly Channel[] {
-  const found = readPrivate(path, { maxBytes: MAX_BYTES });
-  if (found === undefined) return [];
-  const parsed = tryParse(fileSchema, parseJson(found.text ?? ""));
-  if (parsed.success) return parsed.output.channels;
-  throw new AppError(
-    "CONFIGURATION_INVALID",
-    `${path} is not a list of notification channels of this version; move it away, and add them again with \`tmuxwire notify add\``,
-  );
-}
-
-export const writeChannels = (path: string, channels: readonly Channel[]): void =>
-  replacePrivate(path, `${JSON.stringify({ version: VERSION, channels }, undefined, 2)}\n`);
 
 const NTFY_TOPIC = /^[-_A-Za-z0-9]{1,64}$/;
 

@@ -3,7 +3,7 @@ import type { NativeCheckedHost } from "../../../protocol/api/nativeHosts.ts";
 import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
 import { AppError, ERROR_SURFACES } from "../../../protocol/errors.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
-import { usageError } from "../../cli/parseCommand.ts";
+import { actionWords } from "../../cli/parseCommand.ts";
 import { printable } from "../../cli/textTable.ts";
 import { inForeground } from "../../cli/foregroundProgram.ts";
 import { hostPlaces } from "../../remote/hostBook.ts";
@@ -64,13 +64,7 @@ export const hostsCommand: CommandSpec = {
   ],
   run: async (call) => {
     const { io, options } = call;
-    const [action = "list", ...words] = call.positionals as [Action?, ...string[]];
-    const wanted = WORDS[action];
-    if (words.length !== wanted.length) {
-      throw usageError(
-        words.length < wanted.length ? `missing ${wanted[words.length]}` : `unexpected ${JSON.stringify(words.at(-1))}`,
-      );
-    }
+    const [action, ...words] = actionWords(call.positionals, WORDS);
     const [name = "", destination = ""] = words;
     const input = action === "add" ? { name, destination, ...optionsOf(call) } : {};
     const names = action === "list" || action === "add" ? {} : { host: name };

@@ -5,7 +5,7 @@ import { CHANNEL_KINDS, type NativeChannel, NOTICE_KINDS } from "../../../protoc
 import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
 import { ERROR_SURFACES, invalidArgument } from "../../../protocol/errors.ts";
 import type { CommandCall, CommandSpec, OptionSpec } from "../../cli/commandTypes.ts";
-import { usageError } from "../../cli/parseCommand.ts";
+import { actionWords } from "../../cli/parseCommand.ts";
 import { printable } from "../../cli/textTable.ts";
 import { CLIENT_OPTIONS, connect } from "../connection/clientConnection.ts";
 import { memberOptions } from "./operationCommand.ts";
@@ -61,13 +61,7 @@ export const notifyCommand: CommandSpec = {
   ],
   run: async (call) => {
     const { io, options } = call;
-    const [action = "ls", ...words] = call.positionals as [Action?, ...string[]];
-    const wanted = WORDS[action];
-    if (words.length !== wanted.length) {
-      throw usageError(
-        words.length < wanted.length ? `missing ${wanted[words.length]}` : `unexpected ${JSON.stringify(words.at(-1))}`,
-      );
-    }
+    const [action, ...words] = actionWords(call.positionals, WORDS);
     const [first = "", url = ""] = words;
     const input = { ...optionsOf(call, action), ...(action === "add" ? { kind: first, url } : {}) };
     const names = action === "rm" || action === "test" ? { notification: first } : {};
