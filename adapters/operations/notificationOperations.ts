@@ -44,7 +44,7 @@ export const notificationOperations = {
     scope: "daemon",
     input: addChannelSchema,
     output: channelSchema,
-    errors: ["INVALID_ARGUMENT", "ALREADY_EXISTS", "RESOURCE_LIMIT", "SHUTTING_DOWN"],
+    errors: ["INVALID_ARGUMENT", "ALREADY_EXISTS", "RESOURCE_LIMIT", "INCONSISTENT_STATE", "SHUTTING_DOWN"],
     example: {
       input: { kind: "ntfy", url: "https://ntfy.sh/my-agents", name: "phone", on: ["asking", "host"] },
       output: EXAMPLE_CHANNEL,

@@ -1,6 +1,7 @@
 /**
  * What has to be sent, and what every agent did last, in the agents' database: neither a restart nor a crash of the daemon
- * loses a notification or sends it twice, as far as the receiver has confirmed it.
+ * loses a notification or sends it twice, as far as the receiver has confirmed it. A disk that is full ends nothing but the
+ * record.
  */
 import type { Database, Statement } from "../../../daemon/ops/sqlite.ts";
 import type { Notice } from "./notices.ts";
@@ -9,7 +10,6 @@ import type { Notice } from "./notices.ts";
 export interface Sending {
   /** `taking back`: it was sent, and is not true any more. */
   readonly state: "waiting" | "sent" | "taking back";
-  readonly tries: number;
   /** Unix time in milliseconds. */
   readonly dueUnixMs: number;
   /** What the channel calls it. */
@@ -32,43 +32,57 @@ export interface LastSeen {
   readonly project: string | undefined;
 }
 
-export class NoticeStore {
-  readonly #statements: ReturnType<typeof prepare>;
+interface NoticeStoreOptions {
+  /** Opened when it is first needed. */
+  readonly database: () => Database;
+  readonly onError: (error: unknown) => void;
+}
 
-  constructor(database: Database) {
-    this.#statements = prepare(database);
+export class NoticeStore {
+  readonly #options: NoticeStoreOptions;
+  #statements: ReturnType<typeof prepare> | undefined;
+
+  constructor(options: NoticeStoreOptions) {
+    this.#options = options;
   }
 
+  /** The oldest first. */
   notices(): readonly KeptNotice[] {
-    return this.#statements.notices.all().map((row) => JSON.parse((row as Row).record) as KeptNotice);
+    const rows = this.#use(({ notices }) => notices.all()) ?? [];
+    return rows
+      .map((row) => JSON.parse((row as Row).record) as KeptNotice)
+      .toSorted((one, other) => one.notice.sinceUnixMs - other.notice.sinceUnixMs);
   }
 
   keep(kept: KeptNotice): void {
-    this.#statements.keep.run(kept.notice.id, JSON.stringify(kept));
+    this.#use(({ keep }) => keep.run(kept.notice.id, JSON.stringify(kept)));
   }
 
   drop({ notice }: KeptNotice): void {
-    this.#statements.drop.run(notice.id);
+    this.#use(({ drop }) => drop.run(notice.id));
   }
 
   /** By agent. */
   seen(): ReadonlyMap<string, LastSeen> {
-    const rows = this.#statements.seen.all() as unknown as readonly (Row & { readonly agent: string })[];
+    const rows = (this.#use(({ seen }) => seen.all()) ?? []) as unknown as readonly (Row & { agent: string })[];
     return new Map(rows.map(({ agent, record }) => [agent, JSON.parse(record) as LastSeen]));
   }
 
   see(agent: string, seen: LastSeen): void {
-    this.#statements.see.run(agent, JSON.stringify(seen));
+    this.#use(({ see }) => see.run(agent, JSON.stringify(seen)));
   }
 
   forget(agent: string): void {
-    this.#statements.forget.run(agent);
+    this.#use(({ forget }) => forget.run(agent));
   }
 
-  /** When there is no channel any more. */
-  clear(): void {
-    this.#statements.clearNotices.run();
-    this.#statements.clearSeen.run();
+  #use<Result>(work: (statements: ReturnType<typeof prepare>) => Result): Result | undefined {
+    try {
+      return work((this.#statements ??= prepare(this.#options.database())));
+    } catch (error) {
+      this.#options.onError(error);
+      return undefined;
+    }
   }
 }
 
@@ -88,6 +102,4 @@ const prepare = (database: Database) =>
       "INSERT INTO last_seen (agent, record) VALUES (?, ?) ON CONFLICT (agent) DO UPDATE SET record = excluded.record",
     ),
     forget: database.prepare("DELETE FROM last_seen WHERE agent = ?"),
-    clearNotices: database.prepare("DELETE FROM notices"),
-    clearSeen: database.prepare("DELETE FROM last_seen"),
   }) satisfies Record<string, Statement>;

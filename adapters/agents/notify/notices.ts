@@ -132,13 +132,15 @@ const BUILD: Readonly<Record<ChannelKind, (channel: Channel, content: Content) =
 const described = ({ id, kind, subject, name, program, project, sinceUnixMs }: Notice): object => ({
   id,
   event: kind,
-  ...(kind === "host" ? { host: name } : { agent: { id: subject, name, program, project } }),
+  ...(kind === "host"
+    ? { host: name }
+    : { agent: { id: subject, name, program, project: project === undefined ? undefined : shortened(project) } }),
   sinceUnixMs,
 });
 
 const place = ({ program, project }: Notice): string => {
   if (program === undefined) return "";
-  const where = project === undefined ? "" : ` in ${clean(project).slice(0, MAX_NAME_CHARS)}`;
+  const where = project === undefined ? "" : ` in ${shortened(project)}`;
   return `${program}${where}`;
 };
 
@@ -154,6 +156,8 @@ const authorization = ({ token }: Channel): Readonly<Record<string, string>> =>
 
 const clean = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ").trim();
 
+const shortened = (name: string): string => clean(name).slice(0, MAX_NAME_CHARS);
+
 const lines = (text: string | undefined): string[] =>
   (text ?? "")
     .slice(0, MAX_TEXT_CHARS)
@@ -161,7 +165,7 @@ const lines = (text: string | undefined): string[] =>
     .map(clean)
     .filter((line) => line !== "");
 
-const numbered = (label: string, index: number): string => `${index + 1}. ${clean(label).slice(0, MAX_NAME_CHARS)}`;
+const numbered = (label: string, index: number): string => `${index + 1}. ${shortened(label)}`;
 
 /** Nothing in it is a link, a mention or a format (Slack's "Formatting text"). */
 const forSlack = (text: string): string =>

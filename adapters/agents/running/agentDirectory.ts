@@ -112,6 +112,11 @@ export class AgentDirectory {
     return this.#options.store.database;
   }
 
+  /** Another daemon of the same user keeps its agents on disk; this one keeps its own in memory. */
+  get isKeptElsewhere(): boolean {
+    return this.#options.store.isKeptElsewhere;
+  }
+
   /** Those that run. */
   agents(): readonly RunningAgent[] {
     return [...this.#running.values()];

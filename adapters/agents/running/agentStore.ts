@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { openDatabase } from "../../../daemon/ops/database.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
-import { becomeSoleOwner } from "../../../daemon/ops/soleOwner.ts";
+import { becomeSoleOwner, hasOwner } from "../../../daemon/ops/soleOwner.ts";
 import { closeDatabase, type Database, type Statement } from "../../../daemon/ops/sqlite.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import { toAppError } from "../../../protocol/errors.ts";
@@ -133,6 +133,8 @@ interface Opened {
   readonly database: Database;
   readonly statements: ReturnType<typeof statementsOf>;
   readonly release: () => void;
+  /** Another daemon of the same user has the file. */
+  readonly isElsewhere: boolean;
 }
 
 export class AgentStore {
@@ -147,6 +149,11 @@ export class AgentStore {
 
   get database(): Database {
     return this.#use().database;
+  }
+
+  /** Another daemon of the same user has the file: this one keeps its agents in memory. */
+  get isKeptElsewhere(): boolean {
+    return this.#use().isElsewhere;
   }
 
   /** The agent that was this process. @param server its identity */
@@ -211,11 +218,11 @@ export class AgentStore {
     let release = (): void => undefined;
     try {
       release = becomeSoleOwner(path, SETTING);
-      return { ...this.#openAt(path), release };
+      return { ...this.#openAt(path), release, isElsewhere: false };
     } catch (error) {
       release();
       log.warn("agents.store.unusable", { error: toAppError(error) });
-      return { ...this.#openAt(":memory:"), release: () => undefined };
+      return { ...this.#openAt(":memory:"), release: () => undefined, isElsewhere: isOwned(path) };
     }
   }
 
@@ -229,6 +236,14 @@ export class AgentStore {
 }
 
 const SETTING = "XDG_STATE_HOME";
+
+function isOwned(path: string): boolean {
+  try {
+    return hasOwner(path);
+  } catch {
+    return false;
+  }
+}
 
 function statementsOf(database: Database) {
   return {

@@ -41,7 +41,7 @@ function scene() {
   const running = new Map<string, RunningAgent>();
   const gone: { id: string; endedUnixMs: number }[] = [];
   const held: { value: Promise<void> | undefined } = { value: undefined };
-  let expected = false;
+  let [expected, elsewhere] = [false, false];
 
   const start = (channels: readonly Channel[] = [HOOK]) => {
     const store = new AgentStore({ path: join(directory, "agents.db"), nowUnixMs, log: silentLog });
@@ -52,6 +52,9 @@ function scene() {
       agents: () => [...running.values()],
       known: (id: string) => running.get(id),
       remembered: () => gone,
+      get isKeptElsewhere() {
+        return elsewhere;
+      },
       subscribe: (listener: (change: AgentChange) => void) => {
         listeners.add(listener);
         return () => void listeners.delete(listener);
@@ -147,8 +150,9 @@ function scene() {
   const check = (): void => {
     for (const look of checks) look();
   };
+  const keepElsewhere = (): void => void (elsewhere = true);
   const expectEnds = (value: boolean): void => void (expected = value);
-  return { clock, start, actor, pass, requests, told, answers, saved, gone, held, check, expectEnds };
+  return { clock, start, actor, pass, requests, told, answers, saved, gone, held, check, expectEnds, keepElsewhere };
 }
 
 const DIALOG = {
@@ -556,4 +560,30 @@ test("what becomes due while another one is on its way is sent after it", async 
   arrive();
   await pass(0);
   expect(told()).toEqual(["asking", "ended"]);
+});
+
+test("what waits for an address that was mended is sent after a test, not minutes later", async () => {
+  const { start, actor, pass, answers, told } = scene();
+  const { notifier } = start();
+  for (let tries = 0; tries < 9; tries += 1) answers.push({ status: 502, retryAfterMs: undefined, body: "" });
+  actor().is("asking", "1-abc");
+  for (let step = 0; step < 9; step += 1) await pass(2_000 * 2 ** step);
+  expect([told().length, notifier.list()[0]!.waiting]).toEqual([9, 1]);
+  const sent = notifier.test("hook");
+  await pass(0);
+  await sent;
+  expect([told().length, notifier.list()[0]!.waiting]).toEqual([11, 0]);
+});
+
+test("of two daemons that have the same agents one tells", async () => {
+  const { start, actor, pass, told, saved, keepElsewhere } = scene();
+  keepElsewhere();
+  const { notifier } = start();
+  actor().is("asking", "1-abc");
+  await pass(60_000);
+  expect([told(), notifier.list()]).toEqual([[], []]);
+  expect(() => notifier.add({ kind: "webhook", url: "https://a/b" })).toThrow(
+    expect.objectContaining({ code: "INCONSISTENT_STATE" }),
+  );
+  expect(saved).toEqual([]);
 });

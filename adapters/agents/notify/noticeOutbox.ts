@@ -1,0 +1,397 @@
+/**
+ * Sends notices to channels, and takes them back where a channel can. Each channel has one request under way. What cannot be
+ * sent waits in the store and is tried again for hours; then it counts as lost.
+ */
+import type { Log } from "../../../daemon/ops/log.ts";
+import { backOffMs } from "../../../daemon/time/backOff.ts";
+import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import {
+  DEFAULT_NOTICES,
+  type NativeAddChannel,
+  type NativeChannel,
+  NOTICE_KINDS,
+  type NoticeKind,
+} from "../../../protocol/api/nativeNotifications.ts";
+import { AppError, toAppError } from "../../../protocol/errors.ts";
+import { nearestName } from "../../../protocol/text/nearestName.ts";
+import { type Channel, MAX_CHANNELS, requireAddress, withoutSecrets } from "./channelBook.ts";
+import type { Send, Sent } from "./httpSender.ts";
+import {
+  type HttpRequest,
+  isTogether,
+  type Notice,
+  type NoticeText,
+  referenceIn,
+  tellRequest,
+  withdrawRequest,
+} from "./notices.ts";
+import type { KeptNotice, NoticeStore, Sending } from "./noticeStore.ts";
+import { isAllowedAt } from "./quietHours.ts";
+
+const SEND_TIMEOUT_MS = 10_000;
+const RETRY = { minMs: 2_000, maxMs: 600_000 };
+/** After this it is lost. */
+const MAX_AGE_MS = 6 * 3_600_000;
+/** Of all channels, a few hundred bytes each; what is more is lost, the oldest first. */
+const MAX_NOTICES = 500;
+/** Before the next look at the clock of the quiet hours. */
+const QUIET_LOOK_MS = 60_000;
+
+export interface OutboxOptions {
+  readonly channels: readonly Channel[];
+  /** Keeps the list. */
+  readonly save: (channels: readonly Channel[]) => void;
+  readonly store: NoticeStore;
+  /** As it is when it is sent. */
+  readonly textOf: (notice: Notice) => NoticeText;
+  readonly send: Send;
+  readonly clock: Clock;
+  readonly nowUnixMs: () => number;
+  readonly log: Log;
+}
+
+/** A channel while the daemon runs. */
+interface Open {
+  readonly channel: Channel;
+  sending: AbortController | undefined;
+  lost: number;
+  sentUnixMs: number | undefined;
+  /** Nothing is tried before `nextUnixMs`. */
+  failing:
+    | { readonly sinceUnixMs: number; readonly why: string; readonly tries: number; readonly nextUnixMs: number }
+    | undefined;
+}
+
+export class NoticeOutbox {
+  readonly #options: OutboxOptions;
+  readonly #channels = new Map<string, Open>();
+  /** By id, the oldest first. */
+  readonly #notices = new Map<string, KeptNotice>();
+  #timer: Timer | undefined;
+  #isClosed = false;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+    for (const channel of options.channels) this.#open(channel);
+    if (this.hasChannels) for (const kept of options.store.notices()) this.#load(kept);
+    this.#pump();
+  }
+
+  get hasChannels(): boolean {
+    return this.#channels.size > 0;
+  }
+
+  /** Whether any channel wants these. */
+  wants(kind: NoticeKind): boolean {
+    return [...this.#channels.values()].some(({ channel }) => wants(channel, kind));
+  }
+
+  list(): readonly NativeChannel[] {
+    return [...this.#channels.values()]
+      .map((open) => this.#shown(open))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  /** @throws AppError INVALID_ARGUMENT, ALREADY_EXISTS, RESOURCE_LIMIT */
+  add(given: NativeAddChannel): NativeChannel {
+    requireAddress(given);
+    const name = given.name ?? this.#freeName(given.kind);
+    if (this.#channels.has(name)) {
+      throw new AppError(
+        "ALREADY_EXISTS",
+        `there is a channel ${JSON.stringify(name)} already; remove it with \`tmuxwire notify rm ${name}\``,
+      );
+    }
+    if (this.#channels.size >= MAX_CHANNELS) {
+      throw new AppError("RESOURCE_LIMIT", `there are ${MAX_CHANNELS} channels at most; remove one first`);
+    }
+    const channel = { ...given, name };
+    this.#options.save([...this.#records(), channel]);
+    return this.#shown(this.#open(channel));
+  }
+
+  /** What waits for it is not sent. @throws AppError NOT_FOUND */
+  remove(name: string): void {
+    const open = this.#channel(name);
+    this.#options.save(this.#records().filter((channel) => channel.name !== name));
+    this.#channels.delete(name);
+    open.sending?.abort();
+    for (const kept of this.#notices.values()) this.#settle(kept, name, undefined);
+  }
+
+  /** Sends this now; what waits follows. @throws AppError NOT_FOUND, DAEMON_UNREACHABLE: why it could not be sent */
+  async test(name: string, notice: Notice, text: NoticeText): Promise<void> {
+    const open = this.#channel(name);
+    const outcome = await this.#request(open, tellRequest(open.channel, notice, text), new AbortController());
+    this.#pump();
+    if ("why" in outcome) throw new AppError("DAEMON_UNREACHABLE", `the test was not sent: ${outcome.why}`);
+  }
+
+  /** Sends it after `afterMs`, unless it was taken back by then. */
+  tell(notice: Notice, afterMs: number): void {
+    const sending: Sending = { state: "waiting", dueUnixMs: this.#options.nowUnixMs() + afterMs };
+    const names = [...this.#channels.values()].filter(({ channel }) => wants(channel, notice.kind));
+    this.#put({ notice, sendings: Object.fromEntries(names.map(({ channel }) => [channel.name, sending])) });
+    for (const oldest of this.#notices.values()) {
+      if (this.#notices.size <= MAX_NOTICES) break;
+      this.#lose(oldest);
+    }
+    this.#pump();
+  }
+
+  /** What was not sent never is; what was sent is taken back where the channel can. */
+  takeBack(subject: string, kinds: readonly NoticeKind[]): void {
+    for (const kept of this.#notices.values()) {
+      const { notice } = kept;
+      if (notice.subject !== subject || !kinds.includes(notice.kind)) continue;
+      const sendings = Object.entries(kept.sendings).flatMap(([name, sending]): [string, Sending][] => {
+        const next = sending.state === "sent" ? this.#takenBack(notice, name, sending) : sending;
+        return next === undefined || next.state === "waiting" ? [] : [[name, next]];
+      });
+      this.#put({ notice, sendings: Object.fromEntries(sendings) });
+    }
+    this.#pump();
+  }
+
+  /** Subjects of those of a kind that were told and not taken back. */
+  open(kind: NoticeKind): readonly string[] {
+    return [...this.#notices.values()].flatMap(({ notice }) => (notice.kind === kind ? [notice.subject] : []));
+  }
+
+  /** What has to be sent stays, for the next daemon. Safe to call twice. */
+  close(): void {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    for (const { sending } of this.#channels.values()) sending?.abort();
+  }
+
+  /** Sends what is due, and comes back when the next is. */
+  #pump(): void {
+    this.#timer?.cancel();
+    if (this.#isClosed) return;
+    const nowUnixMs = this.#options.nowUnixMs();
+    const nextUnixMs = Math.min(...[...this.#channels.values()].map((open) => this.#start(open, nowUnixMs)));
+    if (nextUnixMs === Infinity) return;
+    const { clock } = this.#options;
+    this.#timer = clock.callAt(clock.nowMs() + (nextUnixMs - nowUnixMs), () => this.#pump());
+  }
+
+  /** Begins with what is due first, if it may. Returns when to look again. */
+  #start(open: Open, nowUnixMs: number): number {
+    const { channel, failing } = open;
+    const next = open.sending === undefined ? this.#next(channel) : undefined;
+    if (next === undefined) return Infinity;
+    const dueUnixMs = Math.max(next.sending.dueUnixMs, failing?.nextUnixMs ?? 0);
+    if (dueUnixMs > nowUnixMs) return dueUnixMs;
+    if (!isAllowedAt(channel.quiet, nowUnixMs)) return nowUnixMs + QUIET_LOOK_MS;
+    open.sending = new AbortController();
+    void this.#sendOne(open, next, open.sending);
+    return Infinity;
+  }
+
+  #next({ name }: Channel): { readonly kept: KeptNotice; readonly sending: Sending } | undefined {
+    let first: { readonly kept: KeptNotice; readonly sending: Sending } | undefined;
+    for (const kept of this.#notices.values()) {
+      const sending = kept.sendings[name];
+      if (sending === undefined || sending.state === "sent") continue;
+      if (first === undefined || sending.dueUnixMs < first.sending.dueUnixMs) first = { kept, sending };
+    }
+    return first;
+  }
+
+  async #sendOne(
+    open: Open,
+    { kept, sending }: { readonly kept: KeptNotice; readonly sending: Sending },
+    abort: AbortController,
+  ): Promise<void> {
+    const { channel } = open;
+    const { notice } = kept;
+    try {
+      const isTold = sending.state === "waiting";
+      const others = isTold && isTogether(channel, notice) ? this.#due(channel, notice) : [];
+      const request = isTold
+        ? tellRequest(channel, notice, this.#options.textOf(notice), others)
+        : withdrawRequest(channel, notice, sending.reference);
+      const outcome = request === undefined ? GONE : await this.#request(open, request, abort);
+      if (this.#isClosed || this.#channels.get(channel.name) !== open) return;
+      for (const each of [notice, ...others]) this.#sent(open, each, sending, outcome);
+    } catch (error) {
+      this.#options.log.error("notify.error", { error: toAppError(error) });
+    } finally {
+      open.sending = undefined;
+    }
+    this.#pump();
+  }
+
+  /** Others of its kind that are due. */
+  #due({ name }: Channel, { id, kind }: Notice): readonly Notice[] {
+    const nowUnixMs = this.#options.nowUnixMs();
+    return [...this.#notices.values()].flatMap(({ notice, sendings }) => {
+      const sending = sendings[name];
+      const isDue = sending?.state === "waiting" && sending.dueUnixMs <= nowUnixMs;
+      return isDue && notice.kind === kind && notice.id !== id ? [notice] : [];
+    });
+  }
+
+  #sent(open: Open, notice: Notice, sending: Sending, outcome: Outcome): void {
+    const { name, kind } = open.channel;
+    const nowUnixMs = this.#options.nowUnixMs();
+    const kept = this.#notices.get(notice.id) ?? { notice, sendings: {} };
+    if (sending.state !== "waiting") {
+      // A notification that stays hurts nobody: an older ntfy cannot take one back.
+      this.#settle(kept, name, undefined);
+    } else if (!("why" in outcome)) {
+      const sent: Sending = { ...sending, state: "sent", reference: referenceIn(kind, outcome.body) };
+      // What was taken back while it was on its way is taken back now.
+      const isTrue = kept.sendings[name] !== undefined;
+      const next = STAYS_TRUE.has(notice.kind) ? undefined : isTrue ? sent : this.#takenBack(notice, name, sent);
+      this.#settle(kept, name, next);
+    } else if (kept.sendings[name] === undefined) {
+      // It is not true any more.
+    } else if (outcome.isFinal || nowUnixMs - notice.sinceUnixMs > MAX_AGE_MS) {
+      open.lost += 1;
+      this.#settle(kept, name, undefined);
+    } else {
+      // Behind others that wait: it may be the reason.
+      this.#settle(kept, name, { ...sending, dueUnixMs: nowUnixMs });
+    }
+  }
+
+  /** Undefined: the channel cannot. */
+  #takenBack(notice: Notice, name: string, { reference }: Sending): Sending | undefined {
+    const channel = this.#channels.get(name)?.channel;
+    const can = channel !== undefined && withdrawRequest(channel, notice, reference) !== undefined;
+    return can ? { state: "taking back", dueUnixMs: 0, reference } : undefined;
+  }
+
+  async #request(open: Open, request: HttpRequest, abort: AbortController): Promise<Outcome> {
+    const { clock, nowUnixMs, send, log } = this.#options;
+    const timer = clock.callAt(clock.nowMs() + SEND_TIMEOUT_MS, () => abort.abort(new Error("no response")));
+    const outcome = await send(request, abort.signal).then(outcomeOf, (error: unknown) => noResponse(abort, error));
+    timer.cancel();
+    if (this.#isClosed) return outcome;
+    const { failing } = open;
+    const { name } = open.channel;
+    if (!("why" in outcome)) {
+      if (failing !== undefined) log.info("notify.recovered", { channel: name });
+      open.failing = undefined;
+      open.sentUnixMs = nowUnixMs();
+      return outcome;
+    }
+    const { why, retryAfterMs } = outcome;
+    if (failing === undefined) log.warn("notify.failed", { channel: name, why });
+    const { sinceUnixMs = nowUnixMs(), tries = 0 } = failing ?? {};
+    const waitMs = outcome.isFinal ? 0 : Math.min(retryAfterMs ?? backOffMs(tries, RETRY), RETRY.maxMs);
+    open.failing = { sinceUnixMs, why, tries: tries + 1, nextUnixMs: nowUnixMs() + waitMs };
+    return outcome;
+  }
+
+  #lose(kept: KeptNotice): void {
+    for (const [name, { state }] of Object.entries(kept.sendings)) {
+      const open = this.#channels.get(name);
+      if (open !== undefined && state === "waiting") open.lost += 1;
+    }
+    this.#put({ ...kept, sendings: {} });
+  }
+
+  /** @param sending undefined: nothing more is done on this channel */
+  #settle({ notice, sendings }: KeptNotice, name: string, sending: Sending | undefined): void {
+    const { [name]: _before, ...others } = sendings;
+    this.#put({ notice, sendings: sending === undefined ? others : { ...others, [name]: sending } });
+  }
+
+  /** Without sendings it is over. */
+  #put(kept: KeptNotice): void {
+    const { store } = this.#options;
+    if (Object.keys(kept.sendings).length > 0) {
+      this.#notices.set(kept.notice.id, kept);
+      store.keep(kept);
+    } else if (this.#notices.delete(kept.notice.id)) {
+      store.drop(kept);
+    }
+  }
+
+  /** What an earlier daemon has left, for the channels that there are. */
+  #load(kept: KeptNotice): void {
+    const left = Object.entries(kept.sendings).filter(([name]) => this.#channels.has(name));
+    this.#notices.set(kept.notice.id, kept);
+    if (left.length < Object.keys(kept.sendings).length) this.#put({ ...kept, sendings: Object.fromEntries(left) });
+  }
+
+  #open(channel: Channel): Open {
+    const open: Open = { channel, sending: undefined, lost: 0, sentUnixMs: undefined, failing: undefined };
+    this.#channels.set(channel.name, open);
+    return open;
+  }
+
+  #records(): Channel[] {
+    return [...this.#channels.values()].map(({ channel }) => channel);
+  }
+
+  #channel(name: string): Open {
+    const open = this.#channels.get(name);
+    if (open !== undefined) return open;
+    const nearest = nearestName(name, [...this.#channels.keys()]);
+    const message = `there is no channel ${JSON.stringify(name)}; run \`tmuxwire notify\``;
+    throw new AppError("NOT_FOUND", message, nearest === undefined ? {} : { details: { nearest } });
+  }
+
+  #freeName(kind: string): string {
+    if (!this.#channels.has(kind)) return kind;
+    for (let number = 2; ; number += 1) if (!this.#channels.has(`${kind}-${number}`)) return `${kind}-${number}`;
+  }
+
+  #shown({ channel, lost, sentUnixMs, failing }: Open): NativeChannel {
+    const { name, kind, url, text = false, quiet } = channel;
+    return {
+      name,
+      kind,
+      url: withoutSecrets(url),
+      on: NOTICE_KINDS.filter((notice) => wants(channel, notice)),
+      text,
+      quiet: quiet ?? null,
+      waiting: [...this.#notices.values()].filter(({ sendings }) => sendings[name]?.state === "waiting").length,
+      lost,
+      sentUnixMs: sentUnixMs ?? null,
+      failingSinceUnixMs: failing?.sinceUnixMs ?? null,
+      why: failing?.why ?? null,
+    };
+  }
+}
+
+/** What has happened is not taken back. */
+const STAYS_TRUE: ReadonlySet<NoticeKind> = new Set(["done", "ended"]);
+
+interface Failure {
+  readonly why: string;
+  /** Trying again is of no use. */
+  readonly isFinal: boolean;
+  readonly retryAfterMs: number | undefined;
+}
+
+type Outcome = Sent | Failure;
+
+/** There is nothing to take back. */
+const GONE: Sent = { status: 204, retryAfterMs: undefined, body: "" };
+
+/** 4xx that pass by themselves. */
+const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
+
+function outcomeOf(sent: Sent): Outcome {
+  const { status, retryAfterMs } = sent;
+  if (status >= 200 && status < 300) return sent;
+  const isFinal = status < 500 && !PASSING.has(status);
+  const advice = isFinal ? "; check its url and token" : "";
+  return { why: `it responds with status ${status}${advice}`, isFinal, retryAfterMs };
+}
+
+function noResponse({ signal }: AbortController, error: unknown): Failure {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = (cause as NodeJS.ErrnoException).code;
+  const why = signal.aborted
+    ? `no response within ${SEND_TIMEOUT_MS / 1_000} s`
+    : `no connection (${code ?? "failed"})`;
+  return { why, isFinal: false, retryAfterMs: undefined };
+}
+
+const wants = ({ on }: Channel, kind: NoticeKind): boolean => (on ?? DEFAULT_NOTICES).includes(kind);
