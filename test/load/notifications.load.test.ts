@@ -10,16 +10,13 @@ import { seeded } from "../support/agents/agentsEngines.ts";
 import { notifyReceiver } from "../support/agents/notifyReceiver.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
-import { report } from "../support/daemon/loadReport.ts";
+import { report, spread } from "../support/daemon/loadReport.ts";
 
 const ROUNDS = Number(process.env["ROUNDS"] ?? 5);
 const SEED = Number(process.env["NOTIFY_SEED"] ?? Date.now() % 1_000_000);
 /** A question that is open for so long is told. */
 const SETTLE_MS = 2_000;
 const NAMES = ["one", "two", "three"] as const;
-
-const quantile = (sorted: readonly number[], part: number): number =>
-  Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0);
 
 test("each question is told once, whatever happens to the daemon, and none that is answered at once", async () => {
   const uniform = seeded(SEED);
@@ -95,12 +92,6 @@ void import(${JSON.stringify(join(AGENT_DIRECTORY, "dialog.mjs"))});
       if (withdrawn() === backBefore) counts.notTakenBack += 1;
     }
   }
-  const sorted = late.toSorted((one, other) => one - other);
-  report("notifications", {
-    seed: SEED,
-    ...counts,
-    lateP50Ms: quantile(sorted, 0.5),
-    lateMaxMs: quantile(sorted, 1),
-  });
+  report("notifications", { seed: SEED, ...counts, late: spread(late) });
   expect(counts).toMatchObject({ lost: 0, twice: 0, notTakenBack: 0, shortTold: 0 });
 });

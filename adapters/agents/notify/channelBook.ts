@@ -34,7 +34,7 @@ export function requireAddress({ kind, url, token }: Pick<NativeAddChannel, "kin
   if (address.username !== "" || address.password !== "") {
     throw invalidArgument("url: leave out name and password; give a token instead");
   }
-  if (kind === "ntfy" && !NTFY_TOPIC.test(topicOf(address))) {
+  if (kind === "ntfy" && (!NTFY_TOPIC.test(topicOf(address)) || address.search !== "" || address.hash !== "")) {
     throw invalidArgument("url: must end in a topic, such as https://ntfy.sh/TOPIC");
   }
   if (token !== undefined && TAKES_NO_TOKEN.has(kind)) {

@@ -79,14 +79,9 @@ export function withdrawRequest(
 ): HttpRequest | undefined {
   switch (channel.kind) {
     case "ntfy":
-      return { method: "DELETE", url: `${channel.url}/${notice.id}`, headers: authorization(channel), body: undefined };
-    case "discord": {
-      if (reference === undefined) return undefined;
-      const url = new URL(channel.url);
-      url.pathname += `/messages/${reference}`;
-      url.search = "";
-      return { method: "DELETE", url: url.href, headers: {}, body: undefined };
-    }
+      return remove(channel, `/${notice.id}`);
+    case "discord":
+      return reference === undefined ? undefined : remove(channel, `/messages/${reference}`);
     case "webhook":
       return post(channel, channel.url, { ...described(notice), state: "withdrawn" });
     case "slack":
@@ -150,6 +145,13 @@ const post = (channel: Channel, url: string, body: object): HttpRequest => ({
   headers: { "content-type": "application/json", ...authorization(channel) },
   body,
 });
+
+/** @param below the channel's path */
+function remove(channel: Channel, below: string): HttpRequest {
+  const url = new URL(channel.url);
+  url.pathname += below;
+  return { method: "DELETE", url: url.href, headers: authorization(channel), body: undefined };
+}
 
 const authorization = ({ token }: Channel): Readonly<Record<string, string>> =>
   token === undefined ? {} : { authorization: `Bearer ${token}` };

@@ -6,13 +6,13 @@ import { createApi } from "./net/api.ts";
 import { Page } from "./page.ts";
 import { App } from "./ui/app.tsx";
 import { handleKey } from "./ui/handleKey.ts";
-import { AgentNotifier } from "./ui/notifier.ts";
+import { Notifier } from "./ui/notifier.ts";
 import { keepFocus } from "./ui/focus.ts";
 import { titleText } from "./words/stateWords.ts";
 import { askingCards } from "./model/pageState.ts";
 
 const api = createApi((input, init) => globalThis.fetch(input, init));
-const notifier = new AgentNotifier((agentId) => {
+const notifier = new Notifier((agentId) => {
   page.update({ selectedId: agentId });
   document.querySelector<HTMLElement>(`#agent-${agentId}`)?.focus();
 });

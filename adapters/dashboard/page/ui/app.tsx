@@ -11,7 +11,7 @@ import type { Page } from "../page.ts";
 import { ageText } from "../words/age.ts";
 import { NEED_HEADINGS } from "../words/stateWords.ts";
 import { AgentCardView } from "./agentCardView.tsx";
-import type { AgentNotifier } from "./notifier.ts";
+import type { Notifier } from "./notifier.ts";
 import { PaneView } from "./paneView.tsx";
 import { RecordingsDialog } from "./recordingsDialog.tsx";
 import { TopBar } from "./topBar.tsx";
@@ -20,7 +20,7 @@ interface AppProps {
   readonly state: PageState;
   readonly page: Page;
   readonly api: Api;
-  readonly notifier: AgentNotifier;
+  readonly notifier: Notifier;
 }
 
 export function App({ state, page, api, notifier }: AppProps) {

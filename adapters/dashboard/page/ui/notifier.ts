@@ -10,7 +10,7 @@ const STORED = "tmuxwire.notify";
 /** A notification shows a line or two. */
 const MAX_BODY_CHARS = 160;
 
-export class AgentNotifier {
+export class Notifier {
   readonly #onPick: (agentId: number) => void;
   readonly #shown = new Map<number, Notification>();
   #wanted = localStorage.getItem(STORED) === "yes";

@@ -533,6 +533,7 @@ test.each([
   [{ kind: "webhook", url: "nothing" }, "url: must begin with https:// or http://"],
   [{ kind: "webhook", url: "https://me:pw@a/b" }, "url: leave out name and password; give a token instead"],
   [{ kind: "ntfy", url: "https://ntfy.sh/" }, "url: must end in a topic, such as https://ntfy.sh/TOPIC"],
+  [{ kind: "ntfy", url: "https://ntfy.sh/topic?auth=x" }, "url: must end in a topic, such as https://ntfy.sh/TOPIC"],
   [{ kind: "slack", url: "https://a/b", token: "x" }, "token: slack takes none; the secret is in its url"],
   [{ kind: "webhook", url: "https://a/b", token: "x\r\ny" }, "token: must be printable ASCII without blanks"],
 ] as const)("%j is refused and changes nothing", (channel, message) => {
