@@ -60,9 +60,13 @@ export class GuestStreams {
     this.connection();
     const client = this.#clients.forPane(id, this.#sessionsOf(window));
     if (client !== undefined) return client;
+    // A pane's session may have ended, and the listing that says where the pane is now be under way.
+    const hasSession = this.#options.inventory.known.sessions().some(({ windows }) => windows.includes(window));
     throw new AppError(
       "CONNECTION_LOST",
-      `pane ${id} is in a session that ends when nobody is attached to it; attach to it first`,
+      hasSession
+        ? `pane ${id} is in a session that ends when nobody is attached to it; attach to it first`
+        : `the session of pane ${id} has ended; try again in a moment if the pane was moved to another one`,
     );
   }
 
