@@ -18,11 +18,17 @@ import {
   NATIVE_DEFAULT_MESSAGE_TTL_SEC,
   NATIVE_DEFAULT_STALLED_SEC,
   type NativeMessage,
+  type NativeTellRequest,
+  type NativeTold,
+  type NativeWaitAgentRequest,
+  type NativeWaitedAgent,
   tellRequestSchema,
   tellResponseSchema,
   waitAgentRequestSchema,
   waitAgentResponseSchema,
 } from "../../protocol/api/nativeAgentMessages.ts";
+import type { Delivery } from "../../daemon/delivery/delivery.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
 import { deliveryResponseSchema } from "../../protocol/api/nativeDelivery.ts";
 import { emptyRequestSchema } from "../../protocol/api/nativeRequests.ts";
 import { okSchema } from "../../protocol/api/nativeResponses.ts";
@@ -31,7 +37,7 @@ import { requireAgents } from "./agentOperations.ts";
 import { nativeAgent } from "./agentOutputs.ts";
 import { DELIVERING, nativeDelivery, PRESSING, requireDelivery } from "./deliveryOperations.ts";
 import { EXAMPLE_AGENT, EXAMPLE_DELIVERY, EXAMPLE_MESSAGE } from "./examples.ts";
-import { operation, type OperationContext } from "./operation.ts";
+import { type Call, operation, type OperationContext } from "./operation.ts";
 
 const WAITING = ["TIMEOUT", "WRONG_STATE", "CONNECTION_LOST", "SHUTTING_DOWN", "NOT_FOUND"] as const;
 
@@ -48,20 +54,7 @@ export const agentMessageOperations = {
     long: true,
     idempotent: true,
     example: { input: { text: "now run the tests" }, output: { ...EXAMPLE_MESSAGE, question: null } },
-    run: async (context, { agent }, input, { idempotencyKey, signal }) => {
-      const messages = requireMessages(context);
-      const { text, when = "idle", ttlSec = NATIVE_DEFAULT_MESSAGE_TTL_SEC, wait = "none", orAsking = false } = input;
-      const { timeoutMs = NATIVE_DEFAULT_AGENT_WAIT_MS } = input;
-      const told = messages.tell(agent, { text, when, ttlSec }, idempotencyKey);
-      // One for now is over within seconds, and its caller wants to know.
-      const until = wait === "none" && when === "now" ? "taken" : wait;
-      if (until === "none") return nativeTold(told, agent);
-      try {
-        return nativeTold(await messages.settled(told, until, agent, { orAsking, timeoutMs, signal }), agent);
-      } catch (error) {
-        throw withMessage(error, nativeTold(messages.find(told.id), agent));
-      }
-    },
+    run: (context, { agent }, input, call) => tellAgent(requireMessages(context), agent, input, call),
   }),
 
   listMessages: operation({
@@ -117,20 +110,8 @@ export const agentMessageOperations = {
       input: { for: ["done", "asking"], timeoutMs: 600_000 },
       output: { reached: "done", agent: EXAMPLE_AGENT, lastWords: "All tests pass.", elapsedMs: 8_123 },
     },
-    run: async (context, { agent }, input, { signal }) => {
-      const messages = requireMessages(context);
-      const startedMs = context.clock.nowMs();
-      const { stalledSec = NATIVE_DEFAULT_STALLED_SEC, timeoutMs = NATIVE_DEFAULT_AGENT_WAIT_MS } = input;
-      try {
-        const reached = await messages.reached(agent, { for: input.for, stalledSec, timeoutMs, signal });
-        const lastWords = (await messages.lastWords(agent)) ?? null;
-        const elapsedMs = Math.round(context.clock.nowMs() - startedMs);
-        return { reached, agent: nativeAgent(agent), lastWords, elapsedMs };
-      } catch (error) {
-        const { state, question } = nativeAgent(agent);
-        throw withDetails(error, { state, question });
-      }
-    },
+    run: (context, { agent }, input, { signal }) =>
+      waitForAgent({ messages: requireMessages(context), clock: context.clock }, agent, input, signal),
   }),
 
   answerAgent: operation({
@@ -164,8 +145,7 @@ export const agentMessageOperations = {
     errors: PRESSING,
     example: { input: {}, output: { ok: true } },
     run: async (context, { agent }) => {
-      requireRunning(agent);
-      await requireDelivery(context).interrupt(agent.server, agent.pane, addresseeOf(agent));
+      await interruptTurn(requireDelivery(context), agent);
       return { ok: true } as const;
     },
   }),
@@ -189,6 +169,59 @@ export const agentMessageOperations = {
       ),
   }),
 } as const;
+
+/** @throws AppError TIMEOUT, with what became of the message so far; and what telling throws */
+export async function tellAgent(
+  messages: AgentMessages,
+  agent: RunningAgent,
+  {
+    text,
+    when = "idle",
+    ttlSec = NATIVE_DEFAULT_MESSAGE_TTL_SEC,
+    wait = "none",
+    orAsking = false,
+    timeoutMs = NATIVE_DEFAULT_AGENT_WAIT_MS,
+  }: NativeTellRequest,
+  { idempotencyKey, signal }: Pick<Call, "idempotencyKey" | "signal">,
+): Promise<NativeTold> {
+  const told = messages.tell(agent, { text, when, ttlSec }, idempotencyKey);
+  // One for now is over within seconds, and its caller wants to know.
+  const until = wait === "none" && when === "now" ? "taken" : wait;
+  if (until === "none") return nativeTold(told, agent);
+  try {
+    return nativeTold(await messages.settled(told, until, agent, { orAsking, timeoutMs, signal }), agent);
+  } catch (error) {
+    throw withMessage(error, nativeTold(messages.find(told.id), agent));
+  }
+}
+
+/** @throws AppError TIMEOUT, with what the agent does then; WRONG_STATE */
+export async function waitForAgent(
+  { messages, clock }: { readonly messages: AgentMessages; readonly clock: Clock },
+  agent: RunningAgent,
+  {
+    for: wanted,
+    stalledSec = NATIVE_DEFAULT_STALLED_SEC,
+    timeoutMs = NATIVE_DEFAULT_AGENT_WAIT_MS,
+  }: NativeWaitAgentRequest,
+  signal: AbortSignal | undefined,
+): Promise<NativeWaitedAgent> {
+  const startedMs = clock.nowMs();
+  try {
+    const reached = await messages.reached(agent, { for: wanted, stalledSec, timeoutMs, signal });
+    const lastWords = (await messages.lastWords(agent)) ?? null;
+    return { reached, agent: nativeAgent(agent), lastWords, elapsedMs: Math.round(clock.nowMs() - startedMs) };
+  } catch (error) {
+    const { state, question } = nativeAgent(agent);
+    throw withDetails(error, { state, question });
+  }
+}
+
+/** By its own keys. @throws AppError WRONG_STATE, and what pressing throws */
+export async function interruptTurn(delivery: Pick<Delivery, "interrupt">, agent: RunningAgent): Promise<void> {
+  requireRunning(agent);
+  await delivery.interrupt(agent.server, agent.pane, addresseeOf(agent));
+}
 
 /** @throws AppError INVALID_ARGUMENT */
 function requireMessages({ messages }: OperationContext): AgentMessages {

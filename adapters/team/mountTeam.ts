@@ -16,7 +16,7 @@ import { TeamServers } from "./teamServers.ts";
 import type { TeamConfig } from "./teamConfig.ts";
 
 export function mountTeam(team: TeamConfig, context: StartContext): MountedPart {
-  const { env, only, readiness, delivery, agents, catalogue, log, open, print } = context;
+  const { env, only, readiness, delivery, agents, messages, catalogue, log, open, print } = context;
   const servers = new TeamServers({
     rootDir: team.rootDir,
     env: paneEnvironment(env),
@@ -32,6 +32,7 @@ export function mountTeam(team: TeamConfig, context: StartContext): MountedPart 
     readiness,
     delivery,
     agents,
+    messages,
     teamdOf: teamdFinder({ env, homeDir: team.homeDir }),
     workerOf: workerFinder(ownWorker(team, env), catalogue),
     clock: systemClock,

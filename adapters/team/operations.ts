@@ -1,4 +1,6 @@
 /** What is done with workers that exist: nothing here starts or attaches anything. */
+import type { Delivery } from "../../daemon/delivery/delivery.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
 import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
 import {
   TEAM_DEFAULT_CAPTURE_LINES,
@@ -7,20 +9,38 @@ import {
   type TeamCaptureRequest,
   type TeamListRequest,
   type TeamDone,
+  type TeamSendRequest,
+  type TeamSent,
   type TeamSession,
   type TeamSessionRequest,
   type TeamSessions,
+  type TeamWaited,
+  type TeamWaitRequest,
 } from "../../protocol/api/team.ts";
+import { interruptTurn, tellAgent, waitForAgent } from "../operations/agentMessageOperations.ts";
 import { nativeAgent } from "../operations/agentOutputs.ts";
+import type { AgentMessages } from "../agents/messages/agentMessages.ts";
 import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
+import type { RunningAgent } from "../agents/running/runningAgent.ts";
 import { captureText } from "./captureText.ts";
-import { onTmux } from "./teamErrors.ts";
+import { onTmux, teamError, withKey } from "./teamErrors.ts";
 import { attachArgv, hasPrefix, shellLine } from "./names.ts";
 import { capturePost } from "./posts.ts";
 import { sessionEnd } from "./sessionEnd.ts";
 import type { TeamdOf } from "./teamd/discovery.ts";
-import type { TeamServers } from "./teamServers.ts";
+import type { TeamPlace, TeamServers } from "./teamServers.ts";
 import { readRecords } from "./start/startRecord.ts";
+import { PI, untilExitReported } from "./start/worker.ts";
+import { guardPrompt } from "./start/workerPrompt.ts";
+
+/** How workers that run are told something, waited for and interrupted. */
+export interface Workers {
+  readonly servers: TeamServers;
+  readonly agents: AgentDirectory;
+  readonly messages: AgentMessages;
+  readonly delivery: Pick<Delivery, "interrupt">;
+  readonly clock: Clock;
+}
 
 export function listSessions(
   servers: TeamServers,
@@ -82,3 +102,75 @@ export const killWorker = (servers: TeamServers, request: TeamSessionRequest): P
     await onTmux(`tmux -S ${socketPath} kill-session -t =${sessionName}`, () => server.killSession(session.id));
     return { sessionName, ok: true };
   });
+
+/** @throws AppError worker_not_running, TIMEOUT, and what telling an agent throws */
+export async function sendToWorker(
+  workers: Workers,
+  { message, when, ttlSec, wait = "taken", timeoutMs, idempotencyKey, ...place }: TeamSendRequest,
+  signal: AbortSignal,
+): Promise<TeamSent> {
+  const { sessionName, agent } = await runningIn(workers, place);
+  // The hook takes the guard away again.
+  const text = agent.kind.name === PI ? guardPrompt(message) : message;
+  const asked = { text, when, ttlSec, wait, timeoutMs, orAsking: wait === "done" };
+  const told = await withKey(() => tellAgent(workers.messages, agent, asked, { idempotencyKey, signal }));
+  const { id: messageId, outcome, reason, lastWords, question } = told;
+  return { sessionName, messageId, outcome, reason, lastWords, question: question?.text ?? null };
+}
+
+/** @throws AppError worker_not_running, unless that is waited for; TIMEOUT */
+export async function waitForWorker(
+  workers: Workers,
+  { for: wanted = ["done", "asking", "ended"], stalledSec, timeoutMs, ...place }: TeamWaitRequest,
+  signal: AbortSignal,
+): Promise<TeamWaited> {
+  const found = await placeOf(workers, place);
+  const { sessionName } = found;
+  const mayHaveEnded = wanted.includes("ended");
+  if (mayHaveEnded && found.agent === undefined && sessionEnd(found).dead) {
+    return { sessionName, reached: "ended", question: null, lastWords: null, elapsedMs: 0 };
+  }
+  const agent = mayHaveEnded && found.agent !== undefined ? found.agent : requireAgent(found);
+  const waited = await waitForAgent(workers, agent, { for: [...wanted], stalledSec, timeoutMs }, signal);
+  const { reached, lastWords, elapsedMs } = waited;
+  return { sessionName, reached, question: waited.agent.question?.text ?? null, lastWords, elapsedMs };
+}
+
+/** @throws AppError worker_not_running, and what interrupting an agent throws */
+export async function interruptWorker(workers: Workers, request: TeamSessionRequest): Promise<TeamDone> {
+  const { sessionName, agent } = await runningIn(workers, request);
+  await interruptTurn(workers.delivery, agent);
+  return { sessionName, ok: true };
+}
+
+type PlaceRequest = Pick<TeamSessionRequest, "teamId" | "sessionName">;
+/** With the agent that runs there, or ended lately. */
+type Found = TeamPlace & { readonly agent: RunningAgent | undefined };
+
+/** The team's server is not kept in use by what may wait for long: an agent that runs there does that. */
+const placeOf = ({ servers, agents, clock }: Workers, request: PlaceRequest): Promise<Found> =>
+  servers.withSession(request, async (place) => {
+    const { server, pane } = place;
+    agents.check();
+    const agent = agents.lastInPane(server, pane);
+    // One that ended before it was seen.
+    if (agent === undefined) await untilExitReported(server, pane, clock);
+    return { ...place, agent };
+  });
+
+const runningIn = async (workers: Workers, request: PlaceRequest) => {
+  const found = await placeOf(workers, request);
+  return { ...found, agent: requireAgent(found) };
+};
+
+/** @throws AppError worker_not_running */
+function requireAgent(found: Found): RunningAgent {
+  const { sessionName, agent } = found;
+  if (agent !== undefined && agent.endedUnixMs === undefined) return agent;
+  throw teamError(
+    "worker_not_running",
+    agent !== undefined || sessionEnd(found).dead
+      ? `the worker in session ${sessionName} has ended; capture it to see why, or restart it`
+      : `no agent runs in session ${sessionName}; capture it to see what does`,
+  );
+}

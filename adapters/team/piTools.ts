@@ -31,6 +31,13 @@ const objectSchema = (properties: Readonly<Record<string, object>>, ...required:
 const string = (description: string): object => ({ type: "string", description });
 const whole = (description: string): object => ({ type: "integer", minimum: 1, description });
 
+const choice = (description: string, ...names: readonly string[]): object => ({
+  type: "string",
+  enum: names,
+  description,
+});
+
+const TIMEOUT_MS = whole("Stop waiting after this many milliseconds; default 600000.");
 const SESSION_NAME = string("Exact session name, as team_tmux_start or team_tmux_list gave it.");
 
 export const TOOLS: Readonly<Record<string, ToolRow>> = {
@@ -82,6 +89,53 @@ export const TOOLS: Readonly<Record<string, ToolRow>> = {
     ),
     guarded: "Capture",
     posts: true,
+  },
+  team_tmux_send: {
+    label: "Tell worker",
+    description:
+      "Tell a running worker something more, as one message. It waits until the worker takes a prompt (when: idle), is typed " +
+      "once, and goes to this worker alone. Returns when the worker has taken it; with wait: done when the turn that it " +
+      "began is over, with the worker's last words, or when the worker asks something.",
+    parameters: objectSchema(
+      {
+        sessionName: SESSION_NAME,
+        message: string("The message, exactly as given."),
+        when: choice("When to type it; default: idle.", "idle", "now"),
+        ttlSec: whole("Give up if it was not typed within this many seconds; default 86400."),
+        wait: choice("What to wait for before returning; default: taken.", "none", "taken", "done"),
+        timeoutMs: TIMEOUT_MS,
+      },
+      "sessionName",
+      "message",
+    ),
+    guarded: "Send",
+    once: true,
+  },
+  team_tmux_wait: {
+    label: "Wait for worker",
+    description:
+      "Wait until a worker is done with what it was told, asks something, or has ended (default: the first of these), is " +
+      "ready for a prompt, or has been busy without any output for stalledSec. Returns which, its last words, and what it asks.",
+    parameters: objectSchema(
+      {
+        sessionName: SESSION_NAME,
+        for: {
+          type: "array",
+          items: { type: "string", enum: ["ready", "asking", "done", "ended", "stalled"] },
+          minItems: 1,
+          description: "Any of these ends the wait.",
+        },
+        stalledSec: whole("Default 120."),
+        timeoutMs: TIMEOUT_MS,
+      },
+      "sessionName",
+    ),
+  },
+  team_tmux_interrupt: {
+    label: "Interrupt worker",
+    description: "Interrupt a worker's turn with its own keys; it then takes a prompt again.",
+    parameters: objectSchema({ sessionName: SESSION_NAME }, "sessionName"),
+    guarded: "Interrupt",
   },
   team_tmux_kill: {
     label: "Kill worker",

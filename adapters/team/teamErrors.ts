@@ -3,6 +3,7 @@
  * in tmux names the command and quotes tmux.
  */
 import { AppError, type ErrorCode, toAppError } from "../../protocol/errors.ts";
+import { isOfOtherRequest } from "../../daemon/ops/once.ts";
 import type { TeamError } from "../../protocol/api/team.ts";
 import type { VisibleError } from "../kit/guard/httpErrors.ts";
 
@@ -16,6 +17,7 @@ const TEAM_ERRORS = {
   teamd_unavailable: "DEVICE_OFFLINE",
   thread_post_failed: "PROTOCOL_ERROR",
   worker_not_found: "DEVICE_OFFLINE",
+  worker_not_running: "WRONG_STATE",
   tmux_not_installed: "TMUX_UNAVAILABLE",
   tmux_error: "TMUX_COMMAND_FAILED",
 } as const satisfies Record<string, ErrorCode>;
@@ -69,6 +71,16 @@ export async function onTmux<T>(command: string, run: () => T | Promise<T>): Pro
       stderr: tmuxMessage(error),
       cause: error,
     });
+  }
+}
+
+/** A key that came with another request before is an invalid argument. */
+export async function withKey<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!isOfOtherRequest(error)) throw error;
+    throw teamError("invalid_argument", `idempotencyKey: ${(error as Error).message}`, { cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-/** `/team/v1/tmux/…` on the native listener: four operations, each a POST with JSON in and out (docs/contracts/team.md §2). */
+/** `/team/v1/tmux/…` on the native listener: each operation is a POST with JSON in and out (docs/contracts/team.md §2). */
 import type * as v from "valibot";
 import { parse, faultText, type Refuse } from "../../protocol/api/parse.ts";
 import {
@@ -9,22 +9,38 @@ import {
   teamListSchema,
   teamDoneSchema,
   teamRestartResponseSchema,
+  teamSendResponseSchema,
+  teamSendSchema,
   teamSessionSchema,
   teamSessionsSchema,
   teamStartResponseSchema,
   teamStartSchema,
+  teamWaitResponseSchema,
+  teamWaitSchema,
 } from "../../protocol/api/team.ts";
 import type { Mount } from "../kit/guard/routes.ts";
 import { endpointsOf } from "../kit/guard/routes.ts";
+import { visibleError } from "../kit/guard/httpErrors.ts";
+import { longResponse } from "../kit/streams/longResponse.ts";
 import { teamError, teamErrorBody, teamErrorWord } from "./teamErrors.ts";
-import { attachTo, captureSession, killWorker, listSessions } from "./operations.ts";
+import {
+  attachTo,
+  captureSession,
+  interruptWorker,
+  killWorker,
+  listSessions,
+  sendToWorker,
+  waitForWorker,
+  type Workers,
+} from "./operations.ts";
 import { Starts } from "./start/starts.ts";
 import type { StartsOptions } from "./start/worker.ts";
 
 export const TEAM_PREFIX = "/team/v1/tmux/";
 
-export function createTeamMount(options: StartsOptions): Mount {
-  const { servers, agents, teamdOf } = options;
+export function createTeamMount(options: StartsOptions & Workers): Mount {
+  const { servers, agents, teamdOf, clock } = options;
+  const long = { clock, errorBody: (error: unknown) => teamErrorBody(visibleError(error)) };
   const starts = new Starts(options);
   const routes = [
     endpoint({
@@ -62,6 +78,34 @@ export function createTeamMount(options: StartsOptions): Mount {
     }),
     endpoint({
       ...POST,
+      path: `${TEAM_PREFIX}send`,
+      request: teamSendSchema,
+      response: { 200: teamSendResponseSchema },
+      errors: [...COMMON, ...OF_WORKER, "resource_limit", "timeout"],
+      idempotent: true,
+      handle: (c, request) =>
+        longResponse(c, long, (signal) =>
+          sendToWorker(options, keyed(request, c.req.header("idempotency-key")), signal),
+        ),
+    }),
+    endpoint({
+      ...POST,
+      path: `${TEAM_PREFIX}wait`,
+      request: teamWaitSchema,
+      response: { 200: teamWaitResponseSchema },
+      errors: [...COMMON, ...OF_WORKER, "timeout"],
+      handle: (c, request) => longResponse(c, long, (signal) => waitForWorker(options, request, signal)),
+    }),
+    endpoint({
+      ...POST,
+      path: `${TEAM_PREFIX}interrupt`,
+      request: teamSessionSchema,
+      response: { 200: teamDoneSchema },
+      errors: [...COMMON, ...OF_WORKER, "resource_limit", "timeout"],
+      handle: async (c, request) => c.json(await interruptWorker(options, request)),
+    }),
+    endpoint({
+      ...POST,
       path: `${TEAM_PREFIX}kill`,
       request: teamSessionSchema,
       response: { 200: teamDoneSchema },
@@ -89,6 +133,7 @@ const endpoint = endpointsOf({
 });
 
 const COMMON = ["invalid_argument", "invalid_identifier", "tmux_not_installed", "tmux_error"] as const;
+const OF_WORKER = ["session_not_found", "worker_not_running", "wrong_state", "not_found", "connection_lost"] as const;
 const OF_TEAMD = ["thread_not_found", "teamd_unavailable", "thread_post_failed"] as const;
 
 /** Makes the error for the first invalid field: invalid_identifier or invalid_argument. */

@@ -17,7 +17,15 @@ export const NATIVE_DEFAULT_AGENT_WAIT_MS = 600_000;
 export const NATIVE_DEFAULT_STALLED_SEC = 120;
 export const NATIVE_DEFAULT_END_MS = 10_000;
 
-const MESSAGE_OUTCOMES = ["waiting", "delivered", "refused", "unknown", "expired", "cancelled", "agent_ended"] as const;
+export const MESSAGE_OUTCOMES = [
+  "waiting",
+  "delivered",
+  "refused",
+  "unknown",
+  "expired",
+  "cancelled",
+  "agent_ended",
+] as const;
 const messageOutcome = v.picklist(MESSAGE_OUTCOMES);
 export type MessageOutcome = v.InferOutput<typeof messageOutcome>;
 const CONFIRMED_BY = ["readiness", "screen", "output", "transcript", "hook", "queued"] as const;
@@ -85,7 +93,7 @@ export const messagesRequestSchema = v.strictObject({
   agent: v.optional(named(filled(256), "Only those to this agent: its name or id.")),
 });
 
-const AGENT_WAIT_NAMES = ["ready", "asking", "done", "ended", "stalled"] as const;
+export const AGENT_WAIT_NAMES = ["ready", "asking", "done", "ended", "stalled"] as const;
 const agentWait = v.picklist(AGENT_WAIT_NAMES);
 export type AgentWaitName = v.InferOutput<typeof agentWait>;
 

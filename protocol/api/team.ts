@@ -3,6 +3,12 @@
  * error. A schema message that begins with an error's name selects that error instead of `invalid_argument`.
  */
 import * as v from "valibot";
+import {
+  AGENT_WAIT_NAMES,
+  MESSAGE_OUTCOMES,
+  NATIVE_MAX_AGENT_WAIT_MS,
+  NATIVE_MAX_MESSAGE_TTL_SEC,
+} from "./nativeAgentMessages.ts";
 import { AGENT_STATE_NAMES } from "./nativeAgents.ts";
 
 /** Bounds of the contract. */
@@ -66,8 +72,14 @@ const text = (maxBytes: number) =>
   );
 
 const WHOLE = "must be an integer from 1";
+const whole = v.pipe(v.number(WHOLE), v.integer(WHOLE), v.minValue(1, WHOLE));
+const wholeUpTo = (max: number) => v.pipe(whole, v.maxValue(max, `must be at most ${max}`));
 /** Larger values are reduced to the bound, and the response says so. */
-const lines = v.pipe(v.number(WHOLE), v.integer(WHOLE), v.minValue(1, WHOLE));
+const lines = whole;
+const timeoutMs = v.optional(wholeUpTo(NATIVE_MAX_AGENT_WAIT_MS));
+
+const oneOf = <const Names extends readonly string[]>(names: Names) =>
+  v.picklist(names, `must be one of ${names.join(", ")}`);
 
 /** The team's teamd, if the caller knows it; otherwise it is found as the contract says. */
 const teamd = v.strictObject({
@@ -81,14 +93,16 @@ const caller = {
   cwd: v.optional(short(4_096)),
 };
 
-const taskPrompt = v.pipe(
+const prompt = v.pipe(
   text(TEAM_MAX_PROMPT_BYTES),
   v.check((value) => value.trim() !== "", "must not be blank"),
 );
+/** A repeated request with the same key returns the first one's result. */
+const idempotencyKey = v.optional(filled(256));
 
 export const teamStartSchema = v.strictObject({
   ...caller,
-  taskPrompt,
+  taskPrompt: prompt,
   /** Which agent works, a name from the catalogue; default: that of `team.workerArgv`. */
   agent: v.optional(identifier),
   threadId: v.optional(identifier),
@@ -97,8 +111,7 @@ export const teamStartSchema = v.strictObject({
   sessionName: v.optional(identifier),
   lines: v.optional(lines),
   title: v.optional(v.pipe(text(1_024), v.nonEmpty("must not be empty"))),
-  /** A repeated request with the same key returns the first one's result. */
-  idempotencyKey: v.optional(filled(256)),
+  idempotencyKey,
   teamd: v.optional(teamd),
 });
 export type TeamStartRequest = v.InferOutput<typeof teamStartSchema>;
@@ -109,6 +122,33 @@ export type TeamListRequest = v.InferOutput<typeof teamListSchema>;
 /** Of attach, interrupt, kill and restart. */
 export const teamSessionSchema = v.strictObject({ ...caller, sessionName });
 export type TeamSessionRequest = v.InferOutput<typeof teamSessionSchema>;
+
+export const teamSendSchema = v.strictObject({
+  ...caller,
+  sessionName,
+  message: prompt,
+  when: v.optional(oneOf(["idle", "now"])),
+  ttlSec: v.optional(wholeUpTo(NATIVE_MAX_MESSAGE_TTL_SEC)),
+  wait: v.optional(oneOf(["none", "taken", "done"])),
+  timeoutMs,
+  idempotencyKey,
+});
+export type TeamSendRequest = v.InferOutput<typeof teamSendSchema>;
+
+export const teamWaitSchema = v.strictObject({
+  ...caller,
+  sessionName,
+  for: v.optional(
+    v.pipe(
+      v.array(oneOf(AGENT_WAIT_NAMES), "must be a list"),
+      v.minLength(1, "must not be empty"),
+      v.maxLength(AGENT_WAIT_NAMES.length, "names one twice"),
+    ),
+  ),
+  stalledSec: v.optional(wholeUpTo(3_600)),
+  timeoutMs,
+});
+export type TeamWaitRequest = v.InferOutput<typeof teamWaitSchema>;
 
 export const teamCaptureSchema = v.strictObject({
   ...caller,
@@ -219,6 +259,31 @@ export type TeamAttach = v.InferOutput<typeof teamAttachResponseSchema>;
 export const teamDoneSchema = v.strictObject({ sessionName: v.string(), ok: v.literal(true) });
 
 export type TeamDone = v.InferOutput<typeof teamDoneSchema>;
+
+export const teamSendResponseSchema = v.strictObject({
+  sessionName: v.string(),
+  messageId: v.string(),
+  /** As of a message to an agent (docs/contracts/native.md). */
+  outcome: v.picklist(MESSAGE_OUTCOMES),
+  /** Why it waits, or was not delivered. */
+  reason: v.nullable(v.string()),
+  /** The worker's last words in the turn that the message began, with `wait: done`. Foreign text. */
+  lastWords: v.nullable(v.string()),
+  /** What the worker asks now. Foreign text. */
+  question: v.nullable(v.string()),
+});
+export type TeamSent = v.InferOutput<typeof teamSendResponseSchema>;
+
+export const teamWaitResponseSchema = v.strictObject({
+  sessionName: v.string(),
+  reached: v.picklist(AGENT_WAIT_NAMES),
+  /** Foreign text, as are the last words. */
+  question: v.nullable(v.string()),
+  lastWords: v.nullable(v.string()),
+  /** How long it waited. */
+  elapsedMs: v.number(),
+});
+export type TeamWaited = v.InferOutput<typeof teamWaitResponseSchema>;
 
 export const teamRestartResponseSchema = v.strictObject({
   sessionName: v.string(),

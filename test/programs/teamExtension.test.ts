@@ -52,6 +52,11 @@ test("start, list, attach and capture return what the endpoints return", async (
     const { details } = await host.call(`team_tmux_${operation}`, input, context);
     expect(details).toEqual((await team.call(operation, input)).json);
   }
+  expect(
+    (await host.call("team_tmux_send", { sessionName, message: "and more", wait: "done" }, context)).details,
+  ).toMatchObject({ sessionName, outcome: "delivered" });
+  expect((await host.call("team_tmux_wait", { sessionName }, context)).details).toMatchObject({ reached: "done" });
+  expect(team.prompts().map(({ text }) => text)).toEqual(["go", "and more"]);
   const captured = await host.call("team_tmux_capture", { sessionName, threadId: "thread-0001" }, context);
   expect(captured.content[0]?.text).toBe((captured.details as { text: string }).text);
   expect(captured.details).toMatchObject({ posted: true });
@@ -83,8 +88,10 @@ describe("the guard", () => {
     for (const [tool, input] of [
       ["team_tmux_start", { taskPrompt: "x" }],
       ["team_tmux_capture", { sessionName: "worker-1" }],
+      ["team_tmux_send", { sessionName: "worker-1", message: "x" }],
+      ["team_tmux_interrupt", { sessionName: "worker-1" }],
     ] as const) {
-      await expect(host.call(tool, input, context)).rejects.toThrow(/^blocked: (Start|Capture) blocked: .*UI/);
+      await expect(host.call(tool, input, context)).rejects.toThrow(/^blocked: \w+ blocked: .*UI/);
       await expect(host.callUnasked(tool, input, context)).rejects.toThrow(/blocked: .*UI/);
     }
     expect((await host.call("team_tmux_list", {}, context)).details).toEqual({ sessions: [] });

@@ -291,6 +291,81 @@ describe("capture", () => {
   });
 });
 
+describe("a worker that runs", () => {
+  test("is told something once, takes it when it is idle, and is waited for", async () => {
+    await using team = await teamFixture({ piFlags: ["--work-ms", "1000"] });
+    await team.start({ taskPrompt: "first" });
+    const sessionName = "worker-1";
+    const send = (message: string, more: object = {}) => team.call("send", { sessionName, message, ...more });
+    const second = await send("second", { wait: "none", idempotencyKey: "k" });
+    expect([second.status, second.json]).toMatchObject([200, { sessionName, outcome: "waiting", lastWords: null }]);
+    expect(team.prompts().map(({ text }) => text)).toEqual(["first"]);
+    const repeated = await team.call(
+      "send",
+      { sessionName, message: "second", wait: "taken" },
+      { "idempotency-key": "k" },
+    );
+    expect(repeated.json).toMatchObject({ messageId: second.json["messageId"], outcome: "delivered", reason: null });
+    // What begins like a command is none.
+    expect((await send("!third", { wait: "done" })).json).toMatchObject({ outcome: "delivered", question: null });
+    expect((await team.call("wait", { sessionName })).json).toMatchObject({ sessionName, reached: "done" });
+    expect(team.prompts()).toMatchObject([
+      { kind: "prompt", text: "first" },
+      { kind: "prompt", text: "second" },
+      { kind: "prompt", text: "!third" },
+    ]);
+    const busy = team.call("wait", { sessionName, for: ["asking"], timeoutMs: 200 });
+    expect([(await busy).status, (await busy).json]).toMatchObject([408, { error: { code: "timeout" } }]);
+    const other = await send("other", { idempotencyKey: "k" });
+    expect([other.status, other.json]).toMatchObject([400, { error: { code: "invalid_argument" } }]);
+  });
+
+  test("is interrupted, and takes a prompt again", async () => {
+    await using team = await teamFixture({ piFlags: ["--work-ms", "60000"] });
+    await team.start();
+    const sessionName = "worker-1";
+    expect((await team.call("interrupt", { sessionName })).json).toEqual({ sessionName, ok: true });
+    expect((await team.call("wait", { sessionName, for: ["ready"] })).json).toMatchObject({ reached: "ready" });
+    expect(printed(team, sessionName, 100)).toContain("Operation aborted");
+  });
+
+  test.runIf(IS_KEEPING)("and has ended is told nothing; its end is no news to who waits for it", async () => {
+    await using team = await teamFixture();
+    await team.start();
+    const sessionName = "worker-1";
+    const waiting = team.call("wait", { sessionName, for: ["ended"] });
+    // Where its prompt box is empty, this key ends it.
+    await eventually(() => printed(team, sessionName, 100).includes("fine"));
+    team.tmux("send-keys", "-t", "=worker-1:", "C-d");
+    expect((await waiting).json).toMatchObject({ reached: "ended" });
+    await eventually(async () => JSON.stringify((await team.call("list")).json).includes('"dead":true'));
+    expect((await team.call("wait", { sessionName })).json).toMatchObject({ reached: "ended" });
+    for (const [operation, more] of [
+      ["send", { message: "x" }],
+      ["interrupt", {}],
+      ["wait", { for: ["done"] }],
+    ] as const) {
+      const { status, json } = await team.call(operation, { sessionName, ...more });
+      expect([status, json]).toMatchObject([409, { error: { code: "worker_not_running" } }]);
+    }
+  });
+
+  test.each([
+    ["send", { message: " " }, "message: must not be blank"],
+    ["send", { message: "x", when: "later" }, "when: must be one of idle, now"],
+    ["send", { message: "x", wait: "asking" }, "wait: must be one of none, taken, done"],
+    ["send", { message: "x", ttlSec: 0 }, "ttlSec: must be an integer from 1"],
+    ["wait", { for: [] }, "for: must not be empty"],
+    ["wait", { for: "done" }, "for: must be a list"],
+    ["wait", { for: ["gone"] }, "for.0: must be one of ready, asking, done, ended, stalled"],
+    ["wait", { timeoutMs: 1e9 }, "timeoutMs: must be at most 86400000"],
+  ])("%s %j is refused", async (operation, body, message) => {
+    await using team = await teamFixture();
+    const { status, json } = await team.call(operation, { sessionName: "worker-1", ...body });
+    expect([status, json]).toEqual([400, { error: { code: "invalid_argument", message } }]);
+  });
+});
+
 describe("a worker", () => {
   test("is killed with its session, and nobody else's is", async () => {
     await using team = await teamFixture(stays);

@@ -7,7 +7,7 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { promptText } from "../../../daemon/delivery/prompt/promptText.ts";
-import { isOfOtherRequest, Once, requireSameRequest } from "../../../daemon/ops/once.ts";
+import { Once, requireSameRequest } from "../../../daemon/ops/once.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import {
   TEAM_DEFAULT_PREFIX,
@@ -19,7 +19,7 @@ import {
 import { AppError } from "../../../protocol/errors.ts";
 import { untilSettled } from "../../agents/start/untilSettled.ts";
 import { initialCapture } from "../captureText.ts";
-import { onTmux, teamError } from "../teamErrors.ts";
+import { onTmux, teamError, withKey } from "../teamErrors.ts";
 import { MAX_NAME_TRIES, MAX_STARTS_PER_TEAM } from "../teamLimits.ts";
 import { asTmuxNames, findNamed, nextSessionName } from "../names.ts";
 import { startPost } from "../posts.ts";
@@ -78,12 +78,7 @@ export class Starts {
     if (request.sessionName !== undefined && request.sessionPrefix !== undefined) {
       throw teamError("invalid_argument", "give either sessionName or sessionPrefix, not both");
     }
-    try {
-      return await this.#onceByKey({ ...request, cwd });
-    } catch (error) {
-      if (!isOfOtherRequest(error)) throw error;
-      throw teamError("invalid_argument", `idempotencyKey: ${(error as Error).message}`, { cause: error });
-    }
+    return withKey(() => this.#onceByKey({ ...request, cwd }));
   }
 
   async #onceByKey(request: Located): Promise<TeamStart> {

@@ -85,7 +85,7 @@ export interface StartsOptions {
   readonly servers: TeamServers;
   readonly agents: AgentDirectory;
   readonly readiness: Pick<ReadinessWatcher, "watch">;
-  readonly delivery: Pick<Delivery, "submit">;
+  readonly delivery: Pick<Delivery, "submit" | "interrupt">;
   readonly workerOf: WorkerOf;
   readonly teamdOf: TeamdOf;
   readonly clock: Clock;

@@ -34,7 +34,7 @@ export class TeamToolError extends Error {
 }
 
 /** What reads, and may be repeated: unless it posts, which would appear twice. */
-const READS: ReadonlySet<string> = new Set(["list", "attach", "capture"]);
+const READS: ReadonlySet<string> = new Set(["list", "attach", "capture", "wait"]);
 
 export class DaemonClient {
   readonly #options: DaemonClientOptions;

@@ -14,6 +14,9 @@ test("the tools, with names that models take", () => {
     "team_tmux_list",
     "team_tmux_attach",
     "team_tmux_capture",
+    "team_tmux_send",
+    "team_tmux_wait",
+    "team_tmux_interrupt",
     "team_tmux_kill",
     "team_tmux_restart",
   ]);
@@ -31,6 +34,12 @@ test("parameters are closed object schemas in plain JSON", () => {
     [["sessionPrefix"], undefined],
     [["sessionName"], ["sessionName"]],
     [["sessionName", "lines", "threadId"], ["sessionName"]],
+    [
+      ["sessionName", "message", "when", "ttlSec", "wait", "timeoutMs"],
+      ["sessionName", "message"],
+    ],
+    [["sessionName", "for", "stalledSec", "timeoutMs"], ["sessionName"]],
+    [["sessionName"], ["sessionName"]],
     [["sessionName"], ["sessionName"]],
     [["sessionName"], ["sessionName"]],
   ]);
