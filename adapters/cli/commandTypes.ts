@@ -9,7 +9,7 @@ import type { Io } from "./cliIo.ts";
 type Completion = "file" | "directory" | readonly string[] | (() => readonly string[]);
 
 /** Kinds of names that the daemon can list, for completions. */
-export const NAME_KINDS = ["pane", "session", "agent", "server"] as const;
+export const NAME_KINDS = ["pane", "session", "agent", "server", "host"] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
 export interface OptionSpec {

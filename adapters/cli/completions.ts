@@ -71,11 +71,10 @@ _${program}_names() {
   local name
   while IFS= read -r name; do [[ $name == "$2"* ]] && COMPREPLY+=("$name"); done < <(${program} names "$1" 2>/dev/null)
 }
-_${program}() {
-  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} command=\${COMP_WORDS[1]}
+_${program}_offer() {
+  local current=\${words[n-1]} previous=\${words[n-2]} command=\${words[1]}
   local options= choices= word at=0 kinds=()
-  COMPREPLY=()
-  if [ "$COMP_CWORD" -eq 1 ]; then
+  if [ "$n" -eq 2 ]; then
     COMPREPLY=( $(compgen -W ${shellWord(`${names} help --help --version`)} -- "$current") )
     return
   fi
@@ -90,10 +89,22 @@ ${words.join("\n")}
     -*) COMPREPLY=( $(compgen -W "$options" -- "$current") ) ;;
     *)
       COMPREPLY=( $(compgen -W "$choices" -- "$current") )
-      for word in "\${COMP_WORDS[@]:2:COMP_CWORD-2}"; do [[ $word == -* ]] || at=$((at + 1)); done
+      for word in "\${words[@]:2:n-3}"; do [[ $word == -* ]] || at=$((at + 1)); done
       case "\${kinds[at]--}" in -) ;; *) _${program}_names "\${kinds[at]}" "$current" ;; esac
       ;;
   esac
+}
+# bash cuts words at @, and replaces only what follows the last one, and it.
+_${program}() {
+  local words=() n=0 word before
+  COMPREPLY=()
+  for word in "\${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
+    if [[ $n -gt 2 && ( $word == @* || \${words[n-1]} == *@ ) ]]; then words[n-1]+=$word
+    else words[n]=$word n=$((n + 1)); fi
+  done
+  _${program}_offer
+  word=\${words[n-1]} before=\${words[n-1]%@*}
+  if [[ $word == *@* && $COMP_WORDBREAKS == *@* ]]; then COMPREPLY=("\${COMPREPLY[@]#"$before"}"); fi
 }
 complete -F _${program} ${program}
 `;

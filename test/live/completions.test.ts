@@ -33,6 +33,23 @@ describe.each(installed)("%s", (shell) => {
     }
   });
 
+  test("completes names of servers on other machines, and of these", async () => {
+    await using fixture = await ownedFixture();
+    const servers = await ShellPrompt.open(fixture, shell, ["nearby", "main@build", "main@gpu"]);
+    for (const [typed, wanted] of [
+      ["ls --server ne", "ls --server nearby"],
+      ["ls --server main@b", "ls --server main@build"],
+      ["ls --server ma", "ls --server main@"],
+      ["tell main@g", "tell main@gpu"],
+      ["hosts rm ne", "hosts rm nearby"],
+    ] as const) {
+      expect(await servers.completed(typed, wanted)).toBe(wanted);
+    }
+    expect(
+      await servers.notOffered("ls --server main@", shell === "bash" ? ["@build", "@gpu"] : ["main@build"]),
+    ).toEqual([]);
+  });
+
   test("offers every command and every option", async () => {
     await using fixture = await ownedFixture();
     const prompt = await ShellPrompt.open(fixture, shell);

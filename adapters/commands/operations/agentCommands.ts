@@ -2,12 +2,10 @@
 import type { NativeAgent, NativeServer } from "../../client/client.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import { connect } from "../connection/clientConnection.ts";
-import type { GivingPositional } from "./operationCommand.ts";
 import { operationCommand } from "./operationCommand.ts";
+import { AGENT } from "./paneArguments.ts";
 import { printable, table } from "../../cli/textTable.ts";
 import { timeText } from "./waitingText.ts";
-
-const AGENT: GivingPositional = { name: "AGENT", gives: "agent", description: "an agent's name or id", names: "agent" };
 
 const once = operationCommand<{ readonly agents: readonly NativeAgent[] }>({
   operation: "listAgents",

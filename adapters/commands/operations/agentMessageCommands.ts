@@ -20,10 +20,9 @@ import { printable, table } from "../../cli/textTable.ts";
 import { ANSWER, ANSWER_OPTIONS, answerInput, exitCode, idempotencyKey, show } from "./deliveryCommands.ts";
 import { readText } from "./inputParts.ts";
 import { type GivingPositional, operationCommand } from "./operationCommand.ts";
-import { TIMEOUT_OPTION, timeoutOf } from "./paneArguments.ts";
+import { AGENT, TIMEOUT_OPTION, timeoutOf } from "./paneArguments.ts";
 import { timeText } from "./waitingText.ts";
 
-const AGENT: GivingPositional = { gives: "agent", name: "AGENT", description: "an agent's name or id" };
 const MESSAGE: GivingPositional = {
   gives: "message",
   name: "MESSAGE",

@@ -48,7 +48,7 @@ export const hostsCommand: CommandSpec = {
   ],
   positionals: [
     { name: "ACTION", description: "what to do", choices: ACTIONS, optional: true },
-    { name: "NAME", description: "the host's name here", optional: true },
+    { name: "NAME", description: "the host's name here", optional: true, names: "host" },
     {
       name: "DEST",
       description: "what ssh connects to: build, me@build.example, ssh://me@build.example:2222",

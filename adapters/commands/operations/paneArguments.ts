@@ -20,6 +20,13 @@ export const SESSION: GivingPositional = {
   names: "session",
 };
 
+export const AGENT: GivingPositional = {
+  gives: "agent",
+  name: "AGENT",
+  description: "an agent's name or id",
+  names: "agent",
+};
+
 /** Default of `--cwd`. */
 export const HERE_OR_HOME = "the current directory; for a server of a host, your home directory there";
 

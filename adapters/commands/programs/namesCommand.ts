@@ -1,5 +1,6 @@
 /** `tmuxwire names`: the names that completions offer. It fails silently, because an error would disturb completion. */
 import type { ServerClient } from "../../client/client.ts";
+import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
 import { connect, CLIENT_OPTIONS } from "../connection/clientConnection.ts";
 import { type CommandCall, type CommandSpec, NAME_KINDS, type NameKind } from "../../cli/commandTypes.ts";
 
@@ -8,7 +9,7 @@ const PLAIN = /^[\w%][\w%@.+-]*$/;
 
 export const namesCommand: CommandSpec = {
   name: "names",
-  summary: "print names of panes, sessions, agents or servers",
+  summary: "print names of panes, sessions, agents, servers or hosts",
   details: [
     "One per line, for completions. Prints nothing if no daemon is running, and omits names that a shell would have to quote.",
   ],
@@ -27,10 +28,17 @@ export const namesCommand: CommandSpec = {
   },
 };
 
+type Listed<Member extends string> = Readonly<Record<Member, readonly { readonly name: string }[]>>;
+
+const listed = <Member extends string>(
+  client: ServerClient,
+  operation: OperationName,
+  signal: AbortSignal,
+): Promise<Listed<Member>> => client.perform<Listed<Member>>(operation, {}, {}, { signal });
+
 /** An older daemon has none. */
 async function agentNames(client: ServerClient, signal: AbortSignal): Promise<readonly string[]> {
-  const listed = client.perform<{ agents: readonly { name: string }[] }>("listAgents", {}, {}, { signal });
-  const { agents } = await listed.catch(() => ({ agents: [] }));
+  const { agents } = await listed<"agents">(client, "listAgents", signal).catch(() => ({ agents: [] }));
   return agents.map(({ name }) => name);
 }
 
@@ -47,13 +55,10 @@ async function namesOf(call: CommandCall): Promise<readonly string[]> {
     case "session":
       return (await client.sessions({ signal })).map(({ name }) => name);
     case "server": {
-      const { servers } = await client.perform<{ servers: readonly { name: string }[] }>(
-        "listServers",
-        {},
-        {},
-        { signal },
-      );
+      const { servers } = await listed<"servers">(client, "listServers", signal);
       return [...new Set([...servers.map(({ name }) => name), "default"])];
     }
+    case "host":
+      return (await listed<"hosts">(client, "listHosts", signal)).hosts.map(({ name }) => name);
   }
 }

@@ -48,18 +48,23 @@ export class ShellPrompt {
     this.#shell = shell;
   }
 
-  /** In a directory with `only-file` and `only-directory`. */
-  static async open(fixture: OwnedFixture, shell: Shell): Promise<ShellPrompt> {
+  /**
+   * In a directory with `only-file` and `only-directory`.
+   * @param names what the program prints as names, whatever their kind
+   */
+  static async open(fixture: OwnedFixture, shell: Shell, names: readonly string[] = []): Promise<ShellPrompt> {
     const { directory } = fixture.socket;
     const path = join(directory, `script.${shell}`);
     writeFileSync(path, completionScript(shell, { name: "tmuxwire", commands: COMMANDS }));
     const cwd = join(directory, "files");
     mkdirSync(join(cwd, "only-directory"), { recursive: true });
     writeFileSync(join(cwd, "only-file"), "");
+    const printed = names.map((name) => `echo ${name}\n`).join("");
+    writeFileSync(join(directory, "tmuxwire"), `#!/bin/sh\n${printed}`, { mode: 0o755 });
     const { command, setUp } = STARTS[shell];
     const { activePane } = await fixture.server.createSession({ name: shell, command, cwd, cols: COLS, rows: ROWS });
     const prompt = new ShellPrompt(fixture, activePane!, shell);
-    await prompt.#line(setUp(path), "Enter");
+    await prompt.#line(`export PATH="${directory}:$PATH"; ${setUp(path)}`, "Enter");
     await prompt.#ready();
     return prompt;
   }
