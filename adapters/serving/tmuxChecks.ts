@@ -1,6 +1,7 @@
 /** Checks of tmux servers: owned servers' sockets, hubs that a daemon left behind, guest servers. */
 import { existsSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
+import { releaseOf } from "../../daemon/connection/tmuxVersion.ts";
 import { localHost } from "../../daemon/host/localHost.ts";
 import type { GuestConfig } from "../../daemon/ops/daemonConfig.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
@@ -67,8 +68,13 @@ async function guestOf(check: string, { socketPath }: GuestConfig, env: CheckInp
   if (!(await isListening(socketPath))) {
     return warn(check, `no process listens on ${socketPath}`, "start that tmux server again");
   }
-  const runs = `a tmux server runs on ${socketPath}`;
   const version = (await printed(socketPath, env, ["display-message", "-p", "#{version}"])).trim();
+  // docs/tmuxFacts.md 16.
+  const respawns =
+    (releaseOf(version) ?? Infinity) < 308
+      ? `; let tmuxwire respawn a pane that prints without pause: tmux ${version}'s own respawn-pane -k can crash it while its output is followed`
+      : "";
+  const runs = `a tmux server runs on ${socketPath}${respawns}`;
   const introduction = introductionTo(version, localHost().clients.openDirect !== undefined);
   // An empty version means that a client of this version cannot talk to it.
   if (version === "" || introduction === "any") return ok(check, runs);

@@ -39,6 +39,17 @@ const LIKELY: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   base64: mostly("eA==", "!"),
   cwd: fc.constantFrom("/", "/nowhere", "."),
   size: fc.constantFrom(10, "30%", "x"),
+  maxOutputBytes: fc.constantFrom(256, 4_096, 0),
+  stableSec: fc.constantFrom(0.01, "0.01", -1),
+  cursorStillSec: fc.constantFrom(0.01, 9_999),
+  lines: fc.constantFrom(1, "20", 0),
+  cols: fc.constantFrom(80, 0),
+  rows: fc.constantFrom(24, 0),
+  parts: fc.array(fc.constantFrom({ kind: "enter" }, { text: "x" }, { keys: "Up Enter" }, { kind: "x" }), {
+    maxLength: 3,
+  }),
+  anyOf: fc.array(fc.constantFrom({ text: "x" }, { regex: "y$" }, { exit: true }, { gone: "x" }, {}), { maxLength: 3 }),
+  send: fc.constantFrom({ text: "x", enter: true }, { keys: ["C-c"] }, { text: 1 }, {}),
 };
 
 function valueOf(schema: Schema): fc.Arbitrary<unknown> {

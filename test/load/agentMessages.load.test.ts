@@ -129,17 +129,20 @@ describe.skipIf(programs.length === 0).each(programs.length === 0 ? (["cc"] as c
     const client = clientOf(sandbox);
     let toSuccessor = 0;
     const outcomes: string[] = [];
-    let before: string | undefined;
+    let last: string | undefined;
     for (let at = 0; at < REPLACED; at += 1) {
-      const agent = await idOf(client, world, before);
+      const agent = await idOf(client, world, last);
       await client.tell(agent, `slow 60000 W${at}`, { wait: "taken" });
       const told = await client.tell(agent, `say L${at}end back`);
       const group = foregroundGroup(world.socket, world.pane);
+      const before = world.prompts();
       if (group !== undefined) process.kill(-group, "SIGKILL");
-      await world.start();
+      // In the same shell: a pane that is respawned while it is drawn can end tmux (docs/tmuxFacts.md 16).
+      await eventually(() => world.prompts() > before);
+      await world.launch();
       await world.settled();
-      before = agent;
-      const successor = await idOf(client, world, before);
+      last = agent;
+      const successor = await idOf(client, world, last);
       await client.tell(successor, `say S${at}end back`, { wait: "done" });
       const message = (await client.messages()).find(({ id }) => id === told.id);
       outcomes.push(message?.outcome ?? "none");

@@ -3,25 +3,22 @@ import * as v from "valibot";
 import {
   answerAgentRequestSchema,
   endAgentRequestSchema,
-  endAgentResponseSchema,
   type NativeEndedAgent,
   type NativeTold,
   type NativeWaitedAgent,
   tellRequestSchema,
-  tellResponseSchema,
   waitAgentRequestSchema,
-  waitAgentResponseSchema,
 } from "../../../protocol/api/nativeAgentMessages.ts";
-import { deliveryResponseSchema, type NativeDelivery } from "../../../protocol/api/nativeDelivery.ts";
+import type { NativeDelivery } from "../../../protocol/api/nativeDelivery.ts";
 import type { NativeAgent } from "../../../protocol/api/nativeAgents.ts";
-import { okSchema } from "../../../protocol/api/nativeResponses.ts";
 import { described, filled, optional } from "../../../protocol/api/described.ts";
 import { requireAgents } from "../../operations/agentOperations.ts";
 import { framed } from "./foreignText.ts";
-import { mcpTool, type ToolCall, UNTRUSTED } from "./mcpTool.ts";
+import { mcpTool, type ToolCall } from "./mcpTool.ts";
+import { ANSWER_WORDS } from "./typingTools.ts";
 
 const AGENT = { agent: described(filled(128), "The agent's name or id.") };
-const key = { idempotencyKey: optional(filled(255), "Calls with the same key are performed once.") };
+const key = { idempotencyKey: optional(filled(255), "Done once per key.") };
 
 /** The agent's id, if the tier may use its pane. @throws AppError FORBIDDEN, NOT_FOUND */
 async function allowed(call: ToolCall, name: string): Promise<{ readonly agent: string }> {
@@ -50,7 +47,14 @@ export const tellTool = mcpTool({
   isIdempotent: false,
   isOpenWorld: true,
   input: v.strictObject({ ...AGENT, ...tellRequestSchema.entries, ...key }),
-  output: v.object({ ...tellResponseSchema.entries, untrusted: UNTRUSTED }),
+  words: {
+    text: "The message.",
+    when: "idle (default): when it takes a prompt; now: at once, or refused.",
+    ttlSec: "Give up when not typed by then; default 86400.",
+    wait: "Until then; default none.",
+    orAsking: "Or until it asks.",
+    timeoutMs: "Default 600000.",
+  },
   run: async (call, { agent, idempotencyKey, ...input }) => {
     const told = await call.perform<NativeTold>("tell", await allowed(call, agent), input, { idempotencyKey });
     const { id, outcome, reason, lastWords } = told;
@@ -65,13 +69,16 @@ export const waitAgentTool = mcpTool({
   name: "wait_agent",
   title: "Wait for an agent",
   description:
-    "Wait until a coding agent is ready, asks, is done with what it was told, has ended, or is stalled: the first of those " +
-    "given. Never poll.",
+    "Wait until a coding agent is ready, asks, is done with what it was told, has ended, or is stalled: the first of those given.",
   effect: "reads",
   isIdempotent: true,
   isOpenWorld: false,
   input: v.strictObject({ ...AGENT, ...waitAgentRequestSchema.entries }),
-  output: v.object({ ...waitAgentResponseSchema.entries, untrusted: UNTRUSTED }),
+  words: {
+    for: "Any of these. stalled: busy, no output for stalledSec.",
+    stalledSec: "Default 120.",
+    timeoutMs: "Default 600000.",
+  },
   run: async (call, { agent, ...input }) => {
     const waited = await call.perform<NativeWaitedAgent>("waitAgent", await allowed(call, agent), input);
     const { reached, lastWords } = waited;
@@ -85,14 +92,13 @@ export const waitAgentTool = mcpTool({
 export const answerAgentTool = mcpTool({
   name: "answer_agent",
   title: "Answer an agent's question",
-  description:
-    "Answer the question that a coding agent has open. Give `dialogId` so that a question opened meanwhile is not answered " +
-    "by mistake.",
+  description: "Answer the question that a coding agent has open, as `choose` does for a pane. Give `dialogId`.",
   effect: "works",
   isIdempotent: false,
   isOpenWorld: true,
   input: v.strictObject({ ...AGENT, ...answerAgentRequestSchema.entries, ...key }),
-  output: deliveryResponseSchema,
+  // Said at `choose`.
+  words: { ...ANSWER_WORDS, option: { type: "integer" }, options: { type: "array" }, other: { type: "string" } },
   run: async (call, { agent, idempotencyKey, ...input }) => {
     const names = await allowed(call, agent);
     const delivery = await call.perform<NativeDelivery>("answerAgent", names, input, { idempotencyKey });
@@ -108,7 +114,6 @@ export const interruptAgentTool = mcpTool({
   isIdempotent: false,
   isOpenWorld: false,
   input: v.strictObject(AGENT),
-  output: okSchema,
   run: async (call, { agent }) => {
     const structured = await call.perform<object>("interruptAgent", await allowed(call, agent), {});
     return { text: `Interrupted ${agent}.`, structured };
@@ -124,7 +129,7 @@ export const endAgentTool = mcpTool({
   isIdempotent: true,
   isOpenWorld: false,
   input: v.strictObject({ ...AGENT, ...endAgentRequestSchema.entries }),
-  output: endAgentResponseSchema,
+  words: { force: "Whatever would be lost, and with signals if need be.", timeoutMs: "Default 10000." },
   run: async (call, { agent, ...input }) => {
     const ended = await call.perform<NativeEndedAgent>("endAgent", await allowed(call, agent), input);
     return { text: `Ended ${agent} (${ended.endedBy}).`, structured: ended };

@@ -1,22 +1,18 @@
 /** The MCP tools for agents. */
-import * as v from "valibot";
-import { agentSchema, agentsRequestSchema, type NativeAgent } from "../../../protocol/api/nativeAgents.ts";
-import { described } from "../../../protocol/api/described.ts";
+import { agentsRequestSchema, type NativeAgent } from "../../../protocol/api/nativeAgents.ts";
 import { requireAgents } from "../../operations/agentOperations.ts";
-import { mcpTool, type ToolCall, UNTRUSTED } from "./mcpTool.ts";
+import { mcpTool, type ToolCall } from "./mcpTool.ts";
 
 export const listAgentsTool = mcpTool({
   name: "list_agents",
   title: "List agents",
   description:
-    "List the coding agents that run in panes, on every server: name, state (starting, ready, busy, asking, ended, unknown) " +
-    "and why, task, open question, directory, branch, pane. An agent's name can stand wherever a pane is named. Reads nothing " +
-    "from the screens, so it is cheap.",
+    "List the coding agents that run in panes: name, state and why, task, open question, directory, branch, pane. An agent's " +
+    "name can stand wherever a pane is named. Cheap.",
   effect: "reads",
   isIdempotent: true,
   isOpenWorld: false,
   input: agentsRequestSchema,
-  output: v.object({ agents: described(v.array(agentSchema), "Those that run."), untrusted: UNTRUSTED }),
   run: async (call, input) => {
     const named = input.server === undefined ? input : { ...input, server: call.tier.serverName(input.server) };
     const { agents } = await call.perform<{ agents: readonly NativeAgent[] }>("listAgents", {}, named);

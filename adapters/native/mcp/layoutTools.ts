@@ -1,74 +1,40 @@
 /** The MCP tools for sessions, windows and panes: list, create, split, kill. */
 import * as v from "valibot";
-import {
-  type NativePane,
-  type NativePaneDetails,
-  type NativeServer,
-  type NativeSession,
-  okSchema,
-  paneDetailsSchema,
-  panesSchema,
+import type {
+  NativePane,
+  NativePaneDetails,
+  NativeServer,
+  NativeSession,
   serversSchema,
-  sessionSchema,
 } from "../../../protocol/api/nativeResponses.ts";
-import { LAYOUT_OPERATIONS, layoutResultSchema, type NativeLayoutResult } from "../../../protocol/api/nativeLayout.ts";
+import { LAYOUT_OPERATIONS, type NativeLayoutResult } from "../../../protocol/api/nativeLayout.ts";
 import { createSessionSchema } from "../../../protocol/api/nativeRequests.ts";
 import type { NativeTreeWindow } from "../../../protocol/api/nativeTree.ts";
-import { described, filled, optional } from "../../../protocol/api/described.ts";
+import { filled, optional } from "../../../protocol/api/described.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { findSession, findWindow } from "../../operations/findTargets.ts";
-import { mcpTool, SERVER, type ToolCall, unlessGone, UNTRUSTED } from "./mcpTool.ts";
+import { mcpTool, SERVER, type ToolCall, unlessGone } from "./mcpTool.ts";
 
 /** Panes whose program, directory and readiness are fetched, one request each; the rest are listed without. */
 const MAX_DESCRIBED = 64;
 
-const { name: serverName, kind, state } = serversSchema.entries.servers.item.entries;
-const { command, cwd } = paneDetailsSchema.entries;
-
-const listedServer = v.object({
-  name: serverName,
-  kind,
-  state,
-  sessions: described(
-    v.array(v.object({ id: sessionSchema.entries.id, name: sessionSchema.entries.name })),
-    "By name.",
-  ),
-  windows: described(
-    v.array(
-      v.object({
-        id: described(v.string(), "Such as @3."),
-        name: described(v.string(), "The window's name in tmux. Foreign text."),
-        panes: described(v.array(v.string()), "Ids of its panes."),
-      }),
-    ),
-    "The windows of all sessions.",
-  ),
-  panes: described(
-    v.array(
-      v.object({
-        ...panesSchema.entries.panes.item.entries,
-        command: v.optional(command),
-        cwd: v.optional(cwd),
-      }),
-    ),
-    "The panes of all windows.",
-  ),
-});
-type ListedServer = v.InferOutput<typeof listedServer>;
-type ListedPane = ListedServer["panes"][number];
+interface ListedServer extends Pick<NativeServer, "name" | "kind" | "state"> {
+  readonly sessions: readonly Pick<NativeSession, "id" | "name">[];
+  readonly windows: readonly { readonly id: string; readonly name: string; readonly panes: readonly string[] }[];
+  readonly panes: readonly ListedPane[];
+}
+type ListedPane = NativePane & Partial<Pick<NativePaneDetails, "command" | "cwd">>;
 
 export const listTool = mcpTool({
   name: "list",
   title: "List panes",
   description:
-    "List the tmux servers with their sessions, windows and panes: ids, programs, directories, and what each program is doing " +
-    "(readiness: idle, busy, a dialog with its options). Queries every pane, so call it to get an overview, not to wait for " +
-    "a change.",
+    "List tmux servers with their sessions, windows and panes: ids, programs, directories, and what each program is doing " +
+    "(readiness: idle, busy, a dialog with its options). For an overview, not to wait for a change.",
   effect: "reads",
   isIdempotent: true,
   isOpenWorld: false,
   input: v.strictObject({ server: optional(v.string(), "Only this server; default: all.") }),
-  output: v.object({ servers: described(v.array(listedServer), "All of them."), untrusted: UNTRUSTED }),
   run: async (call, { server }) => {
     const only = server === undefined ? undefined : call.server(server).name;
     const { servers: all, unreachable = [] } = await call.perform<v.InferOutput<typeof serversSchema>>(
@@ -152,13 +118,20 @@ export const createTool = mcpTool({
   name: "create",
   title: "Create a session",
   description:
-    "Create a session with one window and one pane, and start a program in it (default: the user's shell). It stays after " +
-    "you disconnect; end it with `kill`. Create a session for your own work instead of using a pane that someone else uses.",
+    "Create a session with one pane, for your own work: never use a pane that someone else works in. It stays after you " +
+    "disconnect; end it with `kill`.",
   effect: "works",
   isIdempotent: false,
   isOpenWorld: true,
   input: v.strictObject({ ...SERVER, ...createSessionSchema.entries }),
-  output: sessionSchema,
+  words: {
+    name: "Default: one that is free.",
+    command: "Program and arguments; default: the shell.",
+    cwd: "Absolute; default: home.",
+    cols: "",
+    rows: "",
+    remainOnExit: "Keep the pane when its program has ended.",
+  },
   run: async (call, { server, ...input }) => {
     const { name: on } = call.server(server);
     call.tier.requireSession({ id: "", name: input.name ?? "" });
@@ -173,13 +146,22 @@ export const createTool = mcpTool({
 export const splitTool = mcpTool({
   name: "split",
   title: "Split a pane",
-  description:
-    "Create a pane beside or below another one, in the same window, and start a program in it (default: the user's shell).",
+  description: "Create a pane beside or below another one, in the same window, and start a program in it.",
   effect: "works",
   isIdempotent: false,
   isOpenWorld: true,
   input: v.strictObject({ ...SERVER, ...LAYOUT_OPERATIONS["split-window"].body.entries }),
-  output: layoutResultSchema,
+  words: {
+    pane: "%5, a session's name, or an agent's.",
+    direction: "vertical: below (default); horizontal: beside.",
+    size: { description: "Cells, or a percentage such as 30%." },
+    before: "Above or left.",
+    full: "Over the whole window.",
+    detached: "Keep the active pane.",
+    command: "Program and arguments; default: the shell.",
+    cwd: "Absolute.",
+    environment: "",
+  },
   run: async (call, { server, pane, ...input }) => {
     const found = call.paneName({ server, pane });
     const request = { ...input, pane: found.pane };
@@ -194,18 +176,17 @@ export const killTool = mcpTool({
   name: "kill",
   title: "Kill a pane, a window or a session",
   description:
-    "Kill a pane, a window or a session, and every program in it, immediately. This cannot be undone. Give exactly one of the " +
-    "three. To stop a command and keep the shell, use `interrupt`.",
+    "Kill a pane, a window or a session with every program in it, at once and for good. Give exactly one of the three. To stop " +
+    "a command and keep the shell, use `interrupt`.",
   effect: "destroys",
   isIdempotent: false,
   isOpenWorld: false,
   input: v.strictObject({
     ...SERVER,
-    pane: victim("This pane: an id such as %5."),
-    window: victim("This window: an id such as @3."),
-    session: victim("This session: its exact name, or its id such as $2."),
+    pane: victim("Such as %5."),
+    window: victim("Such as @3."),
+    session: victim("Its exact name, or its id such as $2."),
   }),
-  output: okSchema,
   run: async (call, { server: given, pane, window, session }) => {
     if ([pane, window, session].filter((one) => one !== undefined).length !== 1)
       throw new AppError("INVALID_ARGUMENT", "give exactly one of pane, window and session");

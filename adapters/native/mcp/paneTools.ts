@@ -3,20 +3,13 @@ import * as v from "valibot";
 import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
 import type { Timer } from "../../../daemon/time/clock.ts";
 import { headOf, type OutputSource } from "../../../daemon/tmux/outputSource.ts";
-import {
-  captureSchema,
-  type NativeCapture,
-  type NativeRunResponse,
-  runResponseSchema,
-  waitResponseSchema,
-  type NativeGap,
-} from "../../../protocol/api/nativeResponses.ts";
+import type { NativeCapture, NativeGap, NativeRunResponse } from "../../../protocol/api/nativeResponses.ts";
 import { captureRequestSchema, runRequestSchema, timeoutMs } from "../../../protocol/api/nativeRequests.ts";
-import { described, optional } from "../../../protocol/api/described.ts";
+import { optional } from "../../../protocol/api/described.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { formatGap, formatPosition, gapWithin, parsePosition } from "../../../protocol/position.ts";
 import { DEFAULT_TEXT_BYTES, framed, shortened, newest, visible } from "./foreignText.ts";
-import { CUT, mcpTool, PANE, TEXT_BOUND, type ToolCall } from "./mcpTool.ts";
+import { mcpTool, PANE, TEXT_BOUND, type ToolCall } from "./mcpTool.ts";
 
 /** Without trailing blank rows. */
 export const shown = (lines: readonly string[]): string => {
@@ -33,9 +26,8 @@ export const captureTool = mcpTool({
   name: "capture",
   title: "Read a pane",
   description:
-    "Read a pane: its screen, its last `lines` of history and screen, or with `since` only the output after a position from " +
-    "an earlier result. Costs one round trip and changes nothing. Use `since` to follow a program without reading the same " +
-    "text twice; use `wait` instead of calling this in a loop.",
+    "Read a pane: its screen, its last `lines`, or with `since` only the output after a position from an earlier result, so " +
+    "that nothing is read twice. Changes nothing. Never call it in a loop: `wait`.",
   effect: "reads",
   isIdempotent: true,
   isOpenWorld: false,
@@ -50,16 +42,10 @@ export const captureTool = mcpTool({
     ),
     ...TEXT_BOUND,
   }),
-  output: v.object({
-    output: described(v.string(), "The text: rows of the screen, or the new output."),
-    position: described(v.string(), "Where the text ends; give it as `since` to read on."),
-    cols: v.optional(captureSchema.entries.cols),
-    rows: v.optional(captureSchema.entries.rows),
-    alternateScreen: v.optional(captureSchema.entries.alternateScreen),
-    cursor: v.optional(captureSchema.entries.cursor),
-    gaps: v.optional(waitResponseSchema.entries.gaps),
-    ...CUT,
-  }),
+  words: {
+    lines: "The last so many lines of history and screen, up to 5000; default: the screen.",
+    since: "A position from an earlier result: only what was printed after it, as plain text.",
+  },
   run: async (call, { server, pane, since, maxOutputBytes = DEFAULT_TEXT_BYTES, ...input }) => {
     if (since !== undefined) {
       if (Object.values(input).some((value) => value !== undefined))
@@ -96,23 +82,14 @@ export const runTool = mcpTool({
   name: "run",
   title: "Run a command",
   description:
-    "Run one command line in a pane's shell and get its output and exit code. The shell must be at its prompt. It returns when " +
-    "the command has ended, so there is nothing to poll; meanwhile output is sent as progress. After `timeoutMs` (default " +
-    "30 s) this fails with TIMEOUT and the command keeps running: then use `wait` or `interrupt`. For programs that ask for " +
-    "input or never end, use `send` and `wait`.",
+    "Run one command line in a pane's shell, which must be at its prompt, and get output and exit code when it has ended. After " +
+    "`timeoutMs` it fails with TIMEOUT and the command runs on: `wait` or `interrupt`. For programs that ask for input or " +
+    "never end, use `send` and `wait`.",
   effect: "works",
   isIdempotent: false,
   isOpenWorld: true,
   input: v.strictObject({ ...PANE, command, timeoutMs, ...TEXT_BOUND }),
-  output: v.object({
-    output: runResponseSchema.entries.output,
-    exitCode: runResponseSchema.entries.exitCode,
-    from: runResponseSchema.entries.from,
-    to: runResponseSchema.entries.to,
-    gaps: runResponseSchema.entries.gaps,
-    elapsedMs: runResponseSchema.entries.elapsedMs,
-    ...CUT,
-  }),
+  words: { command: "Typed into the shell as one line.", timeoutMs: "Default 30000." },
   run: async (call, { server, pane, maxOutputBytes = DEFAULT_TEXT_BYTES, ...input }) => {
     using progress = outputProgress(call);
     const response = await call.onPane<NativeRunResponse>("run", { server, pane }, input, {

@@ -4,26 +4,27 @@ import { described, filled, optional } from "../../../protocol/api/described.ts"
 import type { NativeCapture, NativePane } from "../../../protocol/api/nativeResponses.ts";
 import { captureRequestSchema } from "../../../protocol/api/nativeRequests.ts";
 import { DEFAULT_TEXT_BYTES, framed, visible } from "./foreignText.ts";
-import { mcpTool, PANE, TEXT_BOUND, unlessGone, UNTRUSTED } from "./mcpTool.ts";
+import { mcpTool, PANE, TEXT_BOUND, unlessGone } from "./mcpTool.ts";
 
 const DEFAULT_LINES = 2_000;
 const MAX_MATCHES = 200;
 /** Panes are captured one by one, and a capture costs tmux more the longer the history is. */
 const MAX_PANES = 64;
 
-const match = v.object({
-  pane: described(v.string(), "Such as %5."),
-  line: described(v.number(), "The line's distance from the last line: 0 is the last."),
-  text: described(v.string(), "The line. Foreign text."),
-});
+interface Match {
+  readonly pane: string;
+  /** The line's distance from the last line: 0 is the last. */
+  readonly line: number;
+  /** Foreign text. */
+  readonly text: string;
+}
 
 export const searchTool = mcpTool({
   name: "search",
   title: "Search panes",
   description:
-    "Search the last lines (history and screen) of one pane or of all panes for a text, and get the lines that contain it, " +
-    "newest first. Plain text, not a regular expression. Costs a capture per pane, so name the pane if you know it; to wait " +
-    "for text that has not been printed yet, use `wait`.",
+    "Find the lines that contain a text, in the history and screen of one pane or of all, newest first. Costs a capture per " +
+    "pane: name the pane if you know it. For text that is still to come, use `wait`.",
   effect: "reads",
   isIdempotent: true,
   isOpenWorld: false,
@@ -40,12 +41,13 @@ export const searchTool = mcpTool({
     lines: captureRequestSchema.entries.lines,
     ...TEXT_BOUND,
   }),
-  output: v.object({
-    matches: described(v.array(match), "Newest lines of each pane first."),
-    searched: described(v.array(v.string()), "The panes that were searched."),
-    more: described(v.boolean(), "There are more matches or panes: name a pane."),
-    untrusted: UNTRUSTED,
-  }),
+  words: {
+    pane: "Only this pane; default: all.",
+    pattern: null,
+    text: { type: "string", description: "Within one line; no regular expression." },
+    ignoreCase: { type: "boolean" },
+    lines: "The last so many lines, up to 5000; default 2000.",
+  },
   run: async (call, { server: given, pane, pattern, lines = DEFAULT_LINES, maxOutputBytes = DEFAULT_TEXT_BYTES }) => {
     const { name, server } = call.server(given);
     const all =
@@ -56,7 +58,7 @@ export const searchTool = mcpTool({
         : [call.paneName({ server: name, pane }).pane];
     const fold = (text: string): string => (pattern.ignoreCase === true ? text.toLowerCase() : text);
     const wanted = fold(pattern.literal);
-    const matches: v.InferOutput<typeof match>[] = [];
+    const matches: Match[] = [];
     const searched: string[] = [];
     for (const id of all.slice(0, MAX_PANES)) {
       call.signal?.throwIfAborted();

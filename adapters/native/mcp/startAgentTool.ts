@@ -1,14 +1,11 @@
 /** The MCP tool that starts a coding agent. */
 import * as v from "valibot";
-import {
-  agentStartedSchema,
-  type NativeAgentStarted,
-  startAgentSchema,
-} from "../../../protocol/api/nativeAgentStart.ts";
+import { type NativeAgentStarted, startAgentSchema } from "../../../protocol/api/nativeAgentStart.ts";
 import { filled, optional } from "../../../protocol/api/described.ts";
 import { AppError } from "../../../protocol/errors.ts";
+import { readAgents } from "../../agents/catalogue.ts";
 import { findSession } from "../../operations/findTargets.ts";
-import { mcpTool, UNTRUSTED } from "./mcpTool.ts";
+import { mcpTool } from "./mcpTool.ts";
 
 const { server, ...request } = startAgentSchema.entries;
 
@@ -16,18 +13,36 @@ export const startAgentTool = mcpTool({
   name: "start_agent",
   title: "Start a coding agent",
   description:
-    "Start a coding agent in a pane and give it a prompt. Returns when it has taken the prompt, or with what stands on its " +
-    "screen: read the outcome. `asking` means that it asks something first (whether to trust a directory, a login): answer it " +
-    "with `choose` if that decision is yours, then `submit` the prompt. Then `wait` with `ready`.",
+    "Start a coding agent in a pane and give it a prompt. Returns when it has taken it, or with what stands on its screen: read " +
+    "the outcome. `asking`: it asks something first (trust, login); answer with `choose` if that decision is yours, then " +
+    "`submit` the prompt.",
   effect: "works",
   isIdempotent: false,
   isOpenWorld: true,
   input: v.strictObject({
     server,
     ...request,
-    idempotencyKey: optional(filled(256), "Calls with the same key start one agent."),
+    idempotencyKey: optional(filled(256), "Done once per key."),
   }),
-  output: v.object({ ...agentStartedSchema.entries, untrusted: UNTRUSTED }),
+  words: {
+    server: "",
+    agent: `Which: ${readAgents()
+      .flatMap(({ name, profile }) => (profile === undefined ? [] : [name]))
+      .join(", ")}.`,
+    name: "Default: one that is free.",
+    prompt: "Its first prompt.",
+    program: "The program, if it is not on the PATH.",
+    args: "Its arguments.",
+    cwd: "Absolute; default: home.",
+    environment: "",
+    where: {
+      type: "object",
+      description: "{kind: session, name} (default), {kind: window, session} or {kind: split, pane, direction}.",
+    },
+    resume: "A conversation's id, to go on with it.",
+    worktree: { description: "true, or {branch, from}: a git worktree of its own." },
+    timeoutMs: "Default 60000.",
+  },
   run: async (call, { idempotencyKey, ...input }) => {
     const { name, server: tmux } = call.server(input.server);
     const { where } = input;

@@ -1,29 +1,45 @@
 /** The MCP tool that waits: one that may type first, and one for read-only clients. */
 import * as v from "valibot";
-import {
-  type NativeCapture,
-  type NativeWaitResponse,
-  waitResponseSchema,
-} from "../../../protocol/api/nativeResponses.ts";
-import { described } from "../../../protocol/api/described.ts";
+import type { NativeCapture, NativeWaitResponse } from "../../../protocol/api/nativeResponses.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import { waitRequestSchema } from "../../operations/waitSchema.ts";
 import { DEFAULT_TEXT_BYTES, framed, shortened } from "./foreignText.ts";
-import { CUT, mcpTool, PANE, TEXT_BOUND, type ToolCall, unlessGone } from "./mcpTool.ts";
+import { mcpTool, PANE, TEXT_BOUND, type ToolCall, unlessGone } from "./mcpTool.ts";
+import type { Words } from "./modelSchema.ts";
 import { shown } from "./paneTools.ts";
 
-const waitOutput = v.object({
-  ...waitResponseSchema.entries,
-  timedOut: described(v.boolean(), "The wait timed out; `screen` is what the pane shows."),
-  screen: described(v.nullable(v.string()), "The pane's current screen; null if the pane is gone."),
-  ...CUT,
-});
-
 const WAIT_WORDS =
-  "Wait until a pane has printed something, has fallen silent, is at a prompt, or its program is ready or has ended. It " +
-  "returns as soon as that happens, so never poll with `capture`. All given predicates must hold; use `anyOf` for " +
-  "alternatives. Returns the screen, also after a timeout (`timeoutMs`, default 30 s). With a position as `from`, output " +
-  "since then counts too.";
+  "Wait until a pane prints something, falls silent, is at a prompt, or its program is ready or has ended. Returns as soon " +
+  "as that happens, with the screen; also after a timeout (`timedOut`). Never poll with `capture`. All that is given must " +
+  "hold; `anyOf` has alternatives.";
+const PREDICATE_WORDS = {
+  pattern: null,
+  text: { type: "string", description: "It prints this text." },
+  regex: {
+    type: "string",
+    description: "Or a match of this (RE2), ^ and $ at every line; also with multiline: false, dotAll.",
+  },
+  ignoreCase: { type: "boolean" },
+  stableSec: "No output for so long.",
+  exit: "The program has ended.",
+  prompt: "The output ends like a shell's prompt.",
+  gone: "The pane is gone.",
+  ready: {
+    enum: [true, "starting", "idle", "busy", "asking", "dead", "unknown"],
+    description: "The program's state.",
+  },
+  bell: "It rings.",
+  title: { type: "string", description: "The pane's title has this text." },
+  cursorStillSec: "The cursor stands still for so long.",
+  anyOf: {
+    type: "array",
+    items: { type: "object" },
+    description: "Alternatives: objects of members text to cursorStillSec.",
+  },
+  from: "Count output since: now (default), tail:LINES, or a position from a result.",
+  on: { enum: ["stream", "screen"], description: "screen: redrawn rows, too." },
+  timeoutMs: "Default 30000.",
+} as const;
 
 interface Target {
   readonly server?: string | undefined;
@@ -32,7 +48,7 @@ interface Target {
 
 type WaitInput = v.GenericSchema<unknown, Target & { readonly maxOutputBytes?: number | undefined }>;
 
-function waitTool(input: WaitInput, effect: "reads" | "works", description: string) {
+function waitTool(input: WaitInput, effect: "reads" | "works", description: string, words: Words) {
   return mcpTool({
     name: "wait",
     title: "Wait for a pane",
@@ -41,7 +57,7 @@ function waitTool(input: WaitInput, effect: "reads" | "works", description: stri
     isIdempotent: false,
     isOpenWorld: effect === "works",
     input,
-    output: waitOutput,
+    words,
     run: async (call, { server, pane, maxOutputBytes = DEFAULT_TEXT_BYTES, ...predicates }) => {
       const target = { server, pane };
       const response = await waited(call, target, predicates);
@@ -67,11 +83,20 @@ function waitTool(input: WaitInput, effect: "reads" | "works", description: stri
 export const waitAndSendTool = waitTool(
   v.strictObject({ ...PANE, ...waitRequestSchema.entries, ...TEXT_BOUND }),
   "works",
-  `${WAIT_WORDS} With \`send\`, it is armed before the text is typed and the echo does not count: the safest way to type and wait.`,
+  `${WAIT_WORDS} With \`send\`, it is armed before the text is typed, and the echo does not count: the safest way to do both.`,
+  {
+    ...PREDICATE_WORDS,
+    send: { type: "object", description: "text, paste, keys, enter or parts, as `send` takes them." },
+  },
 );
 
 const { send: _send, ...watching } = waitRequestSchema.entries;
-export const watchTool = waitTool(v.strictObject({ ...PANE, ...watching, ...TEXT_BOUND }), "reads", WAIT_WORDS);
+export const watchTool = waitTool(
+  v.strictObject({ ...PANE, ...watching, ...TEXT_BOUND }),
+  "reads",
+  WAIT_WORDS,
+  PREDICATE_WORDS,
+);
 
 interface Waited extends NativeWaitResponse {
   readonly timedOut: boolean;
