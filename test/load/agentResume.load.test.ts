@@ -54,6 +54,10 @@ test.skipIf(kinds.length === 0)(
       timeoutMs: START_WITHIN_MS,
     });
     const tookMs = Math.round(performance.now() - beginMs);
+    for (const { agent, pane } of resumed.filter(({ outcome }) => outcome !== "resumed")) {
+      const screen = pane === undefined ? "no pane" : world.socket.tmux("capture-pane", "-p", "-S", "-", "-t", pane);
+      process.stderr.write(`${agent.name}:\n${screen.trimEnd()}\n`);
+    }
     expect(resumed.map(({ agent, outcome, reason }) => [agent.name, outcome, reason])).toEqual(
       resumed.map(({ agent }) => [agent.name, "resumed", undefined]),
     );

@@ -157,7 +157,7 @@ test.skipIf(here.length === 0).each(here.length === 0 ? ["cc"] : here)(
       said: string;
     };
     report("mcp agents", { program: name, tools: offered.length, resultBytes: result.length });
-    const found = { tools: offered.map((tool) => tool.replace(/^.*[_/]/, "")).toSorted(), result, said };
+    const found = { tools: offered.map((tool) => tool.replace(/^.*tmuxwire[_/]+/, "")).toSorted(), result, said };
     expect(found).toMatchObject({ tools: MCP_TOOLS, result: expect.stringContaining("shown-to-the-model") as string });
   },
 );
