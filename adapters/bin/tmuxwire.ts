@@ -18,9 +18,14 @@ if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1
 }
 
 const { COMMANDS } = await import("../commands/commandTable.ts");
+const { COMMAND_GROUPS: groups, HELP_TOPICS: topics } = await import("../commands/helpTopics.ts");
 const { processIo } = await import("../cli/cliIo.ts");
 const { runCli } = await import("../cli/runCli.ts");
 const { tmuxwireProgram } = await import("../cli/tmuxwireProgram.ts");
-const exitCode = await runCli(tmuxwireProgram(COMMANDS), process.argv.slice(2), processIo(process, "tmuxwire"));
+const exitCode = await runCli(
+  tmuxwireProgram(COMMANDS, { groups, topics }),
+  process.argv.slice(2),
+  processIo(process, "tmuxwire"),
+);
 // Exits although handles may be open: a keep-alive connection, or what a stop that took too long left behind.
 process.exit(exitCode);

@@ -79,6 +79,22 @@ export interface CommandSpec {
 
 export type OptionValue = boolean | string | number | readonly string[];
 
+/** Commands that help lists together. */
+export interface CommandGroup {
+  readonly title: string;
+  readonly names: readonly string[];
+}
+
+/** What help says about more than one command. */
+export interface HelpTopic {
+  readonly name: string;
+  /** One line, lower case, without a period. */
+  readonly summary: string;
+  readonly rows: readonly { readonly head: string; readonly text: string }[];
+  /** Paragraphs below. */
+  readonly more: readonly string[];
+}
+
 /** An executable of the package: its command table, and its name in help, messages and completions. */
 export interface Program {
   readonly name: string;
@@ -86,6 +102,9 @@ export interface Program {
   readonly about: string;
   /** In the order in which help lists them. */
   readonly commands: readonly CommandSpec[];
+  /** Absent: help lists the commands in their order. */
+  readonly groups?: readonly CommandGroup[] | undefined;
+  readonly topics?: readonly HelpTopic[] | undefined;
   version(): string;
   /** Reports a command's failure, and returns the exit code. */
   fail(io: Io, thrown: unknown, json: boolean, exitCodeOf?: CommandSpec["exitCodeOf"]): Promise<number>;

@@ -1,5 +1,5 @@
 /** Help text, generated from the command table. */
-import type { CommandSpec, OptionSpec, PositionalSpec, Program } from "./commandTypes.ts";
+import type { CommandSpec, HelpTopic, OptionSpec, PositionalSpec, Program } from "./commandTypes.ts";
 import { optionsOf } from "./parseCommand.ts";
 
 /** The longest line of a description; most terminals have 80 columns. */
@@ -18,21 +18,38 @@ export const colourStyle: Style = {
 };
 
 /** `tmuxwire help`. */
-export function overview({ name: program, about, commands }: Program, style: Style): string {
+export function overview({ name: program, about, commands, groups, topics = [] }: Program, style: Style): string {
   const listed = commands.filter(({ isHidden }) => isHidden !== true);
-  const rows = listed.map(({ name, summary }) => ({ head: name, text: summary }));
+  const all = [{ title: "commands:", names: listed.map(({ name }) => name) }];
+  const width = headWidth(listed.map(({ name }) => name));
+  const sections = (groups ?? all).flatMap(({ title, names }) => {
+    const rows = names.flatMap((name) => listed.filter((command) => command.name === name));
+    const lines = rows.map(({ name, summary }) => ({ head: name, text: summary }));
+    return rows.length === 0 ? [] : [style.bold(title), ...columns(lines, style, width), ""];
+  });
+  const topicNames = topics.map(({ name }) => `\`${program} help ${name}\``).join(", ");
   return [
     `${program}: ${about}`,
     "",
     `${style.bold("usage:")} ${program} COMMAND [OPTIONS]`,
     "",
-    style.bold("commands:"),
-    ...columns(rows, style),
-    "",
+    ...sections,
     `\`${program} help COMMAND\` describes a command. \`${program} --version\` prints the version.`,
+    ...(topicNames === "" ? [] : wrap(`More: ${topicNames}.`, WIDTH)),
     "",
   ].join("\n");
 }
+
+/** `tmuxwire help TOPIC`. */
+export const topicHelp = (program: string, { name, summary, rows, more }: HelpTopic, style: Style): string =>
+  [
+    `${program}: ${summary}`,
+    "",
+    ...section(`${name}:`, rows, style),
+    "",
+    ...more.flatMap((paragraph) => wrap(paragraph, WIDTH)),
+    "",
+  ].join("\n");
 
 /** `tmuxwire help COMMAND`. */
 export function commandHelp(program: string, command: CommandSpec, style: Style): string {
@@ -86,9 +103,10 @@ interface Row {
   readonly text: string;
 }
 
+const headWidth = (heads: readonly string[]): number => Math.min(30, Math.max(...heads.map((head) => head.length)) + 2);
+
 /** Puts the heads in one column; if a head is too wide, its text starts on the next line. */
-function columns(rows: readonly Row[], style: Style): string[] {
-  const width = Math.min(30, Math.max(...rows.map((row) => row.head.length)) + 2);
+function columns(rows: readonly Row[], style: Style, width = headWidth(rows.map(({ head }) => head))): string[] {
   return rows.flatMap(({ head, text }) => {
     const [first = "", ...rest] = wrap(text, WIDTH - width - 2);
     const indent = " ".repeat(width + 2);

@@ -45,7 +45,7 @@ export function actionWords<Action extends string>(
 
 /** The command with this name. @throws AppError INVALID_ARGUMENT with the nearest name, if one is near. */
 export function findCommand(
-  { name: program, commands }: Pick<Program, "name" | "commands">,
+  { name: program, commands, topics = [] }: Pick<Program, "name" | "commands" | "topics">,
   name: string,
 ): CommandSpec {
   const command = commandNamed(commands, name);
@@ -54,10 +54,11 @@ export function findCommand(
     const words = JSON.stringify(name);
     throw usageError(`there is no command ${words}; put options after the command: ${program} COMMAND ${name}`);
   }
-  const near = nearestName(
-    name,
-    commands.flatMap((candidate) => [candidate.name, ...(candidate.aliases ?? [])]),
-  );
+  const near = nearestName(name, [
+    ...commands.flatMap((candidate) => [candidate.name, ...(candidate.aliases ?? [])]),
+    "help",
+    ...topics.map((topic) => topic.name),
+  ]);
   const hint = near === undefined ? `\`${program} help\` lists the commands` : `did you mean "${near}"?`;
   throw usageError(`there is no command ${JSON.stringify(name)}; ${hint}`);
 }
@@ -192,11 +193,26 @@ function checkValue(spec: OptionSpec, rawName: string, value: string): OptionVal
   return number;
 }
 
+/** What people call options that have another name here. */
+const MEANT: Readonly<Record<string, readonly string[]>> = {
+  idle: ["stable"],
+  quiet: ["stable"],
+  silence: ["stable"],
+  width: ["cols"],
+  height: ["rows"],
+  dir: ["cwd"],
+  directory: ["cwd"],
+  env: ["environment"],
+  pattern: ["text", "regex"],
+  match: ["text", "regex"],
+  grep: ["text", "regex"],
+  message: ["text"],
+};
+
 function unknownOption(program: string, command: CommandSpec, specs: readonly OptionSpec[], rawName: string): AppError {
-  const near = nearestName(
-    rawName.replace(/^-+/, ""),
-    specs.map((spec) => spec.name),
-  );
+  const given = rawName.replace(/^-+/, "");
+  const names = specs.map((spec) => spec.name);
+  const near = MEANT[given]?.find((name) => names.includes(name)) ?? nearestName(given, names);
   const hint = near === undefined ? `see \`${program} help ${command.name}\`` : `did you mean --${near}?`;
   return usageError(`${command.name} has no option ${rawName}; ${hint}`);
 }

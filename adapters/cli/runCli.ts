@@ -3,7 +3,7 @@
  * one line on stderr and exit code 2; the program reports what a command throws (`Program.fail`).
  */
 import type { CommandCall, Program } from "./commandTypes.ts";
-import { colourStyle, commandHelp, overview, plainStyle } from "./help.ts";
+import { colourStyle, commandHelp, overview, plainStyle, topicHelp } from "./help.ts";
 import { type Io, OutputLost } from "./cliIo.ts";
 import { commandNamed, findCommand, ownWords, parseCommand } from "./parseCommand.ts";
 
@@ -35,9 +35,10 @@ async function dispatch(program: Program, args: readonly string[], io: Io): Prom
   }
   if (name === "--help" || name === "-h" || name === "help") {
     const about = name === "help" ? rest.find((word) => !word.startsWith("-")) : undefined;
-    await io.out(
-      about === undefined ? overview(program, style) : commandHelp(program.name, findCommand(program, about), style),
-    );
+    const topic = program.topics?.find((each) => each.name === about);
+    if (topic !== undefined) await io.out(topicHelp(program.name, topic, style));
+    else if (about === undefined) await io.out(overview(program, style));
+    else await io.out(commandHelp(program.name, findCommand(program, about), style));
     return 0;
   }
   const command = findCommand(program, name);

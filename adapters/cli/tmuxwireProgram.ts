@@ -7,10 +7,14 @@ import { type Io, Interrupted } from "./cliIo.ts";
 import type { CommandSpec, Program } from "./commandTypes.ts";
 import { oneLine } from "./textTable.ts";
 
-export const tmuxwireProgram = (commands: readonly CommandSpec[]): Program => ({
+export const tmuxwireProgram = (
+  commands: readonly CommandSpec[],
+  help: Pick<Program, "groups" | "topics"> = {},
+): Program => ({
   name: "tmuxwire",
   about: "a daemon that drives tmux, and commands that use it",
   commands,
+  ...help,
   version: packageVersion,
   fail: reportFailure,
 });

@@ -1,4 +1,4 @@
-/** The name a person most likely meant: one with this prefix, or one that differs in at most two letters. */
+/** The name a person most likely meant: one with this prefix, or one that differs in at most two letters, a short one in one. */
 export function nearestName(given: string, names: readonly string[]): string | undefined {
   if (given === "") return undefined;
   const starting = names.filter((name) => name.startsWith(given));
@@ -9,20 +9,34 @@ export function nearestName(given: string, names: readonly string[]): string | u
     .map((name) => ({ name, distance: editDistance(given, name) }))
     .sort((a, b) => a.distance - b.distance);
   const best = scored[0];
-  return best !== undefined && best.distance <= MAX_DISTANCE && best.distance < given.length ? best.name : undefined;
+  // Of a short name two letters are half of it.
+  const most = given.length <= SHORT ? 1 : MAX_DISTANCE;
+  return best !== undefined && best.distance <= most && best.distance < given.length ? best.name : undefined;
 }
 
 const MAX_DISTANCE = 2;
+const SHORT = 4;
 const MAX_NAME = 64;
 
+/** Letters that are inserted, left out, replaced, or swapped with their neighbour. */
 function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (const [i, letter] of Array.from(a).entries()) {
+  let before: readonly number[] = [];
+  let row: readonly number[] = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 0; i < a.length; i += 1) {
     const next = [i + 1];
-    for (const [j, other] of Array.from(b).entries()) {
-      next.push(Math.min((next[j] ?? 0) + 1, (row[j + 1] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)));
+    for (let j = 0; j < b.length; j += 1) {
+      const isSwapped = i > 0 && j > 0 && a[i] === b[j - 1] && a[i - 1] === b[j];
+      next.push(
+        Math.min(
+          next[j]! + 1,
+          row[j + 1]! + 1,
+          row[j]! + (a[i] === b[j] ? 0 : 1),
+          isSwapped ? before[j - 1]! + 1 : Infinity,
+        ),
+      );
     }
+    before = row;
     row = next;
   }
-  return row[b.length] ?? 0;
+  return row[b.length]!;
 }

@@ -85,6 +85,21 @@ describe("new", () => {
 
   test("refuses a name that is taken", async () => {
     await ok("new", "taken");
+    const { stdout, stderr } = await cli(["new", "bad:name", "-x", "90", "-y", "20"]);
+    const [name = ""] = / (bad\S*)\n$/.exec(stderr)?.slice(1) ?? ["bad:name"];
+    expect((await ok("ls", name)).split("\n")[2]).toContain(`${stdout.trim()}* 90x20`);
+    await ok("resize", name, "100x30");
+    expect(JSON.parse(await ok("ls", name, "--json"))).toMatchObject({
+      sessions: [{ name }],
+      panes: [{ cols: 100, rows: 30 }],
+    });
+    expect(await cli(["ls", "bda"])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('no session "bda"') as string,
+    });
+    await ok("new", "other");
+    expect(await ok("kill", name, "other")).toBe("");
+    expect(await cli(["kill", "other", "taken"])).toMatchObject({ code: 3 });
     expect(await cli(["new", "taken"])).toMatchObject({ code: 7, stderr: "tmuxwire: duplicate session: taken\n" });
   });
 });

@@ -3,18 +3,35 @@ import { applyTreeEvent } from "../../../protocol/api/applyTreeEvent.ts";
 import type { NativeTree, NativeTreeResponse, NativeTreeWindow } from "../../client/client.ts";
 import { CLIENT_OPTIONS, connect } from "../connection/clientConnection.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { nearestName } from "../../../protocol/text/nearestName.ts";
 import { operationCommand } from "./operationCommand.ts";
+import { SESSION } from "./paneArguments.ts";
 import { printable } from "../../cli/textTable.ts";
 import { waitingText } from "./waitingText.ts";
 
 const once = operationCommand<NativeTreeResponse>({
   operation: "tree",
   name: "ls",
+  positionals: [{ ...SESSION, optional: true }],
+  members: [],
   examples: [
     { line: "tmuxwire ls", does: "the active ones marked with *" },
+    { line: "tmuxwire ls work", does: "one session" },
     { line: "tmuxwire ls -w", does: "redrawn as it changes, with what the programs are doing" },
     { line: "tmuxwire ls --json", does: "with layouts, and the id of the last event it includes" },
   ],
+  selected: ({ positionals: [session] }, tree) => {
+    const one = only(tree, session);
+    if (session === undefined || one.sessions.length > 0) return one;
+    const nearest = nearestName(
+      session,
+      tree.sessions.map(({ name }) => name),
+    );
+    throw new AppError("NOT_FOUND", `there is no session ${JSON.stringify(session)}; run \`tmuxwire ls\``, {
+      details: nearest === undefined ? {} : { nearest },
+    });
+  },
   show: ({ io }, tree) => io.out(drawn(tree, new Map(), tree.waiting)),
 });
 
@@ -33,7 +50,11 @@ const CLEAR = "\u001b[2J";
 
 /** Redraws in place on a terminal; otherwise prints one tree after another. */
 async function watch(call: CommandCall): Promise<number> {
-  const { io, options } = call;
+  const {
+    io,
+    options,
+    positionals: [session],
+  } = call;
   const json = options.flag("json");
   const client = await connect(call);
   const states = new Map<string, string>();
@@ -48,12 +69,23 @@ async function watch(call: CommandCall): Promise<number> {
     if (event.type === "readiness") known.push([event.pane, event.readiness]);
     for (const [pane, { state }] of known) states.set(pane, state);
     for (const id of states.keys()) if (!tree.panes.some((pane) => pane.id === id)) states.delete(id);
-    const text = json ? `${JSON.stringify({ ...tree, waiting })}\n` : drawn(tree, states, waiting);
+    const seen = only(tree, session);
+    const text = json ? `${JSON.stringify({ ...seen, waiting })}\n` : drawn(seen, states, waiting);
     if (text === shown) continue;
     shown = text;
     await io.out(io.colour && !json ? HOME_AND_CLEAR + text : json ? text : `${text}\n`);
   }
   return 0;
+}
+
+/** Of one session, by its name or id; of all when none is given. */
+function only<Tree extends NativeTree>(tree: Tree, session: string | undefined): Tree {
+  if (session === undefined) return tree;
+  const sessions = tree.sessions.filter(({ id, name }) => id === session || name === session);
+  const ids = new Set(sessions.flatMap(({ windows }) => windows.map(({ window }) => window)));
+  const windows = tree.windows.filter(({ id }) => ids.has(id));
+  const panes = tree.panes.filter(({ id }) => windows.some((window) => window.panes.includes(id)));
+  return { ...tree, sessions, windows, panes };
 }
 
 function drawn(

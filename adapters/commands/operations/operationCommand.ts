@@ -37,6 +37,10 @@ export interface OperationCommand<Output> {
   readonly idempotencyKey?: ((call: CommandCall) => string | undefined) | undefined;
   /** Prints the output when --json is not given; default: print nothing. */
   readonly show?: ((call: CommandCall, output: Output) => Promise<void> | void) | undefined;
+  /** Other spellings of the positionals. @throws AppError INVALID_ARGUMENT */
+  readonly respelled?: ((words: readonly string[]) => readonly string[]) | undefined;
+  /** What of the output is wanted; default: all. @throws AppError NOT_FOUND */
+  readonly selected?: ((call: CommandCall, output: Output) => Output) | undefined;
   /** Default 0. */
   readonly exitCode?: ((output: Output) => number) | undefined;
 }
@@ -46,8 +50,8 @@ export function operationCommand<Output extends object>(command: OperationComman
   const operation = OPERATIONS[id];
   const details = command.details ?? (operation.description === undefined ? undefined : [operation.description]);
   const members = schemaMembers(operation.input);
-  const given = new Set(positionals.map(({ gives }) => gives));
-  const optional = command.members ?? [...members.keys()].filter((member) => !given.has(member));
+  const taken = new Set(positionals.map(({ gives }) => gives));
+  const optional = command.members ?? [...members.keys()].filter((member) => !taken.has(member));
   const options = memberOptions(id, optional, command.tweak);
   return {
     name,
@@ -58,7 +62,8 @@ export function operationCommand<Output extends object>(command: OperationComman
     tail: command.tail,
     options: [...options.values(), ...(command.options ?? []), ...CLIENT_OPTIONS],
     examples,
-    run: async (call) => {
+    run: async (given) => {
+      const call = { ...given, positionals: command.respelled?.(given.positionals) ?? given.positionals };
       const { io } = call;
       const input: Record<string, unknown> = {};
       const names: Record<string, string> = {};
@@ -78,12 +83,10 @@ export function operationCommand<Output extends object>(command: OperationComman
         if (value !== undefined) input[member] = valueOf(call, members, member, value);
       }
       Object.assign(input, await command.input?.(call));
-      const output = await (
-        await connect(call)
-      ).perform<Output>(id, names, input, {
-        signal: io.signal,
-        idempotencyKey: command.idempotencyKey?.(call),
-      });
+      const client = await connect(call);
+      const idempotencyKey = command.idempotencyKey?.(call);
+      const whole = await client.perform<Output>(id, names, input, { signal: io.signal, idempotencyKey });
+      const output = command.selected?.(call, whole) ?? whole;
       if (call.options.flag("json")) await io.out(`${JSON.stringify(output)}\n`);
       else {
         await command.show?.(call, output);

@@ -67,7 +67,16 @@ export const resizeCommand = operationCommand({
   positionals: [
     PANE,
     { gives: "cols", name: "COLS", description: "width in columns" },
-    { gives: "rows", name: "ROWS", description: "height in rows" },
+    { gives: "rows", name: "ROWS", description: "height in rows", optional: true },
   ],
-  examples: [{ line: "tmuxwire resize work 120 40", does: "resizes every pane of its window" }],
+  respelled: ([pane = "", cols = "", ...rest]) => {
+    const [, width, height] = /^(\d+)x(\d+)$/.exec(cols) ?? [];
+    if (width !== undefined && height !== undefined && rest.length === 0) return [pane, width, height];
+    if (rest.length === 0) throw usageError(`resize: give COLS and ROWS, such as ${pane} 120 40 or ${pane} 120x40`);
+    return [pane, cols, ...rest];
+  },
+  examples: [
+    { line: "tmuxwire resize work 120 40", does: "resizes every pane of its window" },
+    { line: "tmuxwire resize work 120x40", does: "the same" },
+  ],
 });

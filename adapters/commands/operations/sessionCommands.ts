@@ -2,6 +2,8 @@
 import type { NativeSession } from "../../client/client.ts";
 import { startDirectory } from "../connection/clientConnection.ts";
 import { operationCommand } from "./operationCommand.ts";
+import type { CommandSpec } from "../../cli/commandTypes.ts";
+import { oneLine } from "../../cli/textTable.ts";
 import { HERE_OR_HOME, SESSION } from "./paneArguments.ts";
 
 export const newCommand = operationCommand<NativeSession>({
@@ -20,8 +22,8 @@ export const newCommand = operationCommand<NativeSession>({
   ],
   tweak: {
     cwd: { value: "DIR", description: "where it runs", default: HERE_OR_HOME, complete: "directory" },
-    cols: { default: "80" },
-    rows: { default: "24" },
+    cols: { short: "x", default: "80" },
+    rows: { short: "y", default: "24" },
     remainOnExit: { name: "keep" },
   },
   examples: [
@@ -36,12 +38,26 @@ export const newCommand = operationCommand<NativeSession>({
       ...(command.length === 0 ? { command: undefined } : {}),
     };
   },
-  show: ({ io }, { activePane, name }) => io.out(`${activePane ?? name}\n`),
+  show: async ({ io, positionals: [given = ""] }, { activePane, name }) => {
+    if (given !== "" && given !== name) io.err(`tmuxwire: tmux calls the session ${oneLine(name)}\n`);
+    await io.out(`${activePane ?? name}\n`);
+  },
 });
 
-export const killCommand = operationCommand({
+const killOne = operationCommand({
   operation: "killSession",
   name: "kill",
-  positionals: [SESSION],
-  examples: [{ line: "tmuxwire kill work", does: "only the session of exactly this name" }],
+  positionals: [{ ...SESSION, many: true }],
+  examples: [
+    { line: "tmuxwire kill work", does: "only the session of exactly this name" },
+    { line: "tmuxwire kill build test", does: "both, in this order, up to the first that there is not" },
+  ],
 });
+
+export const killCommand: CommandSpec = {
+  ...killOne,
+  run: async (call) => {
+    for (const session of call.positionals) await killOne.run({ ...call, positionals: [session] });
+    return 0;
+  },
+};

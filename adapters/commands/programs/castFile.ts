@@ -8,7 +8,7 @@ import { CastReader, type RecordedEvent } from "../../../protocol/text/castReade
 export async function* readCast(path: string): AsyncGenerator<RecordedEvent, void, void> {
   const input = createReadStream(path, "utf8");
   const failed = new Promise<never>((_resolve, reject) => {
-    input.once("error", (error) => reject(new AppError("INVALID_ARGUMENT", error.message, { cause: error })));
+    input.once("error", (error) => reject(new AppError("INVALID_ARGUMENT", whyNot(path, error), { cause: error })));
   });
   failed.catch(() => undefined);
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
@@ -24,5 +24,19 @@ export async function* readCast(path: string): AsyncGenerator<RecordedEvent, voi
     reader.end();
   } finally {
     input.destroy();
+  }
+}
+
+function whyNot(path: string, error: NodeJS.ErrnoException): string {
+  switch (error.code) {
+    case "ENOENT":
+      return `there is no file ${path}; \`tmuxwire recordings\` lists those that the daemon keeps`;
+    case "EACCES":
+      return `${path} may not be read`;
+    case "EISDIR":
+      return `${path} is a directory; name a recording in it`;
+    case undefined:
+    default:
+      return `${path} cannot be read: ${error.message}`;
   }
 }

@@ -1,6 +1,7 @@
 /** A command line run in process: what it writes is kept, nothing of the test's own process is touched. */
 import { Readable } from "node:stream";
 import { COMMANDS } from "../../../adapters/commands/commandTable.ts";
+import { COMMAND_GROUPS, HELP_TOPICS } from "../../../adapters/commands/helpTopics.ts";
 import type { CommandSpec } from "../../../adapters/cli/commandTypes.ts";
 import type { Io } from "../../../adapters/cli/cliIo.ts";
 import { runCli } from "../../../adapters/cli/runCli.ts";
@@ -12,13 +13,15 @@ export interface CliResult {
   readonly err: string;
 }
 
+const HELP = { groups: COMMAND_GROUPS, topics: HELP_TOPICS };
+
 export async function inProcessCli(
   args: readonly string[],
   io: Partial<Io> = {},
   table: readonly CommandSpec[] = COMMANDS,
 ): Promise<CliResult> {
   let [out, err] = ["", ""];
-  const code = await runCli(tmuxwireProgram(table), args, {
+  const code = await runCli(tmuxwireProgram(table, table === COMMANDS ? HELP : {}), args, {
     env: {},
     cwd: "/",
     homeDir: "/nonexistent/home",

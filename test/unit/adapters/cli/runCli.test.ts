@@ -43,10 +43,28 @@ describe("help", () => {
     },
   );
 
+  test.each(["exit-codes", "targets", "environment"])("help %s describes more than one command", async (topic) => {
+    const { code, out } = await inProcessCli(["help", topic]);
+    expect([code, out.split("\n")[2]]).toEqual([0, `${topic}:`]);
+    expect(out.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    expect((await inProcessCli(["help"])).out.replaceAll("\n", " ")).toContain(`help ${topic}`);
+  });
+
+  test.each([
+    [["hlep"], 'did you mean "help"?'],
+    [["wait", "work", "--idle", "1"], "did you mean --stable?"],
+    [["help", "exit-code"], 'did you mean "exit-codes"?'],
+    [["play", "/nonexistent"], "there is no file /nonexistent"],
+    [["resize", "work", "120"], "such as work 120 40 or work 120x40"],
+  ])("%j: what was meant", async (args, words) => {
+    const { code, err } = await inProcessCli(args);
+    expect([code, err]).toEqual([2, expect.stringContaining(words)]);
+  });
+
   test("no command at all is a mistake, and the list goes to stderr", async () => {
     const { code, out, err } = await inProcessCli([]);
     expect([code, out]).toEqual([2, ""]);
-    expect(err).toContain("commands:");
+    expect(err).toContain("Start here");
   });
 
   test("colours only where they are wanted", async () => {

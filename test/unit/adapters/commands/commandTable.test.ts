@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../../../adapters/commands/commandTable.ts";
+import { COMMAND_GROUPS, HELP_TOPICS } from "../../../../adapters/commands/helpTopics.ts";
 import { findCommand, parseCommand } from "../../../../adapters/cli/parseCommand.ts";
 import { LAYOUT_OPERATION_NAMES } from "../../../../protocol/api/operationRoutes.ts";
 
@@ -9,6 +10,13 @@ function wordsOf(line: string): string[] {
   const command = inner.split(/ [|<>] /, 1)[0] ?? "";
   return [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3] ?? "");
 }
+
+test("help lists every command once, and says nothing of others", () => {
+  const shown = COMMANDS.filter(({ isHidden }) => isHidden !== true).map(({ name }) => name);
+  expect(COMMAND_GROUPS.flatMap(({ names }) => names).toSorted()).toEqual(shown.toSorted());
+  // A topic's name would hide a command.
+  expect(HELP_TOPICS.filter(({ name }) => shown.includes(name))).toEqual([]);
+});
 
 describe("the command table", () => {
   test("has a command for each operation, and the others", () => {
