@@ -44,14 +44,18 @@ interface Scene extends Disposable {
   readonly pi: string;
 }
 
-function scene(directory: string, onError: (error: unknown) => void = failing): Scene {
+/** @param lateMs how much later the directory believes it to be */
+function scene(directory: string, onError: (error: unknown) => void = failing, lateMs: () => number = () => 0): Scene {
   const readiness = new ReadinessEngine({ profiles: PROFILES, clock: systemClock, nowUnixMs: Date.now, onError });
   const store = new AgentStore({ path: join(directory, "state", "agents.db"), nowUnixMs: Date.now, log: silentLog });
   const agents = new AgentDirectory({
     catalogue: readAgents(),
     readiness,
     store,
-    clock: systemClock,
+    clock: {
+      nowMs: () => systemClock.nowMs() + lateMs(),
+      callAt: (atMs, run) => systemClock.callAt(atMs - lateMs(), run),
+    },
     nowUnixMs: Date.now,
     onError,
   });
@@ -153,6 +157,31 @@ describe.each(["owned", "guest"] as const)("on a server that is %s", (kind) => {
     }
     expect(() => agents.find("ap")).toThrow(expect.objectContaining({ details: { nearest: "api" } }) as Error);
     expect(changes.filter((change) => change.startsWith("ended"))).toEqual([]);
+  });
+
+  test("a program that its launcher has started stays the same agent, however late it is seen", async () => {
+    await using fixture = await place();
+    const { directory } = fixture.socket;
+    let lateMs = 0;
+    using found = scene(directory, failing, () => lateMs);
+    const { agents, changes, claude } = found;
+    agents.addServer("main", fixture.server);
+    const [launchers, gate] = [join(directory, "launchers"), join(directory, "gate")];
+    mkdirSync(launchers);
+    expect(spawnSync("mkfifo", [gate]).status).toBe(0);
+    const launcher = join(launchers, "claude");
+    writeFileSync(launcher, `#!/bin/sh\nread -r _ < "${gate}"\n${claude}\n`);
+    chmodSync(launcher, 0o755);
+    start(fixture, "work", launcher);
+    await eventually(() => agents.agents().length === 1);
+    const agent = one(agents);
+    agents.rename(agent, "api");
+    const { pid } = agent.process;
+    lateMs = 20_000;
+    await writeFile(gate, "\n");
+    await eventually(() => agent.process.pid !== pid || agents.agents().length > 1);
+    expect([agents.agents(), agent.name, agent.endedUnixMs]).toEqual([[agent], "api", undefined]);
+    expect(changes).toEqual(["appeared claude"]);
   });
 
   test("a launcher that becomes something else before it becomes the program stays the same agent", async () => {

@@ -446,7 +446,8 @@ export class AgentDirectory {
       if (before.kind !== kind.agent) return undefined;
       const { pid, start } = before.process;
       const hasBecome = pid === process.pid && start === process.start;
-      const isHandedOver = this.#isYoung(before) && tookOver(before.process, process, server.processes);
+      // However late it is seen: on a busy machine what was started within seconds needs longer to be in front.
+      const isHandedOver = tookOver(before.process, process, server.processes);
       if (!hasBecome && !isHandedOver) return undefined;
       before.process = markOf(process);
       this.#keep(before);
