@@ -23,6 +23,7 @@ const FOLDERS = ["protocol", "daemon", "adapters", "bench"];
 const FILES = [
   "build.mjs",
   "bundleAgents.mjs",
+  "bundleFacts.mjs",
   "bundlePrograms.mjs",
   "plainTypes.mjs",
   "package.json",

@@ -11,12 +11,15 @@ import { join, resolve } from "node:path";
 import process from "node:process";
 import { build } from "esbuild";
 import { foldersInBundle } from "./bundleAgents.mjs";
+import { factsInBundle } from "./bundleFacts.mjs";
 
 const ROOT = import.meta.dirname;
 const out = resolve(process.argv[2] ?? join(ROOT, "dist"));
 
 /** Dynamic imports become files of their own: a command loads no more than it needs. */
 const PROGRAMS = ["adapters/bin/tmuxwire.ts", "adapters/bin/addin.ts"];
+/** One file, as small as it can be: most of what a command costs is to load it. */
+const QUICK = ["adapters/bin/quickMain.ts"];
 /** Shares no file with those: what it loads is what it needs. */
 const FRESHELL = ["adapters/bin/freshell.ts"];
 /** Each is loaded by somebody else's program (a browser's, pi's): one file, and nothing of Node's that its source has not. */
@@ -51,7 +54,7 @@ const options = {
   // Constants by their values: of a bundle they are variables, whose loads cost decoding a sixth (`bench decode`).
   minifySyntax: true,
   metafile: true,
-  plugins: [foldersInBundle],
+  plugins: [foldersInBundle, factsInBundle],
   logLevel: "warning",
 };
 /** What some packages are, CommonJS, asks for Node's modules by `require`. */
@@ -60,8 +63,23 @@ const requiring = {
   banner: { js: 'import { createRequire as madeBy } from "node:module";\nconst require = madeBy(import.meta.url);' },
 };
 
+/** For the others it is a file beside them. */
+const quickBeside = {
+  name: "quickMain",
+  setup({ onResolve }) {
+    onResolve({ filter: /\/quickMain\.ts$/ }, () => ({ path: "./quickMain.js", external: true }));
+  },
+};
+
 const shipped = await Promise.all([
-  build({ ...options, ...requiring, entryPoints: PROGRAMS, chunkNames: "adapters/bin/[name]-[hash]" }),
+  build({
+    ...options,
+    ...requiring,
+    plugins: [...options.plugins, quickBeside],
+    entryPoints: PROGRAMS,
+    chunkNames: "adapters/bin/[name]-[hash]",
+  }),
+  build({ ...options, entryPoints: QUICK, minifyIdentifiers: true }),
   build({ ...options, ...requiring, entryPoints: FRESHELL, chunkNames: "adapters/bin/[name]-[hash]" }),
   // Their maps are for us: a line in them that leads to one would have bundlers look for it in the package.
   build({ ...options, entryPoints: LIBRARIES, sourcemap: "external" }),

@@ -21,6 +21,7 @@ const BENCHES: Readonly<Record<string, () => Promise<BenchModule>>> = {
   fanout: () => import("./fanout.ts"),
   waits: () => import("./waitsBench.ts"),
   waitLatency: () => import("./waitLatency.ts"),
+  commandLine: () => import("./commandLine.ts"),
 };
 
 const emit: Emit = (figure) => process.stdout.write(`${JSON.stringify(figure)}\n`);

@@ -17,6 +17,11 @@ if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1
   process.exit(1);
 }
 
+const { quickMain } = await import("./quickMain.ts");
+const quick = await quickMain(process.argv.slice(2));
+// Exits although handles may be open: a keep-alive connection, or what a stop that took too long left behind.
+if (quick !== undefined) process.exit(quick);
+
 const { COMMANDS } = await import("../commands/commandTable.ts");
 const { COMMAND_GROUPS: groups, HELP_TOPICS: topics } = await import("../commands/helpTopics.ts");
 const { processIo } = await import("../cli/cliIo.ts");
@@ -27,5 +32,4 @@ const exitCode = await runCli(
   process.argv.slice(2),
   processIo(process, "tmuxwire"),
 );
-// Exits although handles may be open: a keep-alive connection, or what a stop that took too long left behind.
 process.exit(exitCode);

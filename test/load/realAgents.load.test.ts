@@ -21,7 +21,9 @@ const programs = realAgents();
 
 // Without a program the lines above say why.
 describe.skipIf(programs.length === 0).each(programs.length === 0 ? (["cc"] as const) : programs)("%s", (name) => {
-  test.skipIf(KILLS === 0)("whatever it ends in the middle of goes to nobody else", async () => {
+  // On a busy machine each takes long.
+  const timeout = 600_000 + KILLS * 60_000;
+  test.skipIf(KILLS === 0)("whatever it ends in the middle of goes to nobody else", { timeout }, async () => {
     const tries = await realKills(name, KILLS, seeded(SEED));
     table(
       tries,

@@ -53,6 +53,19 @@ test("what other programs load is one file each; the client and the player take 
   expect(forPi.filter((specifier) => !isBuiltin(specifier))).toEqual([]);
 });
 
+test("a command that only asks a daemon loads one small file of ours, without the code that serves", () => {
+  const quick = join(SHIPPED, "bin/quickMain.js");
+  expect(asked(quick).filter((specifier) => !isBuiltin(specifier))).toEqual([]);
+  const { sources } = JSON.parse(readFileSync(`${quick}.map`, "utf8")) as { sources: string[] };
+  const named = sources.map((source) => relative(ROOT, resolve(dirname(quick), source)));
+  expect(named).toContain("adapters/commands/operations/waitCommand.ts");
+  expect(
+    named.filter((source) => /^daemon\/(?:servers\/(?:guest|owned)|connection|delivery|readiness)\//.test(source)),
+  ).toEqual([]);
+  expect(readFileSync(quick).length).toBeLessThan(300_000);
+  expect(readFileSync(builtCli(), "utf8")).toContain('import("./quickMain.js")');
+});
+
 test("the command line of Freshell loads of the daemon only clock and pauses, its own files, what it did once, escape sequences and what looks at directories and processes", () => {
   const loaded = new Set<string>();
   const follow = (file: string): void => {

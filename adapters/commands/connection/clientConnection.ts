@@ -14,7 +14,7 @@ import { type ServerClient, createClient, type NativeServer } from "../../client
 import { loadNativeConfig } from "../../native/nativeConfig.ts";
 import type { CommandCall, OptionSpec } from "../../cli/commandTypes.ts";
 import { JSON_OPTION } from "../../cli/jsonOutput.ts";
-import { readConfigFile } from "./configuration.ts";
+import { readConfigFile } from "./configFile.ts";
 import { splitName } from "../../remote/hostNames.ts";
 import { unixFetch } from "../../serving/unixFetch.ts";
 

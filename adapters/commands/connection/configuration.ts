@@ -1,6 +1,4 @@
 /** The daemon's configuration as this process sees it: its flags, its environment, its file. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   type ConfigInputs,
   DAEMON_FLAGS,
@@ -8,12 +6,12 @@ import {
   readDaemon,
   ENABLED_KEY,
 } from "../../../daemon/ops/daemonConfig.ts";
-import { baseDir } from "../../../daemon/ops/runtimePaths.ts";
 import { type FlagSpec, SettingReader, type SettingReport } from "../../../daemon/ops/settings.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { ADAPTER_NAMES, type AdapterConfigs, type AdapterName, ADAPTERS, OPT_IN_NAMES } from "../../adapters.ts";
 import type { OptionSpec, OptionValues } from "../../cli/commandTypes.ts";
 import type { Io } from "../../cli/cliIo.ts";
+import { readConfigFile } from "./configFile.ts";
 
 /** Reading an adapter's settings throws when they are not usable, so only code that needs them fails. */
 export interface Config extends AdapterConfigs {
@@ -32,10 +30,6 @@ export const optionsOf = (adapters: readonly { readonly flags: readonly FlagSpec
   [...adapters.flatMap(({ flags }) => flags), ...DAEMON_FLAGS].map(optionOf);
 
 export const CONFIG_OPTIONS = optionsOf(ADAPTERS);
-
-/** The path of the configuration file. */
-export const configFilePath = (env: Io["env"], homeDir: string): string =>
-  join(baseDir(env["XDG_CONFIG_HOME"], join(homeDir, ".config")), "tmuxwire", "config.json");
 
 /**
  * @throws AppError CONFIGURATION_INVALID with one line that names the setting and says what it must be: for the daemon's own
@@ -89,17 +83,4 @@ export function configurationOf(io: Io, options: OptionValues, defaults: ConfigI
     uid: process.getuid?.(),
     defaults,
   });
-}
-
-/** The configuration file, if it exists. @throws AppError CONFIGURATION_INVALID */
-export function readConfigFile(env: Io["env"], homeDir: string): { path: string; text: string } | undefined {
-  const path = configFilePath(env, homeDir);
-  try {
-    return { path, text: readFileSync(path, "utf8") };
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    const message = `cannot read ${path} (${code ?? "unknown error"}); make it readable`;
-    throw new AppError("CONFIGURATION_INVALID", message, { cause: error });
-  }
 }

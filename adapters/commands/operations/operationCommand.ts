@@ -3,9 +3,9 @@
  * operation's schema; with --json it prints the operation's output unchanged.
  */
 import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
-import { type Operation, SCOPE_NAMES } from "../../operations/operation.ts";
-import { OPERATIONS } from "../../operations/operationTable.ts";
-import { schemaMembers, type SchemaMember } from "../../operations/schemaMembers.ts";
+import { SCOPE_NAMES } from "../../operations/operation.ts";
+import { OPERATION_FACTS, type OperationFacts } from "../../operations/operationFacts.ts";
+import type { SchemaMember } from "../../operations/schemaMembers.ts";
 import { CLIENT_OPTIONS, connect, paneNamed, startDirectory } from "../connection/clientConnection.ts";
 import type { CommandCall, CommandSpec, Example, OptionSpec, PositionalSpec } from "../../cli/commandTypes.ts";
 import { usageError } from "../../cli/parseCommand.ts";
@@ -47,9 +47,9 @@ export interface OperationCommand<Output> {
 
 export function operationCommand<Output extends object>(command: OperationCommand<Output>): CommandSpec {
   const { operation: id, name, aliases, positionals = [], examples } = command;
-  const operation = OPERATIONS[id];
+  const operation = OPERATION_FACTS[id];
   const details = command.details ?? (operation.description === undefined ? undefined : [operation.description]);
-  const members = schemaMembers(operation.input);
+  const members = new Map(operation.members);
   const taken = new Set(positionals.map(({ gives }) => gives));
   const optional = command.members ?? [...members.keys()].filter((member) => !taken.has(member));
   const options = memberOptions(id, optional, command.tweak);
@@ -103,7 +103,7 @@ export function memberOptions(
   names: readonly string[],
   tweak: OperationCommand<object>["tweak"] = {},
 ): ReadonlyMap<string, OptionSpec> {
-  const members = schemaMembers(OPERATIONS[operation].input);
+  const members = new Map(OPERATION_FACTS[operation].members);
   return new Map(names.map((name) => [name, { ...optionOf(name, members.get(name)), ...tweak[name] }]));
 }
 
@@ -114,7 +114,7 @@ function sayUnreachable({ io }: CommandCall, output: object): void {
     io.err(`tmuxwire: without what is on ${unreachable.join(", ")}, which did not respond; run \`tmuxwire hosts\`\n`);
 }
 
-const isName = ({ scope }: Operation, word: string): boolean =>
+const isName = ({ scope }: OperationFacts, word: string): boolean =>
   (SCOPE_NAMES[scope] as readonly string[]).includes(word);
 
 /** Derived from the schema. */

@@ -5,7 +5,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import { OPT_IN_NAMES } from "../../adapters.ts";
 import { replaceUserFile } from "../../hooks/userFiles.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
-import { configFilePath, readConfigFile } from "../connection/configuration.ts";
+import { configFilePath, readConfigFile } from "../connection/configFile.ts";
 
 const NEW_FILE_MODE = 0o600;
 const NAME = {

@@ -1,10 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import {
-  type Config,
-  CONFIG_OPTIONS,
-  configFilePath,
-  loadConfig,
-} from "../../../../../adapters/commands/connection/configuration.ts";
+import { type Config, CONFIG_OPTIONS, loadConfig } from "../../../../../adapters/commands/connection/configuration.ts";
+import { configFilePath } from "../../../../../adapters/commands/connection/configFile.ts";
 import { ADAPTER_NAMES, type AdapterName } from "../../../../../adapters/adapters.ts";
 import type { ConfigInputs } from "../../../../../daemon/ops/daemonConfig.ts";
 import { SettingReader } from "../../../../../daemon/ops/settings.ts";
