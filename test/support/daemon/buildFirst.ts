@@ -37,6 +37,16 @@ async function requireNoDaemons(): Promise<void> {
   if (left.length > 0) throw new Error(`tests have left these daemons running: ${left.join(", ")}`);
 }
 
+/** Tests that run beside these have daemons of their own: what has a parent that is neither ours nor init is theirs. */
+function isOfOthers(pid: string): boolean {
+  for (let at = pid; ;) {
+    const parent = /^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${at}/status`, "latin1"))?.[1] ?? "0";
+    if (Number(parent) <= 1) return at !== pid;
+    if (Number(parent) === process.pid) return false;
+    at = parent;
+  }
+}
+
 /** Their homes are below the system's temporary directory; a daemon that a person runs has another one. */
 const daemonsOfTests = (): readonly string[] =>
   readdirSync("/proc").filter((pid) => {
@@ -45,7 +55,7 @@ const daemonsOfTests = (): readonly string[] =>
       const words = readFileSync(`/proc/${pid}/cmdline`, "latin1").split("\0");
       const environment = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
       const isOfTest = environment.some((one) => one.startsWith(`HOME=${join(tmpdir(), "tw-")}`));
-      return words.includes(builtCli()) && words.includes("serve") && isOfTest;
+      return words.includes(builtCli()) && words.includes("serve") && isOfTest && !isOfOthers(pid);
     } catch {
       // It has ended, or is somebody else's.
       return false;
