@@ -244,11 +244,11 @@ export const OFF_BY_OTHERS = "#{m/r:[^0-9](0|[1-9][0-9]*):off,#{hook_arguments}}
 export const setClientFlags = (flags: string): string => `refresh-clien -f ${quote(flags)}`;
 
 /**
- * Makes tmux report to this client, at most once a second, when a format of its session has changed
- * (`%subscription-changed`).
+ * Makes tmux report to this client, at most once a second, when a format has changed (`%subscription-changed`).
+ * @param window of this client's session; empty: of the session itself, which must never end (docs/tmuxFacts.md 56a)
  */
-export const subscribeFormat = (name: string, format: string): string =>
-  `refresh-clien -B ${quote(`${name}::${format}`)}`;
+export const subscribeFormat = (name: string, format: string, window: WindowId | "" = ""): string =>
+  `refresh-clien -B ${quote(`${name}:${window}:${format}`)}`;
 export const unsubscribeFormat = (name: string): string => `refresh-clien -B ${quote(name)}`;
 
 /** Moves this client to another session, without its environment. */

@@ -133,6 +133,11 @@ export class GuestBase {
     return this.state === "ready" && this.#destination === undefined ? this.#session : undefined;
   }
 
+  /** The session that it is on, or was last. */
+  get place(): SessionId | undefined {
+    return this.#session;
+  }
+
   /** Resolves when a running server has been listed, or none was found. */
   start(): Promise<void> {
     return this.#supervisor.startOrWait();
@@ -283,6 +288,7 @@ export class GuestBase {
       if (notification.session === this.#destination) {
         this.#session = this.#destination;
         this.#destination = undefined;
+        this.#options.listener.onMoved();
       } else if (notification.session !== this.#session) connection.close(elsewhere());
       return;
     }

@@ -6,7 +6,7 @@
 import { listAllPanes, startProgram } from "../../../protocol/command/build.ts";
 import { PROGRAMS } from "../../../protocol/command/formats.ts";
 import { isCutShort } from "../../../protocol/errors.ts";
-import type { PaneId } from "../../../protocol/ids.ts";
+import type { PaneId, WindowId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { HostProcesses } from "../../host/hostProcesses.ts";
 import type { Clock } from "../../time/clock.ts";
@@ -21,6 +21,8 @@ interface ListedStreams {
   readonly serverPid: number | undefined;
   connection(): ControlConnection;
   baseConnection(): ControlConnection;
+  /** Of the session that the base is on. */
+  baseWindows(): readonly WindowId[];
   declareAlive(pane: PaneId): void;
   checkPlaces(areWindowsNew: boolean): void;
 }
@@ -66,11 +68,16 @@ export class GuestInventory {
         options.onEvents(events);
         return windows;
       },
-      onComplete: options.onComplete,
+      onComplete: () => {
+        this.#silent.look();
+        options.onComplete();
+      },
       onProbe: () => this.#comparePanes(),
       onError: (error) => this.#failed(error),
     });
-    this.#silent = new SilentChanges(() => options.streams().baseConnection());
+    this.#silent = new SilentChanges(() => options.streams().baseConnection(), {
+      windows: () => options.streams().baseWindows(),
+    });
     const { clock, processes, streams } = options;
     this.#settler = new ExitSettler({
       clock,
@@ -99,6 +106,11 @@ export class GuestInventory {
       this.#fresh = undefined;
     }
     this.#silent.attached(connection);
+  }
+
+  /** The base is on another session. */
+  moved(): void {
+    this.#silent.look();
   }
 
   /** Somebody wants changes that tmux reports to nobody. */

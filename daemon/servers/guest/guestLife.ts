@@ -59,6 +59,8 @@ export interface GuestBaseListener {
   onGone(error: AppError): void;
   /** The base is attached anew, and has listed what is there. */
   onAttached(connection: ControlConnection): void;
+  /** It is on another session. */
+  onMoved(): void;
   /** @param value of `WRITTEN`: when each window was last written to */
   onWritten(value: string): void;
   /** Who is attached where has been listed again. */

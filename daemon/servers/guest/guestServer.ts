@@ -86,7 +86,10 @@ export class GuestServer extends RealServer implements GuestBaseListener {
       processes: this.host.processes,
       streams: () => this.#streams,
       onEvents: (events) => this.#emit(events),
-      onComplete: () => this.layout.changed(),
+      onComplete: () => {
+        this.#unfollowed.baseMoved();
+        this.layout.changed();
+      },
     });
     const { heartbeatMs } = options;
     this.#base = new GuestBase({ spawn, gate, clock, log, heartbeatMs, inventory: this.#inventory, listener: this });
@@ -104,6 +107,7 @@ export class GuestServer extends RealServer implements GuestBaseListener {
     this.#unfollowed = new UnfollowedPanes({
       clock,
       base: () => this.#base.connection(),
+      baseWindows: () => this.#streams.baseWindows(),
       connection: () => this.#streams.connection(),
       panesOf: (window) => this.#inventory.known.panesOf(window),
       onListenerError: this.onListenerError,
@@ -221,6 +225,11 @@ export class GuestServer extends RealServer implements GuestBaseListener {
 
   onAttached(connection: ControlConnection): void {
     this.#unfollowed.attached(connection);
+  }
+
+  onMoved(): void {
+    this.#inventory.moved();
+    this.#unfollowed.baseMoved();
   }
 
   onWritten(value: string): void {

@@ -112,6 +112,11 @@ export class GuestStreams {
     return this.#options.base.connection();
   }
 
+  baseWindows(): readonly WindowId[] {
+    const { base, inventory } = this.#options;
+    return base.place === undefined ? [] : (inventory.known.session(base.place)?.windows ?? []);
+  }
+
   /** There is another client to ask when the base is lost. */
   get hasFallback(): boolean {
     return this.#clients.all().some(({ attached }) => attached !== undefined);

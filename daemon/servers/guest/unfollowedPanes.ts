@@ -29,6 +29,8 @@ interface UnfollowedPanesOptions {
   readonly base: () => ControlConnection;
   /** Any that can be asked. @throws AppError CONNECTION_LOST */
   readonly connection: () => ControlConnection;
+  /** Of the session that it is on. */
+  readonly baseWindows: () => readonly WindowId[];
   readonly panesOf: (window: WindowId) => readonly PaneId[];
   readonly onListenerError: (error: unknown) => void;
 }
@@ -55,7 +57,11 @@ export class UnfollowedPanes {
       onRevived: () => undefined,
     });
     this.#registry.beginEpoch(newEpoch(), toAppError("nothing was open"));
-    this.#changes = new SilentChanges(options.base, () => WRITTEN_FORMAT, WRITTEN);
+    this.#changes = new SilentChanges(options.base, {
+      format: () => WRITTEN_FORMAT,
+      name: WRITTEN,
+      windows: options.baseWindows,
+    });
   }
 
   source(pane: PaneId): OutputSource {
@@ -75,6 +81,11 @@ export class UnfollowedPanes {
   attached(connection: ControlConnection): void {
     this.#changes.attached(connection);
     this.#writtenTo(this.#sources.keys());
+  }
+
+  /** The base's session, or its windows, may have changed. */
+  baseMoved(): void {
+    this.#changes.look();
   }
 
   /** @param value what `WRITTEN_FORMAT` is now */

@@ -6,6 +6,7 @@
  * 20).
  */
 import { subscribeFormat, unsubscribeFormat } from "../../../protocol/command/build.ts";
+import type { WindowId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 
 /** The name of what tmux compares for those who follow the tree. */
@@ -25,21 +26,35 @@ const everywhere = (): string => SHAPES_FORMAT;
 export const attachedToAll = ({ features }: ControlConnection): string =>
   features.reportsPaneChanges ? PLACES_FORMAT : SHAPES_FORMAT;
 
+/** What tmux compares, and under which name. */
+interface Compared {
+  readonly format?: ((of: ControlConnection) => string) | undefined;
+  readonly name?: string | undefined;
+  /**
+   * The windows of the connection's session. Given where that session may end: up to 3.6, tmux crashes when it compares for
+   * a client whose session has just ended, unless it does so for a window (docs/tmuxFacts.md 56a).
+   */
+  readonly windows?: (() => readonly WindowId[]) | undefined;
+}
+
 export class SilentChanges {
   readonly #format: (connection: ControlConnection) => string;
   readonly #connection: () => ControlConnection;
   readonly #name: string;
+  readonly #windows: Compared["windows"];
   #isFollowed = false;
+  /** For which window tmux compares. */
+  #window: WindowId | undefined;
 
   /** @param connection where changes are reported. @throws AppError CONNECTION_LOST while there is none */
   constructor(
     connection: () => ControlConnection,
-    format: (of: ControlConnection) => string = everywhere,
-    name = TREE_CHANGES,
+    { format = everywhere, name = TREE_CHANGES, windows }: Compared = {},
   ) {
     this.#format = format;
     this.#connection = connection;
     this.#name = name;
+    this.#windows = windows;
   }
 
   follow(isFollowed: boolean): void {
@@ -53,12 +68,29 @@ export class SilentChanges {
 
   /** Call for each new connection, which has no subscription yet. */
   attached(connection: ControlConnection): void {
+    this.#window = undefined;
     if (this.#isFollowed) this.#send(connection);
   }
 
+  /** Call when the connection's session, or its windows, may have changed. */
+  look(): void {
+    if (this.#isFollowed && this.#windows !== undefined && this.#chosen() !== this.#window) this.follow(true);
+  }
+
+  #chosen(): WindowId | undefined {
+    const windows = this.#windows?.() ?? [];
+    return windows.find((window) => window === this.#window) ?? windows[0];
+  }
+
   #send(connection: ControlConnection): void {
-    const [name, isFollowed] = [this.#name, this.#isFollowed];
-    const command = isFollowed ? subscribeFormat(name, this.#format(connection)) : unsubscribeFormat(name);
+    const name = this.#name;
+    this.#window = this.#chosen();
+    // It is subscribed when there is a window (`look`).
+    const isPossible = this.#windows === undefined || this.#window !== undefined;
+    const command =
+      this.#isFollowed && isPossible
+        ? subscribeFormat(name, this.#format(connection), this.#window)
+        : unsubscribeFormat(name);
     connection.send(command, "none", () => undefined);
   }
 }

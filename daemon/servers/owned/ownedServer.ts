@@ -84,7 +84,7 @@ class OwnedServer extends RealServer {
   readonly #panes: PaneRegistry;
   readonly #keeper: OwnedInventory;
   readonly #socket: SocketKeeper;
-  readonly #silent = new SilentChanges(() => this.connection(), attachedToAll);
+  readonly #silent = new SilentChanges(() => this.connection(), { format: attachedToAll });
   #hubName = "";
   #running = NOT_RUNNING;
   #buffers = 0;

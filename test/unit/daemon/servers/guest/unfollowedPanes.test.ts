@@ -17,6 +17,7 @@ function scene() {
   const panes = new UnfollowedPanes({
     clock,
     base: () => connection,
+    baseWindows: () => ["@7" as WindowId, "@8" as WindowId],
     connection: () => connection,
     panesOf: (window: WindowId) => (PANES[window] ?? []) as readonly PaneId[],
     onListenerError: (error) => {
@@ -58,7 +59,7 @@ test("a window that was written to is told to its panes that are observed, and a
 test("tmux is asked to tell while a pane is observed, and over each new connection", () => {
   const { sent, panes, holes, follow } = scene();
   const [one, other] = [follow("%1"), follow("%2")];
-  expect(sent).toEqual([expect.stringContaining(`"${WRITTEN}::`)]);
+  expect(sent).toEqual([expect.stringContaining(`"${WRITTEN}:@7:`)]);
   const again: string[] = [];
   panes.attached({ send: (command: string) => void again.push(command) } as unknown as ControlConnection);
   expect(again).toEqual(sent);
@@ -68,7 +69,7 @@ test("tmux is asked to tell while a pane is observed, and over each new connecti
   expect(sent.length).toBe(1);
   other();
   expect(sent.length).toBe(2);
-  expect(sent[1]).not.toContain("::");
+  expect(sent[1]).not.toContain("@7");
 });
 
 test("a pane that is gone, and a server that is, end it", () => {
