@@ -20,7 +20,7 @@ import { eventually } from "../../../support/clock/eventually.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
 const agent = join(directory, "agent.mjs");
-writeFileSync(agent, 'process.title = "myagent"; process.stdin.on("data", () => undefined); console.log("UP");');
+writeFileSync(agent, 'process.title = "myagent"; process.stdin.on("data", () => undefined); console.log("Is up!");');
 const AGENT = `${process.execPath} ${agent}`;
 const { processes } = linuxHost();
 const names = new Set(["myagent"]);
@@ -70,7 +70,7 @@ test.each([
 ])("a program that was meant is found: %s", async (_, args, typed) => {
   const { pid, write, shows } = terminal("bash", args);
   if (typed !== "") write(typed);
-  await shows("UP");
+  await shows("Is up!");
   const mark = await agentIn(pid);
   expect(isStillForeground(mark, processes)).toBe(true);
   process.kill(mark.program.pid, "SIGKILL");
@@ -86,7 +86,7 @@ test("one that starts another of its name: that one is meant, and has gone befor
   );
   const { pid, write, shows } = terminal("bash", ["--norc", "-i"]);
   write(`${process.execPath} ${launcher}\n`);
-  await shows("UP");
+  await shows("Is up!");
   const mark = await agentIn(pid);
   expect(mark.program.pid).not.toBe(mark.leader.pid);
   process.kill(mark.program.pid, "SIGKILL");
@@ -103,7 +103,7 @@ test("a helper that an agent starts from its own file is nobody to deliver to", 
   );
   const { pid, write, shows } = terminal("bash", ["--norc", "-i"]);
   write(`${process.execPath} ${starter}\n`);
-  await shows("UP");
+  await shows("Is up!");
   const mark = await agentIn(pid);
   expect(await foregroundOf(pid)).toHaveLength(2);
   expect(mark.program.pid).toBe(mark.leader.pid);
@@ -112,7 +112,7 @@ test("a helper that an agent starts from its own file is nobody to deliver to", 
 test("one that is stopped reads no more, and one that is continued in front does", async () => {
   const { pid, write, shows } = terminal("bash", ["--norc", "-i"]);
   write(`${AGENT}\n`);
-  await shows("UP");
+  await shows("Is up!");
   const mark = await agentIn(pid);
   process.kill(mark.program.pid, "SIGSTOP");
   await shows("Stopped");
@@ -126,10 +126,10 @@ test("one that lives on when its terminal is hung up has left it; one that is st
   const deaf = join(directory, "deaf.mjs");
   writeFileSync(
     deaf,
-    'process.title = "myagent"; process.on("SIGHUP", () => undefined); setInterval(() => {}, 1e6); process.stdout.write("UP\\n");',
+    'process.title = "myagent"; process.on("SIGHUP", () => undefined); setInterval(() => {}, 1e6); process.stdout.write("Is up!\\n");',
   );
   write(`${process.execPath} ${deaf}\n`);
-  await shows("UP");
+  await shows("Is up!");
   const { program } = await agentIn(pid);
   open.push({ kill: () => process.kill(program.pid, "SIGKILL") });
   process.kill(program.pid, "SIGSTOP");
