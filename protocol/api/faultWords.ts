@@ -198,7 +198,7 @@ function typeMessage(node: Node, { type, input, expected }: Issue): string {
   if (typeof input !== "string") return must;
   const choices = alternatives(node).flatMap((each) => choicesOf(each));
   if (choices.length > 0) return `${must}${nearChoice(choices, input)}`;
-  // A number or a list as it is written where there is nothing but text.
+  // A number or a boolean in quotes.
   if (/^(?:\d{1,15}|true|false)$/.test(input) && (has(node, "number") || has(node, "boolean")))
     return `${must}, not text`;
   return `${must}${exampleOf(node, input)}`;
@@ -303,7 +303,7 @@ function listPhrase(item: Node): string {
   const phrase = phraseOf(item);
   if (phrase.startsWith("one of ")) return `a list, each ${phrase}`;
   const [, what, rest = ""] = /^(?:a )?(text|list|JSON object|(?:whole )?number)\b(.*)$/.exec(phrase) ?? [];
-  // Of what is one or the other, the plural is not said.
+  // Alternatives have no plural.
   if (what === undefined || phrase.includes(" or ")) return "a list";
   return `a list of ${what}${what === "text" ? "" : "s"}${rest}`;
 }

@@ -1,7 +1,10 @@
-/** Inputs that an operation refuses: each message says where, and what it must be, in words of ours. */
+/** Inputs that an operation or a contract refuses: each message says where, and what it must be, in words of ours. */
 import fc from "fast-check";
 import type { GenericSchema } from "valibot";
 import { expect, test } from "vitest";
+import { createTerminalSchema, freshellWaitSchema } from "../../protocol/api/freshell/freshellHttp.ts";
+import { RPC_ARGS } from "../../protocol/api/freshell/rpcCommands.ts";
+import { teamSendSchema, teamStartSchema, teamWaitSchema } from "../../protocol/api/team.ts";
 import { OPERATIONS } from "../../adapters/operations/operationTable.ts";
 import { streamRequestSchema } from "../../protocol/api/nativeStream.ts";
 import { matches, parse } from "../../protocol/api/parse.ts";
@@ -127,4 +130,17 @@ test.each(Object.entries(OPERATIONS))("%s", (_name, { input, example }) => {
 test("a message of the WebSocket", () => {
   const example = { type: "input", id: 1, server: "main", pane: "%5", parts: [{ kind: "enter" }] };
   expect(unfit(streamRequestSchema, example)).toEqual([]);
+});
+
+const CONTRACTS = {
+  ...RPC_ARGS,
+  createTerminalSchema,
+  freshellWaitSchema,
+  teamSendSchema,
+  teamStartSchema,
+  teamWaitSchema,
+};
+
+test.each(Object.entries(CONTRACTS))("of the other contracts, %s", (_name, schema) => {
+  expect(unfit(schema, sampleOf(schema as unknown as Node))).toEqual([]);
 });
