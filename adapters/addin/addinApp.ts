@@ -140,8 +140,8 @@ type CheckPattern = (pattern: string) => Promise<string | undefined>;
  */
 export async function parseAddinRequest(payload: unknown, checkPattern: CheckPattern): Promise<AddinRequest> {
   const parsed = tryParse(addinFieldsSchema, payload);
-  const firstIssue = parsed.success ? undefined : parsed.issue;
-  const firstRank = firstIssue === undefined ? Number.POSITIVE_INFINITY : rankOf(firstIssue.path?.[0]?.key);
+  const fault = parsed.success ? undefined : parsed.fault;
+  const firstRank = fault === undefined ? Number.POSITIVE_INFINITY : rankOf(fault.path?.split(".")[0]);
   // Fields before the first error have passed their checks, so their values have the declared types.
   const fields = parsed.output as AddinFields;
   if (rankOf("cwd") < firstRank && fields.cwd !== undefined) await checkDirectory(fields.cwd);
@@ -149,7 +149,7 @@ export async function parseAddinRequest(payload: unknown, checkPattern: CheckPat
   if (rankOf("wait_for") < firstRank && fields.wait_for !== undefined) {
     await checkWaitFor(fields.wait_for, checkPattern);
   }
-  if (firstIssue !== undefined) throw new AppError("INVALID_ARGUMENT", firstIssue.message);
+  if (fault !== undefined) throw new AppError("INVALID_ARGUMENT", fault.message);
   return narrowAddinRequest(fields);
 }
 

@@ -3,6 +3,7 @@
  * where nothing else is configured, its command. Nothing else names an agent (test/architecture/agents.test.ts).
  */
 import * as v from "valibot";
+import { faultText } from "../../protocol/api/faultWords.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { agentFolders } from "./agentFolders.ts";
 
@@ -84,10 +85,12 @@ export interface Agent extends v.InferOutput<typeof agentSchema> {
   readonly plugin: string | undefined;
 }
 
+const MEMBERS = { noun: "member" } as const;
+
 /** Every agent, sorted by name. */
 export const readAgents = (): readonly Agent[] =>
   agentFolders().map(({ name, agent, profile, plugin }) => ({
-    ...parse(agentSchema, agent, ({ message }, path) => new Error(`${name}/agent.json: ${path}: ${message}`)),
+    ...parse(agentSchema, agent, (fault) => new Error(`${name}/agent.json: ${faultText(fault, "it")}`), MEMBERS),
     name,
     profile,
     plugin,

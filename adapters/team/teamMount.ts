@@ -1,6 +1,6 @@
 /** `/team/v1/tmux/…` on the native listener: each operation is a POST with JSON in and out (docs/contracts/team.md §2). */
-import type * as v from "valibot";
-import { parse, faultText, type Refuse } from "../../protocol/api/parse.ts";
+import { faultText } from "../../protocol/api/faultWords.ts";
+import { parse, type Refuse } from "../../protocol/api/parse.ts";
 import {
   TEAM_MAX_BODY_BYTES,
   teamAttachResponseSchema,
@@ -137,25 +137,15 @@ const OF_WORKER = ["session_not_found", "worker_not_running", "wrong_state", "no
 const OF_TEAMD = ["thread_not_found", "teamd_unavailable", "thread_post_failed"] as const;
 
 /** Makes the error for the first invalid field: invalid_identifier or invalid_argument. */
-export const refuseTeam: Refuse = (issue, path) => {
-  const [, isIdentifier, message = ""] = /^(invalid_identifier: )?(.*)$/s.exec(wordsOf(issue)) ?? [];
-  return teamError(isIdentifier === undefined ? "invalid_argument" : "invalid_identifier", faultText(message, path));
-};
-
-/** Checks have their own messages in the schema; values of the wrong type get their message here. */
-function wordsOf({ kind, type, expected, input, path, message }: v.BaseIssue<unknown>): string {
-  if (kind !== "schema") return message;
-  switch (type) {
-    case "strict_object":
-      if (path === undefined || path.length === 0) return "the body must be a JSON object";
-      if (expected === "never") return "the request has no such field";
-      return input === undefined ? "is missing" : "must be a JSON object";
-    case "string":
-      return "must be text";
-    default:
-      return message;
+export const refuseTeam: Refuse = ({ path, message, unknown }) => {
+  if (unknown !== undefined) {
+    const hint = unknown.nearest === undefined ? "" : `; did you mean ${unknown.nearest}?`;
+    return teamError("invalid_argument", `${unknown.path}: the request has no such field${hint}`);
   }
-}
+  const [, isIdentifier, words = ""] = /^(invalid_identifier: )?(.*)$/s.exec(message) ?? [];
+  const text = faultText({ path, message: words }, "the body");
+  return teamError(isIdentifier === undefined ? "invalid_argument" : "invalid_identifier", text);
+};
 
 /** The header is for callers whose HTTP client retries on its own; the body's key takes precedence. */
 function keyed<Request extends { readonly idempotencyKey?: string | undefined }>(

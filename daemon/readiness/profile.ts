@@ -4,7 +4,8 @@
  * loaded. Their patterns are ours and run on foreign text: on one row at a time, cut to `MAX_ROW_CHARACTERS`.
  */
 import * as v from "valibot";
-import { faultText, parse } from "../../protocol/api/parse.ts";
+import { faultText } from "../../protocol/api/faultWords.ts";
+import { parse } from "../../protocol/api/parse.ts";
 import { isRange } from "./versions.ts";
 
 /** A row longer than any terminal is wide enough to need; what a pattern looks for stands far in front. */
@@ -140,7 +141,7 @@ export type ProfileKind = Profile["kind"];
 
 /** @throws Error that names the field at fault */
 export function loadProfile(source: unknown): Profile {
-  return parse(profileSchema, source, ({ message }, path) => new Error(faultText(message, path)));
+  return parse(profileSchema, source, (fault) => new Error(faultText(fault, "the profile")), { noun: "member" });
 }
 
 function isPattern(source: string): boolean {

@@ -1,9 +1,10 @@
 /** The only code that calls the schema library's parsers. */
 import * as v from "valibot";
 import { AppError } from "../errors.ts";
+import { type Fault, faultOf, faultText, UNSAID } from "./faultWords.ts";
 
-/** Makes the error for the first issue; `path` is the field's, undefined for the value itself. */
-export type Refuse = (issue: v.BaseIssue<unknown>, path: string | undefined) => Error;
+/** Makes the error for what is wrong first. */
+export type Refuse = (fault: Fault) => Error;
 
 /** Functions that recognise values a schema would return unchanged, so that it need not run. */
 const recognizers = new WeakMap<v.GenericSchema, (value: unknown) => boolean>();
@@ -17,56 +18,56 @@ export function recognized<Schema extends v.GenericSchema>(
   return schema;
 }
 
-/** A schema's type, or the first issue; `output` then has the members before the invalid one. */
+/** A schema's type, or what is wrong; `output` then has the members before the invalid one. */
 type Tried<Schema extends v.GenericSchema> =
   | { readonly success: true; readonly output: v.InferOutput<Schema> }
-  | {
-      readonly success: false;
-      readonly output: unknown;
-      readonly issue: v.BaseIssue<unknown>;
-      readonly path: string | undefined;
-    };
+  | { readonly success: false; readonly output: unknown; readonly fault: Fault };
 
 interface ParseOptions {
   /** Whether the schema accepts arrays. */
   readonly mayBeArray?: boolean | undefined;
+  /** What a member of the value is called; default: an argument. */
+  readonly noun?: string | undefined;
 }
 
-/** Like `parse`, but returns the issue instead of throwing. */
+/** Like `parse`, but returns what is wrong instead of throwing. */
 export function tryParse<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
-  { mayBeArray = false }: ParseOptions = {},
+  { mayBeArray = false, noun }: ParseOptions = {},
 ): Tried<Schema> {
-  if (recognizers.get(schema)?.(value) === true) return { success: true, output: value };
-  // The library treats an array as an object without members.
-  const given = Array.isArray(value) && !mayBeArray ? undefined : value;
-  // Only one issue is reported, because a list of a million items may have as many.
-  const parsed = v.safeParse(schema, given, { abortEarly: true });
-  if (parsed.success) return parsed;
-  const [issue] = parsed.issues;
-  return { success: false, output: parsed.output, issue, path: v.getDotPath(issue) ?? undefined };
+  const { output, issue } = judged(schema, value, mayBeArray);
+  if (issue === undefined) return { success: true, output: output as v.InferOutput<Schema> };
+  return { success: false, output, fault: faultOf(schema, issue, (part, given) => judged(part, given).issue, noun) };
 }
 
-/** @throws the error that `refuse` makes for the first issue; default: AppError INVALID_ARGUMENT that names the field */
+/** Only one issue is reported, because a list of a million items may have as many. */
+const CONFIG = { abortEarly: true, message: UNSAID } as const;
+
+function judged(schema: v.GenericSchema, value: unknown, mayBeArray = false) {
+  if (recognizers.get(schema)?.(value) === true) return { output: value };
+  // The library treats an array as an object without members.
+  const given = Array.isArray(value) && !mayBeArray ? undefined : value;
+  const { output, issues } = v.safeParse(schema, given, CONFIG);
+  return { output, issue: issues?.[0] };
+}
+
+/** @throws the error that `refuse` makes of what is wrong first; default: AppError INVALID_ARGUMENT that names the argument */
 export function parse<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
   refuse: Refuse = invalidArgument,
+  options: ParseOptions = {},
 ): v.InferOutput<Schema> {
-  const parsed = tryParse(schema, value);
+  const parsed = tryParse(schema, value, options);
   if (parsed.success) return parsed.output;
-  throw refuse(parsed.issue, parsed.path);
+  throw refuse(parsed.fault);
 }
 
 /** Whether a schema accepts a value; for schemas that do not transform. */
 export const matches = <Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
-): value is v.InferInput<Schema> => tryParse(schema, value).success;
+): value is v.InferInput<Schema> => judged(schema, value).issue === undefined;
 
-/** The field and what is wrong with it. */
-export const faultText = (message: string, path: string | undefined): string =>
-  path === undefined ? message : `${path}: ${message}`;
-
-const invalidArgument: Refuse = ({ message }, path) => new AppError("INVALID_ARGUMENT", faultText(message, path));
+const invalidArgument: Refuse = (fault) => new AppError("INVALID_ARGUMENT", faultText(fault));

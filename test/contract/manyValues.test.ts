@@ -59,7 +59,7 @@ test("only the first error of a list with an error in each item is reported", ()
       return "no such kind";
     },
   }));
-  expect(tryParse(inputRequestSchema, { parts })).toMatchObject({ success: false, path: "parts.0.kind" });
+  expect(tryParse(inputRequestSchema, { parts })).toMatchObject({ success: false, fault: { path: "parts.0.kind" } });
   // The recognizer looks as well, and a variant more than once at its own.
   expect(looked).toBeLessThan(20);
 });

@@ -64,7 +64,9 @@ describe.each(ERAS)("%s clients", (era) => {
     await using api = await withSession();
     await using mcp = await mcpOverHttp(`${api.url}/mcp`, era);
     await expect(mcp.call("capture", { pane: "%77" })).rejects.toThrow(/^NOT_FOUND: there is no pane/);
-    await expect(mcp.call("capture", { pane: "work", lnes: 3 })).rejects.toThrow(/^INVALID_ARGUMENT: lnes: /);
+    await expect(mcp.call("capture", { pane: "work", lnes: 3 })).rejects.toThrow(
+      /^INVALID_ARGUMENT: .*`lnes`; did you mean `lines`/,
+    );
     await expect(mcp.call("kill", {})).rejects.toThrow(/exactly one of/);
   });
 });

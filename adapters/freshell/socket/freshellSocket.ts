@@ -15,7 +15,8 @@ import {
   type HelloMessage,
   REQUIRED_CAPABILITIES,
 } from "../../../protocol/api/freshell/freshellWire.ts";
-import { faultText, tryParse } from "../../../protocol/api/parse.ts";
+import { faultText } from "../../../protocol/api/faultWords.ts";
+import { tryParse } from "../../../protocol/api/parse.ts";
 import { isFields } from "../../../protocol/text/jsonObject.ts";
 import { parseJsonText } from "../../kit/guard/jsonText.ts";
 import type { FreshellConfig } from "../freshellConfig.ts";
@@ -207,7 +208,7 @@ function readMessage(data: unknown): ReadMessage {
   if (!isKnown(type)) return bad("UNKNOWN_MESSAGE", "unknown message type", known);
   const parsed = tryParse(CLIENT_MESSAGES[type], json);
   if (parsed.success) return { message: parsed.output, json };
-  return bad("INVALID_MESSAGE", faultText(parsed.issue.message, parsed.path), known);
+  return bad("INVALID_MESSAGE", faultText(parsed.fault, "the message"), known);
 }
 
 const isKnown = (type: string): type is ClientMessageType => Object.hasOwn(CLIENT_MESSAGES, type);

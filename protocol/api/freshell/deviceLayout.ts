@@ -4,6 +4,7 @@
  * is checked before anything recurses into it.
  */
 import * as v from "valibot";
+import { faultText } from "../faultWords.ts";
 import { tryParse } from "../parse.ts";
 import { AppError } from "../../errors.ts";
 import { wellFormedText } from "../../text/wellFormed.ts";
@@ -247,8 +248,8 @@ export function checked<Schema extends v.GenericSchema>(
 ): v.InferOutput<Schema> {
   const found = tryParse(schema, given);
   if (found.success) return found.output;
-  const { issue, path } = found;
-  throw invalid(`${path === undefined ? what : `${what}.${path}`}: ${issue.message}`);
+  const { path, message } = found.fault;
+  throw invalid(faultText({ path: path === undefined ? what : `${what}.${path}`, message }));
 }
 
 const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message.slice(0, 500));

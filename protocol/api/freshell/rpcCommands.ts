@@ -4,6 +4,7 @@
  * declares which kinds each command takes.
  */
 import * as v from "valibot";
+import { faultText } from "../faultWords.ts";
 import { tryParse } from "../parse.ts";
 import { AppError } from "../../errors.ts";
 import { wellFormedText } from "../../text/wellFormed.ts";
@@ -143,8 +144,8 @@ export function checkedObject<Schema extends v.GenericSchema>(
   if (isObject && Object.hasOwn(given, "__proto__")) throw invalid(`${place("__proto__")}: unknown field`);
   const found = tryParse(schema, isObject ? given : undefined);
   if (found.success) return found.output;
-  const where = place(found.path);
-  throw invalid(where === "" ? found.issue.message : `${where}: ${found.issue.message}`);
+  const where = place(found.fault.path);
+  throw invalid(faultText({ ...found.fault, path: where === "" ? undefined : where }));
 }
 
 const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message.slice(0, 500));

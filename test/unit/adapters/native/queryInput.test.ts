@@ -11,7 +11,8 @@ const schema = v.strictObject({
 test("a query's texts become what the schema takes", () => {
   expect(queryInput(schema, { lines: "5", joined: "1", from: "12" })).toEqual({ lines: 5, joined: true, from: "12" });
   expect(queryInput(schema, { joined: "false" })).toEqual({ joined: false });
-  // The schema refuses it, by its name.
+  // The schema refuses these, by their names.
+  expect(queryInput(schema, { lines: "five", joined: "yes" })).toEqual({ lines: "five", joined: "yes" });
   expect(queryInput(schema, { lnes: "5" })).toEqual({ lnes: "5" });
 });
 

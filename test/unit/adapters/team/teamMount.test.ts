@@ -13,6 +13,7 @@ const refused: readonly (readonly [body: unknown, message: string])[] = [
   [{ taskPrompt: "x" }, "teamId: is missing"],
   [{ teamId: "t" }, "taskPrompt: is missing"],
   [{ ...start, extra: 1 }, "extra: the request has no such field"],
+  [{ ...start, titel: "x" }, "titel: the request has no such field; did you mean title\\?"],
   [{ ...start, teamId: 7 }, "teamId: must be text"],
   [{ ...start, taskPrompt: null }, "taskPrompt: must be text"],
   [{ ...start, cwd: 7 }, "cwd: must be text"],

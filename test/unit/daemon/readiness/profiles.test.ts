@@ -33,7 +33,7 @@ describe("profiles", () => {
     [{ ...claude, titles: [{ pattern: "x", state: "dead" }] }, "titles.0.state"],
     [{ ...claude, submit: { ...claude.submit, gapMs: -1 } }, "submit.gapMs"],
     [{ ...claude, extra: true }, "extra"],
-    [undefined, "Object"],
+    [undefined, "the profile must be a JSON object"],
   ])("a wrong one says where: %#", (source, message) => {
     expect(() => loadProfile(source)).toThrow(message);
   });

@@ -59,9 +59,9 @@ test("one with a name of ours takes its place", () => {
 describe("is refused in one line that names the field, and the others hold:", () => {
   test.each([
     ["{", /JSON/],
-    ["null", /Object/],
+    ["null", /^the profile must be a JSON object$/],
     [{ ...mine, kind: "robot" }, /^kind: /],
-    [{ ...mine, extra: 1 }, /^extra: /],
+    [{ ...mine, extra: 1 }, /^there is no member `extra`; use one of name, kind, /],
     [{ ...mine, name: "shell" }, /^name: shell is the daemon's own/],
     [{ ...mine, titleHints: ["("] }, /^titleHints\.0: not a regular expression$/],
     [{ ...mine, titleHints: ["(a+)+b"] }, /^titleHints\.0: could take too long/],

@@ -28,7 +28,7 @@ describe("F153 F159 F180: the envelope", () => {
   });
 
   test.each<[string, unknown, RegExp]>([
-    ["no object", [], /Expected Object/i],
+    ["no object", [], /^the request must be a JSON object$/],
     ["a phase", { ...request, phase: "finalize" }, /phase/],
     ["a reservation", { ...request, reservationId: "r" }, /reservationId/],
     ["no revision", without("expectedRevision"), /expectedRevision/],
