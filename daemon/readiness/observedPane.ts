@@ -53,6 +53,8 @@ export class ObservedPane implements FeedMember {
   #at: number;
   #isLost = false;
   #dialogs = 0;
+  /** Whose dialog was last seen, by `PaneClassifier.programs`. */
+  #dialogProgram = 0;
   #current: Readiness;
   #activity = 0;
   #timer: Timer | undefined;
@@ -357,13 +359,15 @@ export class ObservedPane implements FeedMember {
     }
   }
 
-  /** The dialog on the screen; the same object as long as it is the same dialog with the mark in the same place. */
+  /** The dialog on the screen; the same object as long as it is the same program's, with the mark in the same place. */
   #dialogSeen(): Dialog | undefined {
     const reading = this.#classifier.evidence.reading;
     if (reading?.state !== "asking") return undefined;
     const { digest, ...seen } = reading.dialog;
     const last = this.#current.dialog;
-    const isOpen = last !== undefined && last.id.endsWith(digest);
+    const { programs } = this.#classifier;
+    const isOpen = last !== undefined && last.id.endsWith(digest) && programs === this.#dialogProgram;
+    this.#dialogProgram = programs;
     if (!isOpen) this.#dialogs += 1;
     else if (last.marked === seen.marked && sameOptions(last, seen)) return last;
     return { ...seen, id: `${this.#dialogs}-${digest}` };

@@ -50,8 +50,11 @@ export class PaneClassifier {
   /** It was off before. */
   #wasPasteOff = false;
   #isProgramGone = false;
-  /** The agent's process when it was last seen. */
+  /** The process that the profile is about, until it has ended. */
   #process: ForegroundProcess | undefined;
+  /** The last that was found in front. */
+  #shownBy: ForegroundProcess | undefined;
+  #programs = 0;
   /** Of the agent's program. */
   #version: string | undefined;
   /** The processes whose files were asked for it. */
@@ -85,6 +88,11 @@ export class PaneClassifier {
     return this.#isProgramGone;
   }
 
+  /** Counts the processes that were found in front: what one shows is not what another one shows, though it looks the same. */
+  get programs(): number {
+    return this.#programs;
+  }
+
   /** Of the agent's program, as far as it is known. */
   get version(): string | undefined {
     return this.#version;
@@ -95,14 +103,15 @@ export class PaneClassifier {
     return this.#agentSeenMs;
   }
 
-  /** Asks the system whether the agent's process still runs; when it does not, a capture finds out who is there instead. */
+  /** Asks the system whether the program still runs; when it does not, a capture finds out who is there instead. */
   checkProcess(): void {
     const nowMs = this.#clock.nowMs();
     if (this.#isAgentThere && !this.#isProgramGone) this.#agentSeenMs = nowMs;
     if (this.#process === undefined || this.#isProgramGone || nowMs - this.#checkedMs < CHECK_MS) return;
     this.#checkedMs = nowMs;
     if (isRunning(this.#process, this.#processes)) return;
-    this.#isProgramGone = true;
+    if (this.#profile.kind === "agent") this.#isProgramGone = true;
+    else this.#process = undefined;
     this.#isForegroundStale = true;
     this.#wantsProbe = true;
   }
@@ -231,9 +240,11 @@ export class PaneClassifier {
     const order = start.evidence === this.#evidence ? start.order : this.#evidence.order;
     const isNews = this.#evidence.reading?.state !== reading.state;
     this.#evidence.saw({ reading, order, askedMs: start.askedMs, beforeCursor }, isCurrent);
+    // What a shell runs comes and goes.
+    if (who !== undefined && this.#profile.kind !== "shell") this.#found(processOf(this.#profile, who, before));
     if (this.#profile.kind !== "agent") this.#isProgramGone = false;
     else if (who !== undefined) {
-      this.#process = processOf(this.#profile, who) ?? before;
+      this.#process ??= before;
       const hasEnded = (process: ForegroundProcess | undefined): boolean =>
         process !== undefined && !isRunning(process, this.#processes);
       this.#isProgramGone =
@@ -243,6 +254,13 @@ export class PaneClassifier {
       this.#isForegroundStale = true;
       this.#wantsProbe ||= isNews;
     }
+  }
+
+  #found(process: ForegroundProcess | undefined): void {
+    this.#process = process;
+    if (process === undefined) return;
+    if (process.pid !== this.#shownBy?.pid || process.start !== this.#shownBy.start) this.#programs += 1;
+    this.#shownBy = process;
   }
 
   #hearTitle(title: string): void {

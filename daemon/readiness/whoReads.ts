@@ -5,6 +5,7 @@
  */
 import type { Foreground, ForegroundProcess } from "../tmux/processes.ts";
 import { isCalled } from "../host/programNames.ts";
+import { addresseeOf } from "../panes/foreground.ts";
 import type { Capture, PaneDetails } from "../tmux/io.ts";
 import type { Profile } from "./profile.ts";
 import { type Profiles, programName, SHELL_PROFILE } from "./profiles.ts";
@@ -48,9 +49,20 @@ export function isShellReading({ processes = [] }: PaneReaders): boolean | undef
   );
 }
 
-/** The process that the profile is about. */
-export const processOf = ({ programs }: Profile, { processes = [] }: PaneReaders): ForegroundProcess | undefined =>
-  processes.find(({ names }) => isCalled(names, programs));
+/**
+ * The process that the profile is about: of its name, or whatever shows its screen under another one; of an agent no shell.
+ * @param before an agent that was called so is not followed by what has taken its place
+ */
+export function processOf(
+  { kind, programs }: Profile,
+  { processes = [] }: PaneReaders,
+  before?: ForegroundProcess,
+): ForegroundProcess | undefined {
+  const reader = addresseeOf(processes, programs);
+  if (kind !== "agent" || reader === undefined || isCalled(reader.names, programs)) return reader;
+  if (before !== undefined && isCalled(before.names, programs)) return before;
+  return reader.isShell ? undefined : reader;
+}
 
 /**
  * Whether a pane whose profile says that an agent should be there has only a shell left. Where the system does not tell of

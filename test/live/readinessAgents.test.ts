@@ -30,6 +30,37 @@ test("on the user's own server, while a person types, the same is told, and noth
   expect(agent.socket.tmux("show-options", "-p", "-t", agent.pane)).toBe("");
 });
 
+/** Claude's question as its only output, under some name: the screen is never another one in between. */
+const asking = (name: string): string =>
+  `printf '\\033]2;✳ Claude Code\\007%s\\r\\n' '${"─".repeat(60)}' ' Bash command' '' '   ls' '' ' Do you want to proceed?' ` +
+  `' ❯ 1. Yes' '   2. No, and tell Claude what to do differently (esc)'; exec -a ${name} sleep 1000`;
+
+test.each(["claude", "node", "anything"])(
+  "as %s: what takes the place of an agent that asks, and asks the same, asks anew",
+  async (name) => {
+    await using fixture = await ownedFixture();
+    const { server, socket } = fixture;
+    const session = await server.createSession({
+      name: "asks",
+      command: ["bash", "-c", asking(name)],
+      cols: 80,
+      rows: 24,
+    });
+    const pane = session.activePane!;
+    using watched = watchPane(server, pane);
+    const { readiness: first } = await watched.until(({ dialog }) => dialog !== undefined);
+    const from = watched.seen.length;
+    socket.tmux("respawn-pane", "-k", "-t", pane, "bash", "-c", asking(name));
+    const { readiness: second } = await watched.until(
+      ({ dialog }) => dialog !== undefined && dialog.id !== first.dialog!.id,
+      from,
+    );
+    expect(second.dialog).toEqual({ ...first.dialog, id: second.dialog!.id });
+    await watched.pane.probe();
+    expect(watched.pane.current.dialog?.id).toBe(second.dialog!.id);
+  },
+);
+
 test("an agent that a shell starts and that ends: shell, agent, shell", async () => {
   await using fixture = await ownedFixture();
   const { server, socket } = fixture;
