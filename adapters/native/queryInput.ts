@@ -1,37 +1,11 @@
-/**
- * Converts a query's strings to a schema's JSON: integers and booleans where the schema has them, else strings. What is not
- * one stays a string, which the schema refuses.
- */
+/** Converts a query's strings to a schema's JSON. */
 import type { GenericSchema } from "valibot";
-import { schemaMembers, type SchemaMember } from "../operations/schemaMembers.ts";
-
-const known = new WeakMap<GenericSchema, ReadonlyMap<string, SchemaMember>>();
+import { schemaMembers, valueOfText } from "../operations/schemaMembers.ts";
 
 /** An operation without input ignores the query. */
 export function queryInput(schema: GenericSchema, query: Readonly<Record<string, string>>): object {
-  let members = known.get(schema);
-  if (members === undefined) {
-    members = schemaMembers(schema);
-    known.set(schema, members);
-  }
+  const members = schemaMembers(schema);
   if (members.size === 0) return {};
-  const input: Record<string, unknown> = {};
-  for (const [name, text] of Object.entries(query)) input[name] = valueOf(text, members.get(name)?.kind);
-  return input;
-}
-
-function valueOf(text: string, kind: SchemaMember["kind"] | undefined): unknown {
-  switch (kind) {
-    case "number":
-      return /^\d{1,15}$/.test(text) ? Number(text) : text;
-    case "flag":
-      return /^(?:true|false|1|0)$/.test(text) ? text === "true" || text === "1" : text;
-    case "text":
-    case "numberOrText":
-    case "list":
-    case "record":
-    case "other":
-    case undefined:
-      return text;
-  }
+  const entries = Object.entries(query).map(([name, text]) => [name, valueOfText(text, members.get(name)?.kind)]);
+  return Object.fromEntries(entries) as object;
 }

@@ -19,10 +19,26 @@ interface Node {
   readonly pipe?: readonly { readonly kind: string; readonly type: string; readonly requirement?: unknown }[];
 }
 
+const known = new WeakMap<v.GenericSchema, ReadonlyMap<string, SchemaMember>>();
+
 /** By name, in the schema's order; empty if the schema is not an object. */
 export function schemaMembers(schema: v.GenericSchema): ReadonlyMap<string, SchemaMember> {
+  const before = known.get(schema);
+  if (before !== undefined) return before;
   const { entries = {} } = schema as unknown as Node;
-  return new Map(Object.entries(entries).map(([name, member]) => [name, memberOf(member)]));
+  const members = new Map(Object.entries(entries).map(([name, member]) => [name, memberOf(member)]));
+  known.set(schema, members);
+  return members;
+}
+
+/**
+ * A text as the JSON that a member takes: a number or a boolean where it is one. Everything else stays a text, which the
+ * schema refuses or takes.
+ */
+export function valueOfText(text: string, kind: SchemaMember["kind"] | undefined): unknown {
+  if (kind === "number") return /^\d{1,15}(?:\.\d{1,6})?$/.test(text) ? Number(text) : text;
+  if (kind !== "flag") return text;
+  return /^(?:true|false|1|0)$/.test(text) ? text === "true" || text === "1" : text;
 }
 
 function memberOf(member: Node): SchemaMember {

@@ -60,6 +60,33 @@ describe.each(ERAS)("%s clients", (era) => {
     if (tool === "create") expect(api.server.findSession(String(name))).toBeDefined();
   });
 
+  test("are told what of two things they have to choose, and nothing is typed or answered", async () => {
+    await using api = await withSession();
+    await using mcp = await mcpOverHttp(`${api.url}/mcp`, era);
+    const before = await mcp.call("capture", { pane: "work" });
+    for (const [tool, input, words] of [
+      ["wait", { pane: "work", text: "x", regex: "y" }, "text: give `text` or `regex`, not both"],
+      ["wait", { pane: "work", text: "x", pattern: "y" }, "text: give `text` or `pattern`, not both"],
+      ["wait", { pane: "work", text: "x", literal: "y" }, "text: give `text` or `literal`, not both"],
+      ["wait", { pane: "work", pattern: { literal: "x", pane: "%9" } }, "pattern: .*`pane`"],
+      ["wait", { pane: "work", text: "x", multiline: true }, "pattern: .*`multiline`"],
+      ["wait", { pane: "work", anyOf: ["x"] }, "anyOf.0: must be"],
+      ["search", { text: "x", dotAll: true }, "pattern: .*`dotAll`"],
+      ["send", { pane: "work", text: "rm", parts: [{ kind: "enter" }] }, "text: give `text` or `parts`, not both"],
+      ["send", { pane: "work", text: "rm", enter: "yes" }, "enter: must be true or false"],
+      ["send", { pane: "work", parts: [{ text: "rm", kex: "C-c" }] }, "parts.0.kind: is missing"],
+      ["choose", { pane: "work", option: 0, other: "x" }, "option: give `option` or `other`, not both"],
+      ["choose", { pane: "work", options: [0, 2] }, "options: must be a list of each question's indexes"],
+      ["end_agent", { pane: "work" }, "agent: is missing|there is no argument `pane`"],
+      ["interrupt_agent", { session: "work" }, "agent: is missing|there is no argument `session`"],
+      ["start_agent", { id: "claude" }, "agent: is missing|there is no argument `id`"],
+    ] as const) {
+      await expect(mcp.call(tool, input), tool).rejects.toThrow(new RegExp(`^INVALID_ARGUMENT: (?:${words})`));
+    }
+    const after = await mcp.call("capture", { pane: "work" });
+    expect(after).toEqual(before);
+  });
+
   test("get errors with their code", async () => {
     await using api = await withSession();
     await using mcp = await mcpOverHttp(`${api.url}/mcp`, era);

@@ -4,26 +4,24 @@
  * left as it is, for the error that teaches.
  */
 import type { GenericSchema } from "valibot";
+import { AppError } from "../../../protocol/errors.ts";
 import { type Fields, fieldsOf, isFields } from "../../../protocol/text/jsonObject.ts";
-import { jsonSchema } from "../../serving/jsonSchema.ts";
+import { type SchemaMember, schemaMembers, valueOfText } from "../../operations/schemaMembers.ts";
 
+/** @throws AppError INVALID_ARGUMENT: two forms of one thing at once */
 export function modelInput({ name, input }: { readonly name: string; readonly input: GenericSchema }, given: unknown) {
   const fields = fieldsOf(given ?? {});
   if (fields === undefined) return given;
-  const members = membersOf(input);
-  const named = renamed(fields, members, name.endsWith("_agent") || name === "tell");
-  return typed(FORMS[name]?.(named) ?? named, members);
+  const members = schemaMembers(input);
+  const named = renamed(fields, members, FOR_AGENTS.has(name) ? AGENT_CALLED : CALLED);
+  const formed = FORMS[name]?.(named) ?? named;
+  const entries = Object.entries(formed).map(([member, value]) => [member, typed(value, members.get(member)?.kind)]);
+  return Object.fromEntries(entries) as Fields;
 }
 
-type Members = Readonly<Record<string, Fields>>;
-
-const membersKnown = new WeakMap<GenericSchema, Members>();
-
-function membersOf(input: GenericSchema): Members {
-  const members = membersKnown.get(input) ?? (jsonSchema(input, "input")["properties"] as Members);
-  membersKnown.set(input, members);
-  return members;
-}
+/** Numbers and booleans in quotes. */
+const typed = (value: unknown, kind: SchemaMember["kind"] | undefined): unknown =>
+  typeof value === "string" ? valueOfText(value, kind) : value;
 
 /** What models call members that have other names here: the first of those that the tool has is meant. */
 const CALLED: Readonly<Record<string, readonly string[]>> = {
@@ -40,35 +38,23 @@ const CALLED: Readonly<Record<string, readonly string[]>> = {
   prompt: ["text"],
   timeout_ms: ["timeoutMs"],
 };
-/** Of tools for an agent: its name, or the pane in which it runs. */
+/** Tools for an agent that is there: it is found by its name or id, which a pane's or a session's is not. */
+const FOR_AGENTS: ReadonlySet<string> = new Set(["tell", "wait_agent", "answer_agent", "interrupt_agent", "end_agent"]);
 const AGENT_CALLED: Readonly<Record<string, readonly string[]>> = {
-  ...CALLED,
   name: ["agent"],
-  pane: ["agent"],
-  session: ["agent"],
   id: ["agent"],
+  message: ["text"],
+  prompt: ["text"],
+  timeout_ms: ["timeoutMs"],
 };
 
-function renamed(fields: Fields, members: Members, isForAgent: boolean): Fields {
-  const called = isForAgent && members["agent"] !== undefined ? AGENT_CALLED : CALLED;
+function renamed(fields: Fields, members: ReadonlyMap<string, SchemaMember>, called: typeof CALLED): Fields {
   const entries = Object.entries(fields).map(([name, value]) => {
-    if (Object.hasOwn(members, name)) return [name, value];
-    const meant = called[name]?.find((other) => Object.hasOwn(members, other) && !Object.hasOwn(fields, other));
+    if (members.has(name) || !Object.hasOwn(called, name)) return [name, value];
+    const meant = called[name]?.find((other) => members.has(other) && !Object.hasOwn(fields, other));
     return [meant ?? name, value];
   });
   return Object.fromEntries(entries) as Fields;
-}
-
-/** Numbers and booleans in quotes. */
-function typed(fields: Fields, members: Members): Fields {
-  const entries = Object.entries(fields).map(([name, value]) => [name, typedValue(members[name]?.["type"], value)]);
-  return Object.fromEntries(entries) as Fields;
-}
-
-function typedValue(type: unknown, value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  if ((type === "integer" || type === "number") && /^\d{1,15}(?:\.\d{1,6})?$/.test(value)) return Number(value);
-  return type === "boolean" && (value === "true" || value === "false") ? value === "true" : value;
 }
 
 /** The forms of one tool. */
@@ -77,11 +63,11 @@ const FORMS: Readonly<Record<string, (fields: Fields) => Fields>> = {
     const { anyOf, send, ...set } = fields;
     return {
       ...predicates(set),
-      ...(anyOf === undefined ? {} : { anyOf: Array.isArray(anyOf) ? anyOf.map(predicates) : anyOf }),
+      ...(anyOf === undefined ? {} : { anyOf: Array.isArray(anyOf) ? anyOf.map(predicatesOf) : anyOf }),
       ...(send === undefined ? {} : { send: isFields(send) ? withParts(send) : send }),
     };
   },
-  search: (fields) => withPattern(fields, (text, flags) => ({ literal: text, ...flags })),
+  search: (fields) => withPattern(fields, (literal, rest) => ({ literal, ...rest })),
   send: (fields) => withParts(fields),
   create: (fields) => withArguments(fields),
   split: (fields) => withArguments(fields),
@@ -93,51 +79,68 @@ const FORMS: Readonly<Record<string, (fields: Fields) => Fields>> = {
   }),
 };
 
+const predicatesOf = (set: unknown): unknown => (isFields(set) ? predicates(set) : set);
+
 /** `text`, or `regex`, with its flags, in place of `pattern`; and a title that is a text. */
-function predicates(set: unknown): Fields {
-  if (!isFields(set)) return set as Fields;
+function predicates(set: Fields): Fields {
   const { title } = set;
-  const named = title === undefined ? set : { ...set, title: typeof title === "string" ? { literal: title } : title };
-  // In a wait, only regular expressions can be told to ignore the case.
-  return withPattern(named, (text, flags) =>
-    flags["ignoreCase"] === true && typeof text === "string"
-      ? { ...flags, regex: text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`) }
-      : { literal: text },
-  );
+  return withPattern(typeof title === "string" ? { ...set, title: { literal: title } } : set, (literal, rest) => {
+    const { ignoreCase = false, ...others } = rest;
+    if (ignoreCase === false) return { literal, ...others };
+    // In a wait, only regular expressions can be told to ignore the case.
+    const isPlain = typeof literal === "string" && Object.keys(others).length === 0;
+    return isPlain ? { regex: escaped(literal), ignoreCase } : { literal, ...rest };
+  });
 }
 
+const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+
+const PATTERN = ["text", "literal", "regex", "ignoreCase", "multiline", "dotAll"];
+
+/** @param plain the pattern for a text, with the flags that came with it */
 function withPattern(fields: Fields, plain: (text: unknown, flags: Fields) => Fields): Fields {
-  const { pattern = {}, ...others } = fields;
-  const nested = typeof pattern === "string" ? { text: pattern } : pattern;
-  if (!isFields(nested)) return fields;
-  const { text, literal = text, regex, ignoreCase, multiline, dotAll, ...rest } = { ...others, ...nested };
-  if (literal === undefined && regex === undefined) return fields;
-  const flags = withoutUndefined({ ignoreCase, multiline, dotAll });
-  // Both at once: the schema's error says so.
-  if (literal !== undefined && regex !== undefined) return { ...rest, pattern: { literal, regex } };
-  return { ...rest, pattern: literal === undefined ? { regex, ...flags } : plain(literal, flags) };
+  const { pattern, ...others } = fields;
+  const [flat, rest] = parted(others, PATTERN);
+  refuseBoth("pattern", pattern, flat);
+  const nested = typeof pattern === "string" ? { text: pattern } : (pattern ?? flat);
+  if (!isFields(nested) || Object.keys(nested).length === 0) return fields;
+  const { text, literal, ...flags } = nested;
+  if (text !== undefined && literal !== undefined) throw bothOf("text", "literal");
+  const wanted = text ?? literal;
+  if (wanted === undefined) return { ...rest, pattern: flags };
+  if (flags["regex"] !== undefined) throw bothOf(text === undefined ? "literal" : "text", "regex");
+  return { ...rest, pattern: plain(wanted, flags) };
 }
+
+const TYPED = ["text", "paste", "keys", "enter"];
 
 /** `text`, `paste`, `keys` and `enter`, typed in this order; or `parts` in any. */
 function withParts(fields: Fields): Fields {
-  const { parts } = fields;
+  const { parts, ...others } = fields;
+  const [flat, rest] = parted(others, TYPED);
+  refuseBoth("parts", parts, flat);
   if (parts !== undefined) return { ...fields, parts: Array.isArray(parts) ? parts.flatMap(partsOf) : parts };
-  const made = partsOf(fields);
-  const { text: _text, paste: _paste, keys: _keys, enter: _enter, ...rest } = fields;
-  return made.length === 0 || made[0] === fields ? fields : { ...rest, parts: made };
+  const made = partsTyped(flat);
+  return made.length === 0 ? fields : { ...rest, parts: made };
 }
 
 function partsOf(part: unknown): readonly unknown[] {
   if (!isFields(part) || part["kind"] !== undefined) return [part];
-  const { text, paste, keys, enter } = part;
-  const made = [
+  const [flat, rest] = parted(part, TYPED);
+  const made = Object.keys(rest).length === 0 ? partsTyped(flat) : [];
+  return made.length === 0 ? [part] : made;
+}
+
+function partsTyped({ text, paste, keys, enter = false }: Fields): readonly unknown[] {
+  const isPressed = typed(enter, "flag");
+  if (typeof isPressed !== "boolean") throw new AppError("INVALID_ARGUMENT", "enter: must be true or false");
+  return [
     ...(text === undefined ? [] : [{ kind: "text", text }]),
     ...(paste === undefined ? [] : [{ kind: "paste", text: paste }]),
     // No key's name has a blank.
-    ...(keys === undefined ? [] : [{ kind: "keys", keys: typeof keys === "string" ? keys.split(/\s+/) : keys }]),
-    ...(enter === true ? [{ kind: "enter" }] : []),
+    ...(keys === undefined ? [] : [{ kind: "keys", keys: typeof keys === "string" ? keys.trim().split(/\s+/) : keys }]),
+    ...(isPressed ? [{ kind: "enter" }] : []),
   ];
-  return made.length === 0 ? [part] : made;
 }
 
 /** A command line in place of a list of arguments. */
@@ -147,17 +150,40 @@ function withArguments(fields: Fields): Fields {
   return { ...fields, command: /^[\w./-]+$/.test(command) ? [command] : ["sh", "-c", command] };
 }
 
+const ANSWERS = ["option", "options", "other"];
+
 /** `option`, `options` of each question, or `other`, in place of `answer`. */
 function withAnswer(fields: Fields): Fields {
-  const { option, options, other, ...rest } = fields;
-  if (rest["answer"] !== undefined) return fields;
-  if (option !== undefined) return { ...rest, answer: { kind: "option", index: typedValue("integer", option) } };
-  if (options !== undefined) {
-    const isOne = Array.isArray(options) && options.every((each) => typeof each === "number");
-    return { ...rest, answer: { kind: "multi", answers: isOne ? [options] : options } };
+  const { answer, ...others } = fields;
+  const [given, rest] = parted(others, ANSWERS);
+  refuseBoth("answer", answer, given);
+  const [first, second] = Object.keys(given);
+  if (first === undefined) return fields;
+  if (second !== undefined) throw bothOf(first, second);
+  const { option, options, other } = given;
+  if (option !== undefined) return { ...rest, answer: { kind: "option", index: typed(option, "number") } };
+  if (other !== undefined) return { ...rest, answer: { kind: "other", text: other } };
+  if (!Array.isArray(options) || !options.every(Array.isArray)) {
+    // Several of one question, or one of each: nobody knows.
+    const such = "such as [[0, 2]] for two options of one question, [[0], [2]] for one of each of two";
+    throw new AppError("INVALID_ARGUMENT", `options: must be a list of each question's indexes, ${such}`);
   }
-  return other === undefined ? fields : { ...rest, answer: { kind: "other", text: other } };
+  return { ...rest, answer: { kind: "multi", answers: options } };
 }
 
-const withoutUndefined = (fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+/** Those members, and the others. */
+function parted(fields: Fields, names: readonly string[]): readonly [Fields, Fields] {
+  const entries = Object.entries(fields);
+  return [
+    Object.fromEntries(entries.filter(([name]) => names.includes(name))),
+    Object.fromEntries(entries.filter(([name]) => !names.includes(name))),
+  ];
+}
+
+function refuseBoth(name: string, value: unknown, flat: Fields): void {
+  const [other] = Object.keys(flat);
+  if (value !== undefined && other !== undefined) throw bothOf(other, name);
+}
+
+const bothOf = (one: string, other: string): AppError =>
+  new AppError("INVALID_ARGUMENT", `${one}: give \`${one}\` or \`${other}\`, not both`);

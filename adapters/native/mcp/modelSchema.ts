@@ -33,10 +33,8 @@ export function modelSchema(input: GenericSchema, words: Words = {}): Record<str
     const schema = typeof given === "string" ? described : given;
     return [[name, shorter(schema)]] as const;
   });
-  // What has a form of its own here can be given in another one.
-  const needed = (required as readonly string[]).filter(
-    (name) => typeof (words[name] ?? "") === "string" && words[name] !== null,
-  );
+  // What is not shown, or has a form of its own here, can be given in another one.
+  const needed = (required as readonly string[]).filter((name) => typeof words[name] !== "object");
   return {
     type: "object",
     properties: Object.fromEntries(shown),
