@@ -245,10 +245,10 @@ export const setClientFlags = (flags: string): string => `refresh-clien -f ${quo
 
 /**
  * Makes tmux report to this client, at most once a second, when a format has changed (`%subscription-changed`).
- * @param window of this client's session; empty: of the session itself, which must never end (docs/tmuxFacts.md 56a)
+ * @param place of this client's session; for the session itself tmux may crash (docs/tmuxFacts.md 56a)
  */
-export const subscribeFormat = (name: string, format: string, window: WindowId | "" = ""): string =>
-  `refresh-clien -B ${quote(`${name}:${window}:${format}`)}`;
+export const subscribeFormat = (name: string, format: string, place: WindowId | PaneId): string =>
+  `refresh-clien -B ${quote(`${name}:${place}:${format}`)}`;
 export const unsubscribeFormat = (name: string): string => `refresh-clien -B ${quote(name)}`;
 
 /** Moves this client to another session, without its environment. */

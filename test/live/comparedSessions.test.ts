@@ -12,6 +12,16 @@ import { tmuxPid } from "../support/tmux/failureScenarios.ts";
 /** tmux compares once a second. */
 const BUSY_MS = 1_300;
 
+/** Another process kills the session while this one reads nothing for long enough. */
+async function killedWhileBusy(socketPath: string, session: string): Promise<void> {
+  const killer = spawn("sh", ["-c", `sleep 0.1; tmux -S "$0" kill-session -t "=$1"`, socketPath, session]);
+  const killed = once(killer, "exit");
+  await new Promise((resolve) => setImmediate(resolve));
+  const untilMs = performance.now() + BUSY_MS;
+  while (performance.now() < untilMs);
+  await killed;
+}
+
 test("a user's server lives when the base's session ends, whatever is compared and however busy we are", async () => {
   await using fixture = await guestFixture((socket) => {
     userSession(socket, "first");
@@ -23,12 +33,7 @@ test("a user's server lives when the base's session ends, whatever is compared a
   const off = server.layout.watch(ignore);
   for (const pane of server.panes()) server.output(pane.id, { unfollowed: true }).subscribe(IGNORE);
   const base = attached(socket).find(({ isOurs }) => isOurs)?.session ?? "none";
-  const killer = spawn("sh", ["-c", `sleep 0.1; tmux -S "$0" kill-session -t "=$1"`, socket.socketPath, base]);
-  const killed = once(killer, "exit");
-  await new Promise((resolve) => setImmediate(resolve));
-  const untilMs = performance.now() + BUSY_MS;
-  while (performance.now() < untilMs);
-  await killed;
+  await killedWhileBusy(socket.socketPath, base);
   await eventually(() => server.status().state === "ready" && server.sessions().length === 1);
   expect(server.findSession(base)).toBeUndefined();
   expect(tmuxPid(socket)).toBe(pid);

@@ -76,7 +76,7 @@ export class GuestInventory {
       onError: (error) => this.#failed(error),
     });
     this.#silent = new SilentChanges(() => options.streams().baseConnection(), {
-      windows: () => options.streams().baseWindows(),
+      places: () => options.streams().baseWindows(),
     });
     const { clock, processes, streams } = options;
     this.#settler = new ExitSettler({

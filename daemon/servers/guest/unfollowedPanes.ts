@@ -60,7 +60,7 @@ export class UnfollowedPanes {
     this.#changes = new SilentChanges(options.base, {
       format: () => WRITTEN_FORMAT,
       name: WRITTEN,
-      windows: options.baseWindows,
+      places: options.baseWindows,
     });
   }
 

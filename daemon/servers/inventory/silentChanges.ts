@@ -6,7 +6,7 @@
  * 20).
  */
 import { subscribeFormat, unsubscribeFormat } from "../../../protocol/command/build.ts";
-import type { WindowId } from "../../../protocol/ids.ts";
+import type { PaneId, WindowId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 
 /** The name of what tmux compares for those who follow the tree. */
@@ -26,35 +26,34 @@ const everywhere = (): string => SHAPES_FORMAT;
 export const attachedToAll = ({ features }: ControlConnection): string =>
   features.reportsPaneChanges ? PLACES_FORMAT : SHAPES_FORMAT;
 
+type Place = WindowId | PaneId;
+
 /** What tmux compares, and under which name. */
 interface Compared {
   readonly format?: ((of: ControlConnection) => string) | undefined;
   readonly name?: string | undefined;
   /**
-   * The windows of the connection's session. Given where that session may end: up to 3.6, tmux crashes when it compares for
-   * a client whose session has just ended, unless it does so for a window (docs/tmuxFacts.md 56a).
+   * Windows or panes of the connection's session: up to 3.6, tmux crashes when it compares for a client whose session has
+   * just ended, unless it does so for one of these (docs/tmuxFacts.md 56a).
    */
-  readonly windows?: (() => readonly WindowId[]) | undefined;
+  readonly places: () => readonly Place[];
 }
 
 export class SilentChanges {
   readonly #format: (connection: ControlConnection) => string;
   readonly #connection: () => ControlConnection;
   readonly #name: string;
-  readonly #windows: Compared["windows"];
+  readonly #places: Compared["places"];
   #isFollowed = false;
-  /** For which window tmux compares. */
-  #window: WindowId | undefined;
+  /** For which of them tmux compares. */
+  #place: Place | undefined;
 
   /** @param connection where changes are reported. @throws AppError CONNECTION_LOST while there is none */
-  constructor(
-    connection: () => ControlConnection,
-    { format = everywhere, name = TREE_CHANGES, windows }: Compared = {},
-  ) {
+  constructor(connection: () => ControlConnection, { format = everywhere, name = TREE_CHANGES, places }: Compared) {
     this.#format = format;
     this.#connection = connection;
     this.#name = name;
-    this.#windows = windows;
+    this.#places = places;
   }
 
   follow(isFollowed: boolean): void {
@@ -68,28 +67,27 @@ export class SilentChanges {
 
   /** Call for each new connection, which has no subscription yet. */
   attached(connection: ControlConnection): void {
-    this.#window = undefined;
+    this.#place = undefined;
     if (this.#isFollowed) this.#send(connection);
   }
 
   /** Call when the connection's session, or its windows, may have changed. */
   look(): void {
-    if (this.#isFollowed && this.#windows !== undefined && this.#chosen() !== this.#window) this.follow(true);
+    if (this.#isFollowed && this.#chosen() !== this.#place) this.follow(true);
   }
 
-  #chosen(): WindowId | undefined {
-    const windows = this.#windows?.() ?? [];
-    return windows.find((window) => window === this.#window) ?? windows[0];
+  #chosen(): Place | undefined {
+    const places = this.#places();
+    return places.find((place) => place === this.#place) ?? places[0];
   }
 
   #send(connection: ControlConnection): void {
     const name = this.#name;
-    this.#window = this.#chosen();
-    // It is subscribed when there is a window (`look`).
-    const isPossible = this.#windows === undefined || this.#window !== undefined;
+    this.#place = this.#chosen();
+    // It is subscribed when there is one (`look`).
     const command =
-      this.#isFollowed && isPossible
-        ? subscribeFormat(name, this.#format(connection), this.#window)
+      this.#isFollowed && this.#place !== undefined
+        ? subscribeFormat(name, this.#format(connection), this.#place)
         : unsubscribeFormat(name);
     connection.send(command, "none", () => undefined);
   }

@@ -84,8 +84,13 @@ class OwnedServer extends RealServer {
   readonly #panes: PaneRegistry;
   readonly #keeper: OwnedInventory;
   readonly #socket: SocketKeeper;
-  readonly #silent = new SilentChanges(() => this.connection(), { format: attachedToAll });
+  readonly #silent = new SilentChanges(() => this.connection(), {
+    format: attachedToAll,
+    places: () => (this.#eventPane === undefined ? [] : [this.#eventPane]),
+  });
   #hubName = "";
+  /** The hub's own. */
+  #eventPane: PaneId | undefined;
   #running = NOT_RUNNING;
   #buffers = 0;
 
@@ -285,6 +290,7 @@ class OwnedServer extends RealServer {
         this.#client(this.#spawn("-N"), command, this.#options.transport ?? this.host.clients.openShort),
       setting: this.#options.setting,
     });
+    this.#eventPane = hub.pane;
     this.#socket.attached(hub.pid);
     await this.#keeper.attached(hub);
     this.#silent.attached(connection);

@@ -100,7 +100,7 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   setPaneOption: [build.setPaneOption(pane, "@x", "a%20b#"), 'set-optio -p -t %7 @x "a%20b\\043"'],
   "setPaneOption of a session's pane": [build.setPaneOption("=a b:", "@x", "1"), 'set-optio -p -t "=a b:" @x "1"'],
   unsetPaneOption: [build.unsetPaneOption(pane, "@x"), "set-optio -p -u -t %7 @x"],
-  subscribeFormat: [build.subscribeFormat("a", "#{x}"), String.raw`refresh-clien -B "a::\043{x}"`],
+  subscribeFormat: [build.subscribeFormat("a", "#{x}", pane), String.raw`refresh-clien -B "a:%7:\043{x}"`],
   unsubscribeFormat: [build.unsubscribeFormat("a"), 'refresh-clien -B "a"'],
   setClientFlags: [build.setClientFlags("pause-after=10"), 'refresh-clien -f "pause-after=10"'],
   switchClient: [build.switchClient(session), 'switch-clien -E -t "\\0442"'],
