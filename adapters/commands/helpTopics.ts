@@ -135,6 +135,7 @@ export const HELP_TOPICS: readonly HelpTopic[] = [
       { head: "TMUXWIRE_SOCKET", text: "the daemon's unix socket; else `$XDG_RUNTIME_DIR/tmuxwire/tmuxwire.sock`" },
       { head: "TMUXWIRE_URL", text: "a daemon's address, in place of the socket" },
       { head: "TMUXWIRE_TOKEN_FILE", text: "the file with the daemon's token" },
+      { head: "TMUXWIRE_SERVER", text: "the server of commands that take `--server`" },
       {
         head: "TMUXWIRE_LOG_LEVEL",
         text: "error, warn, info, debug or trace; with debug a failure of ours has a stack",
