@@ -125,8 +125,9 @@ test("without hooks: a program that asks in its place gets only what names its q
   expect(json).toMatchObject({ status: "ok" });
   await agent.channel.next("tool", from);
   expect(agent.channel.count("tool", from)).toBe(1);
-  // It is the agent from then on.
-  const next = events.events.length;
+  // It is the agent from then on. What was sent before the answer may arrive only now.
+  const answered = await events.next(({ data }) => data["event_type"] === "respond");
+  const next = events.events.indexOf(answered) + 1;
   await agent.channel.tell("ask", { kind: "permission" });
   await untilAsked(events, next);
   expect((await dashboard.respond(AGENT, { text: "1" })).status).toBe(200);
