@@ -36,7 +36,7 @@ export function schemaMembers(schema: v.GenericSchema): ReadonlyMap<string, Sche
  * schema refuses or takes.
  */
 export function valueOfText(text: string, kind: SchemaMember["kind"] | undefined): unknown {
-  if (kind === "number") return /^\d{1,15}(?:\.\d{1,6})?$/.test(text) ? Number(text) : text;
+  if (kind === "number") return /^\d{1,15}(?:\.\d{0,5}[1-9])?$/.test(text) ? Number(text) : text;
   if (kind !== "flag") return text;
   return /^(?:true|false|1|0)$/.test(text) ? text === "true" || text === "1" : text;
 }
