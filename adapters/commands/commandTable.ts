@@ -18,6 +18,7 @@ import { profileCommand, profilesCommand } from "./programs/profilesCommand.ts";
 import { recCommand } from "./programs/recCommand.ts";
 import { addinCommand, serveCommand } from "./service/serveCommand.ts";
 import { serviceCommand } from "./service/serviceCommand.ts";
+import { skillCommand } from "./programs/skillCommand.ts";
 import { trustCommand } from "./programs/trustCommand.ts";
 import { versionCommand } from "./programs/versionCommand.ts";
 
@@ -41,6 +42,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   hooksCommand,
   profilesCommand,
   profileCommand,
+  skillCommand,
   completionsCommand("tmuxwire"),
   namesCommand,
   hostInfoCommand,

@@ -78,7 +78,19 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: "Servers and hosts", names: ["servers", "hosts", "config", "service", "logs"] },
   {
     title: "Integrate",
-    names: ["mcp", "hooks", "profiles", "profile", "enable", "disable", "addin", "trust", "completions", "names"],
+    names: [
+      "mcp",
+      "skill",
+      "hooks",
+      "profiles",
+      "profile",
+      "enable",
+      "disable",
+      "addin",
+      "trust",
+      "completions",
+      "names",
+    ],
   },
   { title: "About", names: ["version"] },
 ];

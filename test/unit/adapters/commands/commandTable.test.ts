@@ -79,6 +79,7 @@ describe("the command table", () => {
       "hooks",
       "profiles",
       "profile",
+      "skill",
       "completions",
       "names",
       "host-info",
