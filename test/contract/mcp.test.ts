@@ -81,7 +81,7 @@ describe.each(ERAS)("%s clients", (era) => {
       ["interrupt_agent", { session: "work" }, "agent: is missing|there is no argument `session`"],
       ["start_agent", { id: "claude" }, "agent: is missing|there is no argument `id`"],
     ] as const) {
-      await expect(mcp.call(tool, input), tool).rejects.toThrow(new RegExp(`^INVALID_ARGUMENT: (?:${words})`));
+      await expect(mcp.call(tool, input)).rejects.toThrow(new RegExp(`^INVALID_ARGUMENT: (?:${words})`));
     }
     const after = await mcp.call("capture", { pane: "work" });
     expect(after).toEqual(before);
