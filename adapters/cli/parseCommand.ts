@@ -3,7 +3,7 @@
  * in the table is refused with one line that says what would be right.
  */
 import { parseArgs } from "node:util";
-import { nearestName } from "../../protocol/text/nearestName.ts";
+import { nameFor, nearestName } from "../../protocol/text/nearestName.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { CommandSpec, OptionSpec, OptionValue, Program } from "./commandTypes.ts";
 import { OptionValues } from "./commandTypes.ts";
@@ -193,26 +193,10 @@ function checkValue(spec: OptionSpec, rawName: string, value: string): OptionVal
   return number;
 }
 
-/** What people call options that have another name here. */
-const MEANT: Readonly<Record<string, readonly string[]>> = {
-  idle: ["stable"],
-  quiet: ["stable"],
-  silence: ["stable"],
-  width: ["cols"],
-  height: ["rows"],
-  dir: ["cwd"],
-  directory: ["cwd"],
-  env: ["environment"],
-  pattern: ["text", "regex"],
-  match: ["text", "regex"],
-  grep: ["text", "regex"],
-  message: ["text"],
-};
-
 function unknownOption(program: string, command: CommandSpec, specs: readonly OptionSpec[], rawName: string): AppError {
   const given = rawName.replace(/^-+/, "");
   const names = specs.map((spec) => spec.name);
-  const near = MEANT[given]?.find((name) => names.includes(name)) ?? nearestName(given, names);
+  const near = nameFor(given, names) ?? nearestName(given, names);
   const hint = near === undefined ? `see \`${program} help ${command.name}\`` : `did you mean --${near}?`;
   return usageError(`${command.name} has no option ${rawName}; ${hint}`);
 }

@@ -5,7 +5,7 @@
  */
 import type * as v from "valibot";
 import { type Fields, isFields } from "../text/jsonObject.ts";
-import { nearestName } from "../text/nearestName.ts";
+import { CALLED_NAMES, nameFor, nearestName } from "../text/nearestName.ts";
 
 export interface Fault {
   /** Of the value at fault; for an unknown name, of the object that has it. Undefined: the whole value. */
@@ -413,55 +413,17 @@ const shortened = (name: string): string => (name.length > MAX_NAME_CHARS ? `${n
 
 const quoted = (name: string): string => `\`${shortened(name)}\``;
 
-/** What members are called elsewhere: the first of those that there are is meant. */
-const CALLED: Readonly<Record<string, readonly string[]>> = {
-  argv: ["command", "args"],
-  body: ["text"],
-  cmd: ["command"],
-  columns: ["cols"],
-  content: ["text", "parts"],
-  data: ["base64", "text", "parts"],
-  dir: ["cwd"],
-  directory: ["cwd"],
-  env: ["environment"],
-  height: ["rows", "size"],
-  idle: ["stableSec", "ready"],
-  input: ["parts", "text"],
-  key: ["keys", "parts"],
-  keys: ["parts"],
-  lines: ["rows"],
-  message: ["text", "prompt"],
-  path: ["cwd"],
-  program: ["command"],
-  prompt: ["text"],
-  quiet: ["stableSec"],
-  regexp: ["regex"],
-  session: ["name", "pane"],
-  shell: ["command"],
-  stable: ["stableSec"],
-  string: ["literal", "text"],
-  target: ["pane", "window", "session"],
-  text: ["literal", "pattern", "prompt", "parts"],
-  title: ["name"],
-  until: ["pattern"],
-  variables: ["environment"],
-  width: ["cols", "size"],
-  workdir: ["cwd"],
-};
-
 /** The name that was probably meant, of those that are not given. */
 function nearestMember(given: string, names: readonly string[]): string | undefined {
   if (given.length > MAX_NAME_CHARS) return undefined;
   const letters = plain(given);
-  const called = (word: string): string | undefined =>
-    Object.hasOwn(CALLED, word) ? CALLED[word]?.find((name) => names.includes(name)) : undefined;
   return (
     names.find((name) => plain(name) === letters) ??
-    called(letters) ??
+    nameFor(letters, names) ??
     nearestName(given, names) ??
     longest(names.filter((name) => name.length > 2 && letters.startsWith(plain(name)))) ??
     longest(names.filter((name) => name.length > 2 && letters.endsWith(plain(name)))) ??
-    called(longest(Object.keys(CALLED).filter((word) => word.length > 2 && letters.startsWith(word))) ?? "")
+    nameFor(longest(CALLED_NAMES.filter((word) => word.length > 2 && letters.startsWith(word))) ?? "", names)
   );
 }
 

@@ -40,3 +40,48 @@ function editDistance(a: string, b: string): number {
   }
   return row[b.length]!;
 }
+
+/** What people and models call arguments and options that have another name here: the first of those that there are is meant. */
+const CALLED: Readonly<Record<string, readonly string[]>> = {
+  argv: ["command", "args"],
+  body: ["text"],
+  cmd: ["command"],
+  columns: ["cols"],
+  content: ["text", "parts"],
+  data: ["base64", "text", "parts"],
+  dir: ["cwd"],
+  directory: ["cwd"],
+  env: ["environment"],
+  grep: ["text", "regex", "pattern"],
+  height: ["rows", "size"],
+  idle: ["stable", "stableSec", "ready"],
+  input: ["parts", "text"],
+  key: ["keys", "parts"],
+  keys: ["parts"],
+  lines: ["rows"],
+  match: ["text", "regex", "pattern"],
+  message: ["text", "prompt"],
+  path: ["cwd"],
+  pattern: ["text", "regex"],
+  program: ["command"],
+  prompt: ["text"],
+  quiet: ["stable", "stableSec"],
+  regexp: ["regex"],
+  session: ["name", "pane"],
+  shell: ["command"],
+  silence: ["stable", "stableSec"],
+  stable: ["stableSec"],
+  string: ["literal", "text"],
+  target: ["pane", "window", "session"],
+  text: ["literal", "pattern", "prompt", "parts"],
+  title: ["name"],
+  until: ["pattern"],
+  variables: ["environment"],
+  width: ["cols", "size"],
+  workdir: ["cwd"],
+};
+export const CALLED_NAMES: readonly string[] = Object.keys(CALLED);
+
+/** The one of these names that elsewhere is called so. */
+export const nameFor = (called: string, names: readonly string[]): string | undefined =>
+  Object.hasOwn(CALLED, called) ? CALLED[called]?.find((name) => names.includes(name)) : undefined;

@@ -77,6 +77,8 @@ ask -H 'Content-Type: application/json' -d '{"action":"kill_session","session":"
 
 stop
 
+./node_modules/.bin/tmuxwire skill | grep -q '^name: tmuxwire$'
+
 # The second executable, as somebody finds it whose server does not run.
 told=0
 HOME="$work/home" FRESHELL_URL=http://127.0.0.1:1 ./node_modules/.bin/freshell health 2>/dev/null || told=$?
