@@ -180,6 +180,8 @@ describe("what is gone", () => {
     const from = events.events.length;
     end(agent);
     expect((await until(events, from)).data).toMatchObject({ agent_id: AGENT });
+    // A program may be seen to have ended before tmux closes its pane.
+    await eventually(() => agent.server.findPane(agent.pane) === undefined);
     const { status, json } = await dashboard.respond(AGENT, { text: "x" });
     expect([status, json]).toMatchObject([
       503,

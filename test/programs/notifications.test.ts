@@ -51,6 +51,10 @@ void import(${JSON.stringify(join(AGENT_DIRECTORY, "dialog.mjs"))});
   });
   expect(JSON.stringify(receiver.received[1]!.body)).not.toContain("Bash");
 
+  // A daemon that is killed before it has noted that this was sent sends it again.
+  const hasNoted = async (): Promise<boolean> =>
+    (await sandbox.run(["notify", "--json"])).stdout.includes('"waiting":0');
+  await eventually(hasNoted);
   first.child.kill("SIGKILL");
   await first.finished;
   const second = await sandbox.serve();

@@ -1,6 +1,7 @@
 /** The hooks of one agent on a dashboard, as they come in the course of a turn. */
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { AgentProgram } from "../agents/agentPrograms.ts";
+import { eventually } from "../clock/eventually.ts";
 import { type DashboardFixture, type EventReader, UUID } from "./dashboardFixture.ts";
 
 /** The first agent's id. */
@@ -11,7 +12,10 @@ export async function atWork(dashboard: DashboardFixture, pane: PaneId): Promise
   const events = await dashboard.events();
   const body = { session_uuid: UUID, project_path: "/work/project", tmux_pane_id: pane };
   await dashboard.call("POST", "/api/sessions", body);
-  await events.next(({ event, data }) => event === "commander_availability" && data["available"] === true);
+  await eventually(async () => {
+    const { json } = await dashboard.call("GET", `/api/respond/${AGENT}/availability`);
+    return json["commander_available"] === true;
+  });
   await dashboard.hook("session-start", { session_id: "s1", headspace_session_id: UUID });
   await dashboard.hook("user-prompt-submit", { session_id: "s1", prompt: "go" });
   return events;

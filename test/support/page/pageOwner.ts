@@ -2,7 +2,7 @@
  * The page in a real browser as the device that others change: the built daemon, real tmux, the command line, and a way
  * between page and daemon on which a test sees each frame. For a whole file of tests; each begins with no tab.
  */
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import type {
   DeviceEntry,
@@ -48,6 +48,10 @@ const READ = `(() => {
   const { revision } = document.querySelector(".device").dataset;
   return { revision: Number(revision), tabs, panes: Object.fromEntries(boxes) };
 })()`;
+
+/** In the page: each device's id and whether it is allowed. */
+const READ_BOXES = `[...document.querySelectorAll("dialog label.check")]
+  .map((row) => [row.querySelector("code")?.textContent ?? "*", row.querySelector("input").checked])`;
 
 const shownBy = (page: Page): Promise<Shown> => page.evaluate<Shown>(READ);
 
@@ -173,9 +177,15 @@ class PageOwner implements AsyncDisposable {
     await page.getByRole("button", { name: "Settings" }).click();
     const rows = page.locator("dialog label.check");
     for (const id of listed.filter((one) => one !== "*")) await rows.filter({ hasText: id }).waitFor();
-    for (const row of await rows.all()) {
-      const [id = "*"] = await row.locator("code").allTextContents();
-      await row.getByRole("checkbox").setChecked(ids.includes(id));
+    // The server's devices come later than those that are allowed, and stand between them.
+    const rowOf = (id: string): Locator =>
+      id === "*"
+        ? rows.filter({ hasNot: page.locator("code") })
+        : rows.filter({ has: page.getByText(id, { exact: true }) });
+    const boxes = () => page.evaluate<readonly (readonly [string, boolean])[]>(READ_BOXES);
+    const wrong = async () => (await boxes()).filter(([id, isChecked]) => isChecked !== ids.includes(id));
+    for (let rest = await wrong(); rest.length > 0; rest = await wrong()) {
+      for (const [id] of rest) await rowOf(id).getByRole("checkbox").setChecked(ids.includes(id));
     }
     await page.keyboard.press("Escape");
     // Frames of a connection are taken in their order, and the answer to a read comes behind what was told before it.
