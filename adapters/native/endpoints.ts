@@ -5,11 +5,14 @@
 import type { GenericSchema } from "valibot";
 import { healthSchema, okSchema } from "../../protocol/api/nativeResponses.ts";
 import { eventsQuerySchema, streamQuerySchema } from "../../protocol/api/nativeRequests.ts";
-import { OPERATION_ROUTES, type OperationName, type OperationRoute } from "../../protocol/api/operationRoutes.ts";
-import type { ErrorCode } from "../../protocol/errors.ts";
 import type { Route } from "../kit/guard/routes.ts";
-import { ON_TMUX, type Operation, type Scope } from "../operations/operation.ts";
-import { OPERATIONS } from "../operations/operationTable.ts";
+import { ON_TMUX } from "../operations/operation.ts";
+import {
+  ELSEWHERE,
+  type EndpointBase,
+  OPERATION_ENDPOINTS,
+  type OperationEndpoint,
+} from "../kit/operations/operationEndpoints.ts";
 
 /** Endpoints that are not operations. */
 export type OtherEndpointId =
@@ -34,44 +37,14 @@ export const OTHER_TYPES = {
   recording: "application/x-asciicast",
 } as const satisfies Record<OtherResponse, Route["response"][number]>;
 
-interface EndpointBase {
-  readonly method: "GET" | "POST" | "DELETE";
-  /** `:name` matches one path segment. */
-  readonly path: string;
-  readonly summary: string;
-  readonly description?: string | undefined;
-  readonly auth: boolean;
-  readonly query?: GenericSchema | undefined;
-  readonly body?: GenericSchema | undefined;
-  readonly response: GenericSchema | OtherResponse;
-  readonly status?: 201 | undefined;
-  /** A request with an `Idempotency-Key` is performed once per key. */
-  readonly idempotent?: true | undefined;
-  readonly errors: readonly ErrorCode[];
-  /** A response with another status that is not an error body. */
-  readonly failed?: {
-    readonly status: 503;
-    readonly description: string;
-    readonly response: GenericSchema;
-    readonly example: unknown;
-  };
-  readonly example: { readonly input: unknown; readonly output: unknown };
-}
-export interface OperationEndpoint extends EndpointBase {
-  readonly id: OperationName;
-  readonly operation: Operation;
-}
 interface OtherEndpoint extends EndpointBase {
   readonly id: OtherEndpointId;
   readonly operation?: undefined;
+  readonly response: GenericSchema | OtherResponse;
 }
 export type Endpoint = OperationEndpoint | OtherEndpoint;
 
 const SERVER = "/v1/servers/:server";
-/** Of what may be on another machine: it cannot be reached, or the connection to it was lost. */
-const ELSEWHERE = ["DAEMON_UNREACHABLE"] as const satisfies readonly ErrorCode[];
-
-const ALWAYS_HERE: ReadonlySet<Scope> = new Set(["host", "notification"]);
 
 const OTHERS: readonly OtherEndpoint[] = [
   {
@@ -175,26 +148,4 @@ const OTHERS: readonly OtherEndpoint[] = [
   },
 ];
 
-const operationEndpoints = Object.entries(OPERATIONS).map(([name, operation]): OperationEndpoint => {
-  const id = name as OperationName;
-  const { method, path, status }: OperationRoute = OPERATION_ROUTES[id];
-  const { summary, description, input, output, idempotent, errors, example } = operation;
-  return {
-    id,
-    operation,
-    method,
-    path,
-    summary,
-    description,
-    auth: true,
-    ...(method === "POST" ? { body: input } : {}),
-    ...(method === "GET" ? { query: input } : {}),
-    response: output,
-    status,
-    idempotent,
-    errors: ALWAYS_HERE.has(operation.scope) ? errors : [...errors, ...ELSEWHERE],
-    example,
-  };
-});
-
-export const ENDPOINTS: readonly Endpoint[] = [...operationEndpoints, ...OTHERS];
+export const ENDPOINTS: readonly Endpoint[] = [...OPERATION_ENDPOINTS, ...OTHERS];

@@ -19,7 +19,7 @@ import { collectProcess } from "../../daemon/ops/processMetrics.ts";
 import { createMeasure } from "../operations/measure.ts";
 import { Channels } from "./channels.ts";
 import type { NativeContext, NativeWaits, StreamBounds } from "./nativeContext.ts";
-import { errorBody } from "./errorBody.ts";
+import { errorBody } from "../kit/operations/errorBody.ts";
 import { nativeMetrics } from "./nativeMetrics.ts";
 import { nativeRoutes, WEBSOCKET_PATHS } from "./nativeRoutes.ts";
 import { openApiDocument } from "./openapi.ts";

@@ -6,14 +6,11 @@ import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { NativeOk } from "../../protocol/api/nativeResponses.ts";
 import { STREAM_BEARER_PREFIX } from "../../protocol/api/nativeFrames.ts";
-import { IDEMPOTENCY_KEY_HEADER } from "../../protocol/api/nativeDelivery.ts";
 import { eventsQuerySchema, NATIVE_MAX_BODY_BYTES, streamQuerySchema } from "../../protocol/api/nativeRequests.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import { alreadySent } from "../kit/guard/alreadySent.ts";
-import { visibleError } from "../kit/guard/httpErrors.ts";
 import { eventResponse } from "../kit/streams/eventResponse.ts";
-import { longResponse, streamedResponse, wantsLines } from "../kit/streams/longResponse.ts";
 import { openPaneEvents } from "../kit/streams/paneEvents.ts";
 import { sseEvent } from "../kit/streams/sseWriter.ts";
 import type { RouteHandler } from "../kit/guard/requestGuard.ts";
@@ -25,16 +22,15 @@ import { nativeReadiness } from "../operations/outputs.ts";
 import { requireAgents } from "../operations/agentOperations.ts";
 import { hostEventResponse } from "../remote/hostStreams.ts";
 import type { RemoteHost } from "../remote/remoteHost.ts";
-import { perform } from "../operations/perform.ts";
 import { ReadinessStream, requireReadiness } from "../operations/readinessAsked.ts";
 import { recordingResponse } from "../operations/recordingOperations.ts";
 import { statesNow } from "../operations/serverOperations.ts";
 import type { McpEndpoint } from "./mcp/mcpEndpoint.ts";
 import type { NativeContext, NativeHandlerContext } from "./nativeContext.ts";
-import { type Endpoint, ENDPOINTS, type OperationEndpoint, OTHER_TYPES, type OtherEndpointId } from "./endpoints.ts";
-import { errorBody } from "./errorBody.ts";
+import { ENDPOINTS, OTHER_TYPES, type OtherEndpointId } from "./endpoints.ts";
+import { endpointRoute, operationRoute } from "../kit/operations/operationEndpoints.ts";
 import type { EventWishes } from "./serverEvents.ts";
-import { queryInput } from "./queryInput.ts";
+import { queryInput } from "../operations/queryInput.ts";
 import { StreamSocket } from "./streamSocket.ts";
 
 const MCP_PATH = "/mcp";
@@ -58,58 +54,15 @@ interface NativeRouteParts {
 export function nativeRoutes(context: NativeContext, parts: NativeRouteParts): readonly Route[] {
   const others = otherHandlers(context, parts);
   return [
-    ...ENDPOINTS.map((endpoint) =>
-      routeOf(endpoint, endpoint.operation === undefined ? others[endpoint.id] : performing(context, endpoint)),
-    ),
+    ...ENDPOINTS.map((endpoint) => {
+      if (endpoint.operation !== undefined) return operationRoute(context, endpoint);
+      const { id, response } = endpoint;
+      const shape = typeof response === "string" ? OTHER_TYPES[response] : response;
+      const route = endpointRoute(endpoint, shape, others[id]);
+      return id === "socket" ? { ...route, bearerProtocolPrefix: STREAM_BEARER_PREFIX } : route;
+    }),
     ...mcpRoutes(context, parts.version),
   ];
-}
-
-/** The guard's rule is derived from the row. */
-function routeOf(
-  { id, method, path, auth, body, query, response, status, failed, errors, idempotent }: Endpoint,
-  handle: RouteHandler,
-): Route {
-  return {
-    method,
-    path,
-    auth,
-    request: body ?? query,
-    response: {
-      [status ?? 200]: typeof response === "string" ? OTHER_TYPES[response] : response,
-      ...(failed === undefined ? {} : { [failed.status]: failed.response }),
-    },
-    // A body that is no such request, as the description says of every route with one.
-    errors: body === undefined ? errors : [...errors, "INVALID_ARGUMENT"],
-    idempotent,
-    handle,
-    ...(body === undefined ? {} : { maxJsonBytes: NATIVE_MAX_BODY_BYTES }),
-    ...(id === "socket" ? { bearerProtocolPrefix: STREAM_BEARER_PREFIX } : {}),
-  };
-}
-
-const shownError = (error: unknown): object => errorBody(visibleError(error));
-
-function performing(context: NativeContext, { id, operation, body, query, status }: OperationEndpoint): RouteHandler {
-  const inputOf = (c: NativeHandlerContext): unknown =>
-    body === undefined ? (query === undefined ? {} : queryInput(query, c.req.query())) : c.get("json");
-  const { long = false, streams = false, idempotent = false } = operation;
-  return async (c) => {
-    const idempotencyKey = idempotent ? c.req.header(IDEMPOTENCY_KEY_HEADER) : undefined;
-    const work = (signal?: AbortSignal, listener: object = {}): Promise<object> =>
-      perform(context, id, {
-        names: c.req.param(),
-        input: inputOf(c),
-        signal,
-        idempotencyKey,
-        requestId: c.get("requestId"),
-        ...listener,
-      });
-    if (streams && wantsLines(c)) return streamedResponse(c, { clock: context.clock, errorBody: shownError }, work);
-    return long
-      ? longResponse(c, { clock: context.clock, errorBody: shownError, statusOf: () => status ?? 200 }, work)
-      : c.json(await work(), status ?? 200);
-  };
 }
 
 const OK: NativeOk = { ok: true };

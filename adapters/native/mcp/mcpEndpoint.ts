@@ -17,7 +17,7 @@ import { parse } from "../../../protocol/api/parse.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { requestAbort } from "../../kit/guard/requestAbort.ts";
 import type { NativeContext, NativeHandlerContext } from "../nativeContext.ts";
-import { queryInput } from "../queryInput.ts";
+import { queryInput } from "../../operations/queryInput.ts";
 import { createMcpServer } from "./mcpServer.ts";
 import { McpSocket } from "./mcpSocket.ts";
 import { McpTier, tierSchema } from "./mcpTier.ts";

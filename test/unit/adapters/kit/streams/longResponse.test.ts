@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { longResponse, streamedResponse, wantsLines } from "../../../../../adapters/kit/streams/longResponse.ts";
-import { errorBody } from "../../../../../adapters/native/errorBody.ts";
+import { errorBody } from "../../../../../adapters/kit/operations/errorBody.ts";
 import { visibleError } from "../../../../../adapters/kit/guard/httpErrors.ts";
 import type { GuardEnv } from "../../../../../adapters/kit/guard/requestGuard.ts";
 import { AppError } from "../../../../../protocol/errors.ts";

@@ -1,6 +1,6 @@
 /** Converts a query's strings to a schema's JSON. */
 import type { GenericSchema } from "valibot";
-import { schemaMembers, valueOfText } from "../operations/schemaMembers.ts";
+import { schemaMembers, valueOfText } from "./schemaMembers.ts";
 
 /** An operation without input ignores the query. */
 export function queryInput(schema: GenericSchema, query: Readonly<Record<string, string>>): object {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import * as v from "valibot";
-import { queryInput } from "../../../../adapters/native/queryInput.ts";
+import { queryInput } from "../../../../adapters/operations/queryInput.ts";
 
 const schema = v.strictObject({
   lines: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(9))),
