@@ -17,11 +17,13 @@ interface AgentRouteParts {
   readonly store: DashboardStore;
   readonly events: DashboardEvents;
   readonly nowUnixMs: () => number;
+  /** Undefined: the page offers no operations. */
+  readonly serverName: () => string | undefined;
 }
 
 const MAX_TURNS = 200;
 
-export function agentRoutes({ server, book, store, events, nowUnixMs }: AgentRouteParts): readonly Route[] {
+export function agentRoutes({ server, book, store, events, nowUnixMs, serverName }: AgentRouteParts): readonly Route[] {
   return [
     {
       ...GET,
@@ -33,7 +35,12 @@ export function agentRoutes({ server, book, store, events, nowUnixMs }: AgentRou
         const agents = book.all().map((agent) => cardOf(agent, "list", nowUnixMs()));
         const waiting = waitingFields(server.status().waiting);
         // The event stream after this id has all later changes.
-        return c.json({ agents, last_event_id: events.lastId, ...(waiting === undefined ? {} : { waiting }) });
+        return c.json({
+          agents,
+          last_event_id: events.lastId,
+          server: serverName() ?? null,
+          ...(waiting === undefined ? {} : { waiting }),
+        });
       },
     },
     {

@@ -21,6 +21,11 @@ import { paneRoutes } from "./paneRoutes.ts";
 import type { DeliverParts } from "./respond/deliverAnswer.ts";
 import { respondRoutes } from "./respond/respondRoutes.ts";
 import { sessionRoutes } from "./sessionRoutes.ts";
+import type { OperationName } from "../../protocol/api/operationRoutes.ts";
+import { errorBody as operationErrorBody } from "../kit/operations/errorBody.ts";
+import type { OperationContext } from "../operations/operation.ts";
+import { OPERATION_ENDPOINTS, operationRoute } from "../kit/operations/operationEndpoints.ts";
+import { FoundAgents } from "./panes/foundAgents.ts";
 import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
 import type { Log } from "../../daemon/ops/log.ts";
@@ -33,6 +38,18 @@ import { type AvailabilityOptions, measureAvailability } from "./panes/availabil
 import { PaneLinks } from "./panes/paneLinks.ts";
 import { AnswerKeys } from "./respond/answerKeys.ts";
 import { DashboardStore } from "./store/store.ts";
+
+/** What the page does with agents besides answering them, as on the native API. */
+const PAGE_OPERATION_NAMES: ReadonlySet<OperationName> = new Set([
+  "startAgent",
+  "resumeAgents",
+  "renameAgent",
+  "tell",
+  "cancelMessage",
+  "interruptAgent",
+  "endAgent",
+]);
+const PAGE_OPERATIONS = OPERATION_ENDPOINTS.filter(({ id }) => PAGE_OPERATION_NAMES.has(id));
 
 export interface DashboardAppOptions {
   /** The tmux server of the agents' panes. */
@@ -48,7 +65,9 @@ export interface DashboardAppOptions {
   /** The daemon's; absent: no recordings. */
   readonly recordings?: RecordingRegistry | undefined;
   /** The daemon's. */
-  readonly running: Pick<AgentDirectory, "reported" | "onCheck">;
+  readonly running: Pick<AgentDirectory, "reported" | "onCheck" | "agents" | "subscribe">;
+  /** What the page asks of the daemon besides the contract, on this server alone; absent: nothing. */
+  readonly operations?: OperationContext | undefined;
   /** Opened with `MIGRATIONS`; closed by `close`. */
   readonly database: Database;
   readonly availability: Omit<AvailabilityOptions, "server">;
@@ -84,15 +103,18 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
   const events = new DashboardEvents({ nextId: () => store.nextEventId(), onError });
   const desk = new AgentDesk({ store, book, events, clock, nowUnixMs });
   const measure = measureAvailability({ ...options.availability, server });
-  const { listed, running } = options;
+  const { listed, running, operations } = options;
   const { programs } = options.availability;
   const panes = new PaneLinks({ server, listed, readiness, running, book, desk, clock, log, measure, programs });
+  const found = new FoundAgents({ ...options, listed, book, desk, panes, messages: options.operations?.messages });
   const answers = new AnswerKeys({ store, clock, nowUnixMs });
   const streams = { open: new Set<() => void>(), bounds: options.streamBounds ?? {} };
   const access = options.token === undefined ? undefined : tokenAccess(options.token);
   const app = new Hono<GuardEnv>();
   const respondTo = errorHandler(log, errorBody);
+  const respondToOperation = errorHandler(log, operationErrorBody);
   app.onError((error, c) => {
+    if (c.req.path.startsWith("/v1/")) return respondToOperation(error, c);
     // To the contract's clients 503 means: retry later.
     if (databaseReason(toAppError(error)) === undefined) return respondTo(error, c);
     return c.json(errorBody({ message: error.message, error: toAppError(error) }), 503);
@@ -111,12 +133,20 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
   });
   serveRoutes(app, guard, [
     ...pageRoutes(new PageFiles(options.pageDirectory), access),
-    ...agentRoutes({ server, book, store, events, nowUnixMs }),
+    ...agentRoutes({
+      server,
+      book,
+      store,
+      events,
+      nowUnixMs,
+      serverName: () => (operations === undefined ? undefined : [...operations.servers.keys()][0]),
+    }),
     ...paneRoutes({ server, book, desk, panes, feeds: new Feeds({ server, clock, onError }), clock, streams }),
     ...respondRoutes({ server, delivery, settings, book, desk, panes, answers, clock, log }),
     ...sessionRoutes({ book, desk, panes }),
     ...recordingRoutes(options.recordings),
     ...eventRoutes({ events, clock, streams }),
+    ...(operations === undefined ? [] : PAGE_OPERATIONS.map((row) => operationRoute(operations, row))),
     ...hookRoutes({ book, desk, panes, settings, clock, nowUnixMs }),
   ]);
   return {
@@ -125,8 +155,12 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
       for (const end of streams.open) end();
     },
     settled: () => panes.agentOption.settled(),
-    leave: () => panes.close(),
+    leave: () => {
+      found.close();
+      panes.close();
+    },
     close: () => {
+      found.close();
       panes.close();
       store.close();
     },

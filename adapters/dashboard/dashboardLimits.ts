@@ -20,6 +20,12 @@ export const EVENT_RING_BYTES = 8_388_608;
 export const MAX_EVENT_TEXT_CHARS = 16_384;
 /** The message of a `state_changed`: a line for a card. */
 export const MAX_EVENT_MESSAGE_CHARS = 1_000;
+/** Messages on a card; the others follow when these are gone. */
+export const MAX_CARD_MESSAGES = 10;
+/** Messages change in bursts, and all of them are read at once. */
+export const MESSAGES_SETTLE_MS = 50;
+/** A task, last words or a waiting message on a card: some lines. */
+export const MAX_CARD_TEXT_CHARS = 600;
 /** Concurrent readers of the event stream, and the Retry-After of one past them. */
 export const MAX_EVENT_CLIENTS = 100;
 export const RETRY_AFTER_SEC = 5;

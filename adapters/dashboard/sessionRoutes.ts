@@ -8,11 +8,12 @@ import {
 } from "../../protocol/api/dashboard.ts";
 import { isPaneId } from "../../protocol/ids.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
+import { isFound } from "./store/records.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { type Agent, openTask } from "./agents/agent.ts";
 import type { AgentBook } from "./agents/agentBook.ts";
 import { bodyFields } from "./fields.ts";
-import { nameOf, projectPath } from "./hooks/correlate.ts";
+import { nameOf, projectPath } from "./agents/project.ts";
 import { MAX_NAME_CHARS, SMALL_MAX_BODY_BYTES } from "./dashboardLimits.ts";
 import { GET, nameIn, POST } from "./dashboardRoutes.ts";
 import type { AgentParts } from "./panes/paneLinks.ts";
@@ -64,7 +65,10 @@ function createSession({ book, desk, panes }: AgentParts, c: Context<GuardEnv>):
     branch: text("git_branch") ?? text("current_branch"),
   });
   const elsewhere = { tmuxSession: text("tmux_session"), itermPaneId: text("iterm_pane_id") };
-  const agent = book.add(uuid, project, elsewhere);
+  const there = pane === undefined ? undefined : book.inPane(pane, panes.places.identity);
+  // Its card is there already.
+  const isThere = there !== undefined && isFound(there.record);
+  const agent = isThere ? book.register(there, uuid, project, elsewhere) : book.add(uuid, project, elsewhere);
   desk.reportCreated(agent);
   if (pane !== undefined) panes.moved(agent, pane, undefined);
   desk.refreshCard(agent, "session_created");

@@ -104,12 +104,30 @@ const cardSchema = v.strictObject({
   last_delivery: v.nullable(
     v.strictObject({ delivery: text, screen_note: maybe, mode: text, latency_ms: count, at_unix_ms: count }),
   ),
+  /** As the daemon found it by its process; null: it runs elsewhere, or no longer. Task and words are foreign text. */
+  running: v.nullable(
+    v.strictObject({
+      id: text,
+      name: text,
+      agent: text,
+      version: maybe,
+      cwd: maybe,
+      branch: maybe,
+      worktree: maybe,
+      task: v.nullable(v.strictObject({ text, since_unix_ms: count })),
+      last_message: maybe,
+      /** Those that wait, and those that could not be delivered; the oldest first. */
+      messages: v.array(v.strictObject({ id: text, text, outcome: text, reason: maybe, created_unix_ms: count })),
+    }),
+  ),
   timestamp: text,
 });
 export type DashboardCard = v.InferOutput<typeof cardSchema>;
 export const agentsSchema = v.strictObject({
   agents: v.array(cardSchema),
   last_event_id: count,
+  /** The name of the tmux server, for the operations that the page offers; null: it offers none. */
+  server: maybe,
   /** While the daemon's clients wait for sessions and clients of the user's tmux to stop changing. */
   waiting: v.exactOptional(v.strictObject({ for: v.literal("calm"), since_unix_ms: count })),
 });

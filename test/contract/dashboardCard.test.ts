@@ -15,7 +15,7 @@ const FIELDS = (
   "state_info is_bridge_connected is_active uptime elapsed last_seen last_seen_unix_ms state_since_unix_ms " +
   "priority priority_reason reason current_task_id task_instruction task_summary task_completion_summary " +
   "turn_count has_plan context tmux_pane_id tmux_session iterm_pane_id readiness question question_options " +
-  "last_delivery timestamp"
+  "last_delivery running timestamp"
 ).split(" ");
 
 test("a card has every field of the contract and no other", async () => {
@@ -36,6 +36,7 @@ test("a card has every field of the contract and no other", async () => {
     turn_count: 0,
     has_plan: false,
     context: null,
+    running: null,
   });
 });
 

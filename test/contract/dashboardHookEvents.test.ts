@@ -76,6 +76,8 @@ test("what hooks say of the program in the pane is told to the daemon's list of 
   const running = {
     reported: (_server: unknown, pane: string, report: object) => void said.push({ pane, ...report }),
     onCheck: () => () => undefined,
+    agents: () => [],
+    subscribe: () => () => undefined,
   };
   dashboard = await dashboardFixture(scene.server, { running });
   events = await dashboard.events();

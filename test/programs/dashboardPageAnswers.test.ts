@@ -1,7 +1,7 @@
 /** Answers from the page in a real browser: by mouse, by keyboard, and such as fail. The server says what the test wants. */
 import { describe, expect, test } from "vitest";
 import { NO_BROWSER } from "../support/page/browser.ts";
-import { card, listCard, permissionCard, readiness, severalCard, textCard } from "../support/daemon/dashboardCards.ts";
+import { card, permissionCard, readiness, severalCard, textCard } from "../support/daemon/dashboardCards.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { cardOf, pageScenes, sentBy } from "../support/page/pageScene.ts";
 
@@ -102,7 +102,9 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
   });
 
   test("a quick key is one press, Control-C two", async () => {
-    await using at = await scene(listCard(1));
+    await using at = await scene(textCard(1), permissionCard(2));
+    // Where options are read, these are the keys.
+    expect(await at.page.getByRole("group", { name: "Press a key in the pane" }).count()).toBe(1);
     const quick = cardOf(at.page, 1).getByRole("group", { name: "Press a key in the pane" });
     await sentBy(at.fake, () => quick.getByText("Esc").click());
     await quick.getByText("C-c").click();

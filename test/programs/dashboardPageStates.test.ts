@@ -217,7 +217,7 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
   });
 
   test("what is written on a button is in its name", async () => {
-    await using at = await scene(permissionCard(1), card(2, { state: "PROCESSING" }));
+    await using at = await scene(permissionCard(1), card(2, { state: "PROCESSING" }), textCard(3));
     const { page } = at;
     at.fake.pane = snapshotFrames(40, 5, "ready");
     await cardOf(page, 1).getByRole("button", { name: "Open pane" }).click();
@@ -225,8 +225,8 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     await page.getByRole("button", { name: "Release" }).waitFor();
     expect(await misnamed(page)).toEqual([]);
     // The first of two presses.
-    await cardOf(page, 1).getByRole("button", { name: "C-c" }).click();
-    await cardOf(page, 1).getByText("C-c ?").waitFor();
+    await cardOf(page, 3).getByRole("button", { name: "C-c" }).click();
+    await cardOf(page, 3).getByText("C-c ?").waitFor();
     expect(await misnamed(page)).toEqual([]);
     await page.getByRole("button", { name: "Keyboard help" }).click();
     expect(await misnamed(page)).toEqual([]);

@@ -129,11 +129,28 @@ export class AgentMessages {
     return cancelled;
   }
 
+  /** Those that wait, and those of the last day that ended otherwise than delivered or cancelled, by the agent's id. */
+  undelivered(): ReadonlyMap<string, readonly Message[]> {
+    const byAgent = new Map<string, Message[]>();
+    for (const message of this.#messages().undelivered()) {
+      const those = byAgent.get(message.agent);
+      if (those === undefined) byAgent.set(message.agent, [message]);
+      else those.push(message);
+    }
+    return byAgent;
+  }
+
   /** Those that wait for an agent and are not being typed. */
   waitingFor(agent: RunningAgent): readonly Message[] {
     return this.#messages()
       .openOf(agent.id)
       .filter(({ outcome, typedUnixMs }) => outcome === "waiting" && typedUnixMs === undefined);
+  }
+
+  /** Called after each change of a message or an agent. Returns the unsubscribe function. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Nothing more is typed for the agent until the returned function is called. */

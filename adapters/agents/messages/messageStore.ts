@@ -143,6 +143,11 @@ export class MessageStore {
     return decodedAll(this.#statements.open.all());
   }
 
+  /** Those that wait, and those that ended otherwise than delivered or cancelled. */
+  undelivered(): readonly Message[] {
+    return decodedAll(this.#statements.undelivered.all());
+  }
+
   openOf(agent: string): readonly Message[] {
     return decodedAll(this.#statements.openOf.all(agent));
   }
@@ -184,6 +189,9 @@ const prepare = (database: Database) => ({
   all: database.prepare("SELECT * FROM messages ORDER BY number"),
   ofAgent: database.prepare("SELECT * FROM messages WHERE agent = ? ORDER BY number"),
   open: database.prepare(`SELECT * FROM messages WHERE ${OPEN} ORDER BY number`),
+  undelivered: database.prepare(
+    "SELECT * FROM messages WHERE outcome NOT IN ('delivered', 'cancelled') ORDER BY number",
+  ),
   openOf: database.prepare(`SELECT * FROM messages WHERE agent = ? AND ${OPEN} ORDER BY number`),
   waiting: database.prepare(
     `SELECT count(*) FILTER (WHERE agent = ?) AS count, sum(length(text)) AS chars FROM messages

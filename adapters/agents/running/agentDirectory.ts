@@ -372,6 +372,11 @@ export class AgentDirectory {
     this.#callAll(this.#checkListeners, undefined);
   }
 
+  /** As in paths. */
+  nameOf(server: TmuxServer): string | undefined {
+    return this.#servers.get(server)?.name;
+  }
+
   /** Ends the checks. Safe to call twice. */
   close(): void {
     this.#isClosed = true;

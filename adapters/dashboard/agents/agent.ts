@@ -1,5 +1,7 @@
 /** An agent that has not ended, as it is in memory: its record, its task, its question, and what is known of its pane. */
 import type { DeliveryOutcome } from "../../../daemon/delivery/delivery.ts";
+import type { Message } from "../../agents/messages/messageStore.ts";
+import type { RunningAgent } from "../../agents/running/runningAgent.ts";
 import type { Readiness } from "../../../daemon/readiness/readiness.ts";
 import type { AgentRecord, ProjectRecord, TaskRecord } from "../store/records.ts";
 import type { OpenQuestion } from "./questions.ts";
@@ -49,6 +51,10 @@ export interface Agent {
   /** Prompts we typed that no hook has reported yet, oldest first. */
   readonly expectedPrompts: string[];
   answer: AnswerUnderWay | undefined;
+  /** As the daemon found it; undefined: not now, or on a host that shows no processes. */
+  running: RunningAgent | undefined;
+  /** Messages that wait for it, or could not be delivered. */
+  messages: readonly Message[];
   /** It reports by hooks; until then only its screen does. */
   hasHooks: boolean;
 }
@@ -66,6 +72,8 @@ export const newAgent = (record: AgentRecord, project: ProjectRecord, task: Task
   lastDelivery: undefined,
   expectedPrompts: [],
   answer: undefined,
+  running: undefined,
+  messages: [],
   hasHooks: record.agentSessionId !== undefined,
 });
 

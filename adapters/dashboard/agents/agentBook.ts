@@ -8,7 +8,7 @@ import type { DashboardStore } from "../store/store.ts";
 import { type Agent, newAgent } from "./agent.ts";
 import { questionOfTurn } from "./questions.ts";
 import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
-import { type AgentRecord, newAgentRecord, type ProjectRecord } from "../store/records.ts";
+import { type AgentRecord, isFound, newAgentRecord, type ProjectRecord } from "../store/records.ts";
 
 /** Turns searched for the open question and for answers whose hook has not come yet. */
 const RESTORED_TURNS = 32;
@@ -58,7 +58,9 @@ export class AgentBook {
 
   /** Registered for this directory and not yet claimed by a session. */
   unclaimedIn(project: ProjectRecord): Agent | undefined {
-    return this.#latest((record) => record.projectId === project.id && record.agentSessionId === undefined);
+    return this.#latest(
+      (record) => record.projectId === project.id && record.agentSessionId === undefined && !isFound(record),
+    );
   }
 
   #latest(isMeant: (record: AgentRecord) => boolean): Agent | undefined {
@@ -93,6 +95,13 @@ export class AgentBook {
     this.#store.save("agents", kept);
     const agent = newAgent(kept, project, undefined);
     this.#agents.set(kept.id, agent);
+    return agent;
+  }
+
+  /** One that was known by its process alone is registered. */
+  register(agent: Agent, sessionUuid: string, project: ProjectRecord, facts: Partial<AgentRecord>): Agent {
+    agent.project = project;
+    this.update(agent, { ...facts, sessionUuid, projectId: project.id });
     return agent;
   }
 

@@ -1,8 +1,9 @@
 /** An agent as the page shows it: the data of `card_refresh` and a row of `GET /api/agents`. */
+import type { DashboardCard } from "../../../protocol/api/dashboard.ts";
 import { formatPosition } from "../../../protocol/position.ts";
-import { ACTIVE_MS } from "../dashboardLimits.ts";
+import { ACTIVE_MS, MAX_CARD_MESSAGES, MAX_CARD_TEXT_CHARS } from "../dashboardLimits.ts";
 import { type Agent, openTask, stateName } from "./agent.ts";
-import type { OpenQuestion } from "./questions.ts";
+import { clip, type OpenQuestion } from "./questions.ts";
 import { summaryOf, type TaskDigest } from "./taskDigest.ts";
 
 type Card = Readonly<Record<string, unknown>> & { readonly agent_id: number; readonly project_id: number };
@@ -72,7 +73,32 @@ export function cardOf(agent: Agent, reason: string, nowUnixMs: number): Card {
             latency_ms: lastDelivery.latencyMs,
             at_unix_ms: lastDelivery.atUnixMs,
           },
+    running: runningFields(agent),
     timestamp: new Date(nowUnixMs).toISOString(),
+  };
+}
+
+/** What the daemon knows of its process. Foreign text is cut for the card. */
+export function runningFields({ running, messages }: Pick<Agent, "running" | "messages">): DashboardCard["running"] {
+  if (running === undefined) return null;
+  const { id, name, kind, cwd, branch, worktree, task, lastMessage, readiness } = running;
+  return {
+    id,
+    name,
+    agent: kind.name,
+    version: (readiness?.profile === kind.name ? readiness.version : undefined) ?? null,
+    cwd: cwd ?? null,
+    branch: branch ?? null,
+    worktree: worktree ?? null,
+    task: task === undefined ? null : { text: clip(task.text, MAX_CARD_TEXT_CHARS), since_unix_ms: task.sinceUnixMs },
+    last_message: lastMessage === undefined ? null : clip(lastMessage, MAX_CARD_TEXT_CHARS),
+    messages: messages.slice(0, MAX_CARD_MESSAGES).map((message) => ({
+      id: message.id,
+      text: clip(message.text, MAX_CARD_TEXT_CHARS),
+      outcome: message.outcome,
+      reason: message.reason ?? null,
+      created_unix_ms: message.createdUnixMs,
+    })),
   };
 }
 

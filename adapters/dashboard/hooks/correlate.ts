@@ -1,11 +1,9 @@
 /** Which agent a hook belongs to (docs/contracts/dashboard.md §3): the first match wins. */
 import { randomUUID } from "node:crypto";
-import { basename, dirname, normalize } from "node:path";
 import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";
-import type { ProjectRecord } from "../store/records.ts";
+import { projectOf } from "../agents/project.ts";
 import type { AgentParts, PaneLinks } from "../panes/paneLinks.ts";
-import type { PanePlace } from "../panes/panePlace.ts";
 import type { HookRequest } from "./hookRequest.ts";
 
 export interface Correlation {
@@ -46,7 +44,10 @@ export function correlate(hook: HookRequest, context: CorrelateParts): Correlati
   const inPane =
     hook.pane === undefined || place === "elsewhere" ? undefined : book.inPane(hook.pane, panes.places.identity);
   if (inPane !== undefined && !isStartedBy(inPane, hook, panes)) return claim(context, hook, inPane, "tmux_pane_id");
-  const project = projectOf(hook, place, context);
+  const project = projectOf(hook.workingDirectory ?? hook.cwd, {
+    book,
+    registers: context.settings.registersProjects && place === "ours",
+  });
   if (project === undefined) return undefined;
   const unclaimed = book.unclaimedIn(project);
   if (unclaimed !== undefined) return claim(context, hook, unclaimed, "working_directory");
@@ -62,32 +63,3 @@ function claim({ book }: CorrelateParts, hook: HookRequest, agent: Agent, method
   if (agent.record.agentSessionId !== hook.sessionId) book.update(agent, { agentSessionId: hook.sessionId });
   return { agent, isNew: false, method };
 }
-
-/**
- * The registered project that the directory is in, the innermost of several. The directory of a pane of this server
- * becomes one by itself, if the settings allow that.
- */
-function projectOf(
-  { workingDirectory, cwd }: HookRequest,
-  place: PanePlace,
-  { book, settings }: CorrelateParts,
-): ProjectRecord | undefined {
-  const named = workingDirectory ?? cwd;
-  if (named === undefined || !named.startsWith("/")) return undefined;
-  const directory = projectPath(named);
-  for (let path = directory; ; path = dirname(path)) {
-    const project = book.project(path);
-    if (project !== undefined) return project;
-    if (dirname(path) === path) break;
-  }
-  if (!settings.registersProjects || place !== "ours") return undefined;
-  return book.putProject({ path: directory, name: nameOf(directory), branch: undefined });
-}
-
-/** Without a trailing slash and without `..`. */
-export const projectPath = (path: string): string => {
-  const normal = normalize(path);
-  return normal.length > 1 && normal.endsWith("/") ? normal.slice(0, -1) : normal;
-};
-
-export const nameOf = (path: string): string => (basename(path) === "" ? path : basename(path));

@@ -4,6 +4,7 @@
  */
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { SseEvent } from "../../../protocol/text/sse.ts";
+import { AgentActions } from "./agentActions.ts";
 import { foldEvent, agentsFrom, waitingSinceOf } from "./model/agents.ts";
 import { Refused } from "../../pages/askServer.ts";
 import type { DashboardAgents } from "../../../protocol/api/dashboard.ts";
@@ -40,6 +41,8 @@ const MAX_HELD_EVENTS = 500;
 const RELOAD_PAUSE_MS = 2_000;
 
 export class Page {
+  /** What is done with agents besides answering them. */
+  readonly actions: AgentActions;
   readonly #options: PageOptions;
   #state: PageState;
   #link: SseLink | undefined;
@@ -52,6 +55,15 @@ export class Page {
   constructor(options: PageOptions) {
     this.#options = options;
     this.#state = firstState(options.nowUnixMs());
+    const { api, clock, newKey } = options;
+    this.actions = new AgentActions({
+      api,
+      clock,
+      newKey,
+      state: () => this.#state,
+      update: (change) => this.update(change),
+      progress: (agentId, progress) => this.#progress(agentId, progress),
+    });
   }
 
   get state(): PageState {
@@ -185,7 +197,9 @@ export class Page {
       if (serverUnixMs !== undefined) this.#learnTime(serverUnixMs);
       const listed = withAgents(this.#state, agentsFrom(body as DashboardAgents));
       const waitingSinceUnixMs = waitingSinceOf(body as DashboardAgents);
-      this.#fold(this.#held, { ...listed, waitingSinceUnixMs, loaded: true, problem: undefined, tokenWanted: false });
+      const server = (body as DashboardAgents).server ?? undefined;
+      const seen = { ...listed, server, waitingSinceUnixMs, loaded: true, problem: undefined, tokenWanted: false };
+      this.#fold(this.#held, seen);
     } catch (error) {
       if (this.#loading !== abort) return;
       this.#loading = undefined;

@@ -4,8 +4,9 @@
  */
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
-import type { Agent } from "../agents/agent.ts";
+import { type Agent, openTask } from "../agents/agent.ts";
 import { type AgentBook, isSameServer } from "../agents/agentBook.ts";
+import { isFound } from "../store/records.ts";
 import { isReachable } from "./agentProcess.ts";
 import { placeOf, type PanePlace, type ReportedPane, sessionOf } from "./panePlace.ts";
 
@@ -44,10 +45,14 @@ export class AgentPlaces {
     return isReachable(agent, this.#server.processes);
   }
 
-  /** An agent that another one has started inherits its pane, and reads nothing of what is typed there. */
+  /**
+   * An agent that another one has started inherits its pane, and reads nothing of what is typed there. One that is known by
+   * its process alone, and is not at work, may be the agent itself.
+   */
   isBehindAnother(agent: Agent, pane: PaneId): boolean {
     const holder = this.#book.inPane(pane, this.identity);
-    return holder !== undefined && holder !== agent && this.isReachable(holder);
+    if (holder === undefined || holder === agent || !this.isReachable(holder)) return false;
+    return !isFound(holder.record) || openTask(holder) !== undefined;
   }
 
   /** Notes where the agent is, once those who were there have left. Returns whether that is another pane. */

@@ -16,6 +16,7 @@ import type { Agent } from "../agents/agent.ts";
 import { type AgentBook, isSameServer } from "../agents/agentBook.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
 import { PANE_RETRY_MS } from "../dashboardLimits.ts";
+import { isFound } from "../store/records.ts";
 import { AgentPlaces } from "./agentPlaces.ts";
 import { AgentProcesses } from "./agentProcess.ts";
 import type { MeasureAvailability } from "./availability.ts";
@@ -169,6 +170,7 @@ export class PaneLinks {
   }
 
   #leave(agent: Agent): void {
+    if (this.#endFound(agent)) return;
     this.#detach(agent);
     this.#options.book.update(agent, { tmuxPaneId: undefined, paneServer: undefined });
     if (!this.#setAvailable(agent, false)) this.#options.desk.refreshCard(agent, "pane_taken");
@@ -249,10 +251,19 @@ export class PaneLinks {
 
   /** Nothing else has told of it. Readiness asks for the process as well, and captures what is there instead. */
   #processGone(agent: Agent): void {
+    if (this.#endFound(agent)) return;
     const link = this.#links.get(agent.record.id);
     if (link === undefined) return;
     this.#options.readiness.known(this.#options.server, link.pane);
     link.measure();
+  }
+
+  /** One that is known by its process alone is over with it. */
+  #endFound(agent: Agent): boolean {
+    if (!isFound(agent.record)) return false;
+    this.ended(agent);
+    this.#options.desk.ended(agent, "process_ended");
+    return true;
   }
 
   /** Whether that was a change. */

@@ -34,6 +34,10 @@ export interface AgentRecord {
   readonly process: ProcessMark | undefined;
 }
 
+/** It is known by its process alone (`panes/foundAgents.ts`): no hook has told of it, and nobody has registered it. */
+export const isFound = ({ sessionUuid, agentSessionId }: AgentRecord): boolean =>
+  agentSessionId === undefined && sessionUuid[14] === "8";
+
 /** Nothing is known of it yet but its project. */
 export const newAgentRecord = (
   sessionUuid: string,

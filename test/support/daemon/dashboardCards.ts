@@ -31,6 +31,21 @@ export function card(agentId: number, fields: FakeCard = {}): FakeCard {
   };
 }
 
+/** What the daemon has found of its process. */
+export const running = (fields: FakeCard = {}): FakeCard => ({
+  id: "agent-000000000001",
+  name: "api",
+  agent: "claude",
+  version: "2.1.330",
+  cwd: "/srv/shop",
+  branch: "main",
+  worktree: null,
+  task: null,
+  last_message: null,
+  messages: [],
+  ...fields,
+});
+
 /** As the page has it. */
 export const shownCard = (sent: FakeCard): AgentCard => agentCard(sent as unknown as DashboardCard);
 

@@ -14,6 +14,13 @@ interface FakeRespond {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+interface FakeOperation {
+  /** `POST /v1/agents/…`. */
+  readonly asked: string;
+  readonly key: string | undefined;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
 interface FakeResponse {
   readonly status: number;
   readonly body: unknown;
@@ -42,6 +49,13 @@ export class FakeDashboard implements AsyncDisposable {
   readonly inputs: string[] = [];
   /** Every address that was asked for, and the page that asked. */
   readonly addresses: string[] = [];
+  /** The operations that came, and what the next ones get, one each. */
+  readonly operations: FakeOperation[] = [];
+  readonly operated: FakeResponse[] = [];
+  /** The tmux server's name; null: no operations. */
+  server: string | null = null;
+  /** Of every agent. */
+  turns: readonly object[] = [];
   /** What the next responds get, one each; afterwards all checks passed. */
   readonly answers: FakeResponse[] = [];
   /** False: the event stream is refused. */
@@ -117,7 +131,9 @@ export class FakeDashboard implements AsyncDisposable {
       return;
     }
     if (this.token !== undefined) return unauthorized(response, "Unauthorized.");
-    if (path === "/api/agents") return json(response, 200, { agents: [...this.cards.values()] });
+    if (path === "/api/agents") return json(response, 200, { agents: [...this.cards.values()], server: this.server });
+    if (/^\/api\/agents\/\d+\/turns$/.test(path)) return json(response, 200, { turns: this.turns });
+    if (path.startsWith("/v1/")) return this.#operate(request, response, path);
     if (path === "/api/events/stream") return this.#stream(this.#streams, response, ": heartbeat\n\n");
     const pane = /^\/api\/agents\/(\d+)\/pane\/stream$/.exec(path);
     if (pane !== null) return this.#stream(this.#paneStreams, response, this.pane);
@@ -130,6 +146,15 @@ export class FakeDashboard implements AsyncDisposable {
       return;
     }
     json(response, 404, { status: "error", error_type: "not_found", message: "Not found." });
+  }
+
+  async #operate(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    const body = request.method === "POST" ? await readJson(request) : {};
+    const key = request.headers["idempotency-key"];
+    this.operations.push({ asked: `${request.method} ${path}`, key: key === undefined ? key : String(key), body });
+    const { status, body: answer } = this.operated.shift() ?? { status: 200, body: {} };
+    json(response, status, answer);
+    this.#arrived();
   }
 
   async #respond(agentId: number, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -22,6 +22,8 @@ export interface Question extends Omit<CardQuestion, "options"> {
   readonly parts: readonly QuestionPart[];
   /** What a permission would let happen, as far as it is known. */
   readonly safety: (typeof SAFETIES)[number] | "unknown";
+  /** What it would run; empty if that is not known, or does not stand in the text as it is. */
+  readonly command: string;
   /** What the permission is for, in the agent's words; may be empty. */
   readonly purpose: string;
 }
@@ -31,6 +33,8 @@ export type AgentCard = Readonly<Omit<DashboardCard, "question">> & { readonly q
 
 export const agentCard = ({ question, ...card }: DashboardCard): AgentCard => ({
   ...card,
+  // An older daemon knows nothing of it.
+  running: card.running ?? null,
   question: question === null ? undefined : joined(question, card.question_options),
 });
 
@@ -39,13 +43,16 @@ function joined(question: CardQuestion, toolInput: DashboardCard["question_optio
   const asked = list(toolInput?.["questions"]).flatMap(partOf);
   const descriptions = new Map(asked[0]?.options.map(({ label, description }) => [label, description]));
   const options = question.options.map((option) => ({ ...option, description: descriptions.get(option.label) ?? "" }));
+  const context = fieldsOf(toolInput?.["command_context"]);
+  const command = textOf(context?.["command"]) ?? "";
   const isSeveral = question.kind === "multi_select";
   return {
     ...question,
     options,
     parts: !isSeveral ? [] : asked.length > 0 ? asked : [{ text: "", isMulti: true, options }],
     safety: SAFETIES.find((safety) => safety === toolInput?.["safety"]) ?? "unknown",
-    purpose: textOf(fieldsOf(toolInput?.["command_context"])?.["description"]) ?? "",
+    command: question.text.includes(command) ? command : "",
+    purpose: textOf(context?.["description"]) ?? "",
   };
 }
 

@@ -1,4 +1,4 @@
-/** Who needs me: agents that ask, the longest wait first; then the free, the working, the gone. */
+/** Who needs me: agents that ask, the longest wait first; then the free, the working, the gone. Or by project. */
 import type { AgentCard } from "./agentCard.ts";
 
 export type Need = "asking" | "ready" | "working" | "gone";
@@ -20,22 +20,68 @@ export function needOf({ is_bridge_connected: available, state }: AgentCard): Ne
   }
 }
 
+/** It takes prompts, now or later; one that asks takes answers. */
+export const canPrompt = (card: AgentCard): boolean =>
+  card.running !== null && (needOf(card) === "ready" || needOf(card) === "working");
+
+export type Grouping = "need" | "project";
+
+/** What is shown of the list, and how. */
+export interface Listing {
+  readonly grouping: Grouping;
+  /** Words, all of which a card has. */
+  readonly filter: string;
+}
+
 interface Group {
-  readonly need: Need;
+  readonly key: string;
   readonly cards: readonly AgentCard[];
 }
 
 /** Non-empty groups only. The order does not depend on the current time, so a card moves only on an event. */
-export function groupByNeed(cards: Iterable<AgentCard>): Group[] {
-  const all = [...cards];
-  return NEEDS.map((need) => ({
-    need,
-    cards: all.filter((card) => needOf(card) === need).sort(need === "asking" ? byLongestAsking : byProject),
-  })).filter((group) => group.cards.length > 0);
+export function groupsOf(cards: Iterable<AgentCard>, { grouping, filter }: Listing): Group[] {
+  const shown = [...cards].filter((card) => hasWords(card, filter));
+  if (grouping === "need") {
+    return NEEDS.map((need) => ({
+      key: need,
+      cards: shown.filter((card) => needOf(card) === need).sort(need === "asking" ? byLongestAsking : byProject),
+    })).filter((group) => group.cards.length > 0);
+  }
+  const projects = [...new Set(shown.map((card) => card.project_path))];
+  const nameIn = (path: string): string => shown.find((card) => card.project_path === path)?.project_name ?? "";
+  return projects
+    .sort((a, b) => nameIn(a).localeCompare(nameIn(b)) || a.localeCompare(b))
+    .map((key) => ({ key, cards: shown.filter((card) => card.project_path === key).sort(byNeed) }));
 }
 
+const ALL: Listing = { grouping: "need", filter: "" };
+
 /** From the top of the page. */
-export const inOrder = (cards: Iterable<AgentCard>): AgentCard[] => groupByNeed(cards).flatMap((group) => group.cards);
+export const inOrder = (cards: Iterable<AgentCard>, listing: Listing = ALL): AgentCard[] =>
+  groupsOf(cards, listing).flatMap((group) => group.cards);
+
+/** In its names, its places, its task, its last words and its question; upper and lower case are the same. */
+function hasWords(
+  { project_name: project, project_path: path, running, question, ...card }: AgentCard,
+  filter: string,
+) {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return true;
+  const texts = [
+    project,
+    path,
+    card.tmux_session,
+    card.tmux_pane_id,
+    card.task_instruction,
+    card.task_summary,
+    question?.text,
+    ...(running === null
+      ? []
+      : [running.name, running.agent, running.cwd, running.branch, running.task?.text, running.last_message]),
+  ];
+  const all = texts.join("\n").toLowerCase();
+  return words.every((word) => all.includes(word));
+}
 
 function byLongestAsking(a: AgentCard, b: AgentCard): number {
   const since = a.state_since_unix_ms - b.state_since_unix_ms;
@@ -45,3 +91,6 @@ function byLongestAsking(a: AgentCard, b: AgentCard): number {
 function byProject(a: AgentCard, b: AgentCard): number {
   return a.project_name.localeCompare(b.project_name) || a.agent_id - b.agent_id;
 }
+
+const byNeed = (a: AgentCard, b: AgentCard): number =>
+  NEEDS.indexOf(needOf(a)) - NEEDS.indexOf(needOf(b)) || a.agent_id - b.agent_id;

@@ -2,7 +2,7 @@
 import type { AgentCard } from "./agentCard.ts";
 import type { Agents } from "./agents.ts";
 import { replaces, sameQuestion } from "./answers.ts";
-import { inOrder, needOf } from "./order.ts";
+import { inOrder, type Listing, needOf } from "./order.ts";
 
 /** Progress of the last answer to an agent. */
 export type AnswerProgress =
@@ -36,6 +36,16 @@ export interface PageState {
   readonly drafts: ReadonlyMap<number, string>;
   /** Until when (unix ms) a question that replaced another ignores presses: they were meant for the other. */
   readonly settling: ReadonlyMap<number, number>;
+  /** Unsent prompts: an answer's text must never become a prompt, nor the other way. */
+  readonly prompts: ReadonlyMap<number, string>;
+  /** Whose prompt box is open although nothing is written in it. */
+  readonly promptingId: number | undefined;
+  readonly listing: Listing;
+  /** The name of the tmux server; undefined: this dashboard answers agents and does nothing else with them. */
+  readonly server: string | undefined;
+  /** Whose history and name are open. */
+  readonly detailsId: number | undefined;
+  readonly startOpen: boolean;
   readonly selectedId: number | undefined;
   readonly openPaneId: number | undefined;
   readonly helpOpen: boolean;
@@ -59,6 +69,12 @@ export const firstState = (nowUnixMs: number): PageState => ({
   answers: new Map(),
   drafts: new Map(),
   settling: new Map(),
+  prompts: new Map(),
+  promptingId: undefined,
+  listing: { grouping: "need", filter: "" },
+  server: undefined,
+  detailsId: undefined,
+  startOpen: false,
   selectedId: undefined,
   openPaneId: undefined,
   helpOpen: false,
@@ -81,7 +97,7 @@ export function withEntry<Value>(
 /** The next agents, without outcomes of answers to earlier questions. */
 export function withAgents(state: PageState, agents: Agents): PageState {
   if (agents === state.agents) return state;
-  let { answers, settling, drafts } = state;
+  let { answers, settling, drafts, prompts } = state;
   for (const [agentId, card] of agents) {
     const before = state.agents.get(agentId);
     if (needOf(card) !== "asking" || sameQuestion(before?.question, card.question)) continue;
@@ -93,6 +109,7 @@ export function withAgents(state: PageState, agents: Agents): PageState {
     if (agents.has(agentId)) continue;
     answers = withEntry(answers, agentId, undefined);
     drafts = withEntry(drafts, agentId, undefined);
+    prompts = withEntry(prompts, agentId, undefined);
     settling = withEntry(settling, agentId, undefined);
   }
   const has = (agentId: number | undefined): number | undefined =>
@@ -103,6 +120,9 @@ export function withAgents(state: PageState, agents: Agents): PageState {
     answers,
     settling,
     drafts,
+    prompts,
+    promptingId: has(state.promptingId),
+    detailsId: has(state.detailsId),
     selectedId: has(state.selectedId),
     openPaneId: has(state.openPaneId),
   };
@@ -120,10 +140,18 @@ export const beganAsking = (before: Agents, now: Agents): AgentCard[] =>
 
 /** The card `steps` below the selected one, or the first; it stays at either end. */
 export function neighbour(state: PageState, steps: 1 | -1): number | undefined {
-  const ids = inOrder(state.agents.values()).map((card) => card.agent_id);
+  const ids = inOrder(state.agents.values(), state.listing).map((card) => card.agent_id);
   const at = state.selectedId === undefined ? -1 : ids.indexOf(state.selectedId);
   if (at < 0) return ids[0];
   return ids[Math.min(ids.length - 1, Math.max(0, at + steps))];
+}
+
+/** The agent that asks and is next below the selected one, around the end. */
+export function nextAsking(state: PageState): number | undefined {
+  const ids = inOrder(state.agents.values(), state.listing).map((card) => card.agent_id);
+  const at = state.selectedId === undefined ? -1 : ids.indexOf(state.selectedId);
+  const asking = new Set(askingCards(state.agents).map((card) => card.agent_id));
+  return [...ids.slice(at + 1), ...ids.slice(0, at + 1)].find((id) => asking.has(id));
 }
 
 /** The card that a key outside any card is for: the selected one, or the only candidate. */

@@ -2,7 +2,8 @@
 
 /** `leave`: the text field, the help or the pane view. `release`: the control of a pane. */
 type Shortcut =
-  | { readonly kind: "next" | "previous" | "text" | "pane" | "help" | "leave" | "release" }
+  | { readonly kind: "next" | "previous" | "asking" | "text" | "pane" | "details" }
+  | { readonly kind: "filter" | "start" | "help" | "leave" | "release" }
   | { readonly kind: "option"; readonly digit: string };
 
 const KEYS: ReadonlyMap<string, Shortcut> = new Map([
@@ -10,8 +11,12 @@ const KEYS: ReadonlyMap<string, Shortcut> = new Map([
   ["ArrowDown", { kind: "next" }],
   ["k", { kind: "previous" }],
   ["ArrowUp", { kind: "previous" }],
+  ["n", { kind: "asking" }],
   ["/", { kind: "text" }],
   ["o", { kind: "pane" }],
+  ["d", { kind: "details" }],
+  ["f", { kind: "filter" }],
+  ["s", { kind: "start" }],
   ["?", { kind: "help" }],
 ]);
 
@@ -45,10 +50,14 @@ export const SHORTCUT_HELP: readonly (readonly [keys: readonly string[], words: 
   [["j", "↓"], "next agent"],
   [["k", "↑"], "previous agent"],
   [["1 – 9"], "choose that option of the selected agent's question"],
-  [["/"], "write an answer"],
+  [["n"], "next agent that asks"],
+  [["/"], "write an answer, or a prompt"],
   [["Enter"], "send what is written"],
   [["Shift+Enter"], "new line"],
   [["o"], "open or close the selected agent's pane"],
+  [["d"], "the selected agent's details: history, name, end"],
+  [["f"], "filter the agents"],
+  [["s"], "start an agent"],
   [["Ctrl+Shift+Esc", "Ctrl+Shift+Space"], "give back control of a pane"],
   [["Esc"], "leave the text, the help or the pane"],
   [["?"], "this help"],

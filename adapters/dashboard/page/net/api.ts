@@ -2,6 +2,11 @@
 import { askServer, type ErrorShape, type Fetch, jsonOf, Refused } from "../../../pages/askServer.ts";
 import { fieldsOf, textOf } from "../../../../protocol/text/jsonObject.ts";
 
+/** As many as the daemon gives at once. */
+const TURNS = 200;
+/** Of an error that came after the response had begun. */
+const LATE_STATUS = 409;
+
 export interface Answered {
   readonly body: unknown;
   /** The server's clock, to the second, if the response has it. */
@@ -13,6 +18,9 @@ export interface Api {
   giveToken(token: string): Promise<void>;
   agents(signal: AbortSignal): Promise<Answered>;
   respond(agentId: number, body: unknown, idempotencyKey: string, signal: AbortSignal): Promise<Answered>;
+  turns(agentId: number, signal: AbortSignal): Promise<Answered>;
+  /** An operation of the daemon's API. */
+  operate(method: "POST" | "DELETE", path: string, body: object, key: string | undefined): Promise<Answered>;
   type(agentId: number, input: string): Promise<Answered>;
   events(lastEventId: string | undefined, signal: AbortSignal): Promise<Response>;
   pane(agentId: number, signal: AbortSignal): Promise<Response>;
@@ -39,6 +47,14 @@ export function createApi(fetch: Fetch): Api {
     },
     agents: async (signal) => answered(await ask("/api/agents", { signal })),
     respond: (agentId, body, key, signal) => post(`/api/respond/${agentId}`, body, key, signal),
+    turns: async (agentId, signal) => answered(await ask(`/api/agents/${agentId}/turns?limit=${TURNS}`, { signal })),
+    operate: async (method, path, body, key) => {
+      const result = method === "POST" ? await post(path, body, key) : await answered(await ask(path, { method }));
+      // What is ready late has status 200, whatever it is.
+      if (fieldsOf(fieldsOf(result.body)?.["error"]) === undefined) return result;
+      const { message, code, details } = SHAPE.read(result.body, LATE_STATUS);
+      throw new Refused(message, LATE_STATUS, code, { details });
+    },
     type: (agentId, input) => post(`/api/agents/${agentId}/input`, { text: input }),
     events: (lastEventId, signal) =>
       ask("/api/events/stream", {
@@ -60,11 +76,16 @@ async function answered(response: Response): Promise<Answered> {
   };
 }
 
-/** `{error_type, message}` of the contract, `{error}` of its session routes, or a response that is not the daemon's. */
+/** `{error_type, message}` of the contract, `{error}` of its session routes, `{error: {…}}` of operations, or a response that is not the daemon's. */
 const SHAPE: ErrorShape = {
   unreachable: "tmuxwire cannot be reached: is the daemon running?",
   read: (given, status) => {
     const body = fieldsOf(given);
+    const error = fieldsOf(body?.["error"]);
+    if (error !== undefined) {
+      const [message, code] = [textOf(error["message"]), textOf(error["code"])];
+      return { message: message ?? plainWords(status), code: code ?? "", details: fieldsOf(error["details"]) };
+    }
     return {
       message: textOf(body?.["message"]) ?? textOf(body?.["error"]) ?? plainWords(status),
       // A reason says more than the type.

@@ -1,12 +1,12 @@
 /**
- * One answer, delivered once: every try has the same idempotency key, so a try that the daemon has already carried out gets
+ * One answer or prompt, delivered once: every try has the same idempotency key, so a try that the daemon has already carried out gets
  * the same response and is not typed twice. Retried are responses that the contract calls temporary (502, 503) and none.
  */
 import type { Clock } from "../../../../daemon/time/clock.ts";
 import { sleep } from "../../../../daemon/time/within.ts";
 import { Refused } from "../../../pages/askServer.ts";
 import type { DashboardDelivery } from "../../../../protocol/api/dashboard.ts";
-import type { Api } from "./api.ts";
+import type { Answered, Api } from "./api.ts";
 
 export type AnswerResult =
   | {
@@ -23,14 +23,19 @@ export type AnswerResult =
       readonly textWritten: boolean;
     };
 
-interface SendAnswerOptions {
+interface SendOnceOptions {
+  /** Every try has the same idempotency key. */
+  readonly send: (signal: AbortSignal) => Promise<Answered>;
+  readonly clock: Clock;
+  /** Before each try after the first. */
+  readonly onRetry: (tryNumber: number) => void;
+}
+
+interface SendAnswerOptions extends Omit<SendOnceOptions, "send"> {
   readonly respond: Api["respond"];
   readonly agentId: number;
   readonly body: unknown;
   readonly idempotencyKey: string;
-  readonly clock: Clock;
-  /** Before each try after the first. */
-  readonly onRetry: (tryNumber: number) => void;
 }
 
 /** Pauses before the second and the third try, for a short and a longer loss of connection. */
@@ -42,6 +47,17 @@ const TRY_TIMEOUT_MS = 30_000;
 const MAX_RETRY_AFTER_MS = 5_000;
 
 export async function sendAnswer(options: SendAnswerOptions): Promise<AnswerResult> {
+  const { respond, agentId, body, idempotencyKey } = options;
+  const result = await sendOnce({ ...options, send: (signal) => respond(agentId, body, idempotencyKey, signal) });
+  if (result instanceof Refused) {
+    const { code: errorType, message, details } = result;
+    return { kind: "failed", errorType, message, textWritten: details["text_written"] === true };
+  }
+  const { delivery, latency_ms: latencyMs, screen_note: screenNote } = result.body as DashboardDelivery;
+  return { kind: "delivered", delivery, latencyMs, screenNote };
+}
+
+export async function sendOnce(options: SendOnceOptions): Promise<Answered | Refused> {
   const { clock, onRetry } = options;
   for (let tries = 1; ; tries++) {
     // oxlint-disable-next-line no-await-in-loop -- a try needs the previous outcome
@@ -49,24 +65,18 @@ export async function sendAnswer(options: SendAnswerOptions): Promise<AnswerResu
     if (!(result instanceof Refused)) return result;
     const pauseMs = RETRY_PAUSES_MS[tries - 1];
     const askedMs = result.retryAfterMs ?? 0;
-    if (!mayPass(result) || pauseMs === undefined || askedMs > MAX_RETRY_AFTER_MS) {
-      const { code: errorType, message, details } = result;
-      return { kind: "failed", errorType, message, textWritten: details["text_written"] === true };
-    }
+    if (!mayPass(result) || pauseMs === undefined || askedMs > MAX_RETRY_AFTER_MS) return result;
     // oxlint-disable-next-line no-await-in-loop -- see above
     await sleep(clock, Math.max(pauseMs, askedMs));
     onRetry(tries + 1);
   }
 }
 
-async function tryOnce(options: SendAnswerOptions): Promise<AnswerResult | Refused> {
-  const { respond, agentId, body, idempotencyKey, clock } = options;
+async function tryOnce({ send, clock }: SendOnceOptions): Promise<Answered | Refused> {
   const abort = new AbortController();
   const timer = clock.callAt(clock.nowMs() + TRY_TIMEOUT_MS, () => abort.abort());
   try {
-    const { body: answer } = await respond(agentId, body, idempotencyKey, abort.signal);
-    const { delivery, latency_ms: latencyMs, screen_note: screenNote } = answer as DashboardDelivery;
-    return { kind: "delivered", delivery, latencyMs, screenNote };
+    return await send(abort.signal);
   } catch (error) {
     return error instanceof Refused ? error : new Refused(String(error), 0, "unknown");
   } finally {

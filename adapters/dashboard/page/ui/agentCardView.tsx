@@ -1,35 +1,30 @@
 /** One agent: who it is, what it does and by which evidence, and while it asks, everything needed to answer. */
-import { useEffect, useState } from "preact/hooks";
-import { systemClock } from "../../../../daemon/time/clock.ts";
 import { Button } from "../../../pages/controls.tsx";
 import type { AgentCard } from "../model/agentCard.ts";
-import { type Answer, QUICK_KEYS } from "../model/answers.ts";
-import { needOf } from "../model/order.ts";
-import type { AnswerProgress } from "../model/pageState.ts";
-import { MAX_ANSWER_TRIES } from "../net/sendAnswer.ts";
+import { canPrompt, needOf } from "../model/order.ts";
+import type { PageState } from "../model/pageState.ts";
 import type { Page } from "../page.ts";
 import { ageText } from "../words/age.ts";
-import { deliveredText, isUnconfirmed } from "../words/deliveryWords.ts";
-import { labelOf, nameOf, reasonText } from "../words/stateWords.ts";
-import { QuestionView } from "./questionView.tsx";
+import { labelOf, reasonText } from "../words/stateWords.ts";
+import { openPrompt } from "./handleKey.ts";
+import { ReplyView } from "./replyView.tsx";
 
 interface AgentCardProps {
   readonly card: AgentCard;
+  /** By which it can be told from the others. */
+  readonly name: string;
   readonly page: Page;
-  readonly nowUnixMs: number;
+  readonly state: PageState;
   readonly selected: boolean;
-  readonly paneOpen: boolean;
-  readonly progress: AnswerProgress | undefined;
-  readonly draft: string;
 }
 
 export function AgentCardView(props: AgentCardProps) {
-  const { card, page, nowUnixMs, selected, paneOpen, progress, draft } = props;
+  const { card, name, page, state, selected } = props;
   const { agent_id: agentId, state_since_unix_ms: since } = card;
   const need = needOf(card);
   const reason = reasonText(card);
-  const sending = progress?.kind === "sending";
-  const answer = (given: Answer): void => void page.answer(agentId, given);
+  const isPrompting = state.promptingId === agentId || state.prompts.has(agentId);
+  const paneOpen = state.openPaneId === agentId;
   const id = `agent-${agentId}`;
   return (
     <article
@@ -46,41 +41,39 @@ export function AgentCardView(props: AgentCardProps) {
     >
       <header class="card-head">
         <h3 class="card-name" id={`${id}-name`}>
-          {nameOf(card)}
+          {name}
         </h3>
-        <p class={`badge ${need}`}>
+        <p class={`badge ${need}`} title={reason === "" ? undefined : reason}>
           {labelOf(card)}{" "}
           <time class="age" dateTime={new Date(since).toISOString()}>
-            {ageText(since, nowUnixMs)}
+            {ageText(since, state.nowUnixMs)}
           </time>
         </p>
       </header>
+      <Doing card={card} />
       <p class="card-facts">
-        <Facts card={card} />
-        {reason === "" ? null : <span class="reason">{reason}</span>}
+        <Facts card={card} name={name} />
+        {need === "gone" && reason !== "" ? <span class="reason">{reason}</span> : null}
       </p>
-      {need === "asking" ? (
-        <QuestionView
-          // Ticks and such belong to one question.
-          key={card.question?.dialog_id ?? card.question?.text ?? ""}
-          agentId={agentId}
-          question={card.question}
-          draft={draft}
-          busy={sending}
-          onDraft={(text) => page.draft(agentId, text)}
-          onAnswer={answer}
-        />
-      ) : null}
-      <DeliveryLine progress={progress} last={card.last_delivery} nowUnixMs={nowUnixMs} />
+      <ReplyView id={id} card={card} name={name} page={page} state={state} isOpen={state.promptingId === agentId} />
       <footer class="card-foot">
-        {need === "asking" ? <QuickKeys busy={sending} onAnswer={answer} /> : null}
+        {canPrompt(card) && !isPrompting ? (
+          <Button
+            kind="plain prompt-button"
+            data-focus="prompt"
+            title="Give it a prompt (/)"
+            onPress={() => openPrompt(page, agentId)}
+          >
+            Prompt
+          </Button>
+        ) : null}
         {need === "working" ? (
           <Button
             kind="plain interrupt"
             data-focus="interrupt"
             title="Press Escape in its pane: it stops and waits"
-            disabled={sending || card.tmux_pane_id === null}
-            onPress={() => answer({ kind: "keys", keys: ["Escape"] })}
+            disabled={state.answers.get(agentId)?.kind === "sending" || card.tmux_pane_id === null}
+            onPress={() => page.answer(agentId, { kind: "keys", keys: ["Escape"] })}
           >
             Interrupt
           </Button>
@@ -95,101 +88,63 @@ export function AgentCardView(props: AgentCardProps) {
             {paneOpen ? "Close pane" : "Open pane"}
           </Button>
         )}
+        <Button
+          kind="plain details-button"
+          data-focus="details"
+          label={`Details of ${name}`}
+          title="History, name, end (d)"
+          onPress={() => page.update({ detailsId: agentId })}
+        >
+          ⋯
+        </Button>
       </footer>
     </article>
   );
 }
 
-function Facts({ card }: { readonly card: AgentCard }) {
-  const { session, project_name: project, project_path: path, readiness } = card;
+/** Its task while it works or asks; its last words while it is free. */
+function Doing({ card }: { readonly card: AgentCard }) {
+  const { running } = card;
+  const task = running?.task?.text ?? card.task_instruction ?? "";
+  const words = running?.last_message ?? card.task_completion_summary ?? "";
+  const isOver = needOf(card) === "ready" || needOf(card) === "gone";
+  return (
+    <>
+      {task === "" ? null : (
+        <p class={isOver ? "task over" : "task"} title={task}>
+          {task}
+        </p>
+      )}
+      {isOver && words !== "" ? (
+        <p class="words" title={words}>
+          {words}
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+function Facts({ card, name }: { readonly card: AgentCard; readonly name: string }) {
+  const { running, readiness, project_path: project } = card;
   const pane = [card.tmux_session, card.tmux_pane_id].filter((part) => part !== null && part !== "").join(" ");
   const profile = readiness?.profile ?? "";
-  const facts = [profile === "generic" ? "" : profile, pane, project === "" ? "" : session];
+  const cwd = running?.cwd ?? project;
+  const facts = [
+    running?.agent ?? (profile === "generic" ? "" : profile),
+    running === null || running.name === running.agent || running.name === name ? "" : running.name,
+    shortPath(cwd),
+    running?.branch ?? "",
+    pane,
+  ];
   return (
-    <span class="facts" title={path}>
+    <span class="facts" title={cwd}>
       {facts.filter((fact) => fact !== "").join(" · ")}
     </span>
   );
 }
 
-interface DeliveryLineProps {
-  readonly progress: AnswerProgress | undefined;
-  /** As the daemon has it, from any page. */
-  readonly last: AgentCard["last_delivery"];
-  readonly nowUnixMs: number;
-}
-
-/** The outcome of the last answer. */
-function DeliveryLine({ progress, last, nowUnixMs }: DeliveryLineProps) {
-  if (progress === undefined) return <RememberedLine last={last} nowUnixMs={nowUnixMs} />;
-  switch (progress.kind) {
-    case "sending":
-      return (
-        <p class="delivery sending">
-          {progress.tries === 1
-            ? "sending…"
-            : `no response yet, trying again (${progress.tries} of ${MAX_ANSWER_TRIES})…`}
-        </p>
-      );
-    case "delivered":
-      return <p class={`delivery ${progress.isSure ? "delivered" : "unsure"}`}>{progress.words}</p>;
-    case "failed":
-      return (
-        <p class="delivery failed" role="alert">
-          {progress.words}
-        </p>
-      );
-  }
-}
-
-function RememberedLine({ last, nowUnixMs }: Omit<DeliveryLineProps, "progress">) {
-  if (last === null) return null;
-  return (
-    <p class={`delivery${isUnconfirmed(last.delivery) ? " unsure" : ""}`}>
-      last answer: {deliveredText(last.delivery, last.latency_ms, last.screen_note)},{" "}
-      {whenText(last.at_unix_ms, nowUnixMs)}
-    </p>
-  );
-}
-
-function whenText(atUnixMs: number, nowUnixMs: number): string {
-  const age = ageText(atUnixMs, nowUnixMs);
-  return age === "now" ? "just now" : `${age} ago`;
-}
-
-/** How long a first press on Control-C counts. */
-const ARMED_MS = 3_000;
-
-/** Single keys for what the question does not offer. Control-C ends programs, so it takes two presses. */
-function QuickKeys({ busy, onAnswer }: { readonly busy: boolean; readonly onAnswer: (answer: Answer) => void }) {
-  const [armed, setArmed] = useState(false);
-  useEffect(() => {
-    if (!armed) return undefined;
-    const timer = systemClock.callAt(systemClock.nowMs() + ARMED_MS, () => setArmed(false));
-    return () => timer.cancel();
-  }, [armed]);
-  const press = (keys: readonly string[]): void => {
-    const ends = keys[0] === "C-c";
-    setArmed(ends && !armed);
-    if (!ends || armed) onAnswer({ kind: "keys", keys });
-  };
-  return (
-    <div class="quick" role="group" aria-label="Press a key in the pane">
-      {QUICK_KEYS.map(({ keys, label, says }) => {
-        const asks = armed && label === "C-c";
-        return (
-          <Button
-            key={label}
-            kind={`quick-key${asks ? " armed" : ""}`}
-            data-focus={`key-${label}`}
-            title={asks ? "Press again to send Control-C" : says}
-            disabled={busy}
-            onPress={() => press(keys)}
-          >
-            {asks ? "C-c ?" : label}
-          </Button>
-        );
-      })}
-    </div>
-  );
+/** Its end, which tells directories apart. */
+function shortPath(path: string): string {
+  const parts = path.split("/").filter(Boolean);
+  return parts.length <= 2 ? path : `…/${parts.slice(-2).join("/")}`;
 }

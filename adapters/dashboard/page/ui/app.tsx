@@ -3,18 +3,26 @@ import { AGENTS } from "../../../pages/knownAgents.ts";
 import { Button } from "../../../pages/controls.tsx";
 import { Dialog, KeyList } from "../../../pages/dialog.tsx";
 import { TokenForm } from "../../../pages/tokenForm.tsx";
+import type { AgentCard } from "../model/agentCard.ts";
 import { type PageState, askingCards, target, type LinkState } from "../model/pageState.ts";
-import { groupByNeed } from "../model/order.ts";
+import { groupsOf, type Need } from "../model/order.ts";
 import { SHORTCUT_HELP } from "../model/shortcuts.ts";
 import type { Api } from "../net/api.ts";
 import type { Page } from "../page.ts";
 import { ageText } from "../words/age.ts";
-import { NEED_HEADINGS } from "../words/stateWords.ts";
+import { NEED_HEADINGS, namesOf } from "../words/stateWords.ts";
 import { AgentCardView } from "./agentCardView.tsx";
+import { DetailsDialog } from "./detailsDialog.tsx";
+import { ListBar } from "./listBar.tsx";
+import { ReplyView } from "./replyView.tsx";
+import { StartDialog } from "./startDialog.tsx";
 import type { Notifier } from "./notifier.ts";
 import { PaneView } from "./paneView.tsx";
 import { RecordingsDialog } from "./recordingsDialog.tsx";
 import { TopBar } from "./topBar.tsx";
+
+/** Of more agents than this, those that need nothing are two lines each until they are selected. */
+const ROOMY = 16;
 
 interface AppProps {
   readonly state: PageState;
@@ -24,7 +32,10 @@ interface AppProps {
 }
 
 export function App({ state, page, api, notifier }: AppProps) {
-  const { agents, openPaneId, helpOpen, recordingsOpen, tokenWanted } = state;
+  const { agents, openPaneId, helpOpen, recordingsOpen, tokenWanted, detailsId, startOpen } = state;
+  const details = detailsId === undefined ? undefined : agents.get(detailsId);
+  const names = namesOf(agents.values());
+  const nameOf = (card: AgentCard): string => names.get(card.agent_id) ?? "";
   const open = openPaneId === undefined ? undefined : agents.get(openPaneId);
   const closePane = (): void => page.update({ openPaneId: undefined });
   return (
@@ -45,7 +56,7 @@ export function App({ state, page, api, notifier }: AppProps) {
         {state.announcement}
       </p>
       <div class="columns">
-        <main class="list">
+        <main class={agents.size > ROOMY ? "list dense" : "list"}>
           {tokenWanted ? (
             // It is exchanged for a cookie that no script can read.
             <TokenForm
@@ -56,12 +67,20 @@ export function App({ state, page, api, notifier }: AppProps) {
               onToken={(token) => page.giveToken(token)}
             />
           ) : (
-            <AgentList state={state} page={page} />
+            <AgentList state={state} page={page} names={names} />
           )}
         </main>
-        {open === undefined ? null : <PaneView key={open.agent_id} card={open} api={api} onClose={closePane} />}
+        {open === undefined ? null : (
+          <PaneView key={open.agent_id} card={open} name={nameOf(open)} api={api} onClose={closePane}>
+            <ReplyView id="pane" card={open} name={nameOf(open)} page={page} state={state} isOpen />
+          </PaneView>
+        )}
       </div>
       {recordingsOpen ? <RecordingsDialog api={api} onClose={() => page.update({ recordingsOpen: false })} /> : null}
+      {details === undefined ? null : (
+        <DetailsDialog key={details.agent_id} card={details} name={nameOf(details)} page={page} api={api} />
+      )}
+      {startOpen ? <StartDialog cards={[...agents.values()]} like={target(state)} page={page} /> : null}
       {helpOpen ? (
         <Dialog title="Keyboard" onClose={() => page.update({ helpOpen: false })}>
           <KeyList rows={SHORTCUT_HELP} />
@@ -71,27 +90,36 @@ export function App({ state, page, api, notifier }: AppProps) {
   );
 }
 
+interface AgentListProps {
+  readonly state: PageState;
+  readonly page: Page;
+  readonly names: ReadonlyMap<number, string>;
+}
+
 /** One flat list with headings between, so that a card that changes its group is moved, not remounted. */
-function AgentList({ state, page }: { readonly state: PageState; readonly page: Page }) {
-  const { agents, loaded } = state;
-  if (agents.size === 0) return loaded ? <EmptyState /> : <p class="loading">Looking for agents…</p>;
+function AgentList({ state, page, names }: AgentListProps) {
+  const { agents, loaded, listing } = state;
+  if (agents.size === 0)
+    return loaded ? <EmptyState state={state} page={page} /> : <p class="loading">Looking for agents…</p>;
+  const groups = groupsOf(agents.values(), listing);
   const meant = target(state);
   return (
     <>
-      {groupByNeed(agents.values()).flatMap(({ need, cards }) => [
-        <h2 class={`group ${need}`} key={need}>
-          {NEED_HEADINGS[need]} <span class="count">{cards.length}</span>
+      <ListBar state={state} page={page} />
+      {groups.length === 0 ? <p class="loading">No agent has these words.</p> : null}
+      {groups.flatMap(({ key, cards }) => [
+        <h2 class={`group ${key}`} key={key} title={listing.grouping === "project" ? key : undefined}>
+          {listing.grouping === "need" ? NEED_HEADINGS[key as Need] : cards[0]?.project_name}{" "}
+          <span class="count">{cards.length}</span>
         </h2>,
         ...cards.map((card) => (
           <AgentCardView
             key={card.agent_id}
             card={card}
+            name={names.get(card.agent_id) ?? ""}
             page={page}
-            nowUnixMs={state.nowUnixMs}
+            state={state}
             selected={meant?.agent_id === card.agent_id}
-            paneOpen={state.openPaneId === card.agent_id}
-            progress={state.answers.get(card.agent_id)}
-            draft={state.drafts.get(card.agent_id) ?? ""}
           />
         )),
       ])}
@@ -151,13 +179,21 @@ const Alert = ({ words, button, onPress }: AlertProps) => (
 );
 
 /** Shown when there are no agents. */
-const EmptyState = () => (
+const EmptyState = ({ state, page }: Omit<AgentListProps, "names">) => (
   <section class="empty">
     <h2>No agents yet</h2>
-    <p>Agents appear here by themselves once their hooks tell tmuxwire about them.</p>
+    <p>Agents that run in your tmux appear here by themselves.</p>
+    {state.server === undefined ? null : (
+      <p>
+        <Button kind="primary" onPress={() => page.update({ startOpen: true })}>
+          Start an agent
+        </Button>
+      </p>
+    )}
     <ol>
       <li>
-        Install the hooks once: <code>tmuxwire hooks install {FIRST}</code> (or {OTHERS.join(", ")})
+        Better with their hooks, which say at once what an agent does. Install them once:{" "}
+        <code>tmuxwire hooks install {FIRST}</code> (or {OTHERS.join(", ")})
       </li>
       <li>
         Start an agent in a tmux pane: <code>tmux new -s work {FIRST}</code>

@@ -2,9 +2,10 @@
 import type { KeyPlace } from "../model/shortcuts.ts";
 import { shortcutFor } from "../model/shortcuts.ts";
 import { optionForDigit } from "../model/answers.ts";
-import { needOf } from "../model/order.ts";
-import { neighbour, target as meantCard } from "../model/pageState.ts";
+import { canPrompt, needOf } from "../model/order.ts";
+import { neighbour, nextAsking, target as meantCard } from "../model/pageState.ts";
 import type { Page } from "../page.ts";
+import { FILTER_ID } from "./listBar.tsx";
 import { releaseControl } from "./control.ts";
 
 export function handleKey(event: KeyboardEvent, page: Page): void {
@@ -22,6 +23,18 @@ export function handleKey(event: KeyboardEvent, page: Page): void {
     case "previous":
       done();
       return select(page, neighbour(page.state, -1));
+    case "asking":
+      done();
+      return select(page, nextAsking(page.state));
+    case "details":
+      done();
+      return page.update({ detailsId: meantCard(page.state)?.agent_id });
+    case "filter":
+      done();
+      return document.querySelector<HTMLElement>(`#${FILTER_ID}`)?.focus();
+    case "start":
+      done();
+      return page.state.server === undefined ? undefined : page.update({ startOpen: true });
     case "option":
       if (chooseDigit(page, shortcut.digit)) done();
       return;
@@ -75,9 +88,21 @@ function chooseDigit(page: Page, digit: string): boolean {
 
 function focusText(page: Page): boolean {
   const card = meantCard(page.state);
-  const field = card === undefined ? undefined : cardElement(card.agent_id)?.querySelector("textarea");
+  if (card === undefined) return false;
+  if (canPrompt(card)) {
+    openPrompt(page, card.agent_id);
+    return true;
+  }
+  const field = cardElement(card.agent_id)?.querySelector("textarea");
   field?.focus();
   return field !== undefined && field !== null;
+}
+
+/** Opens the box for a prompt, ready to be written in. */
+export function openPrompt(page: Page, agentId: number): void {
+  page.update({ promptingId: agentId });
+  // Behind the page, which is drawn at the end of this turn.
+  queueMicrotask(() => cardElement(agentId)?.querySelector("textarea")?.focus());
 }
 
 function togglePane(page: Page): void {
@@ -94,6 +119,7 @@ function leave(page: Page, event: KeyboardEvent): void {
   if (placeOf(event.target) === "text" && card !== null && card !== undefined) {
     event.preventDefault();
     card.focus();
+    page.update({ promptingId: undefined });
     return;
   }
   const { openPaneId } = page.state;

@@ -1,4 +1,5 @@
 /** The pane of one agent, live; read-only until control is taken. */
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { systemClock } from "../../../../daemon/time/clock.ts";
 import { Button } from "../../../pages/controls.tsx";
@@ -6,20 +7,35 @@ import { ScreenKeys } from "../../../pages/screenKeys.tsx";
 import { useView } from "../../../pages/useView.ts";
 import type { AgentCard } from "../model/agentCard.ts";
 import type { Api } from "../net/api.ts";
-import { nameOf } from "../words/stateWords.ts";
 import { FIRST_STATUS } from "./paneStatus.ts";
 
 const PANE_KEYS = ["Esc", "Tab", "C-c", "Enter", "←", "↓", "↑", "→"] as const;
 
-interface PaneViewProps {
-  readonly card: AgentCard;
-  readonly api: Api;
-  readonly onClose: () => void;
+/** Whether the window is so; as `styles/pane.css` has it. */
+function useMatch(query: string): boolean {
+  const [matches, setMatches] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const change = (): void => setMatches(list.matches);
+    list.addEventListener("change", change);
+    return () => list.removeEventListener("change", change);
+  }, [query]);
+  return matches;
 }
 
-export function PaneView({ card, api, onClose }: PaneViewProps) {
+interface PaneViewProps {
+  readonly card: AgentCard;
+  readonly name: string;
+  readonly api: Api;
+  readonly onClose: () => void;
+  /** Below the pane, where it stands in front of the card. */
+  readonly children: ComponentChildren;
+}
+
+export function PaneView({ card, name, api, onClose, children }: PaneViewProps) {
   const { agent_id: agentId, tmux_pane_id: paneId } = card;
   const [status, setStatus] = useState(FIRST_STATUS);
+  const isInFront = useMatch("(max-width: 1099px)");
   // Another pane is another stream.
   useEffect(() => setStatus(FIRST_STATUS), [agentId, paneId]);
   // xterm is most of the page's script: loaded with the first pane.
@@ -31,10 +47,10 @@ export function PaneView({ card, api, onClose }: PaneViewProps) {
   );
   const { controlled, live, words, size, problem } = status;
   return (
-    <section class={`pane${controlled ? " held" : ""}`} aria-label={`Pane of ${nameOf(card)}`}>
+    <section class={`pane${controlled ? " held" : ""}`} aria-label={`Pane of ${name}`}>
       <header class="pane-head">
         <h2 class="pane-title">
-          {nameOf(card)} <span class="quiet">{paneId}</span>
+          {name} <span class="quiet">{paneId}</span>
         </h2>
         <div class="pane-buttons">
           {controlled ? (
@@ -75,6 +91,7 @@ export function PaneView({ card, api, onClose }: PaneViewProps) {
       <div class={`screen${controlled ? " controlled" : ""}`}>
         <div ref={place} />
       </div>
+      {isInFront ? <div class="pane-reply">{children}</div> : null}
     </section>
   );
 }

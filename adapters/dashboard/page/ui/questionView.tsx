@@ -8,7 +8,8 @@ import { textUseOf } from "../model/answers.ts";
 import { keysLabel } from "../words/keyLabels.ts";
 
 interface QuestionProps {
-  readonly agentId: number;
+  /** Of its elements: it may stand on the card and below the pane. */
+  readonly id: string;
   readonly question: Question | undefined;
   readonly draft: string;
   readonly busy: boolean;
@@ -20,9 +21,9 @@ interface QuestionProps {
 const MAX_ROWS = 10;
 
 export function QuestionView(props: QuestionProps) {
-  const { agentId, question, draft, busy, onDraft, onAnswer } = props;
+  const { id, question, draft, busy, onDraft, onAnswer } = props;
   const use = textUseOf(question);
-  const questionId = `agent-${agentId}-question`;
+  const questionId = `${id}-question`;
   const label = use === "other" ? "Something else" : "Your answer";
   return (
     <>
@@ -33,7 +34,7 @@ export function QuestionView(props: QuestionProps) {
       <Choices {...props} labelledBy={questionId} />
       {use === "none" ? null : (
         <SendBox
-          id={`agent-${agentId}-text`}
+          id={`${id}-text`}
           label={label}
           placeholder={label}
           text={draft}
@@ -71,7 +72,17 @@ function QuestionText({ question }: Pick<QuestionProps, "question">) {
   const count = question?.parts.length ?? 0;
   if (count > 1) return <span class="quiet">{count} questions, answered together</span>;
   const text = question?.text ?? "";
-  return text === "" ? <span class="quiet">It waits for input. Open its pane to see more.</span> : <>{text}</>;
+  if (text === "") return <span class="quiet">It waits for input. Open its pane to see more.</span>;
+  const command = question?.command ?? "";
+  if (command === "") return <>{text}</>;
+  const at = text.indexOf(command);
+  return (
+    <>
+      {text.slice(0, at)}
+      <code class="command">{command}</code>
+      {text.slice(at + command.length)}
+    </>
+  );
 }
 
 function Choices(props: QuestionProps & { readonly labelledBy: string }) {
@@ -89,10 +100,10 @@ interface ChoicesProps extends QuestionProps {
   readonly labelledBy: string;
 }
 
-function Options({ agentId, question, busy, labelledBy, onAnswer }: ChoicesProps) {
+function Options({ id, question, busy, labelledBy, onAnswer }: ChoicesProps) {
   const choose = (option: QuestionOption): void => {
     // This option takes text: without it, it would be an empty answer.
-    if (option.index === question.other_index) document.querySelector<HTMLElement>(`#agent-${agentId}-text`)?.focus();
+    if (option.index === question.other_index) document.querySelector<HTMLElement>(`#${id}-text`)?.focus();
     else onAnswer({ kind: "option", option });
   };
   return (

@@ -54,5 +54,19 @@ export function labelOf(card: AgentCard): string {
 export const nameOf = ({ project_name: project, session, agent_id: agentId }: AgentCard): string =>
   project || session || `agent ${agentId}`;
 
+/** Names by which agents can be told apart: of several with one name, all but the first have a number. */
+export function namesOf(cards: Iterable<AgentCard>): ReadonlyMap<number, string> {
+  const counts = new Map<string, number>();
+  const byAge = [...cards].sort((a, b) => a.agent_id - b.agent_id);
+  return new Map(
+    byAge.map((card) => {
+      const name = nameOf(card);
+      const count = (counts.get(name) ?? 0) + 1;
+      counts.set(name, count);
+      return [card.agent_id, count === 1 ? name : `${name} (${count})`];
+    }),
+  );
+}
+
 /** For the tab: how many ask, before the name. */
 export const titleText = (asking: number): string => (asking === 0 ? "tmuxwire" : `(${asking}) tmuxwire`);

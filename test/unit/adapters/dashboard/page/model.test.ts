@@ -7,17 +7,22 @@ import {
   sameQuestion,
   textUseOf,
 } from "../../../../../adapters/dashboard/page/model/answers.ts";
-import { groupByNeed, inOrder } from "../../../../../adapters/dashboard/page/model/order.ts";
+import { groupsOf, inOrder } from "../../../../../adapters/dashboard/page/model/order.ts";
+import { firstState, nextAsking } from "../../../../../adapters/dashboard/page/model/pageState.ts";
 import { shortcutFor } from "../../../../../adapters/dashboard/page/model/shortcuts.ts";
+import { namesOf } from "../../../../../adapters/dashboard/page/words/stateWords.ts";
 import type { DashboardAgents } from "../../../../../protocol/api/dashboard.ts";
 import {
   card,
   listCard,
   permissionCard,
+  running,
   severalCard,
   shownCard,
   textCard,
 } from "../../../../support/daemon/dashboardCards.ts";
+
+const idsOf = (cards: readonly { readonly agent_id: number }[]): number[] => cards.map((one) => one.agent_id);
 
 describe("a card", () => {
   test("takes descriptions and further questions from what the tool has asked", () => {
@@ -84,15 +89,56 @@ describe("order", () => {
       { ...textCard(5, { agoMs: 900_000 }), is_bridge_connected: false },
       card(6, { project_name: "a", state: "COMPLETE" }),
     ].map(shownCard);
-    expect(
-      groupByNeed(cards).map(({ need, cards: own }) => [need, own.map(({ agent_id: agentId }) => agentId)]),
-    ).toEqual([
+    expect(groupsOf(cards, { grouping: "need", filter: "" }).map(({ key, cards: own }) => [key, idsOf(own)])).toEqual([
       ["asking", [3, 2]],
       ["ready", [6, 1]],
       ["working", [4]],
       ["gone", [5]],
     ]);
-    expect(inOrder(cards).map(({ agent_id: agentId }) => agentId)).toEqual([3, 2, 6, 1, 4, 5]);
+    expect(idsOf(inOrder(cards))).toEqual([3, 2, 6, 1, 4, 5]);
+  });
+
+  test("by project, and only those that have every word of the filter", () => {
+    const cards = [
+      card(1, {
+        project_name: "shop",
+        project_path: "/a/shop",
+        state: "PROCESSING",
+        running: running({ branch: "pay" }),
+      }),
+      { ...textCard(2, { agoMs: 5_000 }), project_name: "shop", project_path: "/a/shop" },
+      card(3, { project_name: "shop", project_path: "/b/shop", running: running({ last_message: "All Tests pass" }) }),
+      card(4, { project_name: "api", project_path: "/api", task_instruction: "fix the tests" }),
+    ].map(shownCard);
+    const shown = (filter: string) =>
+      groupsOf(cards, { grouping: "project", filter }).map(({ key, cards: own }) => [key, idsOf(own)]);
+    expect(shown("")).toEqual([
+      ["/api", [4]],
+      ["/a/shop", [2, 1]],
+      ["/b/shop", [3]],
+    ]);
+    expect(shown("tests")).toEqual([
+      ["/api", [4]],
+      ["/b/shop", [3]],
+    ]);
+    expect(shown("  TESTS shop ")).toEqual([["/b/shop", [3]]]);
+    expect([shown("pay"), shown("nothing")]).toEqual([[["/a/shop", [1]]], []]);
+    expect([...namesOf(cards).entries()]).toEqual([
+      [1, "shop"],
+      [2, "shop (2)"],
+      [3, "shop (3)"],
+      [4, "api"],
+    ]);
+  });
+
+  test("the next that asks, around the end and past the filter's others", () => {
+    const agents = new Map(
+      [textCard(1, { agoMs: 9_000 }), card(2), textCard(3, { agoMs: 5_000 })]
+        .map(shownCard)
+        .map((one) => [one.agent_id, one]),
+    );
+    const from = (selectedId: number | undefined) => nextAsking({ ...firstState(0), agents, selectedId });
+    expect([undefined, 1, 3, 2].map(from)).toEqual([1, 3, 1, 1]);
   });
 });
 
@@ -140,7 +186,7 @@ describe("answers", () => {
     expect(optionForDigit(shownCard(listCard(1)).question, "3")?.label).toBe("MySQL");
     const from5 = {
       ...permissionCard(1),
-      question: { kind: "select", options: [{ index: 0, number: "5", label: "x", keys: [] }] },
+      question: { kind: "select", text: "", options: [{ index: 0, number: "5", label: "x", keys: [] }] },
     };
     expect(optionForDigit(shownCard(from5).question, "1")).toBeUndefined();
     expect(optionForDigit(undefined, "1")).toBeUndefined();

@@ -5,7 +5,7 @@ import { neighbour, SETTLE_MS, target } from "../../../../../adapters/dashboard/
 import type { Api, Answered } from "../../../../../adapters/dashboard/page/net/api.ts";
 import { Refused } from "../../../../../adapters/pages/askServer.ts";
 import { Page } from "../../../../../adapters/dashboard/page/page.ts";
-import { card, listCard, permissionCard, textCard } from "../../../../support/daemon/dashboardCards.ts";
+import { card, listCard, permissionCard, running, textCard } from "../../../../support/daemon/dashboardCards.ts";
 import type { FakeCard } from "../../../../support/daemon/dashboardFake.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 
@@ -24,6 +24,9 @@ class Scene {
   waiting: object | undefined;
   answer: () => Promise<Answered> = () =>
     Promise.resolve({ body: { delivery: "submitted", latency_ms: 5 }, serverUnixMs: 0 });
+  readonly operations: object[] = [];
+  operated: () => Promise<Answered> = () =>
+    Promise.resolve({ body: { outcome: "waiting", reason: null }, serverUnixMs: 0 });
   refusal: Refused | undefined;
   readonly tokens: string[] = [];
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -44,7 +47,7 @@ class Scene {
       agents: async () => {
         this.listings++;
         if (this.refusal !== undefined) throw this.refusal;
-        const body = { agents: [...this.cards], waiting: this.waiting };
+        const body = { agents: [...this.cards], server: "default", waiting: this.waiting };
         if (this.heldListings !== undefined) await new Promise<void>((resolve) => this.heldListings?.push(resolve));
         return { body, serverUnixMs: this.serverUnixMs };
       },
@@ -55,6 +58,11 @@ class Scene {
       events: async (_lastEventId, signal) => {
         signal.addEventListener("abort", () => this.#fail(signal.reason));
         return new Response(new ReadableStream({ start: (stream) => void (this.#stream = stream) }));
+      },
+      turns: () => Promise.reject(new Error("nobody reads")),
+      operate: (method, path, body, key) => {
+        this.operations.push({ asked: `${method} ${path}`, body, key });
+        return this.operated();
       },
       type: () => Promise.reject(new Error("nobody types")),
       pane: () => Promise.reject(new Error("nobody looks")),
@@ -279,4 +287,85 @@ test("that the daemon waits until tmux is calm is known from the listing and fro
   expect(page.state.waitingSinceUnixMs).toBeUndefined();
   await scene.event("server_waiting", { waiting: { for: "calm", since_unix_ms: 950_000 } });
   expect(page.state.waitingSinceUnixMs).toBe(950_000);
+});
+
+describe("prompts", () => {
+  const waiting = { id: "msg-1", text: "then the docs", outcome: "waiting", reason: null, created_unix_ms: 0 };
+  const refused = (message: string) => () => Promise.reject(new Refused(message, 409, "WRONG_STATE"));
+
+  test("are sent with a key, and what is written goes only when they are kept", async () => {
+    const scene = new Scene();
+    const page = await scene.start(card(1, { running: running() }), card(2));
+    page.actions.write(1, "run the tests");
+    scene.operated = refused("it has ended");
+    await page.actions.tell(1, "idle");
+    expect(page.state.answers.get(1)).toEqual({ kind: "failed", words: "the prompt was not taken: it has ended" });
+    expect(page.state.prompts.get(1)).toBe("run the tests");
+    scene.operated = () => Promise.resolve({ body: { outcome: "waiting", reason: null }, serverUnixMs: 0 });
+    await page.actions.tell(1, "now");
+    expect(page.state.answers.get(1)).toMatchObject({ kind: "delivered", isSure: true });
+    expect(page.state.prompts.get(1)).toBeUndefined();
+    const asked = "POST /v1/agents/agent-000000000001/messages";
+    expect(scene.operations).toEqual([
+      { asked, body: { text: "run the tests", when: "idle" }, key: "key-1" },
+      { asked, body: { text: "run the tests", when: "now" }, key: "key-2" },
+    ]);
+    // Nothing is known of its process.
+    page.actions.write(2, "lost?");
+    await page.actions.tell(2, "idle");
+    expect([scene.operations.length, page.state.prompts.get(2)]).toEqual([2, "lost?"]);
+    page.close();
+  });
+
+  test("that were not delivered are said so", async () => {
+    const scene = new Scene();
+    const page = await scene.start(card(1, { running: running() }));
+    page.actions.write(1, "run the tests");
+    scene.operated = () => Promise.resolve({ body: { outcome: "unknown", reason: "it was lost" }, serverUnixMs: 0 });
+    await page.actions.tell(1, "now");
+    expect(page.state.answers.get(1)).toEqual({
+      kind: "failed",
+      words: "may have arrived: look at the pane: it was lost",
+    });
+    page.close();
+  });
+
+  test("that wait are taken back, and their whole text can be edited", async () => {
+    const scene = new Scene();
+    const page = await scene.start(card(1, { running: running({ messages: [waiting] }) }));
+    page.actions.write(1, "and last");
+    scene.operated = () => Promise.resolve({ body: { text: "then the docs, all of them" }, serverUnixMs: 0 });
+    await page.actions.takeBack(1, waiting, false);
+    expect(page.state.prompts.get(1)).toBe("and last");
+    await page.actions.takeBack(1, waiting, true);
+    expect(page.state.prompts.get(1)).toBe("then the docs, all of them\nand last");
+    scene.operated = refused("it is being typed");
+    await page.actions.takeBack(1, waiting, true);
+    expect(page.state.answers.get(1)).toEqual({ kind: "failed", words: "it is being typed" });
+    expect(page.state.prompts.get(1)).toBe("then the docs, all of them\nand last");
+    page.close();
+  });
+
+  test("an agent is started on the dashboard's own tmux server", async () => {
+    const scene = new Scene();
+    const page = await scene.start(card(1));
+    const started = { agent: { name: "api" }, pane: "%9", outcome: "asking", reason: null };
+    scene.operated = () => Promise.resolve({ body: started, serverUnixMs: 0 });
+    expect(await page.actions.start({ agent: "some", cwd: "/srv" })).toEqual({
+      isDone: true,
+      words: "api asks something first",
+    });
+    scene.operated = () =>
+      Promise.resolve({ body: { ...started, agent: null, outcome: "ended", reason: "status 127" }, serverUnixMs: 0 });
+    expect(await page.actions.start({ agent: "some" })).toEqual({
+      isDone: false,
+      words: "the program in %9: ended, status 127",
+    });
+    expect(scene.operations[0]).toEqual({
+      asked: "POST /v1/agents",
+      body: { agent: "some", cwd: "/srv", server: "default" },
+      key: "key-1",
+    });
+    page.close();
+  });
 });

@@ -1,0 +1,122 @@
+/** What a person does with agents besides answering them: prompts, names, ends and starts, as operations of the daemon. */
+import type { Clock } from "../../../daemon/time/clock.ts";
+import type { NativeAgentStarted, NativeStartAgent } from "../../../protocol/api/nativeAgentStart.ts";
+import type { NativeTold } from "../../../protocol/api/nativeAgentMessages.ts";
+import { Refused } from "../../pages/askServer.ts";
+import type { AgentCard } from "./model/agentCard.ts";
+import type { AnswerProgress, PageState } from "./model/pageState.ts";
+import { withEntry } from "./model/pageState.ts";
+import type { Answered, Api } from "./net/api.ts";
+import { sendOnce } from "./net/sendAnswer.ts";
+import { startedText, toldText } from "./words/actionWords.ts";
+
+interface AgentActionsOptions {
+  readonly api: Api;
+  readonly clock: Clock;
+  /** A unique key. */
+  readonly newKey: () => string;
+  readonly state: () => PageState;
+  readonly update: (change: Partial<PageState>) => void;
+  readonly progress: (agentId: number, progress: AnswerProgress) => void;
+}
+
+type WaitingMessage = NonNullable<AgentCard["running"]>["messages"][number];
+
+/** Undefined: it is done; else what is wrong, in words. */
+type Problem = string | undefined;
+
+export class AgentActions {
+  readonly #options: AgentActionsOptions;
+
+  constructor(options: AgentActionsOptions) {
+    this.#options = options;
+  }
+
+  write(agentId: number, text: string): void {
+    const { state, update } = this.#options;
+    update({ prompts: withEntry(state().prompts, agentId, text === "" ? undefined : text) });
+  }
+
+  /** What is written becomes a prompt: typed at once, or when the agent takes one. */
+  async tell(agentId: number, when: "idle" | "now"): Promise<void> {
+    const { api, newKey, state, update, progress } = this.#options;
+    const running = state().agents.get(agentId)?.running;
+    const text = state().prompts.get(agentId);
+    if (!running || text === undefined || state().answers.get(agentId)?.kind === "sending") return;
+    progress(agentId, { kind: "sending", tries: 1 });
+    const key = newKey();
+    const told = await this.#once(agentId, () =>
+      api.operate("POST", agentPath(running.id, "messages"), { text, when }, key),
+    );
+    if (!state().agents.has(agentId)) return;
+    if (told instanceof Refused) {
+      progress(agentId, { kind: "failed", words: `the prompt was not taken: ${told.message}` });
+      return;
+    }
+    // What was written meanwhile stays.
+    if (state().prompts.get(agentId) === text) {
+      this.write(agentId, "");
+      update({ promptingId: undefined });
+    }
+    progress(agentId, toldText(told.body as NativeTold));
+  }
+
+  /** A message that waits: taken back, and its text to be written again if that is wanted. */
+  async takeBack(agentId: number, message: WaitingMessage, edits: boolean): Promise<void> {
+    const { api, state, update, progress } = this.#options;
+    const path = `/v1/messages/${encodeURIComponent(message.id)}`;
+    const { text } = await api.operate("DELETE", path, {}, undefined).then(
+      ({ body }) => body as { readonly text: string },
+      (error: unknown) => {
+        progress(agentId, { kind: "failed", words: wordsOf(error) });
+        return { text: undefined };
+      },
+    );
+    if (!edits || text === undefined || !state().agents.has(agentId)) return;
+    const written = state().prompts.get(agentId);
+    this.write(agentId, written === undefined ? text : `${text}\n${written}`);
+    update({ promptingId: agentId });
+  }
+
+  rename(card: AgentCard, name: string): Promise<Problem> {
+    return this.#attempt(card, "rename", { name });
+  }
+
+  /** @param force also if something is lost by it: its turn, a question, what stands in its box, messages that wait */
+  end(card: AgentCard, force: boolean): Promise<Problem> {
+    return this.#attempt(card, "end", { force });
+  }
+
+  /** Resolves with what became of it, or what is wrong. */
+  async start(
+    request: Omit<NativeStartAgent, "server">,
+  ): Promise<{ readonly isDone: boolean; readonly words: string }> {
+    const { api, newKey, state } = this.#options;
+    const { server } = state();
+    try {
+      const { body } = await api.operate("POST", "/v1/agents", { ...request, server }, newKey());
+      return startedText(body as NativeAgentStarted);
+    } catch (error) {
+      return { isDone: false, words: wordsOf(error) };
+    }
+  }
+
+  #once(agentId: number, send: () => Promise<Answered>): Promise<Answered | Refused> {
+    const { clock, progress } = this.#options;
+    return sendOnce({ send, clock, onRetry: (tries) => progress(agentId, { kind: "sending", tries }) });
+  }
+
+  async #attempt({ running }: AgentCard, what: string, body: object): Promise<Problem> {
+    if (running === null) return "its process is not known any more";
+    try {
+      await this.#options.api.operate("POST", agentPath(running.id, what), body, undefined);
+      return undefined;
+    } catch (error) {
+      return wordsOf(error);
+    }
+  }
+}
+
+const agentPath = (id: string, what: string): string => `/v1/agents/${encodeURIComponent(id)}/${what}`;
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,144 @@
+/**
+ * The agents that the daemon finds by their processes (`AgentDirectory`), on the dashboard: what it knows of one stands on
+ * its card, and one that no hook has told of gets a record, so that its card, its questions and its answers are as those of
+ * the others. Such a record is the process's: its id is made from the process's, and it ends with it.
+ */
+import { createHash } from "node:crypto";
+import type { Log } from "../../../daemon/ops/log.ts";
+import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { AgentMessages } from "../../agents/messages/agentMessages.ts";
+import type { AgentDirectory } from "../../agents/running/agentDirectory.ts";
+import type { RunningAgent } from "../../agents/running/runningAgent.ts";
+import type { Agent } from "../agents/agent.ts";
+import type { AgentBook } from "../agents/agentBook.ts";
+import type { AgentDesk } from "../agents/agentDesk.ts";
+import { runningFields } from "../agents/card.ts";
+import { MESSAGES_SETTLE_MS } from "../dashboardLimits.ts";
+import { projectOf } from "../agents/project.ts";
+import { isFound } from "../store/records.ts";
+import type { PaneLinks } from "./paneLinks.ts";
+
+interface FoundAgentsOptions {
+  readonly server: TmuxServer;
+  readonly running: Pick<AgentDirectory, "agents" | "subscribe">;
+  readonly messages: Pick<AgentMessages, "onChange" | "undelivered"> | undefined;
+  readonly book: AgentBook;
+  readonly desk: AgentDesk;
+  readonly panes: PaneLinks;
+  readonly settings: { readonly registersProjects: boolean };
+  /** As in `DashboardAppOptions`. */
+  readonly listed: Promise<void> | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class FoundAgents {
+  readonly #options: FoundAgentsOptions;
+  /** The fields on its card, by the agent, as they were sent last. */
+  readonly #shown = new WeakMap<Agent, string>();
+  readonly #unsubscribe: (() => void)[] = [];
+  #timer: Timer | undefined;
+  #isClosed = false;
+
+  constructor(options: FoundAgentsOptions) {
+    this.#options = options;
+    // Until then it is unknown which server the panes of known agents belong to.
+    void Promise.resolve(options.listed).then(() => this.#begin());
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+  }
+
+  #begin(): void {
+    if (this.#isClosed) return;
+    const { running, messages } = this.#options;
+    this.#unsubscribe.push(
+      running.subscribe(({ agent }) => this.#look(agent)),
+      messages?.onChange(() => this.#messagesSoon()) ?? (() => undefined),
+    );
+    this.#messagesSoon();
+    for (const found of running.agents()) this.#look(found);
+  }
+
+  #messagesSoon(): void {
+    const { clock, log } = this.#options;
+    this.#timer ??= clock.callAt(clock.nowMs() + MESSAGES_SETTLE_MS, () => {
+      this.#timer = undefined;
+      try {
+        this.#readMessages();
+      } catch (error) {
+        log.warn("dashboard.messages.unread", { error });
+      }
+    });
+  }
+
+  #readMessages(): void {
+    const { messages, book } = this.#options;
+    const undelivered = messages?.undelivered();
+    for (const agent of book.all()) {
+      if (agent.running === undefined) continue;
+      agent.messages = undelivered?.get(agent.running.id) ?? [];
+      this.#show(agent);
+    }
+  }
+
+  #look(found: RunningAgent): void {
+    if (found.server !== this.#options.server) return;
+    try {
+      const agent = this.#holderOf(found) ?? (found.endedUnixMs === undefined ? this.#add(found) : undefined);
+      if (agent === undefined) return;
+      agent.running = found.endedUnixMs === undefined ? found : undefined;
+      this.#show(agent);
+    } catch (error) {
+      this.#options.log.warn("dashboard.agent.unlisted", { agent: found.id, error });
+    }
+  }
+
+  /** Whose process it is, as far as anybody knows; undefined: nobody's, or that of one who has left. */
+  #holderOf(found: RunningAgent): Agent | undefined {
+    const { book, panes } = this.#options;
+    const holder = book.inPane(found.pane, panes.places.identity);
+    const process = holder?.record.process;
+    return process === undefined || (process.pid === found.process.pid && process.start === found.process.start)
+      ? holder
+      : undefined;
+  }
+
+  /** @throws AppError RESOURCE_LIMIT */
+  #add(found: RunningAgent): Agent | undefined {
+    const { server, book, desk, panes, settings } = this.#options;
+    const holder = book.inPane(found.pane, panes.places.identity);
+    // What runs in front of an agent that has not left is its tool.
+    if (holder !== undefined && !panes.processes.hasEnded(holder)) return undefined;
+    const project = projectOf(found.cwd, { book, registers: settings.registersProjects });
+    if (project === undefined) return undefined;
+    const sessionUuid = uuidOf(found.id);
+    const known = book.byUuid(sessionUuid);
+    const agent = known === undefined ? book.add(sessionUuid, project, {}) : book.reopen(known);
+    agent.running = found;
+    desk.reportCreated(agent);
+    panes.moved(agent, found.pane, undefined);
+    const { pid, start, executable } = found.process;
+    book.update(agent, { process: { pid, start, executable } });
+    if (!isFound(agent.record) || server.findPane(found.pane) === undefined) return agent;
+    panes.evaluate(agent);
+    return agent;
+  }
+
+  #show(agent: Agent): void {
+    const shown = JSON.stringify(runningFields(agent));
+    if (this.#shown.get(agent) === shown) return;
+    this.#shown.set(agent, shown);
+    this.#options.desk.refreshCard(agent, "running");
+  }
+}
+
+/** RFC 9562 §5.8: version 8 is for ids that are made in a way of one's own. */
+function uuidOf(agentId: string): string {
+  const hex = createHash("sha256").update(agentId).digest("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
