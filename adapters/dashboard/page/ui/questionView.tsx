@@ -27,7 +27,8 @@ export function QuestionView(props: QuestionProps) {
   const label = use === "other" ? "Something else" : "Your answer";
   return (
     <>
-      <p class="question" id={questionId}>
+      {/* What scrolls can be scrolled by keys. */}
+      <p class="question" id={questionId} tabIndex={isLong(question) ? 0 : undefined}>
         <QuestionText question={question} />
       </p>
       <Risk question={question} />
@@ -47,6 +48,10 @@ export function QuestionView(props: QuestionProps) {
     </>
   );
 }
+
+/** May be higher than its place (`styles/question.css`). */
+const isLong = (question: Question | undefined): boolean =>
+  (question?.text.length ?? 0) > 400 || (question?.text.split("\n").length ?? 0) > 10;
 
 const SAFETY_WORDS = {
   safe_read: "Reads only",

@@ -1,0 +1,140 @@
+/** Every view of the page in both colour schemes and at the widths of phones and large screens, as axe-core judges it. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import {
+  card,
+  permissionCard,
+  running,
+  severalCard,
+  snapshotFrames,
+  textCard,
+} from "../support/daemon/dashboardCards.ts";
+import { NO_BROWSER } from "../support/page/browser.ts";
+import { cardOf, pageScenes } from "../support/page/pageScene.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const { sceneWith } = pageScenes();
+
+const waiting = { id: "m1", text: "then the docs", outcome: "waiting", reason: null, created_unix_ms: Date.now() };
+const lost = { ...waiting, id: "m2", outcome: "expired", reason: "its time was over" };
+
+/** Something of every kind. */
+const CARDS = [
+  { ...permissionCard(1), question_options: { safety: "destructive", command_context: { command: "npm test" } } },
+  textCard(2, { text: "A long question.\n".repeat(40) }),
+  severalCard(3),
+  card(4, {
+    state: "PROCESSING",
+    running: running({ task: { text: "Fix it", since_unix_ms: 0 }, messages: [waiting] }),
+  }),
+  card(5, { state: "COMPLETE", running: running({ id: "a5", last_message: "All tests pass.", messages: [lost] }) }),
+  card(6, { is_bridge_connected: false }),
+];
+const MANY = [
+  ...CARDS,
+  ...Array.from({ length: 14 }, (_none, at) => card(7 + at, { running: running({ id: `a${at}` }) })),
+];
+
+/** Each begins where the one before has ended. */
+const VIEWS: readonly (readonly [name: string, open: (page: Page) => Promise<unknown>])[] = [
+  ["the list", async () => undefined],
+  [
+    "a prompt",
+    (page) =>
+      page
+        .locator("#agent-4")
+        .click()
+        .then(() => cardOf(page, 4).getByRole("button", { name: "Prompt" }).click()),
+  ],
+  [
+    "by project, filtered",
+    (page) =>
+      page
+        .getByLabel("Group by")
+        .selectOption("project")
+        .then(() => page.getByLabel("Filter the agents").fill("project-4")),
+  ],
+  ["nothing found", (page) => page.getByLabel("Filter the agents").fill("nothing")],
+  [
+    "details",
+    async (page) => {
+      await page.getByLabel("Filter the agents").fill("");
+      await page.locator("#agent-5").click();
+      await cardOf(page, 5)
+        .getByRole("button", { name: /^Details/ })
+        .click();
+      await page.getByText("Do you want to proceed?").last().waitFor();
+    },
+  ],
+  [
+    "start",
+    async (page) => {
+      await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+      await page.getByRole("button", { name: "Start…" }).click();
+    },
+  ],
+  [
+    "keys",
+    async (page) => {
+      await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+      await page.getByRole("button", { name: "Keyboard help" }).click();
+    },
+  ],
+  [
+    "a pane",
+    async (page) => {
+      await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+      await cardOf(page, 1).getByRole("button", { name: "Open pane" }).click();
+      await page.getByRole("button", { name: "Take control" }).waitFor();
+    },
+  ],
+];
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
+}
+
+async function violations(page: Page): Promise<readonly string[]> {
+  // By the debugger, which the page's policy does not bind. What xterm draws is its own.
+  const found = await page.evaluate<readonly Violation[]>(
+    `${AXE}; axe.run({ exclude: [[".screen"]] }).then(({ violations }) => violations)`,
+  );
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${id} ${node.target.join(" ")}: ${node.failureSummary}`),
+  );
+}
+
+describe.skipIf(NO_BROWSER !== undefined)("nothing is wrong with", () => {
+  test.each(
+    [320, 1440, 2560].flatMap((width) =>
+      (["light", "dark"] as const).map((colorScheme) => [width, colorScheme, width === 320 ? CARDS : MANY] as const),
+    ),
+  )("every view at %i, %s", async (width, colorScheme, cards) => {
+    await using at = await sceneWith({ viewport: { width, height: 900 }, colorScheme }, cards);
+    const { page, fake } = at;
+    fake.server = "default";
+    fake.pane = snapshotFrames(40, 5, "ready");
+    fake.turns = [
+      {
+        turn_id: 1,
+        actor: "agent",
+        intent: "question",
+        text: "Do you want to proceed?",
+        timestamp: new Date().toISOString(),
+      },
+    ];
+    await page.reload();
+    await page.getByRole("button", { name: "Start…" }).waitFor();
+    const wrong: string[] = [];
+    for (const [name, open] of VIEWS) {
+      await open(page);
+      for (const one of await violations(page)) wrong.push(`${name}: ${one}`);
+      const wide = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+      if (wide > 0) wrong.push(`${name}: ${wide} px too wide`);
+    }
+    expect(wrong).toEqual([]);
+  });
+});
