@@ -4,12 +4,12 @@ import type { AgentCard } from "../model/agentCard.ts";
 import { canPrompt, needOf } from "../model/order.ts";
 import type { PageState } from "../model/pageState.ts";
 import type { Page } from "../page.ts";
-import { ageText } from "../words/age.ts";
 import { labelOf, reasonText } from "../words/stateWords.ts";
+import { Age } from "./age.tsx";
 import { openPrompt } from "./handleKey.ts";
 import { ReplyView } from "./replyView.tsx";
 
-interface AgentCardProps {
+export interface AgentCardProps {
   readonly card: AgentCard;
   /** By which it can be told from the others. */
   readonly name: string;
@@ -46,7 +46,7 @@ export function AgentCardView(props: AgentCardProps) {
         <p class={`badge ${need}`} title={reason === "" ? undefined : reason}>
           {labelOf(card)}{" "}
           <time class="age" dateTime={new Date(since).toISOString()}>
-            {ageText(since, state.nowUnixMs)}
+            <Age since={since} />
           </time>
         </p>
       </header>

@@ -1,4 +1,5 @@
 /** The whole page from one state. */
+import { useMemo } from "preact/hooks";
 import { AGENTS } from "../../../pages/knownAgents.ts";
 import { Button } from "../../../pages/controls.tsx";
 import { Dialog, KeyList } from "../../../pages/dialog.tsx";
@@ -9,9 +10,9 @@ import { groupsOf, type Need } from "../model/order.ts";
 import { SHORTCUT_HELP } from "../model/shortcuts.ts";
 import type { Api } from "../net/api.ts";
 import type { Page } from "../page.ts";
-import { ageText } from "../words/age.ts";
 import { NEED_HEADINGS, namesOf } from "../words/stateWords.ts";
-import { AgentCardView } from "./agentCardView.tsx";
+import { type AgentCardProps, AgentCardView } from "./agentCardView.tsx";
+import { Age, Now } from "./age.tsx";
 import { DetailsDialog } from "./detailsDialog.tsx";
 import { ListBar } from "./listBar.tsx";
 import { ReplyView } from "./replyView.tsx";
@@ -39,54 +40,56 @@ export function App({ state, page, api, notifier }: AppProps) {
   const open = openPaneId === undefined ? undefined : agents.get(openPaneId);
   const closePane = (): void => page.update({ openPaneId: undefined });
   return (
-    <div class={`page${open === undefined ? "" : " with-pane"}`}>
-      <TopBar
-        asking={askingCards(agents).length}
-        link={state.link}
-        notifications={notifier.state}
-        onNotify={() => void notifier.toggle()}
-        onRecordings={() => page.update({ recordingsOpen: true })}
-        onHelp={() => page.update({ helpOpen: true })}
-      />
-      <Banner link={state.link} problem={state.problem} tokenWanted={tokenWanted} onRetry={() => page.retryNow()} />
-      {state.waitingSinceUnixMs === undefined || state.link.kind !== "live" ? null : (
-        <WaitingNotice age={ageText(state.waitingSinceUnixMs, state.nowUnixMs)} />
-      )}
-      <p class="heard" role="status" aria-live="polite">
-        {state.announcement}
-      </p>
-      <div class="columns">
-        <main class={agents.size > ROOMY ? "list dense" : "list"}>
-          {tokenWanted ? (
-            // It is exchanged for a cookie that no script can read.
-            <TokenForm
-              title="This dashboard needs a token"
-              words="Enter the token that it was configured with."
-              label="Token"
-              button="Open the dashboard"
-              onToken={(token) => page.giveToken(token)}
-            />
-          ) : (
-            <AgentList state={state} page={page} names={names} />
-          )}
-        </main>
-        {open === undefined ? null : (
-          <PaneView key={open.agent_id} card={open} name={nameOf(open)} api={api} onClose={closePane}>
-            <ReplyView id="pane" card={open} name={nameOf(open)} page={page} state={state} isOpen />
-          </PaneView>
+    <Now.Provider value={state.nowUnixMs - (state.nowUnixMs % 1_000)}>
+      <div class={`page${open === undefined ? "" : " with-pane"}`}>
+        <TopBar
+          asking={askingCards(agents).length}
+          link={state.link}
+          notifications={notifier.state}
+          onNotify={() => void notifier.toggle()}
+          onRecordings={() => page.update({ recordingsOpen: true })}
+          onHelp={() => page.update({ helpOpen: true })}
+        />
+        <Banner link={state.link} problem={state.problem} tokenWanted={tokenWanted} onRetry={() => page.retryNow()} />
+        {state.waitingSinceUnixMs === undefined || state.link.kind !== "live" ? null : (
+          <WaitingNotice since={state.waitingSinceUnixMs} />
         )}
+        <p class="heard" role="status" aria-live="polite">
+          {state.announcement}
+        </p>
+        <div class="columns">
+          <main class={agents.size > ROOMY ? "list dense" : "list"}>
+            {tokenWanted ? (
+              // It is exchanged for a cookie that no script can read.
+              <TokenForm
+                title="This dashboard needs a token"
+                words="Enter the token that it was configured with."
+                label="Token"
+                button="Open the dashboard"
+                onToken={(token) => page.giveToken(token)}
+              />
+            ) : (
+              <AgentList state={state} page={page} names={names} />
+            )}
+          </main>
+          {open === undefined ? null : (
+            <PaneView key={open.agent_id} card={open} name={nameOf(open)} api={api} onClose={closePane}>
+              <ReplyView id="pane" card={open} name={nameOf(open)} page={page} state={state} isOpen />
+            </PaneView>
+          )}
+        </div>
+        {recordingsOpen ? <RecordingsDialog api={api} onClose={() => page.update({ recordingsOpen: false })} /> : null}
+        {details === undefined ? null : (
+          <DetailsDialog key={details.agent_id} card={details} name={nameOf(details)} page={page} api={api} />
+        )}
+        {startOpen ? <StartDialog cards={[...agents.values()]} like={target(state)} page={page} /> : null}
+        {helpOpen ? (
+          <Dialog title="Keyboard" onClose={() => page.update({ helpOpen: false })}>
+            <KeyList rows={SHORTCUT_HELP} />
+          </Dialog>
+        ) : null}
       </div>
-      {recordingsOpen ? <RecordingsDialog api={api} onClose={() => page.update({ recordingsOpen: false })} /> : null}
-      {details === undefined ? null : (
-        <DetailsDialog key={details.agent_id} card={details} name={nameOf(details)} page={page} api={api} />
-      )}
-      {startOpen ? <StartDialog cards={[...agents.values()]} like={target(state)} page={page} /> : null}
-      {helpOpen ? (
-        <Dialog title="Keyboard" onClose={() => page.update({ helpOpen: false })}>
-          <KeyList rows={SHORTCUT_HELP} />
-        </Dialog>
-      ) : null}
-    </div>
+    </Now.Provider>
   );
 }
 
@@ -113,7 +116,7 @@ function AgentList({ state, page, names }: AgentListProps) {
           <span class="count">{cards.length}</span>
         </h2>,
         ...cards.map((card) => (
-          <AgentCardView
+          <AgentSlot
             key={card.agent_id}
             card={card}
             name={names.get(card.agent_id) ?? ""}
@@ -124,6 +127,25 @@ function AgentList({ state, page, names }: AgentListProps) {
         )),
       ])}
     </>
+  );
+}
+
+/** A card of many is drawn again when something on it has changed, not with every event about another. */
+function AgentSlot(props: AgentCardProps) {
+  const { card, name, state, selected } = props;
+  const { agent_id: id } = card;
+  return useMemo(
+    () => <AgentCardView {...props} />,
+    [
+      card,
+      name,
+      selected,
+      state.answers.get(id),
+      state.drafts.get(id),
+      state.prompts.get(id),
+      state.promptingId === id,
+      state.openPaneId === id,
+    ],
   );
 }
 
@@ -154,11 +176,14 @@ function Banner({ link, problem, tokenWanted, onRetry }: BannerProps) {
 }
 
 /** Attaching to a tmux before 3.7 while its sessions come and go could end it. */
-const WaitingNotice = ({ age }: { readonly age: string }) => (
+const WaitingNotice = ({ since }: { readonly since: number }) => (
   <div class="banner waiting" role="status">
     <p>
       Waiting until tmux is calm: its sessions keep coming and going. Live panes and answers begin then; what the agents
-      do is shown meanwhile. <span aria-hidden="true">({age})</span>
+      do is shown meanwhile.{" "}
+      <span aria-hidden="true">
+        (<Age since={since} />)
+      </span>
     </p>
   </div>
 );

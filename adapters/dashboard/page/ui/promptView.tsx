@@ -5,7 +5,7 @@ import type { AgentCard } from "../model/agentCard.ts";
 import { needOf } from "../model/order.ts";
 import type { Page } from "../page.ts";
 import { undeliveredText } from "../words/actionWords.ts";
-import { ageText } from "../words/age.ts";
+import { Age } from "./age.tsx";
 
 interface PromptProps {
   /** Of its elements: it may stand on the card and below the pane. */
@@ -13,7 +13,6 @@ interface PromptProps {
   readonly card: AgentCard;
   readonly name: string;
   readonly page: Page;
-  readonly nowUnixMs: number;
   /** Undefined: the box is closed. */
   readonly text: string | undefined;
   readonly busy: boolean;
@@ -22,7 +21,7 @@ interface PromptProps {
 /** Of the text field. */
 const MAX_ROWS = 10;
 
-export function PromptView({ id, card, name, page, nowUnixMs, text, busy }: PromptProps) {
+export function PromptView({ id, card, name, page, text, busy }: PromptProps) {
   const { agent_id: agentId } = card;
   const messages = card.running?.messages ?? [];
   return (
@@ -36,7 +35,9 @@ export function PromptView({ id, card, name, page, nowUnixMs, text, busy }: Prom
               </p>
               {message.outcome === "waiting" ? (
                 <p class="message-state">
-                  <span class="quiet">waits · {ageText(message.created_unix_ms, nowUnixMs)}</span>
+                  <span class="quiet">
+                    waits · <Age since={message.created_unix_ms} />
+                  </span>
                   <Button kind="plain small" onPress={() => page.actions.takeBack(agentId, message, true)}>
                     Edit
                   </Button>

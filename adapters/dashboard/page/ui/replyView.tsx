@@ -8,8 +8,8 @@ import { canPrompt, needOf } from "../model/order.ts";
 import type { AnswerProgress, PageState } from "../model/pageState.ts";
 import { MAX_ANSWER_TRIES } from "../net/sendAnswer.ts";
 import type { Page } from "../page.ts";
-import { ageText } from "../words/age.ts";
 import { deliveredText, isUnconfirmed } from "../words/deliveryWords.ts";
+import { Age } from "./age.tsx";
 import { PromptView } from "./promptView.tsx";
 import { QuestionView } from "./questionView.tsx";
 
@@ -26,7 +26,6 @@ interface ReplyProps {
 
 export function ReplyView({ id, card, name, page, state, isOpen }: ReplyProps) {
   const { agent_id: agentId, question } = card;
-  const { nowUnixMs } = state;
   const progress = state.answers.get(agentId);
   const sending = progress?.kind === "sending";
   const answer = (given: Answer): void => void page.answer(agentId, given);
@@ -49,9 +48,9 @@ export function ReplyView({ id, card, name, page, state, isOpen }: ReplyProps) {
       ) : null}
       {isAsking && (question?.options.length ?? 0) === 0 ? <QuickKeys busy={sending} onAnswer={answer} /> : null}
       {card.running === null ? null : (
-        <PromptView id={id} card={card} name={name} page={page} nowUnixMs={nowUnixMs} text={prompt} busy={sending} />
+        <PromptView id={id} card={card} name={name} page={page} text={prompt} busy={sending} />
       )}
-      <DeliveryLine progress={progress} last={card.last_delivery} nowUnixMs={nowUnixMs} />
+      <DeliveryLine progress={progress} last={card.last_delivery} />
     </>
   );
 }
@@ -60,12 +59,11 @@ interface DeliveryLineProps {
   readonly progress: AnswerProgress | undefined;
   /** As the daemon has it, from any page. */
   readonly last: AgentCard["last_delivery"];
-  readonly nowUnixMs: number;
 }
 
 /** The outcome of the last answer. */
-function DeliveryLine({ progress, last, nowUnixMs }: DeliveryLineProps) {
-  if (progress === undefined) return <RememberedLine last={last} nowUnixMs={nowUnixMs} />;
+function DeliveryLine({ progress, last }: DeliveryLineProps) {
+  if (progress === undefined) return <RememberedLine last={last} />;
   switch (progress.kind) {
     case "sending":
       return (
@@ -86,20 +84,17 @@ function DeliveryLine({ progress, last, nowUnixMs }: DeliveryLineProps) {
   }
 }
 
-function RememberedLine({ last, nowUnixMs }: Omit<DeliveryLineProps, "progress">) {
+function RememberedLine({ last }: Omit<DeliveryLineProps, "progress">) {
   if (last === null) return null;
   return (
     <p class={`delivery${isUnconfirmed(last.delivery) ? " unsure" : ""}`}>
       last answer: {deliveredText(last.delivery, last.latency_ms, last.screen_note)},{" "}
-      {whenText(last.at_unix_ms, nowUnixMs)}
+      <Age since={last.at_unix_ms} words={whenText} />
     </p>
   );
 }
 
-function whenText(atUnixMs: number, nowUnixMs: number): string {
-  const age = ageText(atUnixMs, nowUnixMs);
-  return age === "now" ? "just now" : `${age} ago`;
-}
+const whenText = (age: string): string => (age === "now" ? "just now" : `${age} ago`);
 
 /** How long a first press on Control-C counts. */
 const ARMED_MS = 3_000;
