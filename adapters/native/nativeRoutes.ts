@@ -138,11 +138,27 @@ function refuseRequest(): never {
   throw new AppError("INVALID_ARGUMENT", "this route is a WebSocket: send an upgrade request");
 }
 
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND";
+
+/** An upgrade of the package under a daemon that runs. */
+const replaced = (): AppError =>
+  new AppError(
+    "INCONSISTENT_STATE",
+    "the files of this daemon were replaced since it started, and it cannot load what MCP needs; stop it and start it again",
+    { details: { reason: "replaced" } },
+  );
+
 /** MCP's routes on the native listener. Their code is loaded with the first request. */
 function mcpRoutes(context: NativeContext, version: string): readonly Route[] {
   let loading: Promise<McpEndpoint> | undefined;
   const endpoint = (): Promise<McpEndpoint> =>
-    (loading ??= import("./mcp/mcpEndpoint.ts").then(({ createMcpEndpoint }) => createMcpEndpoint(context, version)));
+    (loading ??= import("./mcp/mcpEndpoint.ts").then(
+      ({ createMcpEndpoint }) => createMcpEndpoint(context, version),
+      (error: unknown) => {
+        loading = undefined;
+        throw isMissing(error) ? replaced() : error;
+      },
+    ));
   const handle: RouteHandler = async (c) => (await endpoint()).handle(c);
   const connect: RouteHandler = async (c) => {
     const open = (await endpoint()).admit(c.req.query());
@@ -159,7 +175,12 @@ function mcpRoutes(context: NativeContext, version: string): readonly Route[] {
     // The client has left.
     499: "none",
   } as const;
-  const rule = { path: MCP_PATH, auth: true, response, errors: ["INVALID_ARGUMENT", "NOT_FOUND"] } as const;
+  const rule = {
+    path: MCP_PATH,
+    auth: true,
+    response,
+    errors: ["INVALID_ARGUMENT", "NOT_FOUND", "INCONSISTENT_STATE"],
+  } as const;
   return [
     { ...rule, method: "POST", maxJsonBytes: NATIVE_MAX_BODY_BYTES, handle },
     {
