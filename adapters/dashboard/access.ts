@@ -35,7 +35,12 @@ export function tokenAccess(token: string): TokenAccess {
     proves: (request) => isBearer(request) || cookiesOf(request).some((cookie) => isSame(cookie, pass)),
     exchange: (c) => {
       if (!isBearer(c.req)) throw new AppError("UNAUTHORIZED", "That is not this dashboard's token.");
-      c.header("Set-Cookie", `${COOKIE}=${pass}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${COOKIE_AGE_SEC}`);
+      // The page came over TLS: a proxy is in front.
+      const secure = c.req.header("origin")?.startsWith("https:") === true ? "; Secure" : "";
+      c.header(
+        "Set-Cookie",
+        `${COOKIE}=${pass}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${COOKIE_AGE_SEC}${secure}`,
+      );
       return c.body(null, 204);
     },
   };

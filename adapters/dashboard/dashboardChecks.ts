@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { examineDatabase } from "../../daemon/ops/database.ts";
 import { toAppError } from "../../protocol/errors.ts";
-import { urlHost } from "../kit/peers/addresses.ts";
+import { isLoopbackAddress, urlHost } from "../kit/peers/addresses.ts";
 import { type Check, type CheckInputs, fail, type Finding, ok, warn } from "../serving/findings.ts";
 import { portCheck, usersCheck } from "../serving/listenerChecks.ts";
 import { DASHBOARD_SETTINGS, type DashboardConfig } from "./dashboardConfig.ts";
@@ -19,8 +19,30 @@ export const dashboardChecks = (config: DashboardConfig, { daemon }: CheckInputs
     isOurs: isDashboard,
   }),
   usersCheck("dashboard users", daemon.allowUids, config.token, DASHBOARD_SETTINGS.token),
+  ...elsewhereChecks(config),
   { name: "dashboard data", probe: () => databaseCheck("dashboard data", config.databasePath) },
 ];
+
+/** Pages under the name of a proxy, which others may reach. */
+function elsewhereChecks({ allowedOrigins, token }: DashboardConfig): readonly Check[] {
+  const name = "dashboard from elsewhere";
+  return allowedOrigins
+    .map((origin) => new URL(origin))
+    .filter(({ hostname }) => hostname !== "localhost" && !isLoopbackAddress(hostname))
+    .map(({ origin, protocol }) => ({
+      name,
+      probe: () => {
+        if (token === undefined) {
+          const what = `whoever reaches ${origin} can type into your panes, without a token`;
+          return warn(name, what, `set ${DASHBOARD_SETTINGS.token}`);
+        }
+        if (protocol === "http:") {
+          return warn(name, `${origin} is not encrypted: the token can be read on the way`, "use https there");
+        }
+        return ok(name, `at ${origin}, with the token`);
+      },
+    }));
+}
 
 /** Its health response, or its request for the token. */
 const isDashboard = (body: unknown): boolean =>

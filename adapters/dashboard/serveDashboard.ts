@@ -52,7 +52,8 @@ export async function startDashboard(dashboard: DashboardConfig, context: StartC
     log,
     token: dashboard.token,
     users: peerUsers(context, dashboard.token, DASHBOARD_SETTINGS.token),
-    hosts: new Set([dashboard.host]),
+    // Under the name of a proxy in front of it, whose pages are allowed.
+    hosts: new Set([dashboard.host, ...dashboard.allowedOrigins.map((origin) => new URL(origin).hostname)]),
     origins,
   });
   open.surfaces.push(end, settled);
