@@ -17,13 +17,22 @@ interface AgentRouteParts {
   readonly store: DashboardStore;
   readonly events: DashboardEvents;
   readonly nowUnixMs: () => number;
+  readonly goneSinceUnixMs: () => number | undefined;
   /** Undefined: the page offers no operations. */
   readonly serverName: () => string | undefined;
 }
 
 const MAX_TURNS = 200;
 
-export function agentRoutes({ server, book, store, events, nowUnixMs, serverName }: AgentRouteParts): readonly Route[] {
+export function agentRoutes({
+  server,
+  book,
+  store,
+  events,
+  nowUnixMs,
+  goneSinceUnixMs,
+  serverName,
+}: AgentRouteParts): readonly Route[] {
   return [
     {
       ...GET,
@@ -34,12 +43,14 @@ export function agentRoutes({ server, book, store, events, nowUnixMs, serverName
       handle: (c) => {
         const agents = book.all().map((agent) => cardOf(agent, "list", nowUnixMs()));
         const waiting = waitingFields(server.status().waiting);
-        // The event stream after this id has all later changes.
+        const gone = goneSinceUnixMs();
         return c.json({
           agents,
+          // The event stream after this id has all later changes.
           last_event_id: events.lastId,
           server: serverName() ?? null,
           ...(waiting === undefined ? {} : { waiting }),
+          ...(gone === undefined ? {} : { gone_since_unix_ms: gone }),
         });
       },
     },

@@ -105,7 +105,19 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
   const measure = measureAvailability({ ...options.availability, server });
   const { listed, running, operations } = options;
   const { programs } = options.availability;
-  const panes = new PaneLinks({ server, listed, readiness, running, book, desk, clock, log, measure, programs });
+  const panes = new PaneLinks({
+    server,
+    listed,
+    readiness,
+    running,
+    book,
+    desk,
+    clock,
+    nowUnixMs,
+    log,
+    measure,
+    programs,
+  });
   const found = new FoundAgents({ ...options, listed, book, desk, panes, messages: options.operations?.messages });
   const answers = new AnswerKeys({ store, clock, nowUnixMs });
   const streams = { open: new Set<() => void>(), bounds: options.streamBounds ?? {} };
@@ -139,6 +151,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
       store,
       events,
       nowUnixMs,
+      goneSinceUnixMs: () => panes.goneSinceUnixMs,
       serverName: () => (operations === undefined ? undefined : [...operations.servers.keys()][0]),
     }),
     ...paneRoutes({ server, book, desk, panes, feeds: new Feeds({ server, clock, onError }), clock, streams }),

@@ -130,6 +130,8 @@ export const agentsSchema = v.strictObject({
   server: maybe,
   /** While the daemon's clients wait for sessions and clients of the user's tmux to stop changing. */
   waiting: v.exactOptional(v.strictObject({ for: v.literal("calm"), since_unix_ms: count })),
+  /** While tmux does not run. */
+  gone_since_unix_ms: v.exactOptional(count),
 });
 
 export type DashboardAgents = v.InferOutput<typeof agentsSchema>;

@@ -205,10 +205,16 @@ describe("what is gone", () => {
     await until(events, from);
     const gone = await dashboard.respond(AGENT, { text: "x" });
     expect([gone.status, gone.json["error_type"]]).toEqual([503, "tmux_not_running"]);
+    const told = await events.next("server_gone", from);
+    const since = told.data["since_unix_ms"];
+    expect(Date.now() - Number(since)).toBeLessThan(60_000);
+    expect((await dashboard.call("GET", "/api/agents")).json["gone_since_unix_ms"]).toBe(since);
     // Another program has the same pane id now.
     const pane = userSession(agent.socket, "agent", ["cat"]);
     expect(pane).toBe(agent.pane);
     await eventually(() => agent.server.status().state === "ready" && agent.server.findPane(pane) !== undefined);
+    await events.next(({ event, data }) => event === "server_gone" && data["since_unix_ms"] === null, from);
+    expect((await dashboard.call("GET", "/api/agents")).json).not.toHaveProperty("gone_since_unix_ms");
     const other = await dashboard.respond(AGENT, { text: "x" });
     expect([other.status, other.json["error_type"], other.json["message"]]).toEqual([
       503,

@@ -91,6 +91,19 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     expect(await notice.count()).toBe(0);
   });
 
+  test("says that tmux does not run, since when and what to do, instead of that it waits for it", async () => {
+    await using at = await scene(textCard(1));
+    await cardOf(at.page, 1).waitFor();
+    at.fake.event("server_waiting", { waiting: { for: "calm", since_unix_ms: Date.now() } });
+    at.fake.event("server_gone", { since_unix_ms: Date.now() - 192_500 });
+    const notice = at.page.getByRole("status").filter({ hasText: "tmux is not running" });
+    await notice.getByText(/\(3 min 1\d s\)/).waitFor();
+    expect(await at.page.getByText("Waiting until tmux is calm").count()).toBe(0);
+    at.fake.event("server_gone", { since_unix_ms: null });
+    await at.page.getByText("Waiting until tmux is calm").waitFor();
+    expect(await notice.count()).toBe(0);
+  });
+
   test("tells somebody who looks elsewhere, once they have asked for it, and takes it back", async () => {
     const before = `
       globalThis.shown = [];

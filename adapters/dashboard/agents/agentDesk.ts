@@ -58,6 +58,11 @@ export class AgentDesk {
     this.#events.waiting(waiting);
   }
 
+  /** Since when tmux does not run; undefined: it does. */
+  serverGone(sinceUnixMs: number | undefined): void {
+    this.#events.gone(sinceUnixMs);
+  }
+
   seen(agent: Agent): void {
     this.#options.book.update(agent, { lastSeenUnixMs: this.#options.nowUnixMs() });
   }

@@ -65,6 +65,12 @@ export class AgentEvents {
     this.#events.publish("server_waiting", { waiting: waitingFields(waiting) ?? null, timestamp });
   }
 
+  /** tmux does not run, or does again. */
+  gone(sinceUnixMs: number | undefined): void {
+    const timestamp = new Date(this.#nowUnixMs()).toISOString();
+    this.#events.publish("server_gone", { since_unix_ms: sinceUnixMs ?? null, timestamp });
+  }
+
   #publish(type: Parameters<DashboardEvents["publish"]>[0], { record }: Agent, fields: object): void {
     const timestamp = new Date(this.#nowUnixMs()).toISOString();
     this.#events.publish(type, { agent_id: record.id, project_id: record.projectId, ...fields, timestamp });

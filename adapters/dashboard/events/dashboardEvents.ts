@@ -10,7 +10,8 @@ type EventType =
   | "card_refresh"
   | "session_created"
   | "session_ended"
-  | "server_waiting";
+  | "server_waiting"
+  | "server_gone";
 
 export interface EventFilter {
   readonly types: ReadonlySet<string> | undefined;

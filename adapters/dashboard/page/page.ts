@@ -5,7 +5,7 @@
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { SseEvent } from "../../../protocol/text/sse.ts";
 import { AgentActions } from "./agentActions.ts";
-import { foldEvent, agentsFrom, waitingSinceOf } from "./model/agents.ts";
+import { foldEvent, agentsFrom, goneSinceOf, waitingSinceOf } from "./model/agents.ts";
 import { Refused } from "../../pages/askServer.ts";
 import type { DashboardAgents } from "../../../protocol/api/dashboard.ts";
 import type { Answer } from "./model/answers.ts";
@@ -198,7 +198,16 @@ export class Page {
       const listed = withAgents(this.#state, agentsFrom(body as DashboardAgents));
       const waitingSinceUnixMs = waitingSinceOf(body as DashboardAgents);
       const server = (body as DashboardAgents).server ?? undefined;
-      const seen = { ...listed, server, waitingSinceUnixMs, loaded: true, problem: undefined, tokenWanted: false };
+      const goneSinceUnixMs = (body as DashboardAgents).gone_since_unix_ms;
+      const seen = {
+        ...listed,
+        server,
+        waitingSinceUnixMs,
+        goneSinceUnixMs,
+        loaded: true,
+        problem: undefined,
+        tokenWanted: false,
+      };
       this.#fold(this.#held, seen);
     } catch (error) {
       if (this.#loading !== abort) return;
@@ -220,16 +229,17 @@ export class Page {
   }
 
   #fold(events: readonly SseEvent[], from: PageState): void {
-    let { agents, waitingSinceUnixMs } = from;
+    let { agents, waitingSinceUnixMs, goneSinceUnixMs } = from;
     let unknown = false;
     for (const { event, data } of events) {
       const fields = JSON.parse(data) as object;
       if (event === "server_waiting") waitingSinceUnixMs = waitingSinceOf(fields);
+      if (event === "server_gone") goneSinceUnixMs = goneSinceOf(fields);
       const folded = foldEvent(agents, event, fields);
       agents = folded.agents;
       unknown ||= folded.unknown;
     }
-    this.#set(withAgents({ ...from, waitingSinceUnixMs, nowUnixMs: this.#nowUnixMs() }, agents));
+    this.#set(withAgents({ ...from, waitingSinceUnixMs, goneSinceUnixMs, nowUnixMs: this.#nowUnixMs() }, agents));
     if (unknown && this.#loading === undefined) void this.#load();
   }
 

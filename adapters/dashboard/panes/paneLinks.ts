@@ -32,6 +32,7 @@ interface PaneLinksOptions {
   readonly book: AgentBook;
   readonly desk: AgentDesk;
   readonly clock: Clock;
+  readonly nowUnixMs: () => number;
   readonly log: Log;
   /** Told what hooks say; looks once a second. */
   readonly running: Pick<AgentDirectory, "reported" | "onCheck">;
@@ -62,6 +63,7 @@ export class PaneLinks {
   readonly #gone: GoneWatch;
   readonly #context: ContextGauge;
   readonly #unsubscribe: () => void;
+  #goneSinceUnixMs: number | undefined;
   #closed = false;
 
   constructor(options: PaneLinksOptions) {
@@ -84,6 +86,12 @@ export class PaneLinks {
     this.#gone = new GoneWatch(options.server, options.clock, () => this.#serverGone());
     this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
     if (options.server.status().state === "ready") this.#serverReady();
+    else void Promise.resolve(options.listed).then(() => this.#lookForServer());
+  }
+
+  /** Since when (unix ms) tmux does not run; undefined: it does, or that is not known yet. */
+  get goneSinceUnixMs(): number | undefined {
+    return this.#goneSinceUnixMs;
   }
 
   /** A hook of the agent has come. The pane it names counts once it is known not to be another server's. */
@@ -287,13 +295,27 @@ export class PaneLinks {
     else if (event.state === "closed") this.#serverGone();
   }
 
+  /** It may not run when we start. */
+  #lookForServer(): void {
+    if (this.#options.server.status().identity === undefined) this.#setGone(true);
+  }
+
+  #setGone(isGone: boolean): void {
+    const { desk, nowUnixMs } = this.#options;
+    if (this.#closed || isGone === (this.#goneSinceUnixMs !== undefined)) return;
+    this.#goneSinceUnixMs = isGone ? nowUnixMs() : undefined;
+    desk.serverGone(this.#goneSinceUnixMs);
+  }
+
   #serverGone(): void {
+    this.#setGone(true);
     for (const { agent } of this.#links.values()) this.#setAvailable(agent, false);
   }
 
   /** Runs after every reconnect, too: links to this server are kept, links to another are dropped. */
   #serverReady(): void {
     const { book } = this.#options;
+    this.#setGone(false);
     for (const agent of book.all()) {
       const link = this.#links.get(agent.record.id);
       const isOther = !isSameServer(agent.record.paneServer, this.places.identity);

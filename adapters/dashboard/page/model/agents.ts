@@ -20,6 +20,10 @@ export const agentsFrom = ({ agents }: DashboardAgents): Agents =>
 export const waitingSinceOf = (data: { readonly waiting?: { readonly since_unix_ms: number } | null }) =>
   data.waiting?.since_unix_ms;
 
+/** From a `server_gone`. */
+export const goneSinceOf = (data: { readonly since_unix_ms?: number | null }): number | undefined =>
+  data.since_unix_ms ?? undefined;
+
 /** The members of an event's data that are used here. */
 interface EventData {
   readonly agent_id: number;

@@ -30,6 +30,8 @@ export interface PageState {
   readonly link: LinkState;
   /** Since when (unix ms) the daemon has been waiting until tmux is calm. */
   readonly waitingSinceUnixMs: number | undefined;
+  /** Since when (unix ms) tmux has not been running; undefined: it runs. */
+  readonly goneSinceUnixMs: number | undefined;
   readonly tokenWanted: boolean;
   readonly answers: ReadonlyMap<number, AnswerProgress>;
   /** Unsent text, so that a card can move without losing it. */
@@ -65,6 +67,7 @@ export const firstState = (nowUnixMs: number): PageState => ({
   problem: undefined,
   link: { kind: "connecting" },
   waitingSinceUnixMs: undefined,
+  goneSinceUnixMs: undefined,
   tokenWanted: false,
   answers: new Map(),
   drafts: new Map(),

@@ -51,9 +51,7 @@ export function App({ state, page, api, notifier }: AppProps) {
           onHelp={() => page.update({ helpOpen: true })}
         />
         <Banner link={state.link} problem={state.problem} tokenWanted={tokenWanted} onRetry={() => page.retryNow()} />
-        {state.waitingSinceUnixMs === undefined || state.link.kind !== "live" ? null : (
-          <WaitingNotice since={state.waitingSinceUnixMs} />
-        )}
+        {state.link.kind === "live" ? <ServerNotice state={state} /> : null}
         <p class="heard" role="status" aria-live="polite">
           {state.announcement}
         </p>
@@ -175,18 +173,26 @@ function Banner({ link, problem, tokenWanted, onRetry }: BannerProps) {
   }
 }
 
-/** Attaching to a tmux before 3.7 while its sessions come and go could end it. */
-const WaitingNotice = ({ since }: { readonly since: number }) => (
-  <div class="banner waiting" role="status">
-    <p>
-      Waiting until tmux is calm: its sessions keep coming and going. Live panes and answers begin then; what the agents
-      do is shown meanwhile.{" "}
-      <span aria-hidden="true">
-        (<Age since={since} />)
-      </span>
-    </p>
-  </div>
-);
+/** What is wrong with tmux, since when, and what to do. One at a time: one that does not run is never calm. */
+function ServerNotice({ state: { goneSinceUnixMs, waitingSinceUnixMs } }: { readonly state: PageState }) {
+  const since = goneSinceUnixMs ?? waitingSinceUnixMs;
+  if (since === undefined) return null;
+  return (
+    <div class="banner waiting" role="status">
+      <p>
+        {goneSinceUnixMs === undefined
+          ? // Attaching to a tmux before 3.7 while its sessions come and go could end it.
+            "Waiting until tmux is calm: its sessions keep coming and going. Live panes and answers begin then; what the " +
+            "agents do is shown meanwhile."
+          : "tmux is not running, so no agent can be reached. Start it: it is found by itself, and `tmuxwire resume` " +
+            "brings agents back."}{" "}
+        <span aria-hidden="true">
+          (<Age since={since} />)
+        </span>
+      </p>
+    </div>
+  );
+}
 
 const [FIRST, ...OTHERS] = AGENTS.filter(({ reports }) => reports).map(({ name }) => name);
 
