@@ -106,6 +106,9 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     await expect.poll(() => page.locator("article").count()).toBe(2);
     const names = page.locator(".card-name");
     const [first, second] = (await names.allTextContents()).toSorted();
+    await expect.poll(() => page.locator(".badge.ready").count()).toBe(2);
+    // The dashboard's own connection: for agents that were found no client is attached to their sessions.
+    expect(at.socket.tmux("list-clients", "-F", "#{client_control_mode}").trim().split("\n")).toEqual(["1"]);
     // Both run in one directory.
     expect(second).toBe(`${first} (2)`);
     const card = page.locator("article").filter({ has: page.getByRole("heading", { name: second!, exact: true }) });

@@ -64,7 +64,7 @@ test("works under its name with the token, for its pages alone, and is refused u
   const env = { TMUXWIRE_DASHBOARD_ORIGINS: ORIGIN, TMUXWIRE_DASHBOARD_TOKEN: TOKEN };
   await using proxy = await behindProxy(await dashboard(sandbox, socket.socketPath, env));
   const { ask } = proxy;
-  expect(await ask("GET", "/")).toMatchObject({ status: 200, text: expect.stringContaining("<html") });
+  expect(await ask("GET", "/")).toMatchObject({ status: 200, text: expect.stringContaining("<html") as string });
   expect((await ask("GET", "/api/agents")).status).toBe(401);
   const given = await ask("POST", "/api/token", { origin: ORIGIN, authorization: `Bearer ${TOKEN}` });
   expect(given.status).toBe(204);
@@ -73,7 +73,7 @@ test("works under its name with the token, for its pages alone, and is refused u
   expect((await ask("GET", "/api/agents", { cookie, origin: ORIGIN })).status).toBe(200);
   expect(await ask("GET", "/api/events/stream", { cookie })).toMatchObject({
     status: 200,
-    text: expect.stringContaining("heartbeat"),
+    text: expect.stringContaining("heartbeat") as string,
   });
   expect((await ask("GET", "/api/agents", { cookie, origin: "https://other.example" })).status).toBe(403);
   expect((await ask("GET", "/", { host: "other.example" })).status).toBe(403);

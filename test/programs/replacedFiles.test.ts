@@ -28,7 +28,11 @@ test("goes on, and says of what it can no longer load that it has to be started 
   const refused = await callJson(daemon.url, "POST", "/mcp", initialize, headers);
   expect([refused.status, refused.json["error"]]).toMatchObject([
     409,
-    { code: "INCONSISTENT_STATE", message: expect.stringContaining("start it again"), details: { reason: "replaced" } },
+    {
+      code: "INCONSISTENT_STATE",
+      message: expect.stringContaining("start it again") as string,
+      details: { reason: "replaced" },
+    },
   ]);
   expect((await callJson(daemon.url, "GET", "/v1/servers", undefined, headers)).status).toBe(200);
   // As they were: nothing of the refusal is kept.
@@ -38,15 +42,15 @@ test("goes on, and says of what it can no longer load that it has to be started 
 
 async function runningFrom(sandbox: ReturnType<typeof cliSandbox>, bin: string) {
   const script = relative(dirname(builtCli()), join(bin, "tmuxwire.js"));
-  const { child, finished, line } = sandbox.start(["serve", "--only", "native", "--port", "0"], { script });
-  const [, url = ""] = await line(/native API listening on (http:\S+)/);
+  const daemon = sandbox.start(["serve", "--only", "native", "--port", "0"], { script });
+  const [, url = ""] = await daemon.line(/native API listening on (http:\S+)/);
   const token = readFileSync(sandbox.tokenPath, "utf8").trim();
   return {
     url,
     token,
     [Symbol.asyncDispose]: async () => {
-      child.kill("SIGTERM");
-      await finished;
+      daemon.child.kill("SIGTERM");
+      await daemon.finished;
     },
   };
 }

@@ -1,4 +1,5 @@
 /** The project that an agent works in: a directory that was registered, or registers itself. */
+import { homedir } from "node:os";
 import { basename, dirname, normalize } from "node:path";
 import type { ProjectRecord } from "../store/records.ts";
 import type { AgentBook } from "./agentBook.ts";
@@ -15,11 +16,14 @@ export function projectOf(
   const directory = projectPath(named);
   for (let path = directory; ; path = dirname(path)) {
     const project = book.project(path);
-    if (project !== undefined) return project;
+    if (project !== undefined && (path === directory || !registers || !isEverybodys(path))) return project;
     if (dirname(path) === path) break;
   }
   return registers ? book.putProject({ path: directory, name: nameOf(directory), branch: undefined }) : undefined;
 }
+
+/** An agent that was started there is in no project, and must not take in all others. */
+const isEverybodys = (path: string): boolean => path === "/" || path === homedir();
 
 /** Without a trailing slash and without `..`. */
 export const projectPath = (path: string): string => {

@@ -130,6 +130,12 @@ export class PaneLinks {
     if (this.places.move(agent, pane, tmuxSession, (other) => this.#leave(other))) this.#attach(agent);
   }
 
+  /** One that was found was registered: its screen is followed as that of any other. */
+  registered(agent: Agent): void {
+    const link = this.#links.get(agent.record.id);
+    if (link?.watch !== undefined && link.isUnfollowed && !agent.hasHooks) this.#watch(link);
+  }
+
   /** Who an answer to the agent is for. */
   addresseeOf(agent: Agent): AddresseeRequest {
     return { isAgent: true, programs: this.#options.programs, process: agent.record.process };
@@ -218,8 +224,8 @@ export class PaneLinks {
     const { server, readiness } = this.#options;
     const { agent, pane } = link;
     const [former, unsubscribe] = [link.watch, link.unsubscribe];
-    // Its hooks say what it does.
-    link.isUnfollowed = agent.hasHooks;
+    // Its hooks say what it does; and nobody has asked for one that was found: no client attaches to its session for it.
+    link.isUnfollowed = agent.hasHooks || isFound(agent.record);
     link.watch = readiness.watch(server, pane, { unfollowed: link.isUnfollowed });
     link.unsubscribe = link.watch.subscribe((state) => {
       // Before the screen of whoever is there now.
