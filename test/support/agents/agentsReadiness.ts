@@ -80,14 +80,17 @@ class Ledger {
     for (const later of this.heard.slice(settled)) if (later.state !== state) this.#note(later, sinceUnixMs);
   }
 
-  /** What was said between two moments while the program was asking. */
-  checkAsking(fromUnixMs: number, toUnixMs: number): void {
+  /**
+   * What was said from when the program was told to ask until it was told what came after: places in `heard`, because the
+   * clocks of two processes may differ by milliseconds.
+   */
+  checkAsking(from: number, to: number, sinceUnixMs: number): void {
     for (const [index, heard] of this.heard.entries()) {
-      if (heard.state !== "idle" || heard.atUnixMs <= fromUnixMs || heard.atUnixMs >= toUnixMs) continue;
+      if (heard.state !== "idle" || index < from || index >= to) continue;
       // The same again, by another source: before the dialog is drawn nothing else can be known.
       if (this.heard[index - 1]?.state === "idle") continue;
       this.#idleWhileAsking += 1;
-      this.#note(heard, fromUnixMs);
+      this.#note(heard, sinceUnixMs);
     }
   }
 
@@ -164,21 +167,23 @@ export async function agentDay(options: DayOptions): Promise<ReadinessFigures> {
     await ledger.begin("idle");
     let state: Change = "idle";
     let sinceUnixMs = 0;
+    let askedAt = 0;
     for (let at = 0; at < changes; at += 1) {
       const choices: readonly Change[] = NEXT[state].filter((next) => next !== "asking" || program !== "piLike");
       const next = choices[Math.floor(random() * choices.length)]!;
       const from = channel.log.length;
+      if (state === "asking") ledger.checkAsking(askedAt, ledger.heard.length, sinceUnixMs);
+      askedAt = ledger.heard.length;
       await channel.tell(next === "asking" ? "ask" : next);
       const entry = await channel.next((candidate) => candidate.state === next, from);
-      if (state === "asking") ledger.checkAsking(sinceUnixMs, entry.atUnixMs);
       sinceUnixMs = entry.atUnixMs;
       state = next;
       await ledger.changed(next, sinceUnixMs, Math.floor(random() * DWELL_MS));
     }
     const from = channel.log.length;
+    if (state === "asking") ledger.checkAsking(askedAt, ledger.heard.length, sinceUnixMs);
     await channel.tell("exit", { status: 0 });
     const exit = await channel.next("exit", from);
-    if (state === "asking") ledger.checkAsking(sinceUnixMs, exit.atUnixMs);
     await ledger.changed("dead", exit.atUnixMs, 0);
     if (errors.length > 0) throw new AggregateError(errors, "the engine reported errors");
     return ledger.figures();
