@@ -7,10 +7,10 @@ import type { Database } from "../../daemon/ops/sqlite.ts";
 import { Feeds } from "../../daemon/panes/feeds.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { RecordingRegistry } from "../../daemon/recordings/recordingRegistry.ts";
-import { type AppError, toAppError } from "../../protocol/errors.ts";
+import { AppError, toAppError } from "../../protocol/errors.ts";
 import { errorHandler, type VisibleError } from "../kit/guard/httpErrors.ts";
 import { createGuard, type GuardEnv, type GuardOptions } from "../kit/guard/requestGuard.ts";
-import { serveRoutes } from "../kit/guard/routes.ts";
+import { type Route, serveRoutes } from "../kit/guard/routes.ts";
 import { NO_TOKEN, tokenAccess } from "./access.ts";
 import { AgentBook } from "./agents/agentBook.ts";
 import { AgentDesk } from "./agents/agentDesk.ts";
@@ -42,14 +42,27 @@ import { DashboardStore } from "./store/store.ts";
 /** What the page does with agents besides answering them, as on the native API. */
 const PAGE_OPERATION_NAMES: ReadonlySet<OperationName> = new Set([
   "startAgent",
-  "resumeAgents",
   "renameAgent",
   "tell",
   "cancelMessage",
-  "interruptAgent",
   "endAgent",
 ]);
 const PAGE_OPERATIONS = OPERATION_ENDPOINTS.filter(({ id }) => PAGE_OPERATION_NAMES.has(id));
+
+/** The daemon knows agents of other servers and machines as well, which are none of the dashboard's. */
+const pageOperations = (context: OperationContext, server: TmuxServer): readonly Route[] =>
+  PAGE_OPERATIONS.map((row) => {
+    const route = operationRoute(context, row);
+    const handle: Route["handle"] = (c) => {
+      const { agent, message } = c.req.param() as { readonly agent?: string; readonly message?: string };
+      const subject = message === undefined ? agent : context.messages?.find(message).agent;
+      if (subject !== undefined && context.agents?.find(subject).server !== server) {
+        throw new AppError("NOT_FOUND", "that is no agent of this dashboard's tmux");
+      }
+      return route.handle(c);
+    };
+    return { ...route, handle };
+  });
 
 export interface DashboardAppOptions {
   /** The tmux server of the agents' panes. */
@@ -159,7 +172,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     ...sessionRoutes({ book, desk, panes }),
     ...recordingRoutes(options.recordings),
     ...eventRoutes({ events, clock, streams }),
-    ...(operations === undefined ? [] : PAGE_OPERATIONS.map((row) => operationRoute(operations, row))),
+    ...(operations === undefined ? [] : pageOperations(operations, server)),
     ...hookRoutes({ book, desk, panes, settings, clock, nowUnixMs }),
   ]);
   return {

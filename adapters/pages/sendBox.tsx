@@ -12,11 +12,25 @@ interface SendBoxProps {
   readonly id?: string;
   readonly field?: RefObject<HTMLTextAreaElement>;
   readonly isBusy?: boolean;
+  /** Of the names by which its parts keep the focus, where there is more than one box. */
+  readonly prefix?: string;
   /** Before the button that sends. */
   readonly children?: ComponentChildren;
 }
 
-export function SendBox({ label, placeholder, text, rows, onText, onSend, id, field, isBusy, children }: SendBoxProps) {
+export function SendBox({
+  label,
+  placeholder,
+  text,
+  rows,
+  onText,
+  onSend,
+  id,
+  field,
+  isBusy,
+  prefix = "",
+  children,
+}: SendBoxProps) {
   const canSend = text.trim() !== "" && isBusy !== true;
   const send = (event: Event): void => {
     event.preventDefault();
@@ -28,7 +42,7 @@ export function SendBox({ label, placeholder, text, rows, onText, onSend, id, fi
         id={id}
         ref={field ?? null}
         class="text"
-        data-focus="text"
+        data-focus={`${prefix}text`}
         aria-label={label}
         rows={rows}
         placeholder={placeholder}
@@ -43,7 +57,7 @@ export function SendBox({ label, placeholder, text, rows, onText, onSend, id, fi
         }}
       />
       {children}
-      <Button kind="primary" data-focus="send" disabled={!canSend}>
+      <Button kind="primary" data-focus={`${prefix}send`} disabled={!canSend}>
         Send
       </Button>
     </form>

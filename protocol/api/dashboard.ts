@@ -146,6 +146,7 @@ const turnSchema = v.strictObject({
   answers_turn_id: v.nullable(count),
   timestamp: text,
 });
+export type DashboardTurn = v.InferOutput<typeof turnSchema>;
 export const turnsSchema = v.strictObject({ turns: v.array(turnSchema) });
 
 export const sessionSchema = v.strictObject({

@@ -237,6 +237,7 @@ describe("what is gone", () => {
     await ask(dashboard);
     const { status, json } = await dashboard.respond(AGENT, { text: "x" });
     expect([status, json["error_type"]]).toEqual([503, "tmux_not_installed"]);
+    expect((await dashboard.call("GET", "/api/agents")).json).toHaveProperty("gone_since_unix_ms");
   });
 });
 

@@ -1,7 +1,7 @@
 /** Answers from the page in a real browser: by mouse, by keyboard, and such as fail. The server says what the test wants. */
 import { describe, expect, test } from "vitest";
 import { NO_BROWSER } from "../support/page/browser.ts";
-import { card, permissionCard, readiness, severalCard, textCard } from "../support/daemon/dashboardCards.ts";
+import { card, permissionCard, readiness, running, severalCard, textCard } from "../support/daemon/dashboardCards.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { cardOf, pageScenes, sentBy } from "../support/page/pageScene.ts";
 
@@ -110,6 +110,31 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     await quick.getByText("C-c").click();
     await sentBy(at.fake, () => quick.getByText("C-c ?").click());
     expect(at.fake.responds.map(({ body }) => body["keys"])).toEqual([["Escape"], ["C-c"]]);
+  });
+
+  test("a question that comes while a prompt is being written gets none of its keys", async () => {
+    const found = { running: running() };
+    await using at = await scene(card(1, { state: "PROCESSING", ...found }));
+    at.fake.operated.push({ status: 200, body: { outcome: "waiting", reason: null } });
+    const { page } = at;
+    await cardOf(page, 1).click();
+    await page.keyboard.press("/");
+    await page.keyboard.type("1 more");
+    at.fake.card({ ...permissionCard(1), ...found });
+    await cardOf(page, 1).getByText("Input needed").waitFor();
+    await page.keyboard.type(", then 2");
+    await sentBy(at.fake, () => page.keyboard.press("Enter"));
+    expect(at.fake.responds).toEqual([]);
+    expect(at.fake.operations).toMatchObject([{ body: { text: "1 more, then 2", when: "idle" } }]);
+    // Also while nothing has been written.
+    at.fake.card(card(1, { state: "PROCESSING", ...found }));
+    await cardOf(page, 1).getByText("Working").waitFor();
+    await page.keyboard.press("/");
+    at.fake.card({ ...permissionCard(1, { dialogId: "next" }), ...found });
+    await cardOf(page, 1).getByText("Input needed").waitFor();
+    await page.keyboard.type("1");
+    expect(await page.locator("#agent-1-prompt").inputValue()).toBe("1");
+    expect(at.fake.responds).toEqual([]);
   });
 
   test("an agent at work can be interrupted", async () => {

@@ -9,6 +9,7 @@ import { describe, expect, test } from "vitest";
 import { AGENT_DIRECTORY, AgentChannel } from "../support/agents/agentPrograms.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { callJson } from "../support/daemon/nativeServer.ts";
 import { NO_BROWSER, startBrowser } from "../support/page/browser.ts";
 import { userSession } from "../support/tmux/guestFixture.ts";
 import { type PrivateSocket, privateSocket } from "../support/tmux/ownedFixture.ts";
@@ -167,4 +168,32 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     await card.getByText("Working").waitFor();
     expect(socket.tmux("list-sessions", "-F", "#{session_name}")).toContain("shopper-2");
   });
+});
+
+test("what the page may do is for agents of its tmux alone, although the daemon knows others", async () => {
+  await using socket = privateSocket();
+  await using sandbox = cliSandbox();
+  await using channel = await AgentChannel.open(sandbox.root);
+  const bin = sandbox.binaries("bin", { claude: program(channel) });
+  const daemon = await sandbox.serve(["--only", "native,dashboard", "--dashboard-tmux-socket", socket.socketPath]);
+  const [, url = ""] = await daemon.line(/dashboard listening on (http:\S+)/);
+  const post = (path: string, body: object) => callJson(url, "POST", path, body, {});
+  // On the daemon's own server, which is not the dashboard's.
+  expect((await sandbox.run(["new", "work", "--", join(bin, "claude")])).code).toBe(0);
+  await channel.next("ready");
+  await eventually(async () => (await sandbox.run(["agents"])).stdout.includes("claude"), 100);
+  const told = await sandbox.run(["tell", "claude", "hello", "--json"]);
+  expect(told.code).toBe(0);
+  const { id } = JSON.parse(told.stdout) as { readonly id: string };
+  const foreign = [
+    await post("/v1/agents/claude/messages", { text: "from the page" }),
+    await post("/v1/agents/claude/rename", { name: "other" }),
+    await post("/v1/agents/claude/end", { force: true }),
+    await callJson(url, "DELETE", `/v1/messages/${id}`, undefined, {}),
+    await post("/v1/agents", { agent: "claude", server: "main" }),
+    await post("/v1/agents/claude/interrupt", {}),
+  ];
+  expect(foreign.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404]);
+  await channel.next("submit");
+  expect(channel.submits()).toEqual(["hello"]);
 });

@@ -49,7 +49,9 @@ interface AgentWaiting extends Waiting {
 export class AgentMessages {
   readonly #options: AgentMessagesOptions;
   readonly #queues = new Map<string, MessageQueue>();
+  /** Of changes of messages and agents: those that wait for something. */
   readonly #listeners = new Set<() => void>();
+  readonly #messageListeners = new Set<() => void>();
   readonly #closing = new AbortController();
   readonly #unsubscribe: () => void;
   #store: MessageStore | undefined;
@@ -92,6 +94,7 @@ export class AgentMessages {
       expiresUnixMs: createdUnixMs + ttlSec * 1_000,
     });
     this.#queueOf(agent.id).add(message);
+    this.#messageChanged();
     return message;
   }
 
@@ -125,7 +128,7 @@ export class AgentMessages {
     }
     const cancelled = this.#messages().change(message, { outcome: "cancelled", reason: "it was cancelled" });
     this.#queues.get(agent)?.look();
-    this.#tell();
+    this.#messageChanged();
     return cancelled;
   }
 
@@ -147,10 +150,10 @@ export class AgentMessages {
       .filter(({ outcome, typedUnixMs }) => outcome === "waiting" && typedUnixMs === undefined);
   }
 
-  /** Called after each change of a message or an agent. Returns the unsubscribe function. */
+  /** Called after each change of a message. Returns the unsubscribe function. */
   onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    this.#messageListeners.add(listener);
+    return () => void this.#messageListeners.delete(listener);
   }
 
   /** Nothing more is typed for the agent until the returned function is called. */
@@ -229,7 +232,7 @@ export class AgentMessages {
     const known = this.#queues.get(agent);
     if (known !== undefined) return known;
     const { agents, delivery, transcripts, clock, nowUnixMs, onError } = this.#options;
-    const onChange = (): void => this.#tell();
+    const onChange = (): void => this.#messageChanged();
     const onEnd = (): void => void this.#queues.delete(agent);
     const store = this.#messages();
     const queue = new MessageQueue(agent, {
@@ -282,6 +285,11 @@ export class AgentMessages {
       if (!signal.aborted && code === "TIMEOUT") return this.#watchStall(agent, stalledSec, isStalled, signal);
       if (!signal.aborted && code !== "NOT_FOUND" && code !== "CONNECTION_LOST") this.#options.onError(error);
     }
+  }
+
+  #messageChanged(): void {
+    for (const listener of this.#messageListeners) listener();
+    this.#tell();
   }
 
   #tell(): void {

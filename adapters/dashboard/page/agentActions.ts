@@ -6,7 +6,7 @@ import { Refused } from "../../pages/askServer.ts";
 import type { AgentCard } from "./model/agentCard.ts";
 import type { AnswerProgress, PageState } from "./model/pageState.ts";
 import { withEntry } from "./model/pageState.ts";
-import type { Answered, Api } from "./net/api.ts";
+import type { Api } from "./net/api.ts";
 import { sendOnce } from "./net/sendAnswer.ts";
 import { startedText, toldText } from "./words/actionWords.ts";
 
@@ -39,15 +39,17 @@ export class AgentActions {
 
   /** What is written becomes a prompt: typed at once, or when the agent takes one. */
   async tell(agentId: number, when: "idle" | "now"): Promise<void> {
-    const { api, newKey, state, update, progress } = this.#options;
+    const { api, clock, newKey, state, update, progress } = this.#options;
     const running = state().agents.get(agentId)?.running;
     const text = state().prompts.get(agentId);
     if (!running || text === undefined || state().answers.get(agentId)?.kind === "sending") return;
     progress(agentId, { kind: "sending", tries: 1 });
     const key = newKey();
-    const told = await this.#once(agentId, () =>
-      api.operate("POST", agentPath(running.id, "messages"), { text, when }, key),
-    );
+    const told = await sendOnce({
+      send: (signal) => api.operate("POST", agentPath(running.id, "messages"), { text, when }, key, signal),
+      clock,
+      onRetry: (tries) => progress(agentId, { kind: "sending", tries }),
+    });
     if (!state().agents.has(agentId)) return;
     if (told instanceof Refused) {
       progress(agentId, { kind: "failed", words: `the prompt was not taken: ${told.message}` });
@@ -65,7 +67,7 @@ export class AgentActions {
   async takeBack(agentId: number, message: WaitingMessage, edits: boolean): Promise<void> {
     const { api, state, update, progress } = this.#options;
     const path = `/v1/messages/${encodeURIComponent(message.id)}`;
-    const { text } = await api.operate("DELETE", path, {}, undefined).then(
+    const { text } = await api.operate("DELETE", path, {}).then(
       ({ body }) => body as { readonly text: string },
       (error: unknown) => {
         progress(agentId, { kind: "failed", words: wordsOf(error) });
@@ -101,15 +103,10 @@ export class AgentActions {
     }
   }
 
-  #once(agentId: number, send: () => Promise<Answered>): Promise<Answered | Refused> {
-    const { clock, progress } = this.#options;
-    return sendOnce({ send, clock, onRetry: (tries) => progress(agentId, { kind: "sending", tries }) });
-  }
-
   async #attempt({ running }: AgentCard, what: string, body: object): Promise<Problem> {
     if (running === null) return "its process is not known any more";
     try {
-      await this.#options.api.operate("POST", agentPath(running.id, what), body, undefined);
+      await this.#options.api.operate("POST", agentPath(running.id, what), body);
       return undefined;
     } catch (error) {
       return wordsOf(error);

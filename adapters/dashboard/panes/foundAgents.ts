@@ -16,7 +16,6 @@ import type { AgentDesk } from "../agents/agentDesk.ts";
 import { runningFields } from "../agents/card.ts";
 import { MESSAGES_SETTLE_MS } from "../dashboardLimits.ts";
 import { projectOf } from "../agents/project.ts";
-import { isFound } from "../store/records.ts";
 import type { PaneLinks } from "./paneLinks.ts";
 
 interface FoundAgentsOptions {
@@ -89,13 +88,28 @@ export class FoundAgents {
   #look(found: RunningAgent): void {
     if (found.server !== this.#options.server) return;
     try {
-      const agent = this.#holderOf(found) ?? (found.endedUnixMs === undefined ? this.#add(found) : undefined);
-      if (agent === undefined) return;
-      agent.running = found.endedUnixMs === undefined ? found : undefined;
-      this.#show(agent);
+      if (found.endedUnixMs === undefined) this.#runs(found);
+      else this.#ended(found);
     } catch (error) {
       this.#options.log.warn("dashboard.agent.unlisted", { agent: found.id, error });
     }
+  }
+
+  #runs(found: RunningAgent): void {
+    const agent = this.#holderOf(found) ?? this.#add(found);
+    if (agent === undefined) return;
+    // Messages may have waited for it while no daemon ran.
+    if (agent.running?.id !== found.id) this.#messagesSoon();
+    agent.running = found;
+    this.#show(agent);
+  }
+
+  #ended({ id }: RunningAgent): void {
+    const agent = this.#options.book.all().find(({ running }) => running?.id === id);
+    if (agent === undefined) return;
+    agent.running = undefined;
+    agent.messages = [];
+    this.#show(agent);
   }
 
   /** Whose process it is, as far as anybody knows; undefined: nobody's, or that of one who has left. */
@@ -110,7 +124,7 @@ export class FoundAgents {
 
   /** @throws AppError RESOURCE_LIMIT */
   #add(found: RunningAgent): Agent | undefined {
-    const { server, book, desk, panes, settings } = this.#options;
+    const { book, desk, panes, settings } = this.#options;
     const holder = book.inPane(found.pane, panes.places.identity);
     // What runs in front of an agent that has not left is its tool.
     if (holder !== undefined && !panes.processes.hasEnded(holder)) return undefined;
@@ -119,13 +133,10 @@ export class FoundAgents {
     const sessionUuid = uuidOf(found.id);
     const known = book.byUuid(sessionUuid);
     const agent = known === undefined ? book.add(sessionUuid, project, {}) : book.reopen(known);
-    agent.running = found;
     desk.reportCreated(agent);
     panes.moved(agent, found.pane, undefined);
     const { pid, start, executable } = found.process;
     book.update(agent, { process: { pid, start, executable } });
-    if (!isFound(agent.record) || server.findPane(found.pane) === undefined) return agent;
-    panes.evaluate(agent);
     return agent;
   }
 

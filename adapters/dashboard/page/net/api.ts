@@ -20,7 +20,7 @@ export interface Api {
   respond(agentId: number, body: unknown, idempotencyKey: string, signal: AbortSignal): Promise<Answered>;
   turns(agentId: number, signal: AbortSignal): Promise<Answered>;
   /** An operation of the daemon's API. */
-  operate(method: "POST" | "DELETE", path: string, body: object, key: string | undefined): Promise<Answered>;
+  operate(method: "POST" | "DELETE", path: string, body: object, key?: string, signal?: AbortSignal): Promise<Answered>;
   type(agentId: number, input: string): Promise<Answered>;
   events(lastEventId: string | undefined, signal: AbortSignal): Promise<Response>;
   pane(agentId: number, signal: AbortSignal): Promise<Response>;
@@ -48,8 +48,9 @@ export function createApi(fetch: Fetch): Api {
     agents: async (signal) => answered(await ask("/api/agents", { signal })),
     respond: (agentId, body, key, signal) => post(`/api/respond/${agentId}`, body, key, signal),
     turns: async (agentId, signal) => answered(await ask(`/api/agents/${agentId}/turns?limit=${TURNS}`, { signal })),
-    operate: async (method, path, body, key) => {
-      const result = method === "POST" ? await post(path, body, key) : await answered(await ask(path, { method }));
+    operate: async (method, path, body, key, signal) => {
+      const result =
+        method === "POST" ? await post(path, body, key, signal) : await answered(await ask(path, { method }));
       // What is ready late has status 200, whatever it is.
       if (fieldsOf(fieldsOf(result.body)?.["error"]) === undefined) return result;
       const { message, code, details } = SHAPE.read(result.body, LATE_STATUS);

@@ -55,7 +55,7 @@ export function AgentCardView(props: AgentCardProps) {
         <Facts card={card} name={name} />
         {need === "gone" && reason !== "" ? <span class="reason">{reason}</span> : null}
       </p>
-      <ReplyView id={id} card={card} name={name} page={page} state={state} isOpen={state.promptingId === agentId} />
+      <ReplyView id={id} card={card} name={name} page={page} state={state} isOpen={false} />
       <footer class="card-foot">
         {canPrompt(card) && !isPrompting ? (
           <Button

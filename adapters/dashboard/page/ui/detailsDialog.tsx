@@ -1,5 +1,6 @@
-/** One agent: what was asked, answered and done, by whom and when; its name; its end. */
+/** One agent: what was asked, answered and done, and when; its name; its end. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { DashboardTurn } from "../../../../protocol/api/dashboard.ts";
 import { Button } from "../../../pages/controls.tsx";
 import { Dialog } from "../../../pages/dialog.tsx";
 import type { AgentCard } from "../model/agentCard.ts";
@@ -14,16 +15,7 @@ interface DetailsProps {
   readonly api: Api;
 }
 
-/** As `GET /api/agents/:id/turns` has it. Foreign text. */
-interface Turn {
-  readonly turn_id: number;
-  readonly actor: string;
-  readonly intent: "command" | "answer" | "question" | "completion";
-  readonly text: string;
-  readonly timestamp: string;
-}
-
-const INTENTS: Readonly<Record<Turn["intent"], string>> = {
+const INTENTS: Readonly<Record<DashboardTurn["intent"], string>> = {
   command: "Prompt",
   answer: "Answer",
   question: "Question",
@@ -127,14 +119,14 @@ function EndForm({ card, page, onProblem, onDone }: FormProps & { readonly onDon
 }
 
 function History({ card, api, onProblem }: Omit<FormProps, "page"> & { readonly api: Api }) {
-  const [turns, setTurns] = useState<readonly Turn[] | undefined>(undefined);
+  const [turns, setTurns] = useState<readonly DashboardTurn[] | undefined>(undefined);
   const [words, setWords] = useState("");
   const closing = useRef(new AbortController());
   const { agent_id: agentId, turn_count: count, state } = card;
   useEffect(() => {
     const { signal } = closing.current;
     api.turns(agentId, signal).then(
-      ({ body }) => setTurns((body as { readonly turns: readonly Turn[] }).turns),
+      ({ body }) => setTurns((body as { readonly turns: readonly DashboardTurn[] }).turns),
       (error: unknown) => {
         if (!signal.aborted) onProblem(error instanceof Error ? error.message : String(error));
       },

@@ -93,16 +93,16 @@ function focusText(page: Page): boolean {
     openPrompt(page, card.agent_id);
     return true;
   }
-  const field = cardElement(card.agent_id)?.querySelector("textarea");
+  const field = document.querySelector<HTMLElement>(`#agent-${card.agent_id}-text`);
   field?.focus();
-  return field !== undefined && field !== null;
+  return field !== null;
 }
 
 /** Opens the box for a prompt, ready to be written in. */
 export function openPrompt(page: Page, agentId: number): void {
   page.update({ promptingId: agentId });
   // Behind the page, which is drawn at the end of this turn.
-  queueMicrotask(() => cardElement(agentId)?.querySelector("textarea")?.focus());
+  queueMicrotask(() => document.querySelector<HTMLElement>(`#agent-${agentId}-prompt`)?.focus());
 }
 
 function togglePane(page: Page): void {

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { systemClock } from "../../../../daemon/time/clock.ts";
 import { Button } from "../../../pages/controls.tsx";
 import { ScreenKeys } from "../../../pages/screenKeys.tsx";
+import { useMedia } from "../../../pages/useMedia.ts";
 import { useView } from "../../../pages/useView.ts";
 import type { AgentCard } from "../model/agentCard.ts";
 import type { Api } from "../net/api.ts";
@@ -11,17 +12,8 @@ import { FIRST_STATUS } from "./paneStatus.ts";
 
 const PANE_KEYS = ["Esc", "Tab", "C-c", "Enter", "←", "↓", "↑", "→"] as const;
 
-/** Whether the window is so; as `styles/pane.css` has it. */
-function useMatch(query: string): boolean {
-  const [matches, setMatches] = useState(() => matchMedia(query).matches);
-  useEffect(() => {
-    const list = matchMedia(query);
-    const change = (): void => setMatches(list.matches);
-    list.addEventListener("change", change);
-    return () => list.removeEventListener("change", change);
-  }, [query]);
-  return matches;
-}
+/** It stands in front of everything there (`styles/pane.css`). */
+const IN_FRONT = "(max-width: 1099px)";
 
 interface PaneViewProps {
   readonly card: AgentCard;
@@ -35,7 +27,7 @@ interface PaneViewProps {
 export function PaneView({ card, name, api, onClose, children }: PaneViewProps) {
   const { agent_id: agentId, tmux_pane_id: paneId } = card;
   const [status, setStatus] = useState(FIRST_STATUS);
-  const isInFront = useMatch("(max-width: 1099px)");
+  const isInFront = useMedia(IN_FRONT);
   // Another pane is another stream.
   useEffect(() => setStatus(FIRST_STATUS), [agentId, paneId]);
   // xterm is most of the page's script: loaded with the first pane.

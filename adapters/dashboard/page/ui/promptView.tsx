@@ -53,27 +53,36 @@ export function PromptView({ id, card, name, page, text, busy }: PromptProps) {
         </ul>
       )}
       {text === undefined ? null : (
-        <SendBox
-          id={`${id}-prompt`}
-          label={`A prompt for ${name}`}
-          placeholder={needOf(card) === "working" ? "A prompt for when it is done" : "A prompt"}
-          text={text}
-          rows={Math.min(MAX_ROWS, text.split("\n").length)}
-          isBusy={busy}
-          onText={(written) => page.actions.write(agentId, written)}
-          onSend={() => void page.actions.tell(agentId, "idle")}
+        <div
+          class="prompt-box"
+          onFocusCapture={() => {
+            // It stays, whatever the agent does meanwhile: keys that were meant for it must not answer a question.
+            if (page.state.promptingId !== agentId) page.update({ promptingId: agentId });
+          }}
         >
-          {needOf(card) === "working" ? (
-            <Button
-              data-focus="now"
-              title="Type it at once, into its turn"
-              disabled={busy || text.trim() === ""}
-              onPress={() => page.actions.tell(agentId, "now")}
-            >
-              Now
-            </Button>
-          ) : null}
-        </SendBox>
+          <SendBox
+            prefix="prompt-"
+            id={`${id}-prompt`}
+            label={`A prompt for ${name}`}
+            placeholder={needOf(card) === "ready" ? "A prompt" : "A prompt for when it is done"}
+            text={text}
+            rows={Math.min(MAX_ROWS, text.split("\n").length)}
+            isBusy={busy}
+            onText={(written) => page.actions.write(agentId, written)}
+            onSend={() => void page.actions.tell(agentId, "idle")}
+          >
+            {needOf(card) === "working" ? (
+              <Button
+                data-focus="now"
+                title="Type it at once, into its turn"
+                disabled={busy || text.trim() === ""}
+                onPress={() => page.actions.tell(agentId, "now")}
+              >
+                Now
+              </Button>
+            ) : null}
+          </SendBox>
+        </div>
       )}
     </>
   );

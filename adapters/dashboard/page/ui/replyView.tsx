@@ -20,7 +20,7 @@ interface ReplyProps {
   readonly name: string;
   readonly page: Page;
   readonly state: PageState;
-  /** Its prompt box is open although nothing is written. */
+  /** It shows the box for a prompt unasked, while the agent takes one. */
   readonly isOpen: boolean;
 }
 
@@ -31,7 +31,8 @@ export function ReplyView({ id, card, name, page, state, isOpen }: ReplyProps) {
   const answer = (given: Answer): void => void page.answer(agentId, given);
   const isAsking = needOf(card) === "asking";
   const written = state.prompts.get(agentId);
-  const prompt = canPrompt(card) ? (written ?? (isOpen ? "" : undefined)) : undefined;
+  const isPrompting = written !== undefined || state.promptingId === agentId;
+  const prompt = isPrompting || (isOpen && canPrompt(card)) ? (written ?? "") : undefined;
   return (
     <>
       {isAsking ? (

@@ -1,9 +1,9 @@
 /** The page: tabs on top, the panes of the tab that is shown, and what happened. */
-import { useEffect, useState } from "preact/hooks";
 import type { DevicePage } from "../devicePage.ts";
 import type { LinkState } from "../../devices/freshellLink.ts";
 import { Button, Tool } from "../../../pages/controls.tsx";
 import { TokenForm } from "../../../pages/tokenForm.tsx";
+import { useMedia } from "../../../pages/useMedia.ts";
 import { DeviceDialogs, RemoteLineText } from "./deviceDialogs.tsx";
 import { change } from "./deviceActions.ts";
 import { TabSpace } from "./tabSpace.tsx";
@@ -77,17 +77,6 @@ function Link({ link, onRetry }: { readonly link: LinkState; readonly onRetry: (
       {link.kind === "lost" ? <Button onPress={onRetry}>Try now</Button> : null}
     </span>
   );
-}
-
-function useMedia(query: string): boolean {
-  const [matches, setMatches] = useState(() => matchMedia(query).matches);
-  useEffect(() => {
-    const media = matchMedia(query);
-    const changed = (): void => setMatches(media.matches);
-    media.addEventListener("change", changed);
-    return () => media.removeEventListener("change", changed);
-  }, [query]);
-  return matches;
 }
 
 const SHOWN_LINES = 4;

@@ -60,9 +60,9 @@ class Scene {
         return new Response(new ReadableStream({ start: (stream) => void (this.#stream = stream) }));
       },
       turns: () => Promise.reject(new Error("nobody reads")),
-      operate: (method, path, body, key) => {
+      operate: (method, path, body, key, signal) => {
         this.operations.push({ asked: `${method} ${path}`, body, key });
-        return this.operated();
+        return Promise.race([this.operated(), abortOf(signal)]);
       },
       type: () => Promise.reject(new Error("nobody types")),
       pane: () => Promise.reject(new Error("nobody looks")),
@@ -317,6 +317,29 @@ describe("prompts", () => {
     page.close();
   });
 
+  test("whose connection is cut are sent again under the same key, and said to have failed in the end", async () => {
+    const scene = new Scene();
+    const page = await scene.start(card(1, { running: running() }));
+    page.actions.write(1, "run the tests");
+    const aborted = new Promise<never>(() => undefined);
+    scene.operated = () => aborted;
+    const told = page.actions.tell(1, "idle");
+    for (let tries = 1; tries <= 3; tries += 1) {
+      await settled();
+      expect(page.state.answers.get(1)).toEqual({ kind: "sending", tries });
+      // A try, and the pause before the next.
+      scene.clock.advanceMs(30_000);
+      await settled();
+      scene.clock.advanceMs(2_000);
+    }
+    await told;
+    expect(page.state.answers.get(1)).toMatchObject({ kind: "failed" });
+    expect(page.state.prompts.get(1)).toBe("run the tests");
+    expect(scene.operations).toHaveLength(3);
+    expect(new Set(scene.operations.map((one) => (one as { readonly key: string }).key)).size).toBe(1);
+    page.close();
+  });
+
   test("that were not delivered are said so", async () => {
     const scene = new Scene();
     const page = await scene.start(card(1, { running: running() }));
@@ -369,3 +392,9 @@ describe("prompts", () => {
     page.close();
   });
 });
+
+/** As a browser's fetch ends. */
+const abortOf = (signal: AbortSignal | undefined): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    signal?.addEventListener("abort", () => reject(new Refused("the request was cut", 0, "unreachable")));
+  });
