@@ -2,12 +2,13 @@
 import { AppError } from "../protocol/errors.ts";
 import { addinAdapter } from "./addin/addinAdapter.ts";
 import { dashboardAdapter } from "./dashboard/dashboardAdapter.ts";
+import { fleetAdapter } from "./fleet/fleetAdapter.ts";
 import { freshellAdapter } from "./freshell/freshellAdapter.ts";
 import { nativeAdapter } from "./native/nativeAdapter.ts";
 import type { Adapter } from "./serving/adapter.ts";
 import { teamAdapter } from "./team/teamAdapter.ts";
 
-const LIST = [addinAdapter, nativeAdapter, teamAdapter, dashboardAdapter, freshellAdapter] as const;
+const LIST = [addinAdapter, nativeAdapter, teamAdapter, dashboardAdapter, freshellAdapter, fleetAdapter] as const;
 export type AdapterName = (typeof LIST)[number]["name"];
 export type AdapterConfigs = {
   readonly [One in (typeof LIST)[number] as One["name"]]: ReturnType<One["readConfig"]>;

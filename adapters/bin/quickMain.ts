@@ -9,8 +9,12 @@ import { runCli } from "../cli/runCli.ts";
 import { tmuxwireProgram } from "../cli/tmuxwireProgram.ts";
 import { OPERATION_COMMANDS } from "../commands/operations/operationCommands.ts";
 
+/** What reads from NATS asks no daemon. */
+const ELSEWHERE = /^--nats(?:=|$)/;
+
 /** Returns the exit code; undefined if the command line is none of these. */
 export async function quickMain(args: readonly string[]): Promise<number | undefined> {
+  if (args.some((word) => ELSEWHERE.test(word))) return undefined;
   const command = commandNamed(Object.values(OPERATION_COMMANDS), args[0]);
   return command && runCli(tmuxwireProgram([command]), args, processIo(process, "tmuxwire"));
 }

@@ -6,6 +6,7 @@ import { configCommand } from "./programs/configCommand.ts";
 import { doctorCommand } from "./doctor/doctorCommand.ts";
 import { disableCommand, enableCommand } from "./programs/enableCommand.ts";
 import { eventsCommand } from "./programs/eventsCommand.ts";
+import { fleetLsCommand } from "./programs/fleetLsCommand.ts";
 import { followCommand } from "./programs/followCommand.ts";
 import { hostInfoCommand } from "./programs/hostInfoCommand.ts";
 import { hooksCommand } from "./hooks/hooksCommand.ts";
@@ -28,7 +29,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   enableCommand,
   disableCommand,
   attachCommand,
-  ...new Set(Object.values(OPERATION_COMMANDS)),
+  ...new Set(Object.values({ ...OPERATION_COMMANDS, tree: fleetLsCommand })),
   followCommand,
   recCommand,
   playCommand,

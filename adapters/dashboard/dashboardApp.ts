@@ -24,6 +24,7 @@ import { sessionRoutes } from "./sessionRoutes.ts";
 import type { OperationName } from "../../protocol/api/operationRoutes.ts";
 import { errorBody as operationErrorBody } from "../kit/operations/errorBody.ts";
 import type { OperationContext } from "../operations/operation.ts";
+import { requireAgentOf } from "../serving/operationContext.ts";
 import { OPERATION_ENDPOINTS, operationRoute } from "../kit/operations/operationEndpoints.ts";
 import { FoundAgents } from "./panes/foundAgents.ts";
 import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
@@ -49,16 +50,12 @@ const PAGE_OPERATION_NAMES: ReadonlySet<OperationName> = new Set([
 ]);
 const PAGE_OPERATIONS = OPERATION_ENDPOINTS.filter(({ id }) => PAGE_OPERATION_NAMES.has(id));
 
-/** The daemon knows agents of other servers and machines as well, which are none of the dashboard's. */
+/** On the dashboard's agents alone. */
 const pageOperations = (context: OperationContext, server: TmuxServer): readonly Route[] =>
   PAGE_OPERATIONS.map((row) => {
     const route = operationRoute(context, row);
     const handle: Route["handle"] = (c) => {
-      const { agent, message } = c.req.param() as { readonly agent?: string; readonly message?: string };
-      const subject = message === undefined ? agent : context.messages?.find(message).agent;
-      if (subject !== undefined && context.agents?.find(subject).server !== server) {
-        throw new AppError("NOT_FOUND", "that is no agent of this dashboard's tmux");
-      }
+      requireAgentOf(context, c.req.param(), (its) => its === server);
       return route.handle(c);
     };
     return { ...route, handle };

@@ -3,14 +3,11 @@ import { fileURLToPath } from "node:url";
 import { openDatabase } from "../../daemon/ops/database.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { createDashboardApp } from "./dashboardApp.ts";
-import type { OperationContext } from "../operations/operation.ts";
-import { runCommand } from "../../daemon/shell/runCommand.ts";
-import { AppError } from "../../protocol/errors.ts";
-import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { MIGRATIONS } from "./store/schema.ts";
 import { becomeSoleOwner } from "../../daemon/ops/soleOwner.ts";
 import { urlHost } from "../kit/peers/addresses.ts";
 import { listen } from "../kit/listeners/listen.ts";
+import { operationsOn } from "../serving/operationContext.ts";
 import { peerUsers, type StartContext } from "../serving/startContext.ts";
 import { DASHBOARD_SETTINGS, type DashboardConfig } from "./dashboardConfig.ts";
 
@@ -38,7 +35,8 @@ export async function startDashboard(dashboard: DashboardConfig, context: StartC
     readiness,
     delivery,
     running: context.agents,
-    operations: operationsOf(server, context),
+    // Others may have another name for it by now.
+    operations: operationsOn(() => new Map([[context.agents.nameOf(server) ?? SERVER_NAME, server]]), context),
     recordings: context.only.has("native") ? await context.recordings() : undefined,
     database,
     settings: dashboard,
@@ -70,33 +68,6 @@ export async function startDashboard(dashboard: DashboardConfig, context: StartC
   open.surfaces.push(() => listener.close());
   for (const origin of ownOrigins(dashboard, listener.port)) origins.add(origin);
   print(`dashboard listening on ${listener.url}`);
-}
-
-/** For the operations on agents that the page offers; none of them is about another server or machine. */
-function operationsOf(server: TmuxServer, context: StartContext): OperationContext {
-  const { waits, readiness, delivery, agents, agentWork, messages } = context;
-  return {
-    // Others may have another name for it by now.
-    get servers() {
-      return new Map([[agents.nameOf(server) ?? SERVER_NAME, server]]);
-    },
-    waits,
-    readiness,
-    delivery,
-    agents,
-    agentWork,
-    messages,
-    runCommand,
-    recordings: undefined,
-    remote: undefined,
-    notifier: undefined,
-    clock: systemClock,
-    measure: async (_operation, work) => work(),
-    running: new WeakMap(),
-    treeOf: () => {
-      throw new AppError("INTERNAL_ERROR", "the dashboard serves no tree");
-    },
-  };
 }
 
 /** The page's own, under every name that this machine has for itself. */

@@ -23,7 +23,7 @@ import { errorBody } from "../kit/operations/errorBody.ts";
 import { nativeMetrics } from "./nativeMetrics.ts";
 import { nativeRoutes, WEBSOCKET_PATHS } from "./nativeRoutes.ts";
 import { openApiDocument } from "./openapi.ts";
-import { ServerEvents, type ServerEventsOptions } from "./serverEvents.ts";
+import { ServerEvents, type ServerEventsOptions } from "../kit/streams/serverEvents.ts";
 
 /** Servers may be added and removed while the application runs; the caller closes what it passes in. */
 export interface NativeAppOptions
@@ -42,6 +42,7 @@ export interface NativeAppOptions
         | "remote"
         | "notifier"
         | "unconfigured"
+        | "running"
       >
     > {
   readonly waits: NativeWaits;
@@ -101,7 +102,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     treeOf: (server) => eventsOf(server).tree(),
     measure: createMeasure({ metrics: registry, clock, log, nextId }),
     channels: new Channels(),
-    running: new WeakMap(),
+    running: options.running ?? new WeakMap(),
     readiness,
     delivery: options.delivery,
     recordings: options.recordings,

@@ -9,7 +9,7 @@ import type { RemoteHosts } from "../remote/remoteHosts.ts";
 import type { OperationContext } from "../operations/operation.ts";
 import type { Channels } from "./channels.ts";
 import type { NativeMetrics } from "./nativeMetrics.ts";
-import type { ServerEvents } from "./serverEvents.ts";
+import type { ServerEvents } from "../kit/streams/serverEvents.ts";
 
 /** The part of the wait manager that the native API uses. */
 export type NativeWaits = Pick<WaitManager, "wait" | "sendAndWait" | "metrics">;

@@ -29,7 +29,7 @@ import type { McpEndpoint } from "./mcp/mcpEndpoint.ts";
 import type { NativeContext, NativeHandlerContext } from "./nativeContext.ts";
 import { ENDPOINTS, OTHER_TYPES, type OtherEndpointId } from "./endpoints.ts";
 import { endpointRoute, operationRoute } from "../kit/operations/operationEndpoints.ts";
-import type { EventWishes } from "./serverEvents.ts";
+import type { EventWishes } from "../kit/streams/serverEvents.ts";
 import { queryInput } from "../operations/queryInput.ts";
 import { StreamSocket } from "./streamSocket.ts";
 

@@ -18,7 +18,7 @@ import { openOwnedServer, type StartContext } from "../serving/startContext.ts";
 import type { LocalListener, LocalListenOptions } from "./localListener.ts";
 import { inheritedDescriptors, listenOnDescriptor, listenOnSocket, requireFreeSocket } from "./localListener.ts";
 import { NATIVE_SETTINGS, type NativeConfig } from "./nativeConfig.ts";
-import { userServer } from "./userServer.ts";
+import { userServer } from "../serving/userServer.ts";
 import { packageVersion } from "../serving/version.ts";
 
 /** Checked before anything is started, because most starts fail when a daemon is already running. */
@@ -50,6 +50,8 @@ export async function startNative(native: NativeConfig, context: StartContext): 
     messages,
     remote,
     notifier,
+    running: context.running,
+    metrics: context.metrics,
     clock: systemClock,
     log,
     token,

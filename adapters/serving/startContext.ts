@@ -3,6 +3,7 @@ import type { Delivery } from "../../daemon/delivery/delivery.ts";
 import type { DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import type { Log } from "../../daemon/ops/log.ts";
+import type { Metrics } from "../../daemon/ops/metrics.ts";
 import type { ReadinessEngine } from "../../daemon/readiness/engine.ts";
 import type { RecordingRegistry } from "../../daemon/recordings/recordingRegistry.ts";
 import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
@@ -10,6 +11,7 @@ import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { PaneId } from "../../protocol/ids.ts";
 import type { Agent } from "../agents/catalogue.ts";
 import type { AgentMessages } from "../agents/messages/agentMessages.ts";
 import type { AgentNotifier } from "../agents/notify/agentNotifier.ts";
@@ -38,6 +40,8 @@ export interface StartContext {
   readonly log: Log;
   /** Start-up lines for a person, one per listener. */
   readonly print: (line: string) => void;
+  /** The process's one registry. */
+  readonly metrics: Metrics;
   readonly waits: WaitManager;
   readonly readiness: ReadinessEngine;
   /** Shared by all surfaces, so that a pane's deliveries are serialized. */
@@ -51,6 +55,8 @@ export interface StartContext {
   readonly unconfigured: Set<string>;
   /** Shared by all surfaces. Only the native API starts and ends recordings. */
   readonly recordings: () => Promise<RecordingRegistry>;
+  /** The panes in which a `run` is active, by server. */
+  readonly running: WeakMap<TmuxServer, Set<PaneId>>;
   /** Makes the mounts, for the adapter that carries them. */
   readonly mounts: () => Promise<readonly MountedPart[]>;
 }

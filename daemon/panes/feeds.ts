@@ -15,6 +15,8 @@ export interface OpenSubscription {
   readonly feed: PaneFeed;
   /** The sink has room again. */
   pump(): void;
+  /** Sends the screen again at its place in the output, as after a resize. */
+  redraw(): void;
   /** Writes what there is room for, then `closed` with this error. Safe to call twice. */
   finish(error: AppError): void;
   /** Safe to call twice. */
@@ -51,23 +53,21 @@ export class Feeds {
       of.close();
       if (this.#feeds.get(pane) === of) this.#feeds.delete(pane);
     };
+    const guarded = (call: () => void): void => {
+      try {
+        call();
+      } catch (error) {
+        this.#options.onError(error);
+      }
+    };
     try {
       const subscription = new Subscription(of, start, sinkFor(of));
       return {
         feed: of,
-        pump: () => {
-          try {
-            subscription.pump();
-          } catch (error) {
-            this.#options.onError(error);
-          }
-        },
+        pump: () => guarded(() => subscription.pump()),
+        redraw: () => guarded(() => subscription.resized()),
         finish: (error) => {
-          try {
-            subscription.finish(error);
-          } catch (failure) {
-            this.#options.onError(failure);
-          }
+          guarded(() => subscription.finish(error));
           release();
         },
         close: () => {

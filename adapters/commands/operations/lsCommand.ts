@@ -2,6 +2,7 @@
 import { applyTreeEvent } from "../../../protocol/api/applyTreeEvent.ts";
 import type { NativeTree, NativeTreeResponse, NativeTreeWindow } from "../../client/client.ts";
 import { CLIENT_OPTIONS, connect } from "../connection/clientConnection.ts";
+import { NATS_OPTIONS } from "../connection/natsOptions.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { nearestName } from "../../../protocol/text/nearestName.ts";
@@ -19,6 +20,7 @@ const once = operationCommand<NativeTreeResponse>({
     { line: "tmuxwire ls", does: "the active ones marked with *" },
     { line: "tmuxwire ls work", does: "one session" },
     { line: "tmuxwire ls -w", does: "redrawn as it changes, with what the programs are doing" },
+    { line: "tmuxwire ls --nats nats://127.0.0.1", does: "every host that publishes on NATS" },
     { line: "tmuxwire ls --json", does: "with layouts, and the id of the last event it includes" },
   ],
   selected: ({ positionals: [session] }, tree) => {
@@ -40,6 +42,7 @@ export const lsCommand: CommandSpec = {
   aliases: ["tree"],
   options: [
     { name: "watch", short: "w", type: "flag", description: "redraw it whenever something changes" },
+    ...NATS_OPTIONS,
     ...CLIENT_OPTIONS,
   ],
   run: (call) => (call.options.flag("watch") ? watch(call) : once.run(call)),
@@ -79,7 +82,7 @@ async function watch(call: CommandCall): Promise<number> {
 }
 
 /** Of one session, by its name or id; of all when none is given. */
-function only<Tree extends NativeTree>(tree: Tree, session: string | undefined): Tree {
+export function only<Tree extends NativeTree>(tree: Tree, session: string | undefined): Tree {
   if (session === undefined) return tree;
   const sessions = tree.sessions.filter(({ id, name }) => id === session || name === session);
   const ids = new Set(sessions.flatMap(({ windows }) => windows.map(({ window }) => window)));
@@ -88,7 +91,8 @@ function only<Tree extends NativeTree>(tree: Tree, session: string | undefined):
   return { ...tree, sessions, windows, panes };
 }
 
-function drawn(
+/** The tree as text. */
+export function drawn(
   { sessions, windows, panes }: NativeTree,
   states: ReadonlyMap<string, string>,
   waiting: NativeTreeResponse["waiting"],

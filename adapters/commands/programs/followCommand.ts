@@ -3,6 +3,7 @@ import { type PaneEvent, TmuxwireError } from "../../client/client.ts";
 import { isPassing } from "../../client/clientHttp.ts";
 import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
 import { CLIENT_OPTIONS, connect, paneNamed } from "../connection/clientConnection.ts";
+import { HOST_OPTION, isFromNats, NATS_OPTIONS } from "../connection/natsOptions.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import type { Io } from "../../cli/cliIo.ts";
 import { PANE_OR_THIS } from "../operations/paneArguments.ts";
@@ -24,7 +25,8 @@ export const followCommand: CommandSpec = {
       name: "from",
       type: "text",
       value: "WHERE",
-      description: "where to start: now, snapshot, tail:LINES, or a position such as k3Jd9:1024",
+      description:
+        "where to start: now, snapshot, tail:LINES, or a position such as k3Jd9:1024; with --nats also start, but not tail",
       default: "now",
       complete: ["now", "snapshot"],
     },
@@ -36,41 +38,66 @@ export const followCommand: CommandSpec = {
     },
     { name: "readiness", type: "flag", description: "with --json: report what the program is doing as well" },
     { name: "no-resume", type: "flag", description: "end when the connection is lost instead of reconnecting" },
+    ...NATS_OPTIONS,
+    HOST_OPTION,
     ...CLIENT_OPTIONS,
   ],
   examples: [
     { line: "tmuxwire follow work --from snapshot", does: "its screen, then its output" },
     { line: "tmuxwire follow work --text --from tail:100 | grep ERROR", does: "for grep" },
     { line: "tmuxwire follow work --json --from k3Jd9:1024", does: "resume where an earlier one stopped" },
+    {
+      line: "tmuxwire follow %5 --nats nats://127.0.0.1 --host build7 --from start",
+      does: "all that NATS keeps of it",
+    },
   ],
   run: async (call: CommandCall): Promise<number> => {
-    const { io, options, positionals } = call;
-    const pane = await paneNamed(call, positionals[0]);
-    const json = options.flag("json");
-    const raw = options.flag("raw") ? "raw" : undefined;
-    const text = options.flag("text") ? new TextLines(io) : undefined;
-    if (text !== undefined && (json || options.text("from") === "snapshot"))
+    const { options } = call;
+    if (options.flag("text") && (options.flag("json") || options.text("from") === "snapshot"))
       throw usageError("--text cannot be combined with --json or --from snapshot; use --from tail:100");
-    const client = (await connect(call)).pane(pane);
-    // Failing to open the stream is an error; a stream lost later is resumed.
-    await client.info({ signal: io.signal });
-    const events = client.follow({
-      from: options.text("from"),
-      resume: !options.flag("no-resume"),
-      ...(json && options.flag("readiness") ? { readiness: true } : {}),
-      signal: io.signal,
-    });
-    for await (const event of events) {
-      // The connection ended, not the pane, so report it as an error.
-      if (event.kind === "closed" && isPassing(event.code)) throw new TmuxwireError(event.code, event.message);
-      if (json) await io.out(`${JSON.stringify(jsonEvent(event))}\n`);
-      else if (text !== undefined && event.kind === "output") await text.add(event.bytes);
-      else if (text === undefined || event.kind !== "snapshot") await show(io, event, raw);
-    }
-    await text?.end();
-    return 0;
+    return isFromNats(call) ? followFromNats(call) : followFromDaemon(call);
   },
 };
+
+async function followFromNats(call: CommandCall): Promise<number> {
+  const { io, options, positionals } = call;
+  if (options.flag("readiness") || options.flag("no-resume"))
+    throw usageError("--readiness and --no-resume cannot be combined with --nats");
+  const { paneInFleet, withFleet } = await import("../connection/fleetConnection.ts");
+  return withFleet(call, async (fleet) => {
+    const address = await paneInFleet(fleet, call, positionals[0]);
+    return print(call, fleet.follow({ ...address, from: options.text("from"), signal: io.signal }));
+  });
+}
+
+async function followFromDaemon(call: CommandCall): Promise<number> {
+  const { io, options, positionals } = call;
+  const client = (await connect(call)).pane(await paneNamed(call, positionals[0]));
+  // Failing to open the stream is an error; a stream lost later is resumed.
+  await client.info({ signal: io.signal });
+  const events = client.follow({
+    from: options.text("from"),
+    resume: !options.flag("no-resume"),
+    ...(options.flag("json") && options.flag("readiness") ? { readiness: true } : {}),
+    signal: io.signal,
+  });
+  return print(call, events);
+}
+
+async function print({ io, options }: CommandCall, events: AsyncIterable<PaneEvent>): Promise<number> {
+  const json = options.flag("json");
+  const raw = options.flag("raw") ? "raw" : undefined;
+  const text = options.flag("text") ? new TextLines(io) : undefined;
+  for await (const event of events) {
+    // The connection ended, not the pane, so report it as an error.
+    if (event.kind === "closed" && isPassing(event.code)) throw new TmuxwireError(event.code, event.message);
+    if (json) await io.out(`${JSON.stringify(jsonEvent(event))}\n`);
+    else if (text !== undefined && event.kind === "output") await text.add(event.bytes);
+    else if (text === undefined || event.kind !== "snapshot") await show(io, event, raw);
+  }
+  await text?.end();
+  return 0;
+}
 
 /** The stream as lines; text before a carriage return is a line of its own. */
 class TextLines {

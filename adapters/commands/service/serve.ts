@@ -10,6 +10,7 @@ import { DeliveryEngine } from "../../../daemon/delivery/deliveryEngine.ts";
 import { DeliveryStore } from "../../../daemon/delivery/deliveryStore.ts";
 import { paneEnvironment } from "../../../daemon/ops/environment.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
+import { Metrics } from "../../../daemon/ops/metrics.ts";
 import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
 import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import { Profiles } from "../../../daemon/readiness/profiles.ts";
@@ -116,7 +117,7 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
     const guests = new SharedGuests({ env, log, ringBytes: daemon.ringBytes, open, agents });
     const mounts = async (): Promise<readonly MountedPart[]> => [];
     const recordings = sharedRecordings(env, log);
-    const context = {
+    const context: StartContext = {
       daemon,
       catalogue,
       agents,
@@ -127,6 +128,7 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
       env,
       log,
       print,
+      metrics: new Metrics(),
       waits,
       readiness,
       delivery,
@@ -135,6 +137,7 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
       servers: new Map<string, TmuxServer>(),
       unconfigured: new Set<string>(),
       recordings,
+      running: new WeakMap(),
       mounts,
     };
     await startParts(partsOf(options), context, options);

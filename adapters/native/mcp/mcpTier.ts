@@ -7,6 +7,7 @@ import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { OWN_SERVER_NAME } from "../../../daemon/ops/daemonConfig.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { filled, optional } from "../../../protocol/api/described.ts";
+import { type Named, PanePatterns, type Placed } from "../../operations/panePatterns.ts";
 
 /** `reads` changes nothing; `destroys` kills panes, windows or sessions. */
 export type ToolEffect = "reads" | "works" | "destroys";
@@ -22,24 +23,13 @@ export const tierSchema = v.strictObject({
 });
 type TierOptions = v.InferOutput<typeof tierSchema>;
 
-/** A session. */
-interface Named {
-  readonly id: string;
-  readonly name: string;
-}
-/** A pane. */
-interface Placed {
-  readonly id: string;
-  readonly window: string;
-}
-
 export class McpTier {
   readonly #options: TierOptions;
-  readonly #patterns: readonly RegExp[] | undefined;
+  readonly #patterns: PanePatterns | undefined;
 
   constructor(options: TierOptions) {
     this.#options = options;
-    this.#patterns = options.panes?.split(",").map(patternOf);
+    this.#patterns = options.panes === undefined ? undefined : new PanePatterns(options.panes);
   }
 
   get isReadOnly(): boolean {
@@ -63,15 +53,12 @@ export class McpTier {
     return this.#options.server === undefined || this.#options.server === name;
   }
 
-  seesSession({ id, name }: Named): boolean {
-    return this.#patterns?.some((pattern) => pattern.test(name) || pattern.test(id)) !== false;
+  seesSession(session: Named): boolean {
+    return this.#patterns?.matchesSession(session) !== false;
   }
 
-  seesPane(server: TmuxServer, { id, window }: Placed): boolean {
-    if (this.#patterns?.some((pattern) => pattern.test(id)) !== false) return true;
-    return server
-      .sessions()
-      .some((session) => session.windows.some((one) => one === window) && this.seesSession(session));
+  seesPane(server: TmuxServer, pane: Placed): boolean {
+    return this.#patterns?.matchesPane(server, pane) !== false;
   }
 
   /** @throws AppError FORBIDDEN */
@@ -100,8 +87,3 @@ export class McpTier {
     );
   }
 }
-
-const patternOf = (pattern: string): RegExp =>
-  new RegExp(`^${pattern.trim().split("*").map(escaped).join(".*")}$`, "su");
-
-const escaped = (text: string): string => text.replaceAll(/[\\^$.|?+()[\]{}]/g, "\\$&");

@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { userServer } from "../../../../adapters/native/userServer.ts";
+import { userServer } from "../../../../adapters/serving/userServer.ts";
 import type { SharedGuests } from "../../../../adapters/serving/sharedGuests.ts";
 import type { TmuxServer } from "../../../../daemon/tmux/tmuxServer.ts";
 

@@ -7,8 +7,7 @@ import { dirname } from "node:path";
 import { defaultTmuxSocket } from "../../daemon/ops/runtimePaths.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { OnDemand } from "../operations/operation.ts";
-import type { StartContext } from "../serving/startContext.ts";
-import type { NativeConfig } from "./nativeConfig.ts";
+import type { StartContext } from "./startContext.ts";
 
 /** Its name in requests. A configured server of this name takes precedence. */
 const NAME = "default";
@@ -16,7 +15,7 @@ const OTHERS_MAY_WRITE = 0o022;
 
 /** @param uid the owner it must have; undefined on systems without uids */
 export function userServer(
-  { offersDefault }: Pick<NativeConfig, "offersDefault">,
+  { offersDefault }: { readonly offersDefault: boolean },
   { env, guests, servers, unconfigured }: Pick<StartContext, "env" | "guests" | "servers" | "unconfigured">,
   uid = process.getuid?.(),
 ): OnDemand {

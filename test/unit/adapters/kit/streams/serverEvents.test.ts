@@ -1,12 +1,12 @@
 /** What is kept of a server's events, for whom, and for how long. */
 import { expect, test } from "vitest";
-import type { EventReader } from "../../../../adapters/kit/streams/eventLog.ts";
-import { ServerEvents } from "../../../../adapters/native/serverEvents.ts";
-import type { PaneReadiness, Readiness, ReadinessWatcher } from "../../../../daemon/readiness/readiness.ts";
-import type { PaneId, WindowId } from "../../../../protocol/ids.ts";
-import { FakeClock } from "../../../support/clock/fakeClock.ts";
-import { stubServer } from "../../../support/daemon/nativeServer.ts";
-import { PROFILES } from "../../../support/agents/agentCatalogue.ts";
+import type { EventReader } from "../../../../../adapters/kit/streams/eventLog.ts";
+import { ServerEvents } from "../../../../../adapters/kit/streams/serverEvents.ts";
+import type { PaneReadiness, Readiness, ReadinessWatcher } from "../../../../../daemon/readiness/readiness.ts";
+import type { PaneId, WindowId } from "../../../../../protocol/ids.ts";
+import { FakeClock } from "../../../../support/clock/fakeClock.ts";
+import { stubServer } from "../../../../support/daemon/nativeServer.ts";
+import { PROFILES } from "../../../../support/agents/agentCatalogue.ts";
 
 interface Told {
   readonly type: string;

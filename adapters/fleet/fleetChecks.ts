@@ -1,0 +1,72 @@
+/** The doctor's checks of NATS: reachable, with JetStream, and with streams that readers can use. Changes nothing. */
+import { jetstreamManager } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { type Check, type Finding, ok, warn } from "../serving/findings.ts";
+import { callableOperations } from "./fleetCalls.ts";
+import type { FleetConfig, NatsAccess } from "./fleetConfig.ts";
+import { daemonSubject, hostStream, STATE_STREAM } from "./fleetSubjects.ts";
+import { daemonStateOf } from "./hostClaim.ts";
+import { connectNats } from "./natsConnection.ts";
+import { codeOf } from "./natsLink.ts";
+
+export function fleetChecks(config: FleetConfig): readonly Check[] {
+  const { access } = config;
+  if (access === undefined) return [];
+  return [
+    { name: "nats", probe: () => connected(access, (nc) => serverCheck(nc, config)) },
+    { name: "nats streams", probe: () => connected(access, (nc) => streamsCheck(nc, config)) },
+  ];
+}
+
+async function connected(access: NatsAccess, probe: (nc: NatsConnection) => Promise<Finding>): Promise<Finding> {
+  const nc = await connectNats(access, { name: "tmuxwire doctor", waits: false });
+  try {
+    return await probe(nc);
+  } finally {
+    await nc.close();
+  }
+}
+
+async function serverCheck(nc: NatsConnection, { host, calls }: FleetConfig): Promise<Finding> {
+  callableOperations(calls);
+  const { version = "of an unknown version", jetstream } = nc.info ?? {};
+  if (jetstream !== true)
+    return warn("nats", "the server keeps no streams", "start nats-server with JetStream (`-js`)");
+  const jsm = await jetstreamManager(nc, { checkAPI: false });
+  const last = await jsm.streams.getMessage(STATE_STREAM.name, { last_by_subj: daemonSubject(host) }).catch(() => null);
+  const holder = last === null ? undefined : daemonStateOf(last.data);
+  const as =
+    holder === undefined || holder.ended === true
+      ? `nothing is published as ${host}`
+      : `a daemon publishes as ${host} since ${new Date(holder.startedUnixMs).toISOString()}`;
+  return ok("nats", `nats-server ${version}; ${as}`);
+}
+
+async function streamsCheck(nc: NatsConnection, { host }: FleetConfig): Promise<Finding> {
+  const jsm = await jetstreamManager(nc, { checkAPI: false });
+  const { name, subjects, republish } = hostStream(host);
+  let found;
+  try {
+    for await (const { config } of jsm.streams.list(subjects[0])) found ??= config;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return warn(
+      "nats streams",
+      `they cannot be listed: ${reason} (${codeOf(error) ?? "no answer"})`,
+      "ask for the right to $JS.API.>",
+    );
+  }
+  if (found === undefined) return ok("nats streams", `${name} will be made on the first start`);
+  if (!found.allow_direct || found.republish?.dest !== republish?.dest) {
+    return warn(
+      "nats streams",
+      `readers cannot use ${found.name}: it lacks allow_direct or the republishing from ${republish?.src} to ${republish?.dest}`,
+      `add both with \`nats stream edit ${found.name}\`, or remove it so that tmuxwire makes it`,
+    );
+  }
+  const hours = found.max_age === 0 ? "for ever" : `for ${found.max_age / 60e9} minutes`;
+  return ok(
+    "nats streams",
+    `${found.name} keeps output ${hours}, at most ${found.max_bytes} bytes, on ${found.num_replicas} servers`,
+  );
+}

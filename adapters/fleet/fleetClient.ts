@@ -1,0 +1,224 @@
+/**
+ * `tmuxwire/nats`: reads what daemons publish on NATS and calls operations there, from Node or a browser, with a connection of
+ * the NATS client (`@nats-io/transport-node`, or `wsconnect` of `@nats-io/nats-core`). Needs no daemon of its own and no right to
+ * publish but for calls.
+ */
+import {
+  DeliverPolicy,
+  jetstream,
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstreamManager,
+} from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/nats-core";
+import type { NativeAgent } from "../../protocol/api/nativeAgents.ts";
+import type { NativeReadiness } from "../../protocol/api/nativeResponses.ts";
+import type { NativeTree } from "../../protocol/api/nativeTree.ts";
+import type { OperationName } from "../../protocol/api/operationRoutes.ts";
+import type { ErrorCode } from "../../protocol/errors.ts";
+import type { PaneEvent } from "../client/clientEvents.ts";
+import { TmuxwireError } from "../client/clientHttp.ts";
+import { callSubject, hostStream, outSubject, STATE_STREAM, stateOf } from "./fleetSubjects.ts";
+import { type FleetFollowOptions, natsError, PaneReader } from "./paneReader.ts";
+
+export type { FleetFollowOptions } from "./paneReader.ts";
+export type { PaneEvent } from "../client/clientEvents.ts";
+export { TmuxwireError } from "../client/clientHttp.ts";
+
+/** One tmux server as its daemon last told of it. */
+export interface FleetServer {
+  readonly host: string;
+  readonly server: string;
+  readonly tree: NativeTree;
+  readonly readiness: Readonly<Record<string, NativeReadiness>>;
+  readonly agents: readonly NativeAgent[];
+  /** When the newest of these was told: Unix time in milliseconds. */
+  readonly toldUnixMs: number;
+  /** Its daemon has ended in order since. One that was killed or cut off does not say so. */
+  readonly ended: boolean;
+}
+
+export interface FleetCallRequest {
+  readonly server?: string | undefined;
+  readonly session?: string | undefined;
+  readonly pane?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly message?: string | undefined;
+  readonly input?: object | undefined;
+  /** An operation that takes one is done once per key. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** How long a call may take by default. */
+const CALL_MS = 30_000;
+
+export class FleetClient {
+  readonly #nc: NatsConnection;
+  readonly #js: JetStreamClient;
+  #jsm: Promise<JetStreamManager> | undefined;
+  readonly #onReconnect = new Set<() => void>();
+  #isWatching = false;
+
+  /** @param connection one that reconnects for ever (`maxReconnectAttempts: -1`) lets `follow` go on after any outage; the caller closes it */
+  constructor(connection: NatsConnection) {
+    this.#nc = connection;
+    this.#js = jetstream(connection);
+  }
+
+  /**
+   * The events of a pane's stream, with the positions that its daemon gives: every byte once and in order, or a declared gap.
+   * Goes on after a lost connection, and ends when the pane does. A gap is followed by a snapshot where one is kept.
+   * @throws TmuxwireError NOT_FOUND, INVALID_ARGUMENT, FORBIDDEN, DAEMON_UNREACHABLE
+   */
+  async *follow(options: FleetFollowOptions): AsyncGenerator<PaneEvent, void, void> {
+    const stream = await this.#streamOf(outSubject(options), hostStream(options.host).republish?.dest ?? "");
+    const parts = { nc: this.#nc, js: this.#js, jsm: await this.#manager(), stream };
+    const onReconnect = (call: () => void) => {
+      this.#watch();
+      this.#onReconnect.add(call);
+      return () => this.#onReconnect.delete(call);
+    };
+    yield* new PaneReader({ ...parts, onReconnect }, options).events();
+  }
+
+  /** Every server that is known of, by host and name. @throws TmuxwireError FORBIDDEN, DAEMON_UNREACHABLE */
+  async servers(): Promise<readonly FleetServer[]> {
+    const found = new Map<
+      string,
+      { host: string; server: string; toldUnixMs: number; parts: Record<string, object> }
+    >();
+    const ended = new Set<string>();
+    for await (const { subject, time, json } of this.#states()) {
+      const of = stateOf(subject);
+      if (of?.server === undefined || of.kind === undefined) {
+        if (of !== undefined && (json as { readonly ended?: boolean }).ended === true) ended.add(of.host);
+        continue;
+      }
+      const key = `${of.host}\n${of.server}`;
+      const known = found.get(key) ?? { host: of.host, server: of.server, toldUnixMs: 0, parts: {} };
+      found.set(key, {
+        ...known,
+        toldUnixMs: Math.max(known.toldUnixMs, time),
+        parts: { ...known.parts, [of.kind]: json },
+      });
+    }
+    return [...found]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, { host, server, toldUnixMs, parts }]) => {
+        const { tree = NO_TREE, readiness = { readiness: {} }, agents = { agents: [] } } = parts;
+        return {
+          host,
+          server,
+          tree: { ...NO_TREE, ...tree },
+          ...(readiness as Pick<FleetServer, "readiness">),
+          ...(agents as Pick<FleetServer, "agents">),
+          toldUnixMs,
+          ended: ended.has(host),
+        };
+      });
+  }
+
+  /**
+   * Performs an operation of the API on a published server, at most once. The daemon's settings must allow it.
+   * @throws TmuxwireError of the operation; DAEMON_UNREACHABLE if no daemon answers such calls there
+   */
+  async call<Output extends object>(
+    host: string,
+    operation: OperationName,
+    request: FleetCallRequest,
+    { timeoutMs = CALL_MS }: { readonly timeoutMs?: number | undefined } = {},
+  ): Promise<Output> {
+    let reply;
+    try {
+      reply = await this.#nc.request(callSubject(host, operation), JSON.stringify(request), { timeout: timeoutMs });
+    } catch (error) {
+      if (error instanceof Error && /no responders/i.test(error.message)) {
+        const message = `no daemon answers ${operation} for ${host}: it does not run, or its --nats-calls does not allow it`;
+        throw new TmuxwireError("DAEMON_UNREACHABLE", message);
+      }
+      throw natsError(error);
+    }
+    const { output, error } = reply.json<{
+      readonly output?: Output;
+      readonly error?: {
+        readonly code: ErrorCode;
+        readonly message: string;
+        readonly details?: Record<string, unknown>;
+      };
+    }>();
+    if (output !== undefined) return output;
+    const { code = "PROTOCOL_ERROR", message = "that is no reply of a daemon", details } = error ?? {};
+    throw new TmuxwireError(code, message, { details });
+  }
+
+  #manager(): Promise<JetStreamManager> {
+    return (this.#jsm ??= jetstreamManager(this.#nc, { checkAPI: false }));
+  }
+
+  /** The stream that keeps a pane, if live viewers can use it. */
+  async #streamOf(subject: string, repeatedTo: string): Promise<string> {
+    const jsm = await this.#manager();
+    try {
+      for await (const { config } of jsm.streams.list(subject)) {
+        if (config.allow_direct && config.republish?.dest === repeatedTo) return config.name;
+        const message = `the stream ${config.name} lacks allow_direct or its republishing to ${repeatedTo}: see \`tmuxwire doctor\` there`;
+        throw new TmuxwireError("INCONSISTENT_STATE", message);
+      }
+    } catch (error) {
+      throw error instanceof TmuxwireError ? error : natsError(error);
+    }
+    throw new TmuxwireError(
+      "NOT_FOUND",
+      `nothing is published for ${subject}: run \`tmuxwire ls --nats URL\` for what is`,
+    );
+  }
+
+  async *#states(): AsyncGenerator<
+    { readonly subject: string; readonly time: number; readonly json: object },
+    void,
+    void
+  > {
+    const { name } = STATE_STREAM;
+    try {
+      const consumer = await this.#js.consumers.get(name, { deliver_policy: DeliverPolicy.LastPerSubject });
+      const { num_pending: pending } = await consumer.info();
+      if (pending === 0) return;
+      const messages = await consumer.consume();
+      try {
+        for await (const message of messages) {
+          const json = jsonOf(message.data);
+          if (json !== undefined) yield { subject: message.subject, time: message.time.getTime(), json };
+          if (message.info.pending === 0) return;
+        }
+      } finally {
+        await messages.close();
+        await consumer.delete().catch(() => false);
+      }
+    } catch (error) {
+      if (error instanceof Error && /stream not found/i.test(error.message)) return;
+      throw natsError(error);
+    }
+  }
+
+  #watch(): void {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    void (async () => {
+      for await (const { type } of this.#nc.status()) {
+        if (type === "reconnect" || type === "close") for (const call of this.#onReconnect) call();
+      }
+      for (const call of this.#onReconnect) call();
+    })();
+  }
+}
+
+const NO_TREE: NativeTree = { sessions: [], windows: [], panes: [] };
+
+function jsonOf(bytes: Uint8Array): object | undefined {
+  try {
+    const json: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return typeof json === "object" && json !== null ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}

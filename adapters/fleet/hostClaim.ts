@@ -1,0 +1,150 @@
+/**
+ * One daemon publishes as one host. Who it is stands in the stream for states; it is taken over only from a daemon that has
+ * ended, or that answers no longer. Two that start at once are told apart by the stream, which stores one claim after a known
+ * one.
+ */
+import type { NatsConnection, Subscription } from "@nats-io/transport-node";
+import type { Log } from "../../daemon/ops/log.ts";
+import { backOffMs } from "../../daemon/time/backOff.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
+import { sleep, untilAborted } from "../../daemon/time/within.ts";
+import { aliveSubject, daemonSubject } from "./fleetSubjects.ts";
+import type { NatsLink } from "./natsLink.ts";
+
+/** A daemon that lives answers at once. */
+const ALIVE_MS = 2_000;
+const RETRY = { minMs: 1_000, maxMs: 30_000 };
+
+/** The daemon's own last value. */
+export interface DaemonState {
+  readonly instance: string;
+  readonly version: string;
+  readonly startedUnixMs: number;
+  /** The tmux servers that it publishes. */
+  readonly servers: readonly string[];
+  /** It has ended in order. */
+  readonly ended?: true;
+}
+
+interface HostClaimOptions {
+  readonly link: NatsLink;
+  readonly host: string;
+  readonly stateStream: string;
+  readonly state: DaemonState;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class HostClaim {
+  readonly #options: HostClaimOptions;
+  readonly #lost = new Set<() => void>();
+  #answers: Subscription | undefined;
+  #seq = 0;
+  #holder: string | undefined;
+
+  constructor(options: HostClaimOptions) {
+    this.#options = options;
+  }
+
+  /** The other daemon that publishes as this host; undefined: none, as far as is known. */
+  get otherHolder(): string | undefined {
+    return this.#holder;
+  }
+
+  /** Resolves when the host is ours. @throws the signal's reason */
+  async take(signal: AbortSignal): Promise<void> {
+    const { host, clock, log } = this.#options;
+    for (let tries = 0; ; tries += 1) {
+      const other = await this.#try(signal);
+      if (other === undefined) {
+        this.#holder = undefined;
+        return;
+      }
+      if (this.#holder !== other) log.error("nats.host.taken", { host, by: other });
+      this.#holder = other;
+      await sleep(clock, backOffMs(Math.min(tries, 6), RETRY), signal);
+    }
+  }
+
+  /** Whether it still is; if not, `lost` resolves. @throws the signal's reason */
+  async isHeld(signal: AbortSignal): Promise<boolean> {
+    const { state } = this.#options;
+    const last = await this.#last(signal);
+    if (last.state?.instance === state.instance) return true;
+    this.#answers?.unsubscribe();
+    this.#answers = undefined;
+    for (const lost of this.#lost) lost();
+    this.#lost.clear();
+    return false;
+  }
+
+  /** @throws the signal's reason */
+  lost(signal: AbortSignal): Promise<void> {
+    return untilAborted(signal, (resolve) => {
+      this.#lost.add(resolve);
+      return () => this.#lost.delete(resolve);
+    });
+  }
+
+  /** Another daemon need not ask for us. Gives up with the signal. */
+  async leave(signal: AbortSignal): Promise<void> {
+    if (this.#answers === undefined) return;
+    const { link, host, state } = this.#options;
+    const bytes = JSON.stringify({ ...state, ended: true } satisfies DaemonState);
+    await link.publish({ subject: daemonSubject(host), bytes, after: this.#seq }, signal);
+  }
+
+  /** The instance that has it instead; undefined: it is ours. */
+  async #try(signal: AbortSignal): Promise<string | undefined> {
+    const { link, host, state } = this.#options;
+    const nc = await link.connection(signal);
+    const last = await this.#last(signal);
+    const held = last.state;
+    if (held !== undefined && held.ended !== true && held.instance !== state.instance && (await isAlive(nc, host))) {
+      return held.instance;
+    }
+    this.#answers ??= nc.subscribe(aliveSubject(host), {
+      callback: (_error, message) => void message.respond(state.instance),
+    });
+    const request = { subject: daemonSubject(host), bytes: JSON.stringify(state), after: last.seq };
+    const outcome = await link.publish(request, signal);
+    if (outcome.kind === "stored") {
+      this.#seq = outcome.seq;
+      return undefined;
+    }
+    // The answer to an earlier try was lost, or another daemon was quicker.
+    const now = await this.#last(signal);
+    if (now.state?.instance === state.instance) {
+      this.#seq = now.seq;
+      return undefined;
+    }
+    this.#answers.unsubscribe();
+    this.#answers = undefined;
+    return now.state?.instance ?? "unknown";
+  }
+
+  async #last(signal: AbortSignal): Promise<{ readonly seq: number; readonly state: DaemonState | undefined }> {
+    const { link, host, stateStream } = this.#options;
+    const last = await link.last(stateStream, daemonSubject(host), signal);
+    return { seq: last?.seq ?? 0, state: last === undefined ? undefined : daemonStateOf(last.data) };
+  }
+}
+
+/** Undefined: it is none. */
+export function daemonStateOf(bytes: Uint8Array): DaemonState | undefined {
+  try {
+    const state = JSON.parse(Buffer.from(bytes).toString()) as Partial<DaemonState> | null;
+    return typeof state?.instance === "string" ? (state as DaemonState) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function isAlive(nc: NatsConnection, host: string): Promise<boolean> {
+  try {
+    await nc.request(aliveSubject(host), "", { timeout: ALIVE_MS });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,84 @@
+/** A connection to NATS, with the credentials of its settings; it never gives up by itself. */
+import { readFile } from "node:fs/promises";
+import {
+  type Authenticator,
+  connect,
+  credsAuthenticator,
+  type NatsConnection,
+  nkeyAuthenticator,
+} from "@nats-io/transport-node";
+import { spreadBackOffMs } from "../../daemon/time/backOff.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { NatsAccess } from "./fleetConfig.ts";
+
+/** A server that has stopped answering is left after two of these. */
+const PING_MS = 10_000;
+const RETRY = { minMs: 100, maxMs: 5_000 };
+
+interface ConnectOptions {
+  /** What the servers' lists of connections show. */
+  readonly name: string;
+  /** Keep trying while no server can be reached; else the first failure is an error. */
+  readonly waits: boolean;
+}
+
+/** @throws AppError CONFIGURATION_INVALID, UNAUTHORIZED, DAEMON_UNREACHABLE */
+export async function connectNats(access: NatsAccess, { name, waits }: ConnectOptions): Promise<NatsConnection> {
+  const { servers, user, password, token, tls } = access;
+  const authenticator = await authenticators(access);
+  const usesTls = servers.some((url) => url.startsWith("tls:")) || tls.caPath !== undefined;
+  let tries = 0;
+  try {
+    return await connect({
+      servers: servers.map((url) => url.replace(/^[a-z]+:\/\//, "")),
+      name,
+      waitOnFirstConnect: waits,
+      maxReconnectAttempts: -1,
+      // Rights may be corrected while we wait.
+      ignoreAuthErrorAbort: true,
+      pingInterval: PING_MS,
+      maxPingOut: 2,
+      reconnectDelayHandler: () => spreadBackOffMs(Math.min((tries += 1), 8), RETRY),
+      ...(user === undefined ? {} : { user }),
+      ...(password === undefined ? {} : { pass: password }),
+      ...(token === undefined ? {} : { token }),
+      ...(authenticator.length === 0 ? {} : { authenticator: [...authenticator] }),
+      ...(usesTls ? { tls: tlsFiles(tls) } : {}),
+    });
+  } catch (error) {
+    throw connectionError(error, servers);
+  }
+}
+
+/** @throws AppError CONFIGURATION_INVALID */
+async function authenticators({ credentialsPath, nkeyPath }: NatsAccess): Promise<readonly Authenticator[]> {
+  const made: Authenticator[] = [];
+  if (credentialsPath !== undefined) made.push(credsAuthenticator(await contentOf(credentialsPath, "credentials")));
+  if (nkeyPath !== undefined) made.push(nkeyAuthenticator(await contentOf(nkeyPath, "nkey")));
+  return made;
+}
+
+async function contentOf(path: string, what: string): Promise<Uint8Array> {
+  try {
+    const text = await readFile(path, "utf8");
+    return Buffer.from(what === "nkey" ? text.trim() : text);
+  } catch (error) {
+    throw new AppError("CONFIGURATION_INVALID", `the file with NATS's ${what} cannot be read: ${path}`, {
+      cause: error,
+    });
+  }
+}
+
+const tlsFiles = ({ caPath, certificatePath, keyPath }: NatsAccess["tls"]) => ({
+  ...(caPath === undefined ? {} : { caFile: caPath }),
+  ...(certificatePath === undefined ? {} : { certFile: certificatePath }),
+  ...(keyPath === undefined ? {} : { keyFile: keyPath }),
+});
+
+function connectionError(error: unknown, servers: readonly string[]): AppError {
+  const reason = error instanceof Error ? error.message : String(error);
+  const where = servers.join(", ");
+  return /authorization|permission|nkey|credential/i.test(reason)
+    ? new AppError("UNAUTHORIZED", `NATS at ${where} refuses these credentials: ${reason}`, { cause: error })
+    : new AppError("DAEMON_UNREACHABLE", `NATS cannot be reached at ${where}: ${reason}`, { cause: error });
+}

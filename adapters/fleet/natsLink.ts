@@ -1,0 +1,275 @@
+/**
+ * The daemon's connection to NATS as its publishers see it: a publish is under way until it is known to be stored, whatever
+ * happens to the connection; streams are made where the account may, else checked.
+ */
+import {
+  jetstream,
+  type JetStreamClient,
+  JetStreamApiError,
+  type JetStreamManager,
+  jetstreamManager,
+  type StoredMsg,
+  type StreamConfig,
+} from "@nats-io/jetstream";
+import { headers, type MsgHdrs, type NatsConnection, nanos, type Payload } from "@nats-io/transport-node";
+import type { Log } from "../../daemon/ops/log.ts";
+import { backOffMs } from "../../daemon/time/backOff.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
+import { sleep, untilAborted } from "../../daemon/time/within.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { Retention } from "./fleetConfig.ts";
+import { hostStream, STATE_STREAM } from "./fleetSubjects.ts";
+
+/** After that it is unknown whether a message was stored. */
+const ANSWER_MS = 5_000;
+const RETRY = { minMs: 100, maxMs: 10_000 };
+/** JetStream's code for a message that does not follow the one that it names (`nats-server` errors.json). */
+const WRONG_LAST_SEQUENCE = 10_071;
+const NO_MESSAGE = 10_037;
+const NO_STREAM = 10_059;
+const STATE_BYTES = 268_435_456;
+/** By which a stream of our making is known. */
+const MADE_BY_US = "made by tmuxwire";
+
+/** What the daemon tells of its connection. */
+export interface LinkState {
+  readonly connected: boolean;
+  /** Why nothing can be stored at the moment; undefined: it can. */
+  readonly problem: string | undefined;
+}
+
+/** The stored message has this sequence; a conflict: the subject's last message is not the one that was named. */
+export type Published = { readonly kind: "stored"; readonly seq: number } | { readonly kind: "conflict" };
+
+export interface PublishRequest {
+  readonly subject: string;
+  readonly bytes: Uint8Array | string;
+  readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
+  /** The sequence of the subject's last message; absent: whatever it is. */
+  readonly after?: number | undefined;
+}
+
+interface NatsLinkOptions {
+  /** Pending until the first connection. */
+  readonly connecting: Promise<NatsConnection>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class NatsLink {
+  readonly #options: NatsLinkOptions;
+  readonly #closing = new AbortController();
+  /** Those who wait for the connection, or for a sign that it lives. */
+  readonly #waiting = new Set<() => void>();
+  #parts: { readonly nc: NatsConnection; readonly js: JetStreamClient; readonly jsm: JetStreamManager } | undefined;
+  #connected = false;
+  #problem: string | undefined;
+  #probing = false;
+
+  constructor(options: NatsLinkOptions) {
+    this.#options = options;
+    void this.#open();
+  }
+
+  get state(): LinkState {
+    return { connected: this.#connected, problem: this.#problem };
+  }
+
+  /** Most bytes of one message. */
+  get maxPayload(): number {
+    return this.#parts?.nc.info?.max_payload ?? 1_048_576;
+  }
+
+  /** Aborts when the link is closed. */
+  get signal(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** Resolves with the connection once there is one. @throws the signal's reason */
+  async connection(signal: AbortSignal): Promise<NatsConnection> {
+    return (await this.#ready(signal)).nc;
+  }
+
+  /** The newest message with this subject, as the stream's leader has it. @throws the signal's reason */
+  last(stream: string, subject: string, signal: AbortSignal): Promise<StoredMsg | undefined> {
+    return this.#until(signal, async () => {
+      const { jsm } = await this.#ready(signal);
+      try {
+        return (await jsm.streams.getMessage(stream, { last_by_subj: subject })) ?? undefined;
+      } catch (error) {
+        if (codeOf(error) === NO_MESSAGE) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  /** Ends when it is stored or refused for good; a lost connection or a full stream only delays it. @throws the signal's reason */
+  publish({ subject, bytes, headers: given = [], after }: PublishRequest, signal: AbortSignal): Promise<Published> {
+    return this.#until(signal, async () => {
+      const { js } = await this.#ready(signal);
+      try {
+        const ack = await js.publish(subject, bytes as Payload, {
+          timeout: ANSWER_MS,
+          retries: 0,
+          headers: headersOf(given),
+          ...(after === undefined ? {} : { expect: { lastSubjectSequence: after } }),
+        });
+        return { kind: "stored", seq: ack.seq } as const;
+      } catch (error) {
+        if (codeOf(error) === WRONG_LAST_SEQUENCE) return { kind: "conflict" } as const;
+        // It may be on its way still: another one would only be queued behind it.
+        await this.#proof(signal);
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * Makes this host's stream and the one for states, or takes those that have their subjects. @throws the signal's reason
+   */
+  streams(
+    host: string,
+    retention: Retention,
+    signal: AbortSignal,
+  ): Promise<{ readonly output: string; readonly state: string }> {
+    const { republish, ...names } = hostStream(host);
+    return this.#until(signal, async () => {
+      const { jsm } = await this.#ready(signal);
+      const output = await this.#stream(jsm, "ours", {
+        ...names,
+        ...(republish === undefined ? {} : { republish }),
+        max_age: nanos(retention.ageMs),
+        max_bytes: retention.bytes,
+        num_replicas: retention.replicas,
+      });
+      const state = await this.#stream(jsm, "shared", {
+        ...STATE_STREAM,
+        max_msgs_per_subject: 1,
+        max_bytes: STATE_BYTES,
+        num_replicas: retention.replicas,
+      });
+      return { output, state };
+    });
+  }
+
+  /** What is under way is given up. */
+  async close(): Promise<void> {
+    this.#closing.abort(new AppError("SHUTTING_DOWN", "the daemon is stopping"));
+    await this.#parts?.nc.close();
+  }
+
+  async #open(): Promise<void> {
+    const { connecting, log } = this.#options;
+    try {
+      const nc = await connecting;
+      if (this.signal.aborted) {
+        await nc.close();
+        return;
+      }
+      this.#parts = { nc, js: jetstream(nc), jsm: await jetstreamManager(nc, { checkAPI: false }) };
+      this.#became(true);
+      for await (const status of nc.status()) {
+        if (status.type === "disconnect") this.#became(false);
+        else if (status.type === "reconnect") this.#became(true);
+      }
+    } catch (error) {
+      this.#problem = error instanceof Error ? error.message : String(error);
+      log.error("nats.failed", { error });
+    }
+  }
+
+  #became(connected: boolean): void {
+    if (this.#connected !== connected) this.#options.log.info(connected ? "nats.connected" : "nats.lost");
+    this.#connected = connected;
+    if (connected) this.#wake();
+  }
+
+  #wake(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const go of waiting) go();
+  }
+
+  async #ready(signal: AbortSignal) {
+    while (this.#parts === undefined || !this.#connected) await this.#woken(signal);
+    return this.#parts;
+  }
+
+  #woken(signal: AbortSignal): Promise<void> {
+    return untilAborted(signal, (resolve) => {
+      this.#waiting.add(resolve);
+      return () => this.#waiting.delete(resolve);
+    });
+  }
+
+  /** Resolves when the server has answered to something, or is another one. */
+  async #proof(signal: AbortSignal): Promise<void> {
+    if (!this.#connected) return;
+    if (!this.#probing) {
+      this.#probing = true;
+      void this.#parts?.nc
+        .flush()
+        .catch(() => undefined)
+        .finally(() => {
+          this.#probing = false;
+          this.#wake();
+        });
+    }
+    await this.#woken(signal);
+  }
+
+  /** Tries until it works; what keeps it from working is logged when it changes. */
+  async #until<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        signal.throwIfAborted();
+        const result = await work();
+        this.#troubled(undefined);
+        return result;
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        if (this.#connected) this.#troubled(error instanceof Error ? error.message : String(error));
+        await sleep(this.#options.clock, backOffMs(Math.min(tries, 8), RETRY), signal);
+      }
+    }
+  }
+
+  #troubled(problem: string | undefined): void {
+    if (problem !== undefined && problem !== this.#problem) this.#options.log.warn("nats.refused", { problem });
+    this.#problem = problem;
+  }
+
+  /** Its name. One that other daemons use as well stays as it is. */
+  async #stream(jsm: JetStreamManager, whose: "ours" | "shared", wanted: StreamWishes): Promise<string> {
+    const found = await streamWith(jsm, wanted.subjects[0] ?? "");
+    if (found === undefined) {
+      const { config } = await jsm.streams.add({ ...wanted, allow_direct: true, description: MADE_BY_US });
+      return config.name;
+    }
+    const isOurs = whose === "ours" && found.name === wanted.name && found.description === MADE_BY_US;
+    const { max_age = 0, max_bytes, num_replicas } = wanted;
+    const isAsWanted =
+      found.max_age === max_age && found.max_bytes === max_bytes && found.num_replicas === num_replicas;
+    if (isOurs && !isAsWanted) await jsm.streams.update(found.name, { max_age, max_bytes, num_replicas });
+    return found.name;
+  }
+}
+
+type StreamWishes = Pick<StreamConfig, "name" | "subjects" | "max_bytes" | "num_replicas"> &
+  Partial<Pick<StreamConfig, "max_age" | "max_msgs_per_subject" | "republish">>;
+
+/** Of the stream that keeps this subject. */
+async function streamWith(jsm: JetStreamManager, subject: string): Promise<StreamConfig | undefined> {
+  for await (const { config } of jsm.streams.list(subject)) return config;
+  return undefined;
+}
+
+export const codeOf = (error: unknown): number | undefined =>
+  error instanceof JetStreamApiError ? error.code : undefined;
+export const isNoStream = (error: unknown): boolean => codeOf(error) === NO_STREAM;
+
+function headersOf(given: readonly (readonly [name: string, value: string])[]): MsgHdrs {
+  const made = headers();
+  for (const [name, value] of given) made.set(name, value);
+  return made;
+}

@@ -1,0 +1,378 @@
+/**
+ * Publishes one pane's stream: every byte once and in order, or a declared gap. The stream's subject itself is the cursor:
+ * its last message says how far the pane has been published, and each message names the one before it, so that none can be
+ * stored twice and no second publisher can come between. What waits for NATS stays in the pane's ring, as for any slow
+ * reader; only what is on its way is copied, within one bound for all panes.
+ */
+import { pickHeaders } from "./storedMessage.ts";
+import type { Feeds, OpenSubscription } from "../../daemon/panes/feeds.ts";
+import type { StreamStart, SubscriptionSink } from "../../daemon/panes/subscription.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { formatGap, formatPosition, type Position } from "../../protocol/position.ts";
+import { screenFields } from "../operations/screenOutputs.ts";
+import {
+  type Chain,
+  type FleetKind,
+  type FleetMessage,
+  fleetHeaders,
+  HEADER_BYTES,
+  NO_CHAIN,
+} from "./fleetMessages.ts";
+import type { NatsLink } from "./natsLink.ts";
+
+/** Most output of one message: NATS advises against large ones. */
+const MESSAGE_BYTES = 262_144;
+/** After so much output the screen is published again, so that a viewer can begin near any place. */
+const SNAPSHOT_EVERY_BYTES = 1_048_576;
+
+/** Bytes on their way to NATS, of all panes together. */
+export class ByteBudget {
+  readonly maxBytes: number;
+  readonly #waiting = new Set<() => void>();
+  #used = 0;
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
+  }
+
+  get used(): number {
+    return this.#used;
+  }
+
+  get left(): number {
+    return this.maxBytes - this.#used;
+  }
+
+  take(bytes: number): void {
+    this.#used += bytes;
+  }
+
+  release(bytes: number): void {
+    this.#used -= bytes;
+    // Each takes what it needs; the first in line comes first the next time as well, since it leaves and returns at the end.
+    for (const go of [...this.#waiting]) {
+      if (this.left <= 0) return;
+      this.#waiting.delete(go);
+      go();
+    }
+  }
+
+  /** Calls once there may be room. */
+  wait(go: () => void): () => void {
+    this.#waiting.add(go);
+    return () => this.#waiting.delete(go);
+  }
+}
+
+interface PanePublisherOptions {
+  readonly link: NatsLink;
+  readonly feeds: Pick<Feeds, "subscribe">;
+  readonly pane: PaneId;
+  readonly stream: string;
+  readonly subject: string;
+  /** The server's name in the events. */
+  readonly serverName: string;
+  /** Identifies the tmux server; empty if unknown. */
+  readonly tmux: string;
+  /** Identifies this daemon. */
+  readonly instance: string;
+  readonly coalesceMs: number;
+  /** A silent pane's screen is published again after this, before the stream forgets it. */
+  readonly refreshMs: number;
+  readonly budget: ByteBudget;
+  readonly clock: Clock;
+  /** Whether we are still the one who publishes as this host. @throws the signal's reason */
+  readonly mayPublish: (signal: AbortSignal) => Promise<boolean>;
+  readonly observe: PublishObserver;
+}
+
+export interface PublishObserver {
+  stored(bytes: number): void;
+  gap(): void;
+}
+
+/** What is to be published next. */
+interface Outgoing {
+  readonly kind: FleetKind;
+  position: Position;
+  readonly cols: number;
+  readonly rows: number;
+  readonly data: object;
+  readonly pieces: Uint8Array[];
+  bytes: number;
+}
+
+export class PanePublisher {
+  readonly #options: PanePublisherOptions;
+  readonly #stop = new AbortController();
+  readonly #queue: Outgoing[] = [];
+  #queued = 0;
+  #size = { cols: 0, rows: 0 };
+  #subscription: OpenSubscription | undefined;
+  #wake: (() => void) | undefined;
+  #leaveLine: (() => void) | undefined;
+  /** Output since the last screen. */
+  #undrawn = 0;
+  #sentMs = Number.NEGATIVE_INFINITY;
+  /** Of messages that this publisher has made. */
+  #count = 0;
+  #seq = 0;
+  #chain: Chain = NO_CHAIN;
+  /** Of what is stored. */
+  #epoch = "";
+  /** After all that is queued. */
+  #head: Position = { epoch: "", outputSeq: 0 };
+
+  constructor(options: PanePublisherOptions) {
+    this.#options = options;
+  }
+
+  /** Until the pane is gone, or `close` is called. Never rejects but for a bug. */
+  async run(): Promise<void> {
+    const signal = AbortSignal.any([this.#stop.signal, this.#options.link.signal]);
+    try {
+      while (await this.#publishFromLast(signal));
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      this.#leave();
+    }
+  }
+
+  /** What is not stored yet is published by the next one. Safe to call twice. */
+  close(): void {
+    this.#stop.abort(new AppError("SHUTTING_DOWN", "the pane is no longer published"));
+  }
+
+  /** True: it is to be done again, from what is stored now. */
+  async #publishFromLast(signal: AbortSignal): Promise<boolean> {
+    const { link, stream, subject, tmux, feeds, pane, clock, coalesceMs } = this.#options;
+    const stored = await link.last(stream, subject, signal);
+    const last = pickHeaders(stored);
+    this.#leave();
+    this.#undrawn = 0;
+    this.#sentMs = clock.nowMs() - coalesceMs;
+    this.#seq = stored?.seq ?? 0;
+    const goesOn = last !== undefined && last.message.kind !== "closed" && last.message.tmux === tmux;
+    this.#chain = goesOn ? last.message.chain : { ...NO_CHAIN, beforeEpoch: this.#seq, beforeLife: this.#seq };
+    this.#head = goesOn ? last.message.position : { epoch: "", outputSeq: 0 };
+    this.#epoch = this.#head.epoch;
+    this.#size = goesOn ? last.message : { cols: 0, rows: 0 };
+    const start: StreamStart = goesOn ? { kind: "position", position: last.message.position } : { kind: "snapshot" };
+    try {
+      this.#subscription = feeds.subscribe(pane, start, () => this.#sink(goesOn));
+    } catch (error) {
+      if (!(error instanceof AppError) || !["NOT_FOUND", "INVALID_ARGUMENT"].includes(error.code)) throw error;
+      // It was gone before it could be followed.
+      if (goesOn) this.#add("closed", last.message.position, { code: "NOT_FOUND", message: `pane ${pane} is gone` });
+      else return false;
+    }
+    this.#subscription?.pump();
+    for (;;) {
+      const next = await this.#next(signal);
+      let isStored = false;
+      try {
+        isStored = await this.#send(next, signal);
+      } finally {
+        this.#release(next);
+      }
+      if (!isStored) return this.#options.mayPublish(signal);
+      if (next.kind === "closed") return false;
+      if (this.#undrawn >= SNAPSHOT_EVERY_BYTES) this.#redraw();
+      this.#subscription?.pump();
+    }
+  }
+
+  #redraw(): void {
+    this.#undrawn = 0;
+    this.#subscription?.redraw();
+  }
+
+  #sink(goesOn: boolean): SubscriptionSink {
+    const { serverName: server, pane, observe } = this.#options;
+    return {
+      room: () => this.#room(),
+      open: (position, { cols, rows }) => {
+        if (goesOn) {
+          // Since then it may have got another size; a gap's snapshot has it.
+          if (this.#size.cols === 0) this.#size = { cols, rows };
+          return;
+        }
+        this.#size = { cols, rows };
+        this.#add("open", position, { server, pane, position: formatPosition(position), cols, rows });
+      },
+      output: ({ epoch, to, bytes }) => this.#addOutput({ epoch, outputSeq: to }, new Uint8Array(bytes)),
+      gap: (gap) => {
+        observe.gap();
+        this.#add("gap", gap.to, formatGap(gap));
+      },
+      snapshot: (snapshot) => {
+        const { cols, rows } = snapshot;
+        this.#size = { cols, rows };
+        this.#undrawn = 0;
+        this.#add("snapshot", snapshot.position, screenFields(snapshot), snapshot.data);
+      },
+      resized: (cols, rows) => {
+        if (cols === this.#size.cols && rows === this.#size.rows) return;
+        this.#size = { cols, rows };
+        this.#add("resize", this.#head, { cols, rows });
+      },
+      exited: (status) => this.#add("exit", this.#head, status),
+      closed: ({ code, message }) => {
+        // Ours alone is about us and not about the pane.
+        if (code !== "SHUTTING_DOWN") this.#add("closed", this.#head, { code, message });
+      },
+    };
+  }
+
+  #room(): number {
+    const { budget } = this.#options;
+    const own = MESSAGE_BYTES - this.#queued;
+    if (own <= 0) return 0;
+    if (budget.left <= 0) {
+      this.#leaveLine ??= budget.wait(() => {
+        this.#leaveLine = undefined;
+        this.#subscription?.pump();
+      });
+      return 0;
+    }
+    return own;
+  }
+
+  #addOutput(position: Position, bytes: Uint8Array): void {
+    const last = this.#queue.at(-1);
+    this.#undrawn += bytes.length;
+    this.#head = position;
+    if (last?.kind !== "output" || last.bytes + bytes.length > MESSAGE_BYTES) {
+      this.#add("output", position, {}, bytes);
+      return;
+    }
+    last.pieces.push(bytes);
+    last.bytes += bytes.length;
+    last.position = position;
+    this.#took(bytes.length);
+  }
+
+  #add(kind: FleetKind, position: Position, data: object, bytes: Uint8Array = new Uint8Array()): void {
+    const pieces = bytes.length === 0 ? [] : [bytes];
+    this.#head = position;
+    this.#queue.push({ kind, position, ...this.#size, data, pieces, bytes: bytes.length });
+    this.#took(bytes.length);
+  }
+
+  #took(bytes: number): void {
+    this.#queued += bytes;
+    this.#options.budget.take(bytes);
+    this.#wake?.();
+  }
+
+  #release({ bytes }: Outgoing): void {
+    this.#queued -= bytes;
+    this.#options.budget.release(bytes);
+  }
+
+  /** Nothing of it is published by us any more. */
+  #leave(): void {
+    this.#subscription?.close();
+    this.#subscription = undefined;
+    this.#leaveLine?.();
+    this.#leaveLine = undefined;
+    for (const one of this.#queue.splice(0)) this.#release(one);
+  }
+
+  /** The next to be sent, once it has waited for more of its kind. */
+  async #next(signal: AbortSignal): Promise<Outgoing> {
+    const { clock, coalesceMs, refreshMs } = this.#options;
+    for (;;) {
+      signal.throwIfAborted();
+      const [first, second] = this.#queue;
+      const waits = first?.kind === "output" && second === undefined && first.bytes < MESSAGE_BYTES;
+      const dueMs = first === undefined ? this.#sentMs + refreshMs : waits ? this.#sentMs + coalesceMs : clock.nowMs();
+      if (first !== undefined && dueMs <= clock.nowMs()) {
+        this.#queue.shift();
+        return first;
+      }
+      if (first === undefined && dueMs <= clock.nowMs()) {
+        this.#sentMs = clock.nowMs();
+        this.#redraw();
+      }
+      await this.#changed(dueMs, signal);
+    }
+  }
+
+  #changed(dueMs: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    return new Promise((resolve) => {
+      const timer = clock.callAt(dueMs, () => done());
+      const done = (): void => {
+        timer.cancel();
+        signal.removeEventListener("abort", done);
+        this.#wake = undefined;
+        resolve();
+      };
+      signal.addEventListener("abort", done);
+      this.#wake = done;
+    });
+  }
+
+  /** False: the subject's last message is not ours. @throws the signal's reason */
+  async #send(item: Outgoing, signal: AbortSignal): Promise<boolean> {
+    const { link, tmux, clock } = this.#options;
+    const { kind, position, cols, rows, data } = item;
+    if (position.epoch !== this.#epoch) {
+      this.#chain = { ...this.#chain, beforeEpoch: this.#seq };
+      this.#epoch = position.epoch;
+    }
+    const whole = item.pieces.length === 1 ? (item.pieces[0] ?? new Uint8Array()) : Buffer.concat(item.pieces);
+    const most = Math.max(1_024, link.maxPayload - HEADER_BYTES);
+    this.#sentMs = clock.nowMs();
+    for (let from = 0; from === 0 || from < whole.length; from += most) {
+      const bytes = whole.subarray(from, from + most);
+      const isPart = from + most < whole.length;
+      const at =
+        kind === "output"
+          ? { ...position, outputSeq: position.outputSeq - whole.length + from + bytes.length }
+          : position;
+      const message = {
+        kind,
+        position: at,
+        cols,
+        rows,
+        data,
+        bytes,
+        isPart: isPart && kind !== "output",
+        chain: this.#chain,
+        tmux,
+      };
+      if (!(await this.#store(message, signal))) return false;
+      if (kind === "snapshot" && from === 0) this.#chain = { ...this.#chain, snapshot: this.#seq };
+    }
+    return true;
+  }
+
+  async #store(given: Omit<FleetMessage, "origin">, signal: AbortSignal): Promise<boolean> {
+    const { link, stream, subject, instance, observe } = this.#options;
+    const message = { ...given, origin: `${instance}/${(this.#count += 1)}` };
+    for (;;) {
+      const request = { subject, bytes: message.bytes, headers: fleetHeaders(message), after: this.#seq };
+      const outcome = await link.publish(request, signal);
+      if (outcome.kind === "stored") this.#seq = outcome.seq;
+      else {
+        const last = await link.last(stream, subject, signal);
+        // The stream has forgotten all of the pane: what follows is the first that it keeps.
+        if (last === undefined) {
+          this.#seq = 0;
+          this.#undrawn = SNAPSHOT_EVERY_BYTES;
+          continue;
+        }
+        // The answer to an earlier try was lost.
+        if (pickHeaders(last)?.message.origin !== message.origin) return false;
+        this.#seq = last.seq;
+      }
+      observe.stored(message.bytes.length);
+      return true;
+    }
+  }
+}

@@ -1,0 +1,399 @@
+/**
+ * Follows one pane from NATS: the kept messages from where it begins, then the live ones. A live viewer is a plain subscription
+ * to what the stream repeats; what it misses is read from the stream by sequence. Each byte comes once and in order, by its
+ * position: what is known already is skipped, what no message has any more is a gap.
+ */
+import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
+import type { NatsConnection, Subscription } from "@nats-io/nats-core";
+import { formatPosition, parsePosition, type Position } from "../../protocol/position.ts";
+import type { PaneEvent } from "../client/clientEvents.ts";
+import { TmuxwireError } from "../client/clientHttp.ts";
+import type { FleetMessage } from "./fleetMessages.ts";
+import { liveSubject, outSubject, type PaneAddress, STATE_STREAM, stateSubject } from "./fleetSubjects.ts";
+import { pickHeaders, type Stored } from "./storedMessage.ts";
+
+/** Live messages that wait for the reader; beyond, they are read from the stream when it comes to them. */
+const QUEUE_BYTES = 4_194_304;
+/** From so many missing messages on a consumer of the stream is quicker than a request for each. */
+const MANY = 32;
+/** A replica of the stream may be behind the one that repeats it. */
+const REPLICA_TRIES = 50;
+const REPLICA_MS = 20;
+
+export interface FleetFollowOptions extends PaneAddress {
+  /** `now` (default), `snapshot`, `start` (of what is kept of this pane), or a position. */
+  readonly from?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface ReaderParts {
+  readonly nc: NatsConnection;
+  readonly js: JetStreamClient;
+  readonly jsm: JetStreamManager;
+  /** The stream that keeps the pane. */
+  readonly stream: string;
+  /** Returns the function that ends it. */
+  readonly onReconnect: (call: () => void) => () => void;
+}
+
+interface Live extends Stored {
+  /** The pane's message before it. */
+  readonly before: number;
+}
+
+export class PaneReader {
+  readonly #parts: ReaderParts;
+  readonly #options: FleetFollowOptions;
+  readonly #subject: string;
+  readonly #queue: Live[] = [];
+  #queued = 0;
+  /** Something may have been missed. */
+  #isBehind = true;
+  #wake: (() => void) | undefined;
+  /** The newest message that has been read. */
+  #seq = 0;
+  #at: Position | undefined;
+  #life: number | undefined;
+  #parted: Uint8Array[] = [];
+  #isOver = false;
+
+  constructor(parts: ReaderParts, options: FleetFollowOptions) {
+    this.#parts = parts;
+    this.#options = options;
+    this.#subject = outSubject(options);
+  }
+
+  async *events(): AsyncGenerator<PaneEvent, void, void> {
+    const { nc, onReconnect } = this.#parts;
+    const { signal } = this.#options;
+    const live = nc.subscribe(liveSubject(this.#options), {
+      callback: (error, message) => {
+        if (error === null) this.#arrived(message);
+      },
+    });
+    const stopTelling = onReconnect(() => this.#fallBehind());
+    const abort = (): void => this.#wakeUp();
+    signal?.addEventListener("abort", abort);
+    try {
+      yield* this.#begin();
+      while (!this.#isOver) {
+        signal?.throwIfAborted();
+        if (nc.isClosed()) throw new TmuxwireError("DAEMON_UNREACHABLE", "the connection to NATS is closed");
+        if (this.#isBehind) yield* this.#catchUp();
+        else yield* this.#next(live);
+      }
+    } finally {
+      signal?.removeEventListener("abort", abort);
+      stopTelling();
+      live.unsubscribe();
+    }
+  }
+
+  async *#begin(): AsyncGenerator<PaneEvent, void, void> {
+    const { from = "now" } = this.#options;
+    const last = await this.#last();
+    if (last === undefined) {
+      await this.#requireKnown();
+      return;
+    }
+    const { chain } = last.message;
+    switch (from) {
+      case "now":
+        this.#goOn(last);
+        break;
+      case "snapshot":
+        this.#seq = chain.snapshot > 0 ? chain.snapshot - 1 : last.seq - 1;
+        break;
+      case "start":
+        this.#seq = chain.beforeLife;
+        break;
+      default:
+        await this.#beginAt(positionOf(from), last);
+    }
+    this.#life = chain.beforeLife;
+    if (from === "now") {
+      yield this.#open(last.message);
+      if (last.message.kind === "closed") yield this.#closed(last.message.data);
+    }
+  }
+
+  /** Nothing of it is kept: it is new, or there is no such pane. @throws TmuxwireError NOT_FOUND */
+  async #requireKnown(): Promise<void> {
+    const { host, server, pane } = this.#options;
+    const { jsm } = this.#parts;
+    const subject = stateSubject(host, server, "tree");
+    const told = await this.#insist(() => jsm.direct.getMessage(STATE_STREAM.name, { last_by_subj: subject }));
+    const tree = told === null ? {} : told.json<{ readonly panes?: readonly { readonly id: string }[] }>();
+    if (tree.panes?.some(({ id }) => id === pane) === true) return;
+    throw new TmuxwireError(
+      "NOT_FOUND",
+      `there is no pane ${pane} on ${server} of ${host}: run \`tmuxwire ls --nats URL\``,
+    );
+  }
+
+  #open({ cols, rows }: FleetMessage): PaneEvent {
+    const { server, pane } = this.#options;
+    return {
+      kind: "open",
+      server,
+      pane,
+      position: formatPosition(this.#at ?? { epoch: "0", outputSeq: 0 }),
+      cols,
+      rows,
+    };
+  }
+
+  /** Reads on after this position, which is in the last message's epoch or in one before it. */
+  async #beginAt(wanted: Position, last: Stored): Promise<void> {
+    this.#at = wanted;
+    let high = last;
+    while (high.message.position.epoch !== wanted.epoch) {
+      const { beforeEpoch } = high.message.chain;
+      const older = beforeEpoch === 0 ? undefined : await this.#get(beforeEpoch);
+      if (older?.seq !== beforeEpoch) {
+        // It is kept no longer, or never was: everything that is kept comes after it.
+        this.#seq = beforeEpoch;
+        return;
+      }
+      high = older;
+    }
+    if (high.message.position.outputSeq < wanted.outputSeq && high.seq === last.seq) {
+      const at = formatPosition(last.message.position);
+      throw new TmuxwireError("INVALID_ARGUMENT", `that position is ahead of the pane's output, which is at ${at}`);
+    }
+    // After the last message that ends before it: what else is at that position comes once more, such as a resize.
+    let low = high.message.chain.beforeEpoch;
+    let end = high.seq + 1;
+    while (end - low > 1) {
+      const middle = low + Math.floor((end - low) / 2);
+      const found = await this.#get(middle);
+      if (found !== undefined && found.seq < end && found.message.position.outputSeq < wanted.outputSeq)
+        low = found.seq;
+      else end = middle;
+    }
+    this.#seq = low;
+  }
+
+  /** What the stream has beyond the newest that was read. */
+  async *#catchUp(): AsyncGenerator<PaneEvent, void, void> {
+    this.#isBehind = false;
+    for (let count = 0; !this.#isOver; count += 1) {
+      if (count === MANY) {
+        yield* this.#consume();
+        continue;
+      }
+      const next = await this.#get(this.#seq + 1);
+      if (next === undefined) return;
+      yield* this.#deliver(next);
+    }
+  }
+
+  /** Reads what is kept by a consumer of the stream, which is gone when it has been read. */
+  async *#consume(): AsyncGenerator<PaneEvent, void, void> {
+    const { js, stream } = this.#parts;
+    const consumer = await js.consumers.get(stream, { filter_subjects: [this.#subject], opt_start_seq: this.#seq + 1 });
+    const messages = await consumer.consume({ max_bytes: QUEUE_BYTES });
+    try {
+      const { num_pending: pending } = await consumer.info();
+      if (pending === 0) return;
+      for await (const message of messages) {
+        const stored = pickHeaders({ seq: message.seq, header: message.headers ?? NO_HEADERS, data: message.data });
+        if (stored !== undefined) yield* this.#deliver(stored);
+        this.#options.signal?.throwIfAborted();
+        if (this.#isOver || message.info.pending === 0) return;
+      }
+    } finally {
+      await messages.close();
+      await consumer.delete().catch(() => false);
+    }
+  }
+
+  /** The next live message, with what was missed before it. */
+  async *#next(live: Subscription): AsyncGenerator<PaneEvent, void, void> {
+    const first = this.#queue.shift();
+    if (first === undefined) {
+      if (live.isClosed()) throw new TmuxwireError("DAEMON_UNREACHABLE", "NATS has ended the subscription");
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      return;
+    }
+    this.#queued -= first.message.bytes.length;
+    if (first.seq <= this.#seq) return;
+    for (let tries = 0; first.before > this.#seq && tries < REPLICA_TRIES && !this.#isOver;) {
+      const missed = await this.#get(this.#seq + 1);
+      if (missed !== undefined && missed.seq <= first.before) {
+        yield* this.#deliver(missed);
+        tries = 0;
+      } else if (missed !== undefined) break;
+      else {
+        tries += 1;
+        await new Promise((resolve) => {
+          setTimeout(resolve, REPLICA_MS);
+        });
+      }
+    }
+    if (!this.#isOver && first.seq > this.#seq) yield* this.#deliver(first);
+  }
+
+  *#deliver(stored: Stored): Generator<PaneEvent, void, void> {
+    const { message } = stored;
+    const { kind, position, bytes, data, chain } = message;
+    this.#seq = stored.seq;
+    if (this.#life !== undefined && chain.beforeLife !== this.#life) {
+      yield this.#closed({ code: "NOT_FOUND", message: "the pane is gone, and another one has its id" });
+      return;
+    }
+    const isFirst = this.#life === undefined || this.#at === undefined;
+    this.#life = chain.beforeLife;
+    const length = kind === "output" ? bytes.length : 0;
+    const starts = { epoch: position.epoch, outputSeq: position.outputSeq - length };
+    if (isFirst) {
+      this.#at = kind === "gap" ? parsePosition(fromOf(data)) : starts;
+      yield this.#open(message);
+      if (kind === "open") return;
+    } else if (kind === "open") return;
+    const at = this.#at ?? starts;
+    if (position.epoch === at.epoch && position.outputSeq < at.outputSeq) return;
+    if (kind !== "snapshot") this.#parted = [];
+    if (kind === "gap") {
+      if (same(position, at)) return;
+      this.#at = position;
+      yield { kind, ...data, from: formatPosition(at) } as PaneEvent;
+      return;
+    }
+    const known = at.epoch === position.epoch ? at.outputSeq - starts.outputSeq : 0;
+    if (at.epoch !== position.epoch || known < 0) {
+      yield {
+        kind: "gap",
+        from: formatPosition(at),
+        to: formatPosition(starts),
+        reason: at.epoch === position.epoch ? "evicted" : "epoch",
+      };
+    }
+    this.#at = position;
+    switch (kind) {
+      case "output": {
+        const rest = known > 0 ? bytes.subarray(known) : bytes;
+        if (rest.length > 0) yield { kind, bytes: rest, position: formatPosition(position) };
+        return;
+      }
+      case "snapshot":
+        this.#parted.push(bytes);
+        if (message.isPart) return;
+        yield { kind, ...data, bytes: joined(this.#parted.splice(0)) } as PaneEvent;
+        return;
+      case "closed":
+        yield this.#closed(data);
+        return;
+      case "resize":
+      case "exit":
+        yield { kind, ...data } as PaneEvent;
+    }
+  }
+
+  #closed(data: object): PaneEvent {
+    this.#isOver = true;
+    return { kind: "closed", code: "NOT_FOUND", message: "the pane is gone", ...data };
+  }
+
+  #goOn({ seq, message }: Stored): void {
+    this.#seq = seq;
+    this.#at = message.position;
+  }
+
+  #arrived(raw: { readonly headers?: Headers | undefined; readonly data: Uint8Array }): void {
+    const header = raw.headers ?? NO_HEADERS;
+    const seq = Number(header.get("Nats-Sequence"));
+    const before = Number(header.get("Nats-Last-Sequence"));
+    const stored = pickHeaders({ seq, header, data: raw.data });
+    if (stored === undefined || !Number.isSafeInteger(seq) || !Number.isSafeInteger(before)) return;
+    if (this.#queued + raw.data.length > QUEUE_BYTES) this.#fallBehind();
+    else {
+      this.#queue.push({ ...stored, before });
+      this.#queued += raw.data.length;
+      this.#wakeUp();
+    }
+  }
+
+  #fallBehind(): void {
+    this.#isBehind = true;
+    this.#queue.length = 0;
+    this.#queued = 0;
+    this.#wakeUp();
+  }
+
+  #wakeUp(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+
+  async #last(): Promise<Stored | undefined> {
+    const { jsm, stream } = this.#parts;
+    return pickHeaders(await this.#insist(() => jsm.direct.getMessage(stream, { last_by_subj: this.#subject })));
+  }
+
+  /** The pane's first message from this sequence on. */
+  async #get(seq: number): Promise<Stored | undefined> {
+    const { jsm, stream } = this.#parts;
+    return pickHeaders(await this.#insist(() => jsm.direct.getMessage(stream, { seq, next_by_subj: this.#subject })));
+  }
+
+  /** While the connection is lost, requests fail; they are made again until it is closed. */
+  async #insist<Result>(ask: () => Promise<Result>): Promise<Result> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await ask();
+      } catch (error) {
+        this.#options.signal?.throwIfAborted();
+        if (this.#parts.nc.isClosed() || isRefused(error)) throw natsError(error);
+        await new Promise((resolve) => {
+          setTimeout(resolve, Math.min(2_000, 50 * 2 ** Math.min(tries, 8)));
+        });
+      }
+    }
+  }
+}
+
+interface Headers {
+  get(name: string): string;
+}
+const NO_HEADERS: Headers = { get: () => "" };
+
+const same = (a: Position, b: Position): boolean => a.epoch === b.epoch && a.outputSeq === b.outputSeq;
+
+const fromOf = (data: object): string => String((data as { readonly from?: unknown }).from);
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  if (pieces.length === 1) return pieces[0] ?? new Uint8Array();
+  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
+/** @throws TmuxwireError INVALID_ARGUMENT */
+function positionOf(text: string): Position {
+  try {
+    return parsePosition(text);
+  } catch {
+    const message = `from must be now, snapshot, start or a position such as k3Jd9:1024, not ${JSON.stringify(text)}`;
+    throw new TmuxwireError("INVALID_ARGUMENT", message);
+  }
+}
+
+/** No later try will be answered otherwise. */
+export const isRefused = (error: unknown): boolean =>
+  error instanceof Error && /permission|no responders|stream not found|not enabled/i.test(error.message);
+
+/** NATS's error as one of ours. */
+export function natsError(error: unknown): TmuxwireError {
+  const reason = error instanceof Error ? error.message : String(error);
+  if (/permission|authorization/i.test(reason)) return new TmuxwireError("FORBIDDEN", `NATS refuses it: ${reason}`);
+  if (/timeout/i.test(reason)) return new TmuxwireError("TIMEOUT", `NATS did not answer: ${reason}`);
+  return new TmuxwireError("DAEMON_UNREACHABLE", `NATS cannot do it: ${reason}`);
+}

@@ -1,0 +1,235 @@
+/**
+ * Publishes one tmux server: a publisher for each pane, and the tree, readiness and agents as last values. Panes that went
+ * while no daemon looked are reported as closed.
+ */
+import type { Log } from "../../daemon/ops/log.ts";
+import { Feeds } from "../../daemon/panes/feeds.ts";
+import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { Clock, Timer } from "../../daemon/time/clock.ts";
+import type { Frozen, NativeServerEvent } from "../../protocol/api/nativeTree.ts";
+import type { NativeReadiness } from "../../protocol/api/nativeResponses.ts";
+import { isPaneId, type PaneId } from "../../protocol/ids.ts";
+import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
+import { ServerEvents } from "../kit/streams/serverEvents.ts";
+import { nativeAgents } from "../operations/agentOutputs.ts";
+import { nativeState } from "../operations/outputs.ts";
+import type { PanePatterns } from "../operations/panePatterns.ts";
+import { outSubject, STATE_KINDS, type StateKind, stateSubject } from "./fleetSubjects.ts";
+import type { NatsLink } from "./natsLink.ts";
+import { PanePublisher, type PublishObserver, type ByteBudget } from "./panePublisher.ts";
+
+/** Changes of that time are one message. */
+const STATE_EVERY_MS = 100;
+
+/** What the publishers of all servers share. */
+export interface FleetParts {
+  readonly link: NatsLink;
+  readonly host: string;
+  readonly instance: string;
+  readonly streams: { readonly output: string; readonly state: string };
+  readonly panes: PanePatterns | undefined;
+  readonly coalesceMs: number;
+  readonly refreshMs: number;
+  readonly budget: ByteBudget;
+  readonly readiness: ReadinessWatcher;
+  readonly agents: AgentDirectory;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly mayPublish: (signal: AbortSignal) => Promise<boolean>;
+  readonly observe: PublishObserver;
+}
+
+interface Running {
+  readonly publisher: PanePublisher;
+  readonly ended: Promise<void>;
+}
+
+export class ServerPublisher {
+  readonly #parts: FleetParts;
+  readonly #name: string;
+  readonly #server: TmuxServer;
+  readonly #feeds: Feeds;
+  readonly #stop = new AbortController();
+  readonly #panes = new Map<PaneId, Running>();
+  readonly #readiness = new Map<string, Frozen<NativeReadiness>>();
+  readonly #changed = new Set<StateKind>();
+  #timer: Timer | undefined;
+  #telling = false;
+  #close: (() => void) | undefined;
+
+  constructor(parts: FleetParts, name: string, server: TmuxServer) {
+    this.#parts = parts;
+    this.#name = name;
+    this.#server = server;
+    this.#feeds = new Feeds({ server, clock: parts.clock, onError: (error) => this.#failed(error) });
+  }
+
+  /** Panes that are followed. */
+  get paneCount(): number {
+    return this.#panes.size;
+  }
+
+  /** @throws the link's reason */
+  async start(): Promise<void> {
+    for (const pane of await this.#before()) this.#publish(pane);
+    const { readiness, agents, clock } = this.#parts;
+    const events = new ServerEvents({
+      server: this.#server,
+      readiness,
+      agents,
+      clock,
+      onError: (error) => this.#failed(error),
+    });
+    const reader = events.open(
+      {
+        room: () => Number.POSITIVE_INFINITY,
+        send: (_type, data) => this.#event(JSON.parse(data) as NativeServerEvent),
+      },
+      undefined,
+      { readiness: true, agents: true },
+    );
+    this.#close = () => reader.close();
+    reader.pump();
+  }
+
+  /** What is not stored yet is published by the next one. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#close?.();
+    this.#timer?.cancel();
+    const running = [...this.#panes.values()];
+    for (const { publisher } of running) publisher.close();
+    await Promise.all(running.map(({ ended }) => ended));
+  }
+
+  /** The panes that were there when the last daemon told of them. */
+  async #before(): Promise<readonly PaneId[]> {
+    const { link, host, streams } = this.#parts;
+    const last = await link.last(streams.state, stateSubject(host, this.#name, "tree"), link.signal);
+    if (last === undefined) return [];
+    try {
+      const { panes = [] } = JSON.parse(Buffer.from(last.data).toString()) as {
+        readonly panes?: readonly { id: string }[];
+      };
+      return panes.map(({ id }) => id).filter(isPaneId);
+    } catch {
+      return [];
+    }
+  }
+
+  #event(event: NativeServerEvent): void {
+    switch (event.type) {
+      case "reset":
+        this.#readiness.clear();
+        for (const [pane, readiness] of Object.entries(event.readiness ?? {})) this.#readiness.set(pane, readiness);
+        this.#publishNew();
+        for (const kind of STATE_KINDS) this.#changes(kind);
+        return;
+      case "readiness":
+        this.#readiness.set(event.pane, event.readiness);
+        this.#changes("readiness");
+        return;
+      case "agent-appeared":
+      case "agent-changed":
+      case "agent-ended":
+        this.#changes("agents");
+        return;
+      case "pane-created":
+      case "server-state":
+        this.#publishNew();
+        this.#changes("tree");
+        return;
+      case "pane-closed":
+        if (this.#readiness.delete(event.pane)) this.#changes("readiness");
+        this.#changes("tree");
+        return;
+      default:
+        this.#changes("tree");
+    }
+  }
+
+  #publishNew(): void {
+    const { panes } = this.#parts;
+    for (const pane of this.#server.panes()) {
+      if (!this.#panes.has(pane.id) && panes?.matchesPane(this.#server, pane) !== false) this.#publish(pane.id);
+    }
+  }
+
+  #publish(pane: PaneId): void {
+    if (this.#stop.signal.aborted || this.#panes.has(pane)) return;
+    const { link, host, streams, ...rest } = this.#parts;
+    const publisher = new PanePublisher({
+      ...rest,
+      link,
+      feeds: this.#feeds,
+      pane,
+      stream: streams.output,
+      subject: outSubject({ host, server: this.#name, pane }),
+      serverName: this.#name,
+      tmux: this.#server.status().identity?.replaceAll(/[^\x21-\x7e]/g, "_") ?? "",
+    });
+    const ended = publisher
+      .run()
+      .catch((error: unknown) => this.#failed(error))
+      .finally(() => {
+        this.#panes.delete(pane);
+        // One with the same id, of another tmux server, may have come meanwhile.
+        if (!this.#stop.signal.aborted && this.#server.findPane(pane) !== undefined) this.#publishNew();
+      });
+    this.#panes.set(pane, { publisher, ended });
+  }
+
+  #changes(kind: StateKind): void {
+    const { clock } = this.#parts;
+    this.#changed.add(kind);
+    this.#timer ??= clock.callAt(clock.nowMs() + STATE_EVERY_MS, () => {
+      this.#timer = undefined;
+      void this.#tell().catch((error: unknown) => this.#failed(error));
+    });
+  }
+
+  /** One at a time; what changes meanwhile is told afterwards. */
+  async #tell(): Promise<void> {
+    if (this.#telling) return;
+    this.#telling = true;
+    const { link, host, log } = this.#parts;
+    try {
+      for (const kind of this.#changed) {
+        this.#changed.delete(kind);
+        const bytes = JSON.stringify(this.#state(kind));
+        if (Buffer.byteLength(bytes) > link.maxPayload) {
+          log.warn("nats.state.large", { server: this.#name, kind, bytes: bytes.length });
+          continue;
+        }
+        await link.publish({ subject: stateSubject(host, this.#name, kind), bytes }, this.#stop.signal);
+      }
+    } finally {
+      this.#telling = false;
+    }
+  }
+
+  /** A pane that is not published is seen in the tree alone. */
+  #state(kind: StateKind): object {
+    const server = this.#server;
+    const isPublished = (pane: string): boolean => isPaneId(pane) && this.#panes.has(pane);
+    switch (kind) {
+      case "tree":
+        return { ...nativeState(server), ...server.layout.tree() };
+      case "readiness":
+        return { readiness: Object.fromEntries([...this.#readiness].filter(([pane]) => isPublished(pane))) };
+      case "agents":
+        return {
+          agents: nativeAgents(
+            this.#parts.agents.agents().filter((agent) => agent.server === server && isPublished(agent.pane)),
+          ),
+        };
+    }
+  }
+
+  #failed(error: unknown): void {
+    const { link, log } = this.#parts;
+    if (!this.#stop.signal.aborted && !link.signal.aborted)
+      log.error("nats.publish.failed", { server: this.#name, error });
+  }
+}
