@@ -22,6 +22,7 @@ const MAX_BYTES = 16_777_216;
 /** What is about the daemon as a whole, its recordings, hosts or channels is not called from elsewhere. */
 const SCOPES: ReadonlySet<Scope> = new Set(["server", "session", "pane", "agent", "message"]);
 
+/** A call without its operation, which its subject names. */
 const requestSchema = v.strictObject({
   server: v.optional(v.string()),
   session: v.optional(v.string()),
@@ -32,8 +33,6 @@ const requestSchema = v.strictObject({
   input: v.optional(v.unknown()),
   idempotencyKey: v.optional(v.string()),
 });
-/** A call without its operation, which its subject names. */
-export type FleetCall = v.InferInput<typeof requestSchema>;
 
 /** @throws AppError INVALID_ARGUMENT */
 export function callableOperations(names: readonly string[]): ReadonlySet<OperationName> {

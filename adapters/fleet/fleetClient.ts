@@ -19,9 +19,9 @@ import type { ErrorCode } from "../../protocol/errors.ts";
 import type { PaneEvent } from "../client/clientEvents.ts";
 import { TmuxwireError } from "../client/clientHttp.ts";
 import { callSubject, hostStream, outSubject, STATE_STREAM, stateOf } from "./fleetSubjects.ts";
-import { type FleetFollowOptions, natsError, PaneReader } from "./paneReader.ts";
+import { type FleetFollowOptions, natsError, FleetFollower } from "./fleetFollower.ts";
 
-export type { FleetFollowOptions } from "./paneReader.ts";
+export type { FleetFollowOptions } from "./fleetFollower.ts";
 export type { PaneEvent } from "../client/clientEvents.ts";
 export { TmuxwireError } from "../client/clientHttp.ts";
 
@@ -38,7 +38,7 @@ export interface FleetServer {
   readonly ended: boolean;
 }
 
-export interface FleetCallRequest {
+interface FleetCallRequest {
   readonly server?: string | undefined;
   readonly session?: string | undefined;
   readonly pane?: string | undefined;
@@ -78,7 +78,7 @@ export class FleetClient {
       this.#onReconnect.add(call);
       return () => this.#onReconnect.delete(call);
     };
-    yield* new PaneReader({ ...parts, onReconnect }, options).events();
+    yield* new FleetFollower({ ...parts, onReconnect }, options).events();
   }
 
   /** Every server that is known of, by host and name. @throws TmuxwireError FORBIDDEN, DAEMON_UNREACHABLE */

@@ -5,7 +5,7 @@
  */
 import { parsePosition, type Position } from "../../protocol/position.ts";
 
-export const FLEET_KINDS = ["open", "output", "gap", "snapshot", "resize", "exit", "closed"] as const;
+const FLEET_KINDS = ["open", "output", "gap", "snapshot", "resize", "exit", "closed"] as const;
 export type FleetKind = (typeof FLEET_KINDS)[number];
 
 export interface FleetMessage {

@@ -12,15 +12,14 @@ const TOKEN = /^(?:[A-Za-z0-9_-]|=[0-9A-F]{2})+$/;
 /** Letters, digits, `-` and `_` stand for themselves, every other byte of its UTF-8 is `=` and two hex digits. */
 export function subjectToken(name: string): string {
   if (name === "") throw new AppError("INVALID_ARGUMENT", "a host or server of a fleet must have a name");
-  return [...name]
-    .map((character) =>
-      PLAIN.test(character)
-        ? character
-        : [...new TextEncoder().encode(character)]
-            .map((byte) => `=${byte.toString(16).toUpperCase().padStart(2, "0")}`)
-            .join(""),
-    )
-    .join("");
+  return Array.from(name, (character) =>
+    PLAIN.test(character)
+      ? character
+      : Array.from(
+          new TextEncoder().encode(character),
+          (byte) => `=${byte.toString(16).toUpperCase().padStart(2, "0")}`,
+        ).join(""),
+  ).join("");
 }
 
 /** Undefined: it is not one of ours. */

@@ -16,7 +16,7 @@ const ALIVE_MS = 2_000;
 const RETRY = { minMs: 1_000, maxMs: 30_000 };
 
 /** The daemon's own last value. */
-export interface DaemonState {
+interface DaemonState {
   readonly instance: string;
   readonly version: string;
   readonly startedUnixMs: number;

@@ -7,13 +7,14 @@ import {
   type NatsConnection,
   nkeyAuthenticator,
 } from "@nats-io/transport-node";
-import { spreadBackOffMs } from "../../daemon/time/backOff.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { NatsAccess } from "./fleetConfig.ts";
 
 /** A server that has stopped answering is left after two of these. */
 const PING_MS = 10_000;
-const RETRY = { minMs: 100, maxMs: 5_000 };
+/** Between two tries, the second part at random, so that many viewers do not come back at once. */
+const RETRY_MS = 200;
+const RETRY_SPREAD_MS = 1_800;
 
 interface ConnectOptions {
   /** What the servers' lists of connections show. */
@@ -27,7 +28,6 @@ export async function connectNats(access: NatsAccess, { name, waits }: ConnectOp
   const { servers, user, password, token, tls } = access;
   const authenticator = await authenticators(access);
   const usesTls = servers.some((url) => url.startsWith("tls:")) || tls.caPath !== undefined;
-  let tries = 0;
   try {
     return await connect({
       servers: servers.map((url) => url.replace(/^[a-z]+:\/\//, "")),
@@ -38,7 +38,9 @@ export async function connectNats(access: NatsAccess, { name, waits }: ConnectOp
       ignoreAuthErrorAbort: true,
       pingInterval: PING_MS,
       maxPingOut: 2,
-      reconnectDelayHandler: () => spreadBackOffMs(Math.min((tries += 1), 8), RETRY),
+      reconnectTimeWait: RETRY_MS,
+      reconnectJitter: RETRY_SPREAD_MS,
+      reconnectJitterTLS: RETRY_SPREAD_MS,
       ...(user === undefined ? {} : { user }),
       ...(password === undefined ? {} : { pass: password }),
       ...(token === undefined ? {} : { token }),

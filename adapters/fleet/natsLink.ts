@@ -11,7 +11,7 @@ import {
   type StoredMsg,
   type StreamConfig,
 } from "@nats-io/jetstream";
-import { headers, type MsgHdrs, type NatsConnection, nanos, type Payload } from "@nats-io/transport-node";
+import { headers, type MsgHdrs, type NatsConnection, nanos } from "@nats-io/transport-node";
 import type { Log } from "../../daemon/ops/log.ts";
 import { backOffMs } from "../../daemon/time/backOff.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
@@ -26,22 +26,21 @@ const RETRY = { minMs: 100, maxMs: 10_000 };
 /** JetStream's code for a message that does not follow the one that it names (`nats-server` errors.json). */
 const WRONG_LAST_SEQUENCE = 10_071;
 const NO_MESSAGE = 10_037;
-const NO_STREAM = 10_059;
 const STATE_BYTES = 268_435_456;
 /** By which a stream of our making is known. */
 const MADE_BY_US = "made by tmuxwire";
 
 /** What the daemon tells of its connection. */
-export interface LinkState {
+interface LinkState {
   readonly connected: boolean;
   /** Why nothing can be stored at the moment; undefined: it can. */
   readonly problem: string | undefined;
 }
 
 /** The stored message has this sequence; a conflict: the subject's last message is not the one that was named. */
-export type Published = { readonly kind: "stored"; readonly seq: number } | { readonly kind: "conflict" };
+type Published = { readonly kind: "stored"; readonly seq: number } | { readonly kind: "conflict" };
 
-export interface PublishRequest {
+interface PublishRequest {
   readonly subject: string;
   readonly bytes: Uint8Array | string;
   readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
@@ -108,7 +107,7 @@ export class NatsLink {
     return this.#until(signal, async () => {
       const { js } = await this.#ready(signal);
       try {
-        const ack = await js.publish(subject, bytes as Payload, {
+        const ack = await js.publish(subject, bytes, {
           timeout: ANSWER_MS,
           retries: 0,
           headers: headersOf(given),
@@ -266,8 +265,6 @@ async function streamWith(jsm: JetStreamManager, subject: string): Promise<Strea
 
 export const codeOf = (error: unknown): number | undefined =>
   error instanceof JetStreamApiError ? error.code : undefined;
-export const isNoStream = (error: unknown): boolean => codeOf(error) === NO_STREAM;
-
 function headersOf(given: readonly (readonly [name: string, value: string])[]): MsgHdrs {
   const made = headers();
   for (const [name, value] of given) made.set(name, value);

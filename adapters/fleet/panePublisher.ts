@@ -4,7 +4,7 @@
  * stored twice and no second publisher can come between. What waits for NATS stays in the pane's ring, as for any slow
  * reader; only what is on its way is copied, within one bound for all panes.
  */
-import { pickHeaders } from "./storedMessage.ts";
+import { storedMessage } from "./storedMessage.ts";
 import type { Feeds, OpenSubscription } from "../../daemon/panes/feeds.ts";
 import type { StreamStart, SubscriptionSink } from "../../daemon/panes/subscription.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
@@ -51,8 +51,8 @@ export class ByteBudget {
 
   release(bytes: number): void {
     this.#used -= bytes;
-    // Each takes what it needs; the first in line comes first the next time as well, since it leaves and returns at the end.
-    for (const go of [...this.#waiting]) {
+    // Who gets too little waits again, behind the others; there is nothing left then.
+    for (const go of this.#waiting) {
       if (this.left <= 0) return;
       this.#waiting.delete(go);
       go();
@@ -116,6 +116,7 @@ export class PanePublisher {
   /** Output since the last screen. */
   #undrawn = 0;
   #sentMs = Number.NEGATIVE_INFINITY;
+  #stored: FleetMessage | undefined;
   /** Of messages that this publisher has made. */
   #count = 0;
   #seq = 0;
@@ -149,24 +150,26 @@ export class PanePublisher {
   /** True: it is to be done again, from what is stored now. */
   async #publishFromLast(signal: AbortSignal): Promise<boolean> {
     const { link, stream, subject, tmux, feeds, pane, clock, coalesceMs } = this.#options;
-    const stored = await link.last(stream, subject, signal);
-    const last = pickHeaders(stored);
+    const newest = await link.last(stream, subject, signal);
+    // What somebody else has put there says nothing of the pane.
+    const last = storedMessage(newest)?.message ?? this.#stored;
     this.#leave();
     this.#undrawn = 0;
     this.#sentMs = clock.nowMs() - coalesceMs;
-    this.#seq = stored?.seq ?? 0;
-    const goesOn = last !== undefined && last.message.kind !== "closed" && last.message.tmux === tmux;
-    this.#chain = goesOn ? last.message.chain : { ...NO_CHAIN, beforeEpoch: this.#seq, beforeLife: this.#seq };
-    this.#head = goesOn ? last.message.position : { epoch: "", outputSeq: 0 };
-    this.#epoch = this.#head.epoch;
-    this.#size = goesOn ? last.message : { cols: 0, rows: 0 };
-    const start: StreamStart = goesOn ? { kind: "position", position: last.message.position } : { kind: "snapshot" };
+    this.#seq = newest?.seq ?? 0;
+    const goesOn = last !== undefined && last.kind !== "closed" && last.tmux === tmux;
+    this.#chain = goesOn ? last.chain : { ...NO_CHAIN, beforeEpoch: this.#seq, beforeLife: this.#seq };
+    const { cols, rows, position } = goesOn ? last : { cols: 0, rows: 0, position: { epoch: "", outputSeq: 0 } };
+    this.#size = { cols, rows };
+    this.#head = position;
+    this.#epoch = position.epoch;
+    const start: StreamStart = goesOn ? { kind: "position", position } : { kind: "snapshot" };
     try {
       this.#subscription = feeds.subscribe(pane, start, () => this.#sink(goesOn));
     } catch (error) {
       if (!(error instanceof AppError) || !["NOT_FOUND", "INVALID_ARGUMENT"].includes(error.code)) throw error;
       // It was gone before it could be followed.
-      if (goesOn) this.#add("closed", last.message.position, { code: "NOT_FOUND", message: `pane ${pane} is gone` });
+      if (goesOn) this.#add("closed", position, { code: "NOT_FOUND", message: `pane ${pane} is gone` });
       else return false;
     }
     this.#subscription?.pump();
@@ -368,9 +371,10 @@ export class PanePublisher {
           continue;
         }
         // The answer to an earlier try was lost.
-        if (pickHeaders(last)?.message.origin !== message.origin) return false;
+        if (storedMessage(last)?.message?.origin !== message.origin) return false;
         this.#seq = last.seq;
       }
+      this.#stored = message;
       observe.stored(message.bytes.length);
       return true;
     }

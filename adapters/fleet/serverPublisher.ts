@@ -23,7 +23,7 @@ import { PanePublisher, type PublishObserver, type ByteBudget } from "./panePubl
 const STATE_EVERY_MS = 100;
 
 /** What the publishers of all servers share. */
-export interface FleetParts {
+interface FleetParts {
   readonly link: NatsLink;
   readonly host: string;
   readonly instance: string;
@@ -119,33 +119,20 @@ export class ServerPublisher {
   }
 
   #event(event: NativeServerEvent): void {
-    switch (event.type) {
-      case "reset":
+    const { type } = event;
+    if (type === "readiness") {
+      this.#readiness.set(event.pane, event.readiness);
+      this.#changes("readiness");
+    } else if (type === "agent-appeared" || type === "agent-changed" || type === "agent-ended") this.#changes("agents");
+    else {
+      if (type === "reset") {
         this.#readiness.clear();
         for (const [pane, readiness] of Object.entries(event.readiness ?? {})) this.#readiness.set(pane, readiness);
-        this.#publishNew();
         for (const kind of STATE_KINDS) this.#changes(kind);
-        return;
-      case "readiness":
-        this.#readiness.set(event.pane, event.readiness);
-        this.#changes("readiness");
-        return;
-      case "agent-appeared":
-      case "agent-changed":
-      case "agent-ended":
-        this.#changes("agents");
-        return;
-      case "pane-created":
-      case "server-state":
-        this.#publishNew();
-        this.#changes("tree");
-        return;
-      case "pane-closed":
-        if (this.#readiness.delete(event.pane)) this.#changes("readiness");
-        this.#changes("tree");
-        return;
-      default:
-        this.#changes("tree");
+      }
+      if (type === "pane-closed" && this.#readiness.delete(event.pane)) this.#changes("readiness");
+      if (type === "reset" || type === "pane-created" || type === "server-state") this.#publishNew();
+      this.#changes("tree");
     }
   }
 

@@ -3,7 +3,8 @@ import { type FleetMessage, fleetMessage } from "./fleetMessages.ts";
 
 export interface Stored {
   readonly seq: number;
-  readonly message: FleetMessage;
+  /** Undefined: somebody else has put it there. */
+  readonly message: FleetMessage | undefined;
 }
 
 interface Raw {
@@ -12,9 +13,8 @@ interface Raw {
   readonly data: Uint8Array;
 }
 
-/** Undefined: there is none, or it is none of ours. */
-export function pickHeaders(stored: Raw | null | undefined): Stored | undefined {
-  if (stored === null || stored === undefined) return undefined;
-  const message = fleetMessage((name) => stored.header.get(name), stored.data);
-  return message === undefined ? undefined : { seq: stored.seq, message };
+/** Undefined: there is none. */
+export function storedMessage(raw: Raw | null | undefined): Stored | undefined {
+  if (raw === null || raw === undefined) return undefined;
+  return { seq: raw.seq, message: fleetMessage((name) => raw.header.get(name), raw.data) };
 }

@@ -234,6 +234,7 @@ test.each(CONFIG_OPTIONS.map((option) => [option.name, option] as const))("--%s 
     server: ["mine=/s"],
     with: ["addin,team"],
     "ring-bytes": "1000000",
+    nats: "nats://127.0.0.1:4222",
   };
   const [word] = Array.isArray(option.complete) ? (option.complete as string[]) : ["1"];
   const value = likely[name] ?? (option.type === "flag" ? true : word);
@@ -256,6 +257,7 @@ describe("what one part cannot use", () => {
     team: { PI_TEAM_WORKER_ARGV: "pi" },
     dashboard: { TMUXWIRE_DASHBOARD_TOKEN: "pässword" },
     freshell: { AUTH_TOKEN: "short", MAX_CONNECTIONS: "0", FRESHELL_HOST: "0.0.0.0" },
+    nats: { TMUXWIRE_NATS: "http://a" },
   };
 
   test.each(ADAPTER_NAMES)("of %s is nothing to the others, and its own settings cannot be read", (name) => {

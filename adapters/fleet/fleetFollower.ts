@@ -5,12 +5,15 @@
  */
 import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import type { NatsConnection, Subscription } from "@nats-io/nats-core";
+import { backOffMs } from "../../daemon/time/backOff.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import { sleep } from "../../daemon/time/within.ts";
 import { formatPosition, parsePosition, type Position } from "../../protocol/position.ts";
 import type { PaneEvent } from "../client/clientEvents.ts";
 import { TmuxwireError } from "../client/clientHttp.ts";
 import type { FleetMessage } from "./fleetMessages.ts";
 import { liveSubject, outSubject, type PaneAddress, STATE_STREAM, stateSubject } from "./fleetSubjects.ts";
-import { pickHeaders, type Stored } from "./storedMessage.ts";
+import { storedMessage, type Stored } from "./storedMessage.ts";
 
 /** Live messages that wait for the reader; beyond, they are read from the stream when it comes to them. */
 const QUEUE_BYTES = 4_194_304;
@@ -19,6 +22,7 @@ const MANY = 32;
 /** A replica of the stream may be behind the one that repeats it. */
 const REPLICA_TRIES = 50;
 const REPLICA_MS = 20;
+const RETRY = { minMs: 50, maxMs: 2_000 };
 
 export interface FleetFollowOptions extends PaneAddress {
   /** `now` (default), `snapshot`, `start` (of what is kept of this pane), or a position. */
@@ -39,9 +43,14 @@ interface ReaderParts {
 interface Live extends Stored {
   /** The pane's message before it. */
   readonly before: number;
+  readonly length: number;
 }
 
-export class PaneReader {
+interface Ours extends Stored {
+  readonly message: FleetMessage;
+}
+
+export class FleetFollower {
   readonly #parts: ReaderParts;
   readonly #options: FleetFollowOptions;
   readonly #subject: string;
@@ -55,6 +64,7 @@ export class PaneReader {
   #at: Position | undefined;
   #life: number | undefined;
   #parted: Uint8Array[] = [];
+  #isOpen = false;
   #isOver = false;
 
   constructor(parts: ReaderParts, options: FleetFollowOptions) {
@@ -96,6 +106,8 @@ export class PaneReader {
       await this.#requireKnown();
       return;
     }
+    // Somebody else's: what is kept is read from its beginning.
+    if (!isOurs(last)) return;
     const { chain } = last.message;
     switch (from) {
       case "now":
@@ -133,6 +145,7 @@ export class PaneReader {
 
   #open({ cols, rows }: FleetMessage): PaneEvent {
     const { server, pane } = this.#options;
+    this.#isOpen = true;
     return {
       kind: "open",
       server,
@@ -144,13 +157,13 @@ export class PaneReader {
   }
 
   /** Reads on after this position, which is in the last message's epoch or in one before it. */
-  async #beginAt(wanted: Position, last: Stored): Promise<void> {
+  async #beginAt(wanted: Position, last: Ours): Promise<void> {
     this.#at = wanted;
     let high = last;
     while (high.message.position.epoch !== wanted.epoch) {
       const { beforeEpoch } = high.message.chain;
       const older = beforeEpoch === 0 ? undefined : await this.#get(beforeEpoch);
-      if (older?.seq !== beforeEpoch) {
+      if (older?.seq !== beforeEpoch || !isOurs(older)) {
         // It is kept no longer, or never was: everything that is kept comes after it.
         this.#seq = beforeEpoch;
         return;
@@ -166,7 +179,7 @@ export class PaneReader {
     let end = high.seq + 1;
     while (end - low > 1) {
       const middle = low + Math.floor((end - low) / 2);
-      const found = await this.#get(middle);
+      const found = await this.#ours(middle);
       if (found !== undefined && found.seq < end && found.message.position.outputSeq < wanted.outputSeq)
         low = found.seq;
       else end = middle;
@@ -197,7 +210,7 @@ export class PaneReader {
       const { num_pending: pending } = await consumer.info();
       if (pending === 0) return;
       for await (const message of messages) {
-        const stored = pickHeaders({ seq: message.seq, header: message.headers ?? NO_HEADERS, data: message.data });
+        const stored = storedMessage({ seq: message.seq, header: message.headers ?? NO_HEADERS, data: message.data });
         if (stored !== undefined) yield* this.#deliver(stored);
         this.#options.signal?.throwIfAborted();
         if (this.#isOver || message.info.pending === 0) return;
@@ -218,7 +231,7 @@ export class PaneReader {
       });
       return;
     }
-    this.#queued -= first.message.bytes.length;
+    this.#queued -= first.length;
     if (first.seq <= this.#seq) return;
     for (let tries = 0; first.before > this.#seq && tries < REPLICA_TRIES && !this.#isOver;) {
       const missed = await this.#get(this.#seq + 1);
@@ -228,9 +241,7 @@ export class PaneReader {
       } else if (missed !== undefined) break;
       else {
         tries += 1;
-        await new Promise((resolve) => {
-          setTimeout(resolve, REPLICA_MS);
-        });
+        await sleep(systemClock, REPLICA_MS, this.#options.signal);
       }
     }
     if (!this.#isOver && first.seq > this.#seq) yield* this.#deliver(first);
@@ -238,21 +249,19 @@ export class PaneReader {
 
   *#deliver(stored: Stored): Generator<PaneEvent, void, void> {
     const { message } = stored;
-    const { kind, position, bytes, data, chain } = message;
     this.#seq = stored.seq;
+    if (message === undefined) return;
+    const { kind, position, bytes, data, chain } = message;
     if (this.#life !== undefined && chain.beforeLife !== this.#life) {
       yield this.#closed({ code: "NOT_FOUND", message: "the pane is gone, and another one has its id" });
       return;
     }
-    const isFirst = this.#life === undefined || this.#at === undefined;
     this.#life = chain.beforeLife;
     const length = kind === "output" ? bytes.length : 0;
     const starts = { epoch: position.epoch, outputSeq: position.outputSeq - length };
-    if (isFirst) {
-      this.#at = kind === "gap" ? parsePosition(fromOf(data)) : starts;
-      yield this.#open(message);
-      if (kind === "open") return;
-    } else if (kind === "open") return;
+    this.#at ??= kind === "gap" ? parsePosition(fromOf(data)) : starts;
+    if (!this.#isOpen) yield this.#open(message);
+    if (kind === "open") return;
     const at = this.#at ?? starts;
     if (position.epoch === at.epoch && position.outputSeq < at.outputSeq) return;
     if (kind !== "snapshot") this.#parted = [];
@@ -297,7 +306,7 @@ export class PaneReader {
     return { kind: "closed", code: "NOT_FOUND", message: "the pane is gone", ...data };
   }
 
-  #goOn({ seq, message }: Stored): void {
+  #goOn({ seq, message }: Ours): void {
     this.#seq = seq;
     this.#at = message.position;
   }
@@ -306,11 +315,11 @@ export class PaneReader {
     const header = raw.headers ?? NO_HEADERS;
     const seq = Number(header.get("Nats-Sequence"));
     const before = Number(header.get("Nats-Last-Sequence"));
-    const stored = pickHeaders({ seq, header, data: raw.data });
+    const stored = storedMessage({ seq, header, data: raw.data });
     if (stored === undefined || !Number.isSafeInteger(seq) || !Number.isSafeInteger(before)) return;
     if (this.#queued + raw.data.length > QUEUE_BYTES) this.#fallBehind();
     else {
-      this.#queue.push({ ...stored, before });
+      this.#queue.push({ ...stored, before, length: raw.data.length });
       this.#queued += raw.data.length;
       this.#wakeUp();
     }
@@ -331,13 +340,21 @@ export class PaneReader {
 
   async #last(): Promise<Stored | undefined> {
     const { jsm, stream } = this.#parts;
-    return pickHeaders(await this.#insist(() => jsm.direct.getMessage(stream, { last_by_subj: this.#subject })));
+    return storedMessage(await this.#insist(() => jsm.direct.getMessage(stream, { last_by_subj: this.#subject })));
   }
 
   /** The pane's first message from this sequence on. */
   async #get(seq: number): Promise<Stored | undefined> {
     const { jsm, stream } = this.#parts;
-    return pickHeaders(await this.#insist(() => jsm.direct.getMessage(stream, { seq, next_by_subj: this.#subject })));
+    return storedMessage(await this.#insist(() => jsm.direct.getMessage(stream, { seq, next_by_subj: this.#subject })));
+  }
+
+  /** The first of ours from this sequence on. */
+  async #ours(seq: number): Promise<Ours | undefined> {
+    for (let found = await this.#get(seq); found !== undefined; found = await this.#get(found.seq + 1)) {
+      if (isOurs(found)) return found;
+    }
+    return undefined;
   }
 
   /** While the connection is lost, requests fail; they are made again until it is closed. */
@@ -348,13 +365,13 @@ export class PaneReader {
       } catch (error) {
         this.#options.signal?.throwIfAborted();
         if (this.#parts.nc.isClosed() || isRefused(error)) throw natsError(error);
-        await new Promise((resolve) => {
-          setTimeout(resolve, Math.min(2_000, 50 * 2 ** Math.min(tries, 8)));
-        });
+        await sleep(systemClock, backOffMs(tries, RETRY), this.#options.signal);
       }
     }
   }
 }
+
+const isOurs = (stored: Stored): stored is Ours => stored.message !== undefined;
 
 interface Headers {
   get(name: string): string;
@@ -387,7 +404,7 @@ function positionOf(text: string): Position {
 }
 
 /** No later try will be answered otherwise. */
-export const isRefused = (error: unknown): boolean =>
+const isRefused = (error: unknown): boolean =>
   error instanceof Error && /permission|no responders|stream not found|not enabled/i.test(error.message);
 
 /** NATS's error as one of ours. */

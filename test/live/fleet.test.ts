@@ -1,0 +1,326 @@
+/** Panes published on a real NATS server and followed from it: every byte once and in order, or a declared gap. */
+import type { NatsConnection } from "@nats-io/transport-node";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { describe, expect, test } from "vitest";
+import { FleetClient, type PaneEvent } from "../../adapters/fleet/fleetClient.ts";
+import { outSubject } from "../../adapters/fleet/fleetSubjects.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import { formatPosition } from "../../protocol/position.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { type Publishing, type PublishOptions, publish } from "../support/daemon/fleetScene.ts";
+import { NO_NATS, natsServers, natsVersion } from "../support/daemon/natsServers.ts";
+import { Record, StreamChecker } from "../support/daemon/nativeChecker.ts";
+import { echoPane } from "../support/daemon/nativeEchoPane.ts";
+import { breakConnection, ownedFixture } from "../support/tmux/ownedFixture.ts";
+
+const AT = { host: "box", server: "main" };
+if (natsVersion === undefined) process.stderr.write(`fleet: skipped, ${NO_NATS}\n`);
+
+/** What a follower has seen, while it follows. */
+class Seen implements AsyncDisposable {
+  readonly events: PaneEvent[] = [];
+  readonly #abort = new AbortController();
+  readonly #ended: Promise<unknown>;
+  error: unknown;
+
+  constructor(nc: NatsConnection, pane: PaneId, from?: string, checker?: StreamChecker) {
+    this.#ended = (async () => {
+      for await (const event of new FleetClient(nc).follow({ ...AT, pane, from, signal: this.#abort.signal })) {
+        this.events.push(event);
+        checker?.see(event);
+      }
+    })().catch((error: unknown) => {
+      if (!this.#abort.signal.aborted) this.error = error;
+    });
+  }
+
+  get text(): string {
+    return Buffer.concat(this.events.flatMap((event) => (event.kind === "output" ? [event.bytes] : []))).toString();
+  }
+
+  get kinds(): string {
+    return this.events.map(({ kind }) => kind).join(" ");
+  }
+
+  /** Resolves when it has ended by itself. */
+  get ended(): Promise<unknown> {
+    return this.#ended;
+  }
+
+  async until(holds: () => boolean): Promise<void> {
+    await eventually(() => {
+      if (this.error !== undefined) throw this.error;
+      return holds();
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#abort.abort();
+    await this.#ended;
+  }
+}
+
+const words = (from: number, to: number): Buffer =>
+  Buffer.from(Array.from({ length: to - from }, (_, at) => `line ${from + at}\r\n`).join(""));
+
+/** Its pane's first screen is stored. Asking for it while the stream is being made can end a server of 2.9 (docs/fleet.md). */
+const published = ({ metrics }: Publishing): Promise<void> =>
+  eventually(() => Number(/^tmuxwire_nats_messages_total (\d+)/m.exec(metrics.render())?.[1] ?? 0) >= 2);
+
+describe.skipIf(natsVersion === undefined)("on NATS", () => {
+  async function scene(options: PublishOptions = {}) {
+    const nats = await natsServers();
+    const owned = await ownedFixture();
+    const pane = await echoPane(owned.server, "work", 80, 24);
+    const record = new Record();
+    record.begin(owned.server, pane.pane);
+    const start = () => publish(nats.urls, owned.server, options);
+    const nc = await nats.connect();
+    return {
+      nats,
+      owned,
+      ...pane,
+      record,
+      start,
+      nc,
+      client: new FleetClient(nc),
+      [Symbol.asyncDispose]: async () => {
+        await owned[Symbol.asyncDispose]();
+        await nats[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  test("a viewer from each place sees every byte once", async () => {
+    await using at = await scene();
+    await using publishing = at.start();
+    await published(publishing);
+    const checkers = ["now", "snapshot", "start"].map((from) => ({ from, checker: new StreamChecker(at.record) }));
+    await at.print(words(0, 500));
+    await using early = new Seen(at.nc, at.pane, "start");
+    await early.until(() => early.text.includes("line 499\r\n"));
+    const viewers = checkers.map(({ from, checker }) => new Seen(at.nc, at.pane, from, checker));
+    await viewers[0]!.until(() => viewers.every((viewer) => viewer.events.length > 0));
+    const middle = formatPosition({ epoch: at.source.epoch, outputSeq: at.source.outputSeq - 1_234 });
+    const fourth = new StreamChecker(at.record);
+    viewers.push(new Seen(at.nc, at.pane, middle, fourth));
+    await at.print(words(500, 1_000));
+    for (const viewer of viewers) {
+      await viewer.until(() => viewer.text.includes("line 999\r\n"));
+      expect(viewer.kinds).not.toContain("gap");
+    }
+    expect(viewers[0]!.text).toBe(words(500, 1_000).toString());
+    expect(viewers[3]!.events[0]).toMatchObject({ kind: "open", position: middle });
+    expect(viewers[2]!.kinds).toMatch(/^open snapshot /);
+    for (const viewer of viewers) await viewer[Symbol.asyncDispose]();
+  });
+
+  test("the publisher goes on after a restart where it was, and what was printed between two connections is a gap", async () => {
+    await using at = await scene();
+    const checker = new StreamChecker(at.record);
+    {
+      await using publishing = at.start();
+      await published(publishing);
+      await at.print(words(0, 50));
+    }
+    await at.print(words(50, 100));
+    await using viewer = new Seen(at.nc, at.pane, "start", checker);
+    await using _ = at.start();
+    await at.print(words(100, 150));
+    await viewer.until(() => viewer.text.includes("line 149\r\n"));
+    expect(viewer.kinds).not.toContain("gap");
+    await breakConnection(at.owned);
+    at.record.begin(at.owned.server, at.pane);
+    await at.owned.server.input(at.pane, [{ kind: "text", bytes: words(150, 200) }]);
+    await viewer.until(() => viewer.text.includes("line 199\r\n"));
+    expect(checker.gaps).toMatchObject([{ reason: "epoch" }]);
+    expect(checker.snapshots).toBeGreaterThan(1);
+  });
+
+  test("NATS is away, and comes back with what it had: nothing twice, the pane unharmed, too much a gap", async () => {
+    await using at = await scene();
+    await using publishing = at.start();
+    await published(publishing);
+    const checker = new StreamChecker(at.record);
+    await using viewer = new Seen(at.nc, at.pane, "start", checker);
+    await viewer.until(() => viewer.kinds.includes("snapshot"));
+    await at.nats.kill(0);
+    await at.print(words(0, 100));
+    await at.nats.start(0);
+    await viewer.until(() => viewer.text.includes("line 99\r\n"));
+    expect(checker.gaps).toEqual([]);
+    await at.nats.kill(0);
+    // More than the ring holds.
+    for (let round = 0; round < 20; round += 1) await at.print(words(round * 6_000, (round + 1) * 6_000));
+    await at.nats.start(0);
+    await viewer.until(() => checker.gaps.length > 0);
+    await at.print(words(200_000, 200_001));
+    await viewer.until(() => viewer.text.includes("line 200000\r\n"));
+    expect(checker.gaps).toMatchObject([{ reason: "evicted" }]);
+    expect(publishing.metrics.render()).toContain("tmuxwire_nats_gaps_total 1");
+  });
+
+  test("NATS stops for a while without a word: what is on its way is stored once", async () => {
+    await using at = await scene();
+    await using publishing = at.start();
+    await published(publishing);
+    const checker = new StreamChecker(at.record);
+    await using viewer = new Seen(at.nc, at.pane, "start", checker);
+    await viewer.until(() => viewer.kinds.includes("snapshot"));
+    for (let round = 0; round < 3; round += 1) {
+      const printing = at.print(words(round * 1_000, round * 1_000 + 900));
+      await at.nats.kill(0, "SIGSTOP");
+      await printing;
+      await at.print(words(round * 1_000 + 900, (round + 1) * 1_000));
+      await at.nats.kill(0, "SIGCONT");
+    }
+    await viewer.until(() => viewer.text.includes("line 2999\r\n"));
+    expect(checker.gaps).toEqual([]);
+    expect(viewer.text).toBe(words(0, 3_000).toString());
+  });
+
+  test("a second daemon with the same host is refused, and takes over when the first has ended", async () => {
+    await using at = await scene();
+    const first = at.start();
+    await published(first);
+    await using second = publish(at.nats.urls, at.owned.server);
+    await eventually(() => second.metrics.render().includes("tmuxwire_nats_host_taken 1"));
+    expect(second.metrics.render()).toContain("tmuxwire_nats_panes 0");
+    const checker = new StreamChecker(at.record);
+    await using viewer = new Seen(at.nc, at.pane, "start", checker);
+    await at.print(words(0, 10));
+    await viewer.until(() => viewer.text.includes("line 9\r\n"));
+    await first[Symbol.asyncDispose]();
+    await eventually(() => second.metrics.render().includes("tmuxwire_nats_host_taken 0"));
+    await at.print(words(10, 20));
+    await viewer.until(() => viewer.text.includes("line 19\r\n"));
+    expect(viewer.text).toBe(words(0, 20).toString());
+  });
+
+  test("a message of somebody else on the pane's subject ends nothing", async () => {
+    await using at = await scene();
+    await using publishing = at.start();
+    await published(publishing);
+    const checker = new StreamChecker(at.record);
+    await using viewer = new Seen(at.nc, at.pane, "start", checker);
+    await at.print(words(0, 5));
+    await viewer.until(() => viewer.text.includes("line 4\r\n"));
+    await jetstream(at.nc).publish(outSubject({ ...AT, pane: at.pane }), "not a message of ours");
+    await at.print(words(5, 10));
+    await viewer.until(() => viewer.text.includes("line 9\r\n"));
+  });
+
+  test("resizes, exits and closings are told; a pane with the same id of another tmux server is another pane", async () => {
+    await using at = await scene();
+    await using publishing = at.start();
+    await published(publishing);
+    await using viewer = new Seen(at.nc, at.pane, "start");
+    await viewer.until(() => viewer.kinds.includes("snapshot"));
+    await at.owned.server.resize(at.pane, 100, 30);
+    await viewer.until(() => viewer.kinds.endsWith("resize snapshot"));
+    expect(viewer.events.at(-2)).toEqual({ kind: "resize", cols: 100, rows: 30 });
+    await at.owned.server.killSession(at.owned.server.findSession("work")!.id);
+    await viewer.ended;
+    expect(viewer.events.at(-1)).toMatchObject({ kind: "closed", code: "NOT_FOUND" });
+    await using late = new Seen(at.nc, at.pane, "now");
+    await late.ended;
+    expect(late.kinds).toBe("open closed");
+  });
+
+  test("a pane that went while nobody looked is closed by the next daemon", async () => {
+    await using at = await scene();
+    {
+      await using publishing = at.start();
+      await published(publishing);
+      await eventually(async () =>
+        (await at.client.servers()).some(({ tree }) => tree.panes.some(({ id }) => id === at.pane)),
+      );
+    }
+    await using viewer = new Seen(at.nc, at.pane, "snapshot");
+    await viewer.until(() => viewer.kinds.includes("snapshot"));
+    await at.owned.server.createSession({ name: "other" });
+    await at.owned.server.killSession(at.owned.server.findSession("work")!.id);
+    await using _ = at.start();
+    await viewer.ended;
+    expect(viewer.kinds).toMatch(/closed$/);
+  });
+
+  test("what is known of a server is a last value, and only of published panes where it could hold text", async () => {
+    await using at = await scene({ panes: "work" });
+    await using _ = at.start();
+    await at.owned.server.createSession({ name: "secret" });
+    await eventually(async () => (await at.client.servers()).some(({ tree }) => tree.sessions.length === 2));
+    await eventually(async () => Object.keys((await at.client.servers())[0]!.readiness).length === 1);
+    const [server, ...others] = await at.client.servers();
+    expect(others).toEqual([]);
+    expect(server).toMatchObject({ ...AT, ended: false });
+    expect(Object.keys(server!.readiness)).toEqual([at.pane]);
+    const secret = at.owned.server.findSession("secret")!.activePane!;
+    await using refused = new Seen(at.nc, secret, "start");
+    await eventually(() => server !== undefined);
+    expect(refused.events).toEqual([]);
+  });
+
+  test("calls: what is allowed is performed once, everything else refused with the reason", async () => {
+    await using at = await scene({ calls: ["input", "capture"] });
+    await using publishing = at.start();
+    await published(publishing);
+    const { client, pane } = at;
+    await client.call("box", "input", {
+      server: "main",
+      pane,
+      input: { parts: [{ kind: "text", text: "over NATS" }] },
+    });
+    await eventually(async () => {
+      const screen = await client.call<{ lines: string[] }>("box", "capture", { server: "main", pane, input: {} });
+      return screen.lines.join("").includes("over NATS");
+    });
+    await expect(client.call("box", "killSession", { server: "main", session: "work" })).rejects.toMatchObject({
+      code: "DAEMON_UNREACHABLE",
+    });
+    await expect(client.call("box", "input", { server: "other", pane, input: { parts: [] } })).rejects.toMatchObject({
+      code: expect.stringMatching(/NOT_FOUND|INVALID_ARGUMENT/) as string,
+    });
+    await expect(client.call("box", "input", { server: "main", pane, input: { parts: 5 } })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+    });
+    const [reply] = [await at.nc.request("tmuxwire.box.call.input", "{", { timeout: 2_000 })];
+    expect(reply.json()).toMatchObject({ error: { code: "INVALID_ARGUMENT" } });
+  });
+
+  test("a stream that has forgotten a silent pane gets its screen again", async () => {
+    await using at = await scene({ retention: { ageMs: 2_000, bytes: 268_435_456, replicas: 1 } });
+    await using publishing = at.start();
+    await published(publishing);
+    await at.print(words(0, 3));
+    const jsm = await jetstreamManager(at.nc, { checkAPI: false });
+    await jsm.streams.purge("TMUXWIRE_box");
+    await eventually(
+      async () =>
+        (await jsm.streams.getMessage("TMUXWIRE_box", { last_by_subj: outSubject({ ...AT, pane: at.pane }) })) !== null,
+    );
+    await using viewer = new Seen(at.nc, at.pane, "snapshot");
+    await viewer.until(() => viewer.kinds.includes("snapshot"));
+    await at.print(words(3, 4));
+    await viewer.until(() => viewer.text.includes("line 3\r\n"));
+    expect(viewer.kinds).not.toContain("gap");
+  });
+
+  test("an unknown pane, host and place are errors that say so", async () => {
+    await using at = await scene();
+    await using publishing = at.start();
+    await published(publishing);
+    await eventually(async () => (await at.client.servers()).length === 1);
+    const ends = async (where: { host?: string; pane?: string; from?: string }) => {
+      for await (const event of at.client.follow({ ...AT, pane: at.pane, ...where })) return event;
+      return undefined;
+    };
+    await expect(ends({ pane: "%999" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(ends({ host: "nowhere" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(ends({ from: "yesterday" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await expect(ends({ pane: "work" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await expect(ends({ from: formatPosition({ epoch: at.source.epoch, outputSeq: 1e9 }) })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+    });
+  });
+});
