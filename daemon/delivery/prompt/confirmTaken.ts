@@ -155,7 +155,9 @@ async function taking(
   const failure = failureOn(profile, entered.before, now);
   if (failure !== undefined) return resultOf(work, "echoed_unconfirmed", undefined, { screenNote: failure });
   if (last === "waiting") return resultOf(work, "queued", by);
-  if (last !== "missed" && last !== "boxed") return resultOf(work, outcome, by);
+  // It has worked and shows nothing of it: a person has stopped the turn and emptied the box, which may hold the text then.
+  const isUndone = last === "emptied" && watch.state.state === "idle" && isAsBefore(entered.before, now);
+  if (last !== "missed" && last !== "boxed" && !isUndone) return resultOf(work, outcome, by);
   return resultOf(work, "echoed_unconfirmed", undefined, detailsOf(entered, now));
 }
 
@@ -230,6 +232,12 @@ function isWaiting({ submit: { waiting } }: Profile, probe: EchoProbe, place: Ec
 
 const isTakenUp = (probe: EchoProbe, before: ScreenCapture, after: ScreenCapture): boolean =>
   isInHistory(probe, [before.screen, rowsAbove(before)], [after.screen, rowsAbove(after)]);
+
+/** Above the box stands what stood there before the text was pasted. */
+function isAsBefore(before: ScreenCapture, after: ScreenCapture): boolean {
+  const [was, is] = [before, after].map((one) => comparable(one.screen.lines.slice(0, rowsAbove(one)).join("\n")));
+  return was === is;
+}
 
 const rowsAbove = ({ box, screen }: ScreenCapture): number => box?.row ?? screen.lines.length;
 

@@ -203,7 +203,13 @@ describe("taken, or not", () => {
   const gone = (): Promise<never> => Promise.reject(new AppError("NOT_FOUND", "gone"));
 
   test.each<[string, (pane: BoxPane, text: string) => unknown, object]>([
-    ["a turn that is over, as the program says", (pane) => pane.says("idle"), taken("readiness")],
+    [
+      "a turn that is over, as the program says, with what it did above",
+      (pane) => (pane.above.push("done"), pane.says("idle")),
+      taken("readiness"),
+    ],
+    // A person has stopped it and emptied the box.
+    ["a turn that is over and has left nothing", (pane) => pane.says("idle"), unknown],
     ["an idle that only the screen shows", (pane) => pane.says("idle", "screen"), unknown],
     ["the same idle once more", (pane) => pane.become("idle"), unknown],
     ["a question, with the text above it gone", (pane) => pane.says("asking"), unknown],
