@@ -204,7 +204,7 @@ export class FleetFollower {
   /** Reads what is kept by a consumer of the stream, which is gone when it has been read. */
   async *#consume(): AsyncGenerator<PaneEvent, void, void> {
     const { js, stream } = this.#parts;
-    const consumer = await js.consumers.get(stream, { filter_subjects: [this.#subject], opt_start_seq: this.#seq + 1 });
+    const consumer = await js.consumers.get(stream, { filter_subjects: this.#subject, opt_start_seq: this.#seq + 1 });
     const messages = await consumer.consume({ max_bytes: QUEUE_BYTES });
     try {
       const { num_pending: pending } = await consumer.info();

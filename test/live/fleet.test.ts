@@ -115,6 +115,19 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     for (const viewer of viewers) await viewer[Symbol.asyncDispose]();
   });
 
+  test("a long history is read to its end, while the pane goes on printing", async () => {
+    await using at = await scene({ coalesceMs: 0 });
+    await using publishing = at.start();
+    await published(publishing);
+    for (let line = 0; line < 150; line += 1) await at.print(words(line, line + 1));
+    const checker = new StreamChecker(at.record);
+    await using viewer = new Seen(at.nc, at.pane, "start", checker);
+    for (let line = 150; line < 300; line += 1) await at.print(words(line, line + 1));
+    await viewer.until(() => viewer.text.includes("line 299\r\n"));
+    expect(viewer.kinds).not.toContain("gap");
+    expect(viewer.text).toBe(words(0, 300).toString());
+  });
+
   test("the publisher goes on after a restart where it was, and what was printed between two connections is a gap", async () => {
     await using at = await scene();
     const checker = new StreamChecker(at.record);
