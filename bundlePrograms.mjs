@@ -26,6 +26,7 @@ const FRESHELL = ["adapters/bin/freshell.ts"];
 const LIBRARIES = [
   "adapters/client/client.ts",
   "adapters/client/castPlayer.ts",
+  "adapters/fleet/fleetClient.ts",
   "adapters/team/piExtension.ts",
   "adapters/team/readyHook.ts",
 ];

@@ -18,6 +18,7 @@ import type { OperationName } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import type { PaneEvent } from "../client/clientEvents.ts";
 import { TmuxwireError } from "../client/clientHttp.ts";
+import { fetchKept } from "./fetchKept.ts";
 import { callSubject, hostStream, outSubject, STATE_STREAM, stateOf } from "./fleetSubjects.ts";
 import { type FleetFollowOptions, natsError, FleetFollower } from "./fleetFollower.ts";
 
@@ -88,7 +89,7 @@ export class FleetClient {
       { host: string; server: string; toldUnixMs: number; parts: Record<string, object> }
     >();
     const ended = new Set<string>();
-    for await (const { subject, time, json } of this.#states()) {
+    for (const { subject, time, json } of await this.#states()) {
       const of = stateOf(subject);
       if (of?.server === undefined || of.kind === undefined) {
         if (of !== undefined && (json as { readonly ended?: boolean }).ended === true) ended.add(of.host);
@@ -173,30 +174,27 @@ export class FleetClient {
     );
   }
 
-  async *#states(): AsyncGenerator<
-    { readonly subject: string; readonly time: number; readonly json: object },
-    void,
-    void
-  > {
-    const { name } = STATE_STREAM;
+  /** @throws TmuxwireError FORBIDDEN, TIMEOUT, DAEMON_UNREACHABLE */
+  async #states(): Promise<readonly { readonly subject: string; readonly time: number; readonly json: object }[]> {
+    const stream = STATE_STREAM.name;
+    const jsm = await this.#manager();
     try {
-      const consumer = await this.#js.consumers.get(name, { deliver_policy: DeliverPolicy.LastPerSubject });
-      const { num_pending: pending } = await consumer.info();
-      if (pending === 0) return;
-      const messages = await consumer.consume();
-      try {
-        for await (const message of messages) {
-          const json = jsonOf(message.data);
-          if (json !== undefined) yield { subject: message.subject, time: message.time.getTime(), json };
-          if (message.info.pending === 0) return;
-        }
-      } finally {
-        await messages.close();
-        await consumer.delete().catch(() => false);
-      }
+      await jsm.streams.info(stream);
     } catch (error) {
-      if (error instanceof Error && /stream not found/i.test(error.message)) return;
+      if (error instanceof Error && /stream not found/i.test(error.message)) return [];
       throw natsError(error);
+    }
+    const states = [];
+    const reading = fetchKept({ js: this.#js, jsm, stream }, { deliver_policy: DeliverPolicy.LastPerSubject });
+    for (;;) {
+      const next = await reading.next();
+      if (next.done === true) {
+        if (next.value) return states;
+        throw new TmuxwireError("TIMEOUT", "NATS has not sent all that is known: try again");
+      }
+      const { subject, time, data } = next.value;
+      const json = jsonOf(data);
+      if (json !== undefined) states.push({ subject, time: time.getTime(), json });
     }
   }
 

@@ -3,7 +3,7 @@
  * to what the stream repeats; what it misses is read from the stream by sequence. Each byte comes once and in order, by its
  * position: what is known already is skipped, what no message has any more is a gap.
  */
-import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
+import { DeliverPolicy, type JetStreamClient, type JetStreamManager } from "@nats-io/jetstream";
 import type { NatsConnection, Subscription } from "@nats-io/nats-core";
 import { backOffMs } from "../../daemon/time/backOff.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
@@ -11,6 +11,7 @@ import { sleep } from "../../daemon/time/within.ts";
 import { formatPosition, parsePosition, type Position } from "../../protocol/position.ts";
 import type { PaneEvent } from "../client/clientEvents.ts";
 import { TmuxwireError } from "../client/clientHttp.ts";
+import { fetchKept } from "./fetchKept.ts";
 import type { FleetMessage } from "./fleetMessages.ts";
 import { liveSubject, outSubject, type PaneAddress, STATE_STREAM, stateSubject } from "./fleetSubjects.ts";
 import { storedMessage, type Stored } from "./storedMessage.ts";
@@ -19,6 +20,8 @@ import { storedMessage, type Stored } from "./storedMessage.ts";
 const QUEUE_BYTES = 4_194_304;
 /** From so many missing messages on a consumer of the stream is quicker than a request for each. */
 const MANY = 32;
+/** After so many more it is tried again. */
+const AGAIN = 512;
 /** A replica of the stream may be behind the one that repeats it. */
 const REPLICA_TRIES = 50;
 const REPLICA_MS = 20;
@@ -191,8 +194,8 @@ export class FleetFollower {
   async *#catchUp(): AsyncGenerator<PaneEvent, void, void> {
     this.#isBehind = false;
     for (let count = 0; !this.#isOver; count += 1) {
-      if (count === MANY) {
-        yield* this.#consume();
+      if (count % AGAIN === MANY) {
+        yield* this.#readMany();
         continue;
       }
       const next = await this.#get(this.#seq + 1);
@@ -201,23 +204,18 @@ export class FleetFollower {
     }
   }
 
-  /** Reads what is kept by a consumer of the stream, which is gone when it has been read. */
-  async *#consume(): AsyncGenerator<PaneEvent, void, void> {
-    const { js, stream } = this.#parts;
-    const consumer = await js.consumers.get(stream, { filter_subjects: this.#subject, opt_start_seq: this.#seq + 1 });
-    const messages = await consumer.consume({ max_bytes: QUEUE_BYTES });
-    try {
-      const { num_pending: pending } = await consumer.info();
-      if (pending === 0) return;
-      for await (const message of messages) {
-        const stored = storedMessage({ seq: message.seq, header: message.headers ?? NO_HEADERS, data: message.data });
-        if (stored !== undefined) yield* this.#deliver(stored);
-        this.#options.signal?.throwIfAborted();
-        if (this.#isOver || message.info.pending === 0) return;
-      }
-    } finally {
-      await messages.close();
-      await consumer.delete().catch(() => false);
+  /** Many at a time; the rest is asked for one by one, which goes on after a lost connection. */
+  async *#readMany(): AsyncGenerator<PaneEvent, void, void> {
+    const config = {
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: this.#seq + 1,
+      filter_subject: this.#subject,
+    };
+    for await (const { seq, headers: header = NO_HEADERS, data } of fetchKept(this.#parts, config)) {
+      const stored = storedMessage({ seq, header, data });
+      if (stored !== undefined) yield* this.#deliver(stored);
+      this.#options.signal?.throwIfAborted();
+      if (this.#isOver) return;
     }
   }
 
