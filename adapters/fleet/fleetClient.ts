@@ -185,7 +185,13 @@ export class FleetClient {
       throw natsError(error);
     }
     const states = [];
-    const reading = fetchKept({ js: this.#js, jsm, stream }, { deliver_policy: DeliverPolicy.LastPerSubject });
+    const reading = fetchKept(
+      { js: this.#js, jsm, stream },
+      {
+        deliver_policy: DeliverPolicy.LastPerSubject,
+        filter_subject: ">",
+      },
+    );
     for (;;) {
       const next = await reading.next();
       if (next.done === true) {
