@@ -7,7 +7,7 @@ import type { Database } from "../../daemon/ops/sqlite.ts";
 import { Feeds } from "../../daemon/panes/feeds.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { RecordingRegistry } from "../../daemon/recordings/recordingRegistry.ts";
-import { AppError, toAppError } from "../../protocol/errors.ts";
+import { type AppError, toAppError } from "../../protocol/errors.ts";
 import { errorHandler, type VisibleError } from "../kit/guard/httpErrors.ts";
 import { createGuard, type GuardEnv, type GuardOptions } from "../kit/guard/requestGuard.ts";
 import { type Route, serveRoutes } from "../kit/guard/routes.ts";

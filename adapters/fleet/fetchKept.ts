@@ -64,5 +64,5 @@ export async function* fetchKept(
 /** Undefined: it fails, or does not come. */
 const inTime = <Value>(value: Promise<Value>): Promise<Value | undefined> =>
   within<Value | undefined>(systemClock, 2 * FETCH_MS, undefined, (done) => {
-    value.then(done, () => done(undefined));
+    void (async () => done(await value.catch(() => undefined)))();
   });

@@ -19,10 +19,17 @@ import type { ErrorCode } from "../../protocol/errors.ts";
 import type { PaneEvent } from "../client/clientEvents.ts";
 import { TmuxwireError } from "../client/clientHttp.ts";
 import { fetchKept } from "./fetchKept.ts";
-import { callSubject, hostStream, outSubject, STATE_STREAM, stateOf } from "./fleetSubjects.ts";
-import { type FleetFollowOptions, natsError, FleetFollower } from "./fleetFollower.ts";
+import {
+  callSubject,
+  type FleetFollowOptions,
+  hostStream,
+  outSubject,
+  STATE_STREAM,
+  stateOf,
+} from "./fleetSubjects.ts";
+import { natsError, FleetFollower } from "./fleetFollower.ts";
 
-export type { FleetFollowOptions } from "./fleetFollower.ts";
+export type { FleetFollowOptions } from "./fleetSubjects.ts";
 export type { PaneEvent } from "../client/clientEvents.ts";
 export { TmuxwireError } from "../client/clientHttp.ts";
 
@@ -50,6 +57,13 @@ interface FleetCallRequest {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** `NatsConnection` of the NATS client, version 3. */
+interface NatsConnectionLike {
+  isClosed(): boolean;
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** How long a call may take by default. */
 const CALL_MS = 30_000;
 
@@ -61,9 +75,10 @@ export class FleetClient {
   #isWatching = false;
 
   /** @param connection one that reconnects for ever (`maxReconnectAttempts: -1`) lets `follow` go on after any outage; the caller closes it */
-  constructor(connection: NatsConnection) {
-    this.#nc = connection;
-    this.#js = jetstream(connection);
+  constructor(connection: NatsConnectionLike) {
+    // The package's types need no other package this way.
+    this.#nc = connection as unknown as NatsConnection;
+    this.#js = jetstream(this.#nc);
   }
 
   /**

@@ -56,7 +56,8 @@ const FLAGS = {
     name: "nats",
     type: "text",
     value: "URLS",
-    description: "NATS servers to publish to, such as nats://127.0.0.1:4222 or tls://nats.example.org; comma-separated",
+    description:
+      "publish to these NATS servers, such as nats://127.0.0.1:4222 or tls://nats.example.org; comma-separated",
     default: "TMUXWIRE_NATS, else none",
   },
   publish: {

@@ -13,7 +13,7 @@ import type { PaneEvent } from "../client/clientEvents.ts";
 import { TmuxwireError } from "../client/clientHttp.ts";
 import { fetchKept } from "./fetchKept.ts";
 import type { FleetMessage } from "./fleetMessages.ts";
-import { liveSubject, outSubject, type PaneAddress, STATE_STREAM, stateSubject } from "./fleetSubjects.ts";
+import { type FleetFollowOptions, liveSubject, outSubject, STATE_STREAM, stateSubject } from "./fleetSubjects.ts";
 import { storedMessage, type Stored } from "./storedMessage.ts";
 
 /** Live messages that wait for the reader; beyond, they are read from the stream when it comes to them. */
@@ -26,12 +26,6 @@ const AGAIN = 512;
 const REPLICA_TRIES = 50;
 const REPLICA_MS = 20;
 const RETRY = { minMs: 50, maxMs: 2_000 };
-
-export interface FleetFollowOptions extends PaneAddress {
-  /** `now` (default), `snapshot`, `start` (of what is kept of this pane), or a position. */
-  readonly from?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
 
 interface ReaderParts {
   readonly nc: NatsConnection;

@@ -10,7 +10,7 @@ const PLAIN = /^[A-Za-z0-9_-]$/;
 const TOKEN = /^(?:[A-Za-z0-9_-]|=[0-9A-F]{2})+$/;
 
 /** Letters, digits, `-` and `_` stand for themselves, every other byte of its UTF-8 is `=` and two hex digits. */
-export function subjectToken(name: string): string {
+function subjectToken(name: string): string {
   if (name === "") throw new AppError("INVALID_ARGUMENT", "a host or server of a fleet must have a name");
   return Array.from(name, (character) =>
     PLAIN.test(character)
@@ -23,7 +23,7 @@ export function subjectToken(name: string): string {
 }
 
 /** Undefined: it is not one of ours. */
-export function nameOf(token: string): string | undefined {
+function nameOf(token: string): string | undefined {
   if (!TOKEN.test(token)) return undefined;
   try {
     return decodeURIComponent(token.replaceAll("=", "%"));
@@ -39,6 +39,12 @@ export interface PaneAddress {
   readonly host: string;
   readonly server: string;
   readonly pane: string;
+}
+
+export interface FleetFollowOptions extends PaneAddress {
+  /** `now` (default), `snapshot`, `start` (of what is kept of this pane), or a position. */
+  readonly from?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** @throws AppError INVALID_ARGUMENT */

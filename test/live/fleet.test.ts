@@ -49,7 +49,7 @@ class Seen implements AsyncDisposable {
 
   async until(holds: () => boolean): Promise<void> {
     await eventually(() => {
-      if (this.error !== undefined) throw this.error;
+      if (this.error !== undefined) throw this.error as Error;
       return holds();
     });
   }
@@ -221,6 +221,7 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await jetstream(at.nc).publish(outSubject({ ...AT, pane: at.pane }), "not a message of ours");
     await at.print(words(5, 10));
     await viewer.until(() => viewer.text.includes("line 9\r\n"));
+    expect(viewer.text).toBe(words(0, 10).toString());
   });
 
   test("resizes, exits and closings are told; a pane with the same id of another tmux server is another pane", async () => {

@@ -214,6 +214,7 @@ describe.skipIf(natsVersion === undefined)("publishing", () => {
       await Promise.all(connections.map((connection) => connection.close()));
     }
     report("fleetFlow", { figure: "percent of a core by viewers", shares });
+    expect(Object.keys(shares)).toEqual(["1", "100", "1000"]);
     await served.stop();
   });
 });

@@ -87,7 +87,7 @@ test.skipIf(natsVersion === undefined)("daemon, server and viewer killed in turn
     const { last } = judge;
     await eventually(() => {
       read();
-      if (fault !== undefined) throw fault;
+      if (fault !== undefined) throw fault as Error;
       return judge.last > last + 20;
     }, 10);
   };
@@ -122,7 +122,7 @@ test.skipIf(natsVersion === undefined)("daemon, server and viewer killed in turn
   }
   stop.abort();
   await following;
-  if (fault !== undefined) throw fault;
+  if (fault !== undefined) throw fault as Error;
   report("fleetKills", {
     ...counts,
     replicas: REPLICAS,

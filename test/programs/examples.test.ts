@@ -8,6 +8,7 @@ import { AgentChannel } from "../support/agents/agentPrograms.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { builtCli } from "../support/daemon/cliBuild.ts";
 import { behind, type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
+import { NO_NATS, natsServers, natsVersion } from "../support/daemon/natsServers.ts";
 import { NO_BROWSER, startBrowser } from "../support/page/browser.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -22,15 +23,21 @@ interface Scene {
   readonly run: (argv: readonly [string, ...string[]], env?: Readonly<Record<string, string>>) => Running;
 }
 
-async function scene(sandbox: CliSandbox, daemonEnv: Readonly<Record<string, string>> = {}): Promise<Scene> {
-  const daemon = await sandbox.serve([], { env: daemonEnv });
+async function scene(
+  sandbox: CliSandbox,
+  daemonEnv: Readonly<Record<string, string>> = {},
+  only = "native",
+): Promise<Scene> {
+  const daemon = sandbox.start(["serve", "--only", only, "--port", "0"], { env: daemonEnv });
+  await daemon.line(/listening on unix:/);
   const [, url = ""] = await daemon.line(/native API listening on (http:\S+)/);
   const token = readFileSync(sandbox.tokenPath, "utf8").trim();
   const bin = sandbox.binaries("bin", { tmuxwire: `#!/bin/sh\nexec '${process.execPath}' '${builtCli()}' "$@"\n` });
   const modules = sandbox.path("node_modules");
   mkdirSync(modules);
   symlinkSync(ROOT, join(modules, "tmuxwire"));
-  symlinkSync(join(ROOT, "node_modules/@xterm"), join(modules, "@xterm"));
+  for (const name of ["@xterm", "@nats-io", "esbuild", "@esbuild"])
+    symlinkSync(join(ROOT, "node_modules", name), join(modules, name));
   symlinkSync(EXAMPLES, sandbox.path("examples"));
   const run: Scene["run"] = ([command, ...args], env = {}) => {
     const own = {
@@ -139,6 +146,40 @@ test.skipIf(NO_BROWSER !== undefined)("a page with xterm.js shows the pane and t
   await shows("shown");
   await page.locator(".xterm-helper-textarea").focus();
   await page.keyboard.type("typed\n");
+  await shows("got-typed");
+  expect(await page.locator("output").innerText()).toBe("");
+});
+
+const NO_FLEET = NO_BROWSER ?? (natsVersion === undefined ? NO_NATS : undefined);
+if (NO_FLEET !== undefined) process.stderr.write(`examples: the fleet's page is skipped, ${NO_FLEET}\n`);
+
+test.skipIf(NO_FLEET !== undefined)("a page shows a pane from NATS, without a daemon's port", async () => {
+  await using nats = await natsServers({ websocket: true });
+  await using sandbox = cliSandbox();
+  const { server, run } = await scene(
+    sandbox,
+    { TMUXWIRE_NATS: nats.urls[0] ?? "", TMUXWIRE_NATS_PUBLISH: "main", TMUXWIRE_NATS_HOST: "box" },
+    "native,nats",
+  );
+  const { activePane } = await server.createSession({
+    name: "work",
+    command: ["sh", "-c", "stty -echo; echo shown; read x; echo got-$x; read y"],
+  });
+  const listed = async () => (await sandbox.run(["ls", "--nats", nats.urls[0] ?? ""])).stdout;
+  await eventually(async () => (await listed()).includes(activePane ?? "no pane"));
+  const pages = run([process.execPath, "examples/fleetPage/page.mjs", "0"]);
+  const [origin] = await pages.line(/^http:\S+/m);
+  await using browser = await startBrowser();
+  await using opened = await browser.open(origin);
+  const { page } = opened;
+  await page.fill("[name=url]", `ws://127.0.0.1:${nats.websocketPort}`);
+  await page.fill("[name=host]", "box");
+  await page.fill("[name=pane]", activePane ?? "");
+  await page.click("button");
+  const shows = (text: string) =>
+    eventually(async () => (await page.locator(".xterm-rows").innerText()).includes(text));
+  await shows("shown");
+  await server.pane(activePane ?? "").input([{ kind: "text", text: "typed\r" }]);
   await shows("got-typed");
   expect(await page.locator("output").innerText()).toBe("");
 });

@@ -32,6 +32,8 @@ function check(name: string, text: string, flags: readonly string[]): { types: n
 test.each([
   ["tmuxwire/client", NODE],
   ["tmuxwire/client", BROWSER],
+  ["tmuxwire/nats", NODE],
+  ["tmuxwire/nats", BROWSER],
   ["tmuxwire/player", NODE],
   ["tmuxwire/player", BROWSER],
   ["tmuxwire/pi-extension", NODE],

@@ -6,8 +6,12 @@ const form = document.querySelector("form");
 const said = document.querySelector("output");
 let stop = new AbortController();
 
-form.addEventListener("submit", async (event) => {
+form.addEventListener("submit", (event) => {
   event.preventDefault();
+  void open();
+});
+
+async function open() {
   stop.abort();
   stop = new AbortController();
   const { url, host, server, pane } = Object.fromEntries(new FormData(form));
@@ -16,7 +20,7 @@ form.addEventListener("submit", async (event) => {
   terminal.open(document.querySelector("#terminal"));
   try {
     const connection = await wsconnect({ servers: url, maxReconnectAttempts: -1 });
-    stop.signal.addEventListener("abort", () => connection.close());
+    stop.signal.addEventListener("abort", () => void connection.close());
     const client = new FleetClient(connection);
     for await (const one of client.follow({ host, server, pane, from: "snapshot", signal: stop.signal })) {
       if (one.kind === "open" || one.kind === "resize") terminal.resize(one.cols, one.rows);
@@ -27,4 +31,4 @@ form.addEventListener("submit", async (event) => {
   } catch (error) {
     if (!stop.signal.aborted) said.textContent = error.message;
   }
-});
+}

@@ -35,7 +35,7 @@ describe("settings", () => {
 
 test("an adapter or flag that does not exist is a mistake of usage", async () => {
   expect(await refusal(["--only", "addin,nope"], {}, 2)).toMatch(
-    /--only takes addin, native, team, dashboard, freshell; "nope"/,
+    /--only takes addin, native, team, dashboard, freshell, nats; "nope"/,
   );
   expect(await refusal(["--only", ""], {}, 2)).toMatch(/--only takes/);
   expect(await refusal(["--nope"], {}, 2)).toMatch(/serve has no option --nope/);
