@@ -20,6 +20,7 @@ const MAX_CALLS = 256;
 /** Of the requests that are under way. */
 const MAX_BYTES = 16_777_216;
 /** What is about the daemon as a whole, its recordings, hosts or channels is not called from elsewhere. */
+/** Of these subjects; and the tree is published anyway. */
 const SCOPES: ReadonlySet<Scope> = new Set(["server", "session", "pane", "agent", "message"]);
 
 /** A call without its operation, which its subject names. */
@@ -36,7 +37,9 @@ const requestSchema = v.strictObject({
 
 /** @throws AppError INVALID_ARGUMENT */
 export function callableOperations(names: readonly string[]): ReadonlySet<OperationName> {
-  const callable = (Object.keys(OPERATIONS) as OperationName[]).filter((name) => SCOPES.has(OPERATIONS[name].scope));
+  const callable = (Object.keys(OPERATIONS) as OperationName[]).filter(
+    (name) => SCOPES.has(OPERATIONS[name].scope) && name !== "tree",
+  );
   if (names.includes("all")) return new Set(callable);
   const wanted = names.map(operationNamed);
   const refused = wanted.find((name) => !callable.includes(name));

@@ -14,15 +14,14 @@ import { NatsLink } from "./natsLink.ts";
 
 /** Does not wait for NATS. @throws AppError CONFIGURATION_INVALID, NOT_FOUND, FORBIDDEN */
 export async function startFleet(config: FleetConfig, context: StartContext): Promise<void> {
-  const { access, host } = config;
-  if (access === undefined) {
-    if (context.daemon.wanted.has("nats")) {
-      throw new AppError("CONFIGURATION_INVALID", `name the NATS servers with ${NATS_SETTINGS.servers}`);
-    }
-    return;
+  const { access, host, publish } = config;
+  if (access === undefined || publish.length === 0) {
+    if (!context.daemon.wanted.has("nats")) return;
+    const wanted = access === undefined ? NATS_SETTINGS.servers : NATS_SETTINGS.publish;
+    throw new AppError("CONFIGURATION_INVALID", `NATS needs ${wanted}`);
   }
   const servers = new Map<string, TmuxServer>();
-  for (const name of config.publish) servers.set(name, await serverNamed(name, context));
+  for (const name of publish) servers.set(name, await serverNamed(name, context));
   const { readiness, agents, metrics, log, open, print } = context;
   const fleet = new Fleet({
     config,
@@ -42,8 +41,7 @@ export async function startFleet(config: FleetConfig, context: StartContext): Pr
   });
   open.surfaces.push(() => fleet.close());
   fleet.start();
-  const what = config.publish.length === 0 ? "nothing" : config.publish.join(", ");
-  print(`publishing ${what} as ${host} on NATS at ${access.servers.join(", ")}`);
+  print(`publishing ${publish.join(", ")} as ${host} on NATS at ${access.servers.join(", ")}`);
 }
 
 /** @throws AppError NOT_FOUND, FORBIDDEN */

@@ -54,6 +54,8 @@ export class ServerPublisher {
   readonly #panes = new Map<PaneId, Running>();
   readonly #readiness = new Map<string, Frozen<NativeReadiness>>();
   readonly #changed = new Set<StateKind>();
+  /** Those that do not fit into a message. */
+  readonly #tooLarge = new Set<StateKind>();
   #timer: Timer | undefined;
   #telling = false;
   #close: (() => void) | undefined;
@@ -186,7 +188,9 @@ export class ServerPublisher {
         this.#changed.delete(kind);
         const bytes = JSON.stringify(this.#state(kind));
         if (Buffer.byteLength(bytes) > link.maxPayload) {
-          log.warn("nats.state.large", { server: this.#name, kind, bytes: bytes.length });
+          if (!this.#tooLarge.has(kind))
+            log.warn("nats.state.large", { server: this.#name, kind, bytes: bytes.length });
+          this.#tooLarge.add(kind);
           continue;
         }
         await link.publish({ subject: stateSubject(host, this.#name, kind), bytes }, this.#stop.signal);

@@ -1,5 +1,6 @@
 /** Panes published on a real NATS server and followed from it: every byte once and in order, or a declared gap. */
-import type { NatsConnection } from "@nats-io/transport-node";
+import { readFileSync } from "node:fs";
+import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { describe, expect, test } from "vitest";
 import { FleetClient, type PaneEvent } from "../../adapters/fleet/fleetClient.ts";
@@ -318,6 +319,35 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await at.print(words(3, 4));
     await viewer.until(() => viewer.text.includes("line 3\r\n"));
     expect(viewer.kinds).not.toContain("gap");
+  });
+
+  test("the rights that docs/fleet.md lists are enough, and a viewer has no others", async () => {
+    const rows = [
+      ...readFileSync("docs/fleet.md", "utf8").matchAll(/^\| (its daemon|a viewer) \| (.*) \| (.*) \|$/gm),
+    ].map(([, who, publishes = "", subscribes = ""]) => {
+      const list = (cell: string) =>
+        [...cell.matchAll(/`([^`]+)`/g)].map(([, subject = ""]) => JSON.stringify(subject.replaceAll("build7", "box")));
+      return `{ user: ${who!.split(" ")[1]}, password: pw, permissions: { publish: [${list(publishes).join(", ")}], subscribe: [${list(subscribes).join(", ")}] } }`;
+    });
+    expect(rows).toHaveLength(2);
+    const all = "{ user: all, password: pw }";
+    await using nats = await natsServers({ config: `authorization { users: [${[all, ...rows].join(", ")}] }` });
+    await using owned = await ownedFixture();
+    const { pane, print } = await echoPane(owned.server, "work", 80, 24);
+    const as = (user: string) => nats.urls.map((url) => url.replace("//", `//${user}:pw@`));
+    await using publishing = publish(as("daemon"), owned.server, { calls: ["input"] });
+    await published(publishing);
+    for (let line = 0; line < 60; line += 1) await print(words(line, line + 1));
+    const nc = await connect({ servers: nats.urls[0]!, user: "viewer", pass: "pw" });
+    await eventually(async () => (await new FleetClient(nc).servers()).length === 1);
+    await using viewer = new Seen(nc, pane, "start");
+    await viewer.until(() => viewer.text.includes("line 59\r\n"));
+    await print(words(60, 61));
+    await viewer.until(() => viewer.text.includes("line 60\r\n"));
+    await expect(
+      new FleetClient(nc).call("box", "input", { server: "main", pane, input: { parts: [] } }, { timeoutMs: 2_000 }),
+    ).rejects.toMatchObject({ code: "FORBIDDEN" });
+    await nc.close();
   });
 
   test("an unknown pane, host and place are errors that say so", async () => {

@@ -72,6 +72,8 @@ async function followFromNats(call: CommandCall): Promise<number> {
 
 async function followFromDaemon(call: CommandCall): Promise<number> {
   const { io, options, positionals } = call;
+  if (options.text("host") !== undefined)
+    throw usageError("--host is for --nats; without it a host is in the server's name");
   const client = (await connect(call)).pane(await paneNamed(call, positionals[0]));
   // Failing to open the stream is an error; a stream lost later is resumed.
   await client.info({ signal: io.signal });

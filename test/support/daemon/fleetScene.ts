@@ -2,6 +2,7 @@
 import { silentLog } from "../../../bench/silentLog.ts";
 import { Fleet } from "../../../adapters/fleet/fleet.ts";
 import { callableOperations } from "../../../adapters/fleet/fleetCalls.ts";
+import type { NatsAccess } from "../../../adapters/fleet/fleetConfig.ts";
 import { connectNats } from "../../../adapters/fleet/natsConnection.ts";
 import { NatsLink } from "../../../adapters/fleet/natsLink.ts";
 import type { OperationContext } from "../../../adapters/operations/operation.ts";
@@ -49,7 +50,7 @@ export function publish(urls: readonly string[], server: TmuxServer, options: Pu
   const waits = new WaitManager({ clock: systemClock });
   const parts = engines();
   const link = new NatsLink({
-    connecting: connectNats({ ...ACCESS, servers: urls }, { name: "test", waits: true }),
+    connecting: connectNats({ ...ACCESS, ...splitUser(urls) }, { name: "test", waits: true }),
     clock: systemClock,
     log,
   });
@@ -95,4 +96,11 @@ export function publish(urls: readonly string[], server: TmuxServer, options: Pu
       parts[Symbol.dispose]();
     },
   };
+}
+
+/** As the settings have it. */
+function splitUser(urls: readonly string[]): Pick<NatsAccess, "servers" | "user" | "password"> {
+  const { username, password } = new URL(urls[0] ?? "");
+  const servers = urls.map((url) => url.replace(/\/\/.*@/, "//"));
+  return { servers, user: username === "" ? undefined : username, password: password === "" ? undefined : password };
 }

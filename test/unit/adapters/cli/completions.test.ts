@@ -55,7 +55,14 @@ describe("bash", () => {
   test("the values of arguments and options that are known", () => {
     expect(bash("tmuxwire", "service", "")).toEqual(["install", "uninstall", "status"]);
     expect(bash("tmuxwire", "completions", "z")).toEqual(["zsh"]);
-    expect(bash("tmuxwire", "serve", "--only", "")).toEqual(["addin", "native", "team", "dashboard", "freshell", "nats"]);
+    expect(bash("tmuxwire", "serve", "--only", "")).toEqual([
+      "addin",
+      "native",
+      "team",
+      "dashboard",
+      "freshell",
+      "nats",
+    ]);
     expect(bash("tmuxwire", "follow", "work", "--from", "s")).toEqual(["snapshot"]);
   });
 
