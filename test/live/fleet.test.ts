@@ -333,16 +333,16 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     const all = "{ user: all, password: pw }";
     await using nats = await natsServers({ config: `authorization { users: [${[all, ...rows].join(", ")}] }` });
     await using owned = await ownedFixture();
-    const { pane, print } = await echoPane(owned.server, "work", 80, 24);
+    const { pane, ...echo } = await echoPane(owned.server, "work", 80, 24);
     const as = (user: string) => nats.urls.map((url) => url.replace("//", `//${user}:pw@`));
     await using publishing = publish(as("daemon"), owned.server, { calls: ["input"] });
     await published(publishing);
-    for (let line = 0; line < 60; line += 1) await print(words(line, line + 1));
+    for (let line = 0; line < 60; line += 1) await echo.print(words(line, line + 1));
     const nc = await connect({ servers: nats.urls[0]!, user: "viewer", pass: "pw" });
     await eventually(async () => (await new FleetClient(nc).servers()).length === 1);
     await using viewer = new Seen(nc, pane, "start");
     await viewer.until(() => viewer.text.includes("line 59\r\n"));
-    await print(words(60, 61));
+    await echo.print(words(60, 61));
     await viewer.until(() => viewer.text.includes("line 60\r\n"));
     await expect(
       new FleetClient(nc).call("box", "input", { server: "main", pane, input: { parts: [] } }, { timeoutMs: 2_000 }),
