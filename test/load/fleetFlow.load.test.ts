@@ -28,9 +28,8 @@ const floodOf = (bytesPerSec: number): string =>
      const lines = Math.floor(debt / 100); debt -= lines * 100; if (lines > 0 && process.stdout.writableLength < 1e6) process.stdout.write(line.repeat(lines)); }, 20);
    process.stdout.isTTY && require("child_process").execSync("stty raw", { stdio: "inherit" });`;
 
-/** 50 kB/s without a runtime for each pane. */
-const SLOW =
-  "stty raw; line=$(printf '%098d' 0); block=$(for i in 1 2 3 4 5 6 7 8 9 10; do printf '%s\\r\\n' $line; done; echo .); while :; do for i in 1 2 3 4 5; do printf %s \"$block\"; done; sleep 0.1; done";
+/** 50 kB/s without a runtime for each pane, and without a process for each pause. */
+const SLOW = `$| = 1; system "stty raw"; $block = ("x" x 98 . "\\r\\n") x 50; while (1) { print $block; select undef, undef, undef, 0.1 }`;
 
 interface Daemon {
   readonly pid: number;
@@ -165,7 +164,7 @@ describe.skipIf(natsVersion === undefined)("publishing", () => {
           });
         }
         const client = createClient({ url: served.url, token: served.token }).server("main");
-        const command = panes === 1 ? [process.execPath, "-e", floodOf(bytesPerSec)] : ["sh", "-c", SLOW];
+        const command = panes === 1 ? [process.execPath, "-e", floodOf(bytesPerSec)] : ["perl", "-e", SLOW];
         for (let pane = 0; pane < panes; pane += 1) {
           await client.createSession({ name: `flood${pane}`, command });
         }
