@@ -236,6 +236,12 @@ function withoutUser(text: string): string {
   return `${protocol}//${host}`;
 }
 
+/** Nobody expects it without its settings. */
+export function offBecause({ access, publish }: FleetConfig): string | undefined {
+  if (access === undefined) return "";
+  return publish.length === 0 ? `name the tmux servers to publish with ${NATS_SETTINGS.publish}` : undefined;
+}
+
 /** For a command that reads from NATS. Undefined: no servers are named. @throws AppError CONFIGURATION_INVALID */
 export const loadNatsAccess = (inputs: PathInputs & SettingInputs): NatsAccess | undefined =>
   readAccess(new Reader(inputs), inputs);

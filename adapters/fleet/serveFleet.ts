@@ -16,7 +16,6 @@ import { NatsLink } from "./natsLink.ts";
 export async function startFleet(config: FleetConfig, context: StartContext): Promise<void> {
   const { access, host, publish } = config;
   if (access === undefined || publish.length === 0) {
-    if (!context.daemon.wanted.has("nats")) return;
     const wanted = access === undefined ? NATS_SETTINGS.servers : NATS_SETTINGS.publish;
     throw new AppError("CONFIGURATION_INVALID", `NATS needs ${wanted}`);
   }

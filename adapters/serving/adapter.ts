@@ -18,7 +18,7 @@ export interface Adapter<Config> {
   readConfig(settings: SettingReader, inputs: ConfigInputs, daemon: DaemonConfig): Config;
   /** All or part of it changes files of other programs, so it starts only with `--with` or `tmuxwire enable`. */
   readonly isOptIn?: boolean;
-  /** Why it is skipped, with one line, unless it was asked for by name; undefined if it is not skipped. */
+  /** Why it is skipped, with one line, unless it was asked for by name; undefined if it is not skipped, empty if nobody is told. */
   offBecause?(config: Config): string | undefined;
   /** In the order in which a start would encounter the problems. */
   checks?(config: Config, inputs: CheckInputs): Promise<readonly Check[]>;

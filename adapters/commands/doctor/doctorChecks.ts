@@ -30,7 +30,7 @@ export async function examine(io: Io, readConfig: () => Config): Promise<Finding
     // An adapter that is not started is not checked.
     const off = config.offBecause(adapter.name);
     if (off !== undefined) {
-      findings.push(ok(adapter.name, `not served: ${off}`));
+      if (off !== "") findings.push(ok(adapter.name, `not served: ${off}`));
       continue;
     }
     const problem = config.problems.get(adapter.name);

@@ -153,7 +153,7 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
 function reportOff({ config, only, isEverything, print }: ServeOptions): void {
   for (const { name, title } of ADAPTERS) {
     const reason = isEverything && only.has(name) ? config.offBecause(name) : undefined;
-    if (reason !== undefined) print(`${title} is not served: ${reason}`);
+    if (reason !== undefined && reason !== "") print(`${title} is not served: ${reason}`);
   }
 }
 
