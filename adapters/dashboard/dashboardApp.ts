@@ -24,7 +24,7 @@ import { sessionRoutes } from "./sessionRoutes.ts";
 import type { OperationName } from "../../protocol/api/operationRoutes.ts";
 import { errorBody as operationErrorBody } from "../kit/operations/errorBody.ts";
 import type { OperationContext } from "../operations/operation.ts";
-import { requireAgentOf } from "../serving/operationContext.ts";
+import { requireServed } from "../serving/operationContext.ts";
 import { OPERATION_ENDPOINTS, operationRoute } from "../kit/operations/operationEndpoints.ts";
 import { FoundAgents } from "./panes/foundAgents.ts";
 import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
@@ -55,7 +55,7 @@ const pageOperations = (context: OperationContext, server: TmuxServer): readonly
   PAGE_OPERATIONS.map((row) => {
     const route = operationRoute(context, row);
     const handle: Route["handle"] = (c) => {
-      requireAgentOf(context, c.req.param(), (its) => its === server);
+      requireServed(context, c.req.param(), (its) => its === server);
       return route.handle(c);
     };
     return { ...route, handle };

@@ -13,7 +13,8 @@ import { nanos } from "@nats-io/nats-core";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { within } from "../../daemon/time/within.ts";
 
-const FETCH_MESSAGES = 100;
+/** A message has at most 256 KiB of output. */
+const FETCH_MESSAGES = 32;
 const FETCH_MS = 3_000;
 
 interface Source {

@@ -13,14 +13,13 @@ import { visibleError } from "../kit/guard/httpErrors.ts";
 import type { OperationContext, Scope } from "../operations/operation.ts";
 import { operationNamed, OPERATIONS } from "../operations/operationTable.ts";
 import { perform } from "../operations/perform.ts";
-import { requireAgentOf } from "../serving/operationContext.ts";
+import { requireServed } from "../serving/operationContext.ts";
 import { callSubject } from "./fleetSubjects.ts";
 
 const MAX_CALLS = 256;
 /** Of the requests that are under way. */
 const MAX_BYTES = 16_777_216;
 /** What is about the daemon as a whole, its recordings, hosts or channels is not called from elsewhere. */
-/** Of these subjects; and the tree is published anyway. */
 const SCOPES: ReadonlySet<Scope> = new Set(["server", "session", "pane", "agent", "message"]);
 
 /** A call without its operation, which its subject names. */
@@ -37,6 +36,7 @@ const requestSchema = v.strictObject({
 
 /** @throws AppError INVALID_ARGUMENT */
 export function callableOperations(names: readonly string[]): ReadonlySet<OperationName> {
+  // The tree is published anyway.
   const callable = (Object.keys(OPERATIONS) as OperationName[]).filter(
     (name) => SCOPES.has(OPERATIONS[name].scope) && name !== "tree",
   );
@@ -103,7 +103,7 @@ export class FleetCalls {
     }
     const { input = {}, idempotencyKey, ...names } = parse(requestSchema, jsonOf(message));
     const { servers } = this.#context;
-    requireAgentOf(this.#context, names, (server) => [...servers.values()].includes(server));
+    requireServed(this.#context, names, (server) => [...servers.values()].includes(server));
     return perform(this.#context, operation, { names, input, idempotencyKey, signal });
   }
 

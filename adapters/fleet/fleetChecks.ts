@@ -19,7 +19,7 @@ export function fleetChecks(config: FleetConfig): readonly Check[] {
 }
 
 async function connected(access: NatsAccess, probe: (nc: NatsConnection) => Promise<Finding>): Promise<Finding> {
-  const nc = await connectNats(access, { name: "tmuxwire doctor", waits: false });
+  const nc = await connectNats(access, "tmuxwire doctor");
   try {
     return await probe(nc);
   } finally {
@@ -33,7 +33,11 @@ async function serverCheck(nc: NatsConnection, { host, calls }: FleetConfig): Pr
   if (jetstream !== true)
     return warn("nats", "the server keeps no streams", "start nats-server with JetStream (`-js`)");
   const jsm = await jetstreamManager(nc, { checkAPI: false });
-  const last = await jsm.streams.getMessage(STATE_STREAM.name, { last_by_subj: daemonSubject(host) }).catch(() => null);
+  // A server of 2.9 can end when it is asked for a message of a stream that is just being made (docs/fleet.md).
+  const isMade = (await jsm.streams.list(STATE_STREAM.subjects[0]).next()).length > 0;
+  const last = isMade
+    ? await jsm.streams.getMessage(STATE_STREAM.name, { last_by_subj: daemonSubject(host) }).catch(() => null)
+    : null;
   const holder = last === null ? undefined : daemonStateOf(last.data);
   const as =
     holder === undefined || holder.ended === true

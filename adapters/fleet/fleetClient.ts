@@ -121,13 +121,13 @@ export class FleetClient {
     return [...found]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([, { host, server, toldUnixMs, parts }]) => {
-        const { tree = NO_TREE, readiness = { readiness: {} }, agents = { agents: [] } } = parts;
+        const { tree = NO_TREE, readiness, agents } = parts;
         return {
           host,
           server,
           tree: { ...NO_TREE, ...tree },
-          ...(readiness as Pick<FleetServer, "readiness">),
-          ...(agents as Pick<FleetServer, "agents">),
+          readiness: (readiness as Partial<FleetServer> | undefined)?.readiness ?? {},
+          agents: (agents as Partial<FleetServer> | undefined)?.agents ?? [],
           toldUnixMs,
           ended: ended.has(host),
         };

@@ -397,7 +397,7 @@ function positionOf(text: string): Position {
 
 /** No later try will be answered otherwise. */
 const isRefused = (error: unknown): boolean =>
-  error instanceof Error && /permission|no responders|stream not found|not enabled/i.test(error.message);
+  error instanceof Error && /permission|stream not found/i.test(error.message);
 
 /** NATS's error as one of ours. */
 export function natsError(error: unknown): TmuxwireError {

@@ -1,4 +1,4 @@
-/** A connection to NATS, with the credentials of its settings; it never gives up by itself. */
+/** A connection to NATS, with the credentials of its settings. */
 import { readFile } from "node:fs/promises";
 import {
   type Authenticator,
@@ -16,15 +16,19 @@ const PING_MS = 10_000;
 const RETRY_MS = 200;
 const RETRY_SPREAD_MS = 1_800;
 
-interface ConnectOptions {
-  /** What the servers' lists of connections show. */
-  readonly name: string;
-  /** Keep trying while no server can be reached; else the first failure is an error. */
-  readonly waits: boolean;
+/** Of files that cannot be read nothing comes later. @throws AppError CONFIGURATION_INVALID */
+export async function requireNatsFiles(access: NatsAccess): Promise<void> {
+  await authenticators(access);
+  const { caPath, certificatePath, keyPath } = access.tls;
+  for (const path of [caPath, certificatePath, keyPath]) if (path !== undefined) await contentOf(path, "TLS");
 }
 
-/** @throws AppError CONFIGURATION_INVALID, UNAUTHORIZED, DAEMON_UNREACHABLE */
-export async function connectNats(access: NatsAccess, { name, waits }: ConnectOptions): Promise<NatsConnection> {
+/**
+ * The first failure is an error; once it is open it reconnects for ever.
+ * @param name what the servers' lists of connections show
+ * @throws AppError CONFIGURATION_INVALID, UNAUTHORIZED, DAEMON_UNREACHABLE
+ */
+export async function connectNats(access: NatsAccess, name: string): Promise<NatsConnection> {
   const { servers, user, password, token, tls } = access;
   const authenticator = await authenticators(access);
   const usesTls = servers.some((url) => url.startsWith("tls:")) || tls.caPath !== undefined;
@@ -32,7 +36,6 @@ export async function connectNats(access: NatsAccess, { name, waits }: ConnectOp
     return await connect({
       servers: servers.map((url) => url.replace(/^[a-z]+:\/\//, "")),
       name,
-      waitOnFirstConnect: waits,
       maxReconnectAttempts: -1,
       // Rights may be corrected while we wait.
       ignoreAuthErrorAbort: true,

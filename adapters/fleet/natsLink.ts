@@ -49,8 +49,8 @@ interface PublishRequest {
 }
 
 interface NatsLinkOptions {
-  /** Pending until the first connection. */
-  readonly connecting: Promise<NatsConnection>;
+  /** One try; the connection reconnects by itself. */
+  readonly connect: () => Promise<NatsConnection>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -157,24 +157,34 @@ export class NatsLink {
     await this.#parts?.nc.close();
   }
 
+  /** Connects until it is closed: rights may be corrected, and a server started, while we wait. */
   async #open(): Promise<void> {
-    const { connecting, log } = this.#options;
-    try {
-      const nc = await connecting;
-      if (this.signal.aborted) {
-        await nc.close();
-        return;
+    const { connect, clock } = this.#options;
+    for (let tries = 0; !this.signal.aborted; tries += 1) {
+      try {
+        const nc = await connect();
+        this.#parts = { nc, js: jetstream(nc), jsm: await jetstreamManager(nc, { checkAPI: false }) };
+        tries = 0;
+        await this.#watch(nc);
+      } catch (error) {
+        this.#troubled(error instanceof Error ? error.message : String(error));
       }
-      this.#parts = { nc, js: jetstream(nc), jsm: await jetstreamManager(nc, { checkAPI: false }) };
-      this.#became(true);
-      for await (const status of nc.status()) {
-        if (status.type === "disconnect") this.#became(false);
-        else if (status.type === "reconnect") this.#became(true);
-      }
-    } catch (error) {
-      this.#problem = error instanceof Error ? error.message : String(error);
-      log.error("nats.failed", { error });
+      await sleep(clock, backOffMs(Math.min(tries, 8), RETRY), this.signal).catch(() => undefined);
     }
+  }
+
+  /** Until it is closed. */
+  async #watch(nc: NatsConnection): Promise<void> {
+    if (this.signal.aborted) {
+      await nc.close();
+      return;
+    }
+    this.#became(true);
+    for await (const status of nc.status()) {
+      if (status.type === "disconnect") this.#became(false);
+      else if (status.type === "reconnect") this.#became(true);
+    }
+    this.#became(false);
   }
 
   #became(connected: boolean): void {
@@ -265,6 +275,7 @@ async function streamWith(jsm: JetStreamManager, subject: string): Promise<Strea
 
 export const codeOf = (error: unknown): number | undefined =>
   error instanceof JetStreamApiError ? error.code : undefined;
+
 function headersOf(given: readonly (readonly [name: string, value: string])[]): MsgHdrs {
   const made = headers();
   for (const [name, value] of given) made.set(name, value);

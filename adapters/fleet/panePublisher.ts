@@ -4,12 +4,12 @@
  * stored twice and no second publisher can come between. What waits for NATS stays in the pane's ring, as for any slow
  * reader; only what is on its way is copied, within one bound for all panes.
  */
-import { storedMessage } from "./storedMessage.ts";
 import type { Feeds, OpenSubscription } from "../../daemon/panes/feeds.ts";
 import type { StreamStart, SubscriptionSink } from "../../daemon/panes/subscription.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
+import { sleep } from "../../daemon/time/within.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, toAppError } from "../../protocol/errors.ts";
 import { formatGap, formatPosition, type Position } from "../../protocol/position.ts";
 import { screenFields } from "../operations/screenOutputs.ts";
 import {
@@ -21,11 +21,14 @@ import {
   NO_CHAIN,
 } from "./fleetMessages.ts";
 import type { NatsLink } from "./natsLink.ts";
+import { storedMessage } from "./storedMessage.ts";
 
 /** Most output of one message: NATS advises against large ones. */
 const MESSAGE_BYTES = 262_144;
 /** After so much output the screen is published again, so that a viewer can begin near any place. */
 const SNAPSHOT_EVERY_BYTES = 1_048_576;
+/** Between two tries to follow a pane while tmux is being connected. */
+const TMUX_RETRY_MS = 250;
 
 /** Bytes on their way to NATS, of all panes together. */
 export class ByteBudget {
@@ -167,10 +170,15 @@ export class PanePublisher {
     try {
       this.#subscription = feeds.subscribe(pane, start, () => this.#sink(goesOn));
     } catch (error) {
-      if (!(error instanceof AppError) || !["NOT_FOUND", "INVALID_ARGUMENT"].includes(error.code)) throw error;
+      const { code } = toAppError(error);
+      if (code === "CONNECTION_LOST") {
+        await sleep(clock, TMUX_RETRY_MS, signal);
+        return true;
+      }
+      if (code !== "NOT_FOUND" && code !== "INVALID_ARGUMENT") throw error;
       // It was gone before it could be followed.
-      if (goesOn) this.#add("closed", position, { code: "NOT_FOUND", message: `pane ${pane} is gone` });
-      else return false;
+      if (last === undefined || last.kind === "closed") return false;
+      this.#add("closed", last.position, { code: "NOT_FOUND", message: `pane ${pane} is gone` });
     }
     this.#subscription?.pump();
     for (;;) {

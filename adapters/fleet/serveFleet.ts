@@ -9,7 +9,7 @@ import { packageVersion } from "../serving/version.ts";
 import { Fleet } from "./fleet.ts";
 import { callableOperations } from "./fleetCalls.ts";
 import { type FleetConfig, NATS_SETTINGS } from "./fleetConfig.ts";
-import { connectNats } from "./natsConnection.ts";
+import { connectNats, requireNatsFiles } from "./natsConnection.ts";
 import { NatsLink } from "./natsLink.ts";
 
 /** Does not wait for NATS. @throws AppError CONFIGURATION_INVALID, NOT_FOUND, FORBIDDEN */
@@ -19,6 +19,7 @@ export async function startFleet(config: FleetConfig, context: StartContext): Pr
     const wanted = access === undefined ? NATS_SETTINGS.servers : NATS_SETTINGS.publish;
     throw new AppError("CONFIGURATION_INVALID", `NATS needs ${wanted}`);
   }
+  await requireNatsFiles(access);
   const servers = new Map<string, TmuxServer>();
   for (const name of publish) servers.set(name, await serverNamed(name, context));
   const { readiness, agents, metrics, log, open, print } = context;
@@ -28,7 +29,7 @@ export async function startFleet(config: FleetConfig, context: StartContext): Pr
     operations: callableOperations(config.calls),
     context: operationsOn(() => servers, context),
     link: new NatsLink({
-      connecting: connectNats(access, { name: `tmuxwire ${host}`, waits: true }),
+      connect: () => connectNats(access, `tmuxwire ${host}`),
       clock: systemClock,
       log,
     }),

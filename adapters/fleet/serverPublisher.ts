@@ -7,6 +7,7 @@ import { Feeds } from "../../daemon/panes/feeds.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
+import { sleep } from "../../daemon/time/within.ts";
 import type { Frozen, NativeServerEvent } from "../../protocol/api/nativeTree.ts";
 import type { NativeReadiness } from "../../protocol/api/nativeResponses.ts";
 import { isPaneId, type PaneId } from "../../protocol/ids.ts";
@@ -21,6 +22,8 @@ import { PanePublisher, type PublishObserver, type ByteBudget } from "./panePubl
 
 /** Changes of that time are one message. */
 const STATE_EVERY_MS = 100;
+/** Before a pane whose publisher has failed is published again. */
+const AFTER_FAULT_MS = 5_000;
 
 /** What the publishers of all servers share. */
 interface FleetParts {
@@ -158,15 +161,20 @@ export class ServerPublisher {
       serverName: this.#name,
       tmux: this.#server.status().identity?.replaceAll(/[^\x21-\x7e]/g, "_") ?? "",
     });
-    const ended = publisher
-      .run()
-      .catch((error: unknown) => this.#failed(error))
-      .finally(() => {
-        this.#panes.delete(pane);
-        // One with the same id, of another tmux server, may have come meanwhile.
-        if (!this.#stop.signal.aborted && this.#server.findPane(pane) !== undefined) this.#publishNew();
-      });
-    this.#panes.set(pane, { publisher, ended });
+    this.#panes.set(pane, { publisher, ended: this.#run(pane, publisher) });
+  }
+
+  async #run(pane: PaneId, publisher: PanePublisher): Promise<void> {
+    const { signal } = this.#stop;
+    try {
+      await publisher.run();
+    } catch (error) {
+      this.#failed(error);
+      await sleep(this.#parts.clock, AFTER_FAULT_MS, signal).catch(() => undefined);
+    }
+    this.#panes.delete(pane);
+    // One with the same id, of another tmux server, may have come meanwhile.
+    if (!signal.aborted && this.#server.findPane(pane) !== undefined) this.#publishNew();
   }
 
   #changes(kind: StateKind): void {

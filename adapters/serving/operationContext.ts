@@ -3,8 +3,8 @@ import { runCommand } from "../../daemon/shell/runCommand.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
-import type { AgentMessages } from "../agents/messages/agentMessages.ts";
+import type { OperationNames } from "../../protocol/api/operationRoutes.ts";
+import { findPaneOrAgent } from "../operations/findTargets.ts";
 import type { OperationContext } from "../operations/operation.ts";
 import type { StartContext } from "./startContext.ts";
 
@@ -35,20 +35,20 @@ export function operationsOn(servers: () => ReadonlyMap<string, TmuxServer>, con
   };
 }
 
-interface AgentParts {
-  readonly agents: AgentDirectory | undefined;
-  readonly messages: AgentMessages | undefined;
-}
-
-/** The daemon knows agents of other servers and machines as well. @throws AppError NOT_FOUND */
-export function requireAgentOf(
-  { agents, messages }: AgentParts,
-  { agent, message }: { readonly agent?: string | undefined; readonly message?: string | undefined },
+/**
+ * The daemon knows agents of other servers and machines as well, and a pane can be named by its agent.
+ * @throws AppError NOT_FOUND
+ */
+export function requireServed(
+  context: Pick<OperationContext, "servers" | "agents" | "messages">,
+  { server = "", pane, agent, message }: OperationNames,
   has: (server: TmuxServer) => boolean,
 ): void {
+  const { agents, messages } = context;
+  if (pane !== undefined && !has(findPaneOrAgent(context, server, pane).server)) throw notServed();
   const subject = message === undefined ? agent : messages?.find(message).agent;
-  if (subject === undefined) return;
-  const found = agents?.find(subject);
-  if (found === undefined || !has(found.server))
-    throw new AppError("NOT_FOUND", "that is no agent of a tmux server that is served here");
+  const found = subject === undefined ? undefined : agents?.find(subject);
+  if (subject !== undefined && (found === undefined || !has(found.server))) throw notServed();
 }
+
+const notServed = (): AppError => new AppError("NOT_FOUND", "that is no agent of a tmux server that is served here");

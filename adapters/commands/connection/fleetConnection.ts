@@ -23,7 +23,7 @@ export async function withFleet<Result>(
   });
   if (access === undefined)
     throw new AppError("CONFIGURATION_INVALID", `name the NATS servers with ${NATS_SETTINGS.servers}`);
-  const nc = await connectNats(access, { name: "tmuxwire command", waits: false });
+  const nc = await connectNats(access, "tmuxwire command");
   try {
     return await use(new FleetClient(nc));
   } finally {

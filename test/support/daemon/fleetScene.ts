@@ -20,6 +20,7 @@ type FleetSettings = ConstructorParameters<typeof Fleet>[0]["config"];
 export interface PublishOptions extends Partial<FleetSettings> {
   readonly calls?: readonly string[];
   readonly log?: Log;
+  readonly access?: Partial<NatsAccess>;
 }
 
 export interface Publishing extends AsyncDisposable {
@@ -37,7 +38,7 @@ const ACCESS = {
 };
 
 export function publish(urls: readonly string[], server: TmuxServer, options: PublishOptions = {}): Publishing {
-  const { calls = [], log = silentLog, ...settings } = options;
+  const { calls = [], log = silentLog, access = {}, ...settings } = options;
   const config: FleetSettings = {
     host: "box",
     panes: undefined,
@@ -50,7 +51,7 @@ export function publish(urls: readonly string[], server: TmuxServer, options: Pu
   const waits = new WaitManager({ clock: systemClock });
   const parts = engines();
   const link = new NatsLink({
-    connecting: connectNats({ ...ACCESS, ...splitUser(urls) }, { name: "test", waits: true }),
+    connect: () => connectNats({ ...ACCESS, ...splitUser(urls), ...access }, "test"),
     clock: systemClock,
     log,
   });
