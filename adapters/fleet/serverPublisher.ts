@@ -3,13 +3,15 @@
  * while no daemon looked are reported as closed.
  */
 import type { Log } from "../../daemon/ops/log.ts";
-import { Feeds } from "../../daemon/panes/feeds.ts";
+import { noConnection } from "../../daemon/connection/connectionErrors.ts";
+import { Feeds, type OpenSubscription } from "../../daemon/panes/feeds.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { sleep } from "../../daemon/time/within.ts";
 import type { Frozen, NativeServerEvent } from "../../protocol/api/nativeTree.ts";
 import type { NativeReadiness } from "../../protocol/api/nativeResponses.ts";
+import { AppError } from "../../protocol/errors.ts";
 import { isPaneId, type PaneId } from "../../protocol/ids.ts";
 import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
 import { ServerEvents } from "../kit/streams/serverEvents.ts";
@@ -83,6 +85,7 @@ export class ServerPublisher {
       server: this.#server,
       readiness,
       agents,
+      isWatched: (pane) => this.#isWanted(pane),
       clock,
       onError: (error) => this.#failed(error),
     });
@@ -141,11 +144,21 @@ export class ServerPublisher {
     }
   }
 
-  #publishNew(): void {
+  /** Whatever an earlier daemon has published, only what is wanted now is followed. @throws AppError NOT_FOUND, CONNECTION_LOST */
+  #subscribe(...[pane, start, sinkFor]: Parameters<Feeds["subscribe"]>): OpenSubscription {
+    if (this.#server.status().state === "connecting") throw noConnection();
+    if (!this.#isWanted(pane)) throw new AppError("NOT_FOUND", `pane ${pane} is not published`);
+    return this.#feeds.subscribe(pane, start, sinkFor);
+  }
+
+  #isWanted(id: PaneId): boolean {
     const { panes } = this.#parts;
-    for (const pane of this.#server.panes()) {
-      if (!this.#panes.has(pane.id) && panes?.matchesPane(this.#server, pane) !== false) this.#publish(pane.id);
-    }
+    const pane = this.#server.findPane(id);
+    return panes === undefined || (pane !== undefined && panes.matchesPane(this.#server, pane));
+  }
+
+  #publishNew(): void {
+    for (const { id } of this.#server.panes()) if (this.#isWanted(id)) this.#publish(id);
   }
 
   #publish(pane: PaneId): void {
@@ -154,7 +167,7 @@ export class ServerPublisher {
     const publisher = new PanePublisher({
       ...rest,
       link,
-      feeds: this.#feeds,
+      feeds: { subscribe: (...wanted) => this.#subscribe(...wanted) },
       pane,
       stream: streams.output,
       subject: outSubject({ host, server: this.#name, pane }),
@@ -211,16 +224,15 @@ export class ServerPublisher {
   /** A pane that is not published is seen in the tree alone. */
   #state(kind: StateKind): object {
     const server = this.#server;
-    const isPublished = (pane: string): boolean => isPaneId(pane) && this.#panes.has(pane);
     switch (kind) {
       case "tree":
         return { ...nativeState(server), ...server.layout.tree() };
       case "readiness":
-        return { readiness: Object.fromEntries([...this.#readiness].filter(([pane]) => isPublished(pane))) };
+        return { readiness: Object.fromEntries(this.#readiness) };
       case "agents":
         return {
           agents: nativeAgents(
-            this.#parts.agents.agents().filter((agent) => agent.server === server && isPublished(agent.pane)),
+            this.#parts.agents.agents().filter((agent) => agent.server === server && this.#panes.has(agent.pane)),
           ),
         };
     }

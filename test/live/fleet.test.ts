@@ -1,7 +1,17 @@
 /** Panes published on a real NATS server and followed from it: every byte once and in order, or a declared gap. */
-import { readFileSync } from "node:fs";
-import { connect, type NatsConnection } from "@nats-io/transport-node";
-import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  connect,
+  type NatsConnection,
+  nkeyAuthenticator,
+  nkeys,
+  type NodeConnectionOptions,
+} from "@nats-io/transport-node";
+import { DiscardPolicy, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { describe, expect, test } from "vitest";
 import { FleetClient, type PaneEvent } from "../../adapters/fleet/fleetClient.ts";
 import { outSubject } from "../../adapters/fleet/fleetSubjects.ts";
@@ -274,6 +284,102 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await using refused = new Seen(at.nc, secret, "start");
     await eventually(() => server !== undefined);
     expect(refused.events).toEqual([]);
+  });
+
+  test("a pane that is not wanted is not published after a restart either, and one that was is closed", async () => {
+    await using at = await scene({ panes: "work" });
+    await at.owned.server.createSession({ name: "secret", command: ["sh", "-c", "echo s3cret; exec cat"] });
+    const secret = at.owned.server.findSession("secret")!.activePane!;
+    const subject = outSubject({ ...AT, pane: secret });
+    const told = () => eventually(async () => (await at.client.servers()).some(({ tree }) => tree.panes.length === 2));
+    const jsm = await jetstreamManager(at.nc, { checkAPI: false });
+    for (let round = 0; round < 2; round += 1) {
+      await using _ = at.start();
+      await told();
+      await at.print(words(round, round + 1));
+      await using viewer = new Seen(at.nc, at.pane, "start");
+      await viewer.until(() => viewer.text.includes(`line ${round}\r\n`));
+      expect(await jsm.streams.getMessage("TMUXWIRE_box", { last_by_subj: subject })).toBeNull();
+    }
+    {
+      await using _ = publish(at.nats.urls, at.owned.server);
+      await eventually(async () => (await jsm.streams.getMessage("TMUXWIRE_box", { last_by_subj: subject })) !== null);
+    }
+    await using viewer = new Seen(at.nc, secret, "snapshot");
+    await viewer.until(() => viewer.kinds.includes("snapshot"));
+    await using _ = at.start();
+    await viewer.ended;
+    expect(viewer.events.at(-1)).toMatchObject({ kind: "closed" });
+  });
+
+  test("a stream made by others, with another name, and full: nothing is lost, and the pane goes on", async () => {
+    await using at = await scene();
+    const jsm = await jetstreamManager(at.nc, { checkAPI: false });
+    await jsm.streams.add({
+      name: "OURS",
+      subjects: ["tmuxwire.box.*.*.out"],
+      allow_direct: true,
+      republish: { src: "tmuxwire.box.*.*.out", dest: "tmuxwire.box.{{wildcard(1)}}.{{wildcard(2)}}.live" },
+      discard: DiscardPolicy.New,
+      max_msgs: 5,
+    });
+    await using publishing = at.start();
+    await published(publishing);
+    const checker = new StreamChecker(at.record);
+    await using viewer = new Seen(at.nc, at.pane, "start", checker);
+    for (let line = 0; line < 20; line += 1) {
+      await at.print(words(line, line + 1));
+      await delay(25);
+    }
+    await eventually(() => publishing.metrics.render().includes("tmuxwire_nats_refused 1"));
+    await jsm.streams.update("OURS", { max_msgs: 1_000 });
+    await viewer.until(() => viewer.text.includes("line 19\r\n"));
+    expect(checker.gaps).toEqual([]);
+    expect((await jsm.streams.info("OURS")).config.max_age).toBe(0);
+    expect(publishing.metrics.render()).toContain("tmuxwire_nats_refused 0");
+  });
+
+  test("wrong credentials are tried until they are right", async () => {
+    await using nats = await natsServers({ config: "authorization { user: me, password: right }" });
+    await using owned = await ownedFixture();
+    await echoPane(owned.server, "work", 80, 24);
+    await using publishing = publish(nats.urls, owned.server, { access: { user: "me", password: "wrong" } });
+    await eventually(() => publishing.metrics.render().includes("tmuxwire_nats_refused 1"));
+    nats.configure("authorization { user: me, password: wrong }");
+    await published(publishing);
+  });
+
+  test.each(["token", "nkey", "TLS"])("a connection with %s", async (what) => {
+    const directory = mkdtempSync(join(tmpdir(), "tw-nats-keys-"));
+    const file = (name: string, text = ""): string => {
+      if (text !== "") writeFileSync(join(directory, name), text);
+      return join(directory, name);
+    };
+    try {
+      const pair = nkeys.createUser();
+      const certificate = `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout ${file("key")} -out ${file("cert")}`;
+      if (what === "TLS") spawnSync("openssl", certificate.split(" "));
+      const [config, access, own] = {
+        token: ["authorization { token: t0ken }", { token: "t0ken" }, { token: "t0ken" }],
+        nkey: [
+          `authorization { users: [ { nkey: ${pair.getPublicKey()} } ] }`,
+          { nkeyPath: file("seed", `${new TextDecoder().decode(pair.getSeed())}\n`) },
+          { authenticator: nkeyAuthenticator(pair.getSeed()) },
+        ],
+        TLS: [
+          `tls { cert_file: ${JSON.stringify(file("cert"))}, key_file: ${JSON.stringify(file("key"))} }`,
+          { tls: { caPath: file("cert"), certificatePath: undefined, keyPath: undefined } },
+          { tls: { caFile: file("cert") } },
+        ],
+      }[what] as [string, NonNullable<PublishOptions["access"]>, NodeConnectionOptions];
+      await using nats = await natsServers({ config, own });
+      await using owned = await ownedFixture();
+      await echoPane(owned.server, "work", 80, 24);
+      await using publishing = publish(nats.urls, owned.server, { access });
+      await published(publishing);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 
   test("calls: what is allowed is performed once, everything else refused with the reason", async () => {

@@ -53,6 +53,8 @@ export interface ServerEventsOptions {
   readonly server: TmuxServer;
   readonly readiness: ReadinessWatcher | undefined;
   readonly agents: AgentDirectory | undefined;
+  /** Whose readiness is watched, which follows the pane; absent: all. */
+  readonly isWatched?: ((pane: PaneId) => boolean) | undefined;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
   readonly maxEvents?: number | undefined;
@@ -224,7 +226,7 @@ export class ServerEvents {
   }
 
   #watch(pane: PaneId): void {
-    if (this.#watched.has(pane)) return;
+    if (this.#watched.has(pane) || this.#options.isWatched?.(pane) === false) return;
     try {
       const watched = this.#options.readiness?.watch(this.#options.server, pane);
       if (watched === undefined) return;

@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
-import { connect, type NatsConnection } from "@nats-io/transport-node";
+import { connect, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
 import { eventually } from "../clock/eventually.ts";
 
 /** `nats-server` of the PATH; undefined where there is none, which a test then says. */
@@ -19,6 +19,8 @@ interface NatsOptions {
   readonly nodes?: 1 | 3;
   /** More lines of each server's configuration. */
   readonly config?: string;
+  /** How the test itself connects then. */
+  readonly own?: NodeConnectionOptions;
   /** How JetStream of each server is limited; default: not. */
   readonly jetstream?: string;
   readonly websocket?: boolean;
@@ -35,11 +37,14 @@ export interface NatsServers extends AsyncDisposable {
   /** With what it had on disk. Resolves when it takes part again. */
   start(node: number): Promise<void>;
   connect(node?: number): Promise<NatsConnection>;
+  /** Other lines of configuration from now on, without a restart. */
+  configure(config: string): void;
 }
 
 export async function natsServers({
   nodes = 1,
   config = "",
+  own = credentialsIn(config),
   jetstream = "",
   websocket = false,
 }: NatsOptions = {}): Promise<NatsServers> {
@@ -50,20 +55,20 @@ export async function natsServers({
   const [websocketPort = 0] = ports.slice(2 * nodes);
   const running: (ChildProcess | undefined)[] = [];
   const connections: NatsConnection[] = [];
-  for (let node = 0; node < nodes; node += 1) {
-    const cluster = `cluster { name: test, listen: "127.0.0.1:${routes[node]}", routes: [${routes.map((port) => `"nats://127.0.0.1:${port}"`).join(", ")}] }`;
+  const cluster = `routes: [${routes.map((port) => `"nats://127.0.0.1:${port}"`).join(", ")}]`;
+  const configure = (node: number, lines: string): void =>
     writeFileSync(
       join(directory, `${node}.conf`),
       [
         `server_name: node${node}`,
         `listen: "127.0.0.1:${clients[node]}"`,
         `jetstream { store_dir: ${JSON.stringify(join(directory, String(node)))}, ${jetstream} }`,
-        ...(nodes > 1 ? [cluster] : []),
+        ...(nodes > 1 ? [`cluster { name: test, listen: "127.0.0.1:${routes[node]}", ${cluster} }`] : []),
         ...(websocket && node === 0 ? [`websocket { listen: "127.0.0.1:${websocketPort}", no_tls: true }`] : []),
-        config,
+        lines,
       ].join("\n"),
     );
-  }
+  for (let node = 0; node < nodes; node += 1) configure(node, config);
   const begin = (node: number): void => {
     running[node] = spawn("nats-server", ["-c", join(directory, `${node}.conf`)], { stdio: "ignore" });
   };
@@ -73,7 +78,7 @@ export async function natsServers({
       servers: url(node),
       maxReconnectAttempts: -1,
       reconnectTimeWait: 50,
-      ...credentialsIn(config),
+      ...own,
     });
     connections.push(nc);
     return nc;
@@ -81,7 +86,7 @@ export async function natsServers({
   /** It answers, and knows who leads. */
   const isReady = async (node: number): Promise<boolean> => {
     try {
-      const nc = await connect({ servers: url(node), reconnect: false, timeout: 500, ...credentialsIn(config) });
+      const nc = await connect({ servers: url(node), reconnect: false, timeout: 500, ...own });
       try {
         await (await jetstreamManager(nc, { timeout: 1_000 })).getAccountInfo();
         return true;
@@ -110,6 +115,12 @@ export async function natsServers({
       await eventually(() => isReady(node));
     },
     connect: (node = 0) => connectTo(node),
+    configure: (lines) => {
+      for (const [node, child] of running.entries()) {
+        configure(node, lines);
+        child?.kill("SIGHUP");
+      }
+    },
     [Symbol.asyncDispose]: async () => {
       await Promise.all(connections.map((nc) => nc.close()));
       for (const child of running) {
