@@ -57,6 +57,9 @@ interface FleetCallRequest {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** What a last value may hold, as it was sent. */
+type Told = Partial<Pick<FleetServer, "readiness" | "agents">>;
+
 /** `NatsConnection` of the NATS client, version 3. */
 interface NatsConnectionLike {
   isClosed(): boolean;
@@ -101,7 +104,7 @@ export class FleetClient {
   async servers(): Promise<readonly FleetServer[]> {
     const found = new Map<
       string,
-      { host: string; server: string; toldUnixMs: number; parts: Record<string, object> }
+      { host: string; server: string; toldUnixMs: number; parts: Partial<Record<StateKind, Told>> }
     >();
     const ended = new Set<string>();
     for (const { subject, time, json } of await this.#states()) {
@@ -121,13 +124,13 @@ export class FleetClient {
     return [...found]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([, { host, server, toldUnixMs, parts }]) => {
-        const { tree = NO_TREE, readiness, agents } = parts;
+        const { tree, readiness, agents } = parts;
         return {
           host,
           server,
           tree: { ...NO_TREE, ...tree },
-          readiness: (readiness as Partial<FleetServer> | undefined)?.readiness ?? {},
-          agents: (agents as Partial<FleetServer> | undefined)?.agents ?? [],
+          readiness: readiness?.readiness ?? {},
+          agents: agents?.agents ?? [],
           toldUnixMs,
           ended: ended.has(host),
         };

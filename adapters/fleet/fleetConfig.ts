@@ -1,9 +1,9 @@
 /** The settings of streams on NATS: where the servers are, who we are there, what is published and how long it is kept. */
 import { hostname } from "node:os";
 import * as v from "valibot";
-import type { FlagSpec, SettingInputs, SettingReader } from "../../daemon/ops/settings.ts";
+import { type FlagSpec, type SettingInputs, SettingReader } from "../../daemon/ops/settings.ts";
 import { pathSetting, textList, wholeNumber } from "../../daemon/ops/settingSchemas.ts";
-import { SettingReader as Reader } from "../../daemon/ops/settings.ts";
+import { NATS_CREDENTIALS_FLAG, NATS_FLAG } from "./natsFlags.ts";
 
 /** How a connection to NATS is made. */
 export interface NatsAccess {
@@ -52,14 +52,7 @@ export interface FleetConfig {
 }
 
 const FLAGS = {
-  nats: {
-    name: "nats",
-    type: "text",
-    value: "URLS",
-    description:
-      "publish to these NATS servers, such as nats://127.0.0.1:4222 or tls://nats.example.org; comma-separated",
-    default: "TMUXWIRE_NATS, else none",
-  },
+  nats: NATS_FLAG,
   publish: {
     name: "publish",
     type: "text",
@@ -81,14 +74,7 @@ const FLAGS = {
     description: "operations that a program may call over NATS on the published servers, such as input,capture, or all",
     default: "TMUXWIRE_NATS_CALLS, else none",
   },
-  credentials: {
-    name: "nats-creds",
-    type: "text",
-    value: "PATH",
-    description: "file with credentials for NATS, as `nsc` writes it",
-    default: "TMUXWIRE_NATS_CREDS, else none",
-    complete: "file",
-  },
+  credentials: NATS_CREDENTIALS_FLAG,
 } satisfies Record<string, FlagSpec>;
 
 export const FLEET_FLAGS: readonly FlagSpec[] = Object.values(FLAGS);
@@ -244,4 +230,4 @@ export function offBecause({ access, publish }: FleetConfig): string | undefined
 
 /** For a command that reads from NATS. Undefined: no servers are named. @throws AppError CONFIGURATION_INVALID */
 export const loadNatsAccess = (inputs: PathInputs & SettingInputs): NatsAccess | undefined =>
-  readAccess(new Reader(inputs), inputs);
+  readAccess(new SettingReader(inputs), inputs);

@@ -347,6 +347,7 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await eventually(() => publishing.metrics.render().includes("tmuxwire_nats_refused 1"));
     nats.configure("authorization { user: me, password: wrong }");
     await published(publishing);
+    expect(publishing.link.state).toEqual({ connected: true, problem: undefined });
   });
 
   test.each(["token", "nkey", "TLS"])("a connection with %s", async (what) => {
@@ -377,6 +378,7 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
       await echoPane(owned.server, "work", 80, 24);
       await using publishing = publish(nats.urls, owned.server, { access });
       await published(publishing);
+      expect(publishing.link.state).toEqual({ connected: true, problem: undefined });
     } finally {
       rmSync(directory, { recursive: true });
     }

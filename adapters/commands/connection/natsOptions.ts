@@ -1,4 +1,5 @@
 /** The options of commands that can read from NATS. What reads is loaded only then. */
+import { NATS_CREDENTIALS_FLAG, NATS_FLAG } from "../../fleet/natsFlags.ts";
 import type { CommandCall, OptionSpec } from "../../cli/commandTypes.ts";
 
 /** The URLs, or undefined. `--nats` alone chooses it: `TMUXWIRE_NATS` is for a daemon as well. */
@@ -6,19 +7,11 @@ export const isFromNats = ({ options }: CommandCall): boolean => options.text("n
 
 export const NATS_OPTIONS: readonly OptionSpec[] = [
   {
-    name: "nats",
-    type: "text",
-    value: "URLS",
+    ...NATS_FLAG,
     description: "read from NATS at these URLs instead of a daemon, such as nats://127.0.0.1:4222",
+    default: undefined,
   },
-  {
-    name: "nats-creds",
-    type: "text",
-    value: "PATH",
-    description: "file with credentials for NATS, as `nsc` writes it",
-    default: "TMUXWIRE_NATS_CREDS, else none",
-    complete: "file",
-  },
+  NATS_CREDENTIALS_FLAG,
 ];
 
 export const HOST_OPTION: OptionSpec = {
