@@ -25,6 +25,7 @@ import {
   hostStream,
   outSubject,
   STATE_STREAM,
+  type StateKind,
   stateOf,
 } from "./fleetSubjects.ts";
 import { natsError, FleetFollower } from "./fleetFollower.ts";
