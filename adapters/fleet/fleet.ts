@@ -15,6 +15,7 @@ import type { FleetConfig } from "./fleetConfig.ts";
 import { HostClaim } from "./hostClaim.ts";
 import type { NatsLink } from "./natsLink.ts";
 import { ByteBudget, type PublishObserver } from "./panePublisher.ts";
+import { PublishPace } from "./publishPace.ts";
 import { ServerPublisher } from "./serverPublisher.ts";
 
 /** How long a stop may take to say that this daemon has ended. */
@@ -84,7 +85,6 @@ export class Fleet {
       log.info("nats.publishing", { host, servers: state.servers });
       const lost = claim.lost(link.signal);
       const parts = {
-        ...config,
         link,
         host,
         instance,
@@ -92,6 +92,7 @@ export class Fleet {
         panes: config.panes === undefined ? undefined : new PanePatterns(config.panes),
         refreshMs: retention.ageMs / 2,
         budget: this.#budget,
+        pace: new PublishPace(systemClock, config.coalesceMs),
         readiness,
         agents,
         clock: systemClock,

@@ -39,6 +39,8 @@ export async function connectNats(access: NatsAccess, name: string): Promise<Nat
       maxReconnectAttempts: -1,
       // Rights may be corrected while we wait.
       ignoreAuthErrorAbort: true,
+      // An error is made for each request, in case it fails; where it came from is known from its message.
+      noAsyncTraces: true,
       pingInterval: PING_MS,
       maxPingOut: 2,
       reconnectTimeWait: RETRY_MS,

@@ -21,6 +21,7 @@ import {
   NO_CHAIN,
 } from "./fleetMessages.ts";
 import type { NatsLink } from "./natsLink.ts";
+import type { PublishPace } from "./publishPace.ts";
 import { storedMessage } from "./storedMessage.ts";
 
 /** Most output of one message: NATS advises against large ones. */
@@ -81,7 +82,8 @@ interface PanePublisherOptions {
   readonly tmux: string;
   /** Identifies this daemon. */
   readonly instance: string;
-  readonly coalesceMs: number;
+  /** Of all panes. */
+  readonly pace: PublishPace;
   /** A silent pane's screen is published again after this, before the stream forgets it. */
   readonly refreshMs: number;
   readonly budget: ByteBudget;
@@ -114,10 +116,13 @@ export class PanePublisher {
   #queued = 0;
   #size = { cols: 0, rows: 0 };
   #subscription: OpenSubscription | undefined;
+  /** Set while nothing is to be sent. */
   #wake: (() => void) | undefined;
   #leaveLine: (() => void) | undefined;
   /** Output since the last screen. */
   #undrawn = 0;
+  /** It is this pane's turn: what comes is taken at once. */
+  #isOpen = false;
   #sentMs = Number.NEGATIVE_INFINITY;
   #stored: FleetMessage | undefined;
   /** Of messages that this publisher has made. */
@@ -136,6 +141,7 @@ export class PanePublisher {
   /** Until the pane is gone, or `close` is called. Never rejects but for a bug. */
   async run(): Promise<void> {
     const signal = AbortSignal.any([this.#stop.signal, this.#options.link.signal]);
+    signal.addEventListener("abort", () => this.#wake?.());
     try {
       while (await this.#publishFromLast(signal));
     } catch (error) {
@@ -152,13 +158,13 @@ export class PanePublisher {
 
   /** True: it is to be done again, from what is stored now. */
   async #publishFromLast(signal: AbortSignal): Promise<boolean> {
-    const { link, stream, subject, tmux, feeds, pane, clock, coalesceMs } = this.#options;
+    const { link, stream, subject, tmux, feeds, pane, clock } = this.#options;
     const newest = await link.last(stream, subject, signal);
     // What somebody else has put there says nothing of the pane.
     const last = storedMessage(newest)?.message ?? this.#stored;
     this.#leave();
     this.#undrawn = 0;
-    this.#sentMs = clock.nowMs() - coalesceMs;
+    this.#sentMs = clock.nowMs();
     this.#seq = newest?.seq ?? 0;
     const goesOn = last !== undefined && last.kind !== "closed" && last.tmux === tmux;
     this.#chain = goesOn ? last.chain : { ...NO_CHAIN, beforeEpoch: this.#seq, beforeLife: this.#seq };
@@ -180,7 +186,6 @@ export class PanePublisher {
       if (last === undefined || last.kind === "closed") return false;
       this.#add("closed", last.position, { code: "NOT_FOUND", message: `pane ${pane} is gone` });
     }
-    this.#subscription?.pump();
     for (;;) {
       const next = await this.#next(signal);
       let isStored = false;
@@ -192,7 +197,6 @@ export class PanePublisher {
       if (!isStored) return this.#options.mayPublish(signal);
       if (next.kind === "closed") return false;
       if (this.#undrawn >= SNAPSHOT_EVERY_BYTES) this.#redraw();
-      this.#subscription?.pump();
     }
   }
 
@@ -238,18 +242,23 @@ export class PanePublisher {
     };
   }
 
+  /** Nothing is taken from the ring before it can be sent: it gathers what comes meanwhile. */
   #room(): number {
     const { budget } = this.#options;
-    const own = MESSAGE_BYTES - this.#queued;
-    if (own <= 0) return 0;
-    if (budget.left <= 0) {
-      this.#leaveLine ??= budget.wait(() => {
-        this.#leaveLine = undefined;
-        this.#subscription?.pump();
-      });
-      return 0;
-    }
-    return own;
+    if (!this.#isOpen && this.#wake !== undefined && this.#backlog >= MESSAGE_BYTES / 2) this.#isOpen = true;
+    if (!this.#isOpen) return 0;
+    if (budget.left > 0) return MESSAGE_BYTES - this.#queued;
+    this.#leaveLine ??= budget.wait(() => {
+      this.#leaveLine = undefined;
+      this.#subscription?.pump();
+    });
+    return 0;
+  }
+
+  /** Bytes of output that wait in the ring. */
+  get #backlog(): number {
+    const source = this.#subscription?.feed.source;
+    return source?.epoch === this.#head.epoch ? source.outputSeq - this.#head.outputSeq : 0;
   }
 
   #addOutput(position: Position, bytes: Uint8Array): void {
@@ -293,38 +302,38 @@ export class PanePublisher {
     for (const one of this.#queue.splice(0)) this.#release(one);
   }
 
-  /** The next to be sent, once it has waited for more of its kind. */
+  /** The next to be sent, when it is this pane's turn. */
   async #next(signal: AbortSignal): Promise<Outgoing> {
-    const { clock, coalesceMs, refreshMs } = this.#options;
+    const { clock, pace, refreshMs } = this.#options;
     for (;;) {
       signal.throwIfAborted();
-      const [first, second] = this.#queue;
-      const waits = first?.kind === "output" && second === undefined && first.bytes < MESSAGE_BYTES;
-      const dueMs = first === undefined ? this.#sentMs + refreshMs : waits ? this.#sentMs + coalesceMs : clock.nowMs();
-      if (first !== undefined && dueMs <= clock.nowMs()) {
-        this.#queue.shift();
+      const first = this.#queue.shift();
+      if (first !== undefined) {
+        this.#isOpen = false;
         return first;
       }
-      if (first === undefined && dueMs <= clock.nowMs()) {
+      const dueMs = pace.dueMs(this.#sentMs);
+      this.#isOpen ||= dueMs <= clock.nowMs();
+      if (this.#isOpen) this.#subscription?.pump();
+      if (this.#queue.length > 0) continue;
+      const refreshAtMs = this.#sentMs + refreshMs;
+      if (refreshAtMs <= clock.nowMs()) {
         this.#sentMs = clock.nowMs();
         this.#redraw();
       }
-      await this.#changed(dueMs, signal);
+      await this.#changed(this.#isOpen ? refreshAtMs : dueMs);
     }
   }
 
-  #changed(dueMs: number, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+  /** Until something is to be sent, it is time, or the end. */
+  #changed(dueMs: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = clock.callAt(dueMs, () => done());
-      const done = (): void => {
+      const timer = this.#options.clock.callAt(dueMs, () => this.#wake?.());
+      this.#wake = () => {
         timer.cancel();
-        signal.removeEventListener("abort", done);
         this.#wake = undefined;
         resolve();
       };
-      signal.addEventListener("abort", done);
-      this.#wake = done;
     });
   }
 
@@ -364,7 +373,7 @@ export class PanePublisher {
   }
 
   async #store(given: Omit<FleetMessage, "origin">, signal: AbortSignal): Promise<boolean> {
-    const { link, stream, subject, instance, observe } = this.#options;
+    const { link, stream, subject, instance, pace, observe } = this.#options;
     const message = { ...given, origin: `${instance}/${(this.#count += 1)}` };
     for (;;) {
       const request = { subject, bytes: message.bytes, headers: fleetHeaders(message), after: this.#seq };
@@ -383,6 +392,7 @@ export class PanePublisher {
         this.#seq = last.seq;
       }
       this.#stored = message;
+      pace.published(this);
       observe.stored(message.bytes.length);
       return true;
     }

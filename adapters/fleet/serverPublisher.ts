@@ -20,6 +20,7 @@ import { nativeState } from "../operations/outputs.ts";
 import type { PanePatterns } from "../operations/panePatterns.ts";
 import { outSubject, STATE_KINDS, type StateKind, stateSubject } from "./fleetSubjects.ts";
 import type { NatsLink } from "./natsLink.ts";
+import type { PublishPace } from "./publishPace.ts";
 import { PanePublisher, type PublishObserver, type ByteBudget } from "./panePublisher.ts";
 
 /** Changes of that time are one message. */
@@ -34,7 +35,7 @@ interface FleetParts {
   readonly instance: string;
   readonly streams: { readonly output: string; readonly state: string };
   readonly panes: PanePatterns | undefined;
-  readonly coalesceMs: number;
+  readonly pace: PublishPace;
   readonly refreshMs: number;
   readonly budget: ByteBudget;
   readonly readiness: ReadinessWatcher;

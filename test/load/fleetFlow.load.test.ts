@@ -28,8 +28,8 @@ const floodOf = (bytesPerSec: number): string =>
      const lines = Math.floor(debt / 100); debt -= lines * 100; if (lines > 0 && process.stdout.writableLength < 1e6) process.stdout.write(line.repeat(lines)); }, 20);
    process.stdout.isTTY && require("child_process").execSync("stty raw", { stdio: "inherit" });`;
 
-/** 50 kB/s without a runtime for each pane, and without a process for each pause. */
-const SLOW = `$| = 1; system "stty raw"; $block = ("x" x 98 . "\\r\\n") x 50; while (1) { print $block; select undef, undef, undef, 0.1 }`;
+/** 50 kB/s once its file is there, without a runtime for each pane and a process for each pause. */
+const SLOW = `$| = 1; system "stty raw"; $block = ("x" x 98 . "\\r\\n") x 50; select undef, undef, undef, 0.2 until -e $ARGV[0]; while (1) { print $block; select undef, undef, undef, 0.1 }`;
 
 interface Daemon {
   readonly pid: number;
@@ -164,11 +164,13 @@ describe.skipIf(natsVersion === undefined)("publishing", () => {
           });
         }
         const client = createClient({ url: served.url, token: served.token }).server("main");
-        const command = panes === 1 ? [process.execPath, "-e", floodOf(bytesPerSec)] : ["perl", "-e", SLOW];
+        const command =
+          panes === 1 ? [process.execPath, "-e", floodOf(bytesPerSec)] : ["perl", "-e", SLOW, sandbox.path("go")];
         for (let pane = 0; pane < panes; pane += 1) {
           await client.createSession({ name: `flood${pane}`, command });
         }
-        await delay(1_000);
+        writeFileSync(sandbox.path("go"), "");
+        await delay(3_000);
         const [bytes, storedBefore] = [await served.metric("tmuxwire_output_bytes_total"), stored];
         const cpu = await share(served.pid, () => delay(SECONDS * 1_000));
         const printed = (await served.metric("tmuxwire_output_bytes_total")) - bytes;

@@ -103,6 +103,9 @@ export async function natsServers({
     child.kill(signal);
     if (signal !== "SIGSTOP" && signal !== "SIGCONT") await gone;
   };
+  // A test that is ended from outside ends its servers as well.
+  const killAll = (): void => running.forEach((child) => child?.kill("SIGKILL"));
+  process.once("exit", killAll);
   for (let node = 0; node < nodes; node += 1) begin(node);
   for (let node = 0; node < nodes; node += 1) await eventually(() => isReady(node));
   return {
@@ -122,6 +125,7 @@ export async function natsServers({
       }
     },
     [Symbol.asyncDispose]: async () => {
+      process.off("exit", killAll);
       await Promise.all(connections.map((nc) => nc.close()));
       for (const child of running) {
         child?.kill("SIGCONT");
