@@ -182,8 +182,12 @@ function sameProcess(processes: Procfs, { pid, start, executable }: ProcessMark)
 }
 
 /** In the foreground of its own terminal (below `script` not the pane's), and not stopped. */
+/** tmux's own name (`proc.c`): in a pane it is a child that has not started its program yet. */
+const SERVER_NAME = "tmux: server";
+
 const isReading = (stat: ProcessStat): boolean =>
   !isOver(stat) &&
+  stat.name !== SERVER_NAME &&
   stat.state !== "T" &&
   stat.state !== "t" &&
   stat.terminal !== 0 &&

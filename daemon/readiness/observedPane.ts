@@ -60,6 +60,7 @@ export class ObservedPane implements FeedMember {
   #timer: Timer | undefined;
   #dialogTimer: Timer | undefined;
   #dialogUntilMs = -Infinity;
+  #outputMs = -Infinity;
   /** Of the last capture. */
   #failure: AppError | undefined;
   /** Nothing is known yet, and time or another capture will tell. */
@@ -208,6 +209,7 @@ export class ObservedPane implements FeedMember {
       const atMs = this.#options.clock.nowMs();
       this.#classifier.evidence.output(atMs);
       this.#pacer.output(atMs);
+      this.#outputMs = atMs;
     }
     this.#settle();
   }
@@ -233,6 +235,7 @@ export class ObservedPane implements FeedMember {
   #begin(): void {
     const { server, pane } = this.#options;
     this.#failure = undefined;
+    this.#outputMs = this.#options.clock.nowMs();
     this.#unlisten();
     this.#classifier.restart(server.findPane(pane)?.title ?? "");
     const { tailSeq, outputSeq } = this.#source;
@@ -287,11 +290,11 @@ export class ObservedPane implements FeedMember {
 
   async #askWho(): Promise<PaneReaders> {
     const { server, pane } = this.#options;
-    const [{ title }, { command, processes }] = await Promise.all([
+    const [{ title }, foreground] = await Promise.all([
       server.describePane(pane),
       server.foreground(pane, { atNoCost: true }),
     ]);
-    return { command, title, processes };
+    return { ...foreground, title };
   }
 
   /** Weighs the evidence and tells listeners when something has changed. */
@@ -313,12 +316,18 @@ export class ObservedPane implements FeedMember {
     else this.#timer ??= this.#options.clock.callAt(nowMs + RETRY_MS, () => this.#pacer.soon());
   }
 
-  /** Its program has told of a dialog: where nobody tells when that is drawn, it is looked for while it may be coming. */
+  /**
+   * Its program has told of a dialog: where nobody tells when that is drawn, it is looked for while it may be coming. And
+   * one that a script has drawn is looked at again for as long, because nobody tells of an `exec` either.
+   */
   #lookForDialog({ state }: Verdict, nowMs: number): void {
     this.#dialogTimer?.cancel();
     this.#dialogTimer = undefined;
-    const isSeen = this.#classifier.evidence.reading?.state === "asking";
-    if (!this.#isUnfollowed || state !== "asking" || isSeen || nowMs >= this.#dialogUntilMs) return;
+    const { evidence, isScriptAsking } = this.#classifier;
+    const isToldOf = this.#isUnfollowed && state === "asking" && evidence.reading?.state !== "asking";
+    const isComing = isToldOf && nowMs < this.#dialogUntilMs;
+    const isPassing = isScriptAsking && nowMs < this.#outputMs + DIALOG_WITHIN_MS;
+    if (!isComing && !isPassing) return;
     this.#dialogTimer = this.#options.clock.callAt(nowMs + DIALOG_LOOK_MS, () => this.#pacer.soon());
   }
 

@@ -10,12 +10,12 @@ import type { Capture } from "../tmux/io.ts";
 import type { Clock } from "../time/clock.ts";
 import { Evidence } from "./evidence.ts";
 import { MAX_ROW_CHARACTERS, type Profile } from "./profile.ts";
-import { type Profiles, SHELL_PROFILE } from "./profiles.ts";
+import { GENERIC_PROFILE, type Profiles, programName, SHELL_PROFILE } from "./profiles.ts";
 import { versionOfProcess, versionOnScreen } from "./programVersion.ts";
 import { readScreen, type ScreenReading } from "./screenReading.ts";
 import { screenOf } from "./screenRows.ts";
 import type { StreamMark } from "../panes/vt/streamMarks.ts";
-import { hasOnlyShell, isShellReading, processOf, profileOf, type PaneReaders } from "./whoReads.ts";
+import { hasOnlyShell, isShellGone, isShellReading, processOf, profileOf, type PaneReaders } from "./whoReads.ts";
 
 /** While output flows the agent's process is asked for no more often than this. */
 const CHECK_MS = 16;
@@ -65,6 +65,9 @@ export class PaneClassifier {
   #agentSeenMs = -Infinity;
   /** Of the foreground when it was last asked for: false while a script or a shell's command reads. */
   #isShellReading: boolean | undefined;
+  #isScriptAsking = false;
+  /** The foreground when it was last asked for. */
+  #readers: string | undefined;
 
   constructor(clock: Clock, processes: HostProcesses, profiles: Profiles, title: string) {
     this.#clock = clock;
@@ -91,6 +94,11 @@ export class PaneClassifier {
   /** Counts the processes that were found in front: what one shows is not what another one shows, though it looks the same. */
   get programs(): number {
     return this.#programs;
+  }
+
+  /** A shell's script shows what looks like a dialog: it may have been drawn for what it is about to `exec`. */
+  get isScriptAsking(): boolean {
+    return this.#isScriptAsking;
   }
 
   /** Of the agent's program, as far as it is known. */
@@ -234,6 +242,7 @@ export class PaneClassifier {
     }
     const reading: ScreenReading = isNobodys || (isScripts && seen.state === "idle") ? { state: "none" } : seen;
     const beforeCursor = isScripts ? "" : screen.beforeCursor;
+    this.#isScriptAsking = isScripts && isAsking(GENERIC_PROFILE, capture);
     if (isScripts) this.#isForegroundStale = true;
     else if (who === undefined) this.#doubtForeground(reading);
     // Under another profile there is other evidence, all of it older than the capture.
@@ -279,7 +288,14 @@ export class PaneClassifier {
 
   /** What runs in the foreground now. */
   #foreground(who: PaneReaders, capture: Capture, askedMs: number): void {
-    const { title } = who;
+    const { title, command, processes } = who;
+    // Between two programs nobody is in front: whose the screen is, is known next time.
+    const isBetween = processes?.length === 0;
+    if (isBetween && programName(command) === "tmux") {
+      // A child of tmux's server that has not started its program yet has its name, and shows nothing.
+      this.#isForegroundStale = true;
+      return;
+    }
     const guess = profileOf(this.#profiles, who, capture, this.#profile);
     this.#isShellReading = isShellReading(who);
     this.#isAgentThere = guess.kind === "agent";
@@ -288,11 +304,13 @@ export class PaneClassifier {
     const isPast = this.#hasEnded(who);
     const isShellsOwn =
       guess.kind === "generic" &&
+      !isShellGone(who) &&
       (this.#profile.kind === "shell" || this.#evidence.isShellsCommand) &&
       (isPast || readScreen(guess, screenOf(capture, guess.screen.rows)).state !== "idle");
-    // Between two programs nobody is in front: whose the screen is, is known next time.
-    const isBetween = who.processes?.length === 0;
-    this.#isForegroundStale ||= isPast || isBetween;
+    // A process that has only just been made is still called as its parent: who was not there last time is asked for twice.
+    const readers = JSON.stringify(processes);
+    this.#isForegroundStale ||= isPast || isBetween || readers !== this.#readers;
+    this.#readers = readers;
     this.#wantsProbe ||= isPast;
     const fits = isShellsOwn ? SHELL_PROFILE : guess;
     if (this.#given.length === 0 && fits.name !== this.#profile.name) {
@@ -368,3 +386,6 @@ export class PaneClassifier {
     this.#sayTitle();
   }
 }
+
+const isAsking = (profile: Profile, capture: Capture): boolean =>
+  readScreen(profile, screenOf(capture, profile.screen.rows)).state === "asking";

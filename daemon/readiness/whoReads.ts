@@ -3,7 +3,7 @@
  * and the screen, put together into a profile. Behind a wrapper, a shim or a launcher the program counts, not what started
  * it; a shell counts as reading only when it is one that was given neither a script nor a command.
  */
-import type { Foreground, ForegroundProcess } from "../tmux/processes.ts";
+import type { ForegroundProcess, PaneForeground } from "../tmux/processes.ts";
 import { isCalled } from "../host/programNames.ts";
 import { addresseeOf } from "../panes/foreground.ts";
 import type { Capture, PaneDetails } from "../tmux/io.ts";
@@ -14,10 +14,7 @@ import { readScreen } from "./screenReading.ts";
 import { screenOf } from "./screenRows.ts";
 
 /** What tmux and the system said at one probe. */
-export interface PaneReaders extends Pick<PaneDetails, "command" | "title"> {
-  /** Undefined where the system does not tell. */
-  readonly processes: Foreground | undefined;
-}
+export type PaneReaders = PaneForeground & Pick<PaneDetails, "title">;
 
 /** @param current the profile so far: a program that shows another one (`ssh`, `tmux`) still shows it while its screen fits */
 export function profileOf(
@@ -48,6 +45,10 @@ export function isShellReading({ processes = [] }: PaneReaders): boolean | undef
       isInteractiveShell || (!isShell && isCalled(names, SHELL_PROFILE.programs)),
   );
 }
+
+/** The pane's own process reads, and is no shell: one that was there has become what it had been told to `exec`. */
+export const isShellGone = ({ pid, processes = [] }: PaneReaders): boolean =>
+  processes[0] !== undefined && processes[0].pid === pid && !processes[0].isShell;
 
 /**
  * The process that the profile is about: of its name, or whatever shows its screen under another one; of an agent no shell.

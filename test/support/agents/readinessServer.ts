@@ -19,6 +19,8 @@ export class ReadinessServer {
   size = { cols: 80, rows: 24 };
   /** What runs in the foreground; undefined when the system does not tell. */
   inForeground: Foreground | undefined;
+  /** The pane's own process. */
+  panePid = 0;
   captures = 0;
   describes = 0;
   /** What a capture fails with. */
@@ -45,7 +47,7 @@ export class ReadinessServer {
   findPane(pane: PaneId): PaneInfo | undefined {
     if (!this.isThere || pane !== this.pane) return undefined;
     const { title } = this;
-    return { id: pane, window: "@0" as WindowId, cols: 80, rows: 24, active: true, pid: 0, title, exit: undefined };
+    return { id: pane, window: "@0" as WindowId, cols: 80, rows: 24, active: true, pid: this.panePid, title, exit: undefined };
   }
 
   output(): MemorySource {
@@ -74,7 +76,7 @@ export class ReadinessServer {
 
   async foreground(): Promise<PaneForeground> {
     const { command, inForeground: processes } = this;
-    return { pid: processes?.[0]?.pid, command, processes };
+    return { pid: this.panePid, command, processes };
   }
 
   async describePane(): Promise<PaneDetails> {

@@ -1,6 +1,6 @@
 /** What a pane with a shell in it is judged to be, by its marks, its bracketed paste or its prompt. */
 import { afterEach, describe, expect, test } from "vitest";
-import { Scene, WORKING } from "./engineScene.ts";
+import { dialog, Scene, WORKING } from "./engineScene.ts";
 
 let scene: Scene;
 afterEach(() => scene.end());
@@ -65,6 +65,71 @@ describe("a shell", () => {
     await scene.pass(100);
     expect(scene.told.filter(({ state }) => state === "idle")).toEqual([]);
     expect((await scene.pane.probe()).state).not.toBe("idle");
+  });
+
+  describe("that draws a dialog for what it then becomes", () => {
+    const { pid } = process;
+    const own = { pid, executable: "1:1", isInteractiveShell: false, depth: 0 };
+    const become = (name: string): void => {
+      const { start } = scene.tmux.processes.statNow(pid)!;
+      scene.tmux.command = name;
+      scene.tmux.inForeground = [{ ...own, start, names: [name], isShell: name === "bash" }];
+    };
+    const script = async (panePid: number): Promise<void> => {
+      scene = new Scene();
+      scene.tmux.panePid = panePid;
+      become("bash");
+      await scene.watch("bash", [""]);
+      scene.print("Bash command", dialog("Bash command"));
+      await scene.pass(40);
+      expect(scene.pane.current).toMatchObject({ state: "unknown", profile: "shell" });
+    };
+
+    test("is that program, though it prints nothing more", async () => {
+      await script(pid);
+      become("anything");
+      await scene.pass(100);
+      expect(scene.pane.current).toMatchObject({ state: "asking", profile: "generic" });
+    });
+
+    test("is not asked for again and again", async () => {
+      await script(pid);
+      await scene.pass(2_000);
+      const { captures } = scene.tmux;
+      expect(captures).toBeLessThan(40);
+      await scene.pass(2_000);
+      expect(scene.tmux.captures).toBe(captures);
+    });
+
+    test("is a shell while the program only runs in it", async () => {
+      await script(pid - 1);
+      become("anything");
+      await scene.pass(100);
+      expect(scene.pane.current).toMatchObject({ state: "unknown", profile: "shell" });
+    });
+  });
+
+  test("a child of tmux's server that has not started its program is nobody", async () => {
+    scene = new Scene();
+    scene.tmux.title = "✳ Claude Code";
+    scene.tmux.inForeground = [];
+    await scene.watch("tmux", [""]);
+    expect(scene.pane.current.profile).toBe("generic");
+  });
+
+  test("who has only just come is asked for twice", async () => {
+    await shell();
+    scene.tmux.panePid = process.pid;
+    const { start } = scene.tmux.processes.statNow(process.pid)!;
+    const child = { pid: process.pid, start, executable: "1:1", isInteractiveShell: true, isShell: true, depth: 0 };
+    scene.tmux.inForeground = [{ ...child, names: ["bash"] }];
+    scene.print("\u001b[?2004l", [""]);
+    await scene.pass(40);
+    scene.tmux.command = "anything";
+    scene.tmux.inForeground = [{ ...child, names: ["anything"], isInteractiveShell: false, isShell: false }];
+    scene.print("Bash command", dialog("Bash command"));
+    await scene.pass(100);
+    expect(scene.pane.current).toMatchObject({ state: "asking", profile: "generic" });
   });
 
   test("without any mark is judged by its prompt; a line being typed is still its prompt", async () => {
