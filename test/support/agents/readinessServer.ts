@@ -47,7 +47,16 @@ export class ReadinessServer {
   findPane(pane: PaneId): PaneInfo | undefined {
     if (!this.isThere || pane !== this.pane) return undefined;
     const { title } = this;
-    return { id: pane, window: "@0" as WindowId, cols: 80, rows: 24, active: true, pid: this.panePid, title, exit: undefined };
+    return {
+      id: pane,
+      window: "@0" as WindowId,
+      cols: 80,
+      rows: 24,
+      active: true,
+      pid: this.panePid,
+      title,
+      exit: undefined,
+    };
   }
 
   output(): MemorySource {
