@@ -48,7 +48,9 @@ function operation(endpoint: Endpoint): object {
 
 const json = (schema: object, example: unknown): object => ({ "application/json": { schema, example } });
 
-function success({ response, status, example: { output } }: Endpoint): object {
+function success(endpoint: Endpoint): object {
+  const { response, status, example } = endpoint;
+  const { output } = example;
   switch (response) {
     case "events":
       return { 200: plain("Events.", "text/event-stream", output) };
@@ -60,8 +62,12 @@ function success({ response, status, example: { output } }: Endpoint): object {
       return { 200: plain("The recording.", "application/x-asciicast", output) };
     case "text":
       return { 200: plain("The text.", "text/plain; version=0.0.4", output) };
-    default:
-      return { [status ?? 200]: { description: "Done.", content: json(jsonSchema(response, "output"), output) } };
+    default: {
+      const text = endpoint.operation?.plainText?.(output, example.input).text;
+      const asText = text === undefined ? {} : { "text/plain": { schema: { type: "string" }, example: text } };
+      const content = { ...json(jsonSchema(response, "output"), output), ...asText };
+      return { [status ?? 200]: { description: "Done.", content } };
+    }
   }
 }
 

@@ -165,6 +165,8 @@ export interface Operation<
   readonly streams?: true | undefined;
   /** With an idempotency key it is done once. */
   readonly idempotent?: true | undefined;
+  /** The result's text alone; absent: it is JSON for everybody. */
+  plainText?(output: Result<Out>, input: v.InferOutput<In>): PlainText;
   readonly example: { readonly input: Frozen<v.InferInput<In>>; readonly output: Result<Out> };
   /** @throws AppError */
   run(
@@ -174,6 +176,14 @@ export interface Operation<
     call: Call,
   ): Result<Out> | Promise<Result<Out>>;
 }
+
+/** A result for a caller that reads text; headers say what the text does not. */
+export interface PlainText {
+  readonly text: string | Uint8Array<ArrayBuffer>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export const POSITION_HEADER = "tmuxwire-position";
 
 /** Makes a row, and keeps its types. */
 export const operation = <S extends Scope, In extends v.GenericSchema, Out extends v.GenericSchema>(

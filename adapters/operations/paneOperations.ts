@@ -11,7 +11,7 @@ import {
 import { formatPosition } from "../../protocol/position.ts";
 import { EXAMPLE_PANE } from "./examples.ts";
 import { inputParts } from "./inputs.ts";
-import { ON_TMUX, operation } from "./operation.ts";
+import { ON_TMUX, operation, POSITION_HEADER } from "./operation.ts";
 import { nativeCapture, nativePane, nativeWaiting } from "./outputs.ts";
 import { readinessNow, requireReadiness } from "./readinessAsked.ts";
 import { nativeSnapshot } from "./screenOutputs.ts";
@@ -103,6 +103,10 @@ export const paneOperations = {
         cursor: { col: 2, row: 2 },
       },
     },
+    plainText: ({ lines, position }) => ({
+      text: lines.map((line) => `${line}\n`).join(""),
+      headers: { [POSITION_HEADER]: position },
+    }),
     run: async (_context, { server, pane }, { lines, joined, ansi }) =>
       nativeCapture(await server.capture(pane.id, { lines, joinWrapped: joined, ansi })),
   }),

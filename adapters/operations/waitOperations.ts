@@ -11,7 +11,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { formatGap, formatPosition, gapWithin } from "../../protocol/position.ts";
 import { AnsiStripper, stripRoom } from "../../daemon/panes/vt/ansi.ts";
 import { inputParts, waitRequest } from "./inputs.ts";
-import { ON_TMUX, operation, type OperationContext } from "./operation.ts";
+import { ON_TMUX, operation, type OperationContext, POSITION_HEADER } from "./operation.ts";
 import { waitResponse, wholeMicros } from "./outputs.ts";
 import { waitRequestSchema } from "./waitSchema.ts";
 
@@ -34,6 +34,10 @@ export const waitOperations = {
         gaps: [],
       },
     },
+    plainText: ({ matched, position }) => ({
+      text: matched.flatMap(({ text }) => (text === undefined ? [] : `${text}\n`)).join(""),
+      headers: { [POSITION_HEADER]: position },
+    }),
     run: async (context, { server, pane }, input, { signal }) => {
       const parts = input.send === undefined ? undefined : inputParts(input.send.parts);
       const request = waitRequest(input, parts, { server, id: pane.id, readiness: context.readiness });
@@ -65,6 +69,14 @@ export const waitOperations = {
         elapsedMs: 812.4,
       },
     },
+    plainText: ({ output, exitCode, to, gaps }, { format }) => ({
+      text: format === "raw" ? Buffer.from(output, "base64") : output,
+      headers: {
+        [POSITION_HEADER]: to,
+        ...(exitCode === null ? {} : { "tmuxwire-exit-status": String(exitCode) }),
+        ...(gaps.length === 0 ? {} : { "tmuxwire-gaps": String(gaps.length) }),
+      },
+    }),
     run: async (
       context,
       { server, pane },

@@ -127,6 +127,21 @@ test("recordings, and the one that shows the five minutes", async () => {
   }
 });
 
+test("curl as a command line", async () => {
+  await using sandbox = cliSandbox();
+  const { start } = await user(sandbox);
+  const blocks = documentBlocks("docs/curl.md");
+  const { lines: define } = blockWith("tw()", blocks);
+  for (const block of blocks) {
+    if (block.lines[0]?.startsWith("$ ") !== true) continue;
+    for (const { command, output } of dialogue(block)) {
+      // oxlint-disable-next-line no-await-in-loop -- in the order of the document
+      const { stdout, stderr } = await start([...define, command].join("\n")).finished;
+      expect({ command, stdout, stderr }).toEqual({ command, stdout: output, stderr: "" });
+    }
+  }
+});
+
 test("one curl per client", async () => {
   await using sandbox = cliSandbox();
   const { start } = await user(sandbox);

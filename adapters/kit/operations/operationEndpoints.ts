@@ -8,7 +8,7 @@ import type { ErrorCode } from "../../../protocol/errors.ts";
 import { visibleError } from "../guard/httpErrors.ts";
 import type { GuardEnv, RouteHandler } from "../guard/requestGuard.ts";
 import type { Route } from "../guard/routes.ts";
-import { longResponse, streamedResponse, wantsLines } from "../streams/longResponse.ts";
+import { longResponse, streamedResponse, textResponse, wantsLines, wantsText } from "../streams/longResponse.ts";
 import { errorBody } from "./errorBody.ts";
 import type { Operation, OperationContext, Scope } from "../../operations/operation.ts";
 import { OPERATIONS } from "../../operations/operationTable.ts";
@@ -113,6 +113,10 @@ function performing(
         requestId: c.get("requestId"),
         ...listener,
       });
+    const { plainText } = operation;
+    if (plainText !== undefined && wantsText(c)) {
+      return textResponse(c, async (signal) => plainText(await work(signal), inputOf(c)));
+    }
     if (streams && wantsLines(c)) return streamedResponse(c, { clock: context.clock, errorBody: shownError }, work);
     return long
       ? longResponse(c, { clock: context.clock, errorBody: shownError, statusOf: () => status ?? 200 }, work)

@@ -3,11 +3,12 @@
  * 200, whatever it is, and something is sent every 10 s meanwhile, so that no proxy considers the connection dead.
  * `longResponse` is JSON, after spaces if it is late; an error is then `{"error": …}`. `streamedResponse` streams output as
  * lines of JSON (`application/x-ndjson`): `{"typed":true}`, `{"output":BASE64}`, `{"skipped":BYTES}` if the reader was too
- * slow, and last the result or `{"error": …}`. The work is aborted when the client disconnects.
+ * slow, and last the result or `{"error": …}`. `textResponse` is the result's text alone. The work is aborted when the client disconnects.
  */
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { PlainText } from "../../operations/operation.ts";
 import { requestAbort } from "../guard/requestAbort.ts";
 import type { GuardEnv } from "../guard/requestGuard.ts";
 
@@ -24,6 +25,7 @@ interface Form {
   readonly lineEnd: string;
 }
 const JSON_FORM: Form = { type: "application/json", blank: " ", lineEnd: "" };
+const TEXT_TYPE = "text/plain; charset=utf-8";
 const LINES_FORM: Form = { type: "application/x-ndjson", blank: "\n", lineEnd: "\n" };
 
 interface StreamedResponseOptions {
@@ -62,10 +64,21 @@ export const streamedResponse = (
   work: (signal: AbortSignal, listener: RunListener) => Promise<object>,
 ): Promise<Response> => responseOf(c, options, LINES_FORM, work);
 
-export const wantsLines = (c: Context<GuardEnv>): boolean =>
-  (c.req.header("accept") ?? "")
-    .split(",")
-    .some((type) => type.split(";", 1)[0]?.trim().toLowerCase() === LINES_FORM.type);
+/** Sent when it is ready, however late: a blank would be part of the text, and the status comes first. */
+export async function textResponse(
+  c: Context<GuardEnv>,
+  work: (signal: AbortSignal) => Promise<PlainText>,
+): Promise<Response> {
+  const { text, headers } = await work(requestAbort(c).signal);
+  return c.body(text, 200, { "content-type": TEXT_TYPE, ...headers });
+}
+
+/** By name: a caller that takes anything gets JSON. */
+const accepts = (c: Context<GuardEnv>, wanted: string): boolean =>
+  (c.req.header("accept") ?? "").split(",").some((type) => type.split(";", 1)[0]?.trim().toLowerCase() === wanted);
+
+export const wantsLines = (c: Context<GuardEnv>): boolean => accepts(c, LINES_FORM.type);
+export const wantsText = (c: Context<GuardEnv>): boolean => accepts(c, "text/plain");
 
 /** @param early makes the response of what is ready before anything was sent; default: it is sent as well */
 async function responseOf<Body extends object>(

@@ -1,7 +1,13 @@
 /** Responses that take long: their own status when they come soon; blanks and then JSON, or lines of it, when they do not. */
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { longResponse, streamedResponse, wantsLines } from "../../../../../adapters/kit/streams/longResponse.ts";
+import {
+  longResponse,
+  streamedResponse,
+  textResponse,
+  wantsLines,
+  wantsText,
+} from "../../../../../adapters/kit/streams/longResponse.ts";
 import { errorBody } from "../../../../../adapters/kit/operations/errorBody.ts";
 import { visibleError } from "../../../../../adapters/kit/guard/httpErrors.ts";
 import type { GuardEnv } from "../../../../../adapters/kit/guard/requestGuard.ts";
@@ -167,4 +173,53 @@ test.each([
   app.get("/", (c) => c.json(wantsLines(c)));
   const headers = accept === undefined ? {} : { accept };
   expect(await (await app.request("http://localhost/", { headers })).json()).toBe(expected);
+});
+
+test("text comes when it is complete, however late, with nothing before it", async () => {
+  const clock = new FakeClock();
+  const work = deferred<{ readonly text: string; readonly headers: Record<string, string> }>();
+  const app = new Hono<GuardEnv>();
+  app.get("/", (c) => textResponse(c, () => work.promise));
+  const response = app.request("http://localhost/");
+  clock.advanceMs(60_000);
+  work.resolve({ text: "42 passed\n", headers: { "tmuxwire-exit-status": "0" } });
+  const { status, headers } = await response;
+  expect(await (await response).text()).toBe("42 passed\n");
+  expect([status, headers.get("content-type"), headers.get("tmuxwire-exit-status")]).toEqual([
+    200,
+    "text/plain; charset=utf-8",
+    "0",
+  ]);
+});
+
+test("text that cannot be had is an error with its own status, and who goes away ends it", async () => {
+  const app = new Hono<GuardEnv>();
+  app.onError((error, c) => c.text(error.message, 408));
+  const seen = deferred<AbortSignal>();
+  app.get("/", (c) => textResponse(c, () => Promise.reject(new AppError("TIMEOUT", "too late"))));
+  app.get("/ever", (c) =>
+    textResponse(c, (signal) => {
+      seen.resolve(signal);
+      return new Promise(() => undefined);
+    }),
+  );
+  expect((await app.request("http://localhost/")).status).toBe(408);
+  const abort = new AbortController();
+  void app.request("http://localhost/ever", { signal: abort.signal });
+  const signal = await seen.promise;
+  abort.abort();
+  expect(signal.aborted).toBe(true);
+});
+
+test.each([
+  ["text/plain", true],
+  ["application/json, text/plain;q=0.5", true],
+  ["*/*", false],
+  ["text/*", false],
+  [undefined, false],
+])("`Accept: %s` asks for text: %s", async (accept, wants) => {
+  const app = new Hono<GuardEnv>();
+  app.get("/", (c) => c.json(wantsText(c)));
+  const response = await app.request("http://localhost/", accept === undefined ? {} : { headers: { accept } });
+  expect(await response.json()).toBe(wants);
 });
