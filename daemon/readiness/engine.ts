@@ -3,12 +3,16 @@ import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
+import { SharedPace } from "../time/sharedPace.ts";
 import { ObservedPane } from "./observedPane.ts";
 import type { Profiles } from "./profiles.ts";
 import type { PaneReadiness, Readiness, ReadinessOptions, ReadinessWatcher } from "./readiness.ts";
 
 /** Somebody who sends text to an agent may not know yet that it has ended. */
 const AGENT_LEFT_MS = 5_000;
+
+/** So many milliseconds for each pane that changes: up to sixty are captured as often as one, hundreds less often. */
+const CAPTURE_MS = 1;
 
 /** More than all surfaces together need for one pane; a leak shows before it hurts. */
 const MAX_LISTENERS_PER_PANE = 4_096;
@@ -33,10 +37,12 @@ export class ReadinessEngine implements ReadinessWatcher {
   readonly #servers = new Map<TmuxServer, Map<PaneId, Observed>>();
   /** When an agent was last seen in panes that nobody observes any more; of the last seconds only. */
   readonly #agents = new WeakMap<TmuxServer, Map<PaneId, number>>();
+  readonly #pace: SharedPace;
   #isClosed = false;
 
   constructor(options: ReadinessEngineOptions) {
     this.#options = options;
+    this.#pace = new SharedPace(options.clock, CAPTURE_MS);
   }
 
   get profiles(): Profiles {
@@ -60,7 +66,8 @@ export class ReadinessEngine implements ReadinessWatcher {
     if (observed === undefined || observed.pane.isGone) {
       if (server.findPane(pane) === undefined)
         throw new AppError("NOT_FOUND", `there is no pane ${pane}; list the panes`);
-      observed = { pane: new ObservedPane({ ...this.#options, server, pane, unfollowed }), holders: 0, followers: 0 };
+      const made = new ObservedPane({ ...this.#options, pace: this.#pace, server, pane, unfollowed });
+      observed = { pane: made, holders: 0, followers: 0 };
       panes.set(pane, observed);
       this.#servers.set(server, panes);
     }

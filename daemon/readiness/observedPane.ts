@@ -8,6 +8,7 @@ import { headOf, type OutputSource } from "../tmux/outputSource.ts";
 import { type FeedMember, PaneFeed } from "../panes/paneFeed.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
+import type { SharedPace } from "../time/sharedPace.ts";
 import type { Verdict } from "./evidence.ts";
 import { ProbePacer } from "./probePacer.ts";
 import { PaneClassifier } from "./paneClassifier.ts";
@@ -34,6 +35,8 @@ interface ObservedPaneOptions {
   readonly pane: PaneId;
   readonly profiles: Profiles;
   readonly clock: Clock;
+  /** Of all panes' captures. */
+  readonly pace: SharedPace;
   readonly nowUnixMs: () => number;
   readonly onError: (error: unknown) => void;
   /** As in `ReadinessOptions`. */
@@ -70,7 +73,7 @@ export class ObservedPane implements FeedMember {
 
   /** @throws AppError NOT_FOUND, CONNECTION_LOST */
   constructor(options: ObservedPaneOptions) {
-    const { server, pane, profiles, clock, nowUnixMs, unfollowed } = options;
+    const { server, pane, profiles, clock, pace, nowUnixMs, unfollowed } = options;
     this.#options = options;
     this.#isUnfollowed = unfollowed;
     this.#feed = new PaneFeed(options);
@@ -84,7 +87,7 @@ export class ObservedPane implements FeedMember {
       position: unfollowed ? undefined : headOf(this.#source),
       profile: this.#classifier.profile.name,
     };
-    this.#pacer = new ProbePacer(clock, () => this.#probe());
+    this.#pacer = new ProbePacer(clock, pace, () => this.#probe());
     this.#feed.add(this);
     this.#begin();
   }

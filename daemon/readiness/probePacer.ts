@@ -1,8 +1,9 @@
 /**
- * When a changing screen is worth a capture: once its output has settled, and every `FLOW_MS` while it flows. Without
- * output there is no capture and no timer; one capture is under way at a time.
+ * When a changing screen is worth a capture: once its output has settled, and every `FLOW_MS` while it flows, less often
+ * when many panes do that. Without output there is no capture and no timer; one capture is under way at a time.
  */
 import type { Clock, Timer } from "../time/clock.ts";
+import type { SharedPace } from "../time/sharedPace.ts";
 
 /** A change of state shows within 100 ms even under a flood: this, a capture, and some room. */
 const FLOW_MS = 60;
@@ -13,6 +14,8 @@ const SETTLE_MS = 16;
 export class ProbePacer {
   readonly #clock: Clock;
   readonly #capture: () => Promise<void>;
+  /** Of all panes. */
+  readonly #pace: SharedPace;
   #timer: Timer | undefined;
   /** When the last capture began. */
   #beganMs = Number.NEGATIVE_INFINITY;
@@ -27,8 +30,9 @@ export class ProbePacer {
   #isClosed = false;
 
   /** @param capture captures the screen and judges it; never rejects */
-  constructor(clock: Clock, capture: () => Promise<void>) {
+  constructor(clock: Clock, pace: SharedPace, capture: () => Promise<void>) {
     this.#clock = clock;
+    this.#pace = pace;
     this.#capture = capture;
   }
 
@@ -79,7 +83,7 @@ export class ProbePacer {
   }
 
   #dueMs(firstMs: number): number {
-    return Math.min(this.#lastMs + SETTLE_MS, firstMs + FLOW_MS);
+    return Math.max(Math.min(this.#lastMs + SETTLE_MS, firstMs + FLOW_MS), this.#beganMs + this.#pace.everyMs);
   }
 
   #due(): void {
@@ -95,6 +99,7 @@ export class ProbePacer {
     this.#timer = undefined;
     this.#firstMs = undefined;
     this.#isWanted = false;
+    this.#pace.did(this);
     this.#beganMs = this.#clock.nowMs();
     this.#isProbing = true;
     const waiting = this.#waiting.splice(0);
