@@ -64,6 +64,9 @@ export class ObservedPane implements FeedMember {
   #dialogTimer: Timer | undefined;
   #dialogUntilMs = -Infinity;
   #outputMs = -Infinity;
+  #settledMs = -Infinity;
+  /** One was heard since. */
+  #hasMark = false;
   /** Of the last capture. */
   #failure: AppError | undefined;
   /** Nothing is known yet, and time or another capture will tell. */
@@ -98,6 +101,7 @@ export class ObservedPane implements FeedMember {
 
   /** For callers that need no capture: an agent that was killed may not have printed anything since. */
   checkedNow(): Readiness {
+    this.#classifier.checkProcess();
     this.#settle();
     return this.#current;
   }
@@ -201,7 +205,8 @@ export class ObservedPane implements FeedMember {
 
   pump(): void {
     if (this.#isClosed) return;
-    const { source, isLive } = this.#feed;
+    const { source, isLive, ended, exit } = this.#feed;
+    const wasLost = this.#isLost;
     this.#isLost = !isLive;
     if (source !== this.#source && isLive) {
       this.#source = source;
@@ -209,10 +214,14 @@ export class ObservedPane implements FeedMember {
       return;
     }
     if (this.#read()) {
-      const atMs = this.#options.clock.nowMs();
+      const { clock, pace } = this.#options;
+      const atMs = clock.nowMs();
       this.#classifier.evidence.output(atMs);
       this.#pacer.output(atMs);
       this.#outputMs = atMs;
+      // Output alone says little: where hundreds of panes print, the capture that follows it settles.
+      const isNews = this.#hasMark || wasLost || ended !== undefined || exit !== undefined;
+      if (!isNews && atMs < this.#settledMs + pace.everyMs) return;
     }
     this.#settle();
   }
@@ -250,7 +259,10 @@ export class ObservedPane implements FeedMember {
 
   #listen(): void {
     this.#unlisten();
-    const mark = (seen: StreamMark): void => this.#classifier.onMark(seen);
+    const mark = (seen: StreamMark): void => {
+      this.#hasMark = true;
+      this.#classifier.onMark(seen);
+    };
     this.#unlisten = trackerOf(this.#source).listen({ mark, gap: () => this.#classifier.missed() });
     this.#at = this.#source.outputSeq;
   }
@@ -304,7 +316,9 @@ export class ObservedPane implements FeedMember {
   #settle(): void {
     if (this.#isClosed) return;
     const nowMs = this.#options.clock.nowMs();
-    this.#classifier.checkProcess();
+    this.#settledMs = nowMs;
+    this.#hasMark = false;
+    this.#classifier.checkProcess(this.#options.pace.everyMs);
     const verdict = this.#verdict(nowMs);
     this.#timer?.cancel();
     this.#timer = undefined;

@@ -111,11 +111,15 @@ export class PaneClassifier {
     return this.#agentSeenMs;
   }
 
-  /** Asks the system whether the program still runs; when it does not, a capture finds out who is there instead. */
-  checkProcess(): void {
+  /**
+   * Asks the system whether the program still runs; when it does not, a capture finds out who is there instead.
+   * @param everyMs no more often than that
+   */
+  checkProcess(everyMs = 0): void {
     const nowMs = this.#clock.nowMs();
     if (this.#isAgentThere && !this.#isProgramGone) this.#agentSeenMs = nowMs;
-    if (this.#process === undefined || this.#isProgramGone || nowMs - this.#checkedMs < CHECK_MS) return;
+    if (this.#process === undefined || this.#isProgramGone || nowMs - this.#checkedMs < Math.max(CHECK_MS, everyMs))
+      return;
     this.#checkedMs = nowMs;
     if (isRunning(this.#process, this.#processes)) return;
     if (this.#profile.kind === "agent") this.#isProgramGone = true;
