@@ -2,7 +2,7 @@
  * NATS away, slow, full and refusing while panes print: the panes go on as before, the daemon's memory stays within its
  * bound, and a viewer gets what was printed or a gap. `SECONDS=60 PANES=20 npm run load -- fleetOutage --testTimeout=600000`
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { DiscardPolicy, jetstreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
@@ -83,13 +83,10 @@ test.skipIf(natsVersion === undefined).each(Object.keys(OUTAGES))("NATS is %s", 
     discard: DiscardPolicy.New,
   });
   await using sandbox = cliSandbox();
-  mkdirSync(sandbox.path("config", "tmuxwire"));
-  const settings = { nats: { user: "daemon", password: "daemon" } };
-  writeFileSync(sandbox.path("config", "tmuxwire", "config.json"), JSON.stringify(settings), { mode: 0o600 });
   const daemon = sandbox.start(
     ["serve", "--only", "native,nats", "--port", "0"].concat([
       "--nats",
-      nats.urls.join(","),
+      nats.urls.join(",").replace("//", "//daemon:daemon@"),
       "--publish",
       "main",
       "--nats-host",
@@ -101,7 +98,7 @@ test.skipIf(natsVersion === undefined).each(Object.keys(OUTAGES))("NATS is %s", 
   const token = readFileSync(sandbox.tokenPath, "utf8").trim();
   const metric = async (name: string): Promise<number> => {
     const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
-    return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)`, "m").exec(await response.text())?.[1]);
+    return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)`, "m").exec(await response.text())?.[1] ?? 0);
   };
   const client = createClient({ url, token }).server("main");
   const panes: string[] = [];

@@ -113,9 +113,8 @@ function performing(
         requestId: c.get("requestId"),
         ...listener,
       });
-    const { plainText } = operation;
-    if (plainText !== undefined && wantsText(c)) {
-      return textResponse(c, async (signal) => plainText(await work(signal), inputOf(c)));
+    if (operation.plainText !== undefined && wantsText(c)) {
+      return textResponse(c, async (signal) => operation.plainText!(await work(signal), inputOf(c)));
     }
     if (streams && wantsLines(c)) return streamedResponse(c, { clock: context.clock, errorBody: shownError }, work);
     return long
