@@ -101,7 +101,7 @@ export class Fleet {
         observe: this.#observe,
       };
       this.#publishers = [...servers].map(([name, server]) => new ServerPublisher(parts, name, server));
-      const stopAnswering = this.#calls.serve(await link.connection(link.signal), host, operations);
+      const stopAnswering = this.#calls.serve(link, host, operations);
       try {
         await Promise.all([lost, ...this.#publishers.map((publisher) => publisher.start())]);
       } finally {

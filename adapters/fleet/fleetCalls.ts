@@ -3,7 +3,7 @@
  * may call which is a right of NATS to a subject. A request that is lost is not performed; one whose reply is lost is not
  * performed again with the same idempotency key.
  */
-import type { Msg, NatsConnection } from "@nats-io/transport-node";
+import type { Msg } from "@nats-io/transport-node";
 import * as v from "valibot";
 import { parse } from "../../protocol/api/parse.ts";
 import type { OperationName } from "../../protocol/api/operationRoutes.ts";
@@ -15,6 +15,7 @@ import { operationNamed, OPERATIONS } from "../operations/operationTable.ts";
 import { perform } from "../operations/perform.ts";
 import { requireServed } from "../serving/operationContext.ts";
 import { callSubject } from "./fleetSubjects.ts";
+import type { NatsLink } from "./natsLink.ts";
 
 const MAX_CALLS = 256;
 /** Of the requests that are under way. */
@@ -58,17 +59,13 @@ export class FleetCalls {
     this.#maxPayload = maxPayload;
   }
 
-  /** Answers until `close`, or until the returned function is called. */
-  serve(nc: NatsConnection, host: string, operations: ReadonlySet<OperationName>): () => void {
-    const subscriptions = [...operations].map((operation) =>
-      nc.subscribe(callSubject(host, operation), {
-        callback: (error, message) => {
-          if (error === null) void this.#answer(operation, message);
-        },
-      }),
+  /** Answers until the returned function is called. */
+  serve(link: NatsLink, host: string, operations: ReadonlySet<OperationName>): () => void {
+    const stops = [...operations].map((operation) =>
+      link.answer(callSubject(host, operation), (message) => void this.#answer(operation, message)),
     );
     return () => {
-      for (const subscription of subscriptions) subscription.unsubscribe();
+      for (const stop of stops) stop();
     };
   }
 
@@ -91,7 +88,11 @@ export class FleetCalls {
       this.#underWay.delete(abort);
       this.#bytes -= length;
     }
-    message.respond(this.#fitting(reply));
+    try {
+      message.respond(this.#fitting(reply));
+    } catch {
+      // The connection that it came on is closed: who asked gets no reply, and may ask again with the same key.
+    }
   }
 
   #perform(operation: OperationName, message: Msg, signal: AbortSignal): Promise<object> {

@@ -3,7 +3,7 @@
  * ended, or that answers no longer. Two that start at once are told apart by the stream, which stores one claim after a known
  * one.
  */
-import type { NatsConnection, Subscription } from "@nats-io/transport-node";
+import type { NatsConnection } from "@nats-io/transport-node";
 import type { Log } from "../../daemon/ops/log.ts";
 import { backOffMs } from "../../daemon/time/backOff.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
@@ -38,7 +38,7 @@ interface HostClaimOptions {
 export class HostClaim {
   readonly #options: HostClaimOptions;
   readonly #lost = new Set<() => void>();
-  #answers: Subscription | undefined;
+  #stopAnswering: (() => void) | undefined;
   #seq = 0;
   #holder: string | undefined;
 
@@ -71,8 +71,8 @@ export class HostClaim {
     const { state } = this.#options;
     const last = await this.#last(signal);
     if (last.state?.instance === state.instance) return true;
-    this.#answers?.unsubscribe();
-    this.#answers = undefined;
+    this.#stopAnswering?.();
+    this.#stopAnswering = undefined;
     for (const lost of this.#lost) lost();
     this.#lost.clear();
     return false;
@@ -88,7 +88,7 @@ export class HostClaim {
 
   /** Another daemon need not ask for us. Gives up with the signal. */
   async leave(signal: AbortSignal): Promise<void> {
-    if (this.#answers === undefined) return;
+    if (this.#stopAnswering === undefined) return;
     const { link, host, state } = this.#options;
     const bytes = JSON.stringify({ ...state, ended: true } satisfies DaemonState);
     await link.publish({ subject: daemonSubject(host), bytes, after: this.#seq }, signal);
@@ -103,9 +103,7 @@ export class HostClaim {
     if (held !== undefined && held.ended !== true && held.instance !== state.instance && (await isAlive(nc, host))) {
       return held.instance;
     }
-    this.#answers ??= nc.subscribe(aliveSubject(host), {
-      callback: (_error, message) => void message.respond(state.instance),
-    });
+    this.#stopAnswering ??= link.answer(aliveSubject(host), (message) => void message.respond(state.instance));
     const request = { subject: daemonSubject(host), bytes: JSON.stringify(state), after: last.seq };
     const outcome = await link.publish(request, signal);
     if (outcome.kind === "stored") {
@@ -118,8 +116,8 @@ export class HostClaim {
       this.#seq = now.seq;
       return undefined;
     }
-    this.#answers.unsubscribe();
-    this.#answers = undefined;
+    this.#stopAnswering();
+    this.#stopAnswering = undefined;
     return now.state?.instance ?? "unknown";
   }
 

@@ -11,7 +11,14 @@ import {
   type StoredMsg,
   type StreamConfig,
 } from "@nats-io/jetstream";
-import { headers, type MsgHdrs, type NatsConnection, nanos } from "@nats-io/transport-node";
+import {
+  headers,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+  nanos,
+  type Subscription,
+} from "@nats-io/transport-node";
 import type { Log } from "../../daemon/ops/log.ts";
 import { backOffMs } from "../../daemon/time/backOff.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
@@ -48,6 +55,12 @@ interface PublishRequest {
   readonly after?: number | undefined;
 }
 
+interface Answering {
+  readonly subject: string;
+  readonly callback: (message: Msg) => void;
+  subscription: Subscription | undefined;
+}
+
 interface NatsLinkOptions {
   /** One try; the connection reconnects by itself. */
   readonly connect: () => Promise<NatsConnection>;
@@ -61,6 +74,7 @@ export class NatsLink {
   /** Those who wait for the connection, or for a sign that it lives. */
   readonly #waiting = new Set<() => void>();
   #parts: { readonly nc: NatsConnection; readonly js: JetStreamClient; readonly jsm: JetStreamManager } | undefined;
+  readonly #answering = new Set<Answering>();
   #connected = false;
   #problem: string | undefined;
   #probing = false;
@@ -87,6 +101,25 @@ export class NatsLink {
   /** Resolves with the connection once there is one. @throws the signal's reason */
   async connection(signal: AbortSignal): Promise<NatsConnection> {
     return (await this.#ready(signal)).nc;
+  }
+
+  /** Answers on this connection and on any that follows it, until what is returned is called. */
+  answer(subject: string, callback: (message: Msg) => void): () => void {
+    const one: Answering = { subject, callback, subscription: undefined };
+    this.#answering.add(one);
+    this.#subscribe(one);
+    return () => {
+      this.#answering.delete(one);
+      if (this.#parts?.nc.isClosed() === false) one.subscription?.unsubscribe();
+    };
+  }
+
+  #subscribe(one: Answering): void {
+    one.subscription = this.#parts?.nc.subscribe(one.subject, {
+      callback: (error, message) => {
+        if (error === null) one.callback(message);
+      },
+    });
   }
 
   /** The newest message with this subject, as the stream's leader has it. @throws the signal's reason */
@@ -164,6 +197,7 @@ export class NatsLink {
       try {
         const nc = await connect();
         this.#parts = { nc, js: jetstream(nc), jsm: await jetstreamManager(nc, { checkAPI: false }) };
+        for (const one of this.#answering) this.#subscribe(one);
         tries = 0;
         await this.#watch(nc);
       } catch (error) {

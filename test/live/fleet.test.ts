@@ -411,6 +411,28 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     expect(reply.json()).toMatchObject({ error: { code: "INVALID_ARGUMENT" } });
   });
 
+  test("a connection that the client has closed is another one from then on: publishing, calls and the claim go on", async () => {
+    await using at = await scene({ calls: ["capture", "wait"] });
+    await using publishing = at.start();
+    await published(publishing);
+    const { client, pane } = at;
+    const capture = () => client.call("box", "capture", { server: "main", pane, input: {} });
+    await capture();
+    // Its reply finds the connection closed.
+    const input = { pattern: { literal: "line 0" }, timeoutMs: 30_000 };
+    const unanswered = client.call("box", "wait", { server: "main", pane, input }).catch(() => undefined);
+    await using viewer = new Seen(at.nc, pane, "now", new StreamChecker(at.record));
+    const former = await publishing.link.connection(publishing.link.signal);
+    await former.close();
+    await eventually(() => !publishing.link.state.connected);
+    await at.print(words(0, 1));
+    await viewer.until(() => viewer.text.includes("line 0\r\n"));
+    await capture();
+    await using second = at.start();
+    await eventually(() => second.metrics.render().includes("tmuxwire_nats_host_taken 1"));
+    void unanswered;
+  });
+
   test("a stream that has forgotten a silent pane gets its screen again", async () => {
     await using at = await scene({ retention: { ageMs: 2_000, bytes: 268_435_456, replicas: 1 } });
     await using publishing = at.start();
