@@ -28,7 +28,8 @@ export interface Publishing extends AsyncDisposable {
   readonly link: NatsLink;
 }
 
-const ACCESS = {
+/** Settings of the connection without any credentials. */
+export const NO_ACCESS = {
   user: undefined,
   password: undefined,
   token: undefined,
@@ -51,7 +52,7 @@ export function publish(urls: readonly string[], server: TmuxServer, options: Pu
   const waits = new WaitManager({ clock: systemClock });
   const parts = engines();
   const link = new NatsLink({
-    connect: () => connectNats({ ...ACCESS, ...splitUser(urls), ...access }, "test"),
+    connect: () => connectNats({ ...NO_ACCESS, ...splitUser(urls), ...access }, "test"),
     clock: systemClock,
     log,
   });
