@@ -107,30 +107,29 @@ describe.skipIf(natsVersion === undefined)("publishing", () => {
         await using sandbox = cliSandbox();
         const served = await daemon(sandbox, nats, coalesceMs);
         const pane = await start(sandbox, "ticks", TICKER);
-        const stop = new AbortController();
         const client = createClient({ url: served.url, token: served.token });
-        const from = publishes ? late.beside : late.native;
-        const followings = [
-          (async () => {
-            const seen = ticks((ms) => from.push(ms));
-            const socket = client.server("main").pane(pane).follow({ signal: stop.signal });
-            for await (const event of socket) if (event.kind === "output") seen(event.bytes);
-          })(),
-        ];
-        if (nats !== undefined) {
-          const nc = await nats.connect();
-          await known(nc, 1);
-          followings.push(
-            (async () => {
-              const seen = ticks((ms) => late.viewer.push(ms));
-              for await (const event of new FleetClient(nc).follow({ ...AT, pane, from: "now", signal: stop.signal }))
-                if (event.kind === "output") seen(event.bytes);
-            })(),
-          );
+        const during = async (follow: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+          const stop = new AbortController();
+          const following = follow(stop.signal);
+          await delay(SECONDS * 1_000);
+          stop.abort();
+          await Promise.allSettled([following]);
+        };
+        const nc = await nats?.connect();
+        if (nc !== undefined) await known(nc, 1);
+        await during(async (signal) => {
+          const seen = ticks((ms) => (publishes ? late.beside : late.native).push(ms));
+          for await (const event of client.server("main").pane(pane).follow({ signal }))
+            if (event.kind === "output") seen(event.bytes);
+        });
+        // Not beside the other: both are read in this process.
+        if (nc !== undefined) {
+          await during(async (signal) => {
+            const seen = ticks((ms) => late.viewer.push(ms));
+            for await (const event of new FleetClient(nc).follow({ ...AT, pane, from: "now", signal }))
+              if (event.kind === "output") seen(event.bytes);
+          });
         }
-        await delay(SECONDS * 1_000);
-        stop.abort();
-        await Promise.allSettled(followings);
         await served.stop();
       }
     }
