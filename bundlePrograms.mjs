@@ -72,6 +72,15 @@ const quickBeside = {
   },
 };
 
+/** `tmuxwire/nats` works on a connection that its caller has opened, and what signs in asks for Node's modules by `require`. */
+const withoutKeys = {
+  name: "withoutKeys",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^@nats-io\/nkeys$/ }, () => ({ path: "nkeys", namespace: "nothing" }));
+    onLoad({ filter: /.*/, namespace: "nothing" }, () => ({ contents: "module.exports = {};" }));
+  },
+};
+
 const shipped = await Promise.all([
   build({
     ...options,
@@ -83,7 +92,7 @@ const shipped = await Promise.all([
   build({ ...options, entryPoints: QUICK, minifyIdentifiers: true }),
   build({ ...options, ...requiring, entryPoints: FRESHELL, chunkNames: "adapters/bin/[name]-[hash]" }),
   // Their maps are for us: a line in them that leads to one would have bundlers look for it in the package.
-  build({ ...options, entryPoints: LIBRARIES, sourcemap: "external" }),
+  build({ ...options, plugins: [...options.plugins, withoutKeys], entryPoints: LIBRARIES, sourcemap: "external" }),
 ]);
 await build({ ...options, ...requiring, entryPoints: OURS, chunkNames: "bench/[name]-[hash]" });
 

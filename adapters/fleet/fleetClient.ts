@@ -27,6 +27,7 @@ import {
   STATE_STREAM,
   type StateKind,
   stateOf,
+  stateSubjects,
 } from "./fleetSubjects.ts";
 import { natsError, FleetFollower } from "./fleetFollower.ts";
 
@@ -45,6 +46,12 @@ export interface FleetServer {
   readonly toldUnixMs: number;
   /** Its daemon has ended in order since. One that was killed or cut off does not say so. */
   readonly ended: boolean;
+}
+
+interface FleetChangesOptions {
+  /** Default: of all hosts. */
+  readonly host?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 interface FleetCallRequest {
@@ -103,39 +110,59 @@ export class FleetClient {
 
   /** Every server that is known of, by host and name. @throws TmuxwireError FORBIDDEN, DAEMON_UNREACHABLE */
   async servers(): Promise<readonly FleetServer[]> {
-    const found = new Map<
-      string,
-      { host: string; server: string; toldUnixMs: number; parts: Partial<Record<StateKind, Told>> }
-    >();
-    const ended = new Set<string>();
-    for (const { subject, time, json } of await this.#states()) {
-      const of = stateOf(subject);
-      if (of?.server === undefined || of.kind === undefined) {
-        if (of !== undefined && (json as { readonly ended?: boolean }).ended === true) ended.add(of.host);
-        continue;
+    return serversOf(await this.#states());
+  }
+
+  /**
+   * The same at first, and whenever something of it has changed; only the newest is kept for a slow reader.
+   * @throws TmuxwireError FORBIDDEN, TIMEOUT, DAEMON_UNREACHABLE
+   */
+  async *changes({ host, signal }: FleetChangesOptions = {}): AsyncGenerator<readonly FleetServer[], void, void> {
+    const known = new Map<string, State>();
+    let isStale = true;
+    let failure: Error | undefined;
+    let wake: () => void = () => undefined;
+    let next = new Promise<void>((resolve) => (wake = resolve));
+    const reread = (): void => {
+      isStale = true;
+      wake();
+    };
+    this.#watch();
+    this.#onReconnect.add(reread);
+    const end = (): void => wake();
+    signal?.addEventListener("abort", end);
+    const subscriptions = stateSubjects(host).map((subject) =>
+      this.#nc.subscribe(subject, {
+        callback: (error, message) => {
+          if (error !== null) failure = error;
+          else {
+            const json = jsonOf(message.data);
+            if (json !== undefined) known.set(message.subject, { subject: message.subject, time: Date.now(), json });
+          }
+          wake();
+        },
+      }),
+    );
+    try {
+      while (signal?.aborted !== true) {
+        if (failure !== undefined || this.#nc.isClosed()) throw natsError(failure ?? new Error("it is closed"));
+        if (isStale) {
+          isStale = false;
+          for (const state of await this.#states()) {
+            const { time = 0 } = known.get(state.subject) ?? {};
+            if (state.time >= time && (host === undefined || stateOf(state.subject)?.host === host))
+              known.set(state.subject, state);
+          }
+        }
+        yield serversOf([...known.values()]);
+        await next;
+        next = new Promise((resolve) => (wake = resolve));
       }
-      const key = `${of.host}\n${of.server}`;
-      const known = found.get(key) ?? { host: of.host, server: of.server, toldUnixMs: 0, parts: {} };
-      found.set(key, {
-        ...known,
-        toldUnixMs: Math.max(known.toldUnixMs, time),
-        parts: { ...known.parts, [of.kind]: json },
-      });
+    } finally {
+      this.#onReconnect.delete(reread);
+      signal?.removeEventListener("abort", end);
+      for (const subscription of subscriptions) if (!this.#nc.isClosed()) subscription.unsubscribe();
     }
-    return [...found]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, { host, server, toldUnixMs, parts }]) => {
-        const { tree, readiness, agents } = parts;
-        return {
-          host,
-          server,
-          tree: { ...NO_TREE, ...tree },
-          readiness: readiness?.readiness ?? {},
-          agents: agents?.agents ?? [],
-          toldUnixMs,
-          ended: ended.has(host),
-        };
-      });
   }
 
   /**
@@ -194,7 +221,7 @@ export class FleetClient {
   }
 
   /** @throws TmuxwireError FORBIDDEN, TIMEOUT, DAEMON_UNREACHABLE */
-  async #states(): Promise<readonly { readonly subject: string; readonly time: number; readonly json: object }[]> {
+  async #states(): Promise<readonly State[]> {
     const stream = STATE_STREAM.name;
     const jsm = await this.#manager();
     try {
@@ -203,7 +230,7 @@ export class FleetClient {
       if (error instanceof Error && /stream not found/i.test(error.message)) return [];
       throw natsError(error);
     }
-    const states = [];
+    const states: State[] = [];
     const reading = fetchKept(
       { js: this.#js, jsm, stream },
       {
@@ -233,6 +260,50 @@ export class FleetClient {
       for (const call of this.#onReconnect) call();
     })();
   }
+}
+
+/** A last value. */
+interface State {
+  readonly subject: string;
+  /** When it was told: Unix time in milliseconds. */
+  readonly time: number;
+  readonly json: object;
+}
+
+function serversOf(states: readonly State[]): readonly FleetServer[] {
+  const found = new Map<
+    string,
+    { host: string; server: string; toldUnixMs: number; parts: Partial<Record<StateKind, Told>> }
+  >();
+  const ended = new Set<string>();
+  for (const { subject, time, json } of states) {
+    const of = stateOf(subject);
+    if (of?.server === undefined || of.kind === undefined) {
+      if (of !== undefined && (json as { readonly ended?: boolean }).ended === true) ended.add(of.host);
+      continue;
+    }
+    const key = `${of.host}\n${of.server}`;
+    const known = found.get(key) ?? { host: of.host, server: of.server, toldUnixMs: 0, parts: {} };
+    found.set(key, {
+      ...known,
+      toldUnixMs: Math.max(known.toldUnixMs, time),
+      parts: { ...known.parts, [of.kind]: json },
+    });
+  }
+  return [...found]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { host, server, toldUnixMs, parts }]) => {
+      const { tree, readiness, agents } = parts;
+      return {
+        host,
+        server,
+        tree: { ...NO_TREE, ...tree },
+        readiness: readiness?.readiness ?? {},
+        agents: agents?.agents ?? [],
+        toldUnixMs,
+        ended: ended.has(host),
+      };
+    });
 }
 
 const NO_TREE: NativeTree = { sessions: [], windows: [], panes: [] };

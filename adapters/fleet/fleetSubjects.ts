@@ -70,6 +70,11 @@ export const STATE_KINDS = ["tree", "readiness", "agents"] as const;
 export type StateKind = (typeof STATE_KINDS)[number];
 export const stateSubject = (host: string, server: string, kind: StateKind): string =>
   `${serverWords(host, server)}.state.${kind}`;
+/** Of a host's servers and its daemon; of all hosts without one. */
+export const stateSubjects = (host?: string): readonly string[] => {
+  const words = `${ROOT}.${host === undefined ? "*" : subjectToken(host)}`;
+  return [`${words}.state`, `${words}.*.state.*`];
+};
 /** Which daemon publishes as this host. */
 export const daemonSubject = (host: string): string => `${ROOT}.${subjectToken(host)}.state`;
 /** The daemon that publishes as this host answers here. */

@@ -13,7 +13,7 @@ import {
 } from "@nats-io/transport-node";
 import { DiscardPolicy, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { describe, expect, test } from "vitest";
-import { FleetClient, type PaneEvent } from "../../adapters/fleet/fleetClient.ts";
+import { FleetClient, type FleetServer, type PaneEvent } from "../../adapters/fleet/fleetClient.ts";
 import { outSubject } from "../../adapters/fleet/fleetSubjects.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { formatPosition } from "../../protocol/position.ts";
@@ -433,6 +433,35 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     void unanswered;
   });
 
+  test("what is known is told as it changes, and after NATS was away", async () => {
+    await using at = await scene();
+    const stop = new AbortController();
+    let newest: readonly FleetServer[] = [];
+    {
+      await using publishing = at.start();
+      await published(publishing);
+      const watching = (async () => {
+        for await (const servers of at.client.changes({ host: "box", signal: stop.signal })) newest = servers;
+      })();
+      const has = (name: string) => (): boolean =>
+        newest.some(({ tree }) => tree.sessions.some((session) => session.name === name));
+      await eventually(has("work"));
+      await at.owned.server.createSession({ name: "later", command: ["cat"] });
+      await eventually(has("later"));
+      await at.nats.kill(0);
+      await at.owned.server.createSession({ name: "meanwhile", command: ["cat"] });
+      await at.nats.start(0);
+      await eventually(has("meanwhile"));
+      expect(newest.map(({ host, server, ended }) => [host, server, ended])).toEqual([["box", "main", false]]);
+      await publishing[Symbol.asyncDispose]();
+      await eventually(() => newest[0]?.ended === true);
+      stop.abort();
+      await watching;
+    }
+    const [first] = [await at.client.changes({ host: "elsewhere" }).next()];
+    expect(first.value).toEqual([]);
+  });
+
   test("a stream that has forgotten a silent pane gets its screen again", async () => {
     await using at = await scene({ retention: { ageMs: 2_000, bytes: 268_435_456, replicas: 1 } });
     await using publishing = at.start();
@@ -474,6 +503,13 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await viewer.until(() => viewer.text.includes("line 59\r\n"));
     await echo.print(words(60, 61));
     await viewer.until(() => viewer.text.includes("line 60\r\n"));
+    const changes = new FleetClient(nc).changes({ host: "box" });
+    expect((await changes.next()).value).toHaveLength(1);
+    await owned.server.createSession({ name: "later", command: ["cat"] });
+    for await (const [known] of changes) if (known?.tree.sessions.some(({ name }) => name === "later")) break;
+    await expect(async () => {
+      for await (const _known of new FleetClient(nc).changes());
+    }).rejects.toMatchObject({ code: "FORBIDDEN" });
     await expect(
       new FleetClient(nc).call("box", "input", { server: "main", pane, input: { parts: [] } }, { timeoutMs: 2_000 }),
     ).rejects.toMatchObject({ code: "FORBIDDEN" });

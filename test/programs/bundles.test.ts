@@ -1,7 +1,9 @@
 /** What `bundlePrograms.mjs` has made: which modules it still asks for, and whether a stack trace leads to the sources. */
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { isBuiltin, SourceMap } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { builtCli, builtFreshell } from "../support/daemon/cliBuild.ts";
@@ -46,11 +48,28 @@ test("nothing but Node, its own parts and the packages that are installed with i
 });
 
 test("what other programs load is one file each; the client and the player take nothing of Node's, for browsers", () => {
-  const client = ["client/client.js", "client/castPlayer.js"].flatMap((name) => asked(join(SHIPPED, name)));
+  const client = ["client/client.js", "client/castPlayer.js", "fleet/fleetClient.js"].flatMap((name) =>
+    asked(join(SHIPPED, name)),
+  );
   const forPi = ["team/piExtension.js", "team/readyHook.js"].flatMap((name) => asked(join(SHIPPED, name)));
   expect(client).toEqual([]);
   expect(forPi).not.toEqual([]);
   expect(forPi.filter((specifier) => !isBuiltin(specifier))).toEqual([]);
+});
+
+test("what the package exports can be loaded by Node", async () => {
+  const { exports } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+    exports: Record<string, { readonly default: string } | string>;
+  };
+  const modules = Object.values(exports).flatMap((one) => (typeof one === "string" ? [] : [one.default]));
+  expect(modules.length).toBeGreaterThan(3);
+  for (const path of modules) {
+    const url = pathToFileURL(join(ROOT, path)).href;
+    const { status, stderr } = spawnSync(process.execPath, ["-e", `import(${JSON.stringify(url)})`], {
+      encoding: "utf8",
+    });
+    expect([path, status, stderr]).toEqual([path, 0, ""]);
+  }
 });
 
 test("a command that only asks a daemon loads one small file of ours, without the code that serves", () => {

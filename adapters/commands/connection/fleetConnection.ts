@@ -31,7 +31,7 @@ export async function withFleet<Result>(
   }
 }
 
-/** A pane by its id, or by its session's name as in the daemon's own commands. @throws AppError NOT_FOUND, AMBIGUOUS_TARGET */
+/** A pane by its id, by its session's or by its agent's name, as in the daemon's own commands. @throws AppError NOT_FOUND, AMBIGUOUS_TARGET */
 export async function paneInFleet(
   fleet: FleetClient,
   call: CommandCall,
@@ -43,7 +43,7 @@ export async function paneInFleet(
   const given = options.text("host");
   if (given !== undefined && isPaneId(word)) return { host: given, server, pane: word };
   const found = serverIn(await fleet.servers(), given, server);
-  const pane = isPaneId(word) ? word : activePane(found, word);
+  const pane = isPaneId(word) ? word : paneCalled(found, word);
   return { host: found.host, server, pane };
 }
 
@@ -64,12 +64,14 @@ function serverIn(servers: readonly FleetServer[], host: string | undefined, ser
   );
 }
 
-function activePane({ tree, host, server }: FleetServer, name: string): string {
+function paneCalled({ tree, agents, host, server }: FleetServer, name: string): string {
   const session = tree.sessions.find((one) => one.name === name || one.id === name);
   const window = tree.windows.find(({ id }) => id === session?.activeWindow);
   if (window?.activePane !== undefined && window.activePane !== null) return window.activePane;
+  const agent = agents.find((one) => one.name === name || one.id === name);
+  if (agent?.pane !== undefined && agent.state !== "ended") return agent.pane;
   throw new AppError(
     "NOT_FOUND",
-    `there is no session or pane ${JSON.stringify(name)} on ${server} of ${host}: run \`tmuxwire ls --nats URL\``,
+    `there is no pane, session or agent ${JSON.stringify(name)} on ${server} of ${host}: run \`tmuxwire ls --nats URL\``,
   );
 }

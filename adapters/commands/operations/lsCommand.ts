@@ -2,7 +2,7 @@
 import { applyTreeEvent } from "../../../protocol/api/applyTreeEvent.ts";
 import type { NativeTree, NativeTreeResponse, NativeTreeWindow } from "../../client/client.ts";
 import { CLIENT_OPTIONS, connect } from "../connection/clientConnection.ts";
-import { NATS_OPTIONS } from "../connection/natsOptions.ts";
+import { HOST_OPTION, NATS_OPTIONS, refuseHost } from "../connection/natsOptions.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { nearestName } from "../../../protocol/text/nearestName.ts";
@@ -43,13 +43,17 @@ export const lsCommand: CommandSpec = {
   options: [
     { name: "watch", short: "w", type: "flag", description: "redraw it whenever something changes" },
     ...NATS_OPTIONS,
+    HOST_OPTION,
     ...CLIENT_OPTIONS,
   ],
-  run: (call) => (call.options.flag("watch") ? watch(call) : once.run(call)),
+  run: (call) => {
+    refuseHost(call);
+    return call.options.flag("watch") ? watch(call) : once.run(call);
+  },
 };
 
-const HOME_AND_CLEAR = "\u001b[H\u001b[J";
-const CLEAR = "\u001b[2J";
+export const HOME_AND_CLEAR = "\u001b[H\u001b[J";
+export const CLEAR = "\u001b[2J";
 
 /** Redraws in place on a terminal; otherwise prints one tree after another. */
 async function watch(call: CommandCall): Promise<number> {

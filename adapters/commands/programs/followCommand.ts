@@ -3,7 +3,7 @@ import { type PaneEvent, TmuxwireError } from "../../client/client.ts";
 import { isPassing } from "../../client/clientHttp.ts";
 import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
 import { CLIENT_OPTIONS, connect, paneNamed } from "../connection/clientConnection.ts";
-import { HOST_OPTION, isFromNats, NATS_OPTIONS } from "../connection/natsOptions.ts";
+import { HOST_OPTION, isFromNats, NATS_OPTIONS, refuseHost } from "../connection/natsOptions.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import type { Io } from "../../cli/cliIo.ts";
 import { PANE_OR_THIS } from "../operations/paneArguments.ts";
@@ -72,8 +72,7 @@ async function followFromNats(call: CommandCall): Promise<number> {
 
 async function followFromDaemon(call: CommandCall): Promise<number> {
   const { io, options, positionals } = call;
-  if (options.text("host") !== undefined)
-    throw usageError("--host is for --nats; without it a host is in the server's name");
+  refuseHost(call);
   const client = (await connect(call)).pane(await paneNamed(call, positionals[0]));
   // Failing to open the stream is an error; a stream lost later is resumed.
   await client.info({ signal: io.signal });
