@@ -144,7 +144,8 @@ export class FleetClient {
       }),
     );
     try {
-      while (signal?.aborted !== true) {
+      for (;;) {
+        if (signal?.aborted === true) return;
         if (failure !== undefined || this.#nc.isClosed()) throw natsError(failure ?? new Error("it is closed"));
         if (isStale) {
           isStale = false;

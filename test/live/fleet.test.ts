@@ -430,6 +430,7 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await capture();
     await using second = at.start();
     await eventually(() => second.metrics.render().includes("tmuxwire_nats_host_taken 1"));
+    expect(publishing.link.state).toEqual({ connected: true, problem: undefined });
     void unanswered;
   });
 
@@ -506,9 +507,10 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     const changes = new FleetClient(nc).changes({ host: "box" });
     expect((await changes.next()).value).toHaveLength(1);
     await owned.server.createSession({ name: "later", command: ["cat"] });
-    for await (const [known] of changes) if (known?.tree.sessions.some(({ name }) => name === "later")) break;
+    for await (const known of changes)
+      if (known.some(({ tree }) => tree.sessions.some(({ name }) => name === "later"))) break;
     await expect(async () => {
-      for await (const _known of new FleetClient(nc).changes());
+      for await (const known of new FleetClient(nc).changes()) expect(known).toHaveLength(1);
     }).rejects.toMatchObject({ code: "FORBIDDEN" });
     await expect(
       new FleetClient(nc).call("box", "input", { server: "main", pane, input: { parts: [] } }, { timeoutMs: 2_000 }),

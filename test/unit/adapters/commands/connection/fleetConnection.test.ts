@@ -1,8 +1,8 @@
 /** Which pane a word names over NATS, without a daemon. */
 import { expect, test } from "vitest";
-import { paneInFleet } from "../../../../adapters/commands/connection/fleetConnection.ts";
-import type { CommandCall } from "../../../../adapters/cli/commandTypes.ts";
-import type { FleetClient, FleetServer } from "../../../../adapters/fleet/fleetClient.ts";
+import { paneInFleet } from "../../../../../adapters/commands/connection/fleetConnection.ts";
+import type { CommandCall } from "../../../../../adapters/cli/commandTypes.ts";
+import type { FleetClient, FleetServer } from "../../../../../adapters/fleet/fleetClient.ts";
 
 const server = (host: string): FleetServer => ({
   host,
