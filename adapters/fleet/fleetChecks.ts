@@ -13,8 +13,8 @@ export function fleetChecks(config: FleetConfig): readonly Check[] {
   const { access } = config;
   if (access === undefined) return [];
   return [
-    { name: "nats", probe: () => connected(access, (nc) => serverCheck(nc, config)) },
-    { name: "nats streams", probe: () => connected(access, (nc) => streamsCheck(nc, config)) },
+    { name: "nats", probe: () => connected(access, (nc) => serverCheck(nc, access, config)) },
+    { name: "nats streams", probe: () => connected(access, (nc) => streamsCheck(nc, access, config)) },
   ];
 }
 
@@ -27,12 +27,16 @@ async function connected(access: NatsAccess, probe: (nc: NatsConnection) => Prom
   }
 }
 
-async function serverCheck(nc: NatsConnection, { host, calls }: FleetConfig): Promise<Finding> {
+async function serverCheck(nc: NatsConnection, { domain }: NatsAccess, { host, calls }: FleetConfig): Promise<Finding> {
   callableOperations(calls);
   const { version = "of an unknown version", jetstream } = nc.info ?? {};
-  if (jetstream !== true)
-    return warn("nats", "the server keeps no streams", "start nats-server with JetStream (`-js`)");
-  const jsm = await jetstreamManager(nc, { checkAPI: false });
+  if (jetstream !== true && domain === undefined)
+    return warn(
+      "nats",
+      "the server keeps no streams",
+      "start nats-server with JetStream (`-js`), or name the domain (`nats.domain`) of the servers whose leaf node it is",
+    );
+  const jsm = await jetstreamManager(nc, { ...(domain === undefined ? {} : { domain }), checkAPI: false });
   // A server of 2.9 can end when it is asked for a message of a stream that is just being made (docs/fleet.md).
   const isMade = (await jsm.streams.list(STATE_STREAM.subjects[0]).next()).length > 0;
   const last = isMade
@@ -46,8 +50,8 @@ async function serverCheck(nc: NatsConnection, { host, calls }: FleetConfig): Pr
   return ok("nats", `nats-server ${version}; ${as}`);
 }
 
-async function streamsCheck(nc: NatsConnection, { host }: FleetConfig): Promise<Finding> {
-  const jsm = await jetstreamManager(nc, { checkAPI: false });
+async function streamsCheck(nc: NatsConnection, { domain }: NatsAccess, { host }: FleetConfig): Promise<Finding> {
+  const jsm = await jetstreamManager(nc, { ...(domain === undefined ? {} : { domain }), checkAPI: false });
   const { name, subjects, republish } = hostStream(host);
   let found;
   try {

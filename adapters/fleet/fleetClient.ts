@@ -81,15 +81,20 @@ const CALL_MS = 30_000;
 export class FleetClient {
   readonly #nc: NatsConnection;
   readonly #js: JetStreamClient;
+  readonly #domain: { readonly domain?: string };
   #jsm: Promise<JetStreamManager> | undefined;
   readonly #onReconnect = new Set<() => void>();
   #isWatching = false;
 
-  /** @param connection one that reconnects for ever (`maxReconnectAttempts: -1`) lets `follow` go on after any outage; the caller closes it */
-  constructor(connection: NatsConnectionLike) {
+  /**
+   * @param connection one that reconnects for ever (`maxReconnectAttempts: -1`) lets `follow` go on after any outage; the caller closes it
+   * @param options.domain JetStream's, where the connection leads to a leaf node of the servers that keep the streams
+   */
+  constructor(connection: NatsConnectionLike, { domain }: { readonly domain?: string | undefined } = {}) {
     // The package's types need no other package this way.
     this.#nc = connection as unknown as NatsConnection;
-    this.#js = jetstream(this.#nc);
+    this.#domain = domain === undefined ? {} : { domain };
+    this.#js = jetstream(this.#nc, this.#domain);
   }
 
   /**
@@ -200,7 +205,7 @@ export class FleetClient {
   }
 
   #manager(): Promise<JetStreamManager> {
-    return (this.#jsm ??= jetstreamManager(this.#nc, { checkAPI: false }));
+    return (this.#jsm ??= jetstreamManager(this.#nc, { ...this.#domain, checkAPI: false }));
   }
 
   /** The stream that keeps a pane, if live viewers can use it. */

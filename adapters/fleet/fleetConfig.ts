@@ -17,6 +17,8 @@ export interface NatsAccess {
   /** Of a file with a seed. */
   readonly nkeyPath: string | undefined;
   readonly tls: TlsPaths;
+  /** JetStream's domain, where the servers are leaf nodes of those that keep the streams. */
+  readonly domain: string | undefined;
 }
 
 interface TlsPaths {
@@ -171,8 +173,16 @@ function readAccess(settings: SettingReader, inputs: PathInputs): NatsAccess | u
     secret: true,
     fallback: undefined,
   });
+  const domain = settings.read<string | undefined>({
+    key: "nats.domain",
+    variable: "TMUXWIRE_NATS_DOMAIN",
+    schema: v.pipe(v.string(), v.regex(/^[^\s.*>]{1,255}$/)),
+    expected: "a domain of JetStream: no dots, blanks, * or >",
+    fallback: undefined,
+  });
   const rest = {
     token,
+    domain,
     credentialsPath: path("nats.credentials", "TMUXWIRE_NATS_CREDS", FLAGS.credentials),
     nkeyPath: path("nats.nkey", "TMUXWIRE_NATS_NKEY"),
     tls: {

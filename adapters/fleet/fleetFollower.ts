@@ -47,6 +47,10 @@ interface Ours extends Stored {
   readonly message: FleetMessage;
 }
 
+/** How long nothing comes until the stream is asked whether there is something; less often as long as there is nothing. */
+const MIN_DOUBT_MS = 2_000;
+const MAX_DOUBT_MS = 60_000;
+
 export class FleetFollower {
   readonly #parts: ReaderParts;
   readonly #options: FleetFollowOptions;
@@ -63,6 +67,7 @@ export class FleetFollower {
   #parted: Uint8Array[] = [];
   #isOpen = false;
   #isOver = false;
+  #doubtMs = MIN_DOUBT_MS;
 
   constructor(parts: ReaderParts, options: FleetFollowOptions) {
     this.#parts = parts;
@@ -219,7 +224,11 @@ export class FleetFollower {
     if (first === undefined) {
       if (live.isClosed()) throw new TmuxwireError("DAEMON_UNREACHABLE", "NATS has ended the subscription");
       await new Promise<void>((resolve) => {
-        this.#wake = resolve;
+        const timer = systemClock.callAt(systemClock.nowMs() + this.#doubtMs, () => this.#doubt());
+        this.#wake = () => {
+          timer.cancel();
+          resolve();
+        };
       });
       return;
     }
@@ -309,12 +318,19 @@ export class FleetFollower {
     const before = Number(header.get("Nats-Last-Sequence"));
     const stored = storedMessage({ seq, header, data: raw.data });
     if (stored === undefined || !Number.isSafeInteger(seq) || !Number.isSafeInteger(before)) return;
+    this.#doubtMs = MIN_DOUBT_MS;
     if (this.#queued + raw.data.length > QUEUE_BYTES) this.#fallBehind();
     else {
       this.#queue.push({ ...stored, before, length: raw.data.length });
       this.#queued += raw.data.length;
       this.#wakeUp();
     }
+  }
+
+  /** Servers that lose each other for a while tell no viewer, and what they have not repeated is missed by nobody yet. */
+  #doubt(): void {
+    this.#doubtMs = Math.min(2 * this.#doubtMs, MAX_DOUBT_MS);
+    this.#fallBehind();
   }
 
   #fallBehind(): void {

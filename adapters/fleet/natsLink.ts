@@ -64,6 +64,8 @@ interface Answering {
 interface NatsLinkOptions {
   /** One try; the connection reconnects by itself. */
   readonly connect: () => Promise<NatsConnection>;
+  /** JetStream's; default: the one of the server. */
+  readonly domain?: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -192,11 +194,16 @@ export class NatsLink {
 
   /** Connects until it is closed: rights may be corrected, and a server started, while we wait. */
   async #open(): Promise<void> {
-    const { connect, clock } = this.#options;
+    const { connect, clock, domain } = this.#options;
+    const within = domain === undefined ? {} : { domain };
     for (let tries = 0; !this.signal.aborted; tries += 1) {
       try {
         const nc = await connect();
-        this.#parts = { nc, js: jetstream(nc), jsm: await jetstreamManager(nc, { checkAPI: false }) };
+        this.#parts = {
+          nc,
+          js: jetstream(nc, within),
+          jsm: await jetstreamManager(nc, { ...within, checkAPI: false }),
+        };
         for (const one of this.#answering) this.#subscribe(one);
         tries = 0;
         await this.#watch(nc);

@@ -29,6 +29,7 @@ export async function startFleet(config: FleetConfig, context: StartContext): Pr
     operations: callableOperations(config.calls),
     context: operationsOn(() => servers, context),
     link: new NatsLink({
+      domain: access.domain,
       connect: () => connectNats(access, `tmuxwire ${host}`),
       clock: systemClock,
       log,

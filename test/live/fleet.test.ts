@@ -19,7 +19,7 @@ import type { PaneId } from "../../protocol/ids.ts";
 import { formatPosition } from "../../protocol/position.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { type Publishing, type PublishOptions, publish } from "../support/daemon/fleetScene.ts";
-import { NO_NATS, natsServers, natsVersion } from "../support/daemon/natsServers.ts";
+import { DOMAIN, NO_NATS, natsServers, natsVersion } from "../support/daemon/natsServers.ts";
 import { Record, StreamChecker } from "../support/daemon/nativeChecker.ts";
 import { echoPane } from "../support/daemon/nativeEchoPane.ts";
 import { breakConnection, ownedFixture } from "../support/tmux/ownedFixture.ts";
@@ -34,9 +34,14 @@ class Seen implements AsyncDisposable {
   readonly #ended: Promise<unknown>;
   error: unknown;
 
-  constructor(nc: NatsConnection, pane: PaneId, from?: string, checker?: StreamChecker) {
+  constructor(nc: NatsConnection, pane: PaneId, from?: string, checker?: StreamChecker, domain?: string) {
     this.#ended = (async () => {
-      for await (const event of new FleetClient(nc).follow({ ...AT, pane, from, signal: this.#abort.signal })) {
+      for await (const event of new FleetClient(nc, { domain }).follow({
+        ...AT,
+        pane,
+        from,
+        signal: this.#abort.signal,
+      })) {
         this.events.push(event);
         checker?.see(event);
       }
@@ -79,8 +84,8 @@ const published = ({ metrics }: Publishing): Promise<void> =>
   eventually(() => Number(/^tmuxwire_nats_messages_total (\d+)/m.exec(metrics.render())?.[1] ?? 0) >= 2);
 
 describe.skipIf(natsVersion === undefined)("on NATS", () => {
-  async function scene(options: PublishOptions = {}) {
-    const nats = await natsServers();
+  async function scene(options: PublishOptions = {}, servers: Parameters<typeof natsServers>[0] = {}) {
+    const nats = await natsServers(servers);
     const owned = await ownedFixture();
     const pane = await echoPane(owned.server, "work", 80, 24);
     const record = new Record();
@@ -516,6 +521,27 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
       new FleetClient(nc).call("box", "input", { server: "main", pane, input: { parts: [] } }, { timeoutMs: 2_000 }),
     ).rejects.toMatchObject({ code: "FORBIDDEN" });
     await nc.close();
+  });
+
+  test("through a leaf node that keeps nothing, and whose connection to the others is lost for a while", async () => {
+    await using at = await scene({}, { domain: DOMAIN });
+    await using leaf = await natsServers({ leafOf: at.nats.leafUrl });
+    // The daemon is at one as well.
+    await using publishing = publish(leaf.urls, at.owned.server, { access: { domain: DOMAIN } });
+    await published(publishing);
+    await at.print(words(0, 20));
+    const nc = await leaf.connect();
+    const checker = new StreamChecker(at.record);
+    await using viewer = new Seen(nc, at.pane, "start", checker, DOMAIN);
+    await viewer.until(() => viewer.text.includes("line 19\r\n"));
+    await at.nats.kill(0);
+    await at.print(words(20, 40));
+    await at.nats.start(0);
+    await at.print(words(40, 60));
+    await viewer.until(() => viewer.text.includes("line 59\r\n"));
+    expect(checker.gaps).toEqual([]);
+    const client = new FleetClient(nc, { domain: DOMAIN });
+    await eventually(async () => (await client.servers()).some(({ host }) => host === "box"));
   });
 
   test("an unknown pane, host and place are errors that say so", async () => {

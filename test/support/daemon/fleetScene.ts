@@ -36,6 +36,7 @@ export const NO_ACCESS = {
   credentialsPath: undefined,
   nkeyPath: undefined,
   tls: { caPath: undefined, certificatePath: undefined, keyPath: undefined },
+  domain: undefined,
 };
 
 export function publish(urls: readonly string[], server: TmuxServer, options: PublishOptions = {}): Publishing {
@@ -52,6 +53,7 @@ export function publish(urls: readonly string[], server: TmuxServer, options: Pu
   const waits = new WaitManager({ clock: systemClock });
   const parts = engines();
   const link = new NatsLink({
+    domain: access.domain,
     connect: () => connectNats({ ...NO_ACCESS, ...splitUser(urls), ...access }, "test"),
     clock: systemClock,
     log,

@@ -15,6 +15,9 @@ export const natsVersion = /v(\d+\.\d+\.\d+)/.exec(
 )?.[1];
 export const NO_NATS = "no nats-server on the PATH (apt-get install nats-server)";
 
+/** By which leaf nodes reach the streams in tests. */
+export const DOMAIN = "hub";
+
 interface NatsOptions {
   readonly nodes?: 1 | 3;
   /** More lines of each server's configuration. */
@@ -24,6 +27,10 @@ interface NatsOptions {
   /** How JetStream of each server is limited; default: not. */
   readonly jetstream?: string;
   readonly websocket?: boolean;
+  /** Leaf nodes reach its streams by this name. */
+  readonly domain?: string;
+  /** It keeps nothing, and is a leaf node of the server at this URL, whose streams are in `DOMAIN` then. */
+  readonly leafOf?: string;
 }
 
 export interface NatsServers extends AsyncDisposable {
@@ -32,6 +39,8 @@ export interface NatsServers extends AsyncDisposable {
   readonly pids: () => readonly (number | undefined)[];
   /** Port of the first one's WebSocket. */
   readonly websocketPort: number;
+  /** Where leaf nodes connect to the first one. */
+  readonly leafUrl: string;
   /** SIGKILL, or another signal; resolves when it is gone, or at once when it only stops. */
   kill(node: number, signal?: NodeJS.Signals): Promise<void>;
   /** With what it had on disk. Resolves when it takes part again. */
@@ -47,12 +56,15 @@ export async function natsServers({
   own = credentialsIn(config),
   jetstream = "",
   websocket = false,
+  domain,
+  leafOf,
 }: NatsOptions = {}): Promise<NatsServers> {
   const directory = mkdtempSync(join(tmpdir(), "tw-nats-"));
-  const ports = await freePorts(3 * nodes);
+  const ports = await freePorts(3 * nodes + 1);
   const clients = ports.slice(0, nodes);
   const routes = ports.slice(nodes, 2 * nodes);
   const [websocketPort = 0] = ports.slice(2 * nodes);
+  const leafPort = ports.at(-1);
   const running: (ChildProcess | undefined)[] = [];
   const connections: NatsConnection[] = [];
   const cluster = `routes: [${routes.map((port) => `"nats://127.0.0.1:${port}"`).join(", ")}]`;
@@ -62,7 +74,10 @@ export async function natsServers({
       [
         `server_name: node${node}`,
         `listen: "127.0.0.1:${clients[node]}"`,
-        `jetstream { store_dir: ${JSON.stringify(join(directory, String(node)))}, ${jetstream} }`,
+        leafOf === undefined
+          ? `jetstream { store_dir: ${JSON.stringify(join(directory, String(node)))}, ${jetstream} ${domain === undefined ? "" : `domain: ${domain}`} }`
+          : `leafnodes { remotes: [{ url: "${leafOf}" }] }`,
+        ...(leafOf === undefined && node === 0 ? [`leafnodes { listen: "127.0.0.1:${leafPort}" }`] : []),
         ...(nodes > 1 ? [`cluster { name: test, listen: "127.0.0.1:${routes[node]}", ${cluster} }`] : []),
         ...(websocket && node === 0 ? [`websocket { listen: "127.0.0.1:${websocketPort}", no_tls: true }`] : []),
         lines,
@@ -88,7 +103,8 @@ export async function natsServers({
     try {
       const nc = await connect({ servers: url(node), reconnect: false, timeout: 500, ...own });
       try {
-        await (await jetstreamManager(nc, { timeout: 1_000 })).getAccountInfo();
+        const within = leafOf === undefined ? {} : { domain: DOMAIN };
+        await (await jetstreamManager(nc, { ...within, timeout: 1_000 })).getAccountInfo();
         return true;
       } finally {
         await nc.close();
@@ -112,6 +128,7 @@ export async function natsServers({
     urls: clients.map((_, node) => url(node)),
     pids: () => running.map((child) => child?.pid),
     websocketPort,
+    leafUrl: `nats-leaf://127.0.0.1:${leafPort}`,
     kill: (node, signal = "SIGKILL") => end(running[node], signal),
     start: async (node) => {
       begin(node);
