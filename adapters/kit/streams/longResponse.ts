@@ -78,7 +78,8 @@ const accepts = (c: Context<GuardEnv>, wanted: string): boolean =>
   (c.req.header("accept") ?? "").split(",").some((type) => type.split(";", 1)[0]?.trim().toLowerCase() === wanted);
 
 export const wantsLines = (c: Context<GuardEnv>): boolean => accepts(c, LINES_FORM.type);
-export const wantsText = (c: Context<GuardEnv>): boolean => accepts(c, "text/plain");
+/** Some clients accept both in every request, and read JSON. */
+export const wantsText = (c: Context<GuardEnv>): boolean => accepts(c, "text/plain") && !accepts(c, JSON_FORM.type);
 
 /** @param early makes the response of what is ready before anything was sent; default: it is sent as well */
 async function responseOf<Body extends object>(
