@@ -118,5 +118,13 @@ export async function typeCommand(page: Page, screen: Locator, word: string): Pr
   await screen.locator(".xterm-screen").click();
   await page.keyboard.type(`printf '%s-%s\\n' ${word} $((40+2))`);
   await page.keyboard.press("Enter");
-  await screen.getByText(`${word}-42`).first().waitFor();
+  try {
+    await screen.getByText(`${word}-42`).first().waitFor();
+  } catch (cause) {
+    const shown = await screen.innerText();
+    const focused = await page.evaluate<string>("document.activeElement?.outerHTML.slice(0, 200)");
+    throw new Error(`${word} was not printed; the screen shows ${JSON.stringify(shown)}, focused is ${focused}`, {
+      cause,
+    });
+  }
 }
