@@ -103,9 +103,9 @@ export const paneOperations = {
         cursor: { col: 2, row: 2 },
       },
     },
-    plainText: ({ lines, position }) => ({
+    plainText: ({ lines, position, exact }) => ({
       text: lines.map((line) => `${line}\n`).join(""),
-      headers: { [POSITION_HEADER]: position },
+      headers: { [POSITION_HEADER]: position, ...(exact ? {} : { "tmuxwire-exact": "false" }) },
     }),
     run: async (_context, { server, pane }, { lines, joined, ansi }) =>
       nativeCapture(await server.capture(pane.id, { lines, joinWrapped: joined, ansi })),

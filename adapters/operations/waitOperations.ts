@@ -34,9 +34,9 @@ export const waitOperations = {
         gaps: [],
       },
     },
-    plainText: ({ matched, position }) => ({
+    plainText: ({ matched, position, gaps }) => ({
       text: matched.flatMap(({ text }) => (text === undefined ? [] : `${text}\n`)).join(""),
-      headers: { [POSITION_HEADER]: position },
+      headers: { [POSITION_HEADER]: position, ...gapsHeader(gaps) },
     }),
     run: async (context, { server, pane }, input, { signal }) => {
       const parts = input.send === undefined ? undefined : inputParts(input.send.parts);
@@ -74,7 +74,7 @@ export const waitOperations = {
       headers: {
         [POSITION_HEADER]: to,
         ...(exitCode === null ? {} : { "tmuxwire-exit-status": String(exitCode) }),
-        ...(gaps.length === 0 ? {} : { "tmuxwire-gaps": String(gaps.length) }),
+        ...gapsHeader(gaps),
       },
     }),
     run: async (
@@ -111,6 +111,9 @@ export const waitOperations = {
     },
   }),
 } as const;
+
+const gapsHeader = (gaps: readonly object[]): Readonly<Record<string, string>> =>
+  gaps.length === 0 ? {} : { "tmuxwire-gaps": String(gaps.length) };
 
 /** Allows one `run` per pane: a second one would type into the first one's command. @throws AppError INCONSISTENT_STATE */
 function claimRun({ running }: OperationContext, server: TmuxServer, { id }: PaneInfo): () => void {

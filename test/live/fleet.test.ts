@@ -11,14 +11,14 @@ import {
   nkeys,
   type NodeConnectionOptions,
 } from "@nats-io/transport-node";
-import { DiscardPolicy, jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { describe, expect, test } from "vitest";
 import { FleetClient, type FleetServer, type PaneEvent } from "../../adapters/fleet/fleetClient.ts";
 import { outSubject } from "../../adapters/fleet/fleetSubjects.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { formatPosition } from "../../protocol/position.ts";
 import { eventually } from "../support/clock/eventually.ts";
-import { type Publishing, type PublishOptions, publish } from "../support/daemon/fleetScene.ts";
+import { type Publishing, type PublishOptions, publish, STREAM_OF_OTHERS } from "../support/daemon/fleetScene.ts";
 import { DOMAIN, NO_NATS, natsServers, natsVersion } from "../support/daemon/natsServers.ts";
 import { Record, StreamChecker } from "../support/daemon/nativeChecker.ts";
 import { echoPane } from "../support/daemon/nativeEchoPane.ts";
@@ -320,14 +320,7 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
   test("a stream made by others, with another name, and full: nothing is lost, and the pane goes on", async () => {
     await using at = await scene();
     const jsm = await jetstreamManager(at.nc, { checkAPI: false });
-    await jsm.streams.add({
-      name: "OURS",
-      subjects: ["tmuxwire.box.*.*.out"],
-      allow_direct: true,
-      republish: { src: "tmuxwire.box.*.*.out", dest: "tmuxwire.box.{{wildcard(1)}}.{{wildcard(2)}}.live" },
-      discard: DiscardPolicy.New,
-      max_msgs: 5,
-    });
+    await jsm.streams.add({ ...STREAM_OF_OTHERS, max_msgs: 5 });
     await using publishing = at.start();
     await published(publishing);
     const checker = new StreamChecker(at.record);

@@ -4,13 +4,14 @@
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { DiscardPolicy, jetstreamManager } from "@nats-io/jetstream";
+import { jetstreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
 import { FleetClient } from "../../adapters/fleet/fleetClient.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { STREAM_OF_OTHERS } from "../support/daemon/fleetScene.ts";
 import { LineJudge } from "../support/daemon/lineJudge.ts";
 import { report } from "../support/daemon/loadReport.ts";
 import { NO_NATS, type NatsServers, natsServers, natsVersion } from "../support/daemon/natsServers.ts";
@@ -75,13 +76,7 @@ test.skipIf(natsVersion === undefined).each(Object.keys(OUTAGES))("NATS is %s", 
   await using nats = await natsServers({ config: usersWith(""), own: { user: "all", pass: "all" } });
   const nc = await nats.connect();
   const jsm = await jetstreamManager(nc, { checkAPI: false });
-  await jsm.streams.add({
-    name: "OURS",
-    subjects: ["tmuxwire.box.*.*.out"],
-    allow_direct: true,
-    republish: { src: "tmuxwire.box.*.*.out", dest: "tmuxwire.box.{{wildcard(1)}}.{{wildcard(2)}}.live" },
-    discard: DiscardPolicy.New,
-  });
+  await jsm.streams.add(STREAM_OF_OTHERS);
   await using sandbox = cliSandbox();
   const daemon = sandbox.start(
     ["serve", "--only", "native,nats", "--port", "0"].concat([

@@ -25,7 +25,7 @@ export async function withFleet<Result>(
     throw new AppError("CONFIGURATION_INVALID", `name the NATS servers with ${NATS_SETTINGS.servers}`);
   const nc = await connectNats(access, "tmuxwire command");
   try {
-    return await use(new FleetClient(nc, access));
+    return await use(new FleetClient(nc, { domain: access.domain }));
   } finally {
     await nc.close();
   }

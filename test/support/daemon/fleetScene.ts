@@ -1,4 +1,5 @@
 /** A tmux server that is published on NATS, in this process: what a daemon does with `--nats` and `--publish`. */
+import { DiscardPolicy } from "@nats-io/jetstream";
 import { silentLog } from "../../../bench/silentLog.ts";
 import { Fleet } from "../../../adapters/fleet/fleet.ts";
 import { callableOperations } from "../../../adapters/fleet/fleetCalls.ts";
@@ -27,6 +28,15 @@ export interface Publishing extends AsyncDisposable {
   readonly metrics: Metrics;
   readonly link: NatsLink;
 }
+
+/** A stream of somebody else's making, which refuses what it has no room for. */
+export const STREAM_OF_OTHERS = {
+  name: "OURS",
+  subjects: ["tmuxwire.box.*.*.out"],
+  allow_direct: true,
+  republish: { src: "tmuxwire.box.*.*.out", dest: "tmuxwire.box.{{wildcard(1)}}.{{wildcard(2)}}.live" },
+  discard: DiscardPolicy.New,
+};
 
 /** Settings of the connection without any credentials. */
 export const NO_ACCESS = {
