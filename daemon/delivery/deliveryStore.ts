@@ -40,7 +40,7 @@ interface DeliveryStoreOptions {
   readonly maxRows?: number | undefined;
 }
 
-const MIGRATIONS = [
+export const DELIVERY_MIGRATIONS = [
   `CREATE TABLE deliveries (
     scope TEXT NOT NULL,
     pane TEXT NOT NULL,
@@ -132,7 +132,7 @@ export class DeliveryStore implements OnceStore<StoredOutcome> {
       const database = openDatabase({
         path,
         setting: "XDG_STATE_HOME",
-        migrations: MIGRATIONS,
+        migrations: DELIVERY_MIGRATIONS,
         nowUnixMs,
         onMovedAside,
       });

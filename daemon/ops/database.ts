@@ -1,12 +1,13 @@
 /**
  * Opens our SQLite files: WAL, a bounded wait for locks, migrations by `user_version`. A file that is not a database is
- * moved aside, never deleted, and the caller gets its new name.
+ * moved aside, never deleted, and the caller gets its new name. A file of an older version is migrated, and a copy of it is
+ * kept; one of a newer version is refused, because what it means is not known here.
  */
-import { chmodSync, existsSync, renameSync, statfsSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync, readSync, renameSync, rmSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AppError } from "../../protocol/errors.ts";
-import { makeOwnDirectory, requireOwnFile } from "./privateFiles.ts";
+import { makeOwnDirectory, requireOwnFile, writtenByNewer } from "./privateFiles.ts";
 import {
   cannotWrite,
   type Database,
@@ -24,7 +25,7 @@ interface DatabaseOptions {
   readonly path: string;
   /** The setting that chooses another path, for messages. */
   readonly setting: string;
-  /** SQL scripts in order; those already applied are skipped. Additive only, because an older daemon may open the file again. */
+  /** SQL scripts in order; those already applied are skipped. Their number is the file's version. */
   readonly migrations: readonly string[];
   readonly nowUnixMs: () => number;
   /** Called when the file was unreadable and a new one was created. */
@@ -34,7 +35,10 @@ interface DatabaseOptions {
 /** How long a statement waits for another process's lock before it fails. */
 const BUSY_TIMEOUT_MS = 2_000;
 
-/** @throws AppError CONFIGURATION_INVALID if the path is not usable, RESOURCE_LIMIT if it is locked or the disk is full. */
+/**
+ * @throws AppError CONFIGURATION_INVALID if the path is not usable, RESOURCE_LIMIT if it is locked or the disk is full,
+ * INCONSISTENT_STATE if a newer version wrote it.
+ */
 export function openDatabase(options: DatabaseOptions): Database {
   try {
     return open(options);
@@ -49,6 +53,29 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 }
+
+/**
+ * Before anything is started: a newer tmuxwire must not have written the file. Reads its header only (the SQLite file format,
+ * "User Version Number"). What cannot be read is left to `openDatabase`. @throws AppError INCONSISTENT_STATE
+ */
+export function requireKnownVersion(path: string, { length: known }: DatabaseOptions["migrations"]): void {
+  const header = Buffer.alloc(USER_VERSION_AT + 4);
+  let file: number | undefined;
+  try {
+    file = openSync(path, "r");
+    if (readSync(file, header) < header.length) return;
+  } catch {
+    return;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+  if (!header.subarray(0, MAGIC.length).equals(MAGIC)) return;
+  const version = header.readUInt32BE(USER_VERSION_AT);
+  if (version > known) throw writtenByNewer(path, version, known);
+}
+
+const MAGIC = Buffer.from("SQLite format 3\0");
+const USER_VERSION_AT = 60;
 
 /** The file's state, without changing its content. @throws AppError as `openDatabase` */
 export function examineDatabase(path: string, setting: string): "absent" | "damaged" | "usable" {
@@ -87,12 +114,19 @@ const OF_A_DATABASE = ["", "-wal", "-shm", "-journal", ".lock", ".lock-journal"]
 
 function open({ path, setting, migrations }: DatabaseOptions): Database {
   preparePlace(path, setting);
+  requireKnownVersion(path, migrations);
   const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     if (path !== ":memory:") chmodSync(path, 0o600);
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
     if (pragma(database, "quick_check") !== "ok") throw damageError("quick_check failed");
+    const version = versionOf(database);
+    if (version > migrations.length) throw writtenByNewer(path, version, migrations.length);
+    if (version > 0 && version < migrations.length && path !== ":memory:")
+      keepCopy(database, `${path}.version-${version}`);
     inTransaction(database, () => migrate(database, migrations));
+    // Into the file's header at once, where `requireKnownVersion` reads it.
+    if (version < migrations.length) database.exec("PRAGMA wal_checkpoint(PASSIVE)");
     return database;
   } catch (error) {
     database.close();
@@ -100,8 +134,17 @@ function open({ path, setting, migrations }: DatabaseOptions): Database {
   }
 }
 
+const versionOf = (database: Database): number => Number(pragma(database, "user_version"));
+
+/** As it was before the migration, for whoever goes back to the older version. One that an earlier attempt left is replaced. */
+function keepCopy(database: Database, copy: string): void {
+  rmSync(copy, { force: true });
+  database.exec(`VACUUM INTO '${copy.replaceAll("'", "''")}'`);
+  chmodSync(copy, 0o600);
+}
+
 function migrate(database: Database, migrations: readonly string[]): void {
-  const applied = Number(pragma(database, "user_version"));
+  const applied = versionOf(database);
   for (const sql of migrations.slice(applied)) database.exec(sql);
   if (applied < migrations.length) database.exec(`PRAGMA user_version = ${migrations.length}`);
 }

@@ -24,6 +24,7 @@ import {
 import { link, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
+import { fieldsOf } from "../../protocol/text/jsonObject.ts";
 
 const OTHERS_WRITE = 0o022;
 const OTHERS = 0o077;
@@ -58,6 +59,21 @@ function requireOurs(path: string, uid: number, setting: string): void {
 }
 
 const refused = (message: string): AppError => new AppError("CONFIGURATION_INVALID", message);
+
+/** Of a file whose version is higher than the one we know: what it means is not known here, so it is neither read nor replaced. */
+export const writtenByNewer = (path: string, version: number, known: number): AppError =>
+  new AppError(
+    "INCONSISTENT_STATE",
+    `${path} was written by a newer tmuxwire (version ${version} of the file; this one knows ${known}): install that ` +
+      "tmuxwire again, or move the file away to begin without it",
+    { details: { reason: "newer_version" } },
+  );
+
+/** @param content of a file of JSON with a `version` @throws AppError INCONSISTENT_STATE */
+export function requireKnownContent(path: string, content: unknown, known: number): void {
+  const version = fieldsOf(content)?.["version"];
+  if (typeof version === "number" && version > known) throw writtenByNewer(path, version, known);
+}
 
 interface FoundFile {
   /** Undefined if it is not a regular file, or larger than allowed. */

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { tryParse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { parseJson } from "../../protocol/text/jsonObject.ts";
-import { readPrivate, replacePrivate } from "./privateFiles.ts";
+import { readPrivate, replacePrivate, requireKnownContent } from "./privateFiles.ts";
 
 /** Higher numbers are of later versions. */
 const VERSION = 1;
@@ -26,11 +26,13 @@ export function privateList<const Item extends v.GenericSchema>(options: ListOpt
     [member]: v.pipe(v.array(item), v.maxLength(maxItems)),
   });
   return {
-    /** @throws AppError CONFIGURATION_INVALID; the file stays as it is */
+    /** @throws AppError CONFIGURATION_INVALID, INCONSISTENT_STATE if a newer version wrote it; the file stays as it is */
     read: (path: string): readonly v.InferOutput<Item>[] => {
       const found = readPrivate(path, { maxBytes: MAX_BYTES });
       if (found === undefined) return [];
-      const parsed = tryParse(schema, parseJson(found.text ?? ""));
+      const content = parseJson(found.text ?? "");
+      requireKnownContent(path, content, VERSION);
+      const parsed = tryParse(schema, content);
       if (parsed.success) return (parsed.output as Readonly<Record<string, v.InferOutput<Item>[]>>)[member] ?? [];
       throw new AppError(
         "CONFIGURATION_INVALID",

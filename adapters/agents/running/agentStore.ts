@@ -13,7 +13,7 @@ import { toAppError } from "../../../protocol/errors.ts";
 import type { AgentFacts, AgentPlace } from "./runningAgent.ts";
 
 /** Every table of this room, in the order in which they were added. */
-const MIGRATIONS: readonly string[] = [
+export const AGENT_MIGRATIONS: readonly string[] = [
   `CREATE TABLE agents (
     id TEXT PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -230,7 +230,7 @@ export class AgentStore {
     const { nowUnixMs, log } = this.#options;
     const onMovedAside = (movedTo: string, error: unknown): void =>
       log.error("agents.store.damaged", { movedTo, error });
-    const database = openDatabase({ path, setting: SETTING, migrations: MIGRATIONS, nowUnixMs, onMovedAside });
+    const database = openDatabase({ path, setting: SETTING, migrations: AGENT_MIGRATIONS, nowUnixMs, onMovedAside });
     return { database, statements: statementsOf(database) };
   }
 }

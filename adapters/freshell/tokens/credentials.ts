@@ -6,13 +6,13 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { DeviceSessionRequest, DeviceSessionResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { newToken } from "../../../daemon/ops/newToken.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { MAX_DEVICE_SESSIONS, REFRESH_KEPT_MS } from "../freshellLimits.ts";
 import { readFileSync } from "node:fs";
 import * as v from "valibot";
 import { parse } from "../../../protocol/api/parse.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
-import { replacePrivate } from "../../../daemon/ops/privateFiles.ts";
+import { replacePrivate, requireKnownContent } from "../../../daemon/ops/privateFiles.ts";
 
 export type Principal =
   | { readonly kind: "bootstrap" }
@@ -148,11 +148,17 @@ const sessionSchema = v.object({
   expiresAt: v.number(),
   refreshUntil: v.number(),
 });
-const fileSchema = v.object({ version: v.literal(1), bootstrap: storedDigest, sessions: v.array(sessionSchema) });
+const FILE_VERSION = 1;
+const fileSchema = v.object({
+  version: v.literal(FILE_VERSION),
+  bootstrap: storedDigest,
+  sessions: v.array(sessionSchema),
+});
 
 type StoredSession = v.InferOutput<typeof sessionSchema>;
 
 export interface SessionStore {
+  /** @throws AppError INCONSISTENT_STATE if a newer version wrote them */
   read(): readonly StoredSession[];
   write(sessions: readonly StoredSession[]): void;
 }
@@ -170,16 +176,19 @@ export function sessionFile({ path, token, log }: SessionFileOptions): SessionSt
   return {
     read: () => {
       try {
-        const stored = parse(fileSchema, JSON.parse(readFileSync(path, "utf8")));
+        const content: unknown = JSON.parse(readFileSync(path, "utf8"));
+        requireKnownContent(path, content, FILE_VERSION);
+        const stored = parse(fileSchema, content);
         return stored.bootstrap === bootstrap ? stored.sessions : [];
       } catch (error) {
+        if (toAppError(error).code === "INCONSISTENT_STATE") throw error;
         if ((error as NodeJS.ErrnoException).code !== "ENOENT") log.warn("freshell.sessions.unreadable", { path });
         return [];
       }
     },
     write: (sessions) => {
       try {
-        replacePrivate(path, JSON.stringify({ version: 1, bootstrap, sessions }));
+        replacePrivate(path, JSON.stringify({ version: FILE_VERSION, bootstrap, sessions }));
       } catch (error) {
         // They remain valid until this daemon ends.
         log.error("freshell.sessions.unwritten", { path, error });
