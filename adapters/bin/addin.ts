@@ -14,7 +14,7 @@ const bare: CommandSpec = {
   ...addinCommand,
   summary: "run the add-in's bridge with a development's defaults",
   examples: [],
-  run: (call) => serve(call, { only: new Set(["addin"]), isEverything: false, defaults: "raw" }),
+  run: (call) => serve(call, { only: new Set(["addin"]), isEverything: false, defaults: "raw", isChecked: false }),
 };
 
 process.exit(

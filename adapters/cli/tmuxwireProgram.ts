@@ -1,6 +1,6 @@
 /** Makes the `tmuxwire` program from a command table, which may hold only some of its commands. */
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
-import { AppError, ERROR_SURFACES, toAppError } from "../../protocol/errors.ts";
+import { AppError, ERROR_SURFACES, type ErrorCode, toAppError } from "../../protocol/errors.ts";
 import { TmuxwireError } from "../client/client.ts";
 import { packageVersion } from "../serving/version.ts";
 import { type Io, Interrupted } from "./cliIo.ts";
@@ -30,7 +30,7 @@ const reportFailure: Program["fail"] = async (io, thrown, json, exitCodeOf) => {
   const { code, details } = error;
   const nearest = details?.["nearest"];
   const isTokenRefused = code === "UNAUTHORIZED" && thrown instanceof TmuxwireError;
-  const message = isTokenRefused ? tokenHint(io) : error.message;
+  const message = isTokenRefused ? tokenHint(io) : `${error.message}${otherVersion(thrown)}`;
   if (json)
     await io.out(`${JSON.stringify({ error: { code, message, ...(details === undefined ? {} : { details }) } })}\n`);
   else
@@ -51,6 +51,21 @@ function appErrorOf(thrown: unknown): AppError {
   const { code, message, details, cause } = thrown;
   if (cause instanceof AppError) return cause;
   return new AppError(code, message, { details, cause });
+}
+
+/** What a newer one has is unknown to an older daemon, and the other way round. */
+const BY_VERSION: ReadonlySet<ErrorCode> = new Set([
+  "INVALID_ARGUMENT",
+  "NOT_FOUND",
+  "INTERNAL_ERROR",
+  "PROTOCOL_ERROR",
+]);
+
+function otherVersion(thrown: unknown): string {
+  if (!(thrown instanceof TmuxwireError) || !BY_VERSION.has(thrown.code)) return "";
+  const [daemon, own] = [thrown.daemonVersion, packageVersion()];
+  if (daemon === undefined || daemon === own) return "";
+  return ` (the daemon is tmuxwire ${oneLine(daemon)} and this command ${own}; \`tmuxwire restart\` makes them the same)`;
 }
 
 /** Says where the right token probably is. */

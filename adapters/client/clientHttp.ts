@@ -5,6 +5,7 @@ import {
   type OperationName,
   type OperationNames,
   type OperationRoute,
+  VERSION_HEADER,
 } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 
@@ -14,6 +15,8 @@ export class TmuxwireError extends Error {
   /** The HTTP status; 0 if there was no response. */
   readonly status: number;
   readonly details: Readonly<Record<string, unknown>> | undefined;
+  /** The daemon's version, where the response says it. */
+  readonly daemonVersion: string | undefined;
 
   constructor(
     code: ErrorCode,
@@ -21,6 +24,7 @@ export class TmuxwireError extends Error {
     options: {
       readonly status?: number;
       readonly details?: Readonly<Record<string, unknown>> | undefined;
+      readonly daemonVersion?: string | undefined;
       readonly cause?: unknown;
     } = {},
   ) {
@@ -29,6 +33,7 @@ export class TmuxwireError extends Error {
     this.code = code;
     this.status = options.status ?? 0;
     this.details = options.details;
+    this.daemonVersion = options.daemonVersion;
   }
 }
 
@@ -109,7 +114,7 @@ export class HttpCaller {
     const text = await this.#guarded(request, () => response.text());
     // A late response has status 200 even if it is an error.
     const body = JSON.parse(text) as Body | NativeErrorResponse;
-    if (isError(body)) throw errorOf(body, response.status);
+    if (isError(body)) throw errorOf(body, response);
     return body;
   }
 
@@ -131,7 +136,7 @@ export class HttpCaller {
     );
     if (response.ok) return response;
     const text = await this.#guarded(request, () => response.text());
-    throw errorFrom(text, response.status);
+    throw errorFrom(text, response);
   }
 
   async #guarded<Result>({ signal }: HttpRequest, run: () => Promise<Result>): Promise<Result> {
@@ -153,13 +158,20 @@ function queryOf({ query = {} }: HttpRequest): string {
 const isError = (body: unknown): body is NativeErrorResponse =>
   typeof body === "object" && body !== null && "error" in body;
 
-export const errorOf = ({ error }: NativeErrorResponse, status: number): TmuxwireError =>
-  new TmuxwireError(error.code, error.message, { status, details: error.details });
+type ErrorResponse = Pick<Response, "status"> & Partial<Pick<Response, "headers">>;
 
-function errorFrom(text: string, status: number): TmuxwireError {
+export const errorOf = ({ error }: NativeErrorResponse, { status, headers }: ErrorResponse): TmuxwireError =>
+  new TmuxwireError(error.code, error.message, {
+    status,
+    details: error.details,
+    daemonVersion: headers?.get(VERSION_HEADER) ?? undefined,
+  });
+
+function errorFrom(text: string, response: Response): TmuxwireError {
+  const { status } = response;
   try {
     const body: unknown = JSON.parse(text);
-    if (isError(body)) return errorOf(body, status);
+    if (isError(body)) return errorOf(body, response);
   } catch {
     // Not our JSON, but a proxy's page or the guard's plain-text 403.
   }

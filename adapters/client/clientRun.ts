@@ -37,7 +37,7 @@ export async function runAndListen(
   });
   for await (const text of linesOf(response, signal)) {
     const line = JSON.parse(text) as Line;
-    if ("error" in line) throw errorOf(line, response.status);
+    if ("error" in line) throw errorOf(line, response);
     if ("typed" in line) onTyped?.();
     else if ("skipped" in line) onSkipped?.(line.skipped);
     else if (line.exitCode === undefined) await onOutput(decodeBase64(line.output));

@@ -17,6 +17,7 @@ import { OPERATION_COMMANDS } from "./operations/operationCommands.ts";
 import { playCommand } from "./programs/playCommand.ts";
 import { profileCommand, profilesCommand } from "./programs/profilesCommand.ts";
 import { recCommand } from "./programs/recCommand.ts";
+import { restartCommand } from "./service/restartCommand.ts";
 import { addinCommand, serveCommand } from "./service/serveCommand.ts";
 import { serviceCommand } from "./service/serviceCommand.ts";
 import { skillCommand } from "./programs/skillCommand.ts";
@@ -36,6 +37,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   eventsCommand,
   mcpCommand,
   logsCommand,
+  restartCommand,
   configCommand,
   doctorCommand,
   trustCommand,

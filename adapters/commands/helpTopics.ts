@@ -75,7 +75,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     title: "Recordings",
     names: ["rec", "play", "recordings", "start-recording", "stop-recording", "delete-recording"],
   },
-  { title: "Servers and hosts", names: ["servers", "hosts", "config", "service", "logs"] },
+  { title: "Servers and hosts", names: ["servers", "hosts", "config", "service", "restart", "logs"] },
   {
     title: "Integrate",
     names: [

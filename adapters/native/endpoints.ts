@@ -4,6 +4,7 @@
  */
 import type { GenericSchema } from "valibot";
 import { healthSchema, okSchema } from "../../protocol/api/nativeResponses.ts";
+import { daemonSchema, restartingSchema, restartSchema } from "../../protocol/api/nativeRestart.ts";
 import { eventsQuerySchema, streamQuerySchema } from "../../protocol/api/nativeRequests.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { ON_TMUX } from "../operations/operation.ts";
@@ -23,7 +24,9 @@ export type OtherEndpointId =
   | "metrics"
   | "livez"
   | "readyz"
-  | "recordingFile";
+  | "recordingFile"
+  | "daemon"
+  | "restart";
 
 /** A response that is not JSON. */
 type OtherResponse = "events" | "socket" | "document" | "text" | "recording";
@@ -99,6 +102,30 @@ const OTHERS: readonly OtherEndpoint[] = [
     response: "recording",
     example: { input: {}, output: '{"version":2,"width":80,"height":24}\n[0.100000, "o", "$ "]\n' },
     errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
+  },
+  {
+    id: "daemon",
+    method: "GET",
+    path: "/v1/daemon",
+    summary: "Read which version runs, and since when.",
+    auth: true,
+    response: daemonSchema,
+    example: { input: {}, output: { version: "0.2.0", node: "22.15.0", pid: 4711, startedUnixMs: 1764259200000 } },
+    errors: [],
+  },
+  {
+    id: "restart",
+    method: "POST",
+    path: "/v1/daemon/restart",
+    summary: "Let the installed version take the daemon's place.",
+    description:
+      "Only over the unix socket. Responds once the new version has shown that it can start and the deliveries under way " +
+      "have ended; then the daemon stops as with SIGTERM, and the new one starts with the same arguments and environment.",
+    auth: true,
+    body: restartSchema,
+    response: restartingSchema,
+    example: { input: {}, output: { from: "0.1.0", to: "0.2.0", unfinished: 0, by: "itself" } },
+    errors: ["INCONSISTENT_STATE", "FORBIDDEN", "SHUTTING_DOWN"],
   },
   {
     id: "openapi",

@@ -34,16 +34,6 @@ export interface LocalListener {
   close(): Promise<void>;
 }
 
-/** First descriptor that systemd passes (sd_listen_fds(3)). */
-const FIRST_FD = 3;
-
-/** Descriptors passed to this process; none if they were meant for another process. */
-export function inheritedDescriptors(env: Readonly<Record<string, string | undefined>>, pid: number): number[] {
-  const count = Number(env["LISTEN_FDS"]);
-  if (env["LISTEN_PID"] !== String(pid) || !Number.isInteger(count) || count < 1) return [];
-  return Array.from({ length: Math.min(count, 16) }, (_, at) => FIRST_FD + at);
-}
-
 /** @throws AppError CONFIGURATION_INVALID if its directory is not ours, or another process listens there. */
 export async function requireFreeSocket(socketPath: string): Promise<void> {
   prepareSocketPath(socketPath, { setting: "--socket or TMUXWIRE_SOCKET" });

@@ -9,6 +9,7 @@ import { Metrics } from "../../daemon/ops/metrics.ts";
 import { Feeds } from "../../daemon/panes/feeds.ts";
 import { runCommand } from "../../daemon/shell/runCommand.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import { VERSION_HEADER } from "../../protocol/api/operationRoutes.ts";
 import { STREAM_MAX_MESSAGE_BYTES, STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
 import { errorHandler } from "../kit/guard/httpErrors.ts";
 import { createGuard, type GuardEnv, setHeader } from "../kit/guard/requestGuard.ts";
@@ -42,6 +43,7 @@ export interface NativeAppOptions
         | "remote"
         | "notifier"
         | "unconfigured"
+        | "restart"
         | "running"
       >
     > {
@@ -111,6 +113,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     messages: options.messages,
     remote: options.remote,
     notifier: options.notifier,
+    restart: options.restart,
     unconfigured: options.unconfigured ?? new Set(),
     bounds: { stallMs: STREAM_STALL_MS, bufferBytes: STREAM_BUFFER_BYTES, ...options.streamBounds },
     open: new Set(),
@@ -137,7 +140,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     origins: options.origins ?? new Set(),
     missingOrigin: "allow",
     token,
-    nameRequest: nameRequests(nextId),
+    nameRequest: nameRequests(nextId, options.version),
     corsMethods: "GET,POST,DELETE,OPTIONS",
     clock,
   });
@@ -177,12 +180,16 @@ function requestIds(): () => string {
   return () => `${prefix}-${(count += 1).toString(36)}`;
 }
 
-/** Gives each request an id, in its response and in the log: the caller's own if it has safe characters only. */
+/**
+ * Gives each request an id, in its response and in the log: the caller's own if it has safe characters only. Says which
+ * version responds, so that a client of another one can tell what it means that something is unknown.
+ */
 const nameRequests =
-  (nextId: () => string) =>
+  (nextId: () => string, version: string | undefined) =>
   (c: Context<GuardEnv>): void => {
     const given = c.req.header(REQUEST_ID_HEADER) ?? "";
     const id = PLAIN.test(given) ? given : nextId();
     c.set("requestId", id);
     setHeader(c, REQUEST_ID_HEADER, id);
+    if (version !== undefined) setHeader(c, VERSION_HEADER, version);
   };

@@ -7,7 +7,8 @@ import { prepareSocketPath } from "../../daemon/servers/socketPath.ts";
 import { urlHost } from "../kit/peers/addresses.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import type { NativeCheckedHost } from "../../protocol/api/nativeHosts.ts";
-import { HttpCaller } from "../client/clientHttp.ts";
+import type { NativeDaemon } from "../../protocol/api/nativeRestart.ts";
+import { HttpCaller, TmuxwireError } from "../client/clientHttp.ts";
 import { readChannels } from "../agents/notify/channelBook.ts";
 import type { NativeChannel } from "../../protocol/api/nativeNotifications.ts";
 import type { OperationName } from "../../protocol/api/operationRoutes.ts";
@@ -16,6 +17,7 @@ import { unixFetch } from "../serving/unixFetch.ts";
 import { type Check, type CheckInputs, type Finding, ok, warn } from "../serving/findings.ts";
 import { isHealth, portCheck } from "../serving/listenerChecks.ts";
 import { isListening } from "../serving/socketProbe.ts";
+import { packageVersion } from "../serving/version.ts";
 import { guestCheck, ownTmuxChecks } from "../serving/tmuxChecks.ts";
 import { NATIVE_SETTINGS, type NativeConfig } from "./nativeConfig.ts";
 
@@ -23,6 +25,7 @@ export const nativeChecks = (config: NativeConfig, { daemon, env }: CheckInputs)
   ...ownTmuxChecks("tmux socket", config.tmuxSocketPath, NATIVE_SETTINGS.tmuxSocket, env),
   ...daemon.guests.map((guest) => guestCheck(guest, env)),
   { name: "unix socket", probe: () => unixSocketCheck(config.socketPath) },
+  { name: "daemon", probe: () => daemonCheck(config) },
   portCheck({
     name: "native port",
     host: config.host,
@@ -92,15 +95,29 @@ function listedChecks<Item extends { readonly name: string }>({
   }));
 }
 
+const ask = async <Output extends object>(config: NativeConfig, operation: OperationName) =>
+  (await running(config))?.perform<Output>(operation, {});
+
 /** Undefined: no daemon runs. */
-async function ask<Output extends object>(
-  { socketPath, tokenPath }: NativeConfig,
-  operation: OperationName,
-): Promise<Output | undefined> {
+async function running({ socketPath, tokenPath }: NativeConfig): Promise<HttpCaller | undefined> {
   if (!existsSync(socketPath) || !(await isListening(socketPath))) return undefined;
   const token = await readToken(tokenPath);
-  const caller = new HttpCaller({ url: "http://localhost", token, fetch: unixFetch(socketPath) });
-  return caller.perform<Output>(operation, {});
+  return new HttpCaller({ url: "http://localhost", token, fetch: unixFetch(socketPath) });
+}
+
+/** The daemon that runs may be of the version before an update. */
+async function daemonCheck(config: NativeConfig): Promise<Finding> {
+  const caller = await running(config);
+  if (caller === undefined) return ok("daemon", "none runs");
+  const own = packageVersion();
+  try {
+    const { version, startedUnixMs } = await caller.json<NativeDaemon>({ method: "GET", path: ["v1", "daemon"] });
+    if (version === own) return ok("daemon", `tmuxwire ${version}, since ${new Date(startedUnixMs).toISOString()}`);
+    return warn("daemon", `tmuxwire ${version} runs, and ${own} is installed`, "run `tmuxwire restart`");
+  } catch (error) {
+    if (!(error instanceof TmuxwireError) || error.code !== "NOT_FOUND") throw error;
+    return warn("daemon", `one older than ${own} runs`, "stop it, and start it again");
+  }
 }
 
 function channelFinding(check: string, { name, failingSinceUnixMs, why, waiting }: NativeChannel): Finding {

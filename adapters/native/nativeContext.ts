@@ -7,6 +7,8 @@ import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import type { RemoteHosts } from "../remote/remoteHosts.ts";
 import type { OperationContext } from "../operations/operation.ts";
+import type { NativeRestarting } from "../../protocol/api/nativeRestart.ts";
+import type { ProgramAsked } from "../serving/restart.ts";
 import type { Channels } from "./channels.ts";
 import type { NativeMetrics } from "./nativeMetrics.ts";
 import type { ServerEvents } from "../kit/streams/serverEvents.ts";
@@ -29,6 +31,8 @@ export interface NativeContext extends OperationContext {
   readonly bounds: StreamBounds;
   /** Servers that nobody has configured: they do not count for `/readyz`. */
   readonly unconfigured: ReadonlySet<string>;
+  /** Another daemon takes this one's place (`adapters/serving/restart.ts`). */
+  readonly restart: ((program: ProgramAsked, drainMs: number) => Promise<NativeRestarting>) | undefined;
   /** Functions that end the open streams when the application closes. */
   readonly open: Set<() => void>;
 }

@@ -4,6 +4,12 @@ import type { WebSocket } from "ws";
 import type { StreamStart } from "../../daemon/panes/subscription.ts";
 import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import {
+  DEFAULT_DRAIN_SEC,
+  type NativeDaemon,
+  type NativeRestarting,
+  restartSchema,
+} from "../../protocol/api/nativeRestart.ts";
 import type { NativeOk } from "../../protocol/api/nativeResponses.ts";
 import { STREAM_BEARER_PREFIX } from "../../protocol/api/nativeFrames.ts";
 import { eventsQuerySchema, NATIVE_MAX_BODY_BYTES, streamQuerySchema } from "../../protocol/api/nativeRequests.ts";
@@ -70,7 +76,7 @@ const METRICS_TYPE = { "content-type": "text/plain; version=0.0.4; charset=utf-8
 
 function otherHandlers(
   context: NativeContext,
-  { document, renderMetrics, sockets }: NativeRouteParts,
+  { document, version, renderMetrics, sockets }: NativeRouteParts,
 ): Readonly<Record<OtherEndpointId, RouteHandler>> {
   const { servers, measure } = context;
   const upgrade = upgradeTo(context, sockets);
@@ -107,6 +113,8 @@ function otherHandlers(
     }),
     socket: async (c) => (await upgrade(c)) ?? refuseRequest(),
     recordingFile: measured("recordingFile", (c) => recordingResponse(context, c.req.param("recording") ?? "")),
+    daemon: measured("daemon", (c) => c.json(daemonNow(version))),
+    restart: measured("restart", async (c) => c.json(await restartFrom(context, c))),
     openapi: (c) => c.body(document, 200, { "content-type": "application/json" }),
     metrics: (c) => c.text(renderMetrics(), 200, METRICS_TYPE),
     livez: measured("livez", (c) => c.json(OK)),
@@ -117,6 +125,26 @@ function otherHandlers(
       return c.json({ ok, servers: Object.fromEntries(states) }, ok ? 200 : 503);
     }),
   };
+}
+
+const daemonNow = (version: string): NativeDaemon => ({
+  version,
+  node: process.versions.node,
+  pid: process.pid,
+  startedUnixMs: Math.round(performance.timeOrigin),
+});
+
+/** A port has a token, and maybe peers on other machines: they must not choose which program runs. @throws AppError FORBIDDEN */
+function restartFrom({ restart }: NativeContext, c: NativeHandlerContext): Promise<NativeRestarting> {
+  const isUnixSocket = c.env.incoming?.socket.remoteAddress === undefined;
+  if (restart === undefined || !isUnixSocket) {
+    throw new AppError(
+      "FORBIDDEN",
+      "the daemon restarts only for its unix socket; run `tmuxwire restart` on its machine",
+    );
+  }
+  const { timeoutSec = DEFAULT_DRAIN_SEC, ...program } = parse(restartSchema, c.get("json"));
+  return restart(program, timeoutSec * 1_000);
 }
 
 function lastEventId(c: NativeHandlerContext): string | undefined {

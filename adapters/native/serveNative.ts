@@ -14,10 +14,12 @@ import { isLoopbackAddress } from "../kit/peers/addresses.ts";
 import { listen } from "../kit/listeners/listen.ts";
 import type { NativeApp } from "./nativeApp.ts";
 import { createNativeApp } from "./nativeApp.ts";
+import { inheritedDescriptors } from "../serving/inheritedDescriptors.ts";
 import { openOwnedServer, type StartContext } from "../serving/startContext.ts";
 import type { LocalListener, LocalListenOptions } from "./localListener.ts";
-import { inheritedDescriptors, listenOnDescriptor, listenOnSocket, requireFreeSocket } from "./localListener.ts";
+import { listenOnDescriptor, listenOnSocket, requireFreeSocket } from "./localListener.ts";
 import { NATIVE_SETTINGS, type NativeConfig } from "./nativeConfig.ts";
+import { restartIsOver } from "../serving/restart.ts";
 import { userServer } from "../serving/userServer.ts";
 import { packageVersion } from "../serving/version.ts";
 
@@ -50,6 +52,7 @@ export async function startNative(native: NativeConfig, context: StartContext): 
     messages,
     remote,
     notifier,
+    restart: (program, drainMs) => context.restart.begin(delivery, program, drainMs),
     running: context.running,
     metrics: context.metrics,
     clock: systemClock,
@@ -79,6 +82,7 @@ export async function startNative(native: NativeConfig, context: StartContext): 
   const has = (kind: LocalListener["kind"]): boolean => listeners.some((listener) => listener.kind === kind);
   if (!has("tcp")) add(await listenOnPort(native, context, app));
   if (!has("unix")) add(await listenOnSocket(native.socketPath, options));
+  restartIsOver(native.socketPath);
   const tcp = listeners.find((listener) => listener.kind === "tcp");
   if (tcp !== undefined) for (const part of mounts) await part.announce(tcp.url, token);
 }

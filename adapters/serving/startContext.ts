@@ -1,5 +1,5 @@
 /** The context of every adapter's start, and what most adapters open. */
-import type { Delivery } from "../../daemon/delivery/delivery.ts";
+import type { DeliveryEngine } from "../../daemon/delivery/deliveryEngine.ts";
 import type { DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import type { Log } from "../../daemon/ops/log.ts";
@@ -20,6 +20,7 @@ import type { AgentWork } from "../agents/start/agentWork.ts";
 import type { Mount } from "../kit/guard/routes.ts";
 import { PeerUsers, peersUnknowable } from "../kit/peers/peerUsers.ts";
 import type { OpenParts } from "./openParts.ts";
+import type { Restart } from "./restart.ts";
 import { serverLog, type SharedGuests } from "./sharedGuests.ts";
 
 export interface StartContext {
@@ -45,7 +46,9 @@ export interface StartContext {
   readonly waits: WaitManager;
   readonly readiness: ReadinessEngine;
   /** Shared by all surfaces, so that a pane's deliveries are serialized. */
-  readonly delivery: Delivery;
+  readonly delivery: DeliveryEngine;
+  /** Another daemon in this one's place. */
+  readonly restart: Restart;
   readonly open: OpenParts;
   /** Guest servers, with one shared connection to each. */
   readonly guests: SharedGuests;

@@ -11,6 +11,7 @@ import type { ReadinessWatcher } from "../readiness/readiness.ts";
 import type { ProcessMark } from "../tmux/processes.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../time/clock.ts";
+import { within } from "../time/within.ts";
 import { type AddresseeRequest, type Arrival, readersNow } from "./pane/addressee.ts";
 import { chooseAnswer } from "./answer/chooseAnswer.ts";
 import { clearBox, requireNoQuestion } from "./prompt/clearBox.ts";
@@ -86,6 +87,10 @@ export class DeliveryEngine implements Delivery {
   readonly #store: DeliveryStore;
   readonly #keys: Once<StoredOutcome>;
   readonly #mutex = new PaneMutex();
+  /** Deliveries under way. */
+  readonly #underWay = new Set<object>();
+  /** Set: nothing new is accepted. Called when one has ended. */
+  #onEnd: (() => void) | undefined;
   readonly #stopping = new AbortController();
   readonly #closing = new AbortController();
 
@@ -143,6 +148,17 @@ export class DeliveryEngine implements Delivery {
   async look({ server, pane, text }: LookRequest): Promise<Look> {
     using watch = new PaneWatch({ server, pane, readiness: this.#readiness, clock: this.#clock });
     return await lookAt(watch, text);
+  }
+
+  /** Nothing new is accepted, and what was accepted comes to its end. Resolves with how many had not after this time. */
+  async drain(withinMs: number): Promise<number> {
+    await within<void>(this.#clock, withinMs, undefined, (finish) => {
+      this.#onEnd = () => {
+        if (this.#underWay.size === 0) finish();
+      };
+      this.#onEnd();
+    });
+    return this.#underWay.size;
   }
 
   /** Nothing new starts: deliveries that have typed nothing end now, those that have may finish. */
@@ -228,8 +244,18 @@ export class DeliveryEngine implements Delivery {
     throw thrown;
   }
 
-  /** Holds the pane for the work. A signal counts until something is written, the deadline for waiting counts here. */
+  /** Counted until it has ended. */
   async #deliver(call: Call, attempt: Attempt | undefined, work: (work: Work) => Promise<SubmitResult>) {
+    if (this.#onEnd !== undefined) throw stops();
+    this.#underWay.add(work);
+    return this.#typed(call, attempt, work).finally(() => {
+      this.#underWay.delete(work);
+      this.#onEnd?.();
+    });
+  }
+
+  /** Holds the pane for the work. A signal counts until something is written, the deadline for waiting counts here. */
+  async #typed(call: Call, attempt: Attempt | undefined, work: (work: Work) => Promise<SubmitResult>) {
     const { server, pane, profile, timeoutMs = DEFAULT_DELIVERY_TIMEOUT_MS, signal, withdrawn, onStage } = call;
     const startedMs = this.#clock.nowMs();
     const deadlineMs = startedMs + timeoutMs;

@@ -6,10 +6,14 @@ import type { Clock } from "../time/clock.ts";
 import type { Log } from "./log.ts";
 
 export const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
-export type StopSignal = (typeof STOP_SIGNALS)[number];
+/** A signal, or that another daemon takes this one's place. */
+export type StopReason = StopSignal | "restart";
+type StopSignal = (typeof STOP_SIGNALS)[number];
 
 /** We promise to exit within 2 s of SIGTERM; exiting itself takes a moment. */
 export const STOP_WITHIN_MS = 1_700;
+/** Nobody kills a daemon that restarts: it hands over only what it has let go. */
+const RESTART_WITHIN_MS = 20_000;
 
 /**
  * One Ctrl-C may arrive twice: from the terminal, and from the program that started us, if it forwards signals as npm does.
@@ -25,30 +29,31 @@ interface LifecycleOptions {
   readonly log: Log;
   /** Stops everything in order. */
   readonly stop: () => Promise<void>;
-  /** Calls the handler for each signal; returns the unsubscribe function. */
-  readonly onSignal: (handler: (signal: StopSignal) => void) => () => void;
+  /** Calls the handler for each reason to stop; returns the unsubscribe function. */
+  readonly onStop: (handler: (reason: StopReason) => void) => () => void;
 }
 
 /** Resolves with the exit code once the process may exit. */
 export function untilStopRequested(options: LifecycleOptions): Promise<number> {
-  const { clock, log, stop, onSignal } = options;
+  const { clock, log, stop, onStop } = options;
   return new Promise((resolve) => {
-    let first: { readonly signal: StopSignal; readonly atMs: number } | undefined;
+    let first: { readonly reason: StopReason; readonly atMs: number } | undefined;
     const finish = (exitCode: number): void => {
       off();
       resolve(exitCode);
     };
-    const off = onSignal((signal) => {
+    const off = onStop((reason) => {
       const startedMs = clock.nowMs();
       if (first !== undefined) {
-        const isSame = signal === first.signal && startedMs - first.atMs < SAME_SIGNAL_MS;
-        if (!isSame) finish(SIGNAL_EXIT_CODES[signal]);
+        const isSame = reason === first.reason && startedMs - first.atMs < SAME_SIGNAL_MS;
+        if (!isSame && reason !== "restart") finish(SIGNAL_EXIT_CODES[reason]);
         return;
       }
-      first = { signal, atMs: startedMs };
-      log.info("daemon.stopping", { signal });
-      const timer = clock.callAt(startedMs + STOP_WITHIN_MS, () => {
-        log.warn("daemon.stop.late", { afterMs: STOP_WITHIN_MS });
+      first = { reason, atMs: startedMs };
+      log.info("daemon.stopping", { reason });
+      const withinMs = reason === "restart" ? RESTART_WITHIN_MS : STOP_WITHIN_MS;
+      const timer = clock.callAt(startedMs + withinMs, () => {
+        log.warn("daemon.stop.late", { afterMs: withinMs });
         finish(0);
       });
       const stopped = (error?: unknown): void => {

@@ -3,6 +3,9 @@
  * compiler checks the daemon's routes, the client's requests and the table of operations against it. The client loads it in
  * browsers, so it does not use the schema library.
  */
+
+/** In every response of the native listener: the daemon's version. */
+export const VERSION_HEADER = "Tmuxwire-Version";
 export interface OperationRoute {
   readonly method: "GET" | "POST" | "DELETE";
   /** `:server`, `:session`, `:pane`, `:recording`, `:agent`, `:worktree`, `:message`, `:host` and `:notification` are the names of the target. */

@@ -60,7 +60,8 @@ export const mcpCommand: CommandSpec = {
         const isGone = toAppError(error).code === "DAEMON_UNREACHABLE";
         if (!isGone || address.url !== undefined || options.flag("no-autostart")) throw error;
         const { pid, logPath } = await startNative(io, address.socketPath, serveFlags(call));
-        io.err(`tmuxwire: no daemon was running, so one was started (pid ${pid}); it logs to ${logPath}\n`);
+        if (pid !== undefined)
+          io.err(`tmuxwire: no daemon was running, so one was started (pid ${pid}); it logs to ${logPath}\n`);
         return await openMcp(await daemonAddress(call), query);
       }
     };

@@ -7,7 +7,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { DeliveryEngine } from "../../../daemon/delivery/deliveryEngine.ts";
-import { DeliveryStore } from "../../../daemon/delivery/deliveryStore.ts";
+import { DELIVERY_MIGRATIONS, DeliveryStore } from "../../../daemon/delivery/deliveryStore.ts";
+import { requireKnownVersion } from "../../../daemon/ops/database.ts";
 import { paneEnvironment } from "../../../daemon/ops/environment.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import { Metrics } from "../../../daemon/ops/metrics.ts";
@@ -31,9 +32,11 @@ import { AgentDirectory } from "../../agents/running/agentDirectory.ts";
 import { AgentMessages } from "../../agents/messages/agentMessages.ts";
 import { AgentWork } from "../../agents/start/agentWork.ts";
 import { noteLeaders } from "../../agents/running/leaders.ts";
-import { AgentStore } from "../../agents/running/agentStore.ts";
+import { AGENT_MIGRATIONS, AgentStore } from "../../agents/running/agentStore.ts";
+import { readHosts } from "../../remote/hostBook.ts";
 import { type AdapterName, ADAPTERS } from "../../adapters.ts";
 import { OpenParts } from "../../serving/openParts.ts";
+import type { Restart } from "../../serving/restart.ts";
 import { sharedRecordings } from "../../serving/sharedRecordings.ts";
 import { SharedGuests } from "../../serving/sharedGuests.ts";
 import type { MountedPart, StartContext } from "../../serving/startContext.ts";
@@ -54,6 +57,7 @@ interface ServeOptions {
   readonly log: Log;
   /** Aborts when the daemon is told to stop; nothing more is started then. */
   readonly stopping: AbortSignal;
+  readonly restart: Restart;
   /** Start-up lines for a person, one per listener. */
   readonly print: (line: string) => void;
 }
@@ -74,7 +78,8 @@ interface Failure {
 
 /** @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE: nothing is left running then. */
 export async function startDaemon(options: ServeOptions): Promise<Daemon> {
-  const { config, only, env, log, print } = options;
+  const { config, only, env, log, print, restart } = options;
+  requireKnownFiles(env);
   const open = new OpenParts(log);
   const problem = ptyProblem();
   if (problem !== undefined) log.warn("host.pty.missing", { problem });
@@ -132,6 +137,7 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
       waits,
       readiness,
       delivery,
+      restart,
       open,
       guests,
       servers: new Map<string, TmuxServer>(),
@@ -147,6 +153,15 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
     throw error;
   }
   return { stop: () => (stopping ??= open.close()) };
+}
+
+/** Nothing that a newer tmuxwire has stored is needed. @throws AppError INCONSISTENT_STATE, CONFIGURATION_INVALID */
+export function requireKnownFiles(env: ServeOptions["env"]): void {
+  const paths = runtimePaths(env, homedir());
+  requireKnownVersion(paths.deliveriesPath, DELIVERY_MIGRATIONS);
+  requireKnownVersion(paths.agentsPath, AGENT_MIGRATIONS);
+  readHosts(paths.hostsPath);
+  readChannels(paths.notificationsPath);
 }
 
 /** Reports the adapters that are off and were not asked for by name, and why. */

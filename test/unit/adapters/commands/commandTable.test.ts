@@ -72,6 +72,7 @@ describe("the command table", () => {
       "events",
       "mcp",
       "logs",
+      "restart",
       "config",
       "doctor",
       "trust",

@@ -271,6 +271,25 @@ describe("turns", () => {
     expect(pane.typed.map(({ paste, keys }) => paste ?? keys)).toEqual(["fix it", ["Enter"]]);
   });
 
+  test("a drain refuses what is new, and resolves when what was accepted has ended", async () => {
+    const pane = claude();
+    const { delivery, request, work } = deliver(pane);
+    const next = delivery.submit({ ...request, text: "then this" });
+    const drained = delivery.drain(5_000);
+    await expect(delivery.submit(request)).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
+    expect(await pane.during(drained)).toBe(0);
+    expect([(await work).outcome, (await next).outcome]).toEqual(["submitted", "submitted"]);
+    expect(await delivery.drain(0)).toBe(0);
+  });
+
+  test("a drain that takes too long says how many have not ended", async () => {
+    const pane = new FakePane("claude");
+    pane.lines = prompt("");
+    const { delivery, work } = deliver(pane);
+    expect(await pane.during(delivery.drain(20))).toBe(1);
+    expect((await pane.during(work)).outcome).toBe("not_echoed");
+  });
+
   test("a stop before the first byte is told at once, and nothing is typed", async () => {
     const pane = claude();
     const { delivery, work } = deliver(pane);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { StopSignal } from "../../../../daemon/ops/lifecycle.ts";
+import type { StopReason } from "../../../../daemon/ops/lifecycle.ts";
 import { SAME_SIGNAL_MS, STOP_WITHIN_MS, untilStopRequested } from "../../../../daemon/ops/lifecycle.ts";
 import { createLog } from "../../../../daemon/ops/log.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
@@ -7,18 +7,18 @@ import { FakeClock } from "../../../support/clock/fakeClock.ts";
 function setUp(stop: () => Promise<void>) {
   const clock = new FakeClock();
   const events: string[] = [];
-  const handlers = new Set<(signal: StopSignal) => void>();
+  const handlers = new Set<(signal: StopReason) => void>();
   const write = (line: string): void => void events.push((JSON.parse(line) as { event: string }).event);
   const told = untilStopRequested({
     clock,
     log: createLog({ level: "info", write, nowUnixMs: () => 0 }),
     stop,
-    onSignal: (handler) => {
+    onStop: (handler) => {
       handlers.add(handler);
       return () => handlers.delete(handler);
     },
   });
-  const signal = (name: StopSignal): void => handlers.forEach((handler) => handler(name));
+  const signal = (name: StopReason): void => handlers.forEach((handler) => handler(name));
   return { clock, events, handlers, told, signal };
 }
 
@@ -29,6 +29,16 @@ describe("told to stop", () => {
     expect(await told).toBe(0);
     expect(events).toEqual(["daemon.stopping", "daemon.stopped"]);
     expect([clock.pendingTimers, handlers.size]).toEqual([0, 0]);
+  });
+
+  test("a restart has more time, and a signal that comes meanwhile ends the process", async () => {
+    const { told, signal, clock } = setUp(() => new Promise(() => undefined));
+    signal("restart");
+    clock.advanceMs(STOP_WITHIN_MS + 1_000);
+    signal("restart");
+    signal("SIGTERM");
+    expect(await told).toBe(143);
+    expect(clock.pendingTimers).toBe(1);
   });
 
   test("a stop that takes too long is left, within the two seconds that were promised", async () => {

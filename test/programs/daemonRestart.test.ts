@@ -1,0 +1,216 @@
+/** `tmuxwire restart`: another version takes the place of a daemon that is used. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { dirname, join, relative, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createClient } from "../../adapters/client/client.ts";
+import { unixFetch } from "../../adapters/serving/unixFetch.ts";
+import type { NativeDaemon } from "../../protocol/api/nativeRestart.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { builtCli } from "../support/daemon/cliBuild.ts";
+import { type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
+import { mcpOverPipes } from "../support/daemon/mcpProgram.ts";
+import { callJson } from "../support/daemon/nativeServer.ts";
+
+const BUILT = resolve(dirname(builtCli()), "../..");
+
+/** Ours, installed elsewhere as another version. Returns the executable, for `sandbox.run`. */
+function installed(sandbox: CliSandbox, version: string): string {
+  const root = sandbox.path(`package-${version}`);
+  mkdirSync(root);
+  cpSync(join(BUILT, "adapters"), join(root, "dist/adapters"), { recursive: true });
+  const manifest = JSON.parse(readFileSync(resolve(BUILT, "../package.json"), "utf8")) as object;
+  writeFileSync(join(root, "package.json"), JSON.stringify({ ...manifest, version }));
+  symlinkSync(resolve(BUILT, "../node_modules"), join(root, "node_modules"));
+  return relative(dirname(builtCli()), join(root, "dist/adapters/bin/tmuxwire.js"));
+}
+
+const clientOf = ({ socketPath, tokenPath }: CliSandbox) =>
+  createClient({
+    url: "http://localhost",
+    token: readFileSync(tokenPath, "utf8").trim(),
+    fetch: unixFetch(socketPath),
+  });
+
+const daemonOf = async ({ socketPath, tokenPath }: CliSandbox): Promise<NativeDaemon> => {
+  const headers = { authorization: `Bearer ${readFileSync(tokenPath, "utf8").trim()}` };
+  return (await unixFetch(socketPath)("http://localhost/v1/daemon", { headers })).json() as Promise<NativeDaemon>;
+};
+
+/** Ends what a daemon has become. */
+async function stop({ child, finished }: Running): Promise<number | null> {
+  child.kill("SIGTERM");
+  return (await finished).code;
+}
+
+describe("tmuxwire restart", () => {
+  test("replaces a daemon by the command's version: panes stay, a prompt is finished, a stream goes on with a gap", async () => {
+    await using sandbox = cliSandbox();
+    const script = installed(sandbox, "9.9.9");
+    const daemon = await sandbox.serve(["--log-level", "debug"]);
+    const before = await daemonOf(sandbox);
+    await sandbox.run(["new", "work"]);
+    const pane = clientOf(sandbox).server("main").pane("work");
+    await pane.wait({ prompt: true, from: "tail:1" });
+    const { pid: shell } = await pane.info();
+    // The shell takes the prompt when its command has ended, which is after the restart was asked for.
+    await pane.type("sleep 1.5", { enter: true });
+    const left = new AbortController();
+    const events: string[] = [];
+    const following = (async () => {
+      for await (const event of pane.follow({ from: "now", signal: left.signal }))
+        events.push(event.kind === "output" ? Buffer.from(event.bytes).toString() : event.kind);
+    })().catch(() => undefined);
+    const delivery = pane.submit("echo finished-$((6*7))", { timeoutMs: 20_000 });
+    delivery.catch(() => undefined);
+    const restarted = await sandbox.run(["restart", "--json"], { script });
+    expect(restarted.stderr).toBe("");
+    expect(JSON.parse(restarted.stdout)).toMatchObject({ from: before.version, to: "9.9.9", unfinished: 0 });
+    expect(await delivery).toMatchObject({ outcome: "submitted" });
+    expect(await daemonOf(sandbox)).toMatchObject({ version: "9.9.9" });
+    expect((await pane.info()).pid).toBe(shell);
+    await eventually(() => events.includes("gap"));
+    await pane.type("echo after-$((6*7))", { enter: true });
+    await eventually(() => events.join("").includes("after-42"));
+    expect(events.filter((event) => event === "gap")).toHaveLength(1);
+    left.abort();
+    await following;
+    expect((await sandbox.run(["capture", "work"])).stdout).toContain("finished-42\n");
+    // Once more, by the version that runs now; then everything ends with the process that was started first.
+    expect((await sandbox.run(["restart"])).stdout).toMatch(
+      new RegExp(`^the daemon runs ${before.version} now \\(before: 9\\.9\\.9\\), pid \\d+\\n$`),
+    );
+    const { pid } = await daemonOf(sandbox);
+    expect(await stop(daemon)).toBe(0);
+    expect(isAlive(pid)).toBe(false);
+    expect(existsSync(`${sandbox.socketPath}.restarting`)).toBe(false);
+  });
+
+  test("leaves the daemon as it is when the other version cannot start, and says why", async () => {
+    await using sandbox = cliSandbox();
+    const script = installed(sandbox, "9.9.9");
+    const daemon = await sandbox.serve();
+    const before = await daemonOf(sandbox);
+    // As a version that no longer knows one of the daemon's arguments.
+    const bin = resolve(dirname(builtCli()), script);
+    const real = readFileSync(bin, "utf8");
+    writeFileSync(
+      bin,
+      'if (process.argv[2] === "serve") { console.error("tmuxwire: no such flag"); process.exit(2); }\n' +
+        real.replace(/^#!.*\n/, ""),
+    );
+    const { code, stdout, stderr } = await sandbox.run(["restart"], { script });
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^tmuxwire: \S+ cannot take over, and this daemon goes on: no such flag\n$/);
+    expect(await daemonOf(sandbox)).toEqual(before);
+    expect((await clientOf(sandbox).servers())[0]?.state).toBe("ready");
+    expect(await stop(daemon)).toBe(0);
+  });
+
+  test("is refused over a port, where it may come from elsewhere, and for words that are no paths", async () => {
+    await using sandbox = cliSandbox();
+    const daemon = await sandbox.serve();
+    const [, url = ""] = await daemon.line(/native API listening on (http:\S+)/);
+    const authorization = `Bearer ${readFileSync(sandbox.tokenPath, "utf8").trim()}`;
+    const overPort = await callJson(url, "POST", "/v1/daemon/restart", {}, { authorization });
+    expect([overPort.status, overPort.json["error"]]).toMatchObject([403, { code: "FORBIDDEN" }]);
+    const relativePath = await unixFetch(sandbox.socketPath)("http://localhost/v1/daemon/restart", {
+      method: "POST",
+      headers: { authorization, "content-type": "application/json" },
+      body: JSON.stringify({ script: "tmuxwire.js" }),
+    });
+    expect(await relativePath.json()).toMatchObject({
+      error: { code: "INVALID_ARGUMENT", message: "script: give an absolute path" },
+    });
+    expect(await stop(daemon)).toBe(0);
+  });
+
+  test("asked for twice at once restarts once", async () => {
+    await using sandbox = cliSandbox();
+    const daemon = await sandbox.serve();
+    const ends = await Promise.all([1, 2].map(() => sandbox.run(["restart", "--json"])));
+    expect(ends.map(({ code }) => code)).toEqual([0, 0]);
+    const pids = new Set(ends.map(({ stdout }) => (JSON.parse(stdout) as { pid: number }).pid));
+    expect([...pids]).toEqual([(await daemonOf(sandbox)).pid]);
+    expect(daemon.stderr().match(/"daemon\.restarting"/g)).toHaveLength(1);
+    expect(await stop(daemon)).toBe(0);
+  });
+
+  test("an MCP client comes back to it", async () => {
+    await using sandbox = cliSandbox();
+    const daemon = await sandbox.serve();
+    await using mcp = await mcpOverPipes({ ...sandbox.env, TMUXWIRE_PORT: "0" }, "modern");
+    expect(await mcp.call("list", {})).toMatchObject({ servers: [{ name: "main", state: "ready" }] });
+    expect((await sandbox.run(["restart"])).code).toBe(0);
+    await eventually(async () =>
+      mcp.raw("list", {}).then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect(mcp.stderr()).not.toContain("was started");
+    expect(await stop(daemon)).toBe(0);
+  });
+
+  test("where the service manager has opened the listeners, the process ends so that it is started again", async () => {
+    await using sandbox = cliSandbox();
+    const socketPath = sandbox.path("activated.sock");
+    const [unix, tcp] = [createServer(), createServer()];
+    unix.listen(sandbox.path("bound.sock"));
+    tcp.listen(0, "127.0.0.1");
+    await Promise.all([once(unix, "listening"), once(tcp, "listening")]);
+    renameSync(sandbox.path("bound.sock"), socketPath);
+    // As systemd does with Restart=on-failure: it keeps the listeners, and starts the daemon again after a failure.
+    const start = 'sh -c \'LISTEN_PID=$$ LISTEN_FDS=2 exec "$0" "$@"\' "$@"';
+    const manager = sandbox.adopt(
+      spawn(
+        "sh",
+        [
+          "-c",
+          `${start}; echo "ended with $?"; ${start}`,
+          "sh",
+          process.execPath,
+          builtCli(),
+          "serve",
+          "--only",
+          "native",
+        ],
+        {
+          env: { ...sandbox.env },
+          stdio: ["ignore", "pipe", "pipe", ...[unix, tcp].map(descriptorOf)],
+        },
+      ),
+    );
+    await manager.line(/listening on http:.*\n/);
+    unix.close();
+    tcp.close();
+    const { code, stdout } = await sandbox.run(["restart", "--json", "--socket", socketPath]);
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { by: "service" }]);
+    expect(manager.stdout()).toContain("ended with 75\n");
+    process.kill((JSON.parse(stdout) as { pid: number }).pid, "SIGTERM");
+    expect((await manager.finished).code).toBe(0);
+  });
+
+  test("its daemon does not outlive the process that whoever started it knows", async () => {
+    await using sandbox = cliSandbox();
+    const daemon = await sandbox.serve();
+    expect((await sandbox.run(["restart"])).code).toBe(0);
+    const { pid } = await daemonOf(sandbox);
+    daemon.child.kill("SIGKILL");
+    await daemon.finished;
+    await eventually(() => !isAlive(pid));
+  });
+});
+
+const descriptorOf = (server: Server): number => (Reflect.get(server, "_handle") as { fd: number }).fd;
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
