@@ -90,15 +90,48 @@ export function ownWords(command: CommandSpec, args: readonly string[]): readonl
   return last === undefined ? args : args.slice(0, last.index + 1);
 }
 
-/** Drops one leading `--`; without it, a leading dash means a misplaced option. */
-function restOf(program: string, { name, positionals }: CommandSpec, rest: readonly string[]): readonly string[] {
+/** Drops one leading `--`; without it, a leading dash means a misplaced option, and so does an option of ours at the end. */
+function restOf(program: string, command: CommandSpec, rest: readonly string[]): readonly string[] {
+  const { name, positionals } = command;
   const [first = ""] = rest;
   if (first === "--") return rest.slice(1);
+  const behind = optionBehind(command, rest);
+  if (behind !== undefined) {
+    const target = positionals.at(-2)?.name ?? "it";
+    throw usageError(
+      `${name}: ${behind} behind ${target} would be part of the command; put it before ${target}, or -- before the command ` +
+        `if that is what you mean; see \`${program} help ${name}\``,
+    );
+  }
   if (!first.startsWith("-")) return rest;
   throw usageError(
     `${name}: ${first} is not a ${positionals.at(-1)?.name ?? "command"}; put options before ` +
       `${positionals.at(-2)?.name ?? "it"}, and -- before a command that begins with a dash; see \`${program} help ${name}\``,
   );
+}
+
+/** Options that hardly any other program has. */
+const OURS_ALONE: ReadonlySet<string> = new Set(["server", "socket", "token-file"]);
+/** A server of another machine: `run` takes it at the end (`serverBehind`). */
+const SERVER_ELSEWHERE = /^[\w-]+@[\w.-]+$/;
+
+/**
+ * An option of ours at the end: one that hardly any other program has; one with a value behind a command of one word; any
+ * behind a whole line in one word.
+ */
+function optionBehind(command: CommandSpec, rest: readonly string[]): string | undefined {
+  for (const words of [rest.slice(-2), rest.slice(-1)]) {
+    const [, optionName, inline] = /^--([a-z-]+)(?:=(.*))?$/.exec(words[0] ?? "") ?? [];
+    const spec = command.options.find((each) => each.name === optionName);
+    if (spec === undefined || rest.length === words.length) continue;
+    const isFlag = spec.type === "flag";
+    const isWhole = (words.length === 2) === (!isFlag && inline === undefined);
+    const isLast = rest.length === words.length + 1 && (!isFlag || /\s/.test(rest[0] ?? ""));
+    const isOurs = OURS_ALONE.has(spec.name) || isLast;
+    const isElsewhere = spec.name === "server" && SERVER_ELSEWHERE.test(inline ?? words[1] ?? "");
+    if (isWhole && isOurs && !isElsewhere) return words.join(" ");
+  }
+  return undefined;
 }
 
 function parseTokens(

@@ -41,7 +41,7 @@ export function findWindow(server: TmuxServer, text: string): WindowInfo {
 export function findPane(server: TmuxServer, text: string): PaneInfo {
   const info = paneCalled(server, text);
   if (info !== undefined) return info;
-  throw noPane(text, sessionNames(server));
+  throw noPane(text, undefined, sessionNames(server));
 }
 
 /**
@@ -62,7 +62,7 @@ export function findPaneOrAgent(
     return { server: agent.server, serverName: agent.serverName, pane: its };
   }
   const server = findServer(servers, serverName);
-  throw noPane(text, [...sessionNames(server), ...(agents?.agents() ?? []).map(({ name }) => name)]);
+  throw noPane(text, serverName, [...sessionNames(server), ...(agents?.agents() ?? []).map(({ name }) => name)]);
 }
 
 function paneCalled(server: TmuxServer, text: string): PaneInfo | undefined {
@@ -70,8 +70,10 @@ function paneCalled(server: TmuxServer, text: string): PaneInfo | undefined {
   return pane === undefined ? undefined : server.findPane(pane);
 }
 
-const noPane = (text: string, names: readonly string[]): AppError =>
-  missing(`there is no pane or session ${JSON.stringify(text)}; run \`tmuxwire panes\``, text, names);
+function noPane(text: string, serverName: string | undefined, names: readonly string[]): AppError {
+  const where = serverName === undefined ? "" : ` on the server ${JSON.stringify(serverName)}`;
+  return missing(`there is no pane or session ${JSON.stringify(text)}${where}; run \`tmuxwire panes\``, text, names);
+}
 
 function paneNamed(server: TmuxServer, text: string): PaneId | undefined {
   if (/^\d{1,10}$/.test(text)) return paneIdOf(Number(text));

@@ -17,7 +17,7 @@ import { columnsOf, splitAtColumn } from "../panes/columns.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";
 import { PromptSigns } from "../panes/vt/promptSigns.ts";
 import { SHELL_PROFILE } from "../readiness/profiles.ts";
-import { isContinuation, shellKind, type ShellKind, shellName } from "./shellLine.ts";
+import { isContinuation, type LinePlace, shellKind, type ShellKind, shellName } from "./shellLine.ts";
 
 /** Enough for start-up files that use the network, on a busy machine. */
 const PROMPT_MS = 10_000;
@@ -31,6 +31,8 @@ const SILENT_MS = 150;
 const ODD_PROMPT_MS = 4_000;
 /** The foreground program can change without any output. */
 const PROBE_AGAIN_MS = 200;
+/** How long an editor may pause while it draws a line that was typed at once. */
+const DRAWN_MS = 400;
 /** Even on an overloaded machine, a shell responds to a key within this time. */
 const PROBE_MS = 2_000;
 
@@ -51,8 +53,12 @@ export interface LineContext {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface EmptyLine {
+export interface EmptyLine {
   readonly kind: ShellKind;
+  /** The shell's name. */
+  readonly shell: string;
+  /** Where the line begins, and the size of the screen. */
+  readonly place: LinePlace & { readonly row: number };
   readonly signs: PromptSigns;
   /** The probe's spaces are on the line; `UNPROBE` deletes them. */
   readonly isProbed: boolean;
@@ -98,19 +104,50 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
       refuseScreen(context.pane, shellName(command), capture, row, signs);
       const isKnown = signs.emptyRow === textOf(row);
       // In an editor's command mode, a plain command would be read as keys; the line with our marks is safe there.
-      if (isKnown && !signs.isAtMarkedPrompt) return { kind, signs, isProbed: false };
+      if (isKnown && !signs.isAtMarkedPrompt)
+        return { kind, shell: shellName(command), place: placeOf(capture), signs, isProbed: false };
       const stillUntilMs = isKnown ? 0 : clock.nowMs() + stillMs(row, signs);
       if (stillUntilMs > untilMs) await outputWithin(context, untilMs);
       else if (source.outputSeq === seq && (isKnown || !(await outputWithin(context, stillUntilMs)))) {
         await probe(context, kind, capture, row, signs.emptyRow?.split("\n")[0]);
         signs.emptyRow = textOf(row);
-        return { kind, signs, isProbed: true };
+        return { kind, shell: shellName(command), place: placeOf(capture), signs, isProbed: true };
       }
     } else if (source.outputSeq === seq) {
       // A shell that has printed nothing may be about to `exec` the pane's program, which need not print anything.
       await outputWithin(context, wasFresh ? Math.min(untilMs, clock.nowMs() + PROBE_AGAIN_MS) : untilMs);
     }
     if (clock.nowMs() >= untilMs) throw noPrompt(context.pane, Math.round(clock.nowMs() - startedMs));
+  }
+}
+
+const placeOf = ({ cursor, cols, rows }: Capture): EmptyLine["place"] => ({ ...cursor, cols, rows });
+
+interface TypedLine {
+  readonly place: EmptyLine["place"];
+  /** Where the cursor has to be behind it: rows below its first one, and the column. */
+  readonly rowsBelow: number;
+  readonly col: number;
+  /** The stream's length before it was typed. */
+  readonly from: number;
+}
+
+/** Whether the line is shown as it has to be. False: something else is on it, or its editor shows it in another way. */
+export async function isTypedThere(
+  context: LineContext,
+  { place: { row, rows }, rowsBelow, col, from }: TypedLine,
+): Promise<boolean> {
+  const { clock, source } = context;
+  const untilMs = clock.nowMs() + PROBE_MS;
+  const wantedRow = Math.min(row + rowsBelow, rows - 1);
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- one look after the other
+    const { capture, seq } = await captureLine(context);
+    if (capture.cursor.row === wantedRow && capture.cursor.col === col) return true;
+    if (source.outputSeq !== seq) continue;
+    const quietMs = source.outputSeq === from ? untilMs : clock.nowMs() + DRAWN_MS;
+    // oxlint-disable-next-line no-await-in-loop -- until it has been drawn
+    if (!(await outputWithin(context, Math.min(quietMs, untilMs)))) return false;
   }
 }
 

@@ -7,7 +7,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Gap, Position } from "../../protocol/position.ts";
 import { createNonce } from "../connection/framing.ts";
-import { UNPROBE, reachEmptyLine } from "./emptyLine.ts";
+import { type EmptyLine, isTypedThere, type LineContext, reachEmptyLine, UNPROBE } from "./emptyLine.ts";
 import type { InputPart } from "../tmux/io.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
@@ -15,6 +15,7 @@ import { MarkScanner, type MarkedOutput } from "./markScanner.ts";
 import { ShellReturn } from "./shellReturn.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";
 import {
+  erasingLine,
   isPlainText,
   marksOf,
   requireTypable,
@@ -67,14 +68,17 @@ export async function runCommand(context: RunContext, request: RunRequest): Prom
   const deadlineMs = startedMs + (request.timeoutMs ?? Infinity);
   const source = server.output(pane);
   const line = { ...context, source, signal: request.signal };
-  const { kind, signs, isProbed } = await reachEmptyLine(line, deadlineMs);
+  const empty = await reachEmptyLine(line, deadlineMs);
+  const { signs } = empty;
   const isMarked = signs.isAtMarkedPrompt && isPlainText(request.command);
   const nonce = createNonce().slice(0, NONCE_CHARS);
-  const typed = isMarked ? plainParts(request.command) : markedParts(kind, request.command, nonce);
   const marks = isMarked ? SHELL_INTEGRATION_MARKS : marksOf(nonce);
+  const parts = isMarked
+    ? [...unprobe(empty), text(request.command), ENTER]
+    : await markedParts(line, empty, { command: request.command, nonce, deadlineMs });
   const output = await typeAndRead(context, source, {
     request,
-    parts: isProbed ? [UNPROBE, ...typed] : typed,
+    parts,
     marks,
     deadlineMs,
     // A shell that marks its commands also marks the end of an aborted one.
@@ -96,13 +100,51 @@ export async function runCommand(context: RunContext, request: RunRequest): Prom
 const encoder = new TextEncoder();
 const ENTER: InputPart = { kind: "keys", keys: ["Enter"] };
 
-const plainParts = (command: string): InputPart[] => [{ kind: "text", bytes: encoder.encode(command) }, ENTER];
+/** Then a line that removes itself is not tried again. */
+const MAX_ASTRAY = 2;
 
-/** fish edits typed input (pairs, completions), but takes a paste unchanged. */
-const markedParts = (kind: ShellKind, command: string, nonce: string): InputPart[] => [
-  { kind: kind === "fish" ? "paste" : "text", bytes: encoder.encode(shellLine(kind, command, nonce)) },
-  ENTER,
-];
+const KILL_LINE: InputPart = { kind: "keys", keys: ["C-u"] };
+
+const unprobe = ({ isProbed }: EmptyLine): InputPart[] => (isProbed ? [UNPROBE] : []);
+
+const text = (line: string): InputPart => ({ kind: "text", bytes: encoder.encode(line) });
+
+/** fish edits typed input (pairs, completions), but takes a paste unchanged, except for blanks that it begins with. */
+function lineParts(kind: ShellKind, line: string): InputPart[] {
+  if (kind !== "fish") return [text(line)];
+  const rest = line.trimStart();
+  return [text(line.slice(0, -rest.length)), { kind: "paste", bytes: encoder.encode(rest) }];
+}
+
+/**
+ * What is to be typed so that the command runs between our marks. A line that removes itself is typed here, all but its Enter,
+ * because what it will erase depends on how the shell's editor shows it: the cursor must be where it has to be.
+ */
+async function markedParts(
+  context: LineContext,
+  empty: EmptyLine,
+  { command, nonce, deadlineMs }: { readonly command: string; readonly nonce: string; readonly deadlineMs: number },
+): Promise<InputPart[]> {
+  const { server, pane, source, signal } = context;
+  const { kind, shell, place, signs } = empty;
+  const erasing = signs.shownAstray < MAX_ASTRAY ? erasingLine(shell, command, nonce, place) : undefined;
+  if (erasing === undefined) return [...unprobe(empty), ...lineParts(kind, shellLine(kind, command, nonce)), ENTER];
+  const from = source.outputSeq;
+  await server.input(pane, [...unprobe(empty), ...lineParts(kind, erasing.line)], { signal });
+  try {
+    if (await isTypedThere(context, { place, from, ...erasing })) {
+      signs.shownAstray = 0;
+      return [ENTER];
+    }
+  } catch (error) {
+    await server.input(pane, [KILL_LINE]).catch(() => undefined);
+    throw error;
+  }
+  // An editor that scrolls the line sideways or was in its command mode, or somebody else who types.
+  signs.shownAstray += 1;
+  await server.input(pane, [KILL_LINE]);
+  return markedParts(context, await reachEmptyLine(context, deadlineMs), { command, nonce, deadlineMs });
+}
 
 interface Reading {
   readonly request: RunRequest;

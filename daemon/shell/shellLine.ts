@@ -4,11 +4,16 @@
  * a terminal does not show them, and their typed form (`\033]…`) differs from their bytes, so no echo can be mistaken for
  * one. Quoting the command keeps a syntax error, a comment or a trailing `&` from swallowing the end mark.
  *
+ * Before the command's first byte the line removes itself from the screen: it moves up by as many rows as it takes, erases
+ * from the end of the prompt and prints the command, as if a person had typed that. In bash and zsh the command is in the
+ * history then, in bash in the line's place.
+ *
  * The nonce is on the screen, where the command itself can read it. So the shell generates a secret, which it keeps in a
  * variable that is not exported, and prints in the start mark, which only the stream contains; an end mark without the secret
  * does not count.
  */
 import { AppError } from "../../protocol/errors.ts";
+import { columnsOf } from "../panes/columns.ts";
 
 /** How a shell quotes: `ansi` knows `$'…'`, `plain` only `'…'`, `fish` has its own escapes inside `'…'`. */
 export type ShellKind = "ansi" | "plain" | "fish";
@@ -105,15 +110,87 @@ export function requireTypable(command: string): void {
  */
 const COMMENT_IN_COMMAND_MODE = " : i#;";
 
+/** Where a line is typed: its first column, from 0, and the size of the screen. */
+export interface LinePlace {
+  readonly col: number;
+  readonly cols: number;
+  readonly rows: number;
+}
+
+/** A line that removes itself from the screen. */
+interface ErasingLine {
+  readonly line: string;
+  /** Where the cursor is behind it, as long as the terminal need not scroll: rows below its first one, and the column. */
+  readonly rowsBelow: number;
+  readonly col: number;
+}
+
+/**
+ * The line that removes itself. Undefined where it cannot: it would scroll its own first row off the screen, or the command
+ * has control characters, which a shell shows in its own way.
+ * @param shell its name @throws AppError INVALID_ARGUMENT
+ */
+export function erasingLine(shell: string, command: string, nonce: string, place: LinePlace): ErasingLine | undefined {
+  const kind = shellKind(shell);
+  if (kind === undefined || !(kind === "plain" ? isPlainText(command) : isPlainText(command.replaceAll("\n", ""))))
+    return undefined;
+  const { col, cols, rows } = place;
+  // How far up is part of the text, whose length decides it.
+  for (let up = 1; up < rows; up += 1) {
+    for (const padding of ["", " "]) {
+      const line = padding + shellLine(kind, command, nonce, { shell, up, col });
+      const end = col + columnsOf(line);
+      // At the edge, terminals and editors differ in where the cursor is.
+      if (end % cols === 0) continue;
+      const rowsBelow = Math.floor(end / cols);
+      if (rowsBelow + 1 < up) return undefined;
+      if (rowsBelow + 1 === up) return { line, rowsBelow, col: end % cols };
+      break;
+    }
+  }
+  return undefined;
+}
+
+interface Erasure {
+  /** The shell's name. */
+  readonly shell: string;
+  /** Rows up from where the cursor is behind the line's Enter, and the column of the line's first character, from 0. */
+  readonly up: number;
+  readonly col: number;
+}
+
+/** Leaves the command's status, for the next prompt, and nothing else. A subshell would be in the foreground for a moment. */
+const RESTORED = "_twr() { unset -f _twr; unset _tw _twc _tws; return $1; }; _twr $_tws";
+
+/** What puts the command into the history. bash removes the line that does it, if that is there. */
+const HISTORY: Readonly<Record<string, string>> = {
+  bash: '[[ -o history ]] && history -s -- "$_twc"; ',
+  zsh: 'print -rs -- "$_twc"; ',
+};
+
 /**
  * The line, without its Enter; a leading space keeps it out of the history of shells that are configured so.
+ * @param erasure absent: the line stays on the screen
  * @throws AppError INVALID_ARGUMENT
  */
-export function shellLine(kind: ShellKind, command: string, nonce: string): string {
+export function shellLine(kind: ShellKind, command: string, nonce: string, erasure?: Erasure): string {
   requireTypable(command);
   const status = kind === "fish" ? "$status" : "$?";
-  const mark = (rest: string, values: string): string => `printf '\\033]${OSC};${nonce};${rest};%s\\a' ${values}`;
-  const parts = [SECRETS[kind], mark("C", "$_tw"), `eval ${quoteFor(kind, command)}`, mark("D;%s", `${status} $_tw`)];
+  const osc = (rest: string): string => `\\033]${OSC};${nonce};${rest};%s\\a`;
+  const end = (of: string): string => `printf '${osc("D;%s")}' ${of} $_tw`;
+  const quoted = quoteFor(kind, command);
+  const parts =
+    erasure === undefined
+      ? [SECRETS[kind], `printf '${osc("C")}' $_tw`, `eval ${quoted}`, end(status)]
+      : [
+          SECRETS[kind],
+          kind === "fish" ? `set -g _twc ${quoted}` : `_twc=${quoted}`,
+          `${HISTORY[erasure.shell] ?? ""}printf '\\033[${erasure.up}A\\033[${erasure.col + 1}G\\033[J%s\\r\\n${osc("C")}' "$_twc" $_tw`,
+          'eval "$_twc"',
+          ...(kind === "fish"
+            ? [`set -g _tws ${status}`, end("$_tws"), "set -e _tw _twc", "test $_tws = 0"]
+            : ["_tws=$?", end("$_tws"), RESTORED]),
+        ];
   const line = `${COMMENT_IN_COMMAND_MODE} ${parts.join("; ")}`;
   if (kind === "plain" && line.split("\n").some((part) => Buffer.byteLength(part) > MAX_COOKED_LINE_BYTES)) {
     throw new AppError(

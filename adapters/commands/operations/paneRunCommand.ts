@@ -39,8 +39,9 @@ export const runCommand: CommandSpec = {
   details: [
     "Prints the command's output as it comes and exits with its status. The pane must show a shell's prompt. Everything " +
       "after PANE is the command, including options: the words are joined with a space and read by the pane's shell, as ssh " +
-      "does; a single word may be a whole line. Put options of run before PANE. A -- right after PANE is dropped; a command " +
-      "that begins with a dash needs it. `--server SERVER@HOST` alone is read as an option of run at the end, too.",
+      "does; a single word may be a whole line. Put options of run before PANE; one that ends the command by mistake is " +
+      "refused. A -- right after PANE is dropped; a command that begins with a dash, or ends in an option of run, needs " +
+      "it. `--server SERVER@HOST` alone is read as an option of run at the end, too.",
     "Ctrl-C is sent to the pane, and run exits with the command's status; before the command is typed, it ends run. " +
       "Ctrl-\\ ends run and leaves the command running. Exits with 125 if run itself failed (nothing was typed, or the shell " +
       "reported no status), 124 on a timeout (the command keeps running), 255 if the connection was lost. A command that " +

@@ -201,4 +201,34 @@ describe("a command line for somebody else begins behind the words before it", (
     expect(refusal(theirs, "w")).toMatch(/missing COMMAND/);
     expect(parsed("--help", "w")[2]).toBe(true);
   });
+
+  const withServer: CommandSpec = {
+    ...theirs,
+    options: [...theirs.options, { name: "server", type: "text", value: "NAME", description: "a server" }],
+  };
+
+  test.each([
+    [["w", "make test", "--enter"], "--enter"],
+    [["w", "ls", "--lines", "3"], "--lines 3"],
+    [["w", "ls", "--lines=3"], "--lines=3"],
+    [["w", "ls", "-d", "--server", "main"], "--server main"],
+    [["w", "ls", "-d", "--server=main"], "--server=main"],
+  ])("%j: one at its end is told before anything is typed", (args, option) => {
+    expect(refusal(withServer, ...args)).toBe(
+      `try: ${option} behind PANE would be part of the command; put it before PANE, or -- before the command if that is ` +
+        "what you mean; see `tmuxwire help try`",
+    );
+    const [pane = "", ...words] = args;
+    expect(parseCommand("tmuxwire", withServer, [pane, "--", ...words]).positionals).toEqual(args);
+  });
+
+  test.each([
+    [["w", "cargo", "--enter"]],
+    [["w", "cargo", "test", "--lines", "3"]],
+    [["w", "ls", "--lines"]],
+    [["w", "ls", "--server", "main@build"]],
+    [["w", "ls", "--server", "main", "x"]],
+  ])("%j: one that may be the program's is left to it", (args) => {
+    expect(parseCommand("tmuxwire", withServer, args).positionals).toEqual(args);
+  });
 });

@@ -2,7 +2,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type MarkedOutput, MarkScanner } from "../../../../daemon/shell/markScanner.ts";
-import { marksOf, SHELL_INTEGRATION_MARKS, shellKind, shellLine } from "../../../../daemon/shell/shellLine.ts";
+import {
+  erasingLine,
+  type LinePlace,
+  marksOf,
+  SHELL_INTEGRATION_MARKS,
+  shellKind,
+  shellLine,
+} from "../../../../daemon/shell/shellLine.ts";
 
 const NONCE = "aBcDeFgHiJ";
 const SECRET = "1234567890";
@@ -55,6 +62,44 @@ describe("the typed line", () => {
     for (const kind of ["ansi", "plain", "fish"] as const) {
       expect(() => shellLine(kind, command, NONCE)).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
     }
+  });
+
+  test("removes itself by as many rows as it takes, and never ends at the screen's edge", () => {
+    const place = fc.record({
+      col: fc.nat(60),
+      cols: fc.integer({ min: 61, max: 300 }),
+      rows: fc.integer({ min: 8, max: 60 }),
+    });
+    const shell = fc.constantFrom("bash", "zsh", "fish", "dash", "mksh");
+    fc.assert(
+      fc.property(shell, fc.string({ unit: "grapheme-ascii", maxLength: 300 }), place, (name, command, at) => {
+        const erasing = erasingLine(name, command, NONCE, at);
+        if (erasing === undefined) return;
+        const { line, rowsBelow, col } = erasing;
+        const cells = at.col + line.length;
+        expect([rowsBelow, col]).toEqual([Math.floor(cells / at.cols), cells % at.cols]);
+        expect(col).not.toBe(0);
+        expect(rowsBelow).toBeLessThan(at.rows - 1);
+        // From the row behind its Enter to its first one, and to the end of the prompt.
+        expect(line).toContain(`\\033[${rowsBelow + 1}A\\033[${at.col + 1}G\\033[J%s\\r\\n`);
+        expect(line).not.toMatch(/\p{Cc}/u);
+      }),
+    );
+  });
+
+  test.each<[string, string, LinePlace]>([
+    ["it would scroll its own first row away", "true", { col: 2, cols: 20, rows: 10 }],
+    ["a shell shows the command in its own way", "printf 'a\tb'", { col: 2, cols: 80, rows: 24 }],
+    ["the shell asks for the rest of the command", "echo a\necho b", { col: 2, cols: 80, rows: 24 }],
+  ])("stays where %s", (_, command, place) => {
+    expect(erasingLine("dash", command, NONCE, place)).toBeUndefined();
+  });
+
+  test("is replaced by the command in bash's history, and joined by it in zsh's", () => {
+    const place = { col: 2, cols: 80, rows: 24 };
+    expect(erasingLine("bash", "ls", NONCE, place)?.line).toContain('history -s -- "$_twc"');
+    expect(erasingLine("zsh", "ls", NONCE, place)?.line).toContain('print -rs -- "$_twc"');
+    expect(erasingLine("dash", "ls", NONCE, place)?.line).not.toContain("history");
   });
 
   test("refuses what a cooked line cannot hold", () => {

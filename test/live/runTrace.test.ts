@@ -1,0 +1,153 @@
+/** What a run leaves behind: the screen, its history and the shell's own history look as if a person had typed the command. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createClient } from "../../adapters/client/client.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { nativeFixture } from "../support/daemon/nativeServer.ts";
+
+const ONE_LINE = "me@host:~$ ";
+const TWO_LINES = "┌ me@host:~\\n└ $ ";
+
+let home: string;
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), "tw-trace-"));
+  mkdirSync(join(home, "zsh"));
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+interface Shell {
+  readonly name: string;
+  readonly command: (prompt: string) => readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The command that shows the shell's history. */
+  readonly history?: string;
+}
+
+const has = (program: string): boolean => {
+  try {
+    execFileSync("sh", ["-c", `command -v ${program}`]);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const SHELLS: readonly Shell[] = [
+  {
+    name: "bash",
+    command: (prompt) => {
+      writeFileSync(join(home, "bashrc"), `PS1=$'${prompt}'\nunset HISTCONTROL HISTFILE\n`);
+      return ["bash", "--rcfile", join(home, "bashrc")];
+    },
+    history: "history",
+  },
+  {
+    name: "zsh",
+    command: (prompt) => {
+      writeFileSync(join(home, "zsh/.zshrc"), `PS1=$'${prompt}'\nsetopt hist_ignore_space\n`);
+      return ["env", `ZDOTDIR=${join(home, "zsh")}`, "zsh"];
+    },
+    history: "fc -l 1",
+  },
+  {
+    name: "fish",
+    command: (prompt) => [
+      "env",
+      `XDG_CONFIG_HOME=${home}`,
+      `XDG_DATA_HOME=${home}`,
+      "fish",
+      "-C",
+      `function fish_prompt; printf '${prompt}'; end; function fish_greeting; end`,
+    ],
+  },
+  { name: "dash", command: (prompt) => ["env", `PS1=${prompt.replaceAll("\\n", "\n")}`, "dash"] },
+];
+
+const GRID = SHELLS.flatMap((shell) =>
+  [ONE_LINE, TWO_LINES].flatMap((prompt) => [20, 47, 80, 300].map((cols) => ({ shell, prompt, cols }))),
+);
+
+describe.each(SHELLS)("$name", ({ name, command, history }) => {
+  const cases = GRID.filter(({ shell }) => shell.name === name);
+  test
+    .skipIf(!has(name))
+    .each(cases.map(({ prompt, cols }) => [prompt === ONE_LINE ? "one" : "two", cols, prompt] as const))(
+    "a prompt of %s lines, %i columns: nothing is left of the line that ran a command",
+    async (_, cols, prompt) => {
+      await using owned = await ownedFixture();
+      await owned.server.createSession({ name: "sh", command: command(prompt), cols, rows: 24 });
+      await using api = await nativeFixture(owned.server);
+      const pane = createClient({ url: api.url }).server("main").pane("sh");
+      const shown = async (): Promise<string[]> => (await pane.capture({ lines: 400, joined: true })).lines;
+      const prompts = prompt.split("\\n");
+      const last = prompts.at(-1)!;
+      const expected: string[] = [];
+      const type = (typed: string, ...output: string[]): void =>
+        void expected.push(...prompts.slice(0, -1), last + typed, ...output);
+      for (const [line, output, exitCode] of [
+        ["printf 'one\\ntwo\\n'", "one\ntwo\n", 0],
+        ["(exit 3)".replace("(exit 3)", name === "fish" ? "false" : "(exit 3)"), "", name === "fish" ? 1 : 3],
+        [
+          "echo 'it'\\''s a rather long command that takes more than one row in a narrow pane'".replace(
+            "'\\''",
+            name === "fish" ? "\\'" : "'\\''",
+          ),
+          "it's a rather long command that takes more than one row in a narrow pane\n",
+          0,
+        ],
+        ["seq 1 9", "1\n2\n3\n4\n5\n6\n7\n8\n9\n", 0],
+        ["echo é, à", "é, à\n", 0],
+        ['echo "$?"'.replace("$?", name === "fish" ? "$status" : "$?"), "0\n", 0],
+      ] as const) {
+        const result = await pane.run(line, { timeoutMs: 20_000 });
+        expect([line, result.output, result.exitCode]).toEqual([line, output, exitCode]);
+        type(line, ...output.split("\n").slice(0, -1));
+      }
+      type("");
+      const lines = async (): Promise<string[]> => {
+        const rows = (await shown()).map((each) => each.trimEnd());
+        while (rows.at(-1) === "") rows.pop();
+        // zsh clears the screen before its first prompt, which is in the first row: tmux keeps that row.
+        while (rows[0] === "") rows.shift();
+        return rows;
+      };
+      await eventually(async () => (await lines()).at(-1) === last.trimEnd());
+      expect(await lines()).toEqual(expected.map((each) => each.trimEnd()));
+      if (history !== undefined) {
+        const { output } = await pane.run(history);
+        expect(output).not.toContain("5151");
+        expect(output).toContain("seq 1 9\n");
+      }
+    },
+    60_000,
+  );
+});
+
+describe("an editor that shows the line in another way", () => {
+  test.each<[string, string]>([
+    ["scrolls it sideways", "bind 'set horizontal-scroll-mode on'"],
+    ["adds to what is typed", `bind '"i#": "i#-and-more"'`],
+  ])("that %s: the command runs, and nothing above the prompt is erased", async (_, setting) => {
+    writeFileSync(join(home, "otherrc"), `PS1='$ '\n${setting}\n`);
+    await using owned = await ownedFixture();
+    const command = ["bash", "--rcfile", join(home, "otherrc")];
+    await owned.server.createSession({ name: "sh", command, cols: 80, rows: 24 });
+    await using api = await nativeFixture(owned.server);
+    const pane = createClient({ url: api.url }).server("main").pane("sh");
+    for (const round of [1, 2, 3]) {
+      // A row that erasing too far would take away.
+      await pane.input([{ kind: "text", text: `echo above-${round}\r` }]);
+      await pane.wait({ prompt: true, pattern: { literal: `above-${round}` }, from: "tail:200" });
+      expect(await pane.run(`echo run-${round}; false`)).toMatchObject({ output: `run-${round}\n`, exitCode: 1 });
+    }
+    const { lines } = await pane.capture({ lines: 200, joined: true });
+    for (const round of [1, 2, 3]) {
+      expect(lines).toContain(`above-${round}`);
+      expect(lines).toContain(`run-${round}`);
+    }
+  });
+});
