@@ -37,7 +37,9 @@ export function quote(argument: string | Uint8Array): string {
   const out = new Uint8Array(bytes.length * 4 + 2);
   let at = 0;
   out[at++] = QUOTE;
-  for (const byte of bytes) {
+  // By index: an iterator takes ten times as long.
+  for (let from = 0; from < bytes.length; from += 1) {
+    const byte = bytes[from]!;
     if (SAFE[byte] === 1) {
       out[at++] = byte;
       continue;
@@ -54,7 +56,7 @@ export function quote(argument: string | Uint8Array): string {
 /** What `quote` makes of bytes takes so many, without its quotes. */
 export function quotedBytes(bytes: Uint8Array): number {
   let size = 0;
-  // By index: an iterator takes ten times as long, and a megabyte is measured in one turn.
+  // A megabyte is measured in one turn.
   for (let at = 0; at < bytes.length; at += 1) size += SAFE[bytes[at]!] === 1 ? 1 : 4;
   return size;
 }

@@ -29,14 +29,34 @@ function memoryOf({ running }: Probed): { readonly peak: number; readonly now: n
 
 const ASKER = fileURLToPath(new URL("../support/daemon/livezAsker.mjs", import.meta.url));
 
-/** How long `/livez` takes, from now until what is returned is called. */
-async function livez({ url }: Probed): Promise<() => Promise<ReturnType<typeof spread>>> {
+type Spread = ReturnType<typeof spread>;
+
+async function asking(url: string): Promise<() => Promise<Spread>> {
   const child = spawn(process.execPath, [ASKER, url], { stdio: ["pipe", "pipe", "inherit"] });
   const told = text(child.stdout);
   await once(child.stdout, "data");
   return async () => {
     child.stdin.end();
     return spread(JSON.parse(await told) as number[]);
+  };
+}
+
+/** Does nothing but respond: what its responses take, the machine takes, on which the clients of a round compete for time. */
+const IDLE_SERVER = `
+const server = require("node:http").createServer((request, response) => response.end("{}"));
+server.listen(0, "127.0.0.1", () => console.log("http://127.0.0.1:" + server.address().port));
+process.stdin.resume().once("end", () => process.exit());
+`;
+
+/** How long `/livez` takes, from now until what is returned is called, and how long a server that does nothing else. */
+async function livez({ url }: Probed): Promise<() => Promise<{ readonly livez: Spread; readonly idleServer: Spread }>> {
+  const idle = spawn(process.execPath, ["-e", IDLE_SERVER], { stdio: ["pipe", "pipe", "inherit"] });
+  const [address] = (await once(idle.stdout, "data")) as [Buffer];
+  const [endLivez, endIdle] = [await asking(url), await asking(String(address).trim())];
+  return async () => {
+    const ended = { livez: await endLivez(), idleServer: await endIdle() };
+    idle.stdin.end();
+    return ended;
   };
 }
 
@@ -100,7 +120,8 @@ test.each([
     accepted.map((letter) => digest(letter.repeat(BYTES))).toSorted(),
   );
   const grownMb = mib(memoryOf(daemon).peak - before);
-  report(`${panes} panes, ${uploads} inputs of 1 MiB at once`, { grownMb, accepted: accepted.length, livez: live });
+  report(`${panes} panes, ${uploads} inputs of 1 MiB at once`, { grownMb, accepted: accepted.length, ...live });
+  daemon.running.child.kill("SIGTERM"); await daemon.running.finished;
   expect(grownMb).toBeLessThanOrEqual(MAX_GROWTH_MB);
 });
 
@@ -136,7 +157,7 @@ test.each(Object.keys(HOSTILE))("200 bodies at once of %s", async (name) => {
   const grownMb = mib(memoryOf(daemon).peak - before);
   const counts: Record<string, number> = {};
   for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1;
-  report(`200 bodies at once of ${name}`, { grownMb, counts, livez: live });
+  report(`200 bodies at once of ${name}`, { grownMb, counts, ...live });
   expect(["200", "400", "429"]).toEqual(expect.arrayContaining(Object.keys(counts)));
   expect(grownMb).toBeLessThanOrEqual(MAX_GROWTH_MB);
 });

@@ -118,7 +118,7 @@ function readIncoming(
         if (refusal !== undefined) reject(refusal(false));
         else {
           const body = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size);
-          resolve(size > MAX_SHARED_TURN_BYTES ? turnOfItsOwn().then(() => body) : body);
+          resolve(turnFor(size)?.then(() => body) ?? body);
         }
       });
     const onGone = (cause?: Error): void =>
@@ -135,8 +135,12 @@ function readIncoming(
 const MAX_SHARED_TURN_BYTES = 65_536;
 let lastTurn = Promise.resolve();
 
-/** Large bodies that are complete at the same time are handled one per turn of the event loop, so that other requests are answered between them. */
-function turnOfItsOwn(): Promise<void> {
+/**
+ * Large bodies that are complete at the same time are handled one per turn of the event loop, so that other requests are
+ * answered between them. Undefined for one that is not large.
+ */
+export function turnFor(bodyBytes: number): Promise<void> | undefined {
+  if (bodyBytes <= MAX_SHARED_TURN_BYTES) return undefined;
   lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)));
   return lastTurn;
 }

@@ -10,7 +10,7 @@ import type { Clock } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { isAllowedHost, isLoopbackAddress } from "../peers/addresses.ts";
 import { bearerFromProtocols, bearerVerifier } from "./bearer.ts";
-import { isJsonContentType, parseJson, readBody } from "./body.ts";
+import { isJsonContentType, parseJson, readBody, turnFor } from "./body.ts";
 import { markKnown } from "../peers/connections.ts";
 import type { PeerUsers } from "../peers/peerUsers.ts";
 
@@ -173,7 +173,12 @@ async function readJson(c: Context<GuardEnv>, maxBytes: number, clock: Clock): P
   if (!isJsonContentType(c.req.header("content-type"))) {
     throw new AppError("UNSUPPORTED_MEDIA_TYPE", "Content-Type must be application/json.");
   }
-  return parseJson(await readBody(c, maxBytes, clock));
+  const bytes = await readBody(c, maxBytes, clock);
+  const json = parseJson(bytes);
+  // What is made of a large one takes as long as its parsing.
+  const next = turnFor(bytes.length);
+  if (next !== undefined) await next;
+  return json;
 }
 
 function setCorsHeaders(c: Context<GuardEnv>, origin: string, methods: string): void {

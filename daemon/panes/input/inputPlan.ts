@@ -165,15 +165,37 @@ function* runsOf({ kind, bytes }: Exclude<InputPart, { readonly kind: "keys" }>)
   if (kind === "paste" || bytes.length === 0) return yield { by: "buffer", bytes };
   if (bytes.length <= MAX_SEND_KEYS_BYTES) return yield { by: isPrintable(bytes) ? "literal" : "hex", bytes };
   let from = 0;
+  const [nul, last] = [new Occurrences(bytes, 0), new Occurrences(bytes, 0xff)];
   for (let at = 0; at < bytes.length; at += 1) {
     const begin = at;
-    while (at < bytes.length && bytes[at] !== 0 && bytes[at] !== 0xff) at += 1;
+    at = Math.min(nul.from(begin), last.from(begin));
     if (at - begin < MIN_PASTED_BYTES) continue;
     if (from < begin) yield { by: "hex", bytes: bytes.subarray(from, begin) };
     yield { by: "buffer", bytes: bytes.subarray(begin, at) };
     from = at;
   }
   if (from < bytes.length) yield { by: "hex", bytes: bytes.subarray(from) };
+}
+
+/** Where a byte occurs: asked for ever later places. A megabyte is searched in one turn, and a loop of ours is slow until it is hot. */
+class Occurrences {
+  readonly #bytes: Uint8Array;
+  readonly #byte: number;
+  #next = -1;
+
+  constructor(bytes: Uint8Array, byte: number) {
+    this.#bytes = bytes;
+    this.#byte = byte;
+  }
+
+  /** The first one from this index on, or the end. */
+  from(index: number): number {
+    if (this.#next < index) {
+      const found = this.#bytes.indexOf(this.#byte, index);
+      this.#next = found === -1 ? this.#bytes.length : found;
+    }
+    return this.#next;
+  }
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
