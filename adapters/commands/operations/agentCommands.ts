@@ -1,6 +1,8 @@
 /** `tmuxwire agents` and `agent`: which agents run, and what each is doing. */
-import type { NativeAgent, NativeServer } from "../../client/client.ts";
+import { type NativeAgent, type NativeServer, TmuxwireError } from "../../client/client.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
+import { systemClock } from "../../../daemon/time/clock.ts";
+import { sleep } from "../../../daemon/time/within.ts";
 import { connect } from "../connection/clientConnection.ts";
 import { operationCommand } from "./operationCommand.ts";
 import { AGENT } from "./paneArguments.ts";
@@ -15,6 +17,7 @@ const once = operationCommand<{ readonly agents: readonly NativeAgent[] }>({
     { line: "tmuxwire agents", does: "on every server" },
     { line: "tmuxwire agents -w", does: "redrawn as they appear, change and end" },
     { line: "tmuxwire agents --state asking", does: "those that wait for an answer" },
+    { line: "tmuxwire agents -w --line", does: "one line whenever it changes, for a status line" },
   ],
   show: ({ io }, { agents }) => io.out(drawn(agents)),
 });
@@ -23,19 +26,31 @@ export const agentsCommand: CommandSpec = {
   ...once,
   options: [
     { name: "watch", short: "w", type: "flag", description: "redraw the list whenever something changes" },
+    {
+      name: "line",
+      type: "flag",
+      description: "print one line for a status line: who asks, and how many are busy and ready; empty without agents",
+    },
     ...once.options,
   ],
-  run: (call) => (call.options.flag("watch") ? watch(call) : once.run(call)),
+  run: (call) =>
+    call.options.flag("watch") || call.options.flag("line") ? watch(call, call.options.flag("watch")) : once.run(call),
 };
 
+/** tmux draws a status line again for one line of a program in each second (format.c `format_job_update`). */
+const LINE_EVERY_MS = 1_000;
 const HOME_AND_CLEAR = "\u001b[H\u001b[J";
 const CLEAR = "\u001b[2J";
 
-/** Redraws in place on a terminal; otherwise prints one list after another. Follows the servers that there are at the start. */
-async function watch(call: CommandCall): Promise<number> {
+/**
+ * Redraws in place on a terminal; otherwise prints one list after another. Follows the servers that there are at the start.
+ * @param goesOn false: one line, once
+ */
+async function watch(call: CommandCall, goesOn: boolean): Promise<number> {
   const { io, options } = call;
   const { signal } = io;
   const json = options.flag("json");
+  const line = options.flag("line");
   const [only, state] = [options.text("on") ?? options.text("server"), options.text("state")];
   const client = await connect(call);
   // Also opens the user's own tmux.
@@ -46,16 +61,21 @@ async function watch(call: CommandCall): Promise<number> {
       { ...(only === undefined ? {} : { server: only }), ...(state === undefined ? {} : { state }) },
       { signal },
     );
-  let shown = "";
+  let shown: string | undefined;
+  let shownMs = -Infinity;
   const draw = async (): Promise<void> => {
+    if (line) await sleep(systemClock, shownMs + LINE_EVERY_MS - systemClock.nowMs(), signal);
     const listed = await list();
-    const text = json ? `${JSON.stringify(listed)}\n` : drawn(listed.agents);
+    const text = line ? lineOf(listed.agents) : json ? `${JSON.stringify(listed)}\n` : drawn(listed.agents);
     if (text === shown) return;
-    const isFirst = shown === "";
+    const isFirst = shown === undefined;
     shown = text;
+    shownMs = systemClock.nowMs();
+    if (line) return io.out(`${text}\n`);
     await io.out(io.colour && !json ? (isFirst ? CLEAR : "") + HOME_AND_CLEAR + text : json ? text : `${text}\n`);
   };
   await draw();
+  if (!goesOn) return 0;
   const { servers } = await client.perform<{ servers: readonly NativeServer[] }>("listServers", {}, {}, { signal });
   // One list at a time, and one more if something has changed meanwhile.
   let drawing: Promise<void> = Promise.resolve();
@@ -69,16 +89,41 @@ async function watch(call: CommandCall): Promise<number> {
     });
     return drawing;
   };
-  await Promise.all(
-    servers
-      .filter(({ name }) => only === undefined || only === name)
-      .map(async ({ name }) => {
-        for await (const { event } of client.on(name).events({ agents: true, signal })) {
-          if (event.type === "reset" || event.type.startsWith("agent-")) await changed();
-        }
-      }),
-  );
+  const follow = async (name: string): Promise<void> => {
+    for await (const { event } of client.on(name).events({ agents: true, signal })) {
+      if (event.type === "reset" || event.type.startsWith("agent-")) await changed();
+    }
+  };
+  const names = only === undefined ? servers.map(({ name }) => name) : [only];
+  // The user's own tmux may just be being opened, or not run.
+  const own = only === undefined && !names.includes("default") ? [follow("default").catch(unlessUnknown)] : [];
+  await Promise.all([...names.map(follow), ...own]);
   return 0;
+}
+
+function unlessUnknown(error: unknown): void {
+  if (!(error instanceof TmuxwireError) || error.code !== "NOT_FOUND") throw error;
+}
+
+/** Of a name, what no status line takes for anything but text (tmux expands `#` and, in times, `%`). */
+const plainName = (name: string): string => name.replaceAll(/[^\w.@/:-]/g, "_");
+
+const MAX_NAMES = 3;
+
+/** Those that have asked longest come first. */
+function lineOf(agents: readonly NativeAgent[]): string {
+  const asking = agents
+    .filter(({ state }) => state === "asking")
+    .sort((a, b) => (a.sinceUnixMs ?? 0) - (b.sinceUnixMs ?? 0))
+    .map(({ name }) => plainName(name));
+  const count = (state: NativeAgent["state"]): number => agents.filter((agent) => agent.state === state).length;
+  const names = asking.slice(0, MAX_NAMES).join(", ") + (asking.length > MAX_NAMES ? ", ..." : "");
+  const [busy, ready] = [count("busy") + count("starting"), count("ready")];
+  return [
+    ...(asking.length === 0 ? [] : [`${asking.length} asking: ${names}`]),
+    ...(busy === 0 ? [] : [`${busy} busy`]),
+    ...(ready === 0 ? [] : [`${ready} ready`]),
+  ].join(" | ");
 }
 
 const drawn = (agents: readonly NativeAgent[]): string =>

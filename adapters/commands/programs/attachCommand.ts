@@ -27,8 +27,15 @@ export const attachCommand: CommandSpec = {
       "another client runs inside your pane.",
     "For a server of a host (`main@build`) it runs `ssh -t`, which may ask you something, and tmux there.",
   ],
-  positionals: [{ name: "TARGET", description: "a session's name or id, or a pane such as %5 or 5", names: "pane" }],
+  positionals: [
+    { name: "TARGET", description: "a session's name or id, or a pane such as %5 or 5", names: "pane", optional: true },
+  ],
   options: [
+    {
+      name: "asking",
+      type: "flag",
+      description: "instead of TARGET: the agent that has waited longest for an answer; inside tmux, on this server",
+    },
     { name: "read-only", short: "r", type: "flag", description: "look only; typing does nothing" },
     { name: "detach-others", short: "d", type: "flag", description: "detach other terminals from the session" },
     ...CLIENT_OPTIONS.filter(({ name }) => name !== "json"),
@@ -37,14 +44,20 @@ export const attachCommand: CommandSpec = {
     { line: "tmuxwire attach work", does: "look and type; C-b d detaches" },
     { line: "tmuxwire attach %5 --read-only", does: "look at this pane only" },
     { line: "tmuxwire attach work --server main@build", does: "on the host build" },
+    { line: "tmuxwire attach --asking", does: "go to the agent that asks; docs/packaging/tmux binds it to a key" },
   ],
   run: async (call: CommandCall): Promise<number> => {
     const { io, options, positionals } = call;
-    const [wanted = ""] = positionals;
+    const asking = options.flag("asking");
+    if ((positionals[0] !== undefined) === asking)
+      throw new AppError("INVALID_ARGUMENT", "attach: give TARGET or --asking; see `tmuxwire help attach`");
     const { url } = await daemonAddress(call);
     const client = await connect(call);
     const { signal } = io;
+    // Also opens the user's own tmux.
+    const agents = asking ? await askingAgents(client, signal) : [];
     const { servers } = await client.perform<{ servers: readonly NativeServer[] }>("listServers", {}, {}, { signal });
+    const wanted = positionals[0] ?? longestAsking(agents, servers, io.env["TMUX"]);
     const { serverName, target } = await targetOf(client, wanted, signal);
     const server = servers.find(({ name }) => name === serverName);
     if (server === undefined)
@@ -86,6 +99,32 @@ async function viewerOf(env: Io["env"], socketPath: string, tmux: string): Promi
     return name === undefined ? [] : [{ name, isHere: id === session, activity: Number(activity) }];
   });
   return clients.sort((a, b) => Number(b.isHere) - Number(a.isHere) || b.activity - a.activity)[0]?.name;
+}
+
+/** The one that has asked longest first. */
+async function askingAgents(client: ServerClient, signal: AbortSignal): Promise<readonly NativeAgent[]> {
+  const { agents } = await client.perform<{ agents: readonly NativeAgent[] }>(
+    "listAgents",
+    {},
+    { state: "asking" },
+    { signal },
+  );
+  return agents.toSorted((a, b) => (a.sinceUnixMs ?? 0) - (b.sinceUnixMs ?? 0));
+}
+
+/** Inside tmux only one of that server: a client cannot switch to another. @returns its id @throws AppError NOT_FOUND */
+function longestAsking(
+  agents: readonly NativeAgent[],
+  servers: readonly NativeServer[],
+  tmux: string | undefined,
+): string {
+  const here = servers.find(
+    ({ name, socketPath }) => splitName(name) === undefined && tmux?.startsWith(`${socketPath},`) === true,
+  );
+  const found = here === undefined ? agents[0] : agents.find(({ server }) => server === here.name);
+  if (found !== undefined) return found.id;
+  const elsewhere = agents.map(({ name, server }) => `${name} asks on ${server}: run \`tmuxwire attach ${name}\``);
+  throw new AppError("NOT_FOUND", ["no agent asks here", ...elsewhere.slice(0, 1)].join("; "));
 }
 
 interface Target {
