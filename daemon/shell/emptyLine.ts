@@ -123,27 +123,22 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
 
 const placeOf = ({ cursor, cols, rows }: Capture): EmptyLine["place"] => ({ ...cursor, cols, rows });
 
-interface TypedLine {
-  readonly place: EmptyLine["place"];
-  /** Where the cursor has to be behind it: rows below its first one, and the column. */
-  readonly rowsBelow: number;
+interface Expected {
+  /** Undefined: any. */
+  readonly row: number | undefined;
   readonly col: number;
-  /** The stream's length before it was typed. */
+  /** The stream's length before what moves it was typed. */
   readonly from: number;
 }
 
-/** Whether the line is shown as it has to be. False: something else is on it, or its editor shows it in another way. */
-export async function isTypedThere(
-  context: LineContext,
-  { place: { row, rows }, rowsBelow, col, from }: TypedLine,
-): Promise<boolean> {
+/** Whether the cursor comes to a place. False: its output has ended and it is elsewhere. */
+export async function cursorComes(context: LineContext, { row, col, from }: Expected): Promise<boolean> {
   const { clock, source } = context;
   const untilMs = clock.nowMs() + PROBE_MS;
-  const wantedRow = Math.min(row + rowsBelow, rows - 1);
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- one look after the other
     const { capture, seq } = await captureLine(context);
-    if (capture.cursor.row === wantedRow && capture.cursor.col === col) return true;
+    if ((row === undefined || capture.cursor.row === row) && capture.cursor.col === col) return true;
     if (source.outputSeq !== seq) continue;
     const quietMs = source.outputSeq === from ? untilMs : clock.nowMs() + DRAWN_MS;
     // oxlint-disable-next-line no-await-in-loop -- until it has been drawn

@@ -7,7 +7,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Gap, Position } from "../../protocol/position.ts";
 import { createNonce } from "../connection/framing.ts";
-import { type EmptyLine, isTypedThere, type LineContext, reachEmptyLine, UNPROBE } from "./emptyLine.ts";
+import { cursorComes, type EmptyLine, type LineContext, reachEmptyLine, UNPROBE } from "./emptyLine.ts";
 import type { InputPart } from "../tmux/io.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Clock } from "../time/clock.ts";
@@ -76,13 +76,21 @@ export async function runCommand(context: RunContext, request: RunRequest): Prom
   const parts = isMarked
     ? [...unprobe(empty), text(request.command), ENTER]
     : await markedParts(line, empty, { command: request.command, nonce, deadlineMs });
+  let isEntered = false;
+  const onTyped = (): void => {
+    isEntered = true;
+    request.onTyped?.();
+  };
   const output = await typeAndRead(context, source, {
-    request,
+    request: { ...request, onTyped },
     parts,
     marks,
     deadlineMs,
     // A shell that marks its commands also marks the end of an aborted one.
     returned: isMarked ? undefined : new ShellReturn({ ...line, signs }),
+  }).catch(async (error: unknown) => {
+    if (parts[0] === ENTER && !isEntered) await server.input(pane, [KILL_LINE]).catch(() => undefined);
+    throw error;
   });
   signs.ownEndSeq = output.to;
   const { epoch } = source;
@@ -130,19 +138,24 @@ async function markedParts(
   const erasing = signs.shownAstray < MAX_ASTRAY ? erasingLine(shell, command, nonce, place) : undefined;
   if (erasing === undefined) return [...unprobe(empty), ...lineParts(kind, shellLine(kind, command, nonce)), ENTER];
   const from = source.outputSeq;
-  await server.input(pane, [...unprobe(empty), ...lineParts(kind, erasing.line)], { signal });
   try {
-    if (await isTypedThere(context, { place, from, ...erasing })) {
+    await server.input(pane, [...unprobe(empty), ...lineParts(kind, erasing.line)], { signal });
+    // Once the last row is reached, the screen scrolls.
+    const row = Math.min(place.row + erasing.rowsBelow, place.rows - 1);
+    if (await cursorComes(context, { row, col: erasing.col, from })) {
       signs.shownAstray = 0;
       return [ENTER];
     }
   } catch (error) {
+    // Whoever gives up leaves a line that nobody else may enter.
     await server.input(pane, [KILL_LINE]).catch(() => undefined);
     throw error;
   }
   // An editor that scrolls the line sideways or was in its command mode, or somebody else who types.
   signs.shownAstray += 1;
+  const killed = source.outputSeq;
   await server.input(pane, [KILL_LINE]);
+  await cursorComes(context, { row: undefined, col: place.col, from: killed });
   return markedParts(context, await reachEmptyLine(context, deadlineMs), { command, nonce, deadlineMs });
 }
 
@@ -160,6 +173,7 @@ function typeAndRead(context: RunContext, source: OutputSource, reading: Reading
   const { returned, deadlineMs } = reading;
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
+    if (timeoutMs !== undefined && clock.nowMs() >= deadlineMs) throw timedOut(timeoutMs, false);
     let scanner: MarkScanner | undefined;
     let at = 0;
     const settle = (act: () => void): void => {

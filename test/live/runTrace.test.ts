@@ -151,3 +151,25 @@ describe("an editor that shows the line in another way", () => {
     }
   });
 });
+
+test("a run that is given up before Enter leaves no line behind that somebody else could enter", async () => {
+  writeFileSync(join(home, "plainrc"), "PS1='$ '\n");
+  await using owned = await ownedFixture();
+  const command = ["bash", "--rcfile", join(home, "plainrc")];
+  await owned.server.createSession({ name: "sh", command, cols: 80, rows: 24 });
+  await using api = await nativeFixture(owned.server);
+  const pane = createClient({ url: api.url }).server("main").pane("sh");
+  await pane.run("true");
+  for (let at = 0; at < 40; at += 1) {
+    const giveUp = new AbortController();
+    const run = pane.run(`echo given-up >> ${join(home, "ran")}`, { signal: giveUp.signal, timeoutMs: 10_000 });
+    // Sometimes before the line is typed, sometimes while it is, sometimes behind it.
+    await new Promise((resolve) => setTimeout(resolve, at / 2));
+    giveUp.abort();
+    await run.catch(() => undefined);
+    // Whoever presses Enter now enters an empty line.
+    await eventually(async () => /^\$ *$/.test((await pane.capture()).lines.findLast((line) => line !== "") ?? ""));
+    await pane.keys(["Enter"]);
+  }
+  expect((await pane.run("echo fine")).output).toBe("fine\n");
+});

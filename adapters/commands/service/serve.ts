@@ -79,7 +79,7 @@ interface Failure {
 /** @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE: nothing is left running then. */
 export async function startDaemon(options: ServeOptions): Promise<Daemon> {
   const { config, only, env, log, print, restart } = options;
-  requireKnownFiles(env);
+  requireKnownDatabases(env);
   const open = new OpenParts(log);
   const problem = ptyProblem();
   if (problem !== undefined) log.warn("host.pty.missing", { problem });
@@ -155,13 +155,19 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
   return { stop: () => (stopping ??= open.close()) };
 }
 
-/** Nothing that a newer tmuxwire has stored is needed. @throws AppError INCONSISTENT_STATE, CONFIGURATION_INVALID */
-export function requireKnownFiles(env: ServeOptions["env"]): void {
-  const paths = runtimePaths(env, homedir());
-  requireKnownVersion(paths.deliveriesPath, DELIVERY_MIGRATIONS);
-  requireKnownVersion(paths.agentsPath, AGENT_MIGRATIONS);
-  readHosts(paths.hostsPath);
-  readChannels(paths.notificationsPath);
+/** No newer tmuxwire has written them. @throws AppError INCONSISTENT_STATE */
+function requireKnownDatabases(env: ServeOptions["env"]): void {
+  const { deliveriesPath, agentsPath } = runtimePaths(env, homedir());
+  requireKnownVersion(deliveriesPath, DELIVERY_MIGRATIONS);
+  requireKnownVersion(agentsPath, AGENT_MIGRATIONS);
+}
+
+/** The files that a daemon of these parts would read at its start. @throws AppError INCONSISTENT_STATE, CONFIGURATION_INVALID */
+export function requireKnownFiles({ env, only }: Pick<ServeOptions, "env" | "only">): void {
+  const { hostsPath, notificationsPath } = runtimePaths(env, homedir());
+  requireKnownDatabases(env);
+  readChannels(notificationsPath);
+  if (only.has("native")) readHosts(hostsPath);
 }
 
 /** Reports the adapters that are off and were not asked for by name, and why. */

@@ -140,7 +140,7 @@ export async function serve(
   const { NotServed, requireKnownFiles, startDaemon } = await import("./serve.ts");
   if (stopRequest.signal.aborted) return ended;
   if (isChecked) {
-    requireKnownFiles(io.env);
+    requireKnownFiles({ env: io.env, only });
     await io.out(canStart(packageVersion()));
     return 0;
   }
