@@ -172,7 +172,7 @@ const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).
 const replaced = (): AppError =>
   new AppError(
     "INCONSISTENT_STATE",
-    "the files of this daemon were replaced since it started, and it cannot load what MCP needs; stop it and start it again",
+    "the files of this daemon were replaced since it started, and it cannot load what MCP needs; run `tmuxwire restart`",
     { details: { reason: "replaced" } },
   );
 

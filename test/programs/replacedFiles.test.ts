@@ -30,7 +30,7 @@ test("goes on, and says of what it can no longer load that it has to be started 
     409,
     {
       code: "INCONSISTENT_STATE",
-      message: expect.stringContaining("start it again") as string,
+      message: expect.stringContaining("run `tmuxwire restart`") as string,
       details: { reason: "replaced" },
     },
   ]);
