@@ -2,7 +2,7 @@
  * Runs another program in this terminal in our place: it gets the terminal and its signals until it exits, and its exit
  * status becomes ours. For commands only, and for the daemon's successor; the daemon runs no programs.
  */
-import { execFile, spawn } from "node:child_process";
+import { execFile, spawn, type StdioOptions } from "node:child_process";
 import { AppError } from "../../protocol/errors.ts";
 import type { Io } from "./cliIo.ts";
 
@@ -18,7 +18,8 @@ const SIGTERM = 15;
 
 /**
  * Resolves with its exit code.
- * @param onMessage of a program of ours: what it sends us (`process.send`)
+ * @param onMessage of a daemon of ours: what it sends us (`process.send`). It gets a Ctrl-C from us as well, because whoever
+ * signals this process alone means the daemon, which takes two in a row for one.
  * @throws AppError TMUX_UNAVAILABLE or CONFIGURATION_INVALID when it cannot be started
  */
 export function inForeground(
@@ -27,9 +28,9 @@ export function inForeground(
   onMessage?: (message: unknown) => void,
 ): Promise<number> {
   // The program gets the terminal's Ctrl-C itself.
-  const release = io.takeInterrupts?.(() => undefined);
-  const stdio = ["inherit", "inherit", "inherit", ...(onMessage === undefined ? [] : ["ipc" as const])] as const;
-  const child = spawn(program, args, { stdio: [...stdio], env: { ...env } });
+  const release = io.takeInterrupts?.(() => onMessage !== undefined && child.kill("SIGINT"));
+  const stdio: StdioOptions = onMessage === undefined ? "inherit" : ["inherit", "inherit", "inherit", "ipc"];
+  const child = spawn(program, args, { stdio, env: { ...env } });
   if (onMessage !== undefined) child.on("message", onMessage);
   const terminate = (): void => void child.kill("SIGTERM");
   io.signal.addEventListener("abort", terminate, { once: true });

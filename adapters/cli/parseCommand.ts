@@ -112,8 +112,8 @@ function restOf(program: string, command: CommandSpec, rest: readonly string[]):
 
 /** Options that hardly any other program has. */
 const OURS_ALONE: ReadonlySet<string> = new Set(["server", "socket", "token-file"]);
-/** A server of another machine: `run` takes it at the end (`serverBehind`). */
-const SERVER_ELSEWHERE = /^[\w-]+@[\w.-]+$/;
+/** A server of another machine, which no other program has: `run` takes it at the end. */
+export const isServerElsewhere = (name: string): boolean => /^[\w-]+@[\w.-]+$/.test(name);
 
 /**
  * An option of ours at the end: one that hardly any other program has; one with a value behind a command of one word; any
@@ -128,7 +128,7 @@ function optionBehind(command: CommandSpec, rest: readonly string[]): string | u
     const isWhole = (words.length === 2) === (!isFlag && inline === undefined);
     const isLast = rest.length === words.length + 1 && (!isFlag || /\s/.test(rest[0] ?? ""));
     const isOurs = OURS_ALONE.has(spec.name) || isLast;
-    const isElsewhere = spec.name === "server" && SERVER_ELSEWHERE.test(inline ?? words[1] ?? "");
+    const isElsewhere = spec.name === "server" && isServerElsewhere(inline ?? words[1] ?? "");
     if (isWhole && isOurs && !isElsewhere) return words.join(" ");
   }
   return undefined;

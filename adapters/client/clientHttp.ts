@@ -158,13 +158,11 @@ function queryOf({ query = {} }: HttpRequest): string {
 const isError = (body: unknown): body is NativeErrorResponse =>
   typeof body === "object" && body !== null && "error" in body;
 
-type ErrorResponse = Pick<Response, "status"> & Partial<Pick<Response, "headers">>;
-
-export const errorOf = ({ error }: NativeErrorResponse, { status, headers }: ErrorResponse): TmuxwireError =>
+export const errorOf = ({ error }: NativeErrorResponse, { status, headers }: Response): TmuxwireError =>
   new TmuxwireError(error.code, error.message, {
     status,
     details: error.details,
-    daemonVersion: headers?.get(VERSION_HEADER) ?? undefined,
+    daemonVersion: headers.get(VERSION_HEADER) ?? undefined,
   });
 
 function errorFrom(text: string, response: Response): TmuxwireError {

@@ -117,7 +117,7 @@ const OTHERS: readonly OtherEndpoint[] = [
     id: "restart",
     method: "POST",
     path: "/v1/daemon/restart",
-    summary: "Let the installed version take the daemon's place.",
+    summary: "Replace the daemon with the installed version.",
     description:
       "Only over the unix socket. Responds once the new version has shown that it can start and the deliveries under way " +
       "have ended; then the daemon stops as with SIGTERM, and the new one starts with the same arguments and environment.",

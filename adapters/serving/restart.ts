@@ -79,8 +79,13 @@ export class Restart {
     log.info("daemon.restarting", { from, to });
     const unfinished = await delivery.drain(drainMs);
     end();
-    replacePrivate(markOf(socketPath), "");
     this.#successor = program;
+    try {
+      replacePrivate(markOf(socketPath), "");
+    } catch (error) {
+      // A full disk: somebody may start a daemon before the next one.
+      log.warn("daemon.restart.unmarked", { error });
+    }
     return { from, to, unfinished, by: isActivated ? "service" : "itself" };
   }
 

@@ -89,6 +89,7 @@ export async function runCommand(context: RunContext, request: RunRequest): Prom
     // A shell that marks its commands also marks the end of an aborted one.
     returned: isMarked ? undefined : new ShellReturn({ ...line, signs }),
   }).catch(async (error: unknown) => {
+    // As above: the line has been typed, and its Enter has not.
     if (parts[0] === ENTER && !isEntered) await server.input(pane, [KILL_LINE]).catch(() => undefined);
     throw error;
   });
@@ -108,7 +109,7 @@ export async function runCommand(context: RunContext, request: RunRequest): Prom
 const encoder = new TextEncoder();
 const ENTER: InputPart = { kind: "keys", keys: ["Enter"] };
 
-/** Then a line that removes itself is not tried again. */
+/** After so many lines in a row that were not shown as expected, lines that remove themselves are no longer tried. */
 const MAX_ASTRAY = 2;
 
 const KILL_LINE: InputPart = { kind: "keys", keys: ["C-u"] };
@@ -147,7 +148,7 @@ async function markedParts(
       return [ENTER];
     }
   } catch (error) {
-    // Whoever gives up leaves a line that nobody else may enter.
+    // Otherwise the next Enter that somebody presses would run it.
     await server.input(pane, [KILL_LINE]).catch(() => undefined);
     throw error;
   }

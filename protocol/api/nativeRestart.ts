@@ -1,6 +1,6 @@
-/** The daemon itself: which version runs since when, and its restart (docs/contracts/native.md §18). */
+/** The daemon itself: which version runs since when, and its restart (docs/contracts/native.md §19). */
 import * as v from "valibot";
-import { described, named, optional, whole } from "./described.ts";
+import { described, optional, whole } from "./described.ts";
 
 export const DEFAULT_DRAIN_SEC = 30;
 const MAX_DRAIN_SEC = 600;
@@ -29,7 +29,7 @@ export const restartingSchema = v.object({
   from: described(v.string(), "The version that ends."),
   to: described(v.string(), "The version that starts."),
   unfinished: described(v.number(), "Deliveries that had not ended in time: their outcome is told as with any stop."),
-  by: named(
+  by: described(
     v.picklist(["itself", "service"]),
     "Who starts the new one: this process, or the service manager that opened its listeners.",
   ),

@@ -6,6 +6,7 @@
 
 /** In every response of the native listener: the daemon's version. */
 export const VERSION_HEADER = "Tmuxwire-Version";
+
 export interface OperationRoute {
   readonly method: "GET" | "POST" | "DELETE";
   /** `:server`, `:session`, `:pane`, `:recording`, `:agent`, `:worktree`, `:message`, `:host` and `:notification` are the names of the target. */

@@ -160,11 +160,11 @@ test("a run that is given up before Enter leaves no line behind that somebody el
   await using api = await nativeFixture(owned.server);
   const pane = createClient({ url: api.url }).server("main").pane("sh");
   await pane.run("true");
-  for (let at = 0; at < 40; at += 1) {
+  for (let at = 0; at < 20; at += 1) {
     const giveUp = new AbortController();
     const run = pane.run(`echo given-up >> ${join(home, "ran")}`, { signal: giveUp.signal, timeoutMs: 10_000 });
     // Sometimes before the line is typed, sometimes while it is, sometimes behind it.
-    await new Promise((resolve) => setTimeout(resolve, at / 2));
+    await new Promise((resolve) => setTimeout(resolve, at));
     giveUp.abort();
     await run.catch(() => undefined);
     // Whoever presses Enter now enters an empty line.
@@ -172,4 +172,29 @@ test("a run that is given up before Enter leaves no line behind that somebody el
     await pane.keys(["Enter"]);
   }
   expect((await pane.run("echo fine")).output).toBe("fine\n");
+});
+
+test("what somebody types while a run is being typed is not executed with it", async () => {
+  writeFileSync(join(home, "typedrc"), "PS1='$ '\n");
+  await using owned = await ownedFixture();
+  const command = ["bash", "--rcfile", join(home, "typedrc")];
+  await owned.server.createSession({ name: "sh", command, cols: 80, rows: 24, cwd: home });
+  await using api = await nativeFixture(owned.server);
+  const pane = createClient({ url: api.url }).server("main").pane("sh");
+  await pane.run("true");
+  const outcomes: unknown[] = [];
+  for (let at = 0; at < 20; at += 1) {
+    const run = pane.run("echo ours", { timeoutMs: 10_000 }).then(
+      ({ output }) => output,
+      (error: unknown) => (error as { readonly code?: unknown }).code,
+    );
+    // At every moment from before the line is typed to behind its Enter.
+    await new Promise((resolve) => setTimeout(resolve, at));
+    owned.socket.tmux("send-keys", "-t", "sh", "-l", "touch theirs");
+    outcomes.push(await run);
+    await pane.keys(["C-u"]);
+    await eventually(async () => /^\$ *$/.test((await pane.capture()).lines.findLast((line) => line !== "") ?? ""));
+  }
+  expect(outcomes.filter((outcome) => outcome !== "ours\n" && outcome !== "INCONSISTENT_STATE")).toEqual([]);
+  expect((await pane.run("ls theirs 2>/dev/null; echo fine")).output).toBe("fine\n");
 });

@@ -1,18 +1,19 @@
 /** `tmuxwire restart`: another version takes the place of a daemon that is used. */
 import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:net";
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
 import { unixFetch } from "../../adapters/serving/unixFetch.ts";
 import type { NativeDaemon } from "../../protocol/api/nativeRestart.ts";
+import { AgentChannel } from "../support/agents/agentPrograms.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { builtCli } from "../support/daemon/cliBuild.ts";
 import { type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
 import { mcpOverPipes } from "../support/daemon/mcpProgram.ts";
 import { callJson } from "../support/daemon/nativeServer.ts";
+import { passedListeners } from "../support/daemon/passedListeners.ts";
+import { DatabaseSync } from "../../daemon/ops/sqlite.ts";
 
 const BUILT = resolve(dirname(builtCli()), "../..");
 
@@ -46,7 +47,7 @@ async function stop({ child, finished }: Running): Promise<number | null> {
 }
 
 describe("tmuxwire restart", () => {
-  test("replaces a daemon by the command's version: panes stay, a prompt is finished, a stream goes on with a gap", async () => {
+  test("replaces a daemon with the command's version: panes stay, a prompt is finished, a stream goes on with a gap", async () => {
     await using sandbox = cliSandbox();
     const script = installed(sandbox, "9.9.9");
     const daemon = await sandbox.serve(["--log-level", "debug"]);
@@ -78,6 +79,11 @@ describe("tmuxwire restart", () => {
     left.abort();
     await following;
     expect((await sandbox.run(["capture", "work"])).stdout).toContain("finished-42\n");
+    // A command of another version than the daemon's says so where that may be the reason, and so does doctor.
+    const unknown = await sandbox.run(["capture", "nobody"]);
+    expect(unknown.stderr).toContain(`(the daemon is tmuxwire 9.9.9 and this command ${before.version}; `);
+    expect((await sandbox.run(["doctor"])).stdout).toContain(`tmuxwire 9.9.9 runs, and ${before.version} is installed`);
+    expect((await sandbox.run(["capture", "nobody"], { script })).stderr).not.toContain("the daemon is tmuxwire");
     // Once more, by the version that runs now; then everything ends with the process that was started first.
     expect((await sandbox.run(["restart"])).stdout).toMatch(
       new RegExp(`^the daemon runs ${before.version} now \\(before: 9\\.9\\.9\\), pid \\d+\\n$`),
@@ -156,12 +162,7 @@ describe("tmuxwire restart", () => {
 
   test("where the service manager has opened the listeners, the process ends so that it is started again", async () => {
     await using sandbox = cliSandbox();
-    const socketPath = sandbox.path("activated.sock");
-    const [unix, tcp] = [createServer(), createServer()];
-    unix.listen(sandbox.path("bound.sock"));
-    tcp.listen(0, "127.0.0.1");
-    await Promise.all([once(unix, "listening"), once(tcp, "listening")]);
-    renameSync(sandbox.path("bound.sock"), socketPath);
+    const { socketPath, descriptors, close } = await passedListeners(sandbox.root);
     // As systemd does with Restart=on-failure: it keeps the listeners, and starts the daemon again after a failure.
     const start = 'sh -c \'LISTEN_PID=$$ LISTEN_FDS=2 exec "$0" "$@"\' "$@"';
     const manager = sandbox.adopt(
@@ -179,18 +180,71 @@ describe("tmuxwire restart", () => {
         ],
         {
           env: { ...sandbox.env },
-          stdio: ["ignore", "pipe", "pipe", ...[unix, tcp].map(descriptorOf)],
+          stdio: ["ignore", "pipe", "pipe", ...descriptors],
         },
       ),
     );
     await manager.line(/listening on http:.*\n/);
-    unix.close();
-    tcp.close();
+    close();
     const { code, stdout } = await sandbox.run(["restart", "--json", "--socket", socketPath]);
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { by: "service" }]);
     expect(manager.stdout()).toContain("ended with 75\n");
     process.kill((JSON.parse(stdout) as { pid: number }).pid, "SIGTERM");
     expect((await manager.finished).code).toBe(0);
+  });
+
+  test("the whole of it comes back: every listener, the user's own tmux, and what waits for an agent", async () => {
+    await using sandbox = cliSandbox();
+    await using channel = await AgentChannel.open(sandbox.root);
+    const bin = sandbox.binaries("bin", { claude: channel.executable("dialog", { busyMs: 4_000 }) });
+    const theirs = sandbox.path("user-tmux.sock");
+    sandbox.tmux(
+      theirs,
+      "-f",
+      "/dev/null",
+      "new-session",
+      "-d",
+      "-s",
+      "work",
+      "-x",
+      "100",
+      "-y",
+      "30",
+      join(bin, "claude"),
+    );
+    const ports = ["--port", "0", "--dashboard-port", "0", "--freshell-port", "0", "--dashboard-tmux-socket", theirs];
+    const daemon = sandbox.start(["serve", "--only", "native,team,dashboard,freshell", ...ports], {
+      env: { AUTH_TOKEN: "a-token-of-the-tests-0123456789", TMUXWIRE_SERVERS: `user=${theirs}` },
+    });
+    const listening = (): string[] => daemon.stdout().match(/^.* listening on (?:http|unix)/gm) ?? [];
+    await daemon.line(/Freshell listening/);
+    const first = listening();
+    const client = clientOf(sandbox);
+    await channel.next("ready");
+    const ready = async (): Promise<boolean> => (await client.agents()).some(({ state }) => state === "ready");
+    await eventually(ready);
+    const [agent] = await client.agents();
+    await client.tell(agent!.id, "first", { wait: "taken" });
+    // The agent is busy now: this one waits over the restart.
+    await client.tell(agent!.id, "second", { when: "idle" });
+    expect((await sandbox.run(["restart"])).code).toBe(0);
+    await eventually(() => listening().length === 2 * first.length);
+    expect(listening().slice(first.length)).toEqual(first);
+    expect(daemon.stdout()).not.toContain("is not served");
+    await eventually(() => channel.submits().length === 2);
+    expect(channel.submits()).toEqual(["first", "second"]);
+    expect((await client.agents()).map(({ id }) => id)).toEqual([agent!.id]);
+    expect(await stop(daemon)).toBe(0);
+  });
+
+  test("a Ctrl-C for the process that was started ends the daemon that it has become", async () => {
+    await using sandbox = cliSandbox();
+    const daemon = await sandbox.serve();
+    expect((await sandbox.run(["restart"])).code).toBe(0);
+    const { pid } = await daemonOf(sandbox);
+    daemon.child.kill("SIGINT");
+    expect((await daemon.finished).code).toBe(0);
+    expect(isAlive(pid)).toBe(false);
   });
 
   test("its daemon does not outlive the process that whoever started it knows", async () => {
@@ -204,7 +258,25 @@ describe("tmuxwire restart", () => {
   });
 });
 
-const descriptorOf = (server: Server): number => (Reflect.get(server, "_handle") as { fd: number }).fd;
+test("a daemon refuses what a newer version has stored, in one line, and so does its try", async () => {
+  await using sandbox = cliSandbox();
+  mkdirSync(sandbox.path("state/tmuxwire"), { mode: 0o700 });
+  const path = sandbox.path("state/tmuxwire/agents.db");
+  const newer = new DatabaseSync(path);
+  newer.exec("CREATE TABLE of_a_newer_version (x); PRAGMA user_version = 99");
+  newer.close();
+  const content = readFileSync(path);
+  for (const args of [
+    ["serve", "--only", "native", "--port", "0"],
+    ["serve", "--check"],
+  ]) {
+    // oxlint-disable-next-line no-await-in-loop -- on the same files
+    const { code, stdout, stderr } = await sandbox.run(args);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^tmuxwire: \S+agents\.db was written by a newer tmuxwire \(version 99 of the file; .*\n$/);
+  }
+  expect(readFileSync(path)).toEqual(content);
+});
 
 function isAlive(pid: number): boolean {
   try {

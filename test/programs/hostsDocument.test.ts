@@ -1,10 +1,10 @@
 /** What docs/hosts.md shows is what happens: its commands, as they stand and in their order, with two real sshd for the hosts. */
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter } from "node:path";
 import { expect, test } from "vitest";
 import { findProgram } from "../../daemon/host/findProgram.ts";
-import { AGENT_DIRECTORY, AgentChannel } from "../support/agents/agentPrograms.ts";
+import { AgentChannel } from "../support/agents/agentPrograms.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { builtCli } from "../support/daemon/cliBuild.ts";
 import { cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
@@ -16,11 +16,7 @@ test("the page's two hosts: added, used, an agent on one of them, and one remove
   await using gpu = await sshHost();
   await using here = cliSandbox();
   await using agent = await AgentChannel.open(here.root);
-  const words = JSON.stringify(agent.argv("dialog", { busyMs: 300 }).slice(2));
-  const claude = `#!${process.execPath}
-process.argv.push(...${words});
-void import(${JSON.stringify(join(AGENT_DIRECTORY, "dialog.mjs"))});
-`;
+  const claude = agent.executable("dialog", { busyMs: 300 });
   writeFileSync(gpu.sandbox.path("bin", "claude"), claude, { mode: 0o755 });
   // As if the user's own configuration knew both.
   const known = [build, gpu].map(({ configFile }, at) =>

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { AGENT_DIRECTORY, AgentChannel } from "../support/agents/agentPrograms.ts";
+import { AgentChannel } from "../support/agents/agentPrograms.ts";
 import { notifyReceiver } from "../support/agents/notifyReceiver.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
@@ -12,11 +12,7 @@ test("a question is told once over a restart of the daemon and taken back when i
   await using sandbox = cliSandbox();
   await using channel = await AgentChannel.open(sandbox.root);
   await using receiver = await notifyReceiver();
-  const words = JSON.stringify(channel.argv("dialog", { busyMs: 0 }).slice(2));
-  const claude = `#!${process.execPath}
-process.argv.push(...${words});
-void import(${JSON.stringify(join(AGENT_DIRECTORY, "dialog.mjs"))});
-`;
+  const claude = channel.executable("dialog", { busyMs: 0 });
   const bin = sandbox.binaries("bin", { claude });
   const told = (): string[] => receiver.received.map(({ body: { event, state } }) => `${event} ${state}`);
   const notify = async (...args: string[]): Promise<string> => {

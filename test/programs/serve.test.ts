@@ -1,14 +1,13 @@
 /** The daemon as a process: start-up lines, signals, what it leaves behind, what panes learn of it. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, readlinkSync, renameSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { request } from "node:http";
-import type { Server } from "node:net";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { builtCli } from "../support/daemon/cliBuild.ts";
 import type { CliSandbox, Running } from "../support/daemon/cliSandbox.ts";
+import { passedListeners } from "../support/daemon/passedListeners.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
 import { eventually } from "../support/clock/eventually.ts";
 
@@ -169,25 +168,16 @@ describe("serve", () => {
 describe("socket activation", () => {
   test("serves on what the service manager has opened, which tmux never sees", async () => {
     await using sandbox = cliSandbox();
-    const socketPath = sandbox.path("activated.sock");
-    const [unix, tcp] = [createServer(), createServer()];
-    unix.listen(sandbox.path("bound.sock"));
-    tcp.listen(0, "127.0.0.1");
-    await Promise.all([once(unix, "listening"), once(tcp, "listening")]);
-    const { port } = tcp.address() as { port: number };
-    // Closing a server removes the path that it was bound to: this one stays.
-    renameSync(sandbox.path("bound.sock"), socketPath);
+    const { socketPath, port, descriptors, close } = await passedListeners(sandbox.root);
     // As systemd does: the descriptors from 3 on, and the number of the process that they are for.
     const script = 'LISTEN_PID=$$ LISTEN_FDS=2 exec "$0" "$@"';
     const child = spawn("sh", ["-c", script, process.execPath, builtCli(), "serve", "--only", "native"], {
       env: { ...sandbox.env },
-      stdio: ["ignore", "pipe", "pipe", ...[unix, tcp].map(descriptorOf)],
+      stdio: ["ignore", "pipe", "pipe", ...descriptors],
     });
     const daemon = sandbox.adopt(child);
     await daemon.line(/listening on http:.*\n/);
-    // From here on the daemon alone accepts.
-    unix.close();
-    tcp.close();
+    close();
     expect(daemon.stdout()).toBe(
       `native API listening on unix:(passed)\nnative API listening on http://127.0.0.1:${port}\n`,
     );
@@ -200,9 +190,6 @@ describe("socket activation", () => {
     expect((await daemon.finished).code).toBe(0);
   });
 });
-
-/** Node has no word for it. */
-const descriptorOf = (server: Server): number => (Reflect.get(server, "_handle") as { fd: number }).fd;
 
 function descriptorsOf(pid: number, only?: readonly number[]): string[] {
   const directory = `/proc/${pid}/fd`;

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { AGENT_DIRECTORY, AgentChannel } from "../support/agents/agentPrograms.ts";
+import { AgentChannel } from "../support/agents/agentPrograms.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { builtCli } from "../support/daemon/cliBuild.ts";
 import { behind, cliSandbox } from "../support/daemon/cliSandbox.ts";
@@ -14,11 +14,7 @@ const PLUGIN = fileURLToPath(new URL("../../docs/packaging/tmux/tmuxwire.tmux", 
 test("the status line says who asks as soon as somebody does, and prefix A goes there", async () => {
   await using sandbox = cliSandbox();
   await using channel = await AgentChannel.open(sandbox.root);
-  const words = JSON.stringify(channel.argv("dialog", { busyMs: 0 }).slice(2));
-  const claude = `#!${process.execPath}
-process.argv.push(...${words});
-void import(${JSON.stringify(join(AGENT_DIRECTORY, "dialog.mjs"))});
-`;
+  const claude = channel.executable("dialog", { busyMs: 0 });
   const tmuxwire = `#!/bin/sh\nexec '${process.execPath}' '${builtCli()}' "$@"\n`;
   const bin = sandbox.binaries("bin", { claude, tmuxwire });
   await sandbox.serve();

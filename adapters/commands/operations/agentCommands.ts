@@ -95,14 +95,14 @@ async function watch(call: CommandCall, goesOn: boolean): Promise<number> {
     }
   };
   const names = only === undefined ? servers.map(({ name }) => name) : [only];
-  // The user's own tmux may just be being opened, or not run.
-  const own = only === undefined && !names.includes("default") ? [follow("default").catch(unlessUnknown)] : [];
+  // The daemon may still be opening the user's own tmux; or that does not run, or may not be used.
+  const own = only === undefined && !names.includes("default") ? [follow("default").catch(unlessAbsent)] : [];
   await Promise.all([...names.map(follow), ...own]);
   return 0;
 }
 
-function unlessUnknown(error: unknown): void {
-  if (!(error instanceof TmuxwireError) || error.code !== "NOT_FOUND") throw error;
+function unlessAbsent(error: unknown): void {
+  if (!(error instanceof TmuxwireError) || (error.code !== "NOT_FOUND" && error.code !== "FORBIDDEN")) throw error;
 }
 
 /** Of a name, what no status line takes for anything but text (tmux expands `#` and, in times, `%`). */

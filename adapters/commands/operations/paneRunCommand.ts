@@ -7,6 +7,7 @@ import type { ErrorCode } from "../../../protocol/errors.ts";
 import type { NativeRunResponse, PaneClient, RunOptions } from "../../client/client.ts";
 import { Interrupted } from "../../cli/cliIo.ts";
 import type { CommandCall, CommandSpec, OptionSpec } from "../../cli/commandTypes.ts";
+import { isServerElsewhere } from "../../cli/parseCommand.ts";
 import { CLIENT_OPTIONS, connect, paneNamed } from "../connection/clientConnection.ts";
 import { PANE, TIMEOUT_OPTION, timeoutOf } from "./paneArguments.ts";
 
@@ -39,8 +40,8 @@ export const runCommand: CommandSpec = {
   details: [
     "Prints the command's output as it comes and exits with its status. The pane must show a shell's prompt. Everything " +
       "after PANE is the command, including options: the words are joined with a space and read by the pane's shell, as ssh " +
-      "does; a single word may be a whole line. Put options of run before PANE; one that ends the command by mistake is " +
-      "refused. A -- right after PANE is dropped; a command that begins with a dash, or ends in an option of run, needs " +
+      "does; a single word may be a whole line. Put options of run before PANE; one at the end of the command is refused. " +
+      "A -- right after PANE is dropped; a command that begins with a dash, or ends in an option of run, needs " +
       "it. `--server SERVER@HOST` alone is read as an option of run at the end, too.",
     "Ctrl-C is sent to the pane, and run exits with the command's status; before the command is typed, it ends run. " +
       "Ctrl-\\ ends run and leaves the command running. Exits with 125 if run itself failed (nothing was typed, or the shell " +
@@ -99,13 +100,13 @@ export const runCommand: CommandSpec = {
   },
 };
 
-/** `--server main@build` as the last words: no program has a server of such a name. */
+/** `--server main@build` as the last words. */
 function serverBehind(words: readonly string[]): {
   readonly server: string | undefined;
   readonly words: readonly string[];
 } {
   const [option, name = ""] = words.slice(-2);
-  const isOurs = words.length > 2 && option === "--server" && /^[\w-]+@[\w.-]+$/.test(name);
+  const isOurs = words.length > 2 && option === "--server" && isServerElsewhere(name);
   return isOurs ? { server: name, words: words.slice(0, -2) } : { server: undefined, words };
 }
 

@@ -16,7 +16,7 @@ const LOOK_EVERY_MS = 25;
 
 export const restartCommand: CommandSpec = {
   name: "restart",
-  summary: "replace the running daemon by this version of tmuxwire",
+  summary: "replace the running daemon with this version of tmuxwire",
   details: [
     "The new version is tried first: if it cannot start with the daemon's settings and files, the daemon goes on and the " +
       "command says why. Prompts that are being typed are finished, messages wait, programs in panes keep running. Streams " +

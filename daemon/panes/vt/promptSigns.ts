@@ -10,7 +10,7 @@ export class PromptSigns {
   ownEndSeq = -1;
   /** The cursor's row when the line was last known to be empty. */
   emptyRow: string | undefined;
-  /** How often in a row its editor has shown a line of ours otherwise than over as many rows as it needs. */
+  /** How many lines of ours in a row were not shown over as many rows as they need. */
   shownAstray = 0;
   readonly #tracker: VtTracker;
 

@@ -113,6 +113,15 @@ export class AgentChannel implements AsyncDisposable {
     return [process.execPath, file, "--log", this.logFile, "--control", this.#socketPath, ...more];
   }
 
+  /** The same as an executable without arguments, for a file that has an agent's name. */
+  executable(program: AgentName, options: Readonly<Record<string, string | number>> = {}): string {
+    const [, file = "", ...words] = this.argv(program, options);
+    return `#!${process.execPath}
+process.argv.push(...${JSON.stringify(words)});
+void import(${JSON.stringify(file)});
+`;
+  }
+
   /** The first entry at or after `from` that matches, now or when it comes. The test's own time-out ends a vain wait. */
   next(match: Match, from = 0): Promise<AgentEntry> {
     const matches = typeof match === "string" ? (entry: AgentEntry) => entry.event === match : match;
