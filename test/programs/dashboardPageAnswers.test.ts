@@ -104,7 +104,8 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
   test("a quick key is one press, Control-C two", async () => {
     await using at = await scene(textCard(1), permissionCard(2));
     // Where options are read, these are the keys.
-    expect(await at.page.getByRole("group", { name: "Press a key in the pane" }).count()).toBe(1);
+    await at.page.getByRole("button", { name: /don't ask again/ }).waitFor();
+    await expect.poll(() => at.page.getByRole("group", { name: "Press a key in the pane" }).count()).toBe(1);
     const quick = cardOf(at.page, 1).getByRole("group", { name: "Press a key in the pane" });
     await sentBy(at.fake, () => quick.getByText("Esc").click());
     await quick.getByText("C-c").click();
