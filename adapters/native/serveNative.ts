@@ -7,6 +7,7 @@ import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import { hostPlaces, readHosts, writeHosts } from "../remote/hostBook.ts";
 import { HostLink } from "../remote/hostLink.ts";
 import { RemoteHosts } from "../remote/remoteHosts.ts";
+import { openSsh } from "../remote/sshConnection.ts";
 import { readOrMakeToken } from "../../daemon/ops/tokenFile.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { OWN_SERVER_NAME } from "../../daemon/ops/daemonConfig.ts";
@@ -104,6 +105,7 @@ function openHosts({ socketPath }: NativeConfig, { env, servers, notifier, log, 
         env,
         clock: systemClock,
         nowUnixMs: Date.now,
+        open: openSsh,
         onError: (error) => log.error("hosts.failed", { error }),
       }),
     clock: systemClock,

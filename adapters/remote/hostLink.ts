@@ -1,15 +1,16 @@
 /**
- * The link to a host that runs a daemon of its own: connected when first needed, and again by itself when the connection is
- * lost or the host cannot be reached. What a retry cannot mend (a login that is refused, an unknown host key, no tmuxwire
- * there) is a state that stays until `retry`: each attempt might lock the account.
+ * The link to a host: connected when first needed, and again by itself when the connection is lost or the host cannot be
+ * reached. What a retry cannot mend (a login that is refused, an unknown host key, no tmuxwire there) is a state that stays
+ * until `retry`: each attempt might lock the account.
  */
 import { Listeners } from "../../daemon/servers/listeners.ts";
 import { spreadBackOffMs } from "../../daemon/time/backOff.ts";
 import type { Timer } from "../../daemon/time/clock.ts";
 import { sleep, untilAborted } from "../../daemon/time/within.ts";
 import { AppError, toAppError } from "../../protocol/errors.ts";
-import { endLogin, type HostConnection, openSsh, type SshConnectionOptions } from "./sshConnection.ts";
+import type { HostConnection, LinkedHost, SshConnectionOptions } from "./sshConnection.ts";
 import type { HostFailure } from "./sshFailure.ts";
+import { endLogin } from "./sshMaster.ts";
 
 /** Between attempts; a caller's is not made sooner after a failure than the first of them. */
 const BACK_OFF = { minMs: 1_000, maxMs: 8_000 };
@@ -21,28 +22,33 @@ export interface HostLinkState {
   readonly sinceUnixMs: number;
   /** Of a failure: what to do about it. Names what the host printed, which is foreign text. */
   readonly message?: string | undefined;
-  /** Of a connected host: its daemon's version, and its tmux's (null if unknown). Foreign text. */
-  readonly found?: { readonly version: string; readonly tmux: string | null } | undefined;
+  /** Of a connected host: its daemon's version (null without a daemon), and its tmux's (null if unknown). Foreign text. */
+  readonly found?: { readonly version: string | null; readonly tmux: string | null } | undefined;
 }
 
-export interface HostLinkOptions extends SshConnectionOptions {
+export interface HostLinkOptions<Connection extends LinkedHost = HostConnection> extends SshConnectionOptions {
   readonly nowUnixMs: () => number;
   /** Gets the errors of subscribers. */
   readonly onError: (error: unknown) => void;
   /** From 0 to 1; default: random. */
   readonly random?: (() => number) | undefined;
-  readonly open?: typeof openSsh | undefined;
+  /** Makes a connection. `onLost` is called once if it ends by itself later. @throws AppError with `details.state` */
+  readonly open: (
+    options: SshConnectionOptions,
+    onLost: (error: AppError) => void,
+    signal: AbortSignal,
+  ) => Promise<Connection>;
 }
 
-export class HostLink {
+export class HostLink<Connection extends LinkedHost = HostConnection> {
   readonly name: string;
-  readonly #options: HostLinkOptions;
+  readonly #options: HostLinkOptions<Connection>;
   readonly #listeners: Listeners<HostLinkState>;
   readonly #closing = new AbortController();
   #state: HostLinkState;
-  #connection: HostConnection | undefined;
+  #connection: Connection | undefined;
   #connectedMs = 0;
-  #attempt: Promise<HostConnection> | undefined;
+  #attempt: Promise<Connection> | undefined;
   #failure: AppError | undefined;
   #failedMs = -Infinity;
   /** Since the last connection that was stable. */
@@ -51,7 +57,7 @@ export class HostLink {
   /** The end of a connection that was lost: the next one uses the same directory. */
   #ending: Promise<void> = Promise.resolve();
 
-  constructor(options: HostLinkOptions) {
+  constructor(options: HostLinkOptions<Connection>) {
     this.name = options.name;
     this.#options = options;
     this.#listeners = new Listeners(options.onError);
@@ -62,27 +68,35 @@ export class HostLink {
     return this.#state;
   }
 
-  /** The token of the host's daemon; undefined unless connected. A secret. */
-  get token(): string | undefined {
-    return this.#connection?.host.token;
-  }
-
   /** Called with every new state. Returns the unsubscribe function. */
   subscribe(listener: (state: HostLinkState) => void): () => void {
     return this.#listeners.subscribe(listener);
   }
 
-  /**
-   * The unix socket that leads to the host's daemon. Connects if necessary; an attempt under way is shared.
-   * @throws AppError DAEMON_UNREACHABLE with `details.state`, INVALID_ARGUMENT, CONFIGURATION_INVALID; the signal's reason
-   */
-  async socketPath(signal?: AbortSignal): Promise<string> {
-    return (await this.#connected(signal)).socketPath;
+  /** Undefined unless connected. */
+  get current(): Connection | undefined {
+    return this.#connection;
   }
 
-  /** One round trip to the daemon, in ms; one that does not respond is connected to anew. @throws as `socketPath` */
+  /**
+   * Connects if necessary; an attempt under way is shared.
+   * @throws AppError DAEMON_UNREACHABLE with `details.state`, INVALID_ARGUMENT, CONFIGURATION_INVALID; the signal's reason
+   */
+  connection(signal?: AbortSignal): Promise<Connection> {
+    const { signal: closing } = this.#closing;
+    const either = signal === undefined ? closing : AbortSignal.any([signal, closing]);
+    return untilAborted<Connection>(either, (resolve, reject) => {
+      if (this.#connection !== undefined) resolve(this.#connection);
+      else if (this.#failure !== undefined && stays(this.#failure) && this.#attempt === undefined)
+        reject(this.#failure);
+      else this.#connect().then(resolve, reject);
+      return () => undefined;
+    });
+  }
+
+  /** One round trip to the host, in ms; one that does not respond is connected to anew. @throws as `connection` */
   async check(signal?: AbortSignal): Promise<number> {
-    const connection = await this.#connected(signal);
+    const connection = await this.connection(signal);
     const { clock } = this.#options;
     const startedMs = clock.nowMs();
     try {
@@ -119,19 +133,7 @@ export class HostLink {
     await endLogin(this.#options);
   }
 
-  #connected(signal: AbortSignal | undefined): Promise<HostConnection> {
-    const { signal: closing } = this.#closing;
-    const either = signal === undefined ? closing : AbortSignal.any([signal, closing]);
-    return untilAborted<HostConnection>(either, (resolve, reject) => {
-      if (this.#connection !== undefined) resolve(this.#connection);
-      else if (this.#failure !== undefined && stays(this.#failure) && this.#attempt === undefined)
-        reject(this.#failure);
-      else this.#connect().then(resolve, reject);
-      return () => undefined;
-    });
-  }
-
-  #connect(): Promise<HostConnection> {
+  #connect(): Promise<Connection> {
     this.#timer?.cancel();
     return (this.#attempt ??= this.#open().finally(() => {
       this.#attempt = undefined;
@@ -143,14 +145,14 @@ export class HostLink {
     this.#connect().catch(() => undefined);
   }
 
-  async #open(): Promise<HostConnection> {
-    const { clock, open = openSsh } = this.#options;
+  async #open(): Promise<Connection> {
+    const { clock, open } = this.#options;
     const { signal } = this.#closing;
     await sleep(clock, this.#failedMs + BACK_OFF.minMs - clock.nowMs(), signal);
     await this.#ending;
     this.#enter({ kind: "connecting" });
     try {
-      const opened: HostConnection = await open(this.#options, (error) => this.#lost(opened, error), signal);
+      const opened: Connection = await open(this.#options, (error) => this.#lost(opened, error), signal);
       this.#connection = opened;
       this.#connectedMs = clock.nowMs();
       this.#failure = undefined;
@@ -163,7 +165,7 @@ export class HostLink {
     }
   }
 
-  #lost(connection: HostConnection, error: AppError): void {
+  #lost(connection: Connection, error: AppError): void {
     if (this.#connection !== connection) return;
     this.#connection = undefined;
     if (this.#options.clock.nowMs() - this.#connectedMs >= STABLE_MS) this.#failures = 0;

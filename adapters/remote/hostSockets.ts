@@ -161,9 +161,9 @@ class HostSocket {
 
   async #connect(): Promise<void> {
     try {
-      const socketPath = await this.#host.link.socketPath();
+      const { socketPath, host } = await this.#host.link.connection();
       if (this.#isOver) return;
-      const { token } = this.#host.link;
+      const { token } = host;
       const protocols = [STREAM_PROTOCOL, ...(token === undefined ? [] : [`${STREAM_BEARER_PREFIX}${token}`])];
       const socket = new WebSocket(`ws+unix:${socketPath}:/v1/stream`, protocols, {
         perMessageDeflate: false,

@@ -19,10 +19,15 @@ import type { HostLink } from "./hostLink.ts";
 import { nameOn, withNames } from "./hostNames.ts";
 
 /** The connection to a machine's daemon. */
-export type Link = Pick<
-  HostLink,
-  "state" | "token" | "socketPath" | "check" | "subscribe" | "retry" | "close" | "forget"
->;
+export type Link = Pick<HostLink, "state" | "check" | "subscribe" | "retry" | "close" | "forget"> & {
+  connection(signal?: AbortSignal): Promise<LinkedDaemon>;
+};
+
+/** The unix socket that leads to it, and its token, a secret. */
+export interface LinkedDaemon {
+  readonly socketPath: string;
+  readonly host: { readonly token: string | undefined };
+}
 
 /** A machine that takes longer is not waited for by what asks all of them. */
 const ASKED_WITHIN_MS = 1_000;
@@ -59,8 +64,8 @@ export class RemoteHost {
   /** Waits for a connection that is being made. @throws AppError DAEMON_UNREACHABLE with `details.state`: nothing was sent */
   async http(signal?: AbortSignal): Promise<HttpCaller> {
     if (this.#isForgotten) throw new AppError("NOT_FOUND", `host ${JSON.stringify(this.name)} was removed`);
-    const socketPath = await this.link.socketPath(signal);
-    const { token } = this.link;
+    const { socketPath, host } = await this.link.connection(signal);
+    const { token } = host;
     if (this.#http?.socketPath !== socketPath || this.#http.token !== token) {
       const caller = new HttpCaller({ url: "http://localhost", token, fetch: unixFetch(socketPath) });
       this.#http = { socketPath, token, caller };

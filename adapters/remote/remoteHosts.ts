@@ -235,5 +235,5 @@ const isFiltered = (input: unknown): boolean =>
 /** Until it is connected, or it is known why it is not. */
 async function connected({ link }: RemoteHost, signal: AbortSignal | undefined): Promise<void> {
   link.retry();
-  await link.socketPath(signal).catch(() => signal?.throwIfAborted());
+  await link.connection(signal).catch(() => signal?.throwIfAborted());
 }

@@ -6,6 +6,7 @@ import process from "node:process";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { HostLink, type HostLinkOptions, type HostLinkState } from "../../adapters/remote/hostLink.ts";
+import { openSsh } from "../../adapters/remote/sshConnection.ts";
 import { masterArguments } from "../../adapters/remote/sshArguments.ts";
 import { unixFetch } from "../../adapters/serving/unixFetch.ts";
 import { packageVersion } from "../../adapters/serving/version.ts";
@@ -32,6 +33,7 @@ function linked(host: SshHost, options: Partial<HostLinkOptions> = {}): Linked {
     env: process.env,
     clock: systemClock,
     nowUnixMs: Date.now,
+    open: openSsh,
     onError: (error) => {
       throw error;
     },
@@ -71,9 +73,12 @@ async function nothingLeft({ directory }: Linked): Promise<void> {
   await eventually(() => processesOf(directory).length === 0);
 }
 
+const pathOf = async (link: HostLink): Promise<string> => (await link.connection()).socketPath;
+
 async function servers(link: HostLink): Promise<readonly { readonly name: string; readonly socketPath: string }[]> {
-  const response = await unixFetch(await link.socketPath())("http://localhost/v1/servers", {
-    headers: { authorization: `Bearer ${link.token}` },
+  const { socketPath, host } = await link.connection();
+  const response = await unixFetch(socketPath)("http://localhost/v1/servers", {
+    headers: { authorization: `Bearer ${host.token}` },
   });
   return ((await response.json()) as { servers: { name: string; socketPath: string }[] }).servers;
 }
@@ -83,7 +88,7 @@ test("connects through one process, starts the host's daemon when first needed, 
   await using made = linked(host);
   const { link, directory, states } = made;
   expect([existsSync(directory), host.daemonPid()]).toEqual([false, undefined]);
-  const paths = await Promise.all([link.socketPath(), link.socketPath()]);
+  const paths = await Promise.all([pathOf(link), pathOf(link)]);
   expect(paths).toEqual([join(directory, "daemon.sock"), join(directory, "daemon.sock")]);
   expect(host.daemonPid()).toBeGreaterThan(0);
   expect((await servers(link)).map(({ name, socketPath }) => [name, socketPath])).toContainEqual([
@@ -99,7 +104,7 @@ test("connects through one process, starts the host's daemon when first needed, 
   expect([sshOf(directory).length, host.log().match(/Accepted publickey/g)?.length]).toEqual([1, 1]);
   // Nobody else may know the token.
   const shown = processesOf(directory).map(({ pid, line }) => line + readFileSync(`/proc/${pid}/environ`, "utf8"));
-  expect(shown.filter((text) => text.includes(link.token ?? "?"))).toEqual([]);
+  expect(shown.filter((text) => text.includes(link.current?.host.token ?? "?"))).toEqual([]);
   await link.close();
   expect(link.state.kind).toBe("idle");
   await nothingLeft(made);
@@ -109,15 +114,15 @@ test("an ssh that is killed is replaced, and nobody connects into nothing meanwh
   await using host = await sshHost();
   await using made = linked(host);
   const { link, directory, states } = made;
-  const path = await link.socketPath();
+  const path = await pathOf(link);
   await host.stop();
   const [pid = 0] = sshOf(directory);
   process.kill(pid, "SIGKILL");
   expect(await made.until("unreachable")).toMatchObject({ message: expect.stringContaining("was lost") as string });
-  expect([existsSync(path), link.token]).toEqual([false, undefined]);
+  expect([existsSync(path), link.current]).toEqual([false, undefined]);
   await eventually(() => processesOf(directory).length === 0);
   await host.start();
-  expect(await link.socketPath()).toBe(path);
+  expect(await pathOf(link)).toBe(path);
   expect((await servers(link)).length).toBeGreaterThan(0);
   expect(states.filter(({ kind }) => kind === "connected").length).toBe(2);
 });
@@ -126,7 +131,7 @@ test("a daemon of the host that ends is found by a check, and started again", as
   await using host = await sshHost();
   await using made = linked(host);
   const { link } = made;
-  await link.socketPath();
+  await link.connection();
   const first = host.daemonPid() ?? 0;
   process.kill(first, "SIGTERM");
   await eventually(() => host.daemonPid() === undefined, 10);
@@ -139,7 +144,7 @@ test("one session at a time is enough, and a start-up file may print what it lik
   await using host = await sshHost({ sshd: ["MaxSessions 1"] });
   addToStartup(host, "echo 'Welcome to build'; echo tmuxwire-host is not it; printf 'no line end'; echo noise >&2\n");
   await using made = linked(host);
-  await made.link.socketPath();
+  await made.link.connection();
   const streams = await Promise.all(Array.from({ length: 4 }, () => servers(made.link)));
   expect(streams.every((list) => list.length > 0)).toBe(true);
 });
@@ -163,8 +168,8 @@ test("a path of tmuxwire on the host", async () => {
 describe("what no retry mends is tried once, and again when somebody has done something about it", () => {
   /** Asks twice, and tells what came of it. */
   async function refused(made: Linked, host: SshHost): Promise<[kind: string, message: string, connections: number]> {
-    const first: unknown = await made.link.socketPath().catch((error: unknown) => error);
-    await expect(made.link.socketPath()).rejects.toBe(first);
+    const first: unknown = await made.link.connection().catch((error: unknown) => error);
+    await expect(made.link.connection()).rejects.toBe(first);
     const { kind, message = "" } = made.link.state;
     await nothingLeft(made);
     expect(first).toMatchObject({ code: "DAEMON_UNREACHABLE", message, details: { host: "build", state: kind } });
@@ -254,7 +259,7 @@ test("a port where nobody listens is tried again", async () => {
   await using host = await sshHost();
   await host.stop();
   await using made = linked(host);
-  await expect(made.link.socketPath()).rejects.toMatchObject({ details: { state: "unreachable" } });
+  await expect(made.link.connection()).rejects.toMatchObject({ details: { state: "unreachable" } });
   expect(made.link.state.message).toMatch(/^cannot connect to build \(.*Connection refused\)/);
   await host.start();
   await made.until("connected");
@@ -287,7 +292,7 @@ test("closing ends an attempt that is under way", async () => {
   addToStartup(host, "read -r _; exit\n");
   await using made = linked(host);
   const closed = host.logged(/Accepted publickey/).then(() => made.link.close());
-  await expect(made.link.socketPath()).rejects.toThrow("the link to build is closed");
+  await expect(made.link.connection()).rejects.toThrow("the link to build is closed");
   await closed;
   await nothingLeft(made);
 });

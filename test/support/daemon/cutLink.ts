@@ -56,11 +56,10 @@ export async function cutLink(port: number): Promise<CutLink> {
     get connections() {
       return connections;
     },
-    token: undefined,
-    socketPath: (signal) =>
+    connection: (signal) =>
       untilAborted(signal, (resolve) => {
         const probe = (): void => {
-          if (!isCut) resolve(path);
+          if (!isCut) resolve({ socketPath: path, host: { token: undefined } });
         };
         listeners.add(probe);
         probe();

@@ -13,8 +13,7 @@ export function deadHosts(): RemoteHosts {
   const message = "no route to host; run `ssh build true`";
   const link: Link = {
     state: { kind: "unreachable", sinceUnixMs: 1_795_149_767_000, message },
-    token: undefined,
-    socketPath: () => Promise.reject(new AppError("DAEMON_UNREACHABLE", message)),
+    connection: () => Promise.reject(new AppError("DAEMON_UNREACHABLE", message)),
     subscribe: () => () => undefined,
     check: async () => 0,
     retry: () => undefined,

@@ -4,6 +4,7 @@
  */
 import process from "node:process";
 import { HostLink } from "../../../adapters/remote/hostLink.ts";
+import { openSsh } from "../../../adapters/remote/sshConnection.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 
 const [configFile, directory = ""] = process.argv.slice(2);
@@ -16,7 +17,8 @@ const link = new HostLink({
   env: process.env,
   clock: systemClock,
   nowUnixMs: Date.now,
+  open: openSsh,
   onError: () => undefined,
 });
-await link.socketPath();
+await link.connection();
 process.stdout.write("connected\n");

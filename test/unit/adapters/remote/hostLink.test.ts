@@ -57,22 +57,24 @@ const advance = async (ms: number): Promise<void> => {
   await settle();
 };
 
+const pathOf = async (to: HostLink): Promise<string> => (await to.connection()).socketPath;
+
 test("connects when first asked, and whoever asks meanwhile shares the attempt", async () => {
-  expect([link.state.kind, link.token, attemptsMs]).toEqual(["idle", undefined, []]);
-  expect(await Promise.all([link.socketPath(), link.socketPath()])).toEqual(["/here", "/here"]);
-  expect(await link.socketPath()).toBe("/here");
+  expect([link.state.kind, link.current?.host.token, attemptsMs]).toEqual(["idle", undefined, []]);
+  expect(await Promise.all([pathOf(link), pathOf(link)])).toEqual(["/here", "/here"]);
+  expect(await pathOf(link)).toBe("/here");
   expect(attemptsMs).toEqual([0]);
   expect(link.state).toEqual({
     kind: "connected",
     sinceUnixMs: 1_000_000,
     found: { version: "0.1.0", tmux: "3.3a" },
   });
-  expect([link.token, kinds]).toEqual(["secret", ["connecting", "connected"]]);
+  expect([link.current?.host.token, kinds]).toEqual(["secret", ["connecting", "connected"]]);
 });
 
 test("an unreachable host is tried again by itself: after 1 s, then after twice as long, up to 8 s", async () => {
   outcomes = Array.from({ length: 8 }, () => failure("unreachable"));
-  await expect(link.socketPath()).rejects.toMatchObject({ code: "DAEMON_UNREACHABLE", message: "it is unreachable" });
+  await expect(link.connection()).rejects.toMatchObject({ code: "DAEMON_UNREACHABLE", message: "it is unreachable" });
   for (let second = 0; second < 200; second += 1) await advance(1_000);
   expect(attemptsMs.map((ms) => ms / 1_000)).toEqual([0, 1, 3, 7, 15, 23, 31, 39, 47]);
   expect(link.state.kind).toBe("connected");
@@ -80,17 +82,17 @@ test("an unreachable host is tried again by itself: after 1 s, then after twice 
 
 test("a caller has it tried at once, but not within a second of the last failure", async () => {
   outcomes = [failure("unreachable"), failure("unreachable"), failure("unreachable")];
-  await expect(link.socketPath()).rejects.toThrow("unreachable");
+  await expect(link.connection()).rejects.toThrow("unreachable");
   await advance(1_000);
   await advance(1_500);
   expect(attemptsMs).toEqual([0, 1_000]);
-  await expect(link.socketPath()).rejects.toThrow("unreachable");
+  await expect(link.connection()).rejects.toThrow("unreachable");
   expect(attemptsMs).toEqual([0, 1_000, 2_500]);
-  const next = link.socketPath();
+  const next = link.connection();
   await settle();
   expect(attemptsMs.length).toBe(3);
   await advance(1_000);
-  expect(await next).toBe("/here");
+  expect((await next).socketPath).toBe("/here");
   expect([attemptsMs, clock.pendingTimers]).toEqual([[0, 1_000, 2_500, 3_500], 0]);
 });
 
@@ -98,34 +100,34 @@ test.each(["auth_needed", "host_key_new", "host_key_changed", "no_tmuxwire", "no
   "%s stays until somebody has done something about it",
   async (kind) => {
     outcomes = [failure(kind)];
-    await expect(link.socketPath()).rejects.toMatchObject({ details: { host: "build", state: kind } });
+    await expect(link.connection()).rejects.toMatchObject({ details: { host: "build", state: kind } });
     await advance(100_000);
-    await expect(link.socketPath()).rejects.toThrow(`it is ${kind}`);
+    await expect(link.connection()).rejects.toThrow(`it is ${kind}`);
     expect([attemptsMs, clock.pendingTimers]).toEqual([[0], 0]);
     expect(link.state).toEqual({ kind, sinceUnixMs: 1_000_000, message: `it is ${kind}` });
     link.retry();
-    expect(await link.socketPath()).toBe("/here");
+    expect(await pathOf(link)).toBe("/here");
     expect(attemptsMs).toEqual([0, 100_000]);
   },
 );
 
 test("settings that are wrong are an error without a retry", async () => {
   outcomes = [new AppError("INVALID_ARGUMENT", "no destination")];
-  await expect(link.socketPath()).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  await expect(link.connection()).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   expect([link.state.kind, clock.pendingTimers]).toEqual(["unreachable", 0]);
 });
 
 describe("a connection that is lost", () => {
   test("is restored by itself, and its token is forgotten", async () => {
-    await link.socketPath();
+    await link.connection();
     lose(failure("unreachable"));
-    expect([link.state.kind, link.token, closed]).toEqual(["unreachable", undefined, 1]);
+    expect([link.state.kind, link.current?.host.token, closed]).toEqual(["unreachable", undefined, 1]);
     await advance(1_000);
-    expect([link.state.kind, link.token, attemptsMs]).toEqual(["connected", "secret", [0, 1_000]]);
+    expect([link.state.kind, link.current?.host.token, attemptsMs]).toEqual(["connected", "secret", [0, 1_000]]);
   });
 
   test("soon after it was made counts as a failure, later it does not", async () => {
-    await link.socketPath();
+    await link.connection();
     for (const [stableMs, backOffMs] of [
       [0, 1_000],
       [29_999, 2_000],
@@ -155,20 +157,20 @@ describe("a connection that is lost", () => {
 describe("giving up", () => {
   test("a caller's signal ends its own wait alone", async () => {
     outcomes = [failure("unreachable")];
-    await expect(link.socketPath()).rejects.toThrow("unreachable");
+    await expect(link.connection()).rejects.toThrow("unreachable");
     const controller = new AbortController();
-    const [one, other] = [link.socketPath(controller.signal), link.socketPath()];
+    const [one, other] = [link.connection(controller.signal), link.connection()];
     controller.abort(new Error("enough"));
     await expect(one).rejects.toThrow("enough");
     await advance(1_000);
-    expect(await other).toBe("/here");
+    expect((await other).socketPath).toBe("/here");
   });
 
   test("closing ends the connection, whoever waits, and every attempt", async () => {
-    await link.socketPath();
+    await link.connection();
     await Promise.all([link.close(), link.close()]);
     expect([closed, link.state.kind, clock.pendingTimers]).toEqual([1, "idle", 0]);
-    await expect(link.socketPath()).rejects.toThrow("the link to build is closed");
+    await expect(link.connection()).rejects.toThrow("the link to build is closed");
     link.retry();
     await advance(100_000);
     expect(attemptsMs).toEqual([0]);
@@ -176,8 +178,8 @@ describe("giving up", () => {
 
   test("closing while an attempt waits", async () => {
     outcomes = [failure("unreachable")];
-    await expect(link.socketPath()).rejects.toThrow("unreachable");
-    const [waiting] = await Promise.all([Promise.allSettled([link.socketPath()]), link.close()]);
+    await expect(link.connection()).rejects.toThrow("unreachable");
+    const [waiting] = await Promise.all([Promise.allSettled([link.connection()]), link.close()]);
     expect(waiting).toMatchObject([{ status: "rejected", reason: { message: "the link to build is closed" } }]);
     expect([attemptsMs, clock.pendingTimers, link.state.kind]).toEqual([[0], 0, "idle"]);
   });
