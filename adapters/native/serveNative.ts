@@ -4,7 +4,13 @@
  */
 import { homedir } from "node:os";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
-import { hostPlaces, readHosts, writeHosts } from "../remote/hostBook.ts";
+import { openGuestServer } from "../../daemon/servers/guest/guestStartup.ts";
+import type { Host } from "../../daemon/host/host.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { OnDemand } from "../operations/operation.ts";
+import { type AgentlessConnection, openAgentless } from "../remote/agentlessConnection.ts";
+import { AgentlessHost } from "../remote/agentlessHost.ts";
+import { hostPlaces, type HostRecord, readHosts, writeHosts } from "../remote/hostBook.ts";
 import { HostLink } from "../remote/hostLink.ts";
 import { RemoteHosts } from "../remote/remoteHosts.ts";
 import { openSsh } from "../remote/sshConnection.ts";
@@ -20,6 +26,7 @@ import { openOwnedServer, type StartContext } from "../serving/startContext.ts";
 import type { LocalListener, LocalListenOptions } from "./localListener.ts";
 import { listenOnDescriptor, listenOnSocket, requireFreeSocket } from "./localListener.ts";
 import { NATIVE_SETTINGS, type NativeConfig } from "./nativeConfig.ts";
+import { serverLog } from "../serving/sharedGuests.ts";
 import { restartIsOver } from "../serving/restart.ts";
 import { userServer } from "../serving/userServer.ts";
 import { packageVersion } from "../serving/version.ts";
@@ -42,7 +49,7 @@ export async function startNative(native: NativeConfig, context: StartContext): 
   const mounts = await context.mounts();
   const app = createNativeApp({
     servers,
-    ...(only.has("native") ? { onDemand: userServer(native, context) } : {}),
+    ...(remote === undefined ? {} : { onDemand: onDemand(userServer(native, context), remote) }),
     unconfigured,
     waits,
     readiness,
@@ -89,25 +96,41 @@ export async function startNative(native: NativeConfig, context: StartContext): 
 }
 
 /** Their sockets stand beside the daemon's own, which no other daemon has. @throws AppError CONFIGURATION_INVALID */
-function openHosts({ socketPath }: NativeConfig, { env, servers, notifier, log, open }: StartContext): RemoteHosts {
+function openHosts({ socketPath }: NativeConfig, context: StartContext): RemoteHosts {
+  const { env, servers, notifier, log, open } = context;
   const { hostsPath } = runtimePaths(env, homedir());
+  const linkOptions = ({ name, destination, sshConfig, program }: HostRecord) => ({
+    name,
+    destination,
+    configFile: sshConfig,
+    program,
+    ...hostPlaces(socketPath, name),
+    env,
+    clock: systemClock,
+    nowUnixMs: Date.now,
+    onError: (error: unknown) => log.error("hosts.failed", { error }),
+  });
   const hosts = new RemoteHosts({
     servers,
     hosts: readHosts(hostsPath),
     save: (records) => writeHosts(hostsPath, records),
-    link: ({ name, destination, sshConfig, program }) =>
-      new HostLink({
-        name,
-        destination,
-        configFile: sshConfig,
-        program,
-        ...hostPlaces(socketPath, name),
-        env,
-        clock: systemClock,
-        nowUnixMs: Date.now,
-        open: openSsh,
-        onError: (error) => log.error("hosts.failed", { error }),
-      }),
+    link: (record) => new HostLink({ ...linkOptions(record), open: openSsh }),
+    agentless: (record) => {
+      let before: AgentlessConnection | undefined;
+      const link = new HostLink<AgentlessConnection>({
+        ...linkOptions(record),
+        open: async (options, onLost, signal) => {
+          before = await openAgentless(options, before?.sessions.pids ?? [], onLost, signal);
+          return before;
+        },
+      });
+      return new AgentlessHost({
+        record,
+        link,
+        servers,
+        open: (host, name, socketPath, tmux) => openElsewhere(context, { host, name, socketPath, tmux }),
+      });
+    },
     clock: systemClock,
   });
   const stopTelling = hosts.subscribe((name, { kind }) => {
@@ -120,6 +143,31 @@ function openHosts({ socketPath }: NativeConfig, { env, servers, notifier, log, 
   open.servers.push(() => hosts.close());
   return hosts;
 }
+
+/** A server of a machine without a daemon: a guest, on whatever the machine calls its own. */
+async function openElsewhere(
+  { env, daemon, log, unconfigured }: StartContext,
+  { host, name, socketPath, tmux }: { readonly host: Host; readonly name: string; readonly socketPath: string; readonly tmux: string },
+): Promise<TmuxServer> {
+  const { server, listed } = await openGuestServer({
+    host,
+    tmux,
+    socketPath,
+    env,
+    ringBytes: daemon.ringBytes,
+    clock: systemClock,
+    log: serverLog(log, name),
+  });
+  await listed;
+  unconfigured.add(name);
+  return server;
+}
+
+/** Servers that are opened when they are named: the user's own, and those of other machines. */
+const onDemand = (user: OnDemand, remote: RemoteHosts): OnDemand => ({
+  usersServer: user.usersServer,
+  reach: (name) => remote.reach(name) ?? user.reach(name),
+});
 
 /** The servers that are configured, by the names used in paths. */
 async function openServers({ tmuxSocketPath }: NativeConfig, context: StartContext): Promise<void> {

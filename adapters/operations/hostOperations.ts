@@ -15,6 +15,7 @@ const EXAMPLE_HOST: NativeCheckedHost = {
   destination: "me@build.example",
   sshConfig: null,
   program: null,
+  agentless: false,
   state: "connected",
   sinceUnixMs: 1_795_149_767_000,
   why: null,

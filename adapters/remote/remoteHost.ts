@@ -15,7 +15,7 @@ import { OPERATIONS } from "../operations/operationTable.ts";
 import type { Call } from "../operations/operation.ts";
 import { unixFetch } from "../serving/unixFetch.ts";
 import type { HostRecord } from "./hostBook.ts";
-import type { HostLink } from "./hostLink.ts";
+import type { HostLink, HostLinkState } from "./hostLink.ts";
 import { nameOn, withNames } from "./hostNames.ts";
 
 /** The connection to a machine's daemon. */
@@ -71,6 +71,10 @@ export class RemoteHost {
       this.#http = { socketPath, token, caller };
     }
     return this.#http.caller;
+  }
+
+  close(): Promise<void> {
+    return this.link.close();
   }
 
   /** It is served no longer: streams of it end. */
@@ -156,19 +160,7 @@ export class RemoteHost {
   }
 
   describe(): NativeHost {
-    const { name, destination, sshConfig = null, program = null } = this.record;
-    const { kind, sinceUnixMs, message, found } = this.link.state;
-    return {
-      name,
-      destination,
-      sshConfig,
-      program,
-      state: kind === "idle" ? "connecting" : kind,
-      sinceUnixMs,
-      why: kind === "connected" ? null : (message ?? "it is being connected"),
-      version: found?.version ?? null,
-      tmuxVersion: found?.tmux?.replace(/^tmux /, "") ?? null,
-    };
+    return describeHost(this.record, this.link.state);
   }
 
   /** @param delivery what is known of the request that was under way */
@@ -196,6 +188,22 @@ export class RemoteHost {
     }
     return http.perform<object>(name, names, input as object, { signal, idempotencyKey });
   }
+}
+
+export function describeHost(record: HostRecord, { kind, sinceUnixMs, message, found }: HostLinkState): NativeHost {
+  const { name, destination, sshConfig = null, program = null, agentless = false } = record;
+  return {
+    name,
+    destination,
+    sshConfig,
+    program,
+    agentless,
+    state: kind === "idle" ? "connecting" : kind,
+    sinceUnixMs,
+    why: kind === "connected" ? null : (message ?? "it is being connected"),
+    version: found?.version ?? null,
+    tmuxVersion: found?.tmux?.replace(/^tmux /, "") ?? null,
+  };
 }
 
 function isReading(name: OperationName): boolean {

@@ -1,7 +1,8 @@
 /**
  * The other machines: a request that names something of theirs (`main@build`) is handed over to the daemon beside it, which
  * keeps what has to be next to a pane: positions, idempotency, the program that is addressed, waits. Nothing of that is
- * repeated here, so every guarantee is that of the daemon there.
+ * repeated here, so every guarantee is that of the daemon there. Servers of a machine without a daemon are this daemon's own,
+ * under such a name.
  */
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
@@ -12,6 +13,7 @@ import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import { nearestName } from "../../protocol/text/nearestName.ts";
 import type { Hosts, OperationRequest } from "../operations/operation.ts";
 import { OPERATIONS } from "../operations/operationTable.ts";
+import type { AgentlessHost } from "./agentlessHost.ts";
 import { type HostRecord, MAX_HOSTS } from "./hostBook.ts";
 import { splitName, withNames } from "./hostNames.ts";
 import { requireDestination } from "./sshArguments.ts";
@@ -23,6 +25,8 @@ interface RemoteHostsOptions {
   readonly servers: ReadonlyMap<string, TmuxServer>;
   readonly hosts: readonly HostRecord[];
   readonly link: (host: HostRecord) => Link;
+  /** For a machine without a daemon. */
+  readonly agentless: (host: HostRecord) => AgentlessHost;
   /** Keeps the list. */
   readonly save: (hosts: readonly HostRecord[]) => void;
   readonly clock: Clock;
@@ -50,7 +54,7 @@ const LISTS: Readonly<Partial<Record<OperationName, string>>> = {
 
 export class RemoteHosts implements Hosts {
   readonly #options: RemoteHostsOptions;
-  readonly #hosts = new Map<string, RemoteHost>();
+  readonly #hosts = new Map<string, RemoteHost | AgentlessHost>();
   readonly #listeners = new Set<(name: string, state: HostLinkState) => void>();
   #connecting: Timer | undefined;
   /** When all of them were last tried. */
@@ -68,7 +72,7 @@ export class RemoteHosts implements Hosts {
     const nowMs = clock.nowMs();
     if (this.#connecting !== undefined || this.#isClosed || nowMs - this.#connectedMs < CONNECT_ALL_EVERY_MS) return;
     this.#connectedMs = nowMs;
-    const next = (left: readonly RemoteHost[]): void => {
+    const next = (left: readonly (RemoteHost | AgentlessHost)[]): void => {
       const [host, ...others] = left.filter(
         ({ link }) => link.state.kind === "idle" || link.state.kind === "unreachable",
       );
@@ -98,6 +102,15 @@ export class RemoteHosts implements Hosts {
     throw new AppError("INVALID_ARGUMENT", `one request cannot be for ${host.name} and for ${other.name}; send two`);
   }
 
+  /** Opens the server if it is one of a machine without a daemon. Undefined: nothing needs to be opened. @throws AppError */
+  reach(server: string | undefined): Promise<void> | undefined {
+    const split = server === undefined ? undefined : splitName(server);
+    const host = split === undefined ? undefined : this.#hosts.get(split.host);
+    return host instanceof RemoteHost || split === undefined || host?.has(split.name) === true
+      ? undefined
+      : host?.reach(split.name);
+  }
+
   finds(names: OperationNames): boolean {
     return this.find(names) !== undefined;
   }
@@ -113,11 +126,13 @@ export class RemoteHosts implements Hosts {
     const list = LISTS[name];
     if (list === undefined || this.#hosts.size === 0 || isFiltered(input)) return here;
     const hosts = this.#sorted();
-    const answers = await Promise.all(hosts.map((host) => host.ask(name, input)));
+    const answers = await Promise.all(hosts.map((host) => host instanceof RemoteHost && host.ask(name, input)));
     const all = [here, ...answers].flatMap(
       (answer) => (answer as Record<string, readonly unknown[]> | undefined)?.[list] ?? [],
     );
-    const unreachable = hosts.flatMap((host, at) => (answers[at] === undefined ? [host.name] : []));
+    const unreachable = hosts.flatMap((host, at) =>
+      host.link.state.kind !== "connected" || answers[at] === undefined ? [host.name] : [],
+    );
     return { ...here, [list]: all, ...(unreachable.length === 0 ? {} : { unreachable }) };
   }
 
@@ -170,11 +185,12 @@ export class RemoteHosts implements Hosts {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#connecting?.cancel();
-    await Promise.all([...this.#hosts.values()].map((host) => host.link.close()));
+    await Promise.all([...this.#hosts.values()].map((host) => host.close()));
   }
 
-  #open(record: HostRecord): RemoteHost {
-    const host = new RemoteHost(record, this.#options.link(record), this.#options.clock);
+  #open(record: HostRecord): RemoteHost | AgentlessHost {
+    const { agentless, link, clock } = this.#options;
+    const host = record.agentless === true ? agentless(record) : new RemoteHost(record, link(record), clock);
     this.#hosts.set(record.name, host);
     // The network is back: the others need not wait for their next try.
     host.link.subscribe((state) => {
@@ -188,11 +204,11 @@ export class RemoteHosts implements Hosts {
     return [...this.#hosts.values()].map(({ record }) => record);
   }
 
-  #sorted(): RemoteHost[] {
+  #sorted(): (RemoteHost | AgentlessHost)[] {
     return [...this.#hosts.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
   }
 
-  #host(name: string): RemoteHost {
+  #host(name: string): RemoteHost | AgentlessHost {
     const host = this.#hosts.get(name);
     if (host !== undefined) return host;
     const nearest = nearestName(name, [...this.#hosts.keys()]);
@@ -210,7 +226,7 @@ export class RemoteHosts implements Hosts {
     for (const key of ["pane", "worktree"] as const) {
       const name = names[key];
       const split = name === undefined ? undefined : splitName(name);
-      if (split === undefined || !this.#hosts.has(split.host)) continue;
+      if (split === undefined || !(this.#hosts.get(split.host) instanceof RemoteHost)) continue;
       if (key === "pane" && this.#options.servers.get(names.server ?? "")?.findSession(name!) !== undefined) continue;
       stripped[key] = this.#strip(name!, found);
     }
@@ -220,8 +236,10 @@ export class RemoteHosts implements Hosts {
   /** @throws AppError NOT_FOUND */
   #strip(name: string, found: Set<RemoteHost>): string {
     const split = splitName(name);
-    if (split === undefined) return name;
-    found.add(this.#host(split.host));
+    const host = split === undefined ? undefined : this.#host(split.host);
+    // What a machine without a daemon has is here under this name.
+    if (split === undefined || !(host instanceof RemoteHost)) return name;
+    found.add(host);
     return split.name;
   }
 }
@@ -233,7 +251,7 @@ const isFiltered = (input: unknown): boolean =>
   ["server", "agent"].some((key) => (input as Record<string, unknown>)[key] !== undefined);
 
 /** Until it is connected, or it is known why it is not. */
-async function connected({ link }: RemoteHost, signal: AbortSignal | undefined): Promise<void> {
+async function connected({ link }: RemoteHost | AgentlessHost, signal: AbortSignal | undefined): Promise<void> {
   link.retry();
   await link.connection(signal).catch(() => signal?.throwIfAborted());
 }

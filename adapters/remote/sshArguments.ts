@@ -80,6 +80,15 @@ export const commandArguments = (controlPath: string, command: string): readonly
   command,
 ];
 
+/** A session with a terminal of its own, which sshd hangs up when the session ends. */
+export const terminalArguments = (controlPath: string, command: string): readonly string[] => [
+  ...throughMaster(controlPath),
+  "-tt",
+  ...option("EscapeChar=none"),
+  ...ANY_HOST,
+  command,
+];
+
 /** @param local and `remote`: paths without `:`, `%`, `$` and `\`, which mean something to ssh */
 export const forwardArguments = (controlPath: string, local: string, remote: string): readonly string[] => [
   ...throughMaster(controlPath),
@@ -124,15 +133,18 @@ export const exitArguments = (controlPath: string): readonly string[] => [
 ];
 
 /**
- * A line for the user's shell on the host, whichever it is: only a path of odd characters is quoted, and `~` stays one.
+ * A line for the user's shell on the host, whichever it is.
  * @throws AppError INVALID_ARGUMENT
  */
-export function hostInfoCommandLine(program: string): string {
+export const hostInfoCommandLine = (program: string): string => `${requireProgram(program)} host-info`;
+
+/** A program on the host as a word for its shell: only a path of odd characters is quoted, and `~` stays one. @throws AppError INVALID_ARGUMENT */
+export function requireProgram(program: string): string {
   if (program === "" || /^-|\p{C}/u.test(program)) {
     const shown = JSON.stringify(program.slice(0, 100));
-    throw new AppError("INVALID_ARGUMENT", `${shown} is no path of a program: give that of tmuxwire on the host`);
+    throw new AppError("INVALID_ARGUMENT", `${shown} is no path of a program: give its path on the host`);
   }
-  return `${/^[\w./~+-]+$/.test(program) ? program : shellWord(program)} host-info`;
+  return /^[\w./~+-]+$/.test(program) ? program : shellWord(program);
 }
 
 /**

@@ -97,6 +97,44 @@ const NOT_RUN: ReadonlySet<unknown> = new Set([126, 127]);
 
 export type ReachedHost = HostInfo & { readonly token: string };
 
+/** The master's words when sshd takes no further session (channels.c). Nothing was run. */
+export const SESSION_REFUSED = /Session open refused by peer/;
+
+/** sshd takes one session at a time. */
+export const oneSession = (host: NamedHost): AppError =>
+  hostFailure(
+    host,
+    "refused",
+    `${host.name} lets ssh run only one command at a time: set MaxSessions to 2 or more in its sshd_config, or install tmuxwire there, which needs one`,
+  );
+
+/** What was asked of a host without tmuxwire did not say what it has. */
+export function bareHostFailure(host: NamedHost, { stderr }: Pick<CommandEnd, "stderr">): AppError {
+  if (SESSION_REFUSED.test(stderr)) return noSession(host);
+  return hostFailure(
+    host,
+    "unreachable",
+    `${host.name} does not say which tmux it has${withForeign(stderr)}: check with \`ssh ${host.destination} tmux -V\`; it is tried again`,
+  );
+}
+
+/** @param found what its tmux said of itself; undefined: there is none */
+export const bareTmuxFailure = (host: NamedHost, found: string | undefined): AppError =>
+  hostFailure(
+    host,
+    "no_tmux",
+    found === undefined
+      ? `${host.name} has no tmux on the PATH that commands get over ssh: install tmux 3.2 or newer there, or give its path there with --program`
+      : `${host.name} has no tmux that can be used${withForeign(found)}: install tmux 3.2 or newer there, or give its path there with --program`,
+  );
+
+const noSession = (host: NamedHost): AppError =>
+  hostFailure(
+    host,
+    "refused",
+    `${host.name} lets ssh run no command: set MaxSessions to 1 or more in its sshd_config`,
+  );
+
 /** What the host said of itself. @throws AppError DAEMON_UNREACHABLE */
 export function hostInfoOf(host: NamedHost, { code, stdout, stderr }: CommandEnd): ReachedHost {
   const { name, destination } = host;
@@ -114,12 +152,8 @@ export function hostInfoOf(host: NamedHost, { code, stdout, stderr }: CommandEnd
       `${name} has no tmux on the PATH that commands get over ssh, which start-up files of a login shell do not extend: install tmux 3.2 or newer there`,
     );
   }
-  if (/Session open refused by peer/.test(stderr)) {
-    throw hostFailure(
-      host,
-      "refused",
-      `${name} lets ssh run no command: set MaxSessions to 1 or more in its sshd_config`,
-    );
+  if (SESSION_REFUSED.test(stderr)) {
+    throw noSession(host);
   }
   if (code === 0 || NOT_RUN.has(code)) {
     throw hostFailure(

@@ -2,6 +2,7 @@
  * What the daemon asks of the machine that tmux runs on, besides tmux itself. Types only, so that another machine, reached
  * over ssh, could implement them too. `undefined` always means that the host cannot tell, and the caller continues without.
  */
+import type { AppError } from "../../protocol/errors.ts";
 import type { HostProcesses } from "./hostProcesses.ts";
 import type { RunProgram } from "./runProgram.ts";
 import type { OpenDirect } from "./clients/directTransport.ts";
@@ -35,7 +36,14 @@ export interface Closable {
 }
 
 /** The outcome of connecting to a socket. */
-type ConnectResult = { readonly accepts: true } | { readonly accepts: false; readonly errno: string | undefined };
+type ConnectResult =
+  | { readonly accepts: true }
+  | {
+      readonly accepts: false;
+      readonly errno: string | undefined;
+      /** The host itself cannot be reached. */
+      readonly why?: AppError | undefined;
+    };
 
 /** Unix sockets by their paths, and their directories. */
 export interface HostSockets {

@@ -29,11 +29,12 @@ const hostEntries = {
   name: described(v.string(), "Its name here: what stands behind the `@`."),
   destination: described(v.string(), "What ssh connects to."),
   sshConfig: orNull(v.string(), "The configuration file that ssh is given; null: its own."),
-  program: orNull(v.string(), "The file of tmuxwire on that machine; null: the one on its PATH."),
+  program: orNull(v.string(), "The file of tmuxwire on that machine (agentless: of tmux); null: the one on its PATH."),
+  agentless: described(v.boolean(), "No tmuxwire runs there: its tmux is used over ssh alone."),
   state: described(hostState, "Whether it can be used."),
   sinceUnixMs: described(v.number(), "When the state began: Unix time in milliseconds."),
   why: orNull(v.string(), "What is wrong, and what to do about it; null while it is connected."),
-  version: orNull(v.string(), "The daemon's version there; null if unknown."),
+  version: orNull(v.string(), "The daemon's version there; null if unknown, or agentless."),
   tmuxVersion: orNull(v.string(), "The version of its tmux; null if unknown. Foreign text."),
 };
 const hostSchema = v.object(hostEntries);
@@ -43,7 +44,7 @@ export const checkedHostSchema = v.object({
   ...hostEntries,
   roundTripMs: orNull(v.number(), "Milliseconds until its daemon responded; null unless it is connected."),
   servers: orNull(v.number(), "Number of its tmux servers; null unless it is connected."),
-  agents: orNull(v.number(), "Number of its agents; null unless it is connected."),
+  agents: orNull(v.number(), "Number of its agents; null unless it is connected, and agentless."),
 });
 export type NativeCheckedHost = v.InferOutput<typeof checkedHostSchema>;
 export const hostsSchema = v.object({ hosts: described(v.array(checkedHostSchema), "By name.") });
@@ -61,7 +62,11 @@ export const addHostSchema = v.strictObject({
     v.pipe(filled(4_096), v.startsWith("/", "must be an absolute path")),
     "The configuration file that ssh is given.",
   ),
-  program: optional(filled(4_096), "The file of tmuxwire on that machine, where it is not on its PATH."),
+  program: optional(
+    filled(4_096),
+    "The file of tmuxwire on that machine (agentless: of tmux), where it is not on its PATH.",
+  ),
+  agentless: optional(v.boolean(), "Use its tmux over ssh alone: no tmuxwire is needed there, and agents are not found."),
 });
 export type NativeAddHost = v.InferInput<typeof addHostSchema>;
 

@@ -31,7 +31,7 @@ const WORDS: Readonly<Record<Action, readonly string[]>> = {
   rm: ["NAME"],
 };
 const ADD_OPTIONS = [
-  ...memberOptions("addHost", ["sshConfig", "program"], {
+  ...memberOptions("addHost", ["sshConfig", "program", "agentless"], {
     sshConfig: { name: "ssh-config", value: "FILE", complete: "file" },
     program: { value: "PATH" },
   }).values(),
@@ -44,6 +44,8 @@ export const hostsCommand: CommandSpec = {
     "A server of a host is named SERVER@HOST wherever a server is named, an agent AGENT@HOST. On the host runs a tmuxwire of " +
       "its own, which is started when it is first needed. The system's ssh connects, with your configuration and keys; it " +
       "never asks anything: where it has to (a passphrase, a second factor), log in once with `tmuxwire hosts login NAME`.",
+    "With --agentless nothing but tmux is needed on the host: default@HOST is your own tmux there, SOCKET@HOST that of " +
+      "`tmux -L SOCKET`. No agents are found there, and a connection that is lost leaves a gap in streams.",
     "add and show exit with 69 while the host cannot be used, and say what to do.",
   ],
   positionals: [
@@ -60,6 +62,7 @@ export const hostsCommand: CommandSpec = {
     { line: "tmuxwire hosts add build me@build.example", does: "connects, and says what it found" },
     { line: "tmuxwire hosts", does: "each with its state and what runs there" },
     { line: "tmuxwire ls --server main@build", does: "the daemon's own server there" },
+    { line: "tmuxwire hosts add nas admin@nas.example --agentless", does: "a machine that has tmux, and no tmuxwire" },
     { line: "tmuxwire hosts rm build", does: "what runs there goes on" },
   ],
   run: async (call) => {
@@ -99,12 +102,13 @@ async function login(call: CommandCall, host: NativeCheckedHost): Promise<number
 }
 
 function optionsOf({ options, positionals: [action] }: CommandCall): object {
-  const given = ADD_OPTIONS.flatMap(({ name }) =>
-    options.text(name) === undefined ? [] : [[name, options.text(name)] as const],
-  );
+  const given = ADD_OPTIONS.flatMap(({ name, type }) => {
+    const value = type === "flag" ? options.flag(name) || undefined : options.text(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
   if (given.length > 0 && action !== "add")
     throw new AppError("INVALID_ARGUMENT", `--${given[0]![0]} belongs to \`hosts add\``);
-  const { "ssh-config": sshConfig, ...rest } = Object.fromEntries(given) as Readonly<Record<string, string>>;
+  const { "ssh-config": sshConfig, ...rest } = Object.fromEntries(given) as Readonly<Record<string, unknown>>;
   return { ...rest, ...(sshConfig === undefined ? {} : { sshConfig }) };
 }
 

@@ -14,19 +14,29 @@ export const openShortTransport: OpenTransport = (options) => openPipes(options,
 
 function openPipes(options: TransportOptions, input: "used" | "unused"): Transport {
   const { file, args } = commandLine(options, "-C", input);
-  const child = spawnChild(file, args, {
-    env: { ...options.env },
-    cwd: options.cwd,
-    stdio: ["pipe", "pipe", "ignore"],
-  });
+  return openPiped({ ...options, file, args });
+}
+
+interface PipedProgram extends Pick<TransportOptions, "env" | "cwd" | "onData" | "onClose"> {
+  readonly file: string;
+  readonly args: readonly string[];
+  /** What it prints as errors; absent: nobody reads it. */
+  readonly onErrors?: ((chunk: Uint8Array) => void) | undefined;
+}
+
+/** A program whose input and output are a control client's. */
+export function openPiped({ file, args, env, cwd, onData, onErrors, onClose }: PipedProgram): Transport {
+  const child = spawnChild(file, [...args], { env: { ...env }, cwd, stdio: ["pipe", "pipe", "pipe"] });
   countSpawn(child.pid);
   let closed = false;
   const close = (): void => {
     if (closed) return;
     closed = true;
-    options.onClose();
+    onClose();
   };
-  child.stdout.on("data", (chunk: Uint8Array) => options.onData(chunk));
+  child.stdout.on("data", onData);
+  if (onErrors === undefined) child.stderr.resume();
+  else child.stderr.on("data", onErrors);
   child.once("close", close);
   child.once("error", close);
   // A write after the client is gone is reported by `close`, not here.

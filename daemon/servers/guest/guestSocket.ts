@@ -10,7 +10,8 @@ import type { Closable, HostSockets } from "../../host/host.ts";
 export async function trySocket(sockets: HostSockets, socketPath: string): Promise<AppError | undefined> {
   const probe = await sockets.connect(socketPath);
   if (probe === undefined || probe.accepts) return undefined;
-  const { errno } = probe;
+  const { errno, why } = probe;
+  if (why !== undefined) return why;
   if (errno !== "EACCES" && errno !== "EPERM") return notRunning(socketPath, errno);
   return new AppError(
     "CONNECTION_LOST",

@@ -6,7 +6,7 @@ import type { Link } from "../../../adapters/remote/remoteHost.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { NativeAppOptions } from "../../../adapters/native/nativeApp.ts";
-import { type NativeFixture, nativeFixture, noAgents, stubServer } from "./nativeServer.ts";
+import { type NativeFixture, nativeFixture, noAgentless, noAgents, stubServer } from "./nativeServer.ts";
 
 /** One machine, `build`, that is not there; none else is, either. */
 export function deadHosts(): RemoteHosts {
@@ -21,7 +21,7 @@ export function deadHosts(): RemoteHosts {
     close: async () => undefined,
   };
   const hosts = [{ name: "build", destination: "me@build.example" }];
-  return new RemoteHosts({ servers: new Map(), hosts, link: () => link, save: () => undefined, clock: systemClock });
+  return new RemoteHosts({ servers: new Map(), hosts, link: () => link, agentless: noAgentless, save: () => undefined, clock: systemClock });
 }
 
 interface NearFixture extends NativeFixture {
@@ -38,7 +38,7 @@ export async function nearFixture(farPort: number, options: Partial<NativeAppOpt
   const remote = new RemoteHosts({
     servers: new Map([["main", own]]),
     hosts: [{ name: "far", destination: "far.example" }],
-    link: () => link,
+    link: () => link, agentless: noAgentless,
     save: (hosts) => saved.push(hosts),
     clock: systemClock,
   });

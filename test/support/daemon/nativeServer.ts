@@ -75,6 +75,11 @@ export const noAgents = {
   refresh: async () => undefined,
 } as unknown as AgentDirectory;
 
+/** For hosts that all have a daemon. */
+export const noAgentless = (): never => {
+  throw new Error("every host of this test has a daemon");
+};
+
 /** What is on the server is there; who may ask, and for how long a reader may stall, is of the daemon that is asked. */
 async function throughHost(
   server: TmuxServer,
@@ -86,7 +91,7 @@ async function throughHost(
   const { clock = systemClock, log = silentLog, streamBounds, version } = rest;
   const servers = new Map<string, TmuxServer>();
   const host = { name: "far", destination: "far.example" };
-  const remote = new RemoteHosts({ servers, hosts: [host], link: () => link, save: () => undefined, clock });
+  const remote = new RemoteHosts({ servers, hosts: [host], link: () => link, agentless: noAgentless, save: () => undefined, clock });
   const waits = new WaitManager({ clock });
   const guarded = { token, hosts, origins, peers, mounts, streamBounds, version };
   const native = createNativeApp({ ...guarded, servers, waits, clock, log, remote, agents: noAgents });

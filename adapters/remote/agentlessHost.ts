@@ -1,0 +1,198 @@
+/**
+ * One other machine that has tmux and no tmuxwire: its servers are served by this daemon itself, whose control clients run
+ * there as sessions of ssh. Nothing is known of its processes, as of any machine that reports none (docs/platforms.md), and a
+ * connection that is lost is a new epoch, with a declared gap.
+ */
+import type { Host, HostClients } from "../../daemon/host/host.ts";
+import type { TransportOptions } from "../../daemon/host/clients/transport.ts";
+import { remoteScript } from "../../daemon/host/clients/launcher.ts";
+import { unknownHost } from "../../daemon/host/unknownHost.ts";
+import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import type { NativeCheckedHost, NativeHost } from "../../protocol/api/nativeHosts.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { shellWord } from "../../protocol/text/shellWord.ts";
+import type { AgentlessConnection } from "./agentlessConnection.ts";
+import type { HostRecord } from "./hostBook.ts";
+import type { HostLink } from "./hostLink.ts";
+import { nameOn } from "./hostNames.ts";
+import { describeHost } from "./remoteHost.ts";
+import { requireProgram } from "./sshArguments.ts";
+
+/** The user's own tmux there. */
+const USERS = "default";
+/** Names of sockets that can be named here. */
+const SOCKET_NAME = /^[\w.-]{1,64}$/;
+const MARK = "tmuxwire-pid: ";
+
+export type AgentlessLink = Pick<
+  HostLink<AgentlessConnection>,
+  "state" | "current" | "connection" | "check" | "subscribe" | "retry" | "close" | "forget"
+>;
+
+interface AgentlessHostOptions {
+  readonly record: HostRecord;
+  readonly link: AgentlessLink;
+  /** Opens a server at a socket of the host. @param name as it is called here */
+  readonly open: (host: Host, name: string, socketPath: string, tmux: string) => Promise<TmuxServer>;
+  /** Those of all machines, by name: its own are added and removed. */
+  readonly servers: Map<string, TmuxServer>;
+}
+
+export class AgentlessHost {
+  readonly record: HostRecord;
+  readonly link: AgentlessLink;
+  readonly #options: AgentlessHostOptions;
+  readonly #machine: Host;
+  readonly #opening = new Map<string, Promise<void>>();
+  readonly #opened = new Map<string, TmuxServer>();
+  readonly #stopFollowing: () => void;
+
+  constructor(options: AgentlessHostOptions) {
+    const { record, link } = options;
+    this.record = record;
+    this.link = link;
+    this.#options = options;
+    this.#machine = machineOver(record, link);
+    this.#stopFollowing = link.subscribe(({ kind }) => {
+      // What runs there is served without being asked for. Failures are told to whoever asks.
+      if (kind === "connected" && link.current?.host.sockets.includes(USERS) === true)
+        this.reach(USERS).catch(() => undefined);
+    });
+  }
+
+  get name(): string {
+    return this.record.name;
+  }
+
+  /**
+   * Opens a server of the host, and connects to the host if need be.
+   * @param bare its name there: that of its socket
+   * @throws AppError NOT_FOUND, DAEMON_UNREACHABLE with `details.state`
+   */
+  reach(bare: string): Promise<void> {
+    let opening = this.#opening.get(bare);
+    if (opening === undefined) {
+      opening = this.#open(bare).catch((error: unknown) => {
+        this.#opening.delete(bare);
+        throw error;
+      });
+      this.#opening.set(bare, opening);
+    }
+    return opening;
+  }
+
+  /** It is open. */
+  has(bare: string): boolean {
+    return this.#opened.has(bare);
+  }
+
+  /** As it is now. */
+  async check(): Promise<NativeCheckedHost> {
+    const roundTripMs =
+      this.link.state.kind === "connected" ? await this.link.check().then(Math.round, () => null) : null;
+    const isConnected = this.link.state.kind === "connected";
+    return { ...this.describe(), roundTripMs, servers: isConnected ? this.#opened.size : null, agents: null };
+  }
+
+  describe(): NativeHost {
+    return describeHost(this.record, this.link.state);
+  }
+
+  /** It is served no longer. */
+  async forget(): Promise<void> {
+    await this.#leave();
+    await this.link.forget();
+  }
+
+  async close(): Promise<void> {
+    await this.#leave();
+    await this.link.close();
+  }
+
+  async #open(bare: string): Promise<void> {
+    const { link, name } = this;
+    const { open, servers } = this.#options;
+    const { host } = await link.connection();
+    // Sockets that came since are not listed.
+    if (!SOCKET_NAME.test(bare) || !(bare === USERS || host.sockets.includes(bare) || (await this.#isThere(bare)))) {
+      throw new AppError(
+        "NOT_FOUND",
+        `there is no tmux socket ${JSON.stringify(bare)} in ${host.socketDirectory} on ${name}; run \`tmuxwire servers\``,
+      );
+    }
+    const called = nameOn(name, bare);
+    const server = await open(this.#machine, called, `${host.socketDirectory}/${bare}`, this.record.program ?? "tmux");
+    this.#opened.set(bare, server);
+    servers.set(called, server);
+  }
+
+  async #isThere(bare: string): Promise<boolean> {
+    const { host, sessions } = await this.link.connection();
+    const { code } = await sessions.run(`exec test -S ${shellWord(`${host.socketDirectory}/${bare}`)}`);
+    return code === 0;
+  }
+
+  /** Its servers are served no longer; what runs there goes on. */
+  async #leave(): Promise<void> {
+    this.#stopFollowing();
+    await Promise.allSettled(this.#opening.values());
+    for (const [bare, server] of this.#opened) {
+      this.#options.servers.delete(nameOn(this.name, bare));
+      // oxlint-disable-next-line no-await-in-loop -- each ends sessions of the same connection
+      await server.close();
+    }
+    this.#opened.clear();
+  }
+}
+
+/** The machine as the daemon's servers see it. */
+function machineOver({ name, program = "tmux" }: HostRecord, link: AgentlessLink): Host {
+  const tmux = requireProgram(program);
+  const away = (): AppError => {
+    const { kind, message } = link.state;
+    return new AppError("CONNECTION_LOST", message ?? `${name} is not connected; run \`tmuxwire hosts\``, {
+      details: { reason: "host_away", host: name, state: kind },
+    });
+  };
+  const line = (mode: string, { args, tmuxVersion }: TransportOptions): string =>
+    ["exec", "sh", "-c", shellWord(remoteScript(MARK, tmuxVersion)), "tmuxwire", tmux, mode, ...args.map(shellWord)].join(
+      " ",
+    );
+  const session = (mode: string, hasTerminal: boolean, options: TransportOptions) => {
+    const sessions = link.current?.sessions;
+    const { onData, onClose } = options;
+    if (sessions !== undefined)
+      return sessions.open({ line: line(mode, options), hasTerminal, mark: MARK, onData, onClose });
+    setImmediate(onClose);
+    return { pid: -1, write: () => undefined, close: () => undefined };
+  };
+  const clients: HostClients = {
+    open: (options) => session("-CC", true, options),
+    openShort: (options) => session("-C", false, options),
+    openDirect: undefined,
+    run: async (_file, args, _env, { timeoutMs }) => {
+      const sessions = link.current?.sessions;
+      if (sessions === undefined) return { failure: { code: "EHOSTUNREACH", message: away().message }, stdout: "" };
+      try {
+        const { code, stdout, stderr } = await sessions.run(["exec", tmux, ...args.map(shellWord)].join(" "), timeoutMs);
+        return code === 0 ? { stdout } : { failure: { code, message: stderr }, stdout };
+      } catch (error) {
+        return { failure: { code: "EHOSTUNREACH", message: (error as Error).message }, stdout: "" };
+      }
+    },
+  };
+  const { sockets, ...rest } = unknownHost(clients);
+  return {
+    ...rest,
+    sockets: {
+      ...sockets,
+      exists: () => (link.current === undefined ? undefined : true),
+      connect: async () => (link.current === undefined ? { accepts: false, errno: undefined, why: away() } : undefined),
+      // The host is back.
+      watch: (_directory, listener) => {
+        const close = link.subscribe(({ kind }) => kind === "connected" && listener(null));
+        return { close };
+      },
+    },
+  };
+}

@@ -1,0 +1,232 @@
+/**
+ * Sessions on a host that has no tmuxwire: each is a channel of one ssh connection, and sshd counts them (`MaxSessions`, 10
+ * unless its owner says otherwise). So they are counted here, too: before the tenth another connection is made, a login of its
+ * own. Where sshd takes fewer, that is learned from its refusal, before anything was run.
+ */
+import { openPiped } from "../../daemon/host/clients/pipeTransport.ts";
+import type { Transport } from "../../daemon/host/clients/transport.ts";
+import type { Timer } from "../../daemon/time/clock.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { commandArguments, terminalArguments } from "./sshArguments.ts";
+import { type CommandEnd, SESSION_REFUSED } from "./sshFailure.ts";
+import { connectedInTime, type SshMaster, type SshMasterOptions, startMaster } from "./sshMaster.ts";
+
+/** One fewer than sshd's own default. */
+const SESSIONS_EACH = 9;
+const MAX_CONNECTIONS = 8;
+/** A further connection without sessions is kept for so long. */
+const IDLE_MS = 60_000;
+const MAX_ERROR_CHARS = 4_096;
+const MAX_PIDS = 200;
+/** Start-up files of the host's shell may print before it. */
+const MAX_BEFORE_MARK_BYTES = 65_536;
+/** What may be written before the session has begun; control clients wait for tmux's first words. */
+const MAX_WAITING_CHARS = 65_536;
+
+interface Connection {
+  readonly master: SshMaster;
+  used: number;
+  /** How many sessions it takes at once. */
+  room: number;
+  idle: Timer | undefined;
+}
+
+interface SessionOptions {
+  readonly line: string;
+  readonly hasTerminal: boolean;
+  /** A line of output that begins with it and ends with the pid on the host comes first; what follows is the session's. */
+  readonly mark: string;
+  readonly onData: (chunk: Uint8Array) => void;
+  readonly onClose: () => void;
+}
+
+export class SshSessions {
+  readonly #options: SshMasterOptions;
+  readonly #connections: Connection[];
+  readonly #closing = new AbortController();
+  #connecting: Promise<void> | undefined;
+  /** On the host, of the latest sessions. */
+  #pids: readonly number[] = [];
+  #lastNumber = 1;
+
+  /** @param first connected; its end is told to whoever opened it */
+  constructor(options: SshMasterOptions, first: SshMaster) {
+    this.#options = options;
+    this.#connections = [{ master: first, used: 0, room: SESSIONS_EACH, idle: undefined }];
+  }
+
+  /** Processes on the host, of the latest sessions: some may have outlived a connection that was cut. */
+  get pids(): readonly number[] {
+    return this.#pids;
+  }
+
+  get connections(): number {
+    return this.#connections.length;
+  }
+
+  /** Runs a line to its end. @throws AppError DAEMON_UNREACHABLE, RESOURCE_LIMIT */
+  async run(line: string, timeoutMs?: number): Promise<CommandEnd> {
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop -- the next try follows a refusal
+      const connection = await this.#take();
+      let end: CommandEnd;
+      try {
+        // oxlint-disable-next-line no-await-in-loop
+        end = await connection.master.run(commandArguments(connection.master.controlPath, line), timeoutMs);
+      } finally {
+        this.#release(connection);
+      }
+      if (!SESSION_REFUSED.test(end.stderr)) return end;
+      this.#refused(connection);
+    }
+  }
+
+  /** A session that stays. Never throws: one that cannot begin closes. */
+  open(options: SessionOptions): Transport {
+    const { line, hasTerminal, mark, onData, onClose } = options;
+    let inner: Transport | undefined;
+    let waiting = "";
+    let isClosed = false;
+    const begin = async (): Promise<void> => {
+      const connection = await this.#take();
+      if (isClosed) {
+        this.#release(connection);
+        onClose();
+        return;
+      }
+      const { master } = connection;
+      const words = hasTerminal ? terminalArguments : commandArguments;
+      let errors = "";
+      let hasBegun = false;
+      const behind = behindMark(mark, (pid) => {
+        hasBegun = true;
+        this.#pids = [...this.#pids, pid].slice(-MAX_PIDS);
+      });
+      inner = openPiped({
+        file: "ssh",
+        args: words(master.controlPath, line),
+        env: { ...master.env, TERM: "dumb" },
+        cwd: "/",
+        onData: (chunk) => {
+          const output = behind(chunk);
+          if (output === "never") inner?.close();
+          else if (output.length > 0) onData(output);
+        },
+        onErrors: (chunk) => (errors = (errors + Buffer.from(chunk).toString("utf8")).slice(-MAX_ERROR_CHARS)),
+        onClose: () => {
+          inner = undefined;
+          this.#release(connection);
+          if (!hasBegun && !isClosed && SESSION_REFUSED.test(errors)) {
+            this.#refused(connection);
+            begin().catch(onClose);
+          } else onClose();
+        },
+      });
+      if (waiting !== "") inner.write(waiting);
+    };
+    begin().catch(onClose);
+    return {
+      // That of ssh says nothing about the host.
+      pid: -1,
+      write: (text) => {
+        if (inner !== undefined) inner.write(text);
+        else if (waiting.length < MAX_WAITING_CHARS) waiting += text;
+        else isClosed = true;
+      },
+      close: () => {
+        isClosed = true;
+        inner?.close();
+      },
+    };
+  }
+
+  /** Safe to call twice. */
+  async close(): Promise<void> {
+    if (!this.#closing.signal.aborted) {
+      this.#closing.abort(new AppError("DAEMON_UNREACHABLE", `the connection to ${this.#options.name} is closed`));
+    }
+    await this.#connecting?.catch(() => undefined);
+    for (const { idle } of this.#connections) idle?.cancel();
+    await Promise.all(this.#connections.map(({ master }) => master.end()));
+  }
+
+  async #take(): Promise<Connection> {
+    for (;;) {
+      this.#closing.signal.throwIfAborted();
+      const free = this.#connections.find(({ used, room }) => used < room);
+      if (free !== undefined) {
+        free.idle?.cancel();
+        free.used += 1;
+        return free;
+      }
+      this.#connecting ??= this.#connect().finally(() => (this.#connecting = undefined));
+      // oxlint-disable-next-line no-await-in-loop -- others may take what it has
+      await this.#connecting;
+    }
+  }
+
+  #release(connection: Connection): void {
+    const { clock } = this.#options;
+    connection.used -= 1;
+    if (connection.used > 0 || connection === this.#connections[0] || this.#closing.signal.aborted) return;
+    connection.idle = clock.callAt(clock.nowMs() + IDLE_MS, () => this.#end(connection));
+  }
+
+  #refused(connection: Connection): void {
+    connection.room = connection.used;
+  }
+
+  #end(connection: Connection): void {
+    const at = this.#connections.indexOf(connection);
+    if (at > 0) this.#connections.splice(at, 1);
+    void connection.master.end();
+  }
+
+  /** @throws AppError RESOURCE_LIMIT, DAEMON_UNREACHABLE */
+  async #connect(): Promise<void> {
+    const options = this.#options;
+    const { signal } = this.#closing;
+    signal.throwIfAborted();
+    const [first] = this.#connections as [Connection];
+    const used = this.#connections.reduce((sum, connection) => sum + connection.used, 0);
+    const rooms = this.#connections.every(({ room }) => room === 0);
+    if (first.master.isLoggedIn || rooms || this.#connections.length >= MAX_CONNECTIONS) {
+      throw new AppError(
+        "RESOURCE_LIMIT",
+        `${used} sessions are open on ${options.name}, and ${first.master.isLoggedIn ? "a second connection would have to log in again" : "no further one is taken"}: use fewer of its tmux sessions at once, or install tmuxwire there, which needs one`,
+        { details: { host: options.name } },
+      );
+    }
+    this.#lastNumber += 1;
+    const lost = (): void => this.#end(connection);
+    const master = await startMaster(options, lost, signal, this.#lastNumber);
+    const connection: Connection = { master, used: 0, room: first.room, idle: undefined };
+    try {
+      await connectedInTime(options, signal, () => master.connected());
+    } catch (error) {
+      await master.end();
+      throw error;
+    }
+    master.opened();
+    this.#connections.push(connection);
+  }
+}
+
+/**
+ * What follows the line with the mark; the same chunk where nothing has to be cut.
+ * @returns of a chunk what is to be passed on; `never`: too much came without the mark
+ */
+function behindMark(mark: string, onPid: (pid: number) => void): (chunk: Uint8Array) => Uint8Array | "never" {
+  const line = new RegExp(`(?:^|\\n)${mark}(\\d{1,10})\\r?\\n`);
+  let before: Buffer | undefined = Buffer.alloc(0);
+  return (chunk) => {
+    if (before === undefined) return chunk;
+    before = Buffer.concat([before, chunk]);
+    const match = line.exec(before.toString("latin1"));
+    if (match === null) return before.length > MAX_BEFORE_MARK_BYTES ? "never" : new Uint8Array(0);
+    onPid(Number(match[1]));
+    const rest = before.subarray(match.index + match[0].length);
+    before = undefined;
+    return rest;
+  };
+}
