@@ -7,7 +7,7 @@ import type { ListenOptions as Address } from "node:net";
 import type { HttpBindings } from "@hono/node-server";
 import type { Log } from "../../daemon/ops/log.ts";
 import { localHost } from "../../daemon/host/localHost.ts";
-import { prepareSocketPath } from "../../daemon/servers/socketPath.ts";
+import { prepareSocketPath } from "../../daemon/host/socketPath.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { urlHost } from "../kit/peers/addresses.ts";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname } from "node:path";
 import { readToken } from "../../daemon/ops/tokenFile.ts";
-import { prepareSocketPath } from "../../daemon/servers/socketPath.ts";
+import { prepareSocketPath } from "../../daemon/host/socketPath.ts";
 import { urlHost } from "../kit/peers/addresses.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import type { NativeCheckedHost } from "../../protocol/api/nativeHosts.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type GroupedProgram, startGroupedProgram } from "../../daemon/host/groupedProgram.ts";
 import { runProgram } from "../../daemon/host/runProgram.ts";
 import { agentEnvironment } from "../../daemon/ops/environment.ts";
-import { prepareSocketPath } from "../../daemon/servers/socketPath.ts";
+import { prepareSocketPath } from "../../daemon/host/socketPath.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { untilAborted, within } from "../../daemon/time/within.ts";
 import { AppError } from "../../protocol/errors.ts";

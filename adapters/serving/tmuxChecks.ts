@@ -7,7 +7,7 @@ import type { GuestConfig } from "../../daemon/ops/daemonConfig.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { HUB_PREFIX } from "../../daemon/servers/owned/hub.ts";
 import { introductionTo } from "../../daemon/servers/introduction.ts";
-import { prepareSocketPath } from "../../daemon/servers/socketPath.ts";
+import { prepareSocketPath } from "../../daemon/host/socketPath.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { type Check, type CheckInputs, fail, type Finding, ok, warn } from "./findings.ts";
 import { isListening } from "./socketProbe.ts";

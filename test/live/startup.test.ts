@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { openPtyTransport } from "../../daemon/host/clients/ptyTransport.ts";
-import { requireOwnServer } from "../../daemon/servers/socketPath.ts";
+import { requireOwnServer } from "../../daemon/host/socketPath.ts";
 import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { isRoot, OTHER_UID, parentForUser, tellSkip, tmuxAsUser } from "../support/daemon/otherUser.ts";

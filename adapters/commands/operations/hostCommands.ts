@@ -8,7 +8,7 @@ import { printable } from "../../cli/textTable.ts";
 import { inForeground } from "../../cli/foregroundProgram.ts";
 import { hostPlaces } from "../../remote/hostBook.ts";
 import { loginArguments } from "../../remote/sshArguments.ts";
-import { prepareSocketPath } from "../../../daemon/servers/socketPath.ts";
+import { prepareSocketPath } from "../../../daemon/host/socketPath.ts";
 import { CLIENT_OPTIONS, connect, daemonAddress } from "../connection/clientConnection.ts";
 import { memberOptions } from "./operationCommand.ts";
 import { timeText } from "./waitingText.ts";

@@ -19,7 +19,7 @@ import type { Host } from "../../host/host.ts";
 import { type OutputSource, slicesOf } from "../../tmux/outputSource.ts";
 import type { Clock } from "../../time/clock.ts";
 import { endClient, isOrphan, type OurClient, ourClients } from "../orphanedClients.ts";
-import { withSetting } from "../socketPath.ts";
+import { withSetting } from "../../host/socketPath.ts";
 import { putHubLast } from "./hubPlace.ts";
 import { EventPaneReader, hubHooks, isHubName, type PaneEvent, titleHook } from "./hub.ts";
 

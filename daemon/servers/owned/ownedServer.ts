@@ -38,7 +38,7 @@ import type { SessionToMake } from "../sessionMaking.ts";
 import { requireSize, sessionGone } from "../sessionRules.ts";
 import { attachedToAll, SilentChanges } from "../inventory/silentChanges.ts";
 import { SocketKeeper } from "./socketKeeper.ts";
-import { prepareSocketPath, requireOwnServer } from "../socketPath.ts";
+import { prepareSocketPath, requireOwnServer } from "../../host/socketPath.ts";
 import type { CreateSession, PaneInfo, ServerCounters, ServerStatus } from "../../tmux/inventory.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 import { ignoreRefusal } from "../../connection/commandQueue.ts";

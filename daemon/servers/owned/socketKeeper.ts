@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
 import type { Closable, Host } from "../../host/host.ts";
 import type { Clock } from "../../time/clock.ts";
-import { prepareSocketPath } from "../socketPath.ts";
+import { prepareSocketPath } from "../../host/socketPath.ts";
 
 /** tmux recreates it when it handles the signal, which can take a while on a busy machine. */
 const BACK_WITHIN_MS = 2_000;
