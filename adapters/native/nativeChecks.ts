@@ -127,7 +127,8 @@ function channelFinding(check: string, { name, failingSinceUnixMs, why, waiting 
 }
 
 function hostFinding(check: string, host: NativeCheckedHost): Finding {
-  if (host.state === "connected") return ok(check, `connected, tmuxwire ${host.version}, tmux ${host.tmuxVersion}`);
+  const beside = host.agentless ? "without tmuxwire" : `tmuxwire ${host.version}`;
+  if (host.state === "connected") return ok(check, `connected, ${beside}, tmux ${host.tmuxVersion}`);
   return warn(
     check,
     `${host.state} since ${new Date(host.sinceUnixMs).toISOString()}`,

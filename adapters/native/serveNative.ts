@@ -2,14 +2,15 @@
  * The native API: an owned tmux server and the user's guest servers behind one application, which listens on a unix socket
  * and a loopback port, or on sockets opened by the service manager. All require the token.
  */
+import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
+import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { openGuestServer } from "../../daemon/servers/guest/guestStartup.ts";
-import type { Host } from "../../daemon/host/host.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { OnDemand } from "../operations/operation.ts";
 import { type AgentlessConnection, openAgentless } from "../remote/agentlessConnection.ts";
-import { AgentlessHost } from "../remote/agentlessHost.ts";
+import { AgentlessHost, type ServerPlace } from "../remote/agentlessHost.ts";
 import { hostPlaces, type HostRecord, readHosts, writeHosts } from "../remote/hostBook.ts";
 import { HostLink } from "../remote/hostLink.ts";
 import { RemoteHosts } from "../remote/remoteHosts.ts";
@@ -45,7 +46,7 @@ export async function startNative(native: NativeConfig, context: StartContext): 
   if (only.has("native")) await openServers(native, context);
   const recordings = await context.recordings();
   open.surfaces.push(() => recordings.close());
-  const remote = only.has("native") ? openHosts(native, context) : undefined;
+  const remote = only.has("native") ? openHosts(native, context, token) : undefined;
   const mounts = await context.mounts();
   const app = createNativeApp({
     servers,
@@ -96,7 +97,7 @@ export async function startNative(native: NativeConfig, context: StartContext): 
 }
 
 /** Their sockets stand beside the daemon's own, which no other daemon has. @throws AppError CONFIGURATION_INVALID */
-function openHosts({ socketPath }: NativeConfig, context: StartContext): RemoteHosts {
+function openHosts({ socketPath }: NativeConfig, context: StartContext, token: string): RemoteHosts {
   const { env, servers, notifier, log, open } = context;
   const { hostsPath } = runtimePaths(env, homedir());
   const linkOptions = ({ name, destination, sshConfig, program }: HostRecord) => ({
@@ -116,19 +117,21 @@ function openHosts({ socketPath }: NativeConfig, context: StartContext): RemoteH
     save: (records) => writeHosts(hostsPath, records),
     link: (record) => new HostLink({ ...linkOptions(record), open: openSsh }),
     agentless: (record) => {
-      let before: AgentlessConnection | undefined;
+      // No other daemon has this token and this socket.
+      const origin = createHash("sha256")
+        .update([token, socketPath, record.name].join("\0"))
+        .digest("hex")
+        .slice(0, 16);
       const link = new HostLink<AgentlessConnection>({
         ...linkOptions(record),
-        open: async (options, onLost, signal) => {
-          before = await openAgentless(options, before?.sessions.pids ?? [], onLost, signal);
-          return before;
-        },
+        open: (options, onLost, signal) => openAgentless(options, origin, onLost, signal),
       });
       return new AgentlessHost({
         record,
         link,
+        origin,
         servers,
-        open: (host, name, socketPath, tmux) => openElsewhere(context, { host, name, socketPath, tmux }),
+        open: (place) => openElsewhere(context, place),
       });
     },
     clock: systemClock,
@@ -144,22 +147,25 @@ function openHosts({ socketPath }: NativeConfig, context: StartContext): RemoteH
   return hosts;
 }
 
-/** A server of a machine without a daemon: a guest, on whatever the machine calls its own. */
+/** A server of a machine without a daemon. */
 async function openElsewhere(
   { env, daemon, log, unconfigured }: StartContext,
-  { host, name, socketPath, tmux }: { readonly host: Host; readonly name: string; readonly socketPath: string; readonly tmux: string },
+  place: ServerPlace,
 ): Promise<TmuxServer> {
-  const { server, listed } = await openGuestServer({
+  const { host, name, socketPath, tmux, isOwned } = place;
+  const options = {
     host,
     tmux,
     socketPath,
-    env,
     ringBytes: daemon.ringBytes,
     clock: systemClock,
     log: serverLog(log, name),
-  });
-  await listed;
+  };
   unconfigured.add(name);
+  // Nothing of this machine's environment is for a pane there.
+  if (isOwned) return startOwnedServer({ ...options, env: {} });
+  const { server, listed } = await openGuestServer({ ...options, env });
+  await listed;
   return server;
 }
 

@@ -11,7 +11,7 @@ import { requireProgram } from "./sshArguments.ts";
 import type { LinkedHost, SshConnectionOptions } from "./sshConnection.ts";
 import { bareHostFailure, bareTmuxFailure, oneSession, SESSION_REFUSED } from "./sshFailure.ts";
 import { connectedInTime, type SshMaster, startMaster } from "./sshMaster.ts";
-import { SshSessions } from "./sshSessions.ts";
+import { SESSION_MARK, SshSessions } from "./sshSessions.ts";
 
 export interface AgentlessConnection extends LinkedHost {
   readonly host: BareHost & { readonly version: null };
@@ -30,40 +30,55 @@ interface BareHost {
 
 const MAX_SOCKETS = 100;
 const MAX_PRINTED_CHARS = 65_536;
-/** Behind it comes the shell's pid. */
-const MARK = "tmuxwire-pid: ";
 
 /**
- * Prints what there is, one fact a line. First it ends control clients of ours that outlived an earlier connection, because
- * sshd has not noticed yet that it was cut: a process counts as one if its arguments still name this daemon.
+ * Prints what there is, one fact a line. First it ends control clients that came from here and outlived their connection,
+ * because sshd has not noticed yet that it was cut: their flags have the mark (`withOrigin`), and none of them is in use now.
+ * Only what tmux lists as a client is ended: the server that a client has started has the same arguments. A tmux that does not
+ * respond is waited for a moment.
  */
-const QUESTION = `printf '\\n${MARK}%s\\n' $$
-daemon=$1; tmux=$2; shift 2
+const QUESTION = `echo ${SESSION_MARK}
+origin=$1; tmux=$2
 version=$("$tmux" -V 2>&1) || version=none
-for pid in "$@"; do
-case " $(ps -o args= -p "$pid" 2>/dev/null || tr '\\0' ' ' <"/proc/$pid/cmdline") " in
-*,daemon=$daemon[!0-9]*) kill -HUP "$pid"; case $version in *3.2*) ;; *) kill -KILL "$pid" ;; esac ;;
-esac
-done 2>/dev/null
 directory=\${TMUX_TMPDIR:-/tmp}/tmux-$(id -u)
+processes() {
+ps -ww -eo pid=,args= || for p in /proc/[0-9]*; do echo "\${p#/proc/} $(tr '\\0' ' ' <"$p/cmdline")"; done
+}
+end_stale() {
+ours=$(processes | while read -r pid arguments; do
+case "$arguments " in *" -CC "*",from=$origin"[!0-9a-f]*) echo "$pid" ;; esac
+done)
+[ -z "$ours" ] || for socket in "$directory"/*; do
+for client in $("$tmux" -N -S "$socket" list-clients -F '#{client_pid}'); do
+for pid in $ours; do [ "$pid" != "$client" ] || kill -KILL "$pid"; done
+done
+done
+}
+end_stale >/dev/null 2>&1 </dev/null &
+tries=0
+while kill -0 $! 2>/dev/null && [ $tries -lt 20 ]; do sleep 0.1; tries=$((tries+1)); done
 printf 'uid %s\\ndirectory %s\\ntmux %s\\n' "$(id -u)" "$directory" "$version"
 for socket in "$directory"/*; do if [ -S "$socket" ]; then printf 'socket %s\\n' "\${socket##*/}"; fi; done
-printf 'end\\n'
+echo end
 exec cat`;
 
+/** Flags of a control client that say where it comes from. tmux ignores one that it does not know, but `ps` shows it. */
+export const withOrigin = (flags: string, origin: string): string =>
+  flags.replace(/(?<=,daemon=\d+)(?!\d)/, `,from=${origin}`);
+
 /**
- * @param stale pids of earlier sessions on the host
+ * @param origin names this daemon and this host among all: hexadecimal digits
  * @param onLost called once if ssh ends by itself later
  * @throws AppError DAEMON_UNREACHABLE with `details.state`, INVALID_ARGUMENT, CONFIGURATION_INVALID; the signal's reason
  */
 export async function openAgentless(
   options: SshConnectionOptions,
-  stale: readonly number[],
+  origin: string,
   onLost: (error: AppError) => void,
   signal: AbortSignal,
 ): Promise<AgentlessConnection> {
   const { directory, program = "tmux" } = options;
-  const line = questionLine(program, stale);
+  const line = questionLine(program, origin);
   const master = await startMaster(options, onLost, signal);
   const sessions = new SshSessions(options, master);
   const close = async (): Promise<void> => {
@@ -84,8 +99,8 @@ export async function openAgentless(
 }
 
 /** @throws AppError INVALID_ARGUMENT */
-const questionLine = (program: string, stale: readonly number[]): string =>
-  ["exec", "sh", "-c", shellWord(QUESTION), "tmuxwire", String(process.pid), requireProgram(program), ...stale].join(" ");
+const questionLine = (program: string, origin: string): string =>
+  ["exec", "sh", "-c", shellWord(QUESTION), "tmuxwire", origin, requireProgram(program)].join(" ");
 
 async function question(
   options: SshConnectionOptions,
@@ -99,7 +114,6 @@ async function question(
     const asked = sessions.open({
       line,
       hasTerminal: false,
-      mark: MARK,
       onData: (chunk) => {
         printed += Buffer.from(chunk).toString("utf8");
         if (/^end$/m.test(printed) || printed.length > MAX_PRINTED_CHARS) resolve(true);
@@ -132,7 +146,11 @@ function bareHostOf(options: SshConnectionOptions, printed: string): BareHost {
   return { tmux: version, uid, socketDirectory, sockets };
 }
 
-async function ask(options: SshConnectionOptions, sessions: SshSessions, signal: AbortSignal | undefined): Promise<void> {
+async function ask(
+  options: SshConnectionOptions,
+  sessions: SshSessions,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const { code, stderr } = await sessions.run("exec true");
   signal?.throwIfAborted();
   if (code !== 0) throw bareHostFailure(options, { stderr });

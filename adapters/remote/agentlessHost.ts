@@ -7,22 +7,30 @@ import type { Host, HostClients } from "../../daemon/host/host.ts";
 import type { TransportOptions } from "../../daemon/host/clients/transport.ts";
 import { remoteScript } from "../../daemon/host/clients/launcher.ts";
 import { unknownHost } from "../../daemon/host/unknownHost.ts";
+import { OWN_SERVER_NAME } from "../../daemon/ops/daemonConfig.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { NativeCheckedHost, NativeHost } from "../../protocol/api/nativeHosts.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { shellWord } from "../../protocol/text/shellWord.ts";
-import type { AgentlessConnection } from "./agentlessConnection.ts";
+import { type AgentlessConnection, withOrigin } from "./agentlessConnection.ts";
 import type { HostRecord } from "./hostBook.ts";
 import type { HostLink } from "./hostLink.ts";
 import { nameOn } from "./hostNames.ts";
 import { describeHost } from "./remoteHost.ts";
 import { requireProgram } from "./sshArguments.ts";
+import { SESSION_MARK } from "./sshSessions.ts";
 
 /** The user's own tmux there. */
 const USERS = "default";
+/** The socket of the server that is this daemon's. */
+const OWN_SOCKET = "tmuxwire";
 /** Names of sockets that can be named here. */
 const SOCKET_NAME = /^[\w.-]{1,64}$/;
-const MARK = "tmuxwire-pid: ";
+
+/** As tmux itself makes and checks the directory of its sockets (tmux.c `make_label`). */
+const PREPARE = `mkdir -m 700 "$1" 2>/dev/null
+[ ! -L "$1" ] && set -- $(ls -ldn "$1") && [ "$3" = "$(id -u)" ] && case $1 in drwx?-?---*) exit 0 ;; esac
+exit 1`;
 
 export type AgentlessLink = Pick<
   HostLink<AgentlessConnection>,
@@ -32,10 +40,21 @@ export type AgentlessLink = Pick<
 interface AgentlessHostOptions {
   readonly record: HostRecord;
   readonly link: AgentlessLink;
-  /** Opens a server at a socket of the host. @param name as it is called here */
-  readonly open: (host: Host, name: string, socketPath: string, tmux: string) => Promise<TmuxServer>;
+  /** Of its control clients (`withOrigin`). */
+  readonly origin: string;
+  /** Opens a server of the host: its user's, or one of our own. */
+  readonly open: (place: ServerPlace) => Promise<TmuxServer>;
   /** Those of all machines, by name: its own are added and removed. */
   readonly servers: Map<string, TmuxServer>;
+}
+
+export interface ServerPlace {
+  readonly host: Host;
+  /** As it is called here. */
+  readonly name: string;
+  readonly socketPath: string;
+  readonly tmux: string;
+  readonly isOwned: boolean;
 }
 
 export class AgentlessHost {
@@ -48,15 +67,16 @@ export class AgentlessHost {
   readonly #stopFollowing: () => void;
 
   constructor(options: AgentlessHostOptions) {
-    const { record, link } = options;
+    const { record, link, origin } = options;
     this.record = record;
     this.link = link;
     this.#options = options;
-    this.#machine = machineOver(record, link);
+    this.#machine = machineOver(record, link, origin);
     this.#stopFollowing = link.subscribe(({ kind }) => {
       // What runs there is served without being asked for. Failures are told to whoever asks.
-      if (kind === "connected" && link.current?.host.sockets.includes(USERS) === true)
-        this.reach(USERS).catch(() => undefined);
+      const sockets = kind === "connected" ? (link.current?.host.sockets ?? []) : [];
+      if (sockets.includes(USERS)) this.reach(USERS).catch(() => undefined);
+      if (sockets.includes(OWN_SOCKET)) this.reach(OWN_SERVER_NAME).catch(() => undefined);
     });
   }
 
@@ -110,23 +130,31 @@ export class AgentlessHost {
   }
 
   async #open(bare: string): Promise<void> {
-    const { link, name } = this;
+    const { link, name, record } = this;
     const { open, servers } = this.#options;
     const { host } = await link.connection();
+    const isOwned = bare === OWN_SERVER_NAME;
     // Sockets that came since are not listed.
-    if (!SOCKET_NAME.test(bare) || !(bare === USERS || host.sockets.includes(bare) || (await this.#isThere(bare)))) {
+    const isThere = isOwned || bare === USERS || host.sockets.includes(bare) || (await this.#isThere(bare));
+    if (!isThere) {
       throw new AppError(
         "NOT_FOUND",
         `there is no tmux socket ${JSON.stringify(bare)} in ${host.socketDirectory} on ${name}; run \`tmuxwire servers\``,
       );
     }
-    const called = nameOn(name, bare);
-    const server = await open(this.#machine, called, `${host.socketDirectory}/${bare}`, this.record.program ?? "tmux");
+    const server = await open({
+      host: this.#machine,
+      name: nameOn(name, bare),
+      socketPath: `${host.socketDirectory}/${isOwned ? OWN_SOCKET : bare}`,
+      tmux: record.program ?? "tmux",
+      isOwned,
+    });
     this.#opened.set(bare, server);
-    servers.set(called, server);
+    servers.set(nameOn(name, bare), server);
   }
 
   async #isThere(bare: string): Promise<boolean> {
+    if (!SOCKET_NAME.test(bare)) return false;
     const { host, sessions } = await this.link.connection();
     const { code } = await sessions.run(`exec test -S ${shellWord(`${host.socketDirectory}/${bare}`)}`);
     return code === 0;
@@ -146,7 +174,7 @@ export class AgentlessHost {
 }
 
 /** The machine as the daemon's servers see it. */
-function machineOver({ name, program = "tmux" }: HostRecord, link: AgentlessLink): Host {
+function machineOver({ name, program = "tmux" }: HostRecord, link: AgentlessLink, origin: string): Host {
   const tmux = requireProgram(program);
   const away = (): AppError => {
     const { kind, message } = link.state;
@@ -154,15 +182,23 @@ function machineOver({ name, program = "tmux" }: HostRecord, link: AgentlessLink
       details: { reason: "host_away", host: name, state: kind },
     });
   };
-  const line = (mode: string, { args, tmuxVersion }: TransportOptions): string =>
-    ["exec", "sh", "-c", shellWord(remoteScript(MARK, tmuxVersion)), "tmuxwire", tmux, mode, ...args.map(shellWord)].join(
-      " ",
-    );
+  const line = (mode: string, { args, tmuxVersion }: TransportOptions): string => {
+    const words = args.map((word) => shellWord(withOrigin(word, origin)));
+    return [
+      "exec",
+      "sh",
+      "-c",
+      shellWord(remoteScript(SESSION_MARK, tmuxVersion)),
+      "tmuxwire",
+      tmux,
+      mode,
+      ...words,
+    ].join(" ");
+  };
   const session = (mode: string, hasTerminal: boolean, options: TransportOptions) => {
     const sessions = link.current?.sessions;
     const { onData, onClose } = options;
-    if (sessions !== undefined)
-      return sessions.open({ line: line(mode, options), hasTerminal, mark: MARK, onData, onClose });
+    if (sessions !== undefined) return sessions.open({ line: line(mode, options), hasTerminal, onData, onClose });
     setImmediate(onClose);
     return { pid: -1, write: () => undefined, close: () => undefined };
   };
@@ -174,7 +210,10 @@ function machineOver({ name, program = "tmux" }: HostRecord, link: AgentlessLink
       const sessions = link.current?.sessions;
       if (sessions === undefined) return { failure: { code: "EHOSTUNREACH", message: away().message }, stdout: "" };
       try {
-        const { code, stdout, stderr } = await sessions.run(["exec", tmux, ...args.map(shellWord)].join(" "), timeoutMs);
+        const { code, stdout, stderr } = await sessions.run(
+          ["exec", tmux, ...args.map(shellWord)].join(" "),
+          timeoutMs,
+        );
         return code === 0 ? { stdout } : { failure: { code, message: stderr }, stdout };
       } catch (error) {
         return { failure: { code: "EHOSTUNREACH", message: (error as Error).message }, stdout: "" };
@@ -187,6 +226,24 @@ function machineOver({ name, program = "tmux" }: HostRecord, link: AgentlessLink
     sockets: {
       ...sockets,
       exists: () => (link.current === undefined ? undefined : true),
+      prepare: async (path) => {
+        const { sessions } = await link.connection();
+        const directory = path.slice(0, path.lastIndexOf("/"));
+        const { code } = await sessions.run(`exec sh -c ${shellWord(PREPARE)} tmuxwire ${shellWord(directory)}`);
+        if (code === 0) return;
+        throw new AppError(
+          "CONFIGURATION_INVALID",
+          `${directory} on ${name} is not a directory of yours that others cannot enter: remove it, or run \`chmod 700\` on it`,
+        );
+      },
+      requireOwn: (path, uid) => {
+        const own = link.current?.host.uid;
+        if (uid === undefined || own === undefined || uid === own) return;
+        throw new AppError(
+          "CONFIGURATION_INVALID",
+          `the tmux server at ${path} on ${name} belongs to user ${uid}, not to you`,
+        );
+      },
       connect: async () => (link.current === undefined ? { accepts: false, errno: undefined, why: away() } : undefined),
       // The host is back.
       watch: (_directory, listener) => {

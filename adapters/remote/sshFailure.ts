@@ -129,11 +129,7 @@ export const bareTmuxFailure = (host: NamedHost, found: string | undefined): App
   );
 
 const noSession = (host: NamedHost): AppError =>
-  hostFailure(
-    host,
-    "refused",
-    `${host.name} lets ssh run no command: set MaxSessions to 1 or more in its sshd_config`,
-  );
+  hostFailure(host, "refused", `${host.name} lets ssh run no command: set MaxSessions to 1 or more in its sshd_config`);
 
 /** What the host said of itself. @throws AppError DAEMON_UNREACHABLE */
 export function hostInfoOf(host: NamedHost, { code, stdout, stderr }: CommandEnd): ReachedHost {

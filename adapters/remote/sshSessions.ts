@@ -17,11 +17,14 @@ const MAX_CONNECTIONS = 8;
 /** A further connection without sessions is kept for so long. */
 const IDLE_MS = 60_000;
 const MAX_ERROR_CHARS = 4_096;
-const MAX_PIDS = 200;
 /** Start-up files of the host's shell may print before it. */
 const MAX_BEFORE_MARK_BYTES = 65_536;
 /** What may be written before the session has begun; control clients wait for tmux's first words. */
 const MAX_WAITING_CHARS = 65_536;
+
+/** The first line of every session that stays; what follows is the session's output. A terminal adds CR. */
+export const SESSION_MARK = "tmuxwire-session";
+const MARK_LINE = new RegExp(`(?:^|\\n)${SESSION_MARK}\r?\n`);
 
 interface Connection {
   readonly master: SshMaster;
@@ -32,10 +35,9 @@ interface Connection {
 }
 
 interface SessionOptions {
+  /** Prints `SESSION_MARK` first. */
   readonly line: string;
   readonly hasTerminal: boolean;
-  /** A line of output that begins with it and ends with the pid on the host comes first; what follows is the session's. */
-  readonly mark: string;
   readonly onData: (chunk: Uint8Array) => void;
   readonly onClose: () => void;
 }
@@ -45,23 +47,12 @@ export class SshSessions {
   readonly #connections: Connection[];
   readonly #closing = new AbortController();
   #connecting: Promise<void> | undefined;
-  /** On the host, of the latest sessions. */
-  #pids: readonly number[] = [];
   #lastNumber = 1;
 
   /** @param first connected; its end is told to whoever opened it */
   constructor(options: SshMasterOptions, first: SshMaster) {
     this.#options = options;
     this.#connections = [{ master: first, used: 0, room: SESSIONS_EACH, idle: undefined }];
-  }
-
-  /** Processes on the host, of the latest sessions: some may have outlived a connection that was cut. */
-  get pids(): readonly number[] {
-    return this.#pids;
-  }
-
-  get connections(): number {
-    return this.#connections.length;
   }
 
   /** Runs a line to its end. @throws AppError DAEMON_UNREACHABLE, RESOURCE_LIMIT */
@@ -83,7 +74,7 @@ export class SshSessions {
 
   /** A session that stays. Never throws: one that cannot begin closes. */
   open(options: SessionOptions): Transport {
-    const { line, hasTerminal, mark, onData, onClose } = options;
+    const { line, hasTerminal, onData, onClose } = options;
     let inner: Transport | undefined;
     let waiting = "";
     let isClosed = false;
@@ -98,10 +89,7 @@ export class SshSessions {
       const words = hasTerminal ? terminalArguments : commandArguments;
       let errors = "";
       let hasBegun = false;
-      const behind = behindMark(mark, (pid) => {
-        hasBegun = true;
-        this.#pids = [...this.#pids, pid].slice(-MAX_PIDS);
-      });
+      const behind = behindMark(() => (hasBegun = true));
       inner = openPiped({
         file: "ssh",
         args: words(master.controlPath, line),
@@ -213,18 +201,17 @@ export class SshSessions {
 }
 
 /**
- * What follows the line with the mark; the same chunk where nothing has to be cut.
+ * What follows the mark; the same chunk where nothing has to be cut.
  * @returns of a chunk what is to be passed on; `never`: too much came without the mark
  */
-function behindMark(mark: string, onPid: (pid: number) => void): (chunk: Uint8Array) => Uint8Array | "never" {
-  const line = new RegExp(`(?:^|\\n)${mark}(\\d{1,10})\\r?\\n`);
+function behindMark(onMark: () => void): (chunk: Uint8Array) => Uint8Array | "never" {
   let before: Buffer | undefined = Buffer.alloc(0);
   return (chunk) => {
     if (before === undefined) return chunk;
     before = Buffer.concat([before, chunk]);
-    const match = line.exec(before.toString("latin1"));
+    const match = MARK_LINE.exec(before.toString("latin1"));
     if (match === null) return before.length > MAX_BEFORE_MARK_BYTES ? "never" : new Uint8Array(0);
-    onPid(Number(match[1]));
+    onMark();
     const rest = before.subarray(match.index + match[0].length);
     before = undefined;
     return rest;

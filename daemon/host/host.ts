@@ -4,6 +4,7 @@
  */
 import type { AppError } from "../../protocol/errors.ts";
 import type { HostProcesses } from "./hostProcesses.ts";
+import type { SocketPathOptions } from "./socketPath.ts";
 import type { RunProgram } from "./runProgram.ts";
 import type { OpenDirect } from "./clients/directTransport.ts";
 import type { OpenTransport } from "./clients/transport.ts";
@@ -58,6 +59,10 @@ export interface HostSockets {
    * @param called only processes whose name begins with this are considered
    */
   listenerOf(path: string, called?: string): number | undefined;
+  /** Creates a missing directory for the socket of a tmux server of ours, and checks both. @throws AppError CONFIGURATION_INVALID */
+  prepare(path: string, options?: SocketPathOptions): Promise<void>;
+  /** Checks that the server at the path is ours. @param uid as tmux reports it @throws AppError CONFIGURATION_INVALID */
+  requireOwn(path: string, uid: number | undefined, setting?: string): void;
 }
 
 export interface HostTerminals {

@@ -7,8 +7,9 @@ import { lstatSync, mkdirSync, readdirSync, type Stats } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
 import { MAX_SOCKET_PATH_BYTES } from "../../protocol/limits.ts";
+import type { HostSockets } from "./host.ts";
 
-interface SocketPathOptions {
+export interface SocketPathOptions {
   /** The name of the setting that holds the path. */
   readonly setting?: string | undefined;
   /** A sticky directory is allowed, because the listener on the socket is checked (`requireOwnServer`). */
@@ -52,7 +53,7 @@ export function prepareSocketPath(socketPath: string, options: SocketPathOptions
  * user could have created a socket that we own.
  * @throws AppError CONFIGURATION_INVALID
  */
-export function requireOwnServer(socketPath: string, uid: number | undefined, setting?: string): void {
+function requireOwnServer(socketPath: string, uid: number | undefined, setting?: string): void {
   if (uid !== undefined) requireOwn(`the tmux server at ${socketPath}`, uid, setting);
   if (!isSticky(lstatSync(dirname(socketPath)))) return;
   const socket = lstatSync(socketPath, { throwIfNoEntry: false });
@@ -97,3 +98,9 @@ function requireOwn(what: string, uid: number, setting: string | undefined): voi
 
 const refused = (message: string, cause?: unknown): AppError =>
   new AppError("CONFIGURATION_INVALID", message, { cause });
+
+/** Paths on this machine. */
+export const localPaths: Pick<HostSockets, "prepare" | "requireOwn"> = {
+  prepare: async (path, options) => prepareSocketPath(path, options),
+  requireOwn: requireOwnServer,
+};

@@ -66,7 +66,10 @@ export const addHostSchema = v.strictObject({
     filled(4_096),
     "The file of tmuxwire on that machine (agentless: of tmux), where it is not on its PATH.",
   ),
-  agentless: optional(v.boolean(), "Use its tmux over ssh alone: no tmuxwire is needed there, and agents are not found."),
+  agentless: optional(
+    v.boolean(),
+    "Use its tmux over ssh alone: no tmuxwire is needed there, and agents are not found.",
+  ),
 });
 export type NativeAddHost = v.InferInput<typeof addHostSchema>;
 

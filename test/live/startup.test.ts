@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { openPtyTransport } from "../../daemon/host/clients/ptyTransport.ts";
-import { requireOwnServer } from "../../daemon/host/socketPath.ts";
+import { localPaths } from "../../daemon/host/socketPath.ts";
 import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { isRoot, OTHER_UID, parentForUser, tellSkip, tmuxAsUser } from "../support/daemon/otherUser.ts";
@@ -110,7 +110,7 @@ test.runIf(isRoot)("a directory that everybody shares, with a socket of another 
       message: oneLine(/^(?!.*chmod).*belongs to user 12345, not to you/),
     };
     await expect(start(path)).rejects.toMatchObject(refused);
-    expect(() => requireOwnServer(path, undefined)).toThrow(/belongs to user 12345/);
+    expect(() => localPaths.requireOwn(path, undefined)).toThrow(/belongs to user 12345/);
     expect(lstatSync(path).uid).toBe(12_345);
   } finally {
     theirs.close();

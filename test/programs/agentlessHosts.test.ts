@@ -1,9 +1,13 @@
 /** Servers of a machine that has tmux and no tmuxwire, through the command line, behind a real sshd. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+const require = createRequire(import.meta.url);
 import { expect, test } from "vitest";
 import { eventually } from "../support/clock/eventually.ts";
 import { cliSandbox, type CliSandbox } from "../support/daemon/cliSandbox.ts";
+import { hostCampaign } from "../support/daemon/hostCampaign.ts";
+import { randomFrom } from "../support/daemon/nativeScreens.ts";
 import { type SshHost, sshHost } from "../support/daemon/sshHost.ts";
 
 /** @throws if it fails */
@@ -68,4 +72,29 @@ test("a host without tmuxwire is added, used like this machine, and removed; wha
   expect(tmux("list-sessions", "-F", "#{session_name}").split("\n")).toEqual(["mine", "work", ""]);
   const refused = await here.run(["ls", "--server", "default@build"]);
   expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('there is no host "build"')]);
+});
+
+test("a server of our own on such a host gets nothing of the login's environment, and is found again", async () => {
+  await using at = await bareHost();
+  const { here, tmux } = at;
+  await at.add();
+  await run(here, "new", "work", "--server", "main@build", "--", "sh");
+  const asked = 'echo $((6 * 7)) "[$SSH_CONNECTION$SSH_TTY]"';
+  expect(await run(here, "run", "work", asked, "--server", "main@build")).toBe("42 []\n");
+  await run(here, "hosts", "rm", "build");
+  expect(tmux("-L", "tmuxwire", "list-sessions", "-F", "#{session_name}")).toBe("work\n");
+  expect(await at.add()).toMatch(/ servers?\n$/);
+  expect(await run(here, "sessions", "--server", "main@build")).toContain("work");
+  tmux("-L", "tmuxwire", "kill-server");
+});
+
+test("whatever is cut, nothing comes twice, nothing is typed twice, and each hole is declared", async () => {
+  const result = await hostCampaign({
+    cuts: 6,
+    maxMs: 1_000,
+    random: randomFrom(7),
+    agentless: true,
+    onCut: (cut) => require("fs").appendFileSync("/tmp/cuts.txt", cut + "\n"),
+  });
+  expect(Math.min(result.bytes, result.typed)).toBeGreaterThan(0);
 });

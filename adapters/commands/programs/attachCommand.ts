@@ -13,6 +13,7 @@ import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import type { Io } from "../../cli/cliIo.ts";
 import { inForeground, printedBy } from "../../cli/foregroundProgram.ts";
 import { splitName } from "../../remote/hostNames.ts";
+import { requireProgram } from "../../remote/sshArguments.ts";
 import { shellWord } from "../../../protocol/text/shellWord.ts";
 
 /** The user's configuration may say of the host what does not go with a command, or forward ports that are taken already. */
@@ -72,9 +73,15 @@ export const attachCommand: CommandSpec = {
     const attach = ["attach-session", ...(readOnly ? ["-r"] : []), ...(others ? ["-d"] : []), "-t", target];
     const host = splitName(serverName)?.host;
     if (host !== undefined) {
-      const { destination, sshConfig } = await client.perform<NativeCheckedHost>("showHost", { host }, {}, { signal });
+      const { destination, sshConfig, program, agentless } = await client.perform<NativeCheckedHost>(
+        "showHost",
+        { host },
+        {},
+        { signal },
+      );
       const config = sshConfig === null ? [] : ["-F", sshConfig];
-      const line = ["tmux", ...["-S", socketPath, ...attach].map(shellWord)].join(" ");
+      const tmux = agentless ? requireProgram(program ?? "tmux") : "tmux";
+      const line = [tmux, ...["-S", socketPath, ...attach].map(shellWord)].join(" ");
       const args = ["-tax", ...config, ...SSH_OPTIONS, "--", destination, line];
       return inForeground(io, { program: "ssh", args, env: outside });
     }

@@ -7,6 +7,7 @@ import type { HostProcesses } from "../hostProcesses.ts";
 import { localClients } from "../clients/localClients.ts";
 import { nodeProcesses, nodeSockets, watchNames } from "../nodeSystem.ts";
 import { procfs } from "../procfs.ts";
+import { localPaths } from "../socketPath.ts";
 
 interface LinuxPlaces {
   readonly proc?: string | undefined;
@@ -19,7 +20,7 @@ export function linuxHost({ proc = "/proc", terminals = "/dev/pts" }: LinuxPlace
     name: "linux",
     clients: localClients,
     processes: linuxProcesses(proc),
-    sockets: { ...nodeSockets, listenerOf: (path, called) => listenerOf(proc, path, called) },
+    sockets: { ...nodeSockets, ...localPaths, listenerOf: (path, called) => listenerOf(proc, path, called) },
     terminals: linuxTerminals(proc, terminals),
   };
 }

@@ -38,7 +38,6 @@ import type { SessionToMake } from "../sessionMaking.ts";
 import { requireSize, sessionGone } from "../sessionRules.ts";
 import { attachedToAll, SilentChanges } from "../inventory/silentChanges.ts";
 import { SocketKeeper } from "./socketKeeper.ts";
-import { prepareSocketPath, requireOwnServer } from "../../host/socketPath.ts";
 import type { CreateSession, PaneInfo, ServerCounters, ServerStatus } from "../../tmux/inventory.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 import { ignoreRefusal } from "../../connection/commandQueue.ts";
@@ -67,8 +66,8 @@ const randomName = (chars: number): string => createNonce().slice(0, chars);
  * @throws AppError TMUX_UNAVAILABLE, CONFIGURATION_INVALID, INCONSISTENT_STATE
  */
 export async function startOwnedServer(options: OwnedServerOptions): Promise<TmuxServer> {
-  prepareSocketPath(options.socketPath, { setting: options.setting, isStickyWell: true });
   const { socketPath, env, host = localHost() } = options;
+  await host.sockets.prepare(socketPath, { setting: options.setting, isStickyWell: true });
   const tmuxVersion = await probeTmuxVersion(options.tmux ?? "tmux", env, host.clients.run);
   const clash = await new ServerProgram(host).clash({ socketPath, ours: tmuxVersion, env });
   if (clash !== undefined) throw clash;
@@ -284,7 +283,7 @@ class OwnedServer extends RealServer {
       hubName: this.#hubName,
       output: (pane) => this.#panes.stream(pane),
       onPaneEvent: (event) => this.#keeper.paneEvent(event),
-      requireOwn: ({ uid }) => requireOwnServer(this.#options.socketPath, uid, this.#options.setting),
+      requireOwn: ({ uid }) => this.host.sockets.requireOwn(this.#options.socketPath, uid, this.#options.setting),
       unset: SECRET_VARIABLES.filter((name) => !(name in this.#options.env)),
       visit: (command) =>
         this.#client(this.#spawn("-N"), command, this.#options.transport ?? this.host.clients.openShort),

@@ -7,7 +7,6 @@ import { dirname } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
 import type { Closable, Host } from "../../host/host.ts";
 import type { Clock } from "../../time/clock.ts";
-import { prepareSocketPath } from "../../host/socketPath.ts";
 
 /** tmux recreates it when it handles the signal, which can take a while on a busy machine. */
 const BACK_WITHIN_MS = 2_000;
@@ -62,7 +61,7 @@ export class SocketKeeper {
     const serverPid = await this.#unreachable();
     if (serverPid === undefined) return;
     this.#options.log?.("socket.restored", { serverPid });
-    this.#askBack(serverPid);
+    await this.#askBack(serverPid);
     const deadlineMs = clock.nowMs() + BACK_WITHIN_MS;
     while (this.#isMissing) {
       if (host.processes.isAlive(serverPid) === false) return;
@@ -80,7 +79,7 @@ export class SocketKeeper {
     if (!this.#isAttached || this.#serverPid !== serverPid || !this.#isMissing) return;
     this.#options.log?.("socket.restored", { serverPid });
     try {
-      this.#askBack(serverPid);
+      await this.#askBack(serverPid);
     } catch {
       // The directory cannot be created, which attaching will report.
       return;
@@ -107,9 +106,10 @@ export class SocketKeeper {
     return words === undefined ? !(await processes.isThere()) : ` ${words.join(" ")} `.includes(` ${socketPath} `);
   }
 
-  #askBack(serverPid: number): void {
-    prepareSocketPath(this.#options.socketPath);
-    this.#options.host.processes.signal(serverPid, "SIGUSR1");
+  async #askBack(serverPid: number): Promise<void> {
+    const { host, socketPath } = this.#options;
+    await host.sockets.prepare(socketPath);
+    host.processes.signal(serverPid, "SIGUSR1");
   }
 
   #watch(): void {

@@ -189,7 +189,7 @@ function watch(child: ChildProcess): Running {
 const sockets = (root: string): string[] =>
   readdirSync(root, { recursive: true, encoding: "utf8" })
     .map((name) => join(root, name))
-    .filter((name) => /(?:tmux(-[^/]*)?|freshell)\.sock$/.test(name));
+    .filter((name) => /(?:tmux(-[^/]*)?|freshell)\.sock$|\/tmux-\d+\/[^/]+$/.test(name));
 
 /** kill-server returns before the server is gone, and nothing announces that it is (docs/tmuxFacts.md 6). */
 async function endTmux(socketPath: string): Promise<void> {

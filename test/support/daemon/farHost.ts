@@ -21,7 +21,14 @@ export function deadHosts(): RemoteHosts {
     close: async () => undefined,
   };
   const hosts = [{ name: "build", destination: "me@build.example" }];
-  return new RemoteHosts({ servers: new Map(), hosts, link: () => link, agentless: noAgentless, save: () => undefined, clock: systemClock });
+  return new RemoteHosts({
+    servers: new Map(),
+    hosts,
+    link: () => link,
+    agentless: noAgentless,
+    save: () => undefined,
+    clock: systemClock,
+  });
 }
 
 interface NearFixture extends NativeFixture {
@@ -38,7 +45,8 @@ export async function nearFixture(farPort: number, options: Partial<NativeAppOpt
   const remote = new RemoteHosts({
     servers: new Map([["main", own]]),
     hosts: [{ name: "far", destination: "far.example" }],
-    link: () => link, agentless: noAgentless,
+    link: () => link,
+    agentless: noAgentless,
     save: (hosts) => saved.push(hosts),
     clock: systemClock,
   });

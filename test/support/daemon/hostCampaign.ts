@@ -9,16 +9,21 @@ import { createClient, type PaneEvent, TmuxwireError } from "../../../adapters/c
 import { unixFetch } from "../../../adapters/serving/unixFetch.ts";
 import { eventually } from "../clock/eventually.ts";
 import { type CliSandbox, cliSandbox, type Running } from "./cliSandbox.ts";
+import { delayedPort } from "./delayedPort.ts";
 import { type SshHost, sshHost } from "./sshHost.ts";
 
 const CUTS = ["ssh killed", "sshd away", "far daemon killed", "near daemon killed", "session stopped"] as const;
-type Cut = (typeof CUTS)[number];
+/** Without a daemon there. */
+const AGENTLESS_CUTS = ["ssh killed", "sshd away", "line cut", "near daemon killed", "session stopped"] as const;
+type Cut = (typeof CUTS)[number] | (typeof AGENTLESS_CUTS)[number];
 
 interface CampaignOptions {
   readonly cuts: number;
   /** The longest of them. */
   readonly maxMs: number;
   readonly random: () => number;
+  /** The host has tmux alone. */
+  readonly agentless?: boolean;
   readonly onCut?: ((cut: Cut, at: number) => void) | undefined;
 }
 
@@ -34,11 +39,15 @@ interface CampaignResult {
 
 const SERVER = "main@build";
 
-export async function hostCampaign({ cuts, maxMs, random, onCut }: CampaignOptions): Promise<CampaignResult> {
-  await using host = await sshHost();
+export async function hostCampaign(options: CampaignOptions): Promise<CampaignResult> {
+  const { cuts, maxMs, random, agentless = false, onCut } = options;
+  await using host = await sshHost({ hasTmuxwire: !agentless });
+  await using line = await delayedPort(host.port, 0);
   await using here = cliSandbox();
   let daemon = await here.serve();
-  const added = await here.run(["hosts", "add", "build", "build", "--ssh-config", host.configFile]);
+  const config = host.configThrough(line.port);
+  const add = ["hosts", "add", "build", "build", "--ssh-config", config, ...(agentless ? ["--agentless"] : [])];
+  const added = await here.run(add);
   expect([added.code, added.stderr]).toEqual([0, ""]);
   const token = readFileSync(here.tokenPath, "utf8").trim();
   const client = createClient({ url: "http://localhost", token, fetch: unixFetch(here.socketPath) }).server(SERVER);
@@ -60,10 +69,11 @@ export async function hostCampaign({ cuts, maxMs, random, onCut }: CampaignOptio
 
   const counts: Partial<Record<Cut, number>> = {};
   for (let at = 0; at < cuts; at += 1) {
-    const cut = CUTS[Math.floor(random() * CUTS.length)]!;
+    const kinds = agentless ? AGENTLESS_CUTS : CUTS;
+    const cut = kinds[Math.floor(random() * kinds.length)]!;
     const forMs = 100 * (maxMs / 100) ** random();
     onCut?.(cut, at);
-    daemon = await CUT[cut]({ host, here, daemon, forMs });
+    daemon = await CUT[cut]({ host, here, line, daemon, forMs });
     counts[cut] = (counts[cut] ?? 0) + 1;
     const [seen, typed] = [checked.bytes, outcomes.filter((outcome) => outcome === "typed").length];
     // Both go on: what was cut has been restored.
@@ -82,6 +92,8 @@ export async function hostCampaign({ cuts, maxMs, random, onCut }: CampaignOptio
   const there = new Set(numbers);
   expect(outcomes.flatMap((outcome, at) => (outcome === "typed" && !there.has(at) ? [at] : []))).toEqual([]);
   expect(numbers.filter((number) => number >= outcomes.length)).toEqual([]);
+  // Whoever was cut off is not attached any more.
+  if (agentless) await eventually(() => clientsOf(host).length === 1);
   const typed = outcomes.filter((outcome) => outcome === "typed").length;
   return { bytes: checked.bytes, gaps: checked.gaps, typed, indeterminate: outcomes.length - typed, cuts: counts };
 }
@@ -110,6 +122,12 @@ async function until(read: () => string, outcomes: readonly string[]): Promise<s
   const last = outcomes.lastIndexOf("typed");
   await eventually(() => read().split("\n").includes(String(last)));
   return read();
+}
+
+/** Who is attached to the server that a daemon elsewhere has on the host. */
+function clientsOf({ sandbox }: SshHost): readonly string[] {
+  const socketPath = sandbox.path("tmp", `tmux-${process.getuid?.()}`, "tmuxwire");
+  return sandbox.tmux(socketPath, "list-clients", "-F", "#{client_pid}").split("\n").filter(Boolean);
 }
 
 /** Every byte once and in order, each hole declared, by positions and by what is printed. */
@@ -155,6 +173,7 @@ function placeOf(position: string): [string, number] {
 interface CutScene {
   readonly host: SshHost;
   readonly here: CliSandbox;
+  readonly line: Awaited<ReturnType<typeof delayedPort>>;
   readonly daemon: Running;
   readonly forMs: number;
 }
@@ -175,6 +194,10 @@ const CUT: Readonly<Record<Cut, (scene: CutScene) => Promise<Running>>> = {
   "far daemon killed": async ({ host, daemon }) => {
     const pid = host.daemonPid();
     if (pid !== undefined) kill(pid, "SIGKILL");
+    return daemon;
+  },
+  "line cut": async ({ line, daemon }) => {
+    line.cutLines();
     return daemon;
   },
   "near daemon killed": async ({ here, daemon }) => {

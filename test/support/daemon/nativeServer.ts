@@ -91,7 +91,14 @@ async function throughHost(
   const { clock = systemClock, log = silentLog, streamBounds, version } = rest;
   const servers = new Map<string, TmuxServer>();
   const host = { name: "far", destination: "far.example" };
-  const remote = new RemoteHosts({ servers, hosts: [host], link: () => link, agentless: noAgentless, save: () => undefined, clock });
+  const remote = new RemoteHosts({
+    servers,
+    hosts: [host],
+    link: () => link,
+    agentless: noAgentless,
+    save: () => undefined,
+    clock,
+  });
   const waits = new WaitManager({ clock });
   const guarded = { token, hosts, origins, peers, mounts, streamBounds, version };
   const native = createNativeApp({ ...guarded, servers, waits, clock, log, remote, agents: noAgents });
