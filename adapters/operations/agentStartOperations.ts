@@ -82,6 +82,7 @@ export const agentStartOperations = {
       const { serverName, server } = await serverOf(context, input.server);
       const { worktree, agent: kindName, where, cwd = homedir(), ...request } = input;
       const kind = requireAgents(context).kind(kindName);
+      await requireVisible(serverName, server);
       const result = await starts.start({
         ...request,
         server,
@@ -173,6 +174,15 @@ export const agentStartOperations = {
 function requireAgentWork({ agentWork }: OperationContext): AgentWork {
   if (agentWork !== undefined) return agentWork;
   throw new AppError("INVALID_ARGUMENT", "this daemon starts no agents; run the daemon of `tmuxwire serve`");
+}
+
+/** An agent is known by its process. @throws AppError INVALID_ARGUMENT */
+async function requireVisible(serverName: string, { processes }: TmuxServer): Promise<void> {
+  if (await (await processes.probe()).isThere()) return;
+  throw new AppError(
+    "INVALID_ARGUMENT",
+    `the programs on ${JSON.stringify(serverName)} cannot be seen from here, so no agent is started there: run its command in a pane, or install tmuxwire on that machine`,
+  );
 }
 
 /** @throws AppError NOT_FOUND, and what opening it throws */

@@ -6,7 +6,7 @@
 import { rmSync } from "node:fs";
 import { judgeVersion } from "../../daemon/connection/tmuxVersion.ts";
 import { shellWord } from "../../protocol/text/shellWord.ts";
-import { AppError } from "../../protocol/errors.ts";
+import type { AppError } from "../../protocol/errors.ts";
 import { requireProgram } from "./sshArguments.ts";
 import type { LinkedHost, SshConnectionOptions } from "./sshConnection.ts";
 import { bareHostFailure, bareTmuxFailure, oneSession, SESSION_REFUSED } from "./sshFailure.ts";
@@ -37,7 +37,7 @@ const MAX_PRINTED_CHARS = 65_536;
  * Only what tmux lists as a client is ended: the server that a client has started has the same arguments. A tmux that does not
  * respond is waited for a moment.
  */
-const QUESTION = `echo ${SESSION_MARK}
+const QUESTION = `echo; echo ${SESSION_MARK}
 origin=$1; tmux=$2
 version=$("$tmux" -V 2>&1) || version=none
 directory=\${TMUX_TMPDIR:-/tmp}/tmux-$(id -u)
@@ -100,7 +100,7 @@ export async function openAgentless(
 
 /** @throws AppError INVALID_ARGUMENT */
 const questionLine = (program: string, origin: string): string =>
-  ["exec", "sh", "-c", shellWord(QUESTION), "tmuxwire", origin, requireProgram(program)].join(" ");
+  ["exec", "/bin/sh", "-c", shellWord(QUESTION), "tmuxwire", origin, requireProgram(program)].join(" ");
 
 async function question(
   options: SshConnectionOptions,
@@ -123,8 +123,8 @@ async function question(
     stop = () => asked.close();
   });
   try {
-    if (!(await answered)) throw bareHostFailure(options, await master.command("exec true"));
-    const second = await master.command("exec true");
+    if (!(await answered)) throw bareHostFailure(options, await master.command("true"));
+    const second = await master.command("true");
     if (SESSION_REFUSED.test(second.stderr)) throw oneSession(options);
   } finally {
     stop();
@@ -151,7 +151,7 @@ async function ask(
   sessions: SshSessions,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { code, stderr } = await sessions.run("exec true");
+  const { code, stderr } = await sessions.run("true");
   signal?.throwIfAborted();
   if (code !== 0) throw bareHostFailure(options, { stderr });
 }

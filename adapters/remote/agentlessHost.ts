@@ -3,6 +3,7 @@
  * there as sessions of ssh. Nothing is known of its processes, as of any machine that reports none (docs/platforms.md), and a
  * connection that is lost is a new epoch, with a declared gap.
  */
+import { hostAway } from "../../daemon/connection/connectionErrors.ts";
 import type { Host, HostClients } from "../../daemon/host/host.ts";
 import type { TransportOptions } from "../../daemon/host/clients/transport.ts";
 import { remoteScript } from "../../daemon/host/clients/launcher.ts";
@@ -27,12 +28,14 @@ const OWN_SOCKET = "tmuxwire";
 /** Names of sockets that can be named here. */
 const SOCKET_NAME = /^[\w.-]{1,64}$/;
 
+/** Start-up files may print before it. */
+const BEHIND_MARK = `echo; echo ${SESSION_MARK}; exec "$@"`;
 /** As tmux itself makes and checks the directory of its sockets (tmux.c `make_label`). */
 const PREPARE = `mkdir -m 700 "$1" 2>/dev/null
 [ ! -L "$1" ] && set -- $(ls -ldn "$1") && [ "$3" = "$(id -u)" ] && case $1 in drwx?-?---*) exit 0 ;; esac
 exit 1`;
 
-export type AgentlessLink = Pick<
+type AgentlessLink = Pick<
   HostLink<AgentlessConnection>,
   "state" | "current" | "connection" | "check" | "subscribe" | "retry" | "close" | "forget"
 >;
@@ -85,11 +88,12 @@ export class AgentlessHost {
   }
 
   /**
-   * Opens a server of the host, and connects to the host if need be.
+   * Opens a server of the host, unless it is open, and connects to the host if need be.
    * @param bare its name there: that of its socket
    * @throws AppError NOT_FOUND, DAEMON_UNREACHABLE with `details.state`
    */
-  reach(bare: string): Promise<void> {
+  async reach(bare: string): Promise<void> {
+    await this.link.connection();
     let opening = this.#opening.get(bare);
     if (opening === undefined) {
       opening = this.#open(bare).catch((error: unknown) => {
@@ -98,12 +102,12 @@ export class AgentlessHost {
       });
       this.#opening.set(bare, opening);
     }
-    return opening;
+    await opening;
   }
 
-  /** It is open. */
-  has(bare: string): boolean {
-    return this.#opened.has(bare);
+  /** The host is connected, and the server is open. */
+  isReached(bare: string): boolean {
+    return this.#opened.has(bare) && this.link.current !== undefined;
   }
 
   /** As it is now. */
@@ -156,7 +160,7 @@ export class AgentlessHost {
   async #isThere(bare: string): Promise<boolean> {
     if (!SOCKET_NAME.test(bare)) return false;
     const { host, sessions } = await this.link.connection();
-    const { code } = await sessions.run(`exec test -S ${shellWord(`${host.socketDirectory}/${bare}`)}`);
+    const { code } = await sessions.run(`test -S ${shellWord(`${host.socketDirectory}/${bare}`)}`);
     return code === 0;
   }
 
@@ -178,9 +182,7 @@ function machineOver({ name, program = "tmux" }: HostRecord, link: AgentlessLink
   const tmux = requireProgram(program);
   const away = (): AppError => {
     const { kind, message } = link.state;
-    return new AppError("CONNECTION_LOST", message ?? `${name} is not connected; run \`tmuxwire hosts\``, {
-      details: { reason: "host_away", host: name, state: kind },
-    });
+    return hostAway(message ?? `${name} is not connected; run \`tmuxwire hosts\``, { host: name, state: kind });
   };
   const line = (mode: string, { args, tmuxVersion }: TransportOptions): string => {
     const words = args.map((word) => shellWord(withOrigin(word, origin)));
@@ -210,10 +212,10 @@ function machineOver({ name, program = "tmux" }: HostRecord, link: AgentlessLink
       const sessions = link.current?.sessions;
       if (sessions === undefined) return { failure: { code: "EHOSTUNREACH", message: away().message }, stdout: "" };
       try {
-        const { code, stdout, stderr } = await sessions.run(
-          ["exec", tmux, ...args.map(shellWord)].join(" "),
-          timeoutMs,
-        );
+        const words = ["exec", "/bin/sh", "-c", shellWord(BEHIND_MARK), "tmuxwire", tmux, ...args.map(shellWord)];
+        const { code, stdout: printed, stderr } = await sessions.run(words.join(" "), timeoutMs);
+        const [, ...behind] = printed.split(`\n${SESSION_MARK}\n`);
+        const stdout = behind.join(`\n${SESSION_MARK}\n`);
         return code === 0 ? { stdout } : { failure: { code, message: stderr }, stdout };
       } catch (error) {
         return { failure: { code: "EHOSTUNREACH", message: (error as Error).message }, stdout: "" };
@@ -229,7 +231,7 @@ function machineOver({ name, program = "tmux" }: HostRecord, link: AgentlessLink
       prepare: async (path) => {
         const { sessions } = await link.connection();
         const directory = path.slice(0, path.lastIndexOf("/"));
-        const { code } = await sessions.run(`exec sh -c ${shellWord(PREPARE)} tmuxwire ${shellWord(directory)}`);
+        const { code } = await sessions.run(`exec /bin/sh -c ${shellWord(PREPARE)} tmuxwire ${shellWord(directory)}`);
         if (code === 0) return;
         throw new AppError(
           "CONFIGURATION_INVALID",

@@ -24,7 +24,7 @@ export type Link = Pick<HostLink, "state" | "check" | "subscribe" | "retry" | "c
 };
 
 /** The unix socket that leads to it, and its token, a secret. */
-export interface LinkedDaemon {
+interface LinkedDaemon {
   readonly socketPath: string;
   readonly host: { readonly token: string | undefined };
 }

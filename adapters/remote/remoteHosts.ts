@@ -106,9 +106,8 @@ export class RemoteHosts implements Hosts {
   reach(server: string | undefined): Promise<void> | undefined {
     const split = server === undefined ? undefined : splitName(server);
     const host = split === undefined ? undefined : this.#hosts.get(split.host);
-    return host instanceof RemoteHost || split === undefined || host?.has(split.name) === true
-      ? undefined
-      : host?.reach(split.name);
+    if (host === undefined || host instanceof RemoteHost || split === undefined) return undefined;
+    return host.isReached(split.name) ? undefined : host.reach(split.name);
   }
 
   finds(names: OperationNames): boolean {
@@ -126,7 +125,9 @@ export class RemoteHosts implements Hosts {
     const list = LISTS[name];
     if (list === undefined || this.#hosts.size === 0 || isFiltered(input)) return here;
     const hosts = this.#sorted();
-    const answers = await Promise.all(hosts.map((host) => host instanceof RemoteHost && host.ask(name, input)));
+    const answers = await Promise.all(
+      hosts.map(async (host) => (host instanceof RemoteHost ? host.ask(name, input) : {})),
+    );
     const all = [here, ...answers].flatMap(
       (answer) => (answer as Record<string, readonly unknown[]> | undefined)?.[list] ?? [],
     );

@@ -18,3 +18,7 @@ export const noConnection = (): AppError =>
 
 export const notResponding = (code: "CONNECTION_LOST" | "TMUX_UNAVAILABLE" = "CONNECTION_LOST"): AppError =>
   new AppError(code, "tmux does not respond; check with `pgrep tmux` whether its process is stopped");
+
+/** tmux is on another machine, which cannot be reached. @param message what to do about it */
+export const hostAway = (message: string, details: { readonly host: string; readonly state: string }): AppError =>
+  new AppError("CONNECTION_LOST", message, { details: { reason: "host_away", ...details } });

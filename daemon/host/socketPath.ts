@@ -7,7 +7,6 @@ import { lstatSync, mkdirSync, readdirSync, type Stats } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
 import { MAX_SOCKET_PATH_BYTES } from "../../protocol/limits.ts";
-import type { HostSockets } from "./host.ts";
 
 export interface SocketPathOptions {
   /** The name of the setting that holds the path. */
@@ -100,7 +99,7 @@ const refused = (message: string, cause?: unknown): AppError =>
   new AppError("CONFIGURATION_INVALID", message, { cause });
 
 /** Paths on this machine. */
-export const localPaths: Pick<HostSockets, "prepare" | "requireOwn"> = {
-  prepare: async (path, options) => prepareSocketPath(path, options),
+export const localPaths = {
+  prepare: async (path: string, options?: SocketPathOptions): Promise<void> => prepareSocketPath(path, options),
   requireOwn: requireOwnServer,
 };

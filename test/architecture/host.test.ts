@@ -31,6 +31,8 @@ const NAMES_SYSTEM_FILES = [
   "adapters/commands/doctor/doctorSystem.ts",
   // who is at the other end of a connection to a listener of ours, wherever tmux is
   "adapters/kit/peers/peerTable.ts",
+  // what is asked of another machine, by its own shell, where there is no `ps` of the usual kind
+  "adapters/remote/agentlessConnection.ts",
   // an example in the API's description
   "adapters/operations/paneOperations.ts",
 ];

@@ -1,14 +1,15 @@
 /** Servers of a machine that has tmux and no tmuxwire, through the command line, behind a real sshd. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
-import { createRequire } from "node:module";
-const require = createRequire(import.meta.url);
-import { expect, test } from "vitest";
+import { setMaxListeners } from "node:events";
+import { mkdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { createClient } from "../../adapters/client/client.ts";
+import { unixFetch } from "../../adapters/serving/unixFetch.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { cliSandbox, type CliSandbox } from "../support/daemon/cliSandbox.ts";
 import { hostCampaign } from "../support/daemon/hostCampaign.ts";
 import { randomFrom } from "../support/daemon/nativeScreens.ts";
-import { type SshHost, sshHost } from "../support/daemon/sshHost.ts";
+import { addToStartup, type SshHost, sshHost } from "../support/daemon/sshHost.ts";
 
 /** @throws if it fails */
 async function run(sandbox: CliSandbox, ...args: readonly string[]): Promise<string> {
@@ -21,9 +22,16 @@ interface BareHost extends AsyncDisposable {
   readonly host: SshHost;
   readonly here: CliSandbox;
   /** tmux on the host, as its user types it. */
-  tmux(...args: readonly string[]): string;
+  readonly tmux: (...args: readonly string[]) => string;
   add(): Promise<string>;
 }
+
+const clientOf = (here: CliSandbox) =>
+  createClient({
+    url: "http://localhost",
+    token: readFileSync(here.tokenPath, "utf8").trim(),
+    fetch: unixFetch(here.socketPath),
+  });
 
 /** A host that has tmux alone, and a daemon here. */
 async function bareHost(...options: Parameters<typeof sshHost>): Promise<BareHost> {
@@ -97,4 +105,113 @@ test("whatever is cut, nothing comes twice, nothing is typed twice, and each hol
     onCut: (cut) => require("fs").appendFileSync("/tmp/cuts.txt", cut + "\n"),
   });
   expect(Math.min(result.bytes, result.typed)).toBeGreaterThan(0);
+});
+
+test("start-up files of the host may print what they like", async () => {
+  await using at = await bareHost();
+  addToStartup(
+    at.host,
+    "echo 'Welcome to build'; echo it is no tmuxwire-session; printf 'no line end'; echo noise >&2\n",
+  );
+  at.tmux("new-session", "-d", "-s", "mine", "sh");
+  await at.add();
+  expect(await run(at.here, "run", "mine", "echo $((6 * 7))", "--server", "default@build")).toBe("42\n");
+});
+
+test("sessions of ssh are counted: further connections before sshd refuses one, or once it has", async () => {
+  for (const sshd of [[], ["MaxSessions 2"]]) {
+    // oxlint-disable-next-line no-await-in-loop -- one sshd at a time
+    await using at = await bareHost({ sshd });
+    const { here, tmux, host } = at;
+    const names = Array.from({ length: 12 }, (_, number) => `s${number}`);
+    for (const name of names) tmux("new-session", "-d", "-s", name, "sh");
+    await at.add();
+    const client = clientOf(here).server("default@build");
+    const ended = new AbortController();
+    setMaxListeners(names.length, ended.signal);
+    const seen = new Set<string>();
+    const following = names.map(async (name) => {
+      for await (const event of client.pane(name).follow({ signal: ended.signal }))
+        if (event.kind === "output" && Buffer.from(event.bytes).toString().includes("<42>")) seen.add(name);
+    });
+    await eventually(async () => {
+      for (const name of names) if (!seen.has(name)) await client.pane(name).type('echo "<$((6*7))>"', { enter: true });
+      return seen.size === names.length;
+    }, 60);
+    const logins = host.log().match(/Accepted publickey/g) ?? [];
+    expect(logins.length).toBeGreaterThan(1);
+    expect(logins.length).toBeLessThanOrEqual(sshd.length === 0 ? 3 : 8);
+    ended.abort();
+    await Promise.allSettled(following);
+  }
+});
+
+describe("what keeps a host from being used is one state, with what to do", () => {
+  const added = async ({ host, here }: BareHost, ...options: readonly string[]): Promise<string> => {
+    const add = ["hosts", "add", "build", "build", "--ssh-config", host.configFile, "--agentless", ...options];
+    const { code, stdout, stderr } = await here.run(add);
+    expect([code, stderr]).toEqual([69, ""]);
+    expect((await here.run(["ls", "--server", "default@build"])).code).toBe(69);
+    return stdout;
+  };
+
+  test("sshd takes one session at a time, or none", async () => {
+    for (const [line, words] of [
+      ["MaxSessions 1", "build lets ssh run only one command at a time: set MaxSessions to 2 or more"],
+      ["MaxSessions 0", "build lets ssh run no command: set MaxSessions to 1 or more"],
+    ] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one sshd at a time
+      await using at = await bareHost({ sshd: [line] });
+      // oxlint-disable-next-line no-await-in-loop
+      expect(await added(at)).toMatch(new RegExp(`^build: refused, since \\S+, ${words}`));
+    }
+  });
+
+  test("no tmux, and one that is too old", async () => {
+    await using at = await bareHost();
+    const { host } = at;
+    host.sandbox.binaries("old", { tmux: "#!/bin/sh\necho tmux 2.9a\n" });
+    for (const [program, words] of [
+      ["/nowhere/tmux", /^build: no_tmux, since \S+, build has no tmux on the PATH/],
+      [
+        host.sandbox.path("old", "tmux"),
+        /^build: no_tmux, since \S+, build has no tmux that can be used \(tmux 2\.9a\): install tmux 3\.2/,
+      ],
+    ] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- the same name again
+      expect(await added(at, "--program", program)).toMatch(words);
+      // oxlint-disable-next-line no-await-in-loop
+      await run(at.here, "hosts", "rm", "build");
+    }
+  });
+});
+
+test("a server that starts later is found, and one that ends is told", async () => {
+  await using at = await bareHost();
+  const { here, tmux } = at;
+  await at.add();
+  const none = await here.run(["new", "work", "--server", "default@build"]);
+  expect([none.code, none.stderr]).toEqual([69, expect.stringMatching(/no tmux server runs/)]);
+  tmux("new-session", "-d", "-s", "late", "sh");
+  await eventually(async () => (await here.run(["ls", "--server", "default@build"])).stdout.includes("late"), 20);
+  tmux("kill-server");
+  await eventually(async () => (await here.run(["new", "work", "--server", "default@build"])).code === 69, 20);
+});
+
+test("what cannot be seen is not risked: prompts need the name of the program, and no agent is started", async () => {
+  await using at = await bareHost();
+  const { here, tmux } = at;
+  tmux("new-session", "-d", "-s", "mine", "cat");
+  await at.add();
+  const submitted = await here.run(["submit", "mine", "ls", "--server", "default@build", "--timeout", "2"]);
+  expect([submitted.code, submitted.stdout, submitted.stderr]).toEqual([
+    10,
+    "",
+    expect.stringContaining("which program reads from the pane cannot be known at once here"),
+  ]);
+  expect(tmux("capture-pane", "-p", "-t", "mine").trim()).toBe("");
+  const started = await here.run(["start", "claude", "hello", "--server", "default@build"]);
+  expect([started.code, started.stderr]).toEqual([2, expect.stringContaining("no agent is started there")]);
+  expect(tmux("list-sessions", "-F", "#{session_name}")).toBe("mine\n");
+  expect((await here.run(["doctor"])).stdout).toMatch(/host build.*connected, without tmuxwire, tmux /);
 });

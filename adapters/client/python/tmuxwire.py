@@ -114,7 +114,7 @@ class Client:
         return self.request("GET", ("v1", "hosts"))["hosts"]
 
     def add_host(self, name, destination, **more):
-        """Returns also if the host cannot be used now: `state`, and `why`. Other members as in the API: sshConfig, program."""
+        """Returns also if the host cannot be used now: `state`, and `why`. Other members as in the API: sshConfig, program, agentless."""
         return self.request("POST", ("v1", "hosts"), dict(more, name=name, destination=destination))
 
     def host(self, name):

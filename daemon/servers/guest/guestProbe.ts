@@ -42,14 +42,18 @@ export const attachCommand = (session: SessionId, ...flags: string[]): readonly 
   return ["attach-sessio", "-E", "-t", session, "-f", all];
 };
 
-/** Undefined when there is no server, or it does not respond. */
+/** How tmux says that nobody listens (client.c `client_main`). */
+const NO_SERVER =
+  /^no server running on |^error connecting to .* \((?:No such file or directory|Connection refused)\)$/m;
+
+/** `none`: there is no server. Undefined when it does not respond. */
 export async function probeServer({
   host,
   tmux,
   env,
   socketPath,
-}: GuestSpawn): Promise<ReturnType<typeof decodeProbe>> {
+}: GuestSpawn): Promise<ReturnType<typeof decodeProbe> | "none"> {
   const args = ["-u", "-N", "-S", socketPath, ...PRESENCE_ARGUMENTS];
-  const { stdout } = await host.clients.run(tmux, args, env, { timeoutMs: GUEST_ATTACH_WITHIN_MS });
-  return decodeProbe(stdout);
+  const { stdout, failure } = await host.clients.run(tmux, args, env, { timeoutMs: GUEST_ATTACH_WITHIN_MS });
+  return decodeProbe(stdout) ?? (NO_SERVER.test(failure?.message ?? "") ? "none" : undefined);
 }

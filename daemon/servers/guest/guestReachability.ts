@@ -49,6 +49,10 @@ export class GuestReachability {
     if (clash !== undefined)
       throw this.refuse(new AppError("CONNECTION_LOST", clash.message, { details: clash.details }));
     const found = await probeServer(spawn);
+    if (found === "none") {
+      onGone();
+      throw this.refuse(notRunning(socketPath));
+    }
     if (found?.presence.length === 0) onGone();
     // A server that is about to end still accepts, but no longer replies.
     if (found === undefined) await this.#requireListener();
