@@ -1,4 +1,4 @@
-/** What docs/hosts.md shows is what happens: its commands, as they stand and in their order, with two real sshd for the hosts. */
+/** What docs/hosts.md shows is what happens: its commands, as they stand and in their order, with a real sshd for each host. */
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { delimiter } from "node:path";
@@ -11,16 +11,17 @@ import { cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
 import { documentBlocks } from "../support/daemon/documentBlocks.ts";
 import { sshHost } from "../support/daemon/sshHost.ts";
 
-test("the page's two hosts: added, used, an agent on one of them, and one removed", async () => {
+test("the page's hosts: added, used, an agent on one of them, one without tmuxwire, and one removed", async () => {
   await using build = await sshHost();
   await using gpu = await sshHost();
+  await using nas = await sshHost({ hasTmuxwire: false });
   await using here = cliSandbox();
   await using agent = await AgentChannel.open(here.root);
   const claude = agent.executable("dialog", { busyMs: 300 });
   writeFileSync(gpu.sandbox.path("bin", "claude"), claude, { mode: 0o755 });
-  // As if the user's own configuration knew both.
-  const known = [build, gpu].map(({ configFile }, at) =>
-    readFileSync(configFile, "utf8").replace("Host build", `Host ${["build", "gpu"][at]}.example`),
+  // As if the user's own configuration knew them.
+  const known = [build, gpu, nas].map(({ configFile }, at) =>
+    readFileSync(configFile, "utf8").replace("Host build", `Host ${["build", "gpu", "nas"][at]}.example`),
   );
   writeFileSync(here.path("ssh_config"), known.join(""));
   const system = (await findProgram("ssh", here.env["PATH"] ?? "", "/")) ?? "ssh";
@@ -45,7 +46,7 @@ test("the page's two hosts: added, used, an agent on one of them, and one remove
     return stdout;
   };
 
-  expect(await run("hosts add")).toMatch(
+  expect(await run("hosts add build")).toMatch(
     /build: connected, .*\ngpu: connected, .*\nbuild: connected, .*\ngpu: connected, /s,
   );
   const used = await run("tmuxwire new work");
@@ -69,6 +70,7 @@ test("the page's two hosts: added, used, an agent on one of them, and one remove
   expect(told).toMatch(/^tester@gpu .* main@gpu /m);
   expect(told).toContain(gpu.sandbox.path("home"));
   expect(agent.submits()).toEqual(["write a failing test for the empty cart", "now the full cart"]);
+  expect(await run("--agentless")).toMatch(/^nas: connected, .*\n(?:.*\n)*%\d+\n42\n$/);
   expect(await run("hosts rm")).toBe("");
   expect(gpu.sandbox.tmux(gpu.sandbox.tmuxSocketPath, "list-sessions")).not.toBe("");
   expect(blocks).toEqual([]);

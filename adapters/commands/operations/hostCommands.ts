@@ -62,7 +62,7 @@ export const hostsCommand: CommandSpec = {
     { line: "tmuxwire hosts add build me@build.example", does: "connects, and says what it found" },
     { line: "tmuxwire hosts", does: "each with its state and what runs there" },
     { line: "tmuxwire ls --server main@build", does: "the daemon's own server there" },
-    { line: "tmuxwire hosts add nas admin@nas.example --agentless", does: "a machine that has tmux, and no tmuxwire" },
+    { line: "tmuxwire hosts add nas nas.example --agentless", does: "a machine that has tmux, and no tmuxwire" },
     { line: "tmuxwire hosts rm build", does: "what runs there goes on" },
   ],
   run: async (call) => {
