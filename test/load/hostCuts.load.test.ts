@@ -1,6 +1,7 @@
 /**
  * The link to another machine is cut, both daemons are killed, its sshd goes away: nothing comes twice, nothing is typed twice,
- * each hole is declared. `CUTS=200 MAX_MS=60000 SEED=7 npm run load -- hostCuts --testTimeout=14400000`
+ * each hole is declared. `CUTS=200 MAX_MS=60000 SEED=7 npm run load -- hostCuts --testTimeout=14400000`; with `AGENTLESS=1`
+ * there is no daemon on the host.
  */
 import { expect, test } from "vitest";
 import { hostCampaign } from "../support/daemon/hostCampaign.ts";
@@ -13,6 +14,7 @@ test("cuts of every kind", async () => {
     cuts: Number(process.env["CUTS"] ?? 20),
     maxMs: Number(process.env["MAX_MS"] ?? 5_000),
     random: randomFrom(seed),
+    agentless: process.env["AGENTLESS"] === "1",
     onCut: (cut, at) => report("hostCuts", { at, cut }),
   });
   report("hostCuts", { seed, ...result });

@@ -1,6 +1,7 @@
 /**
  * What a server on another machine costs beside the way there: input → echo over a WebSocket, beside an echo of one byte over
- * the same way, at 0 to 250 ms round trip; and the echo of a pane while another one floods. `npm run load -- hostLatency`
+ * the same way, at 0 to 250 ms round trip; and the echo of a pane while another one floods. With a daemon there and without.
+ * `npm run load -- hostLatency`
  */
 import { readFileSync } from "node:fs";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
@@ -69,15 +70,16 @@ async function median(once_: () => Promise<number>, rounds = ROUNDS): Promise<Re
   return spread(took);
 }
 
-test("input → echo at a distance, and beside a flood", async () => {
-  await using host = await sshHost();
+test.each([true, false])("input → echo at a distance, and beside a flood; a daemon there: %s", async (hasTmuxwire) => {
+  await using host = await sshHost({ hasTmuxwire });
   await using way = await delayedPort(host.port, 0);
   await using here = cliSandbox();
   await here.serve();
   const echo = createServer((socket: Socket) => void socket.setNoDelay(true).pipe(socket)).listen(0, "127.0.0.1");
   await once(echo, "listening");
   await using plain = await delayedPort((echo.address() as AddressInfo).port, 0);
-  const added = await here.run(["hosts", "add", "build", "build", "--ssh-config", host.configThrough(way.port)]);
+  const add = ["hosts", "add", "build", "build", "--ssh-config", host.configThrough(way.port)];
+  const added = await here.run(hasTmuxwire ? add : [...add, "--agentless"]);
   expect([added.code, added.stderr]).toEqual([0, ""]);
   const token = readFileSync(here.tokenPath, "utf8").trim();
   const client = createClient({ url: "http://localhost", token, fetch: unixFetch(here.socketPath) });
@@ -92,6 +94,7 @@ test("input → echo at a distance, and beside a flood", async () => {
     plain.delayMs = rttMs / 2;
     const [byTcp, byHost] = [await median(tcp), await median(there)];
     report("hostLatency", {
+      daemon: hasTmuxwire,
       rttMs,
       tcp: byTcp.p50Ms,
       host: byHost.p50Ms,
@@ -116,6 +119,7 @@ test("input → echo at a distance, and beside a flood", async () => {
   abort.abort();
   await following;
   report("hostLatency", {
+    daemon: hasTmuxwire,
     flood: Math.round(perSec),
     quiet: quiet.p50Ms,
     beside: beside.p50Ms,
