@@ -10,7 +10,7 @@ import type { RecordingRegistry } from "../../daemon/recordings/recordingRegistr
 import { type AppError, toAppError } from "../../protocol/errors.ts";
 import { errorHandler, type VisibleError } from "../kit/guard/httpErrors.ts";
 import { createGuard, type GuardEnv, type GuardOptions } from "../kit/guard/requestGuard.ts";
-import { type Route, serveRoutes } from "../kit/guard/routes.ts";
+import { serveRoutes } from "../kit/guard/routes.ts";
 import { NO_TOKEN, tokenAccess } from "./access.ts";
 import { AgentBook } from "./agents/agentBook.ts";
 import { AgentDesk } from "./agents/agentDesk.ts";
@@ -21,11 +21,10 @@ import { paneRoutes } from "./paneRoutes.ts";
 import type { DeliverParts } from "./respond/deliverAnswer.ts";
 import { respondRoutes } from "./respond/respondRoutes.ts";
 import { sessionRoutes } from "./sessionRoutes.ts";
-import type { OperationName } from "../../protocol/api/operationRoutes.ts";
 import { errorBody as operationErrorBody } from "../kit/operations/errorBody.ts";
 import type { OperationContext } from "../operations/operation.ts";
-import { requireServed } from "../serving/operationContext.ts";
-import { OPERATION_ENDPOINTS, operationRoute } from "../kit/operations/operationEndpoints.ts";
+import type { OtherMachines } from "../kit/streams/otherMachines.ts";
+import { hostPaneRoutes, pageOperations } from "./pageOperations.ts";
 import { FoundAgents } from "./panes/foundAgents.ts";
 import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
@@ -39,27 +38,6 @@ import { type AvailabilityOptions, measureAvailability } from "./panes/availabil
 import { PaneLinks } from "./panes/paneLinks.ts";
 import { AnswerKeys } from "./respond/answerKeys.ts";
 import { DashboardStore } from "./store/store.ts";
-
-/** What the page does with agents besides answering them, as on the native API. */
-const PAGE_OPERATION_NAMES: ReadonlySet<OperationName> = new Set([
-  "startAgent",
-  "renameAgent",
-  "tell",
-  "cancelMessage",
-  "endAgent",
-]);
-const PAGE_OPERATIONS = OPERATION_ENDPOINTS.filter(({ id }) => PAGE_OPERATION_NAMES.has(id));
-
-/** On the dashboard's agents alone. */
-const pageOperations = (context: OperationContext, server: TmuxServer): readonly Route[] =>
-  PAGE_OPERATIONS.map((row) => {
-    const route = operationRoute(context, row);
-    const handle: Route["handle"] = (c) => {
-      requireServed(context, c.req.param(), (its) => its === server);
-      return route.handle(c);
-    };
-    return { ...route, handle };
-  });
 
 export interface DashboardAppOptions {
   /** The tmux server of the agents' panes. */
@@ -78,6 +56,8 @@ export interface DashboardAppOptions {
   readonly running: Pick<AgentDirectory, "reported" | "onCheck" | "agents" | "subscribe">;
   /** What the page asks of the daemon besides the contract, on this server alone; absent: nothing. */
   readonly operations?: OperationContext | undefined;
+  /** The other machines, if they are served; absent: none. */
+  readonly machines?: (() => OtherMachines | undefined) | undefined;
   /** Opened with `MIGRATIONS`; closed by `close`. */
   readonly database: Database;
   readonly availability: Omit<AvailabilityOptions, "server">;
@@ -113,7 +93,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
   const events = new DashboardEvents({ nextId: () => store.nextEventId(), onError });
   const desk = new AgentDesk({ store, book, events, clock, nowUnixMs });
   const measure = measureAvailability({ ...options.availability, server });
-  const { listed, running, operations } = options;
+  const { listed, running, operations, machines = () => undefined } = options;
   const { programs } = options.availability;
   const panes = new PaneLinks({
     server,
@@ -168,7 +148,8 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     ...respondRoutes({ server, delivery, settings, book, desk, panes, answers, clock, log }),
     ...sessionRoutes({ book, desk, panes }),
     ...recordingRoutes(options.recordings),
-    ...eventRoutes({ events, clock, streams }),
+    ...eventRoutes({ events, machines, clock, streams }),
+    ...hostPaneRoutes({ machines, clock, streams }),
     ...(operations === undefined ? [] : pageOperations(operations, server)),
     ...hookRoutes({ book, desk, panes, settings, clock, nowUnixMs }),
   ]);

@@ -36,7 +36,12 @@ export async function startDashboard(dashboard: DashboardConfig, context: StartC
     delivery,
     running: context.agents,
     // Others may have another name for it by now.
-    operations: operationsOn(() => new Map([[context.agents.nameOf(server) ?? SERVER_NAME, server]]), context),
+    operations: operationsOn(
+      () => new Map([[context.agents.nameOf(server) ?? SERVER_NAME, server]]),
+      context,
+      () => context.machines.current,
+    ),
+    machines: () => context.machines.current,
     recordings: context.only.has("native") ? await context.recordings() : undefined,
     database,
     settings: dashboard,

@@ -19,6 +19,7 @@ import {
 export type OtherEndpointId =
   | "follow"
   | "serverEvents"
+  | "agentEvents"
   | "socket"
   | "openapi"
   | "metrics"
@@ -81,6 +82,22 @@ const OTHERS: readonly OtherEndpoint[] = [
       output: 'id: 0f1e2d3c4b5a:18\nevent: pane-closed\ndata: {"type":"pane-closed","pane":"%5"}\n\n',
     },
     errors: ["INVALID_ARGUMENT", "NOT_FOUND", ...ELSEWHERE],
+  },
+  {
+    id: "agentEvents",
+    method: "GET",
+    path: "/v1/agent-events",
+    summary: "Follow the agents of all servers as server-sent events.",
+    description:
+      "Sends all agents that run and the messages for them that were not delivered, then each agent as it is when it has " +
+      "changed. Those of this machine alone. It begins anew each time: there are no ids to resume from.",
+    auth: true,
+    response: "events",
+    example: {
+      input: {},
+      output: 'event: messages\ndata: {"type":"messages","messages":[]}\n\n',
+    },
+    errors: ["INVALID_ARGUMENT"],
   },
   {
     id: "socket",

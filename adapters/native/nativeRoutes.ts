@@ -25,7 +25,8 @@ import { upgradeSocket } from "../kit/streams/websocket.ts";
 import { findPaneOrAgent, findServer } from "../operations/findTargets.ts";
 import { streamStart } from "../operations/inputs.ts";
 import { nativeReadiness } from "../operations/outputs.ts";
-import { requireAgents } from "../operations/agentOperations.ts";
+import { openUsersServer, requireAgents } from "../operations/agentOperations.ts";
+import { AgentEventReader } from "../kit/streams/agentEventReader.ts";
 import { hostEventResponse } from "../remote/hostStreams.ts";
 import type { RemoteHost } from "../remote/remoteHost.ts";
 import { ReadinessStream, requireReadiness } from "../operations/readinessAsked.ts";
@@ -110,6 +111,21 @@ function otherHandlers(
       const found = findServer(servers, server);
       const { after, ...wishes } = parse(eventsQuerySchema, queryInput(eventsQuerySchema, c.req.query()));
       return openServerEvents(context, c, found, { after: lastEventId(c) ?? after, wishes });
+    }),
+    agentEvents: measured("agentEvents", async (c) => {
+      const agents = requireAgents(context);
+      await openUsersServer(context, undefined);
+      // Directories and branches cause no event.
+      await agents.refresh();
+      const { clock, bounds, open, metrics, messages } = context;
+      return eventResponse(c, {
+        clock,
+        open,
+        ...bounds,
+        last: closedEvent,
+        onStalled: () => metrics.streamsStalled.add(1, TRANSPORT),
+        read: (out) => new AgentEventReader({ agents, messages, clock, out }),
+      });
     }),
     socket: async (c) => (await upgrade(c)) ?? refuseRequest(),
     recordingFile: measured("recordingFile", (c) => recordingResponse(context, c.req.param("recording") ?? "")),

@@ -98,7 +98,7 @@ export async function startNative(native: NativeConfig, context: StartContext): 
 
 /** Their sockets stand beside the daemon's own, which no other daemon has. @throws AppError CONFIGURATION_INVALID */
 function openHosts({ socketPath }: NativeConfig, context: StartContext, token: string): RemoteHosts {
-  const { env, servers, notifier, log, open } = context;
+  const { env, servers, machines, notifier, log, open } = context;
   const { hostsPath } = runtimePaths(env, homedir());
   const linkOptions = ({ name, destination, sshConfig, program }: HostRecord) => ({
     name,
@@ -142,6 +142,7 @@ function openHosts({ socketPath }: NativeConfig, context: StartContext, token: s
   });
   open.surfaces.push(async () => stopTelling());
   hosts.connect();
+  machines.current = hosts;
   // Requests that wait for a host are settled by it, as those that wait for tmux are.
   open.servers.push(() => hosts.close());
   return hosts;

@@ -229,7 +229,7 @@ function requireMessages({ messages }: OperationContext): AgentMessages {
   throw new AppError("INVALID_ARGUMENT", "this daemon keeps no messages; run the daemon of `tmuxwire serve`");
 }
 
-function nativeMessage(message: Message): NativeMessage {
+export function nativeMessage(message: Message): NativeMessage {
   return {
     id: message.id,
     agent: message.agent,

@@ -70,7 +70,10 @@ export function requireAgents({ agents }: Pick<OperationContext, "agents">): Age
 }
 
 /** The user's own tmux, unless another server is asked for; where there is none, or it may not be opened, nothing is. */
-async function openUsersServer({ onDemand, agents }: OperationContext, server: string | undefined): Promise<void> {
+export async function openUsersServer(
+  { onDemand, agents }: Pick<OperationContext, "onDemand" | "agents">,
+  server: string | undefined,
+): Promise<void> {
   const opening = onDemand?.reach(server ?? onDemand.usersServer);
   if (opening === undefined) return;
   try {

@@ -18,7 +18,7 @@ import { nameOn, withNames } from "./hostNames.ts";
 import { asAppError, type RemoteHost } from "./remoteHost.ts";
 
 /** The daemon there sends something every 15 s. */
-const SILENCE_MS = 45_000;
+export const SILENCE_MS = 45_000;
 
 interface HostStreamOptions extends Omit<Parameters<typeof eventResponse>[1], "read"> {
   readonly clock: Clock;
@@ -35,20 +35,9 @@ export async function hostEventResponse(
 ): Promise<Response> {
   const query = c.req.query();
   const open = async (after: string | undefined, signal: AbortSignal): Promise<Response> => {
-    const http = await host.http(signal);
     // Where to begin is said once; then it is where the last one ended.
     const { from: _from, after: _after, ...wishes } = query;
-    const request = {
-      method: "GET",
-      path,
-      query: after === undefined || after === lastEventId ? query : wishes,
-      headers: { accept: "text/event-stream", ...(after === undefined ? {} : { "last-event-id": after }) },
-      signal,
-    } as const;
-    return http.open(request).catch(async (error: unknown) => {
-      if (error instanceof TmuxwireError && error.code === "DAEMON_UNREACHABLE") await host.probe();
-      throw error;
-    });
+    return openThere(host, path, signal, after, after === undefined || after === lastEventId ? query : wishes);
   };
   const abort = new AbortController();
   const gone = requestAbort(c);
@@ -126,8 +115,24 @@ function passingError(data: string): TmuxwireError | undefined {
   return isPassing(code) ? new TmuxwireError(code, message) : undefined;
 }
 
+/** @throws AppError, TmuxwireError */
+export async function openThere(
+  host: RemoteHost,
+  path: readonly string[],
+  signal: AbortSignal,
+  after?: string,
+  query: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const http = await host.http(signal);
+  const headers = { accept: "text/event-stream", ...(after === undefined ? {} : { "last-event-id": after }) };
+  return http.open({ method: "GET", path, query, headers, signal }).catch(async (error: unknown) => {
+    if (error instanceof TmuxwireError && error.code === "DAEMON_UNREACHABLE") await host.probe();
+    throw error;
+  });
+}
+
 /** Whether another try may help: the link or the daemon there is gone, or that has lost its tmux. */
-const isWorthRetrying = (loss: unknown): boolean => {
+export const isWorthRetrying = (loss: unknown): boolean => {
   if (loss instanceof SseLoss) return true;
   const { code } = asAppError(loss) as { readonly code?: string };
   return code !== undefined && (isPassing(code) || code === "RESOURCE_LIMIT");

@@ -11,11 +11,15 @@ import type { OperationName, OperationNames } from "../../protocol/api/operation
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import { nearestName } from "../../protocol/text/nearestName.ts";
-import type { Hosts, OperationRequest } from "../operations/operation.ts";
+import type { EventReader } from "../kit/streams/eventLog.ts";
+import type { OtherMachines } from "../kit/streams/otherMachines.ts";
+import type { OperationRequest } from "../operations/operation.ts";
 import { OPERATIONS } from "../operations/operationTable.ts";
 import type { AgentlessHost } from "./agentlessHost.ts";
 import { type HostRecord, MAX_HOSTS } from "./hostBook.ts";
+import { HostAgents } from "./hostAgents.ts";
 import { splitName, withNames } from "./hostNames.ts";
+import { hostEventResponse } from "./hostStreams.ts";
 import { requireDestination } from "./sshArguments.ts";
 import type { HostLinkState } from "./hostLink.ts";
 import { type Link, RemoteHost } from "./remoteHost.ts";
@@ -52,7 +56,7 @@ const LISTS: Readonly<Partial<Record<OperationName, string>>> = {
   listWorktrees: "worktrees",
 };
 
-export class RemoteHosts implements Hosts {
+export class RemoteHosts implements OtherMachines {
   readonly #options: RemoteHostsOptions;
   readonly #hosts = new Map<string, RemoteHost | AgentlessHost>();
   readonly #listeners = new Set<(name: string, state: HostLinkState) => void>();
@@ -141,6 +145,27 @@ export class RemoteHosts implements Hosts {
   subscribe(listener: (name: string, state: HostLinkState) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
+  }
+
+  readAgents(out: Parameters<OtherMachines["readAgents"]>[0]): EventReader {
+    const hosts = {
+      // Those without a daemon have no agents.
+      all: () => this.#sorted().filter((host) => host instanceof RemoteHost),
+      subscribe: (listener: (name: string) => void) => this.subscribe(listener),
+    };
+    return new HostAgents({ hosts, clock: this.#options.clock, out });
+  }
+
+  followPane(...[c, names, options]: Parameters<OtherMachines["followPane"]>): Promise<Response> {
+    const theirs = this.find(names);
+    if (theirs === undefined) throw new AppError("NOT_FOUND", `${names.server} is on no other machine`);
+    const { server = "", pane = "" } = theirs.names;
+    return hostEventResponse(c, theirs.host, {
+      ...options,
+      path: ["v1", "servers", server, "panes", pane, "stream"],
+      lastEventId: c.req.header("last-event-id"),
+      clock: this.#options.clock,
+    });
   }
 
   list(): Promise<readonly NativeCheckedHost[]> {

@@ -5,11 +5,18 @@ import { systemClock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { findPaneOrAgent } from "../operations/findTargets.ts";
-import type { OperationContext } from "../operations/operation.ts";
+import type { Hosts, OperationContext } from "../operations/operation.ts";
 import type { StartContext } from "./startContext.ts";
 
-/** None of them is about another machine, or about the daemon itself. */
-export function operationsOn(servers: () => ReadonlyMap<string, TmuxServer>, context: StartContext): OperationContext {
+/**
+ * None of them is about the daemon itself.
+ * @param remote absent: nor about another machine
+ */
+export function operationsOn(
+  servers: () => ReadonlyMap<string, TmuxServer>,
+  context: StartContext,
+  remote: () => Hosts | undefined = () => undefined,
+): OperationContext {
   const { waits, readiness, delivery, agents, agentWork, messages, running } = context;
   return {
     // Their names may change.
@@ -25,7 +32,10 @@ export function operationsOn(servers: () => ReadonlyMap<string, TmuxServer>, con
     running,
     runCommand,
     recordings: undefined,
-    remote: undefined,
+    // They may be opened later.
+    get remote() {
+      return remote();
+    },
     notifier: undefined,
     clock: systemClock,
     measure: async (_operation, work) => work(),

@@ -18,6 +18,7 @@ import type { AgentNotifier } from "../agents/notify/agentNotifier.ts";
 import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
 import type { AgentWork } from "../agents/start/agentWork.ts";
 import type { Mount } from "../kit/guard/routes.ts";
+import type { OtherMachines } from "../kit/streams/otherMachines.ts";
 import { PeerUsers, peersUnknowable } from "../kit/peers/peerUsers.ts";
 import type { OpenParts } from "./openParts.ts";
 import type { Restart } from "./restart.ts";
@@ -56,6 +57,8 @@ export interface StartContext {
   readonly servers: Map<string, TmuxServer>;
   /** Names of those that no configuration names: a request opened them. */
   readonly unconfigured: Set<string>;
+  /** The other machines, once the native API serves them. */
+  readonly machines: { current: OtherMachines | undefined };
   /** Shared by all surfaces. Only the native API starts and ends recordings. */
   readonly recordings: () => Promise<RecordingRegistry>;
   /** The panes in which a `run` is active, by server. */

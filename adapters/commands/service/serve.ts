@@ -142,6 +142,7 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
       guests,
       servers: new Map<string, TmuxServer>(),
       unconfigured: new Set<string>(),
+      machines: { current: undefined },
       recordings,
       running: new WeakMap(),
       mounts,

@@ -1,8 +1,13 @@
-/** `GET /api/events/stream`: the event log as server-sent events (docs/contracts/dashboard.md §4). */
+/**
+ * `GET /api/events/stream`: the event log as server-sent events (docs/contracts/dashboard.md §4); `GET /api/page/events`: the
+ * same with the other machines and their agents, in one stream, because a browser has few connections to one server.
+ */
 import type { Context } from "hono";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import type { Route } from "../../kit/guard/routes.ts";
+import type { EventReader } from "../../kit/streams/eventLog.ts";
+import type { OtherMachines } from "../../kit/streams/otherMachines.ts";
 import { eventResponse } from "../../kit/streams/eventResponse.ts";
 import { HEARTBEAT_MS, MAX_EVENT_CLIENTS, RETRY_AFTER_SEC } from "../dashboardLimits.ts";
 import { GET } from "../dashboardRoutes.ts";
@@ -18,6 +23,7 @@ const HEARTBEAT = ": heartbeat\n\n";
 
 interface EventRouteParts {
   readonly events: DashboardEvents;
+  readonly machines: () => OtherMachines | undefined;
   readonly clock: Clock;
   readonly streams: OpenStreams;
 }
@@ -28,11 +34,22 @@ export const eventRoutes = (parts: EventRouteParts): readonly Route[] => [
     path: "/api/events/stream",
     response: { 200: "text/event-stream", 503: "text/plain" },
     errors: [],
-    handle: (c) => openEventStream(parts, c),
+    handle: (c) => openEventStream(parts, c, undefined),
+  },
+  {
+    ...GET,
+    path: "/api/page/events",
+    response: { 200: "text/event-stream", 503: "text/plain" },
+    errors: [],
+    handle: (c) => openEventStream(parts, c, parts.machines()),
   },
 ];
 
-function openEventStream({ events, clock, streams }: EventRouteParts, c: Context<GuardEnv>): Response {
+function openEventStream(
+  { events, clock, streams }: EventRouteParts,
+  c: Context<GuardEnv>,
+  machines: OtherMachines | undefined,
+): Response {
   if (events.readerCount >= MAX_EVENT_CLIENTS) {
     const text = "Service temporarily unavailable - connection limit reached";
     return c.text(text, 503, { "Retry-After": String(RETRY_AFTER_SEC) });
@@ -44,9 +61,25 @@ function openEventStream({ events, clock, streams }: EventRouteParts, c: Context
     keepAlive: { frame: HEARTBEAT, everyMs: HEARTBEAT_MS },
     first: HEARTBEAT,
     ...streams.bounds,
-    read: (out) => events.read(filterOf(c), afterId(c), { room: () => out.room(), write: (frame) => out.write(frame) }),
+    read: (out) => {
+      const sink = { room: () => out.room(), write: (frame: string) => out.write(frame) };
+      const here = events.read(filterOf(c), afterId(c), sink);
+      const there = machines?.readAgents(sink);
+      return there === undefined ? here : both(here, there);
+    },
   });
 }
+
+const both = (one: EventReader, other: EventReader): EventReader => ({
+  pump: () => {
+    one.pump();
+    other.pump();
+  },
+  close: () => {
+    one.close();
+    other.close();
+  },
+});
 
 function filterOf(c: Context<GuardEnv>): EventFilter {
   const types = (c.req.query("types") ?? "")

@@ -7,7 +7,7 @@ import type { AgentCard } from "./model/agentCard.ts";
 import type { AnswerProgress, PageState } from "./model/pageState.ts";
 import { withEntry } from "./model/pageState.ts";
 import type { Api } from "./net/api.ts";
-import { sendOnce } from "./net/sendAnswer.ts";
+import { agentPath, sendOnce } from "./net/sendAnswer.ts";
 import { startedText, toldText } from "./words/actionWords.ts";
 
 interface AgentActionsOptions {
@@ -113,7 +113,5 @@ export class AgentActions {
     }
   }
 }
-
-const agentPath = (id: string, what: string): string => `/v1/agents/${encodeURIComponent(id)}/${what}`;
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -5,16 +5,18 @@
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { SseEvent } from "../../../protocol/text/sse.ts";
 import { AgentActions } from "./agentActions.ts";
+import { foldHostEvent, isHostEvent, withFar } from "./model/otherHosts.ts";
 import { foldEvent, agentsFrom, goneSinceOf, waitingSinceOf } from "./model/agents.ts";
 import { Refused } from "../../pages/askServer.ts";
 import type { DashboardAgents } from "../../../protocol/api/dashboard.ts";
+import type { HostEvent } from "../../../protocol/api/dashboardHosts.ts";
 import type { Answer } from "./model/answers.ts";
 import { respondBody } from "./model/answers.ts";
 import type { AnswerProgress, PageState } from "./model/pageState.ts";
 import { beganAsking, firstState, withAgents, withEntry } from "./model/pageState.ts";
 import type { AgentCard } from "./model/agentCard.ts";
 import type { Api } from "./net/api.ts";
-import { sendAnswer } from "./net/sendAnswer.ts";
+import { sendAnswer, sendFarAnswer } from "./net/sendAnswer.ts";
 import type { LinkState } from "./model/pageState.ts";
 import { SseLink } from "./net/sseLink.ts";
 import { deliveredText, failureText, isUnconfirmed } from "./words/deliveryWords.ts";
@@ -122,14 +124,20 @@ export class Page {
     const draft = this.#state.drafts.get(agentId);
     const { api, clock, newKey } = this.#options;
     this.#progress(agentId, { kind: "sending", tries: 1 });
-    const result = await sendAnswer({
-      respond: (...request) => api.respond(...request),
-      agentId,
-      body: respondBody(answer, card.question),
+    const sending = {
       idempotencyKey: newKey(),
       clock,
-      onRetry: (tries) => this.#progress(agentId, { kind: "sending", tries }),
-    });
+      onRetry: (tries: number) => this.#progress(agentId, { kind: "sending", tries }),
+    };
+    const result =
+      card.far === undefined
+        ? await sendAnswer({
+            ...sending,
+            respond: (...request) => api.respond(...request),
+            agentId,
+            body: respondBody(answer, card.question),
+          })
+        : await sendFarAnswer({ ...sending, api, card, answer });
     if (!this.#state.agents.has(agentId)) return;
     if (result.kind === "failed") {
       this.#progress(agentId, { kind: "failed", words: failureText(result) });
@@ -195,7 +203,7 @@ export class Page {
       if (this.#loading !== abort) return;
       this.#loading = undefined;
       if (serverUnixMs !== undefined) this.#learnTime(serverUnixMs);
-      const listed = withAgents(this.#state, agentsFrom(body as DashboardAgents));
+      const listed = withAgents(this.#state, withFar(agentsFrom(body as DashboardAgents), this.#state.agents));
       const waitingSinceUnixMs = waitingSinceOf(body as DashboardAgents);
       const server = (body as DashboardAgents).server ?? undefined;
       const goneSinceUnixMs = (body as DashboardAgents).gone_since_unix_ms;
@@ -229,17 +237,25 @@ export class Page {
   }
 
   #fold(events: readonly SseEvent[], from: PageState): void {
-    let { agents, waitingSinceUnixMs, goneSinceUnixMs } = from;
+    let { agents, hosts, waitingSinceUnixMs, goneSinceUnixMs } = from;
     let unknown = false;
     for (const { event, data } of events) {
       const fields = JSON.parse(data) as object;
+      if (isHostEvent(event)) {
+        ({ agents, hosts } = foldHostEvent({ agents, hosts }, fields as HostEvent));
+        continue;
+      }
       if (event === "server_waiting") waitingSinceUnixMs = waitingSinceOf(fields);
       if (event === "server_gone") goneSinceUnixMs = goneSinceOf(fields);
       const folded = foldEvent(agents, event, fields);
       agents = folded.agents;
       unknown ||= folded.unknown;
     }
-    this.#set(withAgents({ ...from, waitingSinceUnixMs, goneSinceUnixMs, nowUnixMs: this.#nowUnixMs() }, agents));
+    const nowUnixMs = this.#nowUnixMs();
+    const { host } = from.listing;
+    const isGone = host !== undefined && host !== "" && !hosts.has(host);
+    const listing = isGone ? { ...from.listing, host: undefined } : from.listing;
+    this.#set(withAgents({ ...from, listing, hosts, waitingSinceUnixMs, goneSinceUnixMs, nowUnixMs }, agents));
     if (unknown && this.#loading === undefined) void this.#load();
   }
 

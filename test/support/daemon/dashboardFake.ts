@@ -134,7 +134,7 @@ export class FakeDashboard implements AsyncDisposable {
     if (path === "/api/agents") return json(response, 200, { agents: [...this.cards.values()], server: this.server });
     if (/^\/api\/agents\/\d+\/turns$/.test(path)) return json(response, 200, { turns: this.turns });
     if (path.startsWith("/v1/")) return this.#operate(request, response, path);
-    if (path === "/api/events/stream") return this.#stream(this.#streams, response, ": heartbeat\n\n");
+    if (path === "/api/page/events") return this.#stream(this.#streams, response, ": heartbeat\n\n");
     const pane = /^\/api\/agents\/(\d+)\/pane\/stream$/.exec(path);
     if (pane !== null) return this.#stream(this.#paneStreams, response, this.pane);
     const respond = /^\/api\/respond\/(\d+)$/.exec(path);

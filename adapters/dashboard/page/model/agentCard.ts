@@ -1,5 +1,6 @@
 /** One agent as the page shows it: the daemon's card, with its question joined with what the asking tool says of it. */
 import type { DashboardCard } from "../../../../protocol/api/dashboard.ts";
+import type { HostAgent } from "../../../../protocol/api/dashboardHosts.ts";
 import { fieldsOf, textOf } from "../../../../protocol/text/jsonObject.ts";
 
 type CardQuestion = NonNullable<DashboardCard["question"]>;
@@ -29,12 +30,28 @@ export interface Question extends Omit<CardQuestion, "options"> {
 }
 const SAFETIES = ["safe_read", "safe_write", "destructive"] as const;
 
-export type AgentCard = Readonly<Omit<DashboardCard, "question">> & { readonly question: Question | undefined };
+/** What is known only of an agent on another machine. */
+interface Far {
+  readonly host: string;
+  /** Its tmux server, as it is called here. */
+  readonly server: string;
+  readonly state: HostAgent["state"];
+  /** What says so. */
+  readonly why: string;
+  /** Its machine has been away since then; undefined: it is connected. */
+  readonly awaySinceUnixMs: number | undefined;
+}
+
+export type AgentCard = Readonly<Omit<DashboardCard, "question">> & {
+  readonly question: Question | undefined;
+  readonly far: Far | undefined;
+};
 
 export const agentCard = ({ question, ...card }: DashboardCard): AgentCard => ({
   ...card,
   // An older daemon knows nothing of it.
   running: card.running ?? null,
+  far: undefined,
   question: question === null ? undefined : joined(question, card.question_options),
 });
 

@@ -1,4 +1,5 @@
 /** A person's answer, as the body of `POST /api/respond/:id`. */
+import type { NativeChooseRequest } from "../../../../protocol/api/nativeDelivery.ts";
 import type { Question, QuestionOption } from "./agentCard.ts";
 
 /** tmux key names of the quick keys, and their buttons' labels. */
@@ -46,6 +47,22 @@ export function respondBody(answer: Answer, question: Question | undefined): Rea
       };
     case "keys":
       return { mode: "keys", keys: answer.keys };
+  }
+}
+
+/** The same for an agent on another machine: the body of its operation `answer`; undefined: it takes no such answer. */
+export function farAnswerBody(answer: Answer, question: Question | undefined): NativeChooseRequest | undefined {
+  const dialog = question === undefined || question.dialog_id === null ? {} : { dialogId: question.dialog_id };
+  switch (answer.kind) {
+    case "option":
+      return { answer: { kind: "option", index: answer.option.index }, ...dialog };
+    case "other":
+      return { answer: { kind: "other", text: answer.text }, ...dialog };
+    case "several":
+      return { answer: { kind: "multi", answers: answer.choices.map(({ indices }) => [...indices]) }, ...dialog };
+    case "text":
+    case "keys":
+      return undefined;
   }
 }
 

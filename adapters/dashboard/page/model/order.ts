@@ -1,4 +1,4 @@
-/** Who needs me: agents that ask, the longest wait first; then the free, the working, the gone. Or by project. */
+/** Who needs me: agents that ask, the longest wait first; then the free, the working, the gone. Or by project or machine. */
 import type { AgentCard } from "./agentCard.ts";
 
 export type Need = "asking" | "ready" | "working" | "gone";
@@ -24,14 +24,19 @@ export function needOf({ is_bridge_connected: available, state }: AgentCard): Ne
 export const canPrompt = (card: AgentCard): boolean =>
   card.running !== null && (needOf(card) === "ready" || needOf(card) === "working");
 
-export type Grouping = "need" | "project";
+export type Grouping = "need" | "project" | "host";
 
 /** What is shown of the list, and how. */
 export interface Listing {
   readonly grouping: Grouping;
   /** Words, all of which a card has. */
   readonly filter: string;
+  /** Only those on this machine; empty: on this one; undefined: on all. */
+  readonly host: string | undefined;
 }
+
+/** Empty: this one. */
+const hostOf = ({ far }: AgentCard): string => far?.host ?? "";
 
 interface Group {
   readonly key: string;
@@ -39,13 +44,17 @@ interface Group {
 }
 
 /** Non-empty groups only. The order does not depend on the current time, so a card moves only on an event. */
-export function groupsOf(cards: Iterable<AgentCard>, { grouping, filter }: Listing): Group[] {
-  const shown = [...cards].filter((card) => hasWords(card, filter));
+export function groupsOf(cards: Iterable<AgentCard>, { grouping, filter, host }: Listing): Group[] {
+  const shown = [...cards].filter((card) => (host === undefined || hostOf(card) === host) && hasWords(card, filter));
   if (grouping === "need") {
     return NEEDS.map((need) => ({
       key: need,
       cards: shown.filter((card) => needOf(card) === need).sort(need === "asking" ? byLongestAsking : byProject),
     })).filter((group) => group.cards.length > 0);
+  }
+  if (grouping === "host") {
+    const hosts = [...new Set(shown.map(hostOf))].sort((a, b) => a.localeCompare(b));
+    return hosts.map((key) => ({ key, cards: shown.filter((card) => hostOf(card) === key).sort(byNeed) }));
   }
   const projects = [...new Set(shown.map((card) => card.project_path))];
   const nameIn = (path: string): string => shown.find((card) => card.project_path === path)?.project_name ?? "";
@@ -54,7 +63,7 @@ export function groupsOf(cards: Iterable<AgentCard>, { grouping, filter }: Listi
     .map((key) => ({ key, cards: shown.filter((card) => card.project_path === key).sort(byNeed) }));
 }
 
-const ALL: Listing = { grouping: "need", filter: "" };
+const ALL: Listing = { grouping: "need", filter: "", host: undefined };
 
 /** From the top of the page. */
 export const inOrder = (cards: Iterable<AgentCard>, listing: Listing = ALL): AgentCard[] =>
@@ -70,6 +79,7 @@ function hasWords(
   const texts = [
     project,
     path,
+    card.far?.host,
     card.tmux_session,
     card.tmux_pane_id,
     card.task_instruction,

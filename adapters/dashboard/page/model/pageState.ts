@@ -2,6 +2,7 @@
 import type { AgentCard } from "./agentCard.ts";
 import type { Agents } from "./agents.ts";
 import { replaces, sameQuestion } from "./answers.ts";
+import type { Hosts } from "./otherHosts.ts";
 import { inOrder, type Listing, needOf } from "./order.ts";
 
 /** Progress of the last answer to an agent. */
@@ -23,6 +24,8 @@ export type LinkState =
 
 export interface PageState {
   readonly agents: Agents;
+  /** The other machines, by name. */
+  readonly hosts: Hosts;
   /** A listing has come at least once. */
   readonly loaded: boolean;
   /** What is wrong with the listing while the connection is up. */
@@ -63,6 +66,7 @@ export const SETTLE_MS = 400;
 
 export const firstState = (nowUnixMs: number): PageState => ({
   agents: new Map(),
+  hosts: new Map(),
   loaded: false,
   problem: undefined,
   link: { kind: "connecting" },
@@ -74,7 +78,7 @@ export const firstState = (nowUnixMs: number): PageState => ({
   settling: new Map(),
   prompts: new Map(),
   promptingId: undefined,
-  listing: { grouping: "need", filter: "" },
+  listing: { grouping: "need", filter: "", host: undefined },
   server: undefined,
   detailsId: undefined,
   startOpen: false,
@@ -138,7 +142,10 @@ export const askingCards = (agents: Agents): AgentCard[] =>
 export const beganAsking = (before: Agents, now: Agents): AgentCard[] =>
   askingCards(now).filter((card) => {
     const earlier = before.get(card.agent_id);
-    return earlier === undefined || needOf(earlier) !== "asking";
+    if (earlier === undefined) return true;
+    // Its machine was away meanwhile.
+    const isKnown = earlier.far?.awaySinceUnixMs !== undefined && sameQuestion(earlier.question, card.question);
+    return needOf(earlier) !== "asking" && !(isKnown && card.question !== undefined);
   });
 
 /** The card `steps` below the selected one, or the first; it stays at either end. */

@@ -1,5 +1,6 @@
 /** The dashboard's routes as functions. Every failure is a `Refused` with a message a person can act on. */
 import { askServer, type ErrorShape, type Fetch, jsonOf, Refused } from "../../../pages/askServer.ts";
+import type { AgentCard } from "../model/agentCard.ts";
 import { fieldsOf, textOf } from "../../../../protocol/text/jsonObject.ts";
 
 /** As many as the daemon gives at once. */
@@ -13,6 +14,8 @@ export interface Answered {
   readonly serverUnixMs: number | undefined;
 }
 
+type PaneOwner = Pick<AgentCard, "agent_id" | "far" | "running">;
+
 export interface Api {
   /** Exchanges the token for a cookie. @throws Refused 401: wrong token */
   giveToken(token: string): Promise<void>;
@@ -21,9 +24,9 @@ export interface Api {
   turns(agentId: number, signal: AbortSignal): Promise<Answered>;
   /** An operation of the daemon's API. */
   operate(method: "POST" | "DELETE", path: string, body: object, key?: string, signal?: AbortSignal): Promise<Answered>;
-  type(agentId: number, input: string): Promise<Answered>;
+  type(card: PaneOwner, input: string): Promise<Answered>;
   events(lastEventId: string | undefined, signal: AbortSignal): Promise<Response>;
-  pane(agentId: number, signal: AbortSignal): Promise<Response>;
+  pane(card: PaneOwner, signal: AbortSignal): Promise<Response>;
   recordings(signal: AbortSignal): Promise<Answered>;
   /** As recorded so far. */
   recordingText(id: string, signal: AbortSignal): Promise<string>;
@@ -56,18 +59,28 @@ export function createApi(fetch: Fetch): Api {
       const { message, code, details } = SHAPE.read(result.body, LATE_STATUS);
       throw new Refused(message, LATE_STATUS, code, { details });
     },
-    type: (agentId, input) => post(`/api/agents/${agentId}/input`, { text: input }),
+    type: ({ agent_id: agentId, far, running }, input) =>
+      far === undefined
+        ? post(`/api/agents/${agentId}/input`, { text: input })
+        : post(`${farPane(far.server, running?.id ?? "")}/input`, { parts: [{ kind: "text", text: input }] }),
     events: (lastEventId, signal) =>
-      ask("/api/events/stream", {
+      ask("/api/page/events", {
         signal,
         headers: lastEventId === undefined ? {} : { "last-event-id": lastEventId },
       }),
-    pane: (agentId, signal) => ask(`/api/agents/${agentId}/pane/stream`, { signal }),
+    pane: ({ agent_id: agentId, far, running }, signal) =>
+      far === undefined
+        ? ask(`/api/agents/${agentId}/pane/stream`, { signal })
+        : ask(`${farPane(far.server, running?.id ?? "")}/stream?from=snapshot`, { signal }),
     recordings: async (signal) => answered(await ask("/api/recordings", { signal })),
     recordingText: async (id, signal) =>
       (await ask(`/api/recordings/${encodeURIComponent(id)}/file`, { signal })).text(),
   };
 }
+
+/** Of an agent on another machine: named by the agent, so that it is no other program's. */
+const farPane = (server: string, agent: string): string =>
+  `/v1/servers/${encodeURIComponent(server)}/panes/${encodeURIComponent(agent)}`;
 
 async function answered(response: Response): Promise<Answered> {
   const date = Date.parse(response.headers.get("date") ?? "");

@@ -6,13 +6,17 @@ import type { Clock } from "../../../../daemon/time/clock.ts";
 import { sleep } from "../../../../daemon/time/within.ts";
 import { Refused } from "../../../pages/askServer.ts";
 import type { DashboardDelivery } from "../../../../protocol/api/dashboard.ts";
+import type { NativeDelivery } from "../../../../protocol/api/nativeDelivery.ts";
+import type { AgentCard } from "../model/agentCard.ts";
+import { type Answer, farAnswerBody } from "../model/answers.ts";
 import type { Answered, Api } from "./api.ts";
 
 export type AnswerResult =
   | {
       readonly kind: "delivered";
       readonly delivery: string;
-      readonly latencyMs: number;
+      /** Undefined: not measured. */
+      readonly latencyMs: number | undefined;
       /** What the screen says since: foreign text. */
       readonly screenNote: string | undefined;
     }
@@ -56,6 +60,42 @@ export async function sendAnswer(options: SendAnswerOptions): Promise<AnswerResu
   const { delivery, latency_ms: latencyMs, screen_note: screenNote } = result.body as DashboardDelivery;
   return { kind: "delivered", delivery, latencyMs, screenNote };
 }
+
+interface SendFarAnswerOptions extends Omit<SendOnceOptions, "send"> {
+  readonly api: Pick<Api, "operate">;
+  readonly card: AgentCard;
+  readonly answer: Answer;
+  readonly idempotencyKey: string;
+}
+
+/** To an agent on another machine, by the daemon there; a key is its interruption. */
+export async function sendFarAnswer(options: SendFarAnswerOptions): Promise<AnswerResult> {
+  const { api, card, answer, idempotencyKey } = options;
+  const { running, question } = card;
+  const body = farAnswerBody(answer, question);
+  const result = await sendOnce({
+    ...options,
+    send: (signal) =>
+      body === undefined
+        ? api.operate("POST", agentPath(running?.id ?? "", "interrupt"), {}, undefined, signal)
+        : api.operate("POST", agentPath(running?.id ?? "", "answer"), body, idempotencyKey, signal),
+  });
+  if (result instanceof Refused) {
+    const { code, message, details } = result;
+    const reason = typeof details["reason"] === "string" ? details["reason"] : code.toLowerCase();
+    // Of a machine that cannot be reached, unless it was lost meanwhile.
+    const isSure = code === "DAEMON_UNREACHABLE" && details["delivery"] === undefined;
+    const errorType = isSure ? "pane_not_found" : reason;
+    return { kind: "failed", errorType, message, textWritten: details["textWritten"] === true };
+  }
+  if (body === undefined)
+    return { kind: "delivered", delivery: "interrupted", latencyMs: undefined, screenNote: undefined };
+  const { outcome, latencyMs, details } = result.body as NativeDelivery;
+  return { kind: "delivered", delivery: outcome, latencyMs, screenNote: details?.screenNote };
+}
+
+/** Of an operation on an agent. */
+export const agentPath = (id: string, what: string): string => `/v1/agents/${encodeURIComponent(id)}/${what}`;
 
 export async function sendOnce(options: SendOnceOptions): Promise<Answered | Refused> {
   const { clock, onRetry } = options;

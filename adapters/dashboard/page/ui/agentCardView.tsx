@@ -25,6 +25,7 @@ export function AgentCardView(props: AgentCardProps) {
   const reason = reasonText(card);
   const isPrompting = state.promptingId === agentId || state.prompts.has(agentId);
   const paneOpen = state.openPaneId === agentId;
+  const isAway = card.far?.awaySinceUnixMs !== undefined;
   const id = `agent-${agentId}`;
   return (
     <article
@@ -78,7 +79,7 @@ export function AgentCardView(props: AgentCardProps) {
             Interrupt
           </Button>
         ) : null}
-        {card.tmux_pane_id === null ? null : (
+        {card.tmux_pane_id === null || isAway ? null : (
           <Button
             kind="plain pane-button"
             data-focus="pane"
@@ -125,7 +126,7 @@ function Doing({ card }: { readonly card: AgentCard }) {
 }
 
 function Facts({ card, name }: { readonly card: AgentCard; readonly name: string }) {
-  const { running, readiness, project_path: project } = card;
+  const { running, readiness, project_path: project, far } = card;
   const pane = [card.tmux_session, card.tmux_pane_id].filter((part) => part !== null && part !== "").join(" ");
   const profile = readiness?.profile ?? "";
   const cwd = running?.cwd ?? project;
@@ -135,6 +136,8 @@ function Facts({ card, name }: { readonly card: AgentCard; readonly name: string
     shortPath(cwd),
     running?.branch ?? "",
     pane,
+    // `main@build`: which of its tmux servers.
+    far?.server ?? "",
   ];
   return (
     <span class="facts" title={cwd}>

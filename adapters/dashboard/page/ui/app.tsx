@@ -6,11 +6,12 @@ import { Dialog, KeyList } from "../../../pages/dialog.tsx";
 import { TokenForm } from "../../../pages/tokenForm.tsx";
 import type { AgentCard } from "../model/agentCard.ts";
 import { type PageState, askingCards, target, type LinkState } from "../model/pageState.ts";
-import { groupsOf, type Need } from "../model/order.ts";
+import type { Hosts } from "../model/otherHosts.ts";
+import { groupsOf, type Grouping, type Need } from "../model/order.ts";
 import { SHORTCUT_HELP } from "../model/shortcuts.ts";
 import type { Api } from "../net/api.ts";
 import type { Page } from "../page.ts";
-import { NEED_HEADINGS, namesOf } from "../words/stateWords.ts";
+import { NEED_HEADINGS, namesOf, THIS_MACHINE } from "../words/stateWords.ts";
 import { type AgentCardProps, AgentCardView } from "./agentCardView.tsx";
 import { Age, Now } from "./age.tsx";
 import { DetailsDialog } from "./detailsDialog.tsx";
@@ -52,6 +53,7 @@ export function App({ state, page, api, notifier }: AppProps) {
         />
         <Banner link={state.link} problem={state.problem} tokenWanted={tokenWanted} onRetry={() => page.retryNow()} />
         {state.link.kind === "live" ? <ServerNotice state={state} /> : null}
+        {state.link.kind === "live" ? <HostNotices hosts={state.hosts} /> : null}
         <p class="heard" role="status" aria-live="polite">
           {state.announcement}
         </p>
@@ -109,9 +111,8 @@ function AgentList({ state, page, names }: AgentListProps) {
       <ListBar state={state} page={page} />
       {groups.length === 0 ? <p class="loading">No agent has these words.</p> : null}
       {groups.flatMap(({ key, cards }) => [
-        <h2 class={`group ${key}`} key={key} title={listing.grouping === "project" ? key : undefined}>
-          {listing.grouping === "need" ? NEED_HEADINGS[key as Need] : cards[0]?.project_name}{" "}
-          <span class="count">{cards.length}</span>
+        <h2 class={`group ${key}`} key={`group ${key}`} title={listing.grouping === "project" ? key : undefined}>
+          {headingOf(listing.grouping, key, cards)} <span class="count">{cards.length}</span>
         </h2>,
         ...cards.map((card) => (
           <AgentSlot
@@ -126,6 +127,12 @@ function AgentList({ state, page, names }: AgentListProps) {
       ])}
     </>
   );
+}
+
+function headingOf(grouping: Grouping, key: string, cards: readonly AgentCard[]): string {
+  if (grouping === "need") return NEED_HEADINGS[key as Need];
+  if (grouping === "host") return key === "" ? THIS_MACHINE : key;
+  return cards[0]?.project_name ?? "";
 }
 
 /** A card of many is drawn again when something on it has changed, not with every event about another. */
@@ -184,13 +191,46 @@ function ServerNotice({ state: { goneSinceUnixMs, waitingSinceUnixMs } }: { read
           ? // Attaching to a tmux before 3.7 while its sessions come and go could end it.
             "Waiting until tmux is calm: its sessions keep coming and going. Live panes and answers begin then; what the " +
             "agents do is shown meanwhile."
-          : "tmux is not running, so no agent can be reached. Start it: it is found by itself, and `tmuxwire resume` " +
+          : "tmux is not running, so no agent of this machine can be reached. Start it: it is found by itself, and `tmuxwire resume` " +
             "brings agents back."}{" "}
         <span aria-hidden="true">
           (<Age since={since} />)
         </span>
       </p>
     </div>
+  );
+}
+
+/** More than this at once have one cause, and one line says how many they are. */
+const MOST_NOTICES = 4;
+
+/** Which machines are away, since when, and what to do, in the daemon's words. */
+function HostNotices({ hosts }: { readonly hosts: Hosts }) {
+  const wrong = [...hosts.values()].filter(({ away, problem }) => away !== undefined || problem !== undefined);
+  const more = wrong.length - MOST_NOTICES;
+  return (
+    <>
+      {wrong.slice(0, MOST_NOTICES).map(({ name, away, problem }) => (
+        <div class="banner waiting host-away" role="status" key={name}>
+          <p>
+            <strong>{name}</strong>
+            {away === undefined ? `: ${problem ?? ""}` : ` is away: ${away.words}`}{" "}
+            {away === undefined ? null : (
+              <span aria-hidden="true">
+                (<Age since={away.sinceUnixMs} />)
+              </span>
+            )}
+          </p>
+        </div>
+      ))}
+      {more <= 0 ? null : (
+        <div class="banner waiting host-away" role="status">
+          <p>
+            {more} more hosts are away or not shown in full: <code>tmuxwire hosts</code> lists them.
+          </p>
+        </div>
+      )}
+    </>
   );
 }
 

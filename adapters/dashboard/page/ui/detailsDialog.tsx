@@ -41,13 +41,17 @@ export function DetailsDialog({ card, name, page, api }: DetailsProps) {
           </div>
         ))}
       </dl>
-      {running === null ? null : (
+      {running === null || card.far?.awaySinceUnixMs !== undefined ? null : (
         <>
           <RenameForm card={card} name={running.name} page={page} onProblem={setProblem} />
           <EndForm card={card} page={page} onProblem={setProblem} onDone={close} />
         </>
       )}
-      <History card={card} api={api} onProblem={setProblem} />
+      {card.far === undefined ? (
+        <History card={card} api={api} onProblem={setProblem} />
+      ) : (
+        <p class="quiet">Its history is kept on {card.far.host}, where the dashboard shows it.</p>
+      )}
     </Dialog>
   );
 }
@@ -55,6 +59,8 @@ export function DetailsDialog({ card, name, page, api }: DetailsProps) {
 function factsOf({ running, ...card }: AgentCard): readonly (readonly [string, string])[] {
   const place = [card.tmux_session, card.tmux_pane_id].filter(Boolean).join(" ");
   const rows: readonly (readonly [string, string | null | undefined])[] = [
+    ["Host", card.far?.host],
+    ["Server", card.far?.server],
     ["Agent", running === null ? card.readiness?.profile : [running.agent, running.version].filter(Boolean).join(" ")],
     ["Directory", running?.cwd ?? card.project_path],
     ["Branch", running?.branch],

@@ -107,7 +107,7 @@ export function openPrompt(page: Page, agentId: number): void {
 
 function togglePane(page: Page): void {
   const card = meantCard(page.state);
-  if (card === undefined || card.tmux_pane_id === null) return;
+  if (card === undefined || card.tmux_pane_id === null || card.far?.awaySinceUnixMs !== undefined) return;
   page.update({ openPaneId: page.state.openPaneId === card.agent_id ? undefined : card.agent_id });
 }
 

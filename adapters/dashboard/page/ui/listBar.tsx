@@ -3,11 +3,13 @@ import { Button } from "../../../pages/controls.tsx";
 import type { Grouping } from "../model/order.ts";
 import type { PageState } from "../model/pageState.ts";
 import type { Page } from "../page.ts";
+import { THIS_MACHINE } from "../words/stateWords.ts";
 
 export const FILTER_ID = "filter";
+const ALL = "all";
 
 export function ListBar({ state, page }: { readonly state: PageState; readonly page: Page }) {
-  const { listing, server } = state;
+  const { listing, server, hosts } = state;
   return (
     <div class="list-bar" role="search">
       <input
@@ -28,7 +30,26 @@ export function ListBar({ state, page }: { readonly state: PageState; readonly p
       >
         <option value="need">By state</option>
         <option value="project">By project</option>
+        {hosts.size === 0 ? null : <option value="host">By host</option>}
       </select>
+      {hosts.size === 0 ? null : (
+        <select
+          class="text"
+          aria-label="Show hosts"
+          value={listing.host === undefined ? ALL : `@${listing.host}`}
+          onChange={({ currentTarget: { value } }) =>
+            page.update({ listing: { ...listing, host: value === ALL ? undefined : value.slice(1) } })
+          }
+        >
+          <option value={ALL}>All hosts</option>
+          <option value="@">{THIS_MACHINE}</option>
+          {[...hosts.keys()].map((name) => (
+            <option key={name} value={`@${name}`}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
       {server === undefined ? null : (
         <Button title="Start an agent (s)" onPress={() => page.update({ startOpen: true })}>
           Start…

@@ -3,6 +3,7 @@ import type { Clock } from "../../../../daemon/time/clock.ts";
 import type { NativeExit } from "../../../../protocol/api/nativeResponses.ts";
 import type { SseEvent } from "../../../../protocol/text/sse.ts";
 import { decodeBase64, type PaneEvent, paneEvent } from "../../../client/clientEvents.ts";
+import type { AgentCard } from "../model/agentCard.ts";
 import type { Api } from "../net/api.ts";
 import { InputSender } from "../net/inputSender.ts";
 import { SseLink } from "../net/sseLink.ts";
@@ -12,7 +13,7 @@ import { FIRST_STATUS } from "./paneStatus.ts";
 import { Screen } from "./screen.ts";
 
 interface PaneSessionOptions {
-  readonly agentId: number;
+  readonly card: AgentCard;
   readonly place: HTMLElement;
   readonly api: Api;
   readonly clock: Clock;
@@ -29,16 +30,16 @@ export class PaneSession {
   #ended = false;
 
   constructor(options: PaneSessionOptions) {
-    const { agentId, api, place, clock } = options;
+    const { card, api, place, clock } = options;
     this.#options = options;
     this.#input = new InputSender({
-      send: (input) => api.type(agentId, input),
+      send: (input) => api.type(card, input),
       onProblem: (problem) => this.#update({ problem: `some keys may not have arrived: ${problem}` }),
     });
     this.#screen = new Screen(place, (data) => this.#input.type(data));
     this.#link = new SseLink({
       // Always from a fresh snapshot: after a pause the screen is redrawn, not caught up.
-      open: (_lastEventId, signal) => api.pane(agentId, signal),
+      open: (_lastEventId, signal) => api.pane(card, signal),
       clock,
       random: () => Math.random(),
       onState: (state) => {

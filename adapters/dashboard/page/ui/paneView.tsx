@@ -33,7 +33,7 @@ export function PaneView({ card, name, api, onClose, children }: PaneViewProps) 
   // xterm is most of the page's script: loaded with the first pane.
   const { place, view } = useView(
     () => import("./paneSession.ts"),
-    ({ PaneSession }, at) => new PaneSession({ agentId, place: at, api, clock: systemClock, onStatus: setStatus }),
+    ({ PaneSession }, at) => new PaneSession({ card, place: at, api, clock: systemClock, onStatus: setStatus }),
     (words) => setStatus({ ...FIRST_STATUS, words }),
     [agentId, paneId, api],
   );

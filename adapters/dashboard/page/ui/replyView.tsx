@@ -35,7 +35,11 @@ export function ReplyView({ id, card, name, page, state, isOpen }: ReplyProps) {
   const prompt = isPrompting || (isOpen && canPrompt(card)) ? (written ?? "") : undefined;
   return (
     <>
-      {isAsking ? (
+      {isAsking && card.far !== undefined && question === undefined ? (
+        <p class="quiet hint">
+          It waits for input that no button stands for: open its pane, and take control to answer.
+        </p>
+      ) : isAsking ? (
         <QuestionView
           // Ticks and such belong to one question.
           key={question?.dialog_id ?? question?.text ?? ""}
@@ -47,7 +51,9 @@ export function ReplyView({ id, card, name, page, state, isOpen }: ReplyProps) {
           onAnswer={answer}
         />
       ) : null}
-      {isAsking && (question?.options.length ?? 0) === 0 ? <QuickKeys busy={sending} onAnswer={answer} /> : null}
+      {isAsking && card.far === undefined && (question?.options.length ?? 0) === 0 ? (
+        <QuickKeys busy={sending} onAnswer={answer} />
+      ) : null}
       {card.running === null ? null : (
         <PromptView id={id} card={card} name={name} page={page} text={prompt} busy={sending} />
       )}

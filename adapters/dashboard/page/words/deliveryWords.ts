@@ -6,6 +6,7 @@ const DELIVERED: ReadonlyMap<string, string> = new Map([
   ["echoed_unconfirmed", "typed and entered, but the agent has not shown that it took it: look at the pane"],
   ["not_echoed", "not seen on the screen, not entered"],
   ["not_entered", "typed, but not entered: your text stands in the agent's box"],
+  ["interrupted", "interrupted"],
   ["indeterminate", "may have been sent: look at the pane"],
 ]);
 
@@ -41,9 +42,9 @@ const latencyText = (latencyMs: number): string =>
   latencyMs < 10_000 ? `${Math.round(latencyMs)} ms` : `${Math.round(latencyMs / 1_000)} s`;
 
 /** `submitted · 84 ms`, and what the screen says since. */
-export function deliveredText(delivery: string, latencyMs: number, screenNote?: string | null): string {
+export function deliveredText(delivery: string, latencyMs: number | undefined, screenNote?: string | null): string {
   const words = DELIVERED.get(delivery) ?? delivery.replaceAll("_", " ");
-  const timed = `${words} · ${latencyText(latencyMs)}`;
+  const timed = latencyMs === undefined ? words : `${words} · ${latencyText(latencyMs)}`;
   return screenNote === undefined || screenNote === null ? timed : `${timed} — its screen says: ${screenNote}`;
 }
 

@@ -11,6 +11,9 @@ export const NEED_HEADINGS: Readonly<Record<Need, string>> = {
   gone: "Not reachable",
 };
 
+/** In the place of a host's name. */
+export const THIS_MACHINE = "This machine";
+
 /** The sources of readiness (`daemon/readiness`). */
 const SOURCES: ReadonlyMap<string, string> = new Map([
   ["exit", "tmux says the program has ended"],
@@ -27,6 +30,8 @@ const FITTING: Readonly<Record<Need, string>> = { asking: "asking", ready: "idle
 
 /** The reason for the card's state; empty if unknown. */
 export function reasonText(card: AgentCard): string {
+  if (card.far?.awaySinceUnixMs !== undefined) return `${card.far.host} is away: this is what was seen last`;
+  if (card.far !== undefined) return card.far.why;
   if (!card.is_bridge_connected) return goneText(card);
   const { readiness } = card;
   const reason = card.reason.replaceAll("_", "-");
@@ -47,12 +52,14 @@ function goneText({ tmux_pane_id: paneId, readiness }: AgentCard): string {
 export function labelOf(card: AgentCard): string {
   const need = needOf(card);
   if (need === "asking") return "Input needed";
+  if (card.far?.awaySinceUnixMs !== undefined) return "Host away";
+  if (card.far?.state === "unknown") return "Not known";
   return need === "ready" && card.state === "COMPLETE" ? "Done" : NEED_HEADINGS[need];
 }
 
-/** The agent's name; a session without a project still has one. */
-export const nameOf = ({ project_name: project, session, agent_id: agentId }: AgentCard): string =>
-  project || session || `agent ${agentId}`;
+/** The agent's name, with its machine if that is another one; a session without a project still has one. */
+export const nameOf = ({ project_name: project, session, agent_id: agentId, far }: AgentCard): string =>
+  `${project || session || `agent ${agentId}`}${far === undefined ? "" : `@${far.host}`}`;
 
 /** Names by which agents can be told apart: of several with one name, all but the first have a number. */
 export function namesOf(cards: Iterable<AgentCard>): ReadonlyMap<number, string> {

@@ -89,7 +89,12 @@ describe("order", () => {
       { ...textCard(5, { agoMs: 900_000 }), is_bridge_connected: false },
       card(6, { project_name: "a", state: "COMPLETE" }),
     ].map(shownCard);
-    expect(groupsOf(cards, { grouping: "need", filter: "" }).map(({ key, cards: own }) => [key, idsOf(own)])).toEqual([
+    expect(
+      groupsOf(cards, { grouping: "need", filter: "", host: undefined }).map(({ key, cards: own }) => [
+        key,
+        idsOf(own),
+      ]),
+    ).toEqual([
       ["asking", [3, 2]],
       ["ready", [6, 1]],
       ["working", [4]],
@@ -111,7 +116,7 @@ describe("order", () => {
       card(4, { project_name: "api", project_path: "/api", task_instruction: "fix the tests" }),
     ].map(shownCard);
     const shown = (filter: string) =>
-      groupsOf(cards, { grouping: "project", filter }).map(({ key, cards: own }) => [key, idsOf(own)]);
+      groupsOf(cards, { grouping: "project", filter, host: undefined }).map(({ key, cards: own }) => [key, idsOf(own)]);
     expect(shown("")).toEqual([
       ["/api", [4]],
       ["/a/shop", [2, 1]],

@@ -1,0 +1,99 @@
+/**
+ * The agents of this daemon for one reader: all of them first, then each as it is whenever it has changed. A reader that is
+ * slow gets the latest of each agent, not every step; it has a set of agents to be told of, and no queue. One that comes back
+ * begins anew.
+ */
+import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { NativeAgentEvent } from "../../../protocol/api/nativeAgentEvents.ts";
+import type { NativeMessage } from "../../../protocol/api/nativeAgentMessages.ts";
+import type { AgentMessages } from "../../agents/messages/agentMessages.ts";
+import type { AgentDirectory } from "../../agents/running/agentDirectory.ts";
+import type { RunningAgent } from "../../agents/running/runningAgent.ts";
+import { nativeMessage } from "../../operations/agentMessageOperations.ts";
+import { nativeAgent, nativeAgents } from "../../operations/agentOutputs.ts";
+import type { EventReader } from "./eventLog.ts";
+import { sseEvent } from "./sseWriter.ts";
+
+/** Messages change in bursts, and all of them are read at once. */
+const SETTLE_MS = 50;
+/** Of one agent; the others follow when these are gone. */
+const MAX_MESSAGES = 10;
+/** Some lines: the whole text is in the list of messages. */
+const MAX_MESSAGE_CHARS = 600;
+
+interface AgentEventReaderOptions {
+  readonly agents: Pick<AgentDirectory, "agents" | "subscribe">;
+  /** Absent: this daemon keeps none. */
+  readonly messages: Pick<AgentMessages, "onChange" | "undelivered"> | undefined;
+  readonly clock: Clock;
+  readonly out: {
+    /** Bytes that may be written now; 0 or less: none. */
+    room(): number;
+    write(frame: string): void;
+  };
+}
+
+export class AgentEventReader implements EventReader {
+  readonly #options: AgentEventReaderOptions;
+  readonly #unsubscribe: readonly (() => void)[];
+  readonly #changed = new Map<string, RunningAgent>();
+  #hasBegun = false;
+  #messagesChanged = false;
+  #timer: Timer | undefined;
+
+  constructor(options: AgentEventReaderOptions) {
+    this.#options = options;
+    const { agents, messages } = options;
+    this.#unsubscribe = [
+      agents.subscribe(({ agent }) => {
+        this.#changed.set(agent.id, agent);
+        this.pump();
+      }),
+      messages?.onChange(() => this.#messagesSoon()) ?? (() => undefined),
+    ];
+  }
+
+  pump(): void {
+    const { agents, out } = this.#options;
+    if (!this.#hasBegun) {
+      if (out.room() <= 0) return;
+      this.#hasBegun = true;
+      this.#changed.clear();
+      this.#write({ type: "agents", agents: [...nativeAgents(agents.agents())], messages: this.#undelivered() });
+    }
+    for (const [id, agent] of this.#changed) {
+      if (out.room() <= 0) return;
+      this.#changed.delete(id);
+      this.#write({ type: "agent", agent: nativeAgent(agent) });
+    }
+    if (!this.#messagesChanged || out.room() <= 0) return;
+    this.#messagesChanged = false;
+    this.#write({ type: "messages", messages: this.#undelivered() });
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+  }
+
+  #messagesSoon(): void {
+    const { clock } = this.#options;
+    this.#timer ??= clock.callAt(clock.nowMs() + SETTLE_MS, () => {
+      this.#timer = undefined;
+      this.#messagesChanged = true;
+      this.pump();
+    });
+  }
+
+  #undelivered(): NativeMessage[] {
+    return [...(this.#options.messages?.undelivered().values() ?? [])].flatMap((messages) =>
+      messages
+        .slice(0, MAX_MESSAGES)
+        .map((message) => nativeMessage({ ...message, text: message.text.slice(0, MAX_MESSAGE_CHARS) })),
+    );
+  }
+
+  #write(event: NativeAgentEvent): void {
+    this.#options.out.write(sseEvent(event.type, JSON.stringify(event)));
+  }
+}

@@ -1,0 +1,96 @@
+import { expect, test } from "vitest";
+import { AgentEventReader } from "../../../../../adapters/kit/streams/agentEventReader.ts";
+import type { AgentMessages } from "../../../../../adapters/agents/messages/agentMessages.ts";
+import type { AgentChange, RunningAgent } from "../../../../../adapters/agents/running/runningAgent.ts";
+import type { NativeAgentEvent } from "../../../../../protocol/api/nativeAgentEvents.ts";
+import type { Message } from "../../../../../adapters/agents/messages/messageStore.ts";
+import { FakeClock } from "../../../../support/clock/fakeClock.ts";
+import { stubServer } from "../../../../support/daemon/nativeServer.ts";
+
+function scene() {
+  const server = stubServer();
+  const clock = new FakeClock();
+  const agents = new Map<string, RunningAgent>();
+  const listeners = new Set<(change: AgentChange) => void>();
+  const messages = { told: [] as Message[], changed: (): void => undefined };
+  const events: NativeAgentEvent[] = [];
+  const out = { room: 1 };
+  const reader = new AgentEventReader({
+    agents: {
+      agents: () => [...agents.values()],
+      subscribe: (listener) => {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
+    },
+    messages: {
+      onChange: (listener) => {
+        messages.changed = listener;
+        return () => undefined;
+      },
+      undelivered: () => new Map([["a1", messages.told]]),
+    } satisfies Pick<AgentMessages, "onChange" | "undelivered">,
+    clock,
+    out: {
+      room: () => out.room,
+      write: (frame) => events.push(JSON.parse(/^data: (.*)$/m.exec(frame)?.[1] ?? "") as NativeAgentEvent),
+    },
+  });
+  const change = (id: string, name: string): void => {
+    const agent = {
+      id,
+      name,
+      kind: { name: "claude" },
+      server,
+      serverName: "main",
+      pane: "%1",
+      process: { pid: 1, start: "1" },
+    } as unknown as RunningAgent;
+    agents.set(id, agent);
+    for (const listener of listeners) listener({ kind: "changed", agent });
+  };
+  return { reader, events, out, change, clock, messages, listeners };
+}
+
+test("all agents come first, then each one that changes", () => {
+  const at = scene();
+  at.change("a1", "one");
+  expect(at.events).toMatchObject([{ type: "agents", agents: [{ name: "one" }] }]);
+  at.change("a1", "other");
+  expect(at.events.slice(1)).toMatchObject([{ type: "agent", agent: { name: "other" } }]);
+});
+
+test("a slow reader gets the latest of each agent, once", () => {
+  const at = scene();
+  at.reader.pump();
+  at.out.room = 0;
+  for (let number = 0; number < 1_000; number += 1) at.change(`a${number % 3}`, `name ${number}`);
+  expect(at.events).toHaveLength(1);
+  at.out.room = 1;
+  at.reader.pump();
+  const names = at.events.slice(1).map((event) => (event.type === "agent" ? event.agent.name : event.type));
+  expect(names).toEqual(["name 999", "name 997", "name 998"]);
+});
+
+test("messages come together after a burst, few of each agent and cut", () => {
+  const at = scene();
+  at.reader.pump();
+  const message = { id: "m", agent: "a1", agentName: "one", text: "x".repeat(5_000), when: "idle", outcome: "waiting" };
+  at.messages.told = Array.from({ length: 50 }, () => message as Message);
+  for (let burst = 0; burst < 5; burst += 1) at.messages.changed();
+  expect(at.events).toHaveLength(1);
+  at.clock.advanceMs(50);
+  expect(at.events).toHaveLength(2);
+  const [, told] = at.events;
+  if (told?.type !== "messages") throw new Error("no messages");
+  expect(told.messages.map(({ text }) => text.length)).toEqual(Array.from({ length: 10 }, () => 600));
+});
+
+test("a reader that has gone is told nothing", () => {
+  const at = scene();
+  at.reader.pump();
+  at.messages.changed();
+  at.reader.close();
+  at.clock.advanceMs(1_000);
+  expect([at.events.length, at.listeners.size]).toEqual([1, 0]);
+});
