@@ -11,6 +11,8 @@ import {
   snapshotFrames,
   textCard,
 } from "../support/daemon/dashboardCards.ts";
+import { HOST_DIALOG, hostAgent, hostAgents, hostEntry } from "../support/daemon/hostCards.ts";
+import type { HostEvent } from "../../protocol/api/dashboardHosts.ts";
 import { NO_BROWSER } from "../support/page/browser.ts";
 import { cardOf, pageScenes } from "../support/page/pageScene.ts";
 
@@ -35,6 +37,36 @@ const CARDS = [
 const MANY = [
   ...CARDS,
   ...Array.from({ length: 14 }, (_none, at) => card(7 + at, { running: running({ id: `a${at}` }) })),
+];
+
+/** One machine that is there, with an agent of every kind, one that is away, one of another version. */
+const HOSTS: readonly HostEvent[] = [
+  {
+    type: "hosts",
+    hosts: [
+      hostEntry("build"),
+      hostEntry("gpu-box-with-a-long-name.in-the-cellar", {
+        state: "auth_needed",
+        why: "gpu refuses the login without a question (Permission denied): log in once with `tmuxwire hosts login gpu`",
+      }),
+      hostEntry("old"),
+    ],
+  },
+  hostAgents(
+    hostAgent("asks", { state: "asking", question: HOST_DIALOG }),
+    hostAgent("asks-otherwise", { state: "asking" }),
+    hostAgent("works", { state: "busy" }),
+    hostAgent("idle", { lastMessage: "All tests pass." }),
+    hostAgent("who-knows", { state: "unknown" }),
+  ),
+  {
+    type: "host_agents",
+    host: "old",
+    agents: [{ ...hostAgent("lost"), id: "lost@old", name: "lost@old" }],
+    messages: [],
+  },
+  { type: "host", host: hostEntry("old", { state: "unreachable", why: "cannot connect to old; it is tried again" }) },
+  { type: "host_problem", host: "build", problem: "only 500 of its agents are shown" },
 ];
 
 /** Each begins where the one before has ended. */
@@ -92,6 +124,35 @@ const VIEWS: readonly (readonly [name: string, open: (page: Page) => Promise<unk
   ],
 ];
 
+const HOST_VIEWS: typeof VIEWS = [
+  ["hosts that are away", (page) => page.getByText("gpu-box-with-a-long-name.in-the-cellar is away").waitFor()],
+  [
+    "by host, one of them",
+    async (page) => {
+      await page.getByLabel("Group by").selectOption("host");
+      await page.getByLabel("Show hosts").selectOption("@build");
+      await page.locator("#agent--1").waitFor();
+    },
+  ],
+  [
+    "details of a host's",
+    async (page) => {
+      await page
+        .locator("#agent--4")
+        .getByRole("button", { name: /^Details/ })
+        .click();
+      await page.getByText("Its history is kept on build").waitFor();
+    },
+  ],
+  [
+    "all hosts",
+    async (page) => {
+      await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+      await page.getByLabel("Show hosts").selectOption("all");
+    },
+  ],
+];
+
 interface Violation {
   readonly id: string;
   readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
@@ -105,6 +166,18 @@ async function violations(page: Page): Promise<readonly string[]> {
   return found.flatMap(({ id, nodes }) =>
     nodes.map((node) => `${id} ${node.target.join(" ")}: ${node.failureSummary}`),
   );
+}
+
+/** In every view, each after the one before. */
+async function wrongIn(page: Page, views: typeof VIEWS): Promise<readonly string[]> {
+  const wrong: string[] = [];
+  for (const [name, open] of views) {
+    await open(page);
+    for (const one of await violations(page)) wrong.push(`${name}: ${one}`);
+    const wide = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+    if (wide > 0) wrong.push(`${name}: ${wide} px too wide`);
+  }
+  return wrong;
 }
 
 describe.skipIf(NO_BROWSER !== undefined)("nothing is wrong with", () => {
@@ -128,13 +201,17 @@ describe.skipIf(NO_BROWSER !== undefined)("nothing is wrong with", () => {
     ];
     await page.reload();
     await page.getByRole("button", { name: "Start…" }).waitFor();
-    const wrong: string[] = [];
-    for (const [name, open] of VIEWS) {
-      await open(page);
-      for (const one of await violations(page)) wrong.push(`${name}: ${one}`);
-      const wide = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
-      if (wide > 0) wrong.push(`${name}: ${wide} px too wide`);
-    }
-    expect(wrong).toEqual([]);
+    expect(await wrongIn(page, VIEWS)).toEqual([]);
+  });
+
+  test.each(
+    [320, 1440, 2560].flatMap((width) =>
+      (["light", "dark"] as const).map((colorScheme) => [width, colorScheme] as const),
+    ),
+  )("other machines at %i, %s", async (width, colorScheme) => {
+    await using at = await sceneWith({ viewport: { width, height: 900 }, colorScheme }, [permissionCard(1)]);
+    at.fake.hosts = HOSTS;
+    await at.page.reload();
+    expect(await wrongIn(at.page, HOST_VIEWS)).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { NO_BROWSER, stopTimers } from "../support/page/browser.ts";
 import { card, outputFrame, permissionCard, snapshotFrames, textCard } from "../support/daemon/dashboardCards.ts";
+import { HOST_DIALOG, hostAgent, hostAgents, hostEntry } from "../support/daemon/hostCards.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { cardOf, pageScenes, sentBy } from "../support/page/pageScene.ts";
 import type { Page } from "playwright-core";
@@ -102,6 +103,47 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     at.fake.event("server_gone", { since_unix_ms: null });
     await at.page.getByText("Waiting until tmux is calm").waitFor();
     expect(await notice.count()).toBe(0);
+  });
+
+  test("keeps what a host says as text, whatever it is, and says that it is away", async () => {
+    const evil = `"><img src=x onerror="document.title='owned'"><b>bold</b>\u202e\u0000`;
+    await using at = await scene(card(1));
+    const { fake, page } = at;
+    const question = {
+      ...HOST_DIALOG,
+      id: evil,
+      text: evil,
+      options: [{ index: 0, number: evil.slice(0, 8), label: evil, keys: [evil] }],
+    };
+    fake.hosts = [
+      { type: "hosts", hosts: [hostEntry("build", { version: evil, tmuxVersion: evil })] },
+      hostAgents(
+        hostAgent("a", {
+          name: `${evil}@build`,
+          state: "asking",
+          question,
+          cwd: `/${evil}`,
+          branch: evil,
+          session: evil,
+        }),
+        hostAgent("b", { agent: evil, why: evil, task: { text: evil, sinceUnixMs: 0 }, lastMessage: evil.repeat(20) }),
+      ),
+      { type: "host_problem", host: "build", problem: evil },
+    ];
+    await page.reload();
+    await cardOf(page, -1).getByRole("button", { name: /bold/ }).waitFor();
+    await cardOf(page, -2)
+      .getByRole("button", { name: /^Details/ })
+      .click();
+    await page.getByRole("dialog").getByText("Its history is kept on build").waitFor();
+    expect(await page.locator(":is(main, dialog, .banner) :is(img, b)").count()).toBe(0);
+    expect(await page.title()).toBe("(1) tmuxwire");
+    fake.event("host", { type: "host", host: hostEntry("build", { state: "unreachable", why: evil }) });
+    await page.locator(".banner").filter({ hasText: "build is away" }).waitFor();
+    expect(await page.locator(".banner :is(img, b)").count()).toBe(0);
+    expect(await cardOf(page, -1).getByRole("button").allTextContents()).toEqual(["⋯"]);
+    const wide = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+    expect(wide).toBeLessThanOrEqual(0);
   });
 
   test("tells somebody who looks elsewhere, once they have asked for it, and takes it back", async () => {

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { AddressInfo } from "node:net";
+import type { HostEvent } from "../../../protocol/api/dashboardHosts.ts";
 
 interface FakeRespond {
   readonly agentId: number;
@@ -65,6 +66,8 @@ export class FakeDashboard implements AsyncDisposable {
   readonly tokens: string[] = [];
   /** SSE text a pane's stream begins with. */
   pane = "";
+  /** What each stream of events begins with: of other machines. */
+  hosts: readonly HostEvent[] = [];
   #arrival: (() => void) | undefined;
 
   private constructor(pageDir: string) {
@@ -134,7 +137,10 @@ export class FakeDashboard implements AsyncDisposable {
     if (path === "/api/agents") return json(response, 200, { agents: [...this.cards.values()], server: this.server });
     if (/^\/api\/agents\/\d+\/turns$/.test(path)) return json(response, 200, { turns: this.turns });
     if (path.startsWith("/v1/")) return this.#operate(request, response, path);
-    if (path === "/api/page/events") return this.#stream(this.#streams, response, ": heartbeat\n\n");
+    if (path === "/api/page/events") {
+      const first = this.hosts.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+      return this.#stream(this.#streams, response, `: heartbeat\n\n${first.join("")}`);
+    }
     const pane = /^\/api\/agents\/(\d+)\/pane\/stream$/.exec(path);
     if (pane !== null) return this.#stream(this.#paneStreams, response, this.pane);
     const respond = /^\/api\/respond\/(\d+)$/.exec(path);

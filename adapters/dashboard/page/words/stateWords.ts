@@ -64,7 +64,8 @@ export const nameOf = ({ project_name: project, session, agent_id: agentId, far 
 /** Names by which agents can be told apart: of several with one name, all but the first have a number. */
 export function namesOf(cards: Iterable<AgentCard>): ReadonlyMap<number, string> {
   const counts = new Map<string, number>();
-  const byAge = [...cards].sort((a, b) => a.agent_id - b.agent_id);
+  // Of other machines, numbers go down from zero.
+  const byAge = [...cards].sort((a, b) => Math.abs(a.agent_id) - Math.abs(b.agent_id));
   return new Map(
     byAge.map((card) => {
       const name = nameOf(card);

@@ -1,65 +1,23 @@
 import { describe, expect, test } from "vitest";
-import { EXAMPLE_AGENT } from "../../../../../../adapters/operations/examples.ts";
 import { farAnswerBody } from "../../../../../../adapters/dashboard/page/model/answers.ts";
 import { foldHostEvent, type Hosts, withFar } from "../../../../../../adapters/dashboard/page/model/otherHosts.ts";
 import type { Agents } from "../../../../../../adapters/dashboard/page/model/agents.ts";
 import { canPrompt, groupsOf, needOf } from "../../../../../../adapters/dashboard/page/model/order.ts";
 import { beganAsking } from "../../../../../../adapters/dashboard/page/model/pageState.ts";
 import { labelOf, nameOf, reasonText } from "../../../../../../adapters/dashboard/page/words/stateWords.ts";
-import type { HostAgent, HostEvent } from "../../../../../../protocol/api/dashboardHosts.ts";
-import type { NativeHost } from "../../../../../../protocol/api/nativeHosts.ts";
+import type { HostEvent } from "../../../../../../protocol/api/dashboardHosts.ts";
+import { HOST_DIALOG, hostAgent, hostAgents, hostEntry } from "../../../../../support/daemon/hostCards.ts";
 import { card, shownCard } from "../../../../../support/daemon/dashboardCards.ts";
-
-const host = (name: string, fields: Partial<NativeHost> = {}): NativeHost => ({
-  name,
-  destination: `${name}.example`,
-  sshConfig: null,
-  program: null,
-  state: "connected",
-  sinceUnixMs: 1_000,
-  why: null,
-  version: "0.2.0",
-  tmuxVersion: "3.5a",
-  ...fields,
-});
-
-const agent = (id: string, fields: Partial<HostAgent> = {}): HostAgent => ({
-  ...EXAMPLE_AGENT,
-  question: null,
-  id: `${id}@build`,
-  name: `${id}@build`,
-  server: "main@build",
-  state: "ready",
-  cwd: "/srv/shop",
-  ...fields,
-});
-
-const DIALOG = {
-  id: "d1",
-  text: "Proceed?",
-  multi: false,
-  options: [
-    { index: 0, number: "1", label: "Yes", keys: ["1"] },
-    { index: 1, number: "2", label: "Other", keys: ["2"] },
-  ],
-  otherIndex: 1,
-};
 
 const NOBODY = { agents: new Map() as Agents, hosts: new Map() as Hosts };
 const folded = (...events: readonly HostEvent[]) => events.reduce(foldHostEvent, NOBODY);
-const build = (...agents: readonly HostAgent[]): HostEvent => ({
-  type: "host_agents",
-  host: "build",
-  agents,
-  messages: [],
-});
-const CONNECTED: HostEvent = { type: "hosts", hosts: [host("build")] };
+const CONNECTED: HostEvent = { type: "hosts", hosts: [hostEntry("build")] };
 
 describe("agents of other machines", () => {
   test("are cards with numbers of their own, which stay", () => {
-    const first = folded(CONNECTED, build(agent("a"), agent("b")));
+    const first = folded(CONNECTED, hostAgents(hostAgent("a"), hostAgent("b")));
     expect([...first.agents.keys()]).toEqual([-1, -2]);
-    const { agents } = foldHostEvent(first, build(agent("b"), agent("c")));
+    const { agents } = foldHostEvent(first, hostAgents(hostAgent("b"), hostAgent("c")));
     expect([...agents].map(([number, { running }]) => [number, running?.id])).toEqual([
       [-2, "b@build"],
       [-3, "c@build"],
@@ -70,7 +28,7 @@ describe("agents of other machines", () => {
 
   test("say what they do, and are named with their machine", () => {
     const states = ["ready", "busy", "starting", "asking", "unknown"] as const;
-    const { agents } = folded(CONNECTED, build(...states.map((state) => agent(state, { state, task: null }))));
+    const { agents } = folded(CONNECTED, hostAgents(...states.map((state) => hostAgent(state, { state, task: null }))));
     const cards = [...agents.values()];
     expect(cards.map((each) => [needOf(each), labelOf(each)])).toEqual([
       ["ready", "Ready"],
@@ -91,24 +49,28 @@ describe("agents of other machines", () => {
   test("end, and have the messages that wait for them", () => {
     const message = { id: "m@build", agent: "a@build", text: "next", outcome: "waiting", reason: null } as const;
     const told: HostEvent = { type: "host_messages", host: "build", messages: [{ ...message, createdUnixMs: 5 }] };
-    const before = folded(CONNECTED, build(agent("a"), agent("b")), told);
+    const before = folded(CONNECTED, hostAgents(hostAgent("a"), hostAgent("b")), told);
     expect(before.agents.get(-1)?.running?.messages).toMatchObject([{ id: "m@build", created_unix_ms: 5 }]);
-    const changed = foldHostEvent(before, { type: "host_agent", host: "build", agent: agent("a", { state: "busy" }) });
+    const changed = foldHostEvent(before, {
+      type: "host_agent",
+      host: "build",
+      agent: hostAgent("a", { state: "busy" }),
+    });
     expect(changed.agents.get(-1)?.running?.messages).toHaveLength(1);
-    const ended: HostEvent = { type: "host_agent", host: "build", agent: agent("a", { state: "ended" }) };
+    const ended: HostEvent = { type: "host_agent", host: "build", agent: hostAgent("a", { state: "ended" }) };
     expect([...foldHostEvent(changed, ended).agents.keys()]).toEqual([-2]);
   });
 
   test("stay while their machine is away, take nothing, and come back without asking anew", () => {
-    const asking = agent("a", { state: "asking", question: DIALOG });
-    const before = folded(CONNECTED, build(asking));
+    const asking = hostAgent("a", { state: "asking", question: HOST_DIALOG });
+    const before = folded(CONNECTED, hostAgents(asking));
     const away = (sinceUnixMs: number, why: string): HostEvent => ({
       type: "host",
-      host: host("build", { state: "unreachable", sinceUnixMs, why }),
+      host: hostEntry("build", { state: "unreachable", sinceUnixMs, why }),
     });
     const gone = foldHostEvent(before, away(7_000, "no route"));
     const later = foldHostEvent(
-      foldHostEvent(gone, { type: "host", host: host("build", { state: "connecting" }) }),
+      foldHostEvent(gone, { type: "host", host: hostEntry("build", { state: "connecting" }) }),
       away(9_000, "refused"),
     );
     // Since the first failure, for the latest reason.
@@ -121,31 +83,34 @@ describe("agents of other machines", () => {
       7_000,
     ]);
     expect(reasonText(shown)).toContain("build is away");
-    const back = foldHostEvent(foldHostEvent(later, { type: "host", host: host("build") }), build(asking));
+    const back = foldHostEvent(foldHostEvent(later, { type: "host", host: hostEntry("build") }), hostAgents(asking));
     expect(back.hosts.get("build")?.away).toBeUndefined();
     expect(needOf(back.agents.get(-1)!)).toBe("asking");
     expect(beganAsking(later.agents, back.agents)).toEqual([]);
-    const other = build({ ...asking, question: { ...DIALOG, id: "d2" } });
+    const other = hostAgents({ ...asking, question: { ...HOST_DIALOG, id: "d2" } });
     expect(beganAsking(later.agents, foldHostEvent(later, other).agents)).toHaveLength(1);
   });
 
   test("go with their machine", () => {
-    const before = folded({ type: "hosts", hosts: [host("build"), host("gpu")] }, build(agent("a")));
+    const before = folded({ type: "hosts", hosts: [hostEntry("build"), hostEntry("gpu")] }, hostAgents(hostAgent("a")));
     expect(foldHostEvent(before, { type: "host_removed", host: "build" })).toMatchObject({ agents: new Map() });
     // The page's stream has begun anew.
-    const { agents, hosts } = foldHostEvent(before, { type: "hosts", hosts: [host("gpu")] });
+    const { agents, hosts } = foldHostEvent(before, { type: "hosts", hosts: [hostEntry("gpu")] });
     expect([agents.size, [...hosts.keys()]]).toEqual([0, ["gpu"]]);
   });
 
   test("that cannot all be shown are said to be so until the next list", () => {
     const problem: HostEvent = { type: "host_problem", host: "build", problem: "only 500 of its agents are shown" };
-    const before = folded(CONNECTED, build(agent("a")), problem);
+    const before = folded(CONNECTED, hostAgents(hostAgent("a")), problem);
     expect(before.hosts.get("build")?.problem).toBe("only 500 of its agents are shown");
-    expect(foldHostEvent(before, build()).hosts.get("build")?.problem).toBeUndefined();
+    expect(foldHostEvent(before, hostAgents()).hosts.get("build")?.problem).toBeUndefined();
   });
 
   test("are answered for the dialog that was shown", () => {
-    const { question } = folded(CONNECTED, build(agent("a", { state: "asking", question: DIALOG }))).agents.get(-1)!;
+    const { question } = folded(
+      CONNECTED,
+      hostAgents(hostAgent("a", { state: "asking", question: HOST_DIALOG })),
+    ).agents.get(-1)!;
     expect(farAnswerBody({ kind: "option", option: question!.options[0]! }, question)).toEqual({
       answer: { kind: "option", index: 0 },
       dialogId: "d1",

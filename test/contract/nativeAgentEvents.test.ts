@@ -1,0 +1,24 @@
+/** All agents of a daemon in one stream (docs/contracts/native.md §14): of this machine alone, so not through another one. */
+import { expect, test } from "vitest";
+import { fakeAgents } from "../support/agents/fakeAgents.ts";
+import { EventReader } from "../support/daemon/dashboardFixture.ts";
+import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
+
+test("one stream has the agents of all servers, then each that changes, and begins anew when it is opened again", async () => {
+  const [main, other] = [stubServer(), stubServer()];
+  await other.createSession({ name: "its" });
+  const agents = fakeAgents(other, "other");
+  await using api = await nativeFixture(main, { agents });
+  const reader = await EventReader.open(`${api.url}/v1/agent-events`);
+  expect(reader.headers.get("content-type")).toContain("text/event-stream");
+  const first = await reader.next("agents");
+  expect(first.data).toMatchObject({ type: "agents", agents: [{ name: "api", server: "other" }], messages: [] });
+  agents.tell("changed");
+  expect((await reader.next("agent")).data).toMatchObject({ type: "agent", agent: { name: "api", state: "ready" } });
+  agents.tell("ended");
+  expect((await reader.next("agent", 2)).data).toMatchObject({ agent: { name: "api", state: "ended" } });
+  reader.close();
+  const again = await EventReader.open(`${api.url}/v1/agent-events`);
+  expect((await again.next("agents")).data).toMatchObject({ agents: [] });
+  again.close();
+});
