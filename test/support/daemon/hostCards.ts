@@ -8,6 +8,7 @@ export const hostEntry = (name: string, fields: Partial<NativeHost> = {}): Nativ
   destination: `${name}.example`,
   sshConfig: null,
   program: null,
+  agentless: false,
   state: "connected",
   sinceUnixMs: 1_000,
   why: null,
