@@ -18,6 +18,7 @@ import { agentRoutes } from "./agentRoutes.ts";
 import { pageRoutes, recordingRoutes } from "./dashboardRoutes.ts";
 import { eventRoutes, type OpenStreams } from "./events/eventRoutes.ts";
 import { paneRoutes } from "./paneRoutes.ts";
+import { pushRoutes } from "./pushRoutes.ts";
 import type { DeliverParts } from "./respond/deliverAnswer.ts";
 import { respondRoutes } from "./respond/respondRoutes.ts";
 import { sessionRoutes } from "./sessionRoutes.ts";
@@ -26,6 +27,7 @@ import type { OperationContext } from "../operations/operation.ts";
 import type { OtherMachines } from "../kit/streams/otherMachines.ts";
 import { hostPaneRoutes, pageOperations } from "./pageOperations.ts";
 import { FoundAgents } from "./panes/foundAgents.ts";
+import type { AgentNotifier } from "../agents/notify/agentNotifier.ts";
 import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
 import type { Log } from "../../daemon/ops/log.ts";
@@ -58,6 +60,8 @@ export interface DashboardAppOptions {
   readonly operations?: OperationContext | undefined;
   /** The other machines, if they are served; absent: none. */
   readonly machines?: (() => OtherMachines | undefined) | undefined;
+  /** The daemon's; absent: its page cannot have a browser notified. */
+  readonly notifier?: AgentNotifier | undefined;
   /** Opened with `MIGRATIONS`; closed by `close`. */
   readonly database: Database;
   readonly availability: Omit<AvailabilityOptions, "server">;
@@ -151,6 +155,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     ...eventRoutes({ events, machines, clock, streams }),
     ...hostPaneRoutes({ machines, clock, streams }),
     ...(operations === undefined ? [] : pageOperations(operations, server)),
+    ...(options.notifier === undefined ? [] : pushRoutes(options.notifier)),
     ...hookRoutes({ book, desk, panes, settings, clock, nowUnixMs }),
   ]);
   return {

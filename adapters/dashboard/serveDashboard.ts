@@ -43,6 +43,7 @@ export async function startDashboard(dashboard: DashboardConfig, context: StartC
     ),
     machines: () => context.machines.current,
     recordings: context.only.has("native") ? await context.recordings() : undefined,
+    notifier: context.notifier,
     database,
     settings: dashboard,
     availability: {

@@ -16,8 +16,9 @@ const ROOT = join(import.meta.dirname, "../..");
  * @param name the page's folder in `adapters`; its files go to the same place in `dist`, or to `process.argv[2]`
  * @param scripts entry points by the names under which they are served
  * @param packages whose licences are included
+ * @param worker its service worker, if it has one: one file, and no module, which not every browser takes there
  */
-export async function bundlePage({ name, scripts, packages }) {
+export async function bundlePage({ name, scripts, packages, worker }) {
   const page = join(ROOT, "adapters", name);
   const served = join(ROOT, "dist/adapters", name);
   const out = resolve(process.argv[2] ?? served);
@@ -39,6 +40,18 @@ export async function bundlePage({ name, scripts, packages }) {
     tsconfig: join(page, "tsconfig.json"),
     logLevel: "warning",
   });
+  if (worker !== undefined) {
+    await build({
+      entryPoints: { serviceWorker: join(page, worker) },
+      outdir: out,
+      bundle: true,
+      format: "iife",
+      target: "es2022",
+      minify: true,
+      tsconfig: join(page, "tsconfig.json"),
+      logLevel: "warning",
+    });
+  }
   await build({
     entryPoints: { page: join(page, "styles/page.css") },
     outdir: out,

@@ -22,6 +22,8 @@ interface RuntimePaths {
   readonly hostsPath: string;
   /** Where notifications go. */
   readonly notificationsPath: string;
+  /** The keys with which notifications go to browsers. */
+  readonly pushKeysPath: string;
   /** Recordings of panes. */
   readonly recordingsPath: string;
   /** The user's own profiles of programs, and the screens recorded for them. */
@@ -43,6 +45,7 @@ export function runtimePaths(env: Environment, homeDir: string): RuntimePaths {
     agentsPath: join(stateDir, "agents.db"),
     hostsPath: join(stateDir, "hosts.json"),
     notificationsPath: join(stateDir, "notifications.json"),
+    pushKeysPath: join(stateDir, "pushKeys.json"),
     recordingsPath: join(stateDir, "recordings"),
     profilesPath: join(baseDir(env["XDG_CONFIG_HOME"], join(homeDir, ".config")), "tmuxwire", "profiles"),
   };

@@ -8,8 +8,11 @@ import { count, described, filled, named, optional } from "./described.ts";
 const CHANNEL_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
 const CLOCK_RANGE = /^(?:[01]\d|2[0-3]):[0-5]\d-(?:[01]\d|2[0-3]):[0-5]\d$/;
 
-export const CHANNEL_KINDS = ["ntfy", "slack", "discord", "webhook"] as const;
-const channelKind = v.picklist(CHANNEL_KINDS);
+/** Those with an address that a person gives. */
+export const ADDRESS_KINDS = ["ntfy", "slack", "discord", "webhook"] as const;
+const addressKind = v.picklist(ADDRESS_KINDS);
+/** `push` is made by the dashboard's page, for the browser that shows it. */
+const channelKind = v.picklist([...ADDRESS_KINDS, "push"]);
 export type ChannelKind = v.InferOutput<typeof channelKind>;
 
 export const NOTICE_KINDS = ["asking", "done", "ended", "stalled", "host"] as const;
@@ -18,7 +21,6 @@ export type NoticeKind = v.InferOutput<typeof noticeKind>;
 /** `stalled` has the output of every busy agent followed. */
 export const DEFAULT_NOTICES: readonly NoticeKind[] = ["asking", "done", "ended", "host"];
 
-const kind = described(channelKind, "What the address is for.");
 const on = v.pipe(v.array(noticeKind), v.minLength(1), v.maxLength(NOTICE_KINDS.length));
 
 export const addChannelSchema = v.strictObject({
@@ -26,7 +28,7 @@ export const addChannelSchema = v.strictObject({
     v.pipe(v.string(), v.regex(CHANNEL_NAME, "must be up to 64 letters, digits, `.`, `_` and `-`")),
     "Its name; default: its kind, with a number if that is taken.",
   ),
-  kind,
+  kind: described(addressKind, "What the address is for."),
   url: described(
     filled(2_048),
     "Where it is sent: an ntfy topic such as `https://ntfy.sh/TOPIC`, or the URL of a webhook. Kept secret.",
@@ -44,12 +46,25 @@ export const addChannelSchema = v.strictObject({
 });
 export type NativeAddChannel = v.InferOutput<typeof addChannelSchema>;
 
+/** What a browser's `PushSubscription` is as JSON, and what its page chose (docs/contracts/dashboard.md §5). */
+export const addPushSchema = v.strictObject({
+  name: addChannelSchema.entries.name,
+  kind: v.literal("push"),
+  /** The push service's address for this browser. Secret. */
+  url: filled(2_048),
+  keys: v.strictObject({ p256dh: filled(128), auth: filled(64) }),
+  on: addChannelSchema.entries.on,
+  text: addChannelSchema.entries.text,
+  quiet: addChannelSchema.entries.quiet,
+});
+export type AddPush = v.InferOutput<typeof addPushSchema>;
+
 const orNull = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
   described(v.nullable(schema), text);
 
 export const channelSchema = v.object({
   name: named(v.string(), "Its name."),
-  kind,
+  kind: described(channelKind, "What it is: an address of this kind, or `push`, a browser."),
   url: described(v.string(), "Where it is sent; what is secret is left out."),
   on: described(v.array(noticeKind), "What is told."),
   text: described(v.boolean(), "Whether text of questions and last words is sent."),
@@ -66,3 +81,22 @@ export const channelSchema = v.object({
 export type NativeChannel = v.InferOutput<typeof channelSchema>;
 
 export const channelsSchema = v.object({ channels: described(v.array(channelSchema), "In the order of their names.") });
+
+/** A browser that is notified, by its push service's address for it. */
+export const browserSchema = v.strictObject({ url: addPushSchema.entries.url });
+/** What a browser subscribes with: a point of P-256, in base64url. */
+export const pushKeySchema = v.object({ key: v.string() });
+
+/** What a browser's service worker gets, as JSON. */
+export interface PushNotice {
+  /** Of all messages about it. */
+  readonly id: string;
+  readonly event: NoticeKind;
+  readonly state: "open" | "withdrawn";
+  /** The agent's id, or the host's name. */
+  readonly subject: string;
+  readonly sinceUnixMs: number;
+  /** Foreign text, as all that follows. */
+  readonly title: string;
+  readonly message?: string;
+}

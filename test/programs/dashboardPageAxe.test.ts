@@ -115,6 +115,14 @@ const VIEWS: readonly (readonly [name: string, open: (page: Page) => Promise<unk
     },
   ],
   [
+    "notifications",
+    async (page) => {
+      await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+      await page.getByRole("button", { name: "Notify me" }).click();
+      await page.getByRole("button", { name: "Notify this browser" }).waitFor();
+    },
+  ],
+  [
     "a pane",
     async (page) => {
       await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
@@ -186,7 +194,10 @@ describe.skipIf(NO_BROWSER !== undefined)("nothing is wrong with", () => {
       (["light", "dark"] as const).map((colorScheme) => [width, colorScheme, width === 320 ? CARDS : MANY] as const),
     ),
   )("every view at %i, %s", async (width, colorScheme, cards) => {
-    await using at = await sceneWith({ viewport: { width, height: 900 }, colorScheme }, cards);
+    await using at = await sceneWith(
+      { viewport: { width, height: 900 }, colorScheme, permissions: ["notifications"] },
+      cards,
+    );
     const { page, fake } = at;
     fake.server = "default";
     fake.pane = snapshotFrames(40, 5, "ready");

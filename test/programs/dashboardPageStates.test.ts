@@ -162,6 +162,12 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     await cardOf(at.page, 1).getByText("first").waitFor();
     expect(await shown()).toEqual([]);
     await at.page.getByRole("button", { name: "Notify me" }).click();
+    const dialog = at.page.getByRole("dialog", { name: "Notifications" });
+    await dialog.getByRole("button", { name: "Notify this browser" }).click();
+    // This server sends none, so the page does what it can, and says why.
+    await dialog.getByText("Not found.").waitFor();
+    await dialog.getByText("as long as this page is open").waitFor();
+    await dialog.getByRole("button", { name: "Close" }).click();
     await at.page.getByRole("button", { name: "Notifying" }).waitFor();
     at.fake.card(textCard(2, { text: "second" }));
     await cardOf(at.page, 2).getByText("second").waitFor();

@@ -4,7 +4,12 @@
  */
 import { randomBytes } from "node:crypto";
 import { basename } from "node:path";
-import type { NativeAddChannel, NativeChannel, NoticeKind } from "../../../protocol/api/nativeNotifications.ts";
+import type {
+  AddPush,
+  NativeAddChannel,
+  NativeChannel,
+  NoticeKind,
+} from "../../../protocol/api/nativeNotifications.ts";
 import { AppError, shuttingDown, toAppError } from "../../../protocol/errors.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
 import { stateOf } from "../running/agentState.ts";
@@ -12,6 +17,7 @@ import type { RunningAgent } from "../running/runningAgent.ts";
 import { NoticeOutbox, type OutboxOptions } from "./noticeOutbox.ts";
 import type { Notice, NoticeText } from "./notices.ts";
 import { type LastSeen, NoticeStore } from "./noticeStore.ts";
+import type { WebPush } from "./webPush.ts";
 
 /** A state that lasts no longer is not told. */
 const SETTLE_MS = 2_000;
@@ -21,7 +27,8 @@ const STALLED_SEC = 600;
 /** Between two looks for agents that have ended while no daemon ran. */
 const GONE_EVERY_MS = 10_000;
 
-interface NotifierOptions extends Omit<OutboxOptions, "store" | "textOf"> {
+interface NotifierOptions extends Omit<OutboxOptions, "store" | "textOf" | "seal" | "gone"> {
+  readonly webPush: WebPush;
   readonly agents: AgentDirectory;
   /** Resolves when the agent has been busy for so long without output. @throws when that will not happen */
   readonly stalled: (agent: RunningAgent, seconds: number, signal: AbortSignal) => Promise<unknown>;
@@ -44,7 +51,7 @@ export class AgentNotifier {
 
   constructor(options: NotifierOptions) {
     this.#options = options;
-    const { agents, log, channels } = options;
+    const { agents, log, channels, webPush } = options;
     this.#store = new NoticeStore({ database: () => agents.database, onError: (error) => this.#failed(error) });
     // Two daemons of one user may serve the same tmux: one of them tells.
     const isElsewhere = channels.length > 0 && agents.isKeptElsewhere;
@@ -54,6 +61,8 @@ export class AgentNotifier {
       channels: isElsewhere ? [] : channels,
       store: this.#store,
       textOf: (notice) => this.#textOf(notice),
+      seal: (channel, request) => webPush.seal(channel, request),
+      gone: (name) => this.remove(name),
     });
     this.#away = new Set(this.#outbox.open("host"));
     if (this.#outbox.hasChannels) {
@@ -73,7 +82,7 @@ export class AgentNotifier {
   }
 
   /** @throws AppError INVALID_ARGUMENT, ALREADY_EXISTS, RESOURCE_LIMIT, INCONSISTENT_STATE */
-  add(given: NativeAddChannel): NativeChannel {
+  add(given: NativeAddChannel | AddPush): NativeChannel {
     if (this.#isClosed) throw shuttingDown();
     const { agents } = this.#options;
     if (agents.isKeptElsewhere) {
@@ -88,6 +97,16 @@ export class AgentNotifier {
     if (isFirst) for (const agent of agents.agents()) this.#meet(agent);
     this.#watchStalls();
     return added;
+  }
+
+  /** With which a browser subscribes. @throws AppError CONFIGURATION_INVALID, INCONSISTENT_STATE */
+  pushKey(): Promise<string> {
+    return this.#options.webPush.publicKey();
+  }
+
+  /** The channel of a browser. @param url its push service's address for it. @throws AppError NOT_FOUND */
+  browser(url: string): NativeChannel {
+    return this.#outbox.browser(url);
   }
 
   /** @throws AppError NOT_FOUND */

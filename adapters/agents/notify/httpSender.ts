@@ -20,7 +20,7 @@ export const sendHttp: Send = async ({ method, url, headers, body }, signal) => 
     headers,
     redirect: "manual",
     signal,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: body instanceof Uint8Array ? body : JSON.stringify(body) }),
   });
   return {
     status: response.status,

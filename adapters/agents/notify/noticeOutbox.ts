@@ -6,6 +6,7 @@ import type { Log } from "../../../daemon/ops/log.ts";
 import { backOffMs } from "../../../daemon/time/backOff.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import {
+  type AddPush,
   DEFAULT_NOTICES,
   type NativeAddChannel,
   type NativeChannel,
@@ -14,7 +15,7 @@ import {
 } from "../../../protocol/api/nativeNotifications.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { nearestName } from "../../../protocol/text/nearestName.ts";
-import { type Channel, MAX_CHANNELS, requireAddress, withoutSecrets } from "./channelBook.ts";
+import { type Channel, MAX_CHANNELS, type PushChannel, requireAddress, withoutSecrets } from "./channelBook.ts";
 import type { Send, Sent } from "./httpSender.ts";
 import {
   type HttpRequest,
@@ -45,6 +46,10 @@ export interface OutboxOptions {
   /** As it is when it is sent. */
   readonly textOf: (notice: Notice) => NoticeText;
   readonly send: Send;
+  /** Encrypts what goes to a browser. @throws AppError */
+  readonly seal: (channel: PushChannel, request: HttpRequest) => Promise<HttpRequest>;
+  /** Removes a channel that its receiver has ended. */
+  readonly gone: (name: string) => void;
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
   readonly log: Log;
@@ -52,7 +57,7 @@ export interface OutboxOptions {
 
 /** A channel while the daemon runs. */
 interface Open {
-  readonly channel: Channel;
+  channel: Channel;
   sending: AbortController | undefined;
   lost: number;
   sentUnixMs: number | undefined;
@@ -92,10 +97,20 @@ export class NoticeOutbox {
       .toSorted((one, other) => (one.name < other.name ? -1 : 1));
   }
 
-  /** @throws AppError INVALID_ARGUMENT, ALREADY_EXISTS, RESOURCE_LIMIT */
-  add(given: NativeAddChannel): NativeChannel {
+  /** A browser that is there already is changed. @throws AppError INVALID_ARGUMENT, ALREADY_EXISTS, RESOURCE_LIMIT */
+  add(given: NativeAddChannel | AddPush): NativeChannel {
     requireAddress(given);
-    const name = given.name ?? this.#freeName(given.kind);
+    const known = given.kind === "push" ? this.#browser(given.url) : undefined;
+    if (known !== undefined) {
+      const { name } = known.channel;
+      const changed = { ...given, name };
+      this.#options.save(this.#records().map((channel) => (channel.name === name ? changed : channel)));
+      known.channel = changed;
+      return this.#shown(known);
+    }
+    // Whoever subscribes gave no name that they know: two browsers may have one.
+    const name =
+      given.kind === "push" ? this.#freeName(given.name ?? given.kind) : (given.name ?? this.#freeName(given.kind));
     if (this.#channels.has(name)) {
       throw new AppError(
         "ALREADY_EXISTS",
@@ -108,6 +123,13 @@ export class NoticeOutbox {
     const channel = { ...given, name };
     this.#options.save([...this.#records(), channel]);
     return this.#shown(this.#open(channel));
+  }
+
+  /** That of a browser. @param url its push service's address for it. @throws AppError NOT_FOUND */
+  browser(url: string): NativeChannel {
+    const open = this.#browser(url);
+    if (open !== undefined) return this.#shown(open);
+    throw new AppError("NOT_FOUND", 'this browser is not notified; press "Notify me" on the dashboard');
   }
 
   /** What waits for it is not sent. @throws AppError NOT_FOUND */
@@ -124,6 +146,7 @@ export class NoticeOutbox {
     const open = this.#channel(name);
     const outcome = await this.#request(open, tellRequest(open.channel, notice, text), new AbortController());
     this.#pump();
+    if ("isOver" in outcome && this.#channels.get(name) === open) this.#options.gone(name);
     if ("why" in outcome) throw new AppError("DAEMON_UNREACHABLE", `the test was not sent: ${outcome.why}`);
   }
 
@@ -215,6 +238,7 @@ export class NoticeOutbox {
       const outcome = request === undefined ? GONE : await this.#request(open, request, abort);
       if (this.#isClosed || this.#channels.get(channel.name) !== open) return;
       for (const each of [notice, ...others]) this.#sent(open, each, sending, outcome);
+      if ("isOver" in outcome) this.#options.gone(channel.name);
     } catch (error) {
       this.#options.log.error("notify.error", { error: toAppError(error) });
     } finally {
@@ -265,10 +289,26 @@ export class NoticeOutbox {
   }
 
   async #request(open: Open, request: HttpRequest, abort: AbortController): Promise<Outcome> {
-    const { clock, nowUnixMs, send, log } = this.#options;
+    const { clock, seal, send } = this.#options;
+    const { channel } = open;
+    let sealed: HttpRequest;
+    try {
+      sealed = channel.kind === "push" ? await seal(channel, request) : request;
+    } catch (error) {
+      return this.#noted(open, { why: toAppError(error).message, isFinal: false, retryAfterMs: undefined });
+    }
     const timer = clock.callAt(clock.nowMs() + SEND_TIMEOUT_MS, () => abort.abort(new Error("no response")));
-    const outcome = await send(request, abort.signal).then(outcomeOf, (error: unknown) => noResponse(abort, error));
+    const sent = await send(sealed, abort.signal).then(
+      (response) => outcomeOf(channel, response),
+      (error: unknown) => noResponse(abort, error),
+    );
     timer.cancel();
+    return this.#noted(open, sent);
+  }
+
+  /** What became of a request is what `list` says of its channel. */
+  #noted(open: Open, outcome: Outcome): Outcome {
+    const { nowUnixMs, log } = this.#options;
     if (this.#isClosed) return outcome;
     const { failing } = open;
     const { name } = open.channel;
@@ -336,6 +376,10 @@ export class NoticeOutbox {
     throw new AppError("NOT_FOUND", message, nearest === undefined ? {} : { details: { nearest } });
   }
 
+  #browser(url: string): Open | undefined {
+    return [...this.#channels.values()].find(({ channel }) => channel.kind === "push" && channel.url === url);
+  }
+
   #freeName(kind: string): string {
     if (!this.#channels.has(kind)) return kind;
     for (let number = 2; ; number += 1) if (!this.#channels.has(`${kind}-${number}`)) return `${kind}-${number}`;
@@ -366,6 +410,8 @@ interface Failure {
   readonly why: string;
   /** Trying again is of no use. */
   readonly isFinal: boolean;
+  /** The receiver wants nothing more: the channel is removed. */
+  readonly isOver?: true;
   readonly retryAfterMs: number | undefined;
 }
 
@@ -377,13 +423,24 @@ const GONE: Sent = { status: 204, retryAfterMs: undefined, body: "" };
 /** 4xx that pass by themselves. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 
-function outcomeOf(sent: Sent): Outcome {
+function outcomeOf({ kind }: Channel, sent: Sent): Outcome {
   const { status, retryAfterMs } = sent;
   if (status >= 200 && status < 300) return sent;
+  if (kind === "push" && ENDED.has(status))
+    return { why: SUBSCRIPTION_ENDED, isFinal: true, isOver: true, retryAfterMs };
   const isFinal = status < 500 && !PASSING.has(status);
-  const advice = isFinal ? "; check its url and token" : "";
+  const advice = !isFinal
+    ? ""
+    : kind === "push"
+      ? '; press "Notify me" on the dashboard again'
+      : "; check its url and token";
   return { why: `it responds with status ${status}${advice}`, isFinal, retryAfterMs };
 }
+
+/** What a push service says of a subscription that is over (RFC 8030 §7.3). */
+const ENDED: ReadonlySet<number> = new Set([404, 410]);
+const SUBSCRIPTION_ENDED =
+  'the browser has ended its subscription, and it was removed; press "Notify me" on the dashboard there to add it again';
 
 function noResponse({ signal }: AbortController, error: unknown): Failure {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;

@@ -1,5 +1,5 @@
 /** What is told of an agent or a host, and the HTTP requests that tell it. Pure. */
-import type { ChannelKind, NoticeKind } from "../../../protocol/api/nativeNotifications.ts";
+import type { ChannelKind, NoticeKind, PushNotice } from "../../../protocol/api/nativeNotifications.ts";
 import { type Channel, topicOf } from "./channelBook.ts";
 
 export interface Notice {
@@ -27,13 +27,17 @@ export interface HttpRequest {
   readonly method: "POST" | "DELETE";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON; undefined: none. */
-  readonly body: object | undefined;
+  /** Bytes, or what becomes JSON; undefined: none. */
+  readonly body: Uint8Array<ArrayBuffer> | object | undefined;
 }
 
 const MAX_TEXT_CHARS = 1_000;
 const MAX_NAME_CHARS = 80;
 const MAX_OPTIONS = 10;
+/** RFC 8291 leaves 3,993 bytes for all of it: of a character's three at most, in JSON. */
+const MAX_PUSH_CHARS = { title: 160, message: 800 };
+/** What waits for a browser that is off for longer is no news: as long as the outbox tries. */
+const PUSH_TTL_SEC = 6 * 3_600;
 
 const HEADLINES: Readonly<Record<NoticeKind, (name: string) => string>> = {
   asking: (name) => `${name} asks a question`,
@@ -41,6 +45,14 @@ const HEADLINES: Readonly<Record<NoticeKind, (name: string) => string>> = {
   ended: (name) => `${name} has ended`,
   stalled: (name) => `${name} is busy, and its screen has not changed for ten minutes`,
   host: (name) => `The host ${name} is away`,
+};
+/** What is shown where a browser must show something. */
+const SETTLED: Readonly<Record<NoticeKind, string>> = {
+  asking: "the question is settled",
+  done: "at work again",
+  ended: "back",
+  stalled: "going on",
+  host: "back",
 };
 /** ntfy's own: 3 is the default, 4 is high. */
 const PRIORITY: Readonly<Record<NoticeKind, number>> = { asking: 4, done: 3, ended: 3, stalled: 4, host: 4 };
@@ -84,6 +96,8 @@ export function withdrawRequest(
       return reference === undefined ? undefined : remove(channel, `/messages/${reference}`);
     case "webhook":
       return post(channel, channel.url, { ...described(notice), state: "withdrawn" });
+    case "push":
+      return push(channel, notice, { state: "withdrawn", title: `${shortened(notice.name)}: ${SETTLED[notice.kind]}` });
     case "slack":
       return undefined;
   }
@@ -122,7 +136,31 @@ const BUILD: Readonly<Record<ChannelKind, (channel: Channel, content: Content) =
     const foreign = channel.text === true ? { text: text.join("\n") } : {};
     return post(channel, channel.url, { ...described(notice), state: "open", title, message, ...foreign });
   },
+  push: (channel, { notice, title, message }) =>
+    push(channel, notice, { state: "open", title, message: message.slice(0, MAX_PUSH_CHARS.message) }),
 };
+
+/**
+ * To be sealed. The push service keeps one per topic for a browser that is away: what is taken back before it is there never
+ * arrives.
+ */
+const push = (
+  { url }: Channel,
+  { id, kind, subject, sinceUnixMs }: Notice,
+  { title, ...rest }: Omit<PushNotice, "id" | "event" | "subject" | "sinceUnixMs">,
+): HttpRequest => ({
+  method: "POST",
+  url,
+  headers: { ttl: String(PUSH_TTL_SEC), urgency: PRIORITY[kind] > 3 ? "high" : "normal", topic: id },
+  body: {
+    id,
+    event: kind,
+    subject,
+    sinceUnixMs,
+    title: title.slice(0, MAX_PUSH_CHARS.title),
+    ...rest,
+  } satisfies PushNotice,
+});
 
 const described = ({ id, kind, subject, name, program, project, sinceUnixMs }: Notice): object => ({
   id,
@@ -153,8 +191,8 @@ function remove(channel: Channel, below: string): HttpRequest {
   return { method: "DELETE", url: url.href, headers: authorization(channel), body: undefined };
 }
 
-const authorization = ({ token }: Channel): Readonly<Record<string, string>> =>
-  token === undefined ? {} : { authorization: `Bearer ${token}` };
+const authorization = (channel: Channel): Readonly<Record<string, string>> =>
+  channel.kind === "push" || channel.token === undefined ? {} : { authorization: `Bearer ${channel.token}` };
 
 const clean = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ").trim();
 

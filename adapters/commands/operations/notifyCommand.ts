@@ -1,7 +1,7 @@
 /** `tmuxwire notify`: where people are told what agents need when no page is open. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { CHANNEL_KINDS, type NativeChannel, NOTICE_KINDS } from "../../../protocol/api/nativeNotifications.ts";
+import { ADDRESS_KINDS, type NativeChannel, NOTICE_KINDS } from "../../../protocol/api/nativeNotifications.ts";
 import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
 import { ERROR_SURFACES, invalidArgument } from "../../../protocol/errors.ts";
 import type { CommandCall, CommandSpec, OptionSpec } from "../../cli/commandTypes.ts";
@@ -45,11 +45,12 @@ export const notifyCommand: CommandSpec = {
   details: [
     "A channel is an ntfy topic, a Slack or Discord webhook, or any URL that takes JSON. Only names are sent (of the agent, " +
       "its program and its directory) unless --text is given. Keep addresses secret: whoever knows one can read along or write.",
+    "A browser is added on the dashboard's page (Notify me), and listed, tested and removed here: its kind is push.",
     "test exits with 69 when the test could not be sent.",
   ],
   positionals: [
     { name: "ACTION", description: "what to do", choices: ACTIONS, optional: true },
-    { name: "KIND", description: `${CHANNEL_KINDS.join(", ")}; or the channel's name`, optional: true },
+    { name: "KIND", description: `${ADDRESS_KINDS.join(", ")}; or the channel's name`, optional: true },
     { name: "URL", description: "where it is sent", optional: true },
   ],
   options: [...MEMBERS.values(), BEARER_FILE, ...CLIENT_OPTIONS.filter(({ name }) => name !== "server")],

@@ -28,6 +28,7 @@ import { type Agent, readAgents } from "../../agents/catalogue.ts";
 import { readChannels, writeChannels } from "../../agents/notify/channelBook.ts";
 import { sendHttp } from "../../agents/notify/httpSender.ts";
 import { AgentNotifier } from "../../agents/notify/agentNotifier.ts";
+import { WebPush } from "../../agents/notify/webPush.ts";
 import { AgentDirectory } from "../../agents/running/agentDirectory.ts";
 import { AgentMessages } from "../../agents/messages/agentMessages.ts";
 import { AgentWork } from "../../agents/start/agentWork.ts";
@@ -301,9 +302,10 @@ function openAgents(
 
 /** @throws AppError CONFIGURATION_INVALID */
 function openNotifier({ env, log }: ServeOptions, agents: AgentDirectory, messages: AgentMessages): AgentNotifier {
-  const { notificationsPath } = runtimePaths(env, homedir());
+  const { notificationsPath, pushKeysPath } = runtimePaths(env, homedir());
   return new AgentNotifier({
     agents,
+    webPush: new WebPush(pushKeysPath),
     channels: readChannels(notificationsPath),
     save: (channels) => writeChannels(notificationsPath, channels),
     stalled: (agent, stalledSec, signal) =>

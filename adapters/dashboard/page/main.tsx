@@ -12,9 +12,13 @@ import { titleText } from "./words/stateWords.ts";
 import { askingCards } from "./model/pageState.ts";
 
 const api = createApi((input, init) => globalThis.fetch(input, init));
-const notifier = new Notifier((agentId) => {
-  page.update({ selectedId: agentId });
-  document.querySelector<HTMLElement>(`#agent-${agentId}`)?.focus();
+const notifier: Notifier = new Notifier({
+  api,
+  onPick: (agentId) => {
+    page.update({ selectedId: agentId });
+    document.querySelector<HTMLElement>(`#agent-${agentId}`)?.focus();
+  },
+  onChange: () => page.update({}),
 });
 
 const redraw = startPage({
@@ -39,7 +43,6 @@ const page: Page = new Page({
   onChange: redraw,
   onAsking: (card) => notifier.asking(card),
 });
-notifier.onChange = () => page.update({});
 
 /** `crypto.randomUUID` is missing on pages loaded over plain HTTP from another machine. */
 function randomKey(): string {

@@ -1,4 +1,5 @@
 /** The dashboard's routes as functions. Every failure is a `Refused` with a message a person can act on. */
+import type { NativeChannel } from "../../../../protocol/api/nativeNotifications.ts";
 import { askServer, type ErrorShape, type Fetch, jsonOf, Refused } from "../../../pages/askServer.ts";
 import type { AgentCard } from "../model/agentCard.ts";
 import { fieldsOf, textOf } from "../../../../protocol/text/jsonObject.ts";
@@ -27,6 +28,10 @@ export interface Api {
   type(card: PaneOwner, input: string): Promise<Answered>;
   events(lastEventId: string | undefined, signal: AbortSignal): Promise<Response>;
   pane(card: PaneOwner, signal: AbortSignal): Promise<Response>;
+  /** With which a browser subscribes to notifications. */
+  pushKey(): Promise<string>;
+  /** What is done with this browser's channel; empty: it is added or changed. */
+  push(what: "" | "show" | "test" | "remove", body: object): Promise<NativeChannel>;
   recordings(signal: AbortSignal): Promise<Answered>;
   /** As recorded so far. */
   recordingText(id: string, signal: AbortSignal): Promise<string>;
@@ -72,6 +77,8 @@ export function createApi(fetch: Fetch): Api {
       far === undefined
         ? ask(`/api/agents/${agentId}/pane/stream`, { signal })
         : ask(`${farPane(far.server, running?.id ?? "")}/stream?from=snapshot`, { signal }),
+    pushKey: async () => ((await jsonOf(await ask("/api/push/key", {}))) as { readonly key: string }).key,
+    push: async (what, body) => (await post(["/api/push", what].join(what && "/"), body)).body as NativeChannel,
     recordings: async (signal) => answered(await ask("/api/recordings", { signal })),
     recordingText: async (id, signal) =>
       (await ask(`/api/recordings/${encodeURIComponent(id)}/file`, { signal })).text(),

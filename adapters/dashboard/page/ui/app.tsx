@@ -46,8 +46,7 @@ export function App({ state, page, api, notifier }: AppProps) {
         <TopBar
           asking={askingCards(agents).length}
           link={state.link}
-          notifications={notifier.state}
-          onNotify={() => void notifier.toggle()}
+          notifier={notifier}
           onRecordings={() => page.update({ recordingsOpen: true })}
           onHelp={() => page.update({ helpOpen: true })}
         />

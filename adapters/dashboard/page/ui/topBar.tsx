@@ -1,13 +1,14 @@
 /** Name, how many ask, and the page's own switches. */
+import { useState } from "preact/hooks";
 import { Button } from "../../../pages/controls.tsx";
 import type { LinkState } from "../model/pageState.ts";
-import type { NotifierState } from "./notifier.ts";
+import type { Notifier, NotifierState } from "./notifier.ts";
+import { NotifyDialog } from "./notifyDialog.tsx";
 
 interface TopBarProps {
   readonly asking: number;
   readonly link: LinkState;
-  readonly notifications: NotifierState;
-  readonly onNotify: () => void;
+  readonly notifier: Notifier;
   readonly onRecordings: () => void;
   readonly onHelp: () => void;
 }
@@ -19,7 +20,9 @@ const NOTIFY_WORDS: Readonly<Record<NotifierState, string>> = {
   denied: "Notifications blocked",
 };
 
-export function TopBar({ asking, link, notifications, onNotify, onRecordings, onHelp }: TopBarProps) {
+export function TopBar({ asking, link, notifier, onRecordings, onHelp }: TopBarProps) {
+  const [isNotifyOpen, setNotifyOpen] = useState(false);
+  const notifications = notifier.state;
   const live = link.kind === "live";
   return (
     <header class="top">
@@ -45,7 +48,7 @@ export function TopBar({ asking, link, notifications, onNotify, onRecordings, on
             aria-pressed={notifications === "on"}
             disabled={notifications === "denied"}
             title={notifications === "denied" ? "allow them for this address in the browser's settings" : undefined}
-            onPress={onNotify}
+            onPress={() => setNotifyOpen(true)}
           >
             <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
               <path d="M6 16v-5a6 6 0 0 1 12 0v5l1.5 2h-15z" />
@@ -65,6 +68,7 @@ export function TopBar({ asking, link, notifications, onNotify, onRecordings, on
           ?
         </Button>
       </div>
+      {isNotifyOpen ? <NotifyDialog notifier={notifier} onClose={() => setNotifyOpen(false)} /> : null}
     </header>
   );
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Channel } from "../../../../../adapters/agents/notify/channelBook.ts";
 import type { Sent } from "../../../../../adapters/agents/notify/httpSender.ts";
+import { WebPush } from "../../../../../adapters/agents/notify/webPush.ts";
 import { AgentNotifier } from "../../../../../adapters/agents/notify/agentNotifier.ts";
 import type { HttpRequest } from "../../../../../adapters/agents/notify/notices.ts";
 import type { AgentDirectory } from "../../../../../adapters/agents/running/agentDirectory.ts";
@@ -68,6 +69,7 @@ function scene() {
     const notifier = new AgentNotifier({
       agents,
       channels,
+      webPush: new WebPush(join(directory, "pushKeys.json")),
       save: (list) => void saved.push(list),
       stalled: (_agent, _seconds, signal) =>
         new Promise((resolve, reject) => {

@@ -66,6 +66,8 @@ class Scene {
       },
       type: () => Promise.reject(new Error("nobody types")),
       pane: () => Promise.reject(new Error("nobody looks")),
+      pushKey: () => Promise.reject(new Error("nobody subscribes")),
+      push: () => Promise.reject(new Error("nobody subscribes")),
       recordings: () => Promise.reject(new Error("nobody asks")),
       recordingText: () => Promise.reject(new Error("nobody plays")),
     } satisfies Api,

@@ -1,6 +1,7 @@
 /** The page's words. */
 import { describe, expect, test } from "vitest";
 import { ageText } from "../../../../../adapters/dashboard/page/words/age.ts";
+import { browserName } from "../../../../../adapters/dashboard/page/words/browserName.ts";
 import { deliveredText, failureText } from "../../../../../adapters/dashboard/page/words/deliveryWords.ts";
 import { keysLabel } from "../../../../../adapters/dashboard/page/words/keyLabels.ts";
 import { labelOf, nameOf, reasonText, titleText } from "../../../../../adapters/dashboard/page/words/stateWords.ts";
@@ -109,4 +110,19 @@ describe("a card's words", () => {
   test("the tab counts those who ask", () => {
     expect([titleText(0), titleText(3)]).toEqual(["tmuxwire", "(3) tmuxwire"]);
   });
+});
+
+const MOZILLA = "Mozilla/5.0";
+test.each([
+  [
+    `${MOZILLA} (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36`,
+    "chrome-linux",
+  ],
+  [`${MOZILLA} (Linux; Android 16) AppleWebKit/537.36 Chrome/140.0.0.0 Mobile Safari/537.36`, "chrome-android"],
+  [`${MOZILLA} (Windows NT 10.0; Win64; x64) Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0`, "edge-windows"],
+  [`${MOZILLA} (Macintosh; Intel Mac OS X 10_15_7) Version/26.0 Safari/605.1.15`, "safari-mac"],
+  [`${MOZILLA} (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0`, "firefox-linux"],
+  ["curl", "browser"],
+])("%s is called %s", (userAgent, expected) => {
+  expect(browserName(userAgent)).toBe(expected);
 });

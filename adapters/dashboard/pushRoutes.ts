@@ -1,0 +1,61 @@
+/** `/api/push`: the page's browser as a channel of notifications (docs/contracts/dashboard.md §5). */
+import * as v from "valibot";
+import { addPushSchema, browserSchema, channelSchema, pushKeySchema } from "../../protocol/api/nativeNotifications.ts";
+import { okSchema } from "../../protocol/api/nativeResponses.ts";
+import { parse } from "../../protocol/api/parse.ts";
+import type { AgentNotifier } from "../agents/notify/agentNotifier.ts";
+import type { Route } from "../kit/guard/routes.ts";
+import { SMALL_MAX_BODY_BYTES } from "./dashboardLimits.ts";
+import { GET, POST } from "./dashboardRoutes.ts";
+
+const subscribeSchema = v.omit(addPushSchema, ["kind"]);
+const BODY = { ...POST, request: browserSchema, maxJsonBytes: SMALL_MAX_BODY_BYTES } as const;
+
+/** For whoever may type into the agents' panes, which is more than to be told of them. */
+export function pushRoutes(notifier: AgentNotifier): readonly Route[] {
+  return [
+    {
+      ...GET,
+      path: "/api/push/key",
+      response: { 200: pushKeySchema },
+      errors: ["CONFIGURATION_INVALID", "INCONSISTENT_STATE"],
+      handle: async (c) => c.json({ key: await notifier.pushKey() }),
+    },
+    {
+      ...POST,
+      path: "/api/push",
+      request: subscribeSchema,
+      maxJsonBytes: SMALL_MAX_BODY_BYTES,
+      response: { 200: channelSchema },
+      errors: ["INVALID_ARGUMENT", "RESOURCE_LIMIT", "INCONSISTENT_STATE", "SHUTTING_DOWN"],
+      handle: (c) => c.json(notifier.add({ ...parse(subscribeSchema, c.get("json")), kind: "push" })),
+    },
+    {
+      ...BODY,
+      path: "/api/push/show",
+      response: { 200: channelSchema },
+      errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
+      handle: (c) => c.json(notifier.browser(parse(browserSchema, c.get("json")).url)),
+    },
+    {
+      ...BODY,
+      path: "/api/push/test",
+      response: { 200: okSchema },
+      errors: ["INVALID_ARGUMENT", "NOT_FOUND", "DAEMON_UNREACHABLE"],
+      handle: async (c) => {
+        await notifier.test(notifier.browser(parse(browserSchema, c.get("json")).url).name);
+        return c.json({ ok: true });
+      },
+    },
+    {
+      ...BODY,
+      path: "/api/push/remove",
+      response: { 200: okSchema },
+      errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
+      handle: (c) => {
+        notifier.remove(notifier.browser(parse(browserSchema, c.get("json")).url).name);
+        return c.json({ ok: true });
+      },
+    },
+  ];
+}
