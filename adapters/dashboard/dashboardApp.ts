@@ -15,6 +15,7 @@ import { NO_TOKEN, tokenAccess } from "./access.ts";
 import { AgentBook } from "./agents/agentBook.ts";
 import { AgentDesk } from "./agents/agentDesk.ts";
 import { agentRoutes } from "./agentRoutes.ts";
+import { answerRoutes } from "./answerRoutes.ts";
 import { pageRoutes, recordingRoutes } from "./dashboardRoutes.ts";
 import { eventRoutes, type OpenStreams } from "./events/eventRoutes.ts";
 import { paneRoutes } from "./paneRoutes.ts";
@@ -156,6 +157,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     ...hostPaneRoutes({ machines, clock, streams }),
     ...(operations === undefined ? [] : pageOperations(operations, server)),
     ...(options.notifier === undefined ? [] : pushRoutes(options.notifier)),
+    ...(options.notifier === undefined || operations === undefined ? [] : answerRoutes(options.notifier, operations)),
     ...hookRoutes({ book, desk, panes, settings, clock, nowUnixMs }),
   ]);
   return {

@@ -16,6 +16,7 @@ const EXAMPLE_CHANNEL: NativeChannel = {
   kind: "ntfy",
   url: "https://ntfy.sh/...",
   on: ["asking", "host"],
+  answers: false,
   text: false,
   quiet: "22:00-07:00",
   waiting: 0,

@@ -43,6 +43,10 @@ export const addChannelSchema = v.strictObject({
     v.pipe(v.string(), v.regex(CLOCK_RANGE, "must be two times of day, such as `22:00-07:00`")),
     "When nothing is sent, by the daemon's clock: `22:00-07:00`. What is still true afterwards is sent then.",
   ),
+  answers: optional(
+    filled(2_048),
+    "Only ntfy: where the phone reaches the dashboard, such as `https://work.example`. Questions then have buttons that answer them, and their text is sent.",
+  ),
 });
 export type NativeAddChannel = v.InferOutput<typeof addChannelSchema>;
 
@@ -56,6 +60,8 @@ export const addPushSchema = v.strictObject({
   on: addChannelSchema.entries.on,
   text: addChannelSchema.entries.text,
   quiet: addChannelSchema.entries.quiet,
+  /** Questions have buttons that answer them, and their text is sent. */
+  answers: v.exactOptional(v.boolean()),
 });
 export type AddPush = v.InferOutput<typeof addPushSchema>;
 
@@ -67,6 +73,7 @@ export const channelSchema = v.object({
   kind: described(channelKind, "What it is: an address of this kind, or `push`, a browser."),
   url: described(v.string(), "Where it is sent; what is secret is left out."),
   on: described(v.array(noticeKind), "What is told."),
+  answers: described(v.boolean(), "Whether questions have buttons that answer them."),
   text: described(v.boolean(), "Whether text of questions and last words is sent."),
   quiet: orNull(v.string(), "When nothing is sent; null: never."),
   waiting: count("Notifications that are not sent yet."),
@@ -99,4 +106,19 @@ export interface PushNotice {
   /** Foreign text, as all that follows. */
   readonly title: string;
   readonly message?: string;
+  /** What its buttons send, and what they show. */
+  readonly answer?: { readonly token: string; readonly options: readonly PushOption[] };
 }
+
+export interface PushOption {
+  readonly option: number;
+  readonly label: string;
+}
+
+/** A press on a button of a notification. The token is all that it needs, and holds once. */
+export const pressSchema = v.strictObject({
+  token: filled(128),
+  option: v.pipe(v.number(), v.integer(), v.minValue(0)),
+});
+/** What becomes of the notification. */
+export const pressedSchema = v.object({ status: v.literal("ok"), words: v.string() });

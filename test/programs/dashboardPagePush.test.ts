@@ -68,7 +68,8 @@ test.skipIf(NO_BROWSER !== undefined)(
     );
     await page.getByRole("button", { name: "Notify me" }).click();
     const dialog = page.getByRole("dialog", { name: "Notifications" });
-    await dialog.getByLabel("Show what agents ask and say").check();
+    await dialog.getByLabel("Answer from the notification").check();
+    expect(await dialog.getByLabel("Show what agents ask and say").isChecked()).toBe(true);
     await dialog.getByRole("button", { name: "Notify this browser" }).click();
     await dialog.getByText(/Its name is chrome-linux/).waitFor();
     expect(await page.evaluate("localStorage.getItem('test.push')")).toBe(JSON.stringify([true, key.value]));
@@ -85,10 +86,10 @@ test.skipIf(NO_BROWSER !== undefined)(
 
     const card = page.locator("#agent-1");
     await card.waitFor();
-    await channel.tell("ask");
+    await channel.tell("ask", { kind: "select", question: "Which colour?", options: ["Red", "Green", "Blue"] });
     await eventually(() => receiver.received.length === 2);
     const { notice } = receiver.received[1]!;
-    expect(notice.message).toMatch(/^Claude Code in .*\n[^]*1\. Yes/);
+    expect(notice.message).toMatch(/^Claude Code in .*\n[^]*1\. Red/);
 
     const pushed = await pushedTo(page);
     // Whoever looks at the page sees it there.
@@ -97,7 +98,24 @@ test.skipIf(NO_BROWSER !== undefined)(
     await page.goto("about:blank");
     await pushed.deliver(notice);
     await eventually(async () => (await pushed.shown()).length === 1);
-    expect(await pushed.shown()).toMatchObject([{ title: "claude asks a question", tag: notice.id, silent: false }]);
+    const actions = [
+      { action: "0", title: "1. Red" },
+      { action: "1", title: "2. Green" },
+    ];
+    const asks = { title: "claude asks a question", tag: notice.id, silent: false, actions };
+    expect(await pushed.shown()).toMatchObject([asks]);
+    const answered = channel.next("answer");
+    await pushed.press("1");
+    await answered;
+    expect(await pushed.shown()).toMatchObject([
+      { tag: notice.id, body: "answered: 2. Green", silent: true, actions: [] },
+    ]);
+    await pushed.deliver(notice);
+    await eventually(async () => (await pushed.shown())[0]?.actions.length === 2);
+    await pushed.press("1");
+    expect(await pushed.shown()).toMatchObject([
+      { tag: notice.id, body: expect.stringMatching(/^not answered: .*no longer valid/) as string },
+    ]);
     await page.goto(at.url);
     await card.waitFor();
     await pushed.press();

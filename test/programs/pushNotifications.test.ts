@@ -5,6 +5,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { PushNotice } from "../../protocol/api/nativeNotifications.ts";
 import { AgentChannel, unixMs } from "../support/agents/agentPrograms.ts";
 import { pushReceiver } from "../support/agents/pushReceiver.ts";
 import { eventually } from "../support/clock/eventually.ts";
@@ -131,4 +132,52 @@ test("a browser is listed, tested and removed by its name, and removed when its 
   const said = daemon.stdout() + daemon.stderr();
   expect(said).toContain("the browser has ended its subscription");
   expect([url, keys.auth, keys.p256dh].filter((secret) => said.includes(secret))).toEqual([]);
+});
+
+test("a button answers its own question once; one that was used, made up, for another option or for a question that has changed types nothing", async () => {
+  await using sandbox = cliSandbox();
+  await using channel = await AgentChannel.open(sandbox.root);
+  await using served = await subscribed(sandbox);
+  const { ask, subscription, receiver } = served;
+  const { received } = receiver;
+  expect(await ask("/api/push", { ...subscription, answers: true })).toMatchObject({
+    body: { answers: true, text: true },
+  });
+  const bin = sandbox.binaries("bin", { claude: channel.executable("dialog", { busyMs: 0 }) });
+  expect((await sandbox.run(["new", "work", "--", join(bin, "claude")])).code).toBe(0);
+  await channel.next("ready");
+  const asked = async (question: string): Promise<NonNullable<PushNotice["answer"]>> => {
+    const from = received.length;
+    await channel.tell("ask", { kind: "select", question, options: ["Red", "Green", "Blue"] });
+    await eventually(() => received.slice(from).some(({ notice }) => notice.state === "open"), 100);
+    return received.slice(from).find(({ notice }) => notice.state === "open")!.notice.answer!;
+  };
+  const keys = (): number => channel.count("key");
+
+  const first = await asked("Which colour?");
+  expect(first.options).toEqual([
+    { option: 0, label: "1. Red" },
+    { option: 1, label: "2. Green" },
+  ]);
+  const { token } = first;
+  const made = await ask("/api/answers", { token: `${token.split(".")[0]}.${"x".repeat(32)}`, option: 1 });
+  expect(made).toMatchObject({ status: 404, body: { error_type: "not_found" } });
+  expect((await ask("/api/answers", { token, option: 2 })).status).toBe(400);
+  expect(keys()).toBe(0);
+  const answered = channel.next("answer");
+  expect(await ask("/api/answers", { token, option: 1 })).toEqual({
+    status: 200,
+    body: { status: "ok", words: "answered: 2. Green" },
+  });
+  await answered;
+  await eventually(() => received.at(-1)!.notice.state === "withdrawn", 100);
+  expect(received.at(-1)!.notice.title).toBe("claude: answered: 2. Green");
+  const pressed = keys();
+  expect((await ask("/api/answers", { token, option: 1 })).body["message"]).toMatch(/no longer valid/);
+
+  const second = await asked("Which other colour?");
+  const third = await asked("Which third colour?");
+  expect((await ask("/api/answers", { token: second.token, option: 0 })).status).toBe(404);
+  expect((await ask("/api/answers", { token: third.token, option: 0 })).status).toBe(200);
+  expect([channel.count("answer"), keys() > pressed]).toEqual([2, true]);
 });

@@ -10,12 +10,16 @@ import type {
   NativeChannel,
   NoticeKind,
 } from "../../../protocol/api/nativeNotifications.ts";
+import type { Dialog } from "../../../daemon/readiness/readiness.ts";
 import { AppError, shuttingDown, toAppError } from "../../../protocol/errors.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
 import { stateOf } from "../running/agentState.ts";
 import type { RunningAgent } from "../running/runningAgent.ts";
+import { safetyOfCommand } from "../running/safety.ts";
+import { AnswerTickets } from "./answerTickets.ts";
+import type { Channel } from "./channelBook.ts";
 import { NoticeOutbox, type OutboxOptions } from "./noticeOutbox.ts";
-import type { Notice, NoticeText } from "./notices.ts";
+import { MAX_BUTTONS, type Notice, type NoticeText, numbered } from "./notices.ts";
 import { type LastSeen, NoticeStore } from "./noticeStore.ts";
 import type { WebPush } from "./webPush.ts";
 
@@ -27,7 +31,7 @@ const STALLED_SEC = 600;
 /** Between two looks for agents that have ended while no daemon ran. */
 const GONE_EVERY_MS = 10_000;
 
-interface NotifierOptions extends Omit<OutboxOptions, "store" | "textOf" | "seal" | "gone"> {
+interface NotifierOptions extends Omit<OutboxOptions, "store" | "textOf" | "takenBack" | "seal" | "gone"> {
   readonly webPush: WebPush;
   readonly agents: AgentDirectory;
   /** Resolves when the agent has been busy for so long without output. @throws when that will not happen */
@@ -40,6 +44,7 @@ export class AgentNotifier {
   readonly #options: NotifierOptions;
   readonly #store: NoticeStore;
   readonly #outbox: NoticeOutbox;
+  readonly #tickets: AnswerTickets;
   readonly #seen = new Map<string, LastSeen>();
   /** Those that an earlier daemon has seen and this one has not. */
   readonly #unmet = new Set<string>();
@@ -52,6 +57,7 @@ export class AgentNotifier {
   constructor(options: NotifierOptions) {
     this.#options = options;
     const { agents, log, channels, webPush } = options;
+    this.#tickets = new AnswerTickets(options.clock);
     this.#store = new NoticeStore({ database: () => agents.database, onError: (error) => this.#failed(error) });
     // Two daemons of one user may serve the same tmux: one of them tells.
     const isElsewhere = channels.length > 0 && agents.isKeptElsewhere;
@@ -60,7 +66,8 @@ export class AgentNotifier {
       ...options,
       channels: isElsewhere ? [] : channels,
       store: this.#store,
-      textOf: (notice) => this.#textOf(notice),
+      textOf: (notice, channel) => this.#textOf(notice, channel),
+      takenBack: ({ id }) => this.#tickets.revokeNotice(id),
       seal: (channel, request) => webPush.seal(channel, request),
       gone: (name) => this.remove(name),
     });
@@ -112,6 +119,7 @@ export class AgentNotifier {
   /** @throws AppError NOT_FOUND */
   remove(name: string): void {
     this.#outbox.remove(name);
+    this.#tickets.revokeChannel(name);
     this.#watchStalls();
     if (this.#outbox.hasChannels) return;
     for (const agent of this.#seen.keys()) this.#store.forget(agent);
@@ -124,6 +132,25 @@ export class AgentNotifier {
     const about = { name: "test", program: "tmuxwire", project: undefined };
     const text = { text: "This is a test: whoever reads it is told about agents.", options: [] };
     await this.#outbox.test(name, this.#notice("asking", "agent-000000000000", about), text);
+  }
+
+  /**
+   * A press on a notification's button: `choose` answers that one question, or is not called.
+   * @returns what becomes of the notification
+   * @throws AppError RESOURCE_LIMIT, NOT_FOUND, INVALID_ARGUMENT, and as `choose` does
+   */
+  async answer(token: string, option: number, choose: (answer: ButtonAnswer) => Promise<void>): Promise<string> {
+    const { agent, dialogId, notice, option: chosen } = this.#tickets.redeem(token, option);
+    const words = `answered: ${numbered(chosen.label, chosen.index)}`;
+    // The agent goes on before `choose` is sure of it.
+    this.#outbox.note(notice, words);
+    try {
+      await choose({ agent, dialogId, index: chosen.index });
+    } catch (error) {
+      this.#outbox.note(notice, undefined);
+      throw error;
+    }
+    return words;
   }
 
   /** Call when a host's state changes. @param name of the host */
@@ -250,11 +277,23 @@ export class AgentNotifier {
   }
 
   /** What an agent's hook says last comes after its state. */
-  #textOf({ kind, subject }: Notice): NoticeText {
+  #textOf(notice: Notice, channel: Channel): NoticeText {
+    const { kind, subject } = notice;
     const agent = this.#options.agents.known(subject);
     const dialog = kind === "asking" ? agent?.readiness?.dialog : undefined;
     const text = kind === "done" ? agent?.lastMessage : dialog?.text;
-    return { text, options: dialog?.options.map(({ label }) => label) ?? [] };
+    const options = dialog?.options.map(({ label }) => label) ?? [];
+    return { text, options, answer: dialog && this.#buttons(dialog, notice, channel) };
+  }
+
+  /** Only where one press is the whole answer, and destroys nothing that the question shows. */
+  #buttons(dialog: Dialog, { id, subject }: Notice, { name, kind, answers = false }: Channel): NoticeText["answer"] {
+    if (answers === false || dialog.multi || namesDestruction(dialog.text)) return undefined;
+    const plain = dialog.options.filter(({ index, keys }) => index !== dialog.otherIndex && keys.length > 0);
+    const options = plain.slice(0, MAX_BUTTONS[kind]);
+    if (options.length === 0) return undefined;
+    const token = this.#tickets.offer({ agent: subject, dialogId: dialog.id, notice: id, channel: name, options });
+    return { token, options: options.map(({ index, label }) => ({ option: index, label })) };
   }
 
   #guarded(run: () => void): void {
@@ -269,6 +308,22 @@ export class AgentNotifier {
     this.#options.log.error("notify.error", { error: toAppError(error) });
   }
 }
+
+interface ButtonAnswer {
+  /** By id. */
+  readonly agent: string;
+  readonly dialogId: string;
+  /** From 0. */
+  readonly index: number;
+}
+
+/** Whether a command in it destroys something, wherever in a line it begins. */
+const namesDestruction = (text: string): boolean =>
+  text
+    .split("\n")
+    .some((line) =>
+      [...line.matchAll(/\S+/g)].some(({ index }) => safetyOfCommand(line.slice(index)) === "destructive"),
+    );
 
 /** A dialog that has not been read yet is the one that is read next. */
 function isSameQuestion({ dialog: one }: LastSeen, { dialog: other }: LastSeen, isAfterRestart: boolean): boolean {

@@ -43,12 +43,17 @@ export function requireAddress(given: NativeAddChannel | AddPush): void {
     throw invalidArgument("url: leave out name and password; give a token instead");
   }
   if (given.kind === "push") return requirePush(given, address);
-  const { kind, token } = given;
+  const { kind, token, answers, text } = given;
   if (kind === "ntfy" && (!NTFY_TOPIC.test(topicOf(address)) || address.search !== "" || address.hash !== "")) {
     throw invalidArgument("url: must end in a topic, such as https://ntfy.sh/TOPIC");
   }
   if (token !== undefined && TAKES_NO_TOKEN.has(kind)) {
     throw invalidArgument(`token: ${kind} takes none; the secret is in its url`);
+  }
+  if (answers !== undefined) {
+    if (kind !== "ntfy") throw invalidArgument(`answers: ${kind} has no buttons that answer; leave it out`);
+    if (text === false) throw invalidArgument("answers: needs `text`: buttons show options");
+    requireOwnAddress(answers);
   }
   if (token !== undefined && !/^[!-~]+$/.test(token)) {
     throw invalidArgument("token: must be printable ASCII without blanks");
@@ -56,8 +61,9 @@ export function requireAddress(given: NativeAddChannel | AddPush): void {
 }
 
 /** A page gives these: no push service is asked in plain text, but for one on this machine. */
-function requirePush({ keys }: AddPush, { protocol, hostname }: URL): void {
+function requirePush({ keys, answers, text }: AddPush, { protocol, hostname }: URL): void {
   if (protocol !== "https:" && !LOOPBACK.has(hostname)) throw invalidArgument("url: must begin with https://");
+  if (answers === true && text === false) throw invalidArgument("answers: needs `text`: buttons show options");
   try {
     ECDH.convertKey(keys.p256dh, "prime256v1", "base64url");
   } catch {
@@ -67,6 +73,19 @@ function requirePush({ keys }: AddPush, { protocol, hostname }: URL): void {
     throw invalidArgument("keys.auth: must be 16 bytes in base64url, as the browser gives them");
   }
 }
+
+/** Tokens are sent there. */
+function requireOwnAddress(answers: string): void {
+  const address = URL.canParse(answers) ? new URL(answers) : undefined;
+  const isSafe = address?.protocol === "https:" || (address?.protocol === "http:" && LOOPBACK.has(address.hostname));
+  if (!isSafe || address.href !== `${address.origin}/`) {
+    throw invalidArgument("answers: must be the dashboard's address, such as https://work.example, without a path");
+  }
+}
+
+/** Whose questions have buttons have text. */
+export const sendsText = ({ text, answers }: Channel): boolean =>
+  text === true || (answers !== undefined && answers !== false);
 
 const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[::1]"]);
 

@@ -15,7 +15,14 @@ import {
 } from "../../../protocol/api/nativeNotifications.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { nearestName } from "../../../protocol/text/nearestName.ts";
-import { type Channel, MAX_CHANNELS, type PushChannel, requireAddress, withoutSecrets } from "./channelBook.ts";
+import {
+  type Channel,
+  MAX_CHANNELS,
+  type PushChannel,
+  requireAddress,
+  sendsText,
+  withoutSecrets,
+} from "./channelBook.ts";
 import type { Send, Sent } from "./httpSender.ts";
 import {
   type HttpRequest,
@@ -44,7 +51,9 @@ export interface OutboxOptions {
   readonly save: (channels: readonly Channel[]) => void;
   readonly store: NoticeStore;
   /** As it is when it is sent. */
-  readonly textOf: (notice: Notice) => NoticeText;
+  readonly textOf: (notice: Notice, channel: Channel) => NoticeText;
+  /** It is not true any more. */
+  readonly takenBack: (notice: Notice) => void;
   readonly send: Send;
   /** Encrypts what goes to a browser. @throws AppError */
   readonly seal: (channel: PushChannel, request: HttpRequest) => Promise<HttpRequest>;
@@ -165,15 +174,22 @@ export class NoticeOutbox {
   /** What was not sent never is; what was sent is taken back where the channel can. */
   takeBack(subject: string, kinds: readonly NoticeKind[]): void {
     for (const kept of this.#notices.values()) {
-      const { notice } = kept;
+      const { notice, note } = kept;
       if (notice.subject !== subject || !kinds.includes(notice.kind)) continue;
       const sendings = Object.entries(kept.sendings).flatMap(([name, sending]): [string, Sending][] => {
         const next = sending.state === "sent" ? this.#takenBack(notice, name, sending) : sending;
         return next === undefined || next.state === "waiting" ? [] : [[name, next]];
       });
-      this.#put({ notice, sendings: Object.fromEntries(sendings) });
+      this.#put({ notice, sendings: Object.fromEntries(sendings), note });
+      this.#options.takenBack(notice);
     }
     this.#pump();
+  }
+
+  /** What is shown once it is taken back; undefined: nothing in particular. @param id of the notice */
+  note(id: string, note: string | undefined): void {
+    const kept = this.#notices.get(id);
+    if (kept !== undefined) this.#put({ ...kept, note });
   }
 
   /** Subjects of those of a kind that were told and not taken back. */
@@ -233,8 +249,8 @@ export class NoticeOutbox {
       const isTold = sending.state === "waiting";
       const others = isTold && isTogether(channel, notice) ? this.#due(channel, notice) : [];
       const request = isTold
-        ? tellRequest(channel, notice, this.#options.textOf(notice), others)
-        : withdrawRequest(channel, notice, sending.reference);
+        ? tellRequest(channel, notice, this.#options.textOf(notice, channel), others)
+        : withdrawRequest(channel, notice, sending.reference, kept.note);
       const outcome = request === undefined ? GONE : await this.#request(open, request, abort);
       if (this.#isClosed || this.#channels.get(channel.name) !== open) return;
       for (const each of [notice, ...others]) this.#sent(open, each, sending, outcome);
@@ -335,9 +351,9 @@ export class NoticeOutbox {
   }
 
   /** @param sending undefined: nothing more is done on this channel */
-  #settle({ notice, sendings }: KeptNotice, name: string, sending: Sending | undefined): void {
+  #settle({ notice, sendings, note }: KeptNotice, name: string, sending: Sending | undefined): void {
     const { [name]: _before, ...others } = sendings;
-    this.#put({ notice, sendings: sending === undefined ? others : { ...others, [name]: sending } });
+    this.#put({ notice, note, sendings: sending === undefined ? others : { ...others, [name]: sending } });
   }
 
   /** Without sendings it is over. */
@@ -386,13 +402,14 @@ export class NoticeOutbox {
   }
 
   #shown({ channel, lost, sentUnixMs, failing }: Open): NativeChannel {
-    const { name, kind, url, text = false, quiet } = channel;
+    const { name, kind, url, quiet, answers = false } = channel;
     return {
       name,
       kind,
       url: withoutSecrets(url),
       on: NOTICE_KINDS.filter((notice) => wants(channel, notice)),
-      text,
+      answers: answers !== false,
+      text: sendsText(channel),
       quiet: quiet ?? null,
       waiting: [...this.#notices.values()].filter(({ sendings }) => sendings[name]?.state === "waiting").length,
       lost,

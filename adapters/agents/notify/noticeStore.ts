@@ -20,6 +20,8 @@ export interface KeptNotice {
   readonly notice: Notice;
   /** By channel. One that is over has none. */
   readonly sendings: Readonly<Record<string, Sending>>;
+  /** What a button answers. */
+  readonly note?: string | undefined;
 }
 
 /** What an agent was last seen to do. */

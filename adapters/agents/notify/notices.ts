@@ -1,6 +1,6 @@
 /** What is told of an agent or a host, and the HTTP requests that tell it. Pure. */
-import type { ChannelKind, NoticeKind, PushNotice } from "../../../protocol/api/nativeNotifications.ts";
-import { type Channel, topicOf } from "./channelBook.ts";
+import type { ChannelKind, NoticeKind, PushNotice, PushOption } from "../../../protocol/api/nativeNotifications.ts";
+import { type Channel, sendsText, topicOf } from "./channelBook.ts";
 
 export interface Notice {
   readonly id: string;
@@ -21,7 +21,12 @@ export interface Notice {
 export interface NoticeText {
   readonly text: string | undefined;
   readonly options: readonly string[];
+  /** What the question's buttons send and show; undefined: it has none. */
+  readonly answer?: PushNotice["answer"] | undefined;
 }
+
+/** How many buttons a channel shows; a browser that shows fewer leaves the last ones out. */
+export const MAX_BUTTONS: Readonly<Partial<Record<ChannelKind, number>>> = { ntfy: 3, push: 2 };
 
 export interface HttpRequest {
   readonly method: "POST" | "DELETE";
@@ -34,6 +39,8 @@ export interface HttpRequest {
 const MAX_TEXT_CHARS = 1_000;
 const MAX_NAME_CHARS = 80;
 const MAX_OPTIONS = 10;
+/** More do not fit on a button. */
+const MAX_BUTTON_CHARS = 40;
 /** RFC 8291 leaves 3,993 bytes for all of it: of a character's three at most, in JSON. */
 const MAX_PUSH_CHARS = { title: 160, message: 800 };
 /** What waits for a browser that is off for longer is no news: as long as the outbox tries. */
@@ -65,39 +72,45 @@ export const isTogether = (channel: Channel, { kind }: Notice): boolean =>
 export function tellRequest(
   channel: Channel,
   notice: Notice,
-  { text, options }: NoticeText,
+  { text, options, answer }: NoticeText,
   others: readonly Notice[] = [],
 ): HttpRequest {
   if (others.length > 0) {
     const all = [notice, ...others];
     const title = `${all.length} agents ${notice.kind === "done" ? "are done" : "have ended"}`;
     const message = all.map((one) => [one.name, place(one)].join(": ")).join("\n");
-    return BUILD[channel.kind](channel, { notice, title, message, text: [] });
+    return BUILD[channel.kind](channel, { notice, title, message, text: [], answer: undefined });
   }
   const title = HEADLINES[notice.kind](notice.name);
-  const chosen = channel.text === true ? [...lines(text), ...options.slice(0, MAX_OPTIONS).map(numbered)] : [];
+  const chosen = sendsText(channel) ? [...lines(text), ...options.slice(0, MAX_OPTIONS).map(numbered)] : [];
   const message = [place(notice), ...chosen].filter((line) => line !== "").join("\n");
-  return BUILD[channel.kind](channel, { notice, title, message, text: chosen });
+  return BUILD[channel.kind](channel, { notice, title, message, text: chosen, answer });
 }
 
 /**
  * The request that takes it back where it has been told; undefined where the channel cannot.
  * @param reference what the channel called it
+ * @param note what a button has answered, which is shown in its place
  */
 export function withdrawRequest(
   channel: Channel,
   notice: Notice,
   reference: string | undefined,
+  note?: string,
 ): HttpRequest | undefined {
   switch (channel.kind) {
     case "ntfy":
+      if (note !== undefined) return ntfy(channel, notice, { title: `${notice.name}: ${note}`, priority: QUIET });
       return remove(channel, `/${notice.id}`);
     case "discord":
       return reference === undefined ? undefined : remove(channel, `/messages/${reference}`);
     case "webhook":
       return post(channel, channel.url, { ...described(notice), state: "withdrawn" });
     case "push":
-      return push(channel, notice, { state: "withdrawn", title: `${shortened(notice.name)}: ${SETTLED[notice.kind]}` });
+      return push(channel, notice, {
+        state: "withdrawn",
+        title: `${shortened(notice.name)}: ${note ?? SETTLED[notice.kind]}`,
+      });
     case "slack":
       return undefined;
   }
@@ -113,16 +126,15 @@ interface Content {
   readonly title: string;
   readonly message: string;
   readonly text: readonly string[];
+  readonly answer: NoticeText["answer"];
 }
 
 const BUILD: Readonly<Record<ChannelKind, (channel: Channel, content: Content) => HttpRequest>> = {
-  // As JSON, so that no text can become a header.
-  ntfy: (channel, { notice, title, message }) => {
-    const url = new URL(channel.url);
-    const topic = topicOf(url);
-    url.pathname = url.pathname.slice(0, -topic.length);
-    const content = { topic, title, message, priority: PRIORITY[notice.kind], sequence_id: notice.id };
-    return post(channel, url.href, content);
+  ntfy: (channel, { notice, title, message, answer }) => {
+    const { answers } = channel;
+    const buttons = answer === undefined || typeof answers !== "string" ? undefined : ntfyButtons(answers, answer);
+    const actions = buttons === undefined ? {} : { actions: buttons };
+    return ntfy(channel, notice, { title, message, priority: PRIORITY[notice.kind], ...actions });
   },
   slack: (channel, { title, message }) =>
     post(channel, channel.url, { text: forSlack(`${title}\n${message}`), link_names: false }),
@@ -133,12 +145,45 @@ const BUILD: Readonly<Record<ChannelKind, (channel: Channel, content: Content) =
     return post(channel, url.href, { content, allowed_mentions: { parse: [] } });
   },
   webhook: (channel, { notice, title, message, text }) => {
-    const foreign = channel.text === true ? { text: text.join("\n") } : {};
+    const foreign = sendsText(channel) ? { text: text.join("\n") } : {};
     return post(channel, channel.url, { ...described(notice), state: "open", title, message, ...foreign });
   },
-  push: (channel, { notice, title, message }) =>
-    push(channel, notice, { state: "open", title, message: message.slice(0, MAX_PUSH_CHARS.message) }),
+  push: (channel, { notice, title, message, answer }) =>
+    push(channel, notice, {
+      state: "open",
+      title,
+      message: message.slice(0, MAX_PUSH_CHARS.message),
+      ...(answer === undefined ? {} : { answer: { ...answer, options: answer.options.map(shortOption) } }),
+    }),
 };
+
+/** ntfy's "low". */
+const QUIET = 2;
+
+/** As JSON, so that no text can become a header. */
+function ntfy(channel: Channel, { id }: Notice, content: object): HttpRequest {
+  const url = new URL(channel.url);
+  const topic = topicOf(url);
+  url.pathname = url.pathname.slice(0, -topic.length);
+  return post(channel, url.href, { topic, ...content, sequence_id: id });
+}
+
+/** The phone sends them itself (ntfy, "Send HTTP request"), and takes the notification away once it is done. */
+const ntfyButtons = (answers: string, { token, options }: NonNullable<PushNotice["answer"]>): readonly object[] =>
+  options.map(shortOption).map(({ option, label }) => ({
+    action: "http",
+    label,
+    url: new URL("/api/answers", answers).href,
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ token, option }),
+    clear: true,
+  }));
+
+const shortOption = ({ option, label }: PushOption): PushOption => ({
+  option,
+  label: numbered(label, option).slice(0, MAX_BUTTON_CHARS),
+});
 
 /**
  * To be sealed. The push service keeps one per topic for a browser that is away: what is taken back before it is there never
@@ -205,7 +250,8 @@ const lines = (text: string | undefined): string[] =>
     .map(clean)
     .filter((line) => line !== "");
 
-const numbered = (label: string, index: number): string => `${index + 1}. ${shortened(label)}`;
+/** As notifications show an option. */
+export const numbered = (label: string, index: number): string => `${index + 1}. ${shortened(label)}`;
 
 /** Nothing in it is a link, a mention or a format (Slack's "Formatting text"). */
 const forSlack = (text: string): string =>

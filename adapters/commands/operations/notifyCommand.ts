@@ -26,10 +26,14 @@ const WORDS: Readonly<Record<Action, readonly string[]>> = {
   rm: ["NAME"],
   test: ["NAME"],
 };
-const MEMBERS = memberOptions("addChannel", ["name", "on", "text", "quiet"], {
+const MEMBERS = memberOptions("addChannel", ["name", "on", "text", "quiet", "answers"], {
   on: { value: "EVENT[,…]", description: `what is told: ${NOTICE_KINDS.join(", ")}; default: all but stalled` },
   text: { description: "send the question's text and an agent's last words, too; default: only names" },
   quiet: { value: "FROM-TO", description: "when nothing is sent, by the daemon's clock, such as 22:00-07:00" },
+  answers: {
+    value: "ADDRESS",
+    description: "ntfy: the dashboard's address as the phone reaches it: buttons answer questions; sends text, too",
+  },
 });
 const BEARER_FILE: OptionSpec = {
   name: "bearer-file",
@@ -85,6 +89,7 @@ function optionsOf({ io, options }: CommandCall, action: Action): object {
     on: on.length === 0 ? undefined : on,
     text: options.flag("text") ? true : undefined,
     quiet: options.text("quiet"),
+    answers: options.text("answers"),
     token: file === undefined ? undefined : tokenIn(resolve(io.cwd, file)),
   };
   const members = Object.entries(given).filter(([, value]) => value !== undefined);
@@ -110,6 +115,7 @@ function line({
   url,
   on,
   quiet,
+  answers,
   waiting,
   lost,
   sentUnixMs,
@@ -119,6 +125,7 @@ function line({
   const words = [
     `${kind} ${url}`,
     `tells ${on.join(" ")}`,
+    ...(answers ? ["buttons answer"] : []),
     ...(quiet === null ? [] : [`quiet ${quiet}`]),
     ...(sentUnixMs === null ? [] : [`sent ${timeText(sentUnixMs)}`]),
     ...(waiting === 0 ? [] : [`${waiting} waiting`]),

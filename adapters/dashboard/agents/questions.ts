@@ -6,7 +6,7 @@ import type { Dialog } from "../../../daemon/readiness/readiness.ts";
 import { MAX_EVENT_TEXT_CHARS } from "../dashboardLimits.ts";
 import { fieldsOf, textOf } from "../../../protocol/text/jsonObject.ts";
 import type { QuestionKind, ToolInput, TurnRecord } from "../store/records.ts";
-import { SAFETIES, type Safety, safetyOf, safetyOfCommand } from "./safety.ts";
+import { SAFETIES, type Safety, safetyOf, safetyOfCommand } from "../../agents/running/safety.ts";
 
 interface QuestionOption {
   readonly index: number;

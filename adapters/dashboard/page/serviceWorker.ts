@@ -24,7 +24,15 @@ interface PageClient {
 interface WorkerEvent {
   readonly data: { json(): unknown } | null;
   readonly notification: Notification;
+  /** Of the button that was pressed; empty: the notification itself. */
+  readonly action: string;
   waitUntil(work: Promise<unknown>): void;
+}
+
+/** What a notification of ours carries. */
+interface Shown {
+  readonly subject: string;
+  readonly token?: string | undefined;
 }
 
 const worker = globalThis as unknown as WorkerScope;
@@ -39,19 +47,22 @@ worker.addEventListener("push", (event) => {
   const notice = event.data?.json() as PushNotice | undefined;
   if (notice !== undefined) event.waitUntil(notice.state === "open" ? tell(notice) : settle(notice));
 });
-worker.addEventListener("notificationclick", (event) => event.waitUntil(pick(event.notification)));
+worker.addEventListener("notificationclick", (event) => event.waitUntil(press(event.notification, event.action)));
 
-async function tell({ id, title, message = "", subject, sinceUnixMs }: PushNotice): Promise<void> {
+async function tell({ id, title, message = "", subject, sinceUnixMs, answer }: PushNotice): Promise<void> {
   // It is on the screen.
   const isWatched = (await pages()).some(({ focused }) => focused);
   if (isWatched && !ALWAYS_SHOWS) return;
-  const options = { body: message, tag: id, icon: ICON, timestamp: sinceUnixMs, silent: isWatched, data: subject };
+  const data: Shown = { subject, token: answer?.token };
+  // A browser shows as many as it can, the first ones.
+  const actions = answer?.options.map(({ option, label }) => ({ action: String(option), title: label })) ?? [];
+  const options = { body: message, tag: id, icon: ICON, timestamp: sinceUnixMs, silent: isWatched, actions, data };
   await worker.registration.showNotification(title, options);
 }
 
 /** In the place of what it takes back, without a sound, and gone at once. */
 async function settle({ id, title, subject }: PushNotice): Promise<void> {
-  await worker.registration.showNotification(title, { tag: id, icon: ICON, silent: true, data: subject });
+  await worker.registration.showNotification(title, { tag: id, icon: ICON, silent: true, data: { subject } });
   // After the event: at its end the browser looks whether anything is shown.
   systemClock.callAt(systemClock.nowMs() + SETTLED_MS, () => void close(id));
 }
@@ -60,9 +71,31 @@ async function close(tag: string): Promise<void> {
   for (const notification of await worker.registration.getNotifications({ tag })) notification.close();
 }
 
+async function press(notification: Notification, action: string): Promise<void> {
+  const { subject, token } = notification.data as Shown;
+  if (action === "" || token === undefined) return pick(notification, subject);
+  const words = await send(token, Number(action));
+  const options = { body: words, tag: notification.tag, icon: ICON, silent: true, data: { subject } };
+  await worker.registration.showNotification(notification.title, options);
+}
+
+/** What became of it, in words. */
+async function send(token: string, option: number): Promise<string> {
+  try {
+    const response = await fetch("/api/answers", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ token, option }),
+    });
+    const { words, message } = (await response.json()) as { readonly words?: string; readonly message?: string };
+    return words ?? `not answered: ${message ?? response.status}`;
+  } catch {
+    return "not answered: tmuxwire cannot be reached; is the daemon running?";
+  }
+}
+
 /** Goes to the agent. */
-async function pick(notification: Notification): Promise<void> {
-  const subject = String(notification.data);
+async function pick(notification: Notification, subject: string): Promise<void> {
   notification.close();
   const [page] = await pages();
   if (page === undefined) {

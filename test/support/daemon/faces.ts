@@ -325,6 +325,7 @@ const CHANNEL = {
   kind: "ntfy",
   url: "https://ntfy.sh/...",
   on: ["asking"],
+  answers: false,
   text: false,
   quiet: null,
   waiting: 1,

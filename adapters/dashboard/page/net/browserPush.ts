@@ -12,6 +12,8 @@ export interface Picked {
 export interface PushChoice {
   /** What agents ask and say is shown, too. */
   readonly text: boolean;
+  /** Questions have buttons that answer them; with text alone. */
+  readonly answers: boolean;
 }
 
 const SCRIPT = "/page/serviceWorker.js";
@@ -36,13 +38,13 @@ export async function knownBrowser(api: Api): Promise<NativeChannel | "removed" 
 }
 
 /** Call it once the person has allowed notifications. @throws Error with a message for that person */
-export async function subscribeBrowser(api: Api, { text }: PushChoice): Promise<NativeChannel> {
+export async function subscribeBrowser(api: Api, { text, answers }: PushChoice): Promise<NativeChannel> {
   if (!isPossible()) throw new Error("this browser has no Web Push");
   const key = await api.pushKey();
   const registration = await activeWorker();
   const subscription = await subscribedWith(registration, key);
   const { endpoint: url, keys } = subscription.toJSON();
-  const channel = { name: browserName(navigator.userAgent), url, keys, text };
+  const channel = { name: browserName(navigator.userAgent), url, keys, text, answers };
   return api.push("", channel);
 }
 

@@ -11,16 +11,16 @@ interface NotifyDialogProps {
 
 export function NotifyDialog({ notifier, onClose }: NotifyDialogProps) {
   const { channel, state, words } = notifier;
-  const [text, setText] = useState(channel?.text ?? false);
+  const [choice, setChoice] = useState({ text: channel?.text ?? false, answers: channel?.answers ?? false });
   const [isBusy, setBusy] = useState(false);
   const during = async (work: Promise<void>): Promise<void> => {
     setBusy(true);
     await work;
     setBusy(false);
   };
-  const choose = (isWanted: boolean): void => {
-    setText(isWanted);
-    if (channel !== undefined) void during(notifier.start({ text: isWanted }));
+  const choose = (text: boolean, answers: boolean): void => {
+    setChoice({ text, answers });
+    if (channel !== undefined) void during(notifier.start({ text, answers }));
   };
   return (
     <Dialog title="Notifications" onClose={onClose}>
@@ -29,11 +29,20 @@ export function NotifyDialog({ notifier, onClose }: NotifyDialogProps) {
         <label class="check">
           <input
             type="checkbox"
-            checked={text}
+            checked={choice.text}
             disabled={isBusy}
-            onChange={(event) => choose(event.currentTarget.checked)}
+            onChange={({ currentTarget: { checked } }) => choose(checked, checked && choice.answers)}
           />
           Show what agents ask and say, not only their names
+        </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={choice.answers}
+            disabled={isBusy}
+            onChange={({ currentTarget: { checked } }) => choose(checked || choice.text, checked)}
+          />
+          Answer from the notification, by buttons
         </label>
         <p class="notify-words" role="status">
           {words}
@@ -50,7 +59,7 @@ export function NotifyDialog({ notifier, onClose }: NotifyDialogProps) {
             )}
           </p>
         ) : (
-          <Button kind="primary" disabled={isBusy} onPress={() => during(notifier.start({ text }))}>
+          <Button kind="primary" disabled={isBusy} onPress={() => during(notifier.start(choice))}>
             Notify this browser
           </Button>
         )}

@@ -500,6 +500,7 @@ test("channels are added, tested, listed without their secrets, and removed", as
     kind: "ntfy",
     url: "https://ntfy.example/...",
     on: ["asking", "done", "ended", "host"],
+    answers: false,
     text: false,
     quiet: null,
     waiting: 0,
@@ -589,4 +590,98 @@ test("of two daemons that have the same agents one tells", async () => {
     expect.objectContaining({ code: "INCONSISTENT_STATE" }),
   );
   expect(saved).toEqual([]);
+});
+
+test("questions have buttons where they are chosen: as many as the channel shows, none for several answers or for what destroys", async () => {
+  const { start, actor, pass, requests } = scene();
+  const answers = "https://work.example";
+  const { notifier } = start([{ name: "phone", kind: "ntfy", url: "https://ntfy.example/topic", answers }]);
+  const ask = async (id: string, dialog: object): Promise<Record<string, unknown>> => {
+    const agent = actor();
+    agent.is("busy");
+    agent.is("asking", id);
+    Object.assign(agent.agent.readiness!.dialog!, dialog);
+    await pass(2_000);
+    const { body } = requests.filter(({ method }) => method === "POST").at(-1)!;
+    return body as Record<string, unknown>;
+  };
+  const many = ["Yes", "Yes, always", "Tell it", "No", "Never"].map((label, index) => ({ index, label, keys: ["x"] }));
+  const told = await ask("1-abc", { text: "Run npm test?", options: many, otherIndex: 2 });
+  const actions = told["actions"] as readonly Record<string, string>[];
+  expect(told["message"]).toContain("Run npm test?\n1. Yes\n2. Yes, always");
+  expect(actions.map(({ label, url, method }) => [label, method, url])).toEqual([
+    ["1. Yes", "POST", "https://work.example/api/answers"],
+    ["2. Yes, always", "POST", "https://work.example/api/answers"],
+    ["4. No", "POST", "https://work.example/api/answers"],
+  ]);
+  const pressed = JSON.parse(actions[2]!["body"]!) as { token: string; option: number };
+  const chosen: object[] = [];
+  const words = await notifier.answer(pressed.token, pressed.option, async (answer) => {
+    chosen.push(answer);
+    actor().is("busy");
+  });
+  await pass(0);
+  expect([words, chosen]).toEqual(["answered: 4. No", [{ agent: "agent-000000000001", dialogId: "1-abc", index: 3 }]]);
+  expect(requests.at(-1)).toMatchObject({
+    method: "POST",
+    body: { title: "api: answered: 4. No", sequence_id: told["sequence_id"] },
+  });
+  for (const dialog of [
+    { multi: true },
+    { text: "Bash command\nsudo rm -rf build" },
+    { text: "Go on?\n$ git reset --hard" },
+  ]) {
+    expect(await ask(`2-${JSON.stringify(dialog).length}`, dialog)).not.toHaveProperty("actions");
+  }
+});
+
+test("a button of a question that was answered elsewhere, or has changed, answers nothing", async () => {
+  const { start, actor, pass, requests } = scene();
+  const answers = "https://work.example";
+  const { notifier } = start([{ name: "phone", kind: "ntfy", url: "https://ntfy.example/topic", answers }]);
+  const agent = actor();
+  const never = (): Promise<never> => Promise.reject(new Error("it was called"));
+  const token = (): string => {
+    const { body } = requests.at(-1)!;
+    const [action] = (body as { actions: readonly { body: string }[] }).actions;
+    return (JSON.parse(action!.body) as { token: string }).token;
+  };
+  const asks = (id: string): void => {
+    agent.is("asking", id);
+    Object.assign(agent.agent.readiness!.dialog!, { text: "Go on?" });
+  };
+  asks("1-abc");
+  await pass(2_000);
+  const first = token();
+  asks("2-def");
+  await expect(notifier.answer(first, 0, never)).rejects.toThrow(/no longer valid/);
+  await pass(0);
+  await pass(2_000);
+  const second = token();
+  agent.is("busy");
+  await expect(notifier.answer(second, 0, never)).rejects.toThrow(/no longer valid/);
+});
+
+test.each([
+  [
+    { kind: "slack", url: "https://hooks.example/x", answers: "https://work.example" },
+    /^answers: slack has no buttons/,
+  ],
+  [
+    { kind: "ntfy", url: "https://ntfy.example/t", answers: "http://work.example" },
+    /^answers: must be the dashboard's/,
+  ],
+  [
+    { kind: "ntfy", url: "https://ntfy.example/t", answers: "https://work.example/x" },
+    /^answers: must be the dashboard's/,
+  ],
+  [
+    { kind: "ntfy", url: "https://ntfy.example/t", answers: "https://work.example", text: false },
+    /^answers: needs `text`/,
+  ],
+] as const)("%j is refused", (given, message) => {
+  const { start } = scene();
+  const { notifier } = start([]);
+  expect(() => notifier.add(given)).toThrow(message);
+  expect(notifier.list()).toEqual([]);
 });

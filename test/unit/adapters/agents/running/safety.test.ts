@@ -1,7 +1,7 @@
 /** What a permission would let happen, by its tool and its command (docs/contracts/dashboard.md §8). */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { SAFETIES, safetyOf, safetyOfCommand } from "../../../../../adapters/dashboard/agents/safety.ts";
+import { SAFETIES, safetyOf, safetyOfCommand } from "../../../../../adapters/agents/running/safety.ts";
 
 test.each([
   ["Read", {}, "safe_read"],
