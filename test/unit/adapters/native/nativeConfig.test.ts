@@ -31,6 +31,7 @@ describe("paths", () => {
       deliveriesPath: "/state/tmuxwire/deliveries.db",
       hostsPath: "/state/tmuxwire/hosts.json",
       notificationsPath: "/state/tmuxwire/notifications.json",
+      pushKeysPath: "/state/tmuxwire/pushKeys.json",
       recordingsPath: "/state/tmuxwire/recordings",
       profilesPath: "/home/me/.config/tmuxwire/profiles",
     });
