@@ -171,7 +171,7 @@ function errorFrom(text: string, response: Response): TmuxwireError {
     const body: unknown = JSON.parse(text);
     if (isError(body)) return errorOf(body, response);
   } catch {
-    // Not our JSON, but a proxy's page or the guard's plain-text 403.
+    // Not our JSON, but a proxy's page or the plain-text 403 of an older daemon.
   }
   const code = status === 403 ? "FORBIDDEN" : status === 401 ? "UNAUTHORIZED" : "INTERNAL_ERROR";
   return new TmuxwireError(code, `unexpected response ${status}: ${text.slice(0, 100)}`, { status });

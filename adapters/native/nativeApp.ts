@@ -9,10 +9,11 @@ import { Metrics } from "../../daemon/ops/metrics.ts";
 import { Feeds } from "../../daemon/panes/feeds.ts";
 import { runCommand } from "../../daemon/shell/runCommand.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import { AppError } from "../../protocol/errors.ts";
 import { VERSION_HEADER } from "../../protocol/api/operationRoutes.ts";
 import { STREAM_MAX_MESSAGE_BYTES, STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
 import { errorHandler } from "../kit/guard/httpErrors.ts";
-import { createGuard, type GuardEnv, setHeader } from "../kit/guard/requestGuard.ts";
+import { createGuard, type GuardEnv, type Refused, setHeader } from "../kit/guard/requestGuard.ts";
 import { type Mount, serveRoutes } from "../kit/guard/routes.ts";
 import { STREAM_BUFFER_BYTES, STREAM_STALL_MS } from "../kit/streams/streamLimits.ts";
 import { createWebSocketServer, type WebSocketRoutes } from "../kit/streams/websocket.ts";
@@ -25,6 +26,13 @@ import { nativeMetrics } from "./nativeMetrics.ts";
 import { nativeRoutes, WEBSOCKET_PATHS } from "./nativeRoutes.ts";
 import { openApiDocument } from "./openapi.ts";
 import { ServerEvents, type ServerEventsOptions } from "../kit/streams/serverEvents.ts";
+
+/** Refusals of a request for where it comes from; each names the setting that would allow it. */
+export const FORBIDDEN = {
+  peer: "requests from other machines are not allowed; see --allow-hosts",
+  host: "this Host is not allowed; add it to --allow-hosts or TMUXWIRE_ALLOWED_HOSTS",
+  origin: "pages of this Origin may not use the API; add it to TMUXWIRE_ALLOWED_ORIGINS",
+} as const satisfies Record<Refused, string>;
 
 /** Servers may be added and removed while the application runs; the caller closes what it passes in. */
 export interface NativeAppOptions
@@ -140,6 +148,9 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     origins: options.origins ?? new Set(),
     missingOrigin: "allow",
     token,
+    onForbidden: (_, what) => {
+      throw new AppError("FORBIDDEN", FORBIDDEN[what]);
+    },
     nameRequest: nameRequests(nextId, options.version),
     corsMethods: "GET,POST,DELETE,OPTIONS",
     clock,

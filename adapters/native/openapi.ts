@@ -3,7 +3,7 @@ import { errorResponseSchema } from "../../protocol/api/nativeResponses.ts";
 import { IDEMPOTENCY_KEY_HEADER } from "../../protocol/api/nativeDelivery.ts";
 import { STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
 import { type ErrorCode, ERROR_SURFACES } from "../../protocol/errors.ts";
-import { jsonSchema } from "../serving/jsonSchema.ts";
+import { jsonSchema as schemaOf } from "../serving/jsonSchema.ts";
 import { type Endpoint, ENDPOINTS } from "./endpoints.ts";
 
 export function openApiDocument(version: string): object {
@@ -46,6 +46,40 @@ function operation(endpoint: Endpoint): object {
   };
 }
 
+/** Generators of clients name the members of a union by their titles, which must differ within an object, else by numbers. */
+const jsonSchema = (...args: Parameters<typeof schemaOf>): Readonly<Record<string, unknown>> =>
+  titled(schemaOf(...args), "");
+
+interface Member {
+  readonly title?: string;
+  readonly properties?: Readonly<Record<string, { readonly const?: unknown }>>;
+  readonly required?: readonly string[];
+}
+
+/** @param field the property that the schema is of, or of whose items */
+function titled<Schema>(schema: Schema, field: string): Schema {
+  if (typeof schema !== "object" || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map((part: unknown) => titled(part, field)) as Schema;
+  const entries = Object.entries(schema).map(([name, part]: [string, unknown]) => {
+    if (name === "properties") {
+      const fields = Object.entries(part as object).map(([each, of]: [string, unknown]) => [each, titled(of, each)]);
+      return [name, Object.fromEntries(fields) as unknown];
+    }
+    const inside = titled(part, field);
+    const isUnion = (name === "anyOf" || name === "oneOf") && Array.isArray(inside);
+    return [name, isUnion ? (inside as Member[]).map((member) => withTitle(member, field)) : inside];
+  });
+  return Object.fromEntries(entries) as Schema;
+}
+
+/** After the field and its `kind`, or else what it requires first: `PatternLiteral`. */
+function withTitle(member: Member, field: string): Member {
+  const { properties, required = [] } = member;
+  const kind = properties?.["kind"]?.const ?? required[0];
+  if (properties === undefined || typeof kind !== "string") return member;
+  return { title: [field, kind].map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join(""), ...member };
+}
+
 const json = (schema: object, example: unknown): object => ({ "application/json": { schema, example } });
 
 function success(endpoint: Endpoint): object {
@@ -76,12 +110,10 @@ const plain = (description: string, type: string, example: unknown): object => (
   content: { [type]: { schema: { type: "string" }, example } },
 });
 
-const FORBIDDEN = plain("The peer, Host or Origin is not allowed.", "text/plain", "forbidden");
-
 /** One response per status, with all the codes that have it. */
 function failures({ errors, auth, body, response, failed }: Endpoint): object {
   const common = body === undefined ? [] : (["INVALID_ARGUMENT", "BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const);
-  const codes = new Set([...(auth ? (["UNAUTHORIZED"] as const) : []), ...common, ...errors]);
+  const codes = new Set([...(auth ? (["UNAUTHORIZED"] as const) : []), "FORBIDDEN" as const, ...common, ...errors]);
   const byStatus: Record<number, ErrorCode[]> = {};
   for (const code of codes) (byStatus[ERROR_SURFACES[code].httpStatus] ??= []).push(code);
   const responses = Object.entries(byStatus).map(([status, names]) => [status, failure(names)]);
@@ -91,7 +123,7 @@ function failures({ errors, auth, body, response, failed }: Endpoint): object {
     const content = json(jsonSchema(failed.response, "output"), failed.example);
     responses.push([String(failed.status), { description: failed.description, content }]);
   }
-  return { ...Object.fromEntries(responses), 403: FORBIDDEN };
+  return Object.fromEntries(responses);
 }
 
 function failure(codes: readonly ErrorCode[]): object {

@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
+import type { NativeErrorResponse } from "../../protocol/api/nativeResponses.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { openGuestServer } from "../../daemon/servers/guest/guestStartup.ts";
@@ -21,7 +22,7 @@ import { OWN_SERVER_NAME } from "../../daemon/ops/daemonConfig.ts";
 import { isLoopbackAddress } from "../kit/peers/addresses.ts";
 import { listen } from "../kit/listeners/listen.ts";
 import type { NativeApp } from "./nativeApp.ts";
-import { createNativeApp } from "./nativeApp.ts";
+import { createNativeApp, FORBIDDEN } from "./nativeApp.ts";
 import { inheritedDescriptors } from "../serving/inheritedDescriptors.ts";
 import { openOwnedServer, type StartContext } from "../serving/startContext.ts";
 import type { LocalListener, LocalListenOptions } from "./localListener.ts";
@@ -212,5 +213,7 @@ function fetchFor(
   return (request, env) =>
     isLoopbackAddress(env.incoming.socket.remoteAddress)
       ? app.fetch(request, env)
-      : new Response("forbidden", { status: 403 });
+      : Response.json({ error: { code: "FORBIDDEN", message: FORBIDDEN.peer } } satisfies NativeErrorResponse, {
+          status: 403,
+        });
 }

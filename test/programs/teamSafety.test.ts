@@ -76,7 +76,11 @@ test("the listener's guard stands before it, and refuses in the contract's shape
   const bearer = { authorization: `Bearer ${team.token}` };
   const refusals: readonly (readonly [ReturnType<typeof callJson>, number, string | undefined])[] = [
     [callJson(team.url, "POST", path, { teamId: "t" }, {}), 401, "unauthorized"],
-    [callJson(team.url, "POST", path, { teamId: "t" }, { ...bearer, origin: "https://evil.example" }), 403, undefined],
+    [
+      callJson(team.url, "POST", path, { teamId: "t" }, { ...bearer, origin: "https://evil.example" }),
+      403,
+      "forbidden",
+    ],
     [callJson(team.url, "GET", path, undefined, bearer), 405, "method_not_allowed"],
     [callJson(team.url, "POST", "/team/v1/tmux/burn", { teamId: "t" }, bearer), 404, "not_found"],
     [callJson(team.url, "POST", "/team/v1/tmux/toString", { teamId: "t" }, bearer), 404, "not_found"],

@@ -63,8 +63,8 @@ export interface GuardOptions {
   readonly unauthorized?: string | undefined;
   /** Gives each request an id, including refused ones. */
   readonly nameRequest?: ((c: Context<GuardEnv>) => void) | undefined;
-  /** Makes a refusal in the contract's shape; default: a line of plain text. */
-  readonly onForbidden?: ((c: Context<GuardEnv>) => Response) | undefined;
+  /** Makes a refusal in the contract's shape, or throws it; default: a line of plain text. */
+  readonly onForbidden?: ((c: Context<GuardEnv>, what: Refused) => Response) | undefined;
   /** The methods in a preflight's response; default `GET,POST,OPTIONS`. */
   readonly corsMethods?: string | undefined;
   /** Bounds how long an oversized body is drained. */
@@ -78,6 +78,9 @@ const ALLOWED_METHODS = "GET,POST,OPTIONS";
 const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE"]);
 const PREFLIGHT_MAX_AGE_SEC = "86400";
 
+/** What of a request is not allowed. */
+export type Refused = "peer" | "host" | "origin";
+
 export interface Guard {
   /** The handler behind all checks, for Hono. */
   permit(rule: RouteRule, handle: RouteHandler): RouteHandler;
@@ -85,7 +88,7 @@ export interface Guard {
   refuse(methods: (path: string) => readonly string[]): RouteHandler;
 }
 
-/** Refuses with an `AppError`, which the application's `onError` turns into its contract's body; 403 is plain text. */
+/** Refuses with an `AppError`, which the application's `onError` turns into its contract's body; 403 is plain text unless `onForbidden` says otherwise. */
 export function createGuard(options: GuardOptions): Guard {
   const authorized = options.token === undefined ? undefined : bearerVerifier(options.token);
   const { proves, nameRequest, onForbidden: forbidden = plainRefusal, unauthorized = "Unauthorized." } = options;
@@ -109,15 +112,16 @@ export function createGuard(options: GuardOptions): Guard {
   /** Returns a response if the request is refused. A promise only when a user is looked up, to spare other requests it. */
   const admit = (c: Context<GuardEnv>): Response | undefined | Promise<Response | undefined> => {
     nameRequest?.(c);
-    if (options.peers === "loopback" && !isLoopbackAddress(c.env?.incoming?.socket.remoteAddress)) return forbidden(c);
+    if (options.peers === "loopback" && !isLoopbackAddress(c.env?.incoming?.socket.remoteAddress))
+      return forbidden(c, "peer");
     const lookingUp = options.users?.require(c.env?.incoming?.socket);
     return lookingUp === undefined ? admitPage(c) : lookingUp.then(() => admitPage(c));
   };
 
   const admitPage = (c: Context<GuardEnv>): Response | undefined => {
-    if (!isAllowedHost(c.req.header("host"), options.hosts)) return forbidden(c);
+    if (!isAllowedHost(c.req.header("host"), options.hosts)) return forbidden(c, "host");
     const origin = c.req.header("origin");
-    if (!admitsOrigin(c, origin)) return forbidden(c);
+    if (!admitsOrigin(c, origin)) return forbidden(c, "origin");
     if (origin !== undefined) setCorsHeaders(c, origin, options.corsMethods ?? ALLOWED_METHODS);
     return undefined;
   };
@@ -129,7 +133,7 @@ export function createGuard(options: GuardOptions): Guard {
       if (refused !== undefined) return refused;
       // Hono passes HEAD requests to the GET route.
       if (c.req.method === "HEAD" && rule.head !== true) throw methodNotAllowed();
-      if (c.req.header("origin") === undefined && comesFromElsewhere(c, rule)) return forbidden(c);
+      if (c.req.header("origin") === undefined && comesFromElsewhere(c, rule)) return forbidden(c, "origin");
       if (rule.auth && !hasProof(c, rule)) throw new AppError("UNAUTHORIZED", unauthorized);
       if (provesItself(rule)) markKnown(c.env?.incoming?.socket);
       if (rule.maxJsonBytes !== undefined && !BODILESS.has(c.req.method))
