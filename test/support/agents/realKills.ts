@@ -205,7 +205,7 @@ async function begun(world: RealWorld, prompt: string | undefined): Promise<Dial
 const PROMPT = "tw$";
 
 /** What stands in the shell's line, up to the cursor. */
-function lineOfShell(world: RealWorld): string {
+export function lineOfShell(world: RealWorld): string {
   const { socket, pane } = world;
   const at = socket.tmux("display-message", "-p", "-t", pane, "#{cursor_x} #{cursor_y}").trim().split(" ");
   const [col, row] = at.map(Number);

@@ -120,7 +120,7 @@ async function drained(world: RealWorld, mark: string, outcome: string): Promise
 }
 
 /** As the model gets it: Claude Code wraps long pastes, programs take blanks off the ends, `literal` puts one before. */
-const plain = (text: string): string =>
+export const plain = (text: string): string =>
   text
     .replace(/^\s*<pasted_content\b[^>]*>\n?([\s\S]*?)\n?<\/pasted_content\b[^>]*>\s*$/u, "$1")
     .replaceAll("\u200b", "")
