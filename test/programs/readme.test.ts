@@ -8,56 +8,19 @@ import { join, resolve } from "node:path";
 import { transformSync } from "esbuild";
 import { expect, test } from "vitest";
 import { builtCli } from "../support/daemon/cliBuild.ts";
-import { behind, type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
+import { behind, cliSandbox } from "../support/daemon/cliSandbox.ts";
 import { commandsOf, dialogue, type DocumentBlock, documentBlocks } from "../support/daemon/documentBlocks.ts";
+import { user } from "../support/daemon/documentUser.ts";
 import { eventually } from "../support/clock/eventually.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const README = documentBlocks("README.md");
-
-const AUTH_TOKEN = "a-token-of-the-tests-0123456789";
 
 /** The block whose text holds `text`; a document without it has changed, and so must the test. */
 function blockWith(text: string, blocks = README): DocumentBlock {
   const found = blocks.find(({ lines }) => lines.some((line) => line.includes(text)));
   if (found === undefined) throw new Error(`no example shows ${text}`);
   return found;
-}
-
-interface User {
-  readonly sandbox: CliSandbox;
-  /** A command line in bash; ports of the document become those of the daemon. */
-  readonly start: (command: string) => Running;
-}
-
-/** `npx tmuxwire` is the executable that was built; state is where it is for someone who has set nothing. */
-async function user(sandbox: CliSandbox, more: readonly string[] = []): Promise<User> {
-  const bin = sandbox.binaries("bin", { npx: `#!/bin/sh\nshift\nexec '${process.execPath}' '${builtCli()}' "$@"\n` });
-  const { XDG_STATE_HOME: _state, ...rest } = sandbox.env;
-  const env = { ...rest, PATH: behind(bin), AUTH_TOKEN };
-  const ports = ["--port", "0", "--addin-port", "0", "--dashboard-port", "0", "--freshell-port", "0"];
-  // Not the server of whoever runs the tests.
-  const watched = ["--dashboard-tmux-socket", sandbox.path("user.sock")];
-  const daemon = sandbox.start(["serve", "--with", "addin,team", ...ports, ...watched, ...more], {
-    env: { XDG_STATE_HOME: undefined, AUTH_TOKEN },
-  });
-  const [, addin = ""] = await daemon.line(/bridge listening on https:\/\/localhost:(\d+)/);
-  const [, native = ""] = await daemon.line(/native API listening on http:\/\/127\.0\.0\.1:(\d+)/);
-  const [, dashboard = ""] = await daemon.line(/dashboard listening on http:\/\/127\.0\.0\.1:(\d+)/);
-  const [, freshell = ""] = await daemon.line(/Freshell listening on http:\/\/127\.0\.0\.1:(\d+)/);
-  const here = (text: string): string =>
-    text
-      .replaceAll("7420", native)
-      .replaceAll("3341", addin)
-      .replaceAll("5055", dashboard)
-      .replaceAll("3001", freshell);
-  return {
-    sandbox,
-    start: (command) => {
-      const child = spawn("bash", ["-c", here(command)], { env, cwd: sandbox.path("home"), detached: true });
-      return sandbox.adopt(child);
-    },
-  };
 }
 
 test("the five minutes", async () => {

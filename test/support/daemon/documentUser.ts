@@ -1,0 +1,62 @@
+/**
+ * Whoever follows a document: a home of their own, `npx tmuxwire` is what was built, and the document's ports are those of a
+ * daemon that is theirs.
+ */
+import { spawn } from "node:child_process";
+import { dirname, join } from "node:path";
+import { builtCli } from "./cliBuild.ts";
+import { behind, type CliSandbox, type Running } from "./cliSandbox.ts";
+
+const AUTH_TOKEN = "a-token-of-the-tests-0123456789";
+
+interface User {
+  readonly sandbox: CliSandbox;
+  /** A command line in bash; ports of the document become those of the daemon. */
+  readonly start: (command: string) => Running;
+}
+
+/**
+ * `tmuxwire` and `npx tmuxwire` are the executable that was built; state is where it is for someone who has set nothing.
+ * @param more the daemon's arguments @param scripts other programs on the user's PATH
+ */
+export async function user(
+  sandbox: CliSandbox,
+  more: readonly string[] = [],
+  scripts: Readonly<Record<string, string>> = {},
+): Promise<User> {
+  const program = (name: string): string => `'${process.execPath}' '${join(dirname(builtCli()), `${name}.js`)}'`;
+  const npx = `#!/bin/sh\nname=$1; shift\ncase $name in\nfreshell) exec ${program("freshell")} "$@";;\nesac\nexec ${program("tmuxwire")} "$@"\n`;
+  const tmuxwire = `#!/bin/sh\nexec ${program("tmuxwire")} "$@"\n`;
+  const bin = sandbox.binaries("bin", { npx, tmuxwire, ...scripts });
+  const { XDG_STATE_HOME: _state, ...rest } = sandbox.env;
+  const ports = ["--port", "0", "--addin-port", "0", "--dashboard-port", "0", "--freshell-port", "0"];
+  // Not the server of whoever runs the tests.
+  const watched = ["--dashboard-tmux-socket", sandbox.path("user.sock")];
+  const daemon = sandbox.start(["serve", "--with", "addin,team", ...ports, ...watched, ...more], {
+    env: { XDG_STATE_HOME: undefined, AUTH_TOKEN, PATH: behind(bin) },
+  });
+  const [, addin = ""] = await daemon.line(/bridge listening on https:\/\/localhost:(\d+)/);
+  const [, native = ""] = await daemon.line(/native API listening on http:\/\/127\.0\.0\.1:(\d+)/);
+  const [, dashboard = ""] = await daemon.line(/dashboard listening on http:\/\/127\.0\.0\.1:(\d+)/);
+  const [, freshell = ""] = await daemon.line(/Freshell listening on http:\/\/127\.0\.0\.1:(\d+)/);
+  const env = {
+    ...rest,
+    PATH: behind(bin),
+    AUTH_TOKEN,
+    FRESHELL_URL: `http://127.0.0.1:${freshell}`,
+    TMUXWIRE_DASHBOARD_PORT: dashboard,
+  };
+  const here = (text: string): string =>
+    text
+      .replaceAll("7420", native)
+      .replaceAll("3341", addin)
+      .replaceAll("5055", dashboard)
+      .replaceAll("3001", freshell);
+  return {
+    sandbox,
+    start: (command) => {
+      const child = spawn("bash", ["-c", here(command)], { env, cwd: sandbox.path("home"), detached: true });
+      return sandbox.adopt(child);
+    },
+  };
+}
