@@ -52,6 +52,7 @@ test("it is short, is what `tmuxwire skill` prints, and says when it is for an a
 test("the plugin has the package's version, and the marketplace leads to it", () => {
   const { version } = json("package.json");
   expect(json("docs/packaging/plugin/.claude-plugin/plugin.json")).toMatchObject({ name: "tmuxwire", version });
+  expect(json("docs/packaging/plugin/gemini-extension.json")).toMatchObject({ name: "tmuxwire", version });
   expect(json(".claude-plugin/marketplace.json")).toMatchObject({
     plugins: [{ name: "tmuxwire", source: "./docs/packaging/plugin" }],
   });
