@@ -123,14 +123,12 @@ export class AgentlessHost {
   }
 
   /** It is served no longer. */
-  async forget(): Promise<void> {
-    await this.#leave();
-    await this.link.forget();
+  forget(): Promise<void> {
+    return this.#leave(() => this.link.forget());
   }
 
-  async close(): Promise<void> {
-    await this.#leave();
-    await this.link.close();
+  close(): Promise<void> {
+    return this.#leave(() => this.link.close());
   }
 
   async #open(bare: string): Promise<void> {
@@ -165,15 +163,20 @@ export class AgentlessHost {
   }
 
   /** Its servers are served no longer; what runs there goes on. */
-  async #leave(): Promise<void> {
+  async #leave(endLink: () => Promise<void>): Promise<void> {
     this.#stopFollowing();
+    await this.#closeServers();
+    await endLink();
+    // Those that were being opened have failed with the link, or are open.
     await Promise.allSettled(this.#opening.values());
-    for (const [bare, server] of this.#opened) {
-      this.#options.servers.delete(nameOn(this.name, bare));
-      // oxlint-disable-next-line no-await-in-loop -- each ends sessions of the same connection
-      await server.close();
-    }
+    await this.#closeServers();
+  }
+
+  async #closeServers(): Promise<void> {
+    const opened = [...this.#opened];
     this.#opened.clear();
+    for (const [bare] of opened) this.#options.servers.delete(nameOn(this.name, bare));
+    await Promise.all(opened.map(([, server]) => server.close()));
   }
 }
 
