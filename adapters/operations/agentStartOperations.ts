@@ -82,7 +82,7 @@ export const agentStartOperations = {
       const { serverName, server } = await serverOf(context, input.server);
       const { worktree, agent: kindName, where, cwd = homedir(), ...request } = input;
       const kind = requireAgents(context).kind(kindName);
-      await requireVisible(serverName, server);
+      requireVisible(context, serverName);
       const result = await starts.start({
         ...request,
         server,
@@ -177,8 +177,8 @@ function requireAgentWork({ agentWork }: OperationContext): AgentWork {
 }
 
 /** An agent is known by its process. @throws AppError INVALID_ARGUMENT */
-async function requireVisible(serverName: string, { processes }: TmuxServer): Promise<void> {
-  if (await (await processes.probe()).isThere()) return;
+function requireVisible({ remote }: OperationContext, serverName: string): void {
+  if (remote?.isAgentless(serverName) !== true) return;
   throw new AppError(
     "INVALID_ARGUMENT",
     `the programs on ${JSON.stringify(serverName)} cannot be seen from here, so no agent is started there: run its command in a pane, or install tmuxwire on that machine`,

@@ -50,6 +50,8 @@ export interface Hosts {
   finds(names: OperationNames): boolean;
   /** Undefined: the request names nothing on another machine. @throws AppError NOT_FOUND, INVALID_ARGUMENT */
   handOver(name: OperationName, request: OperationRequest): Promise<object> | undefined;
+  /** The server is one of a machine without a daemon: its programs cannot be seen from here. */
+  isAgentless(server: string): boolean;
   /** A list of what is here, with what the other machines have. */
   withTheirs(name: OperationName, request: OperationRequest, here: object): object | Promise<object>;
   /** As they are now; asking takes a bounded time. */

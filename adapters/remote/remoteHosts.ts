@@ -108,10 +108,12 @@ export class RemoteHosts implements OtherMachines {
 
   /** Opens the server if it is one of a machine without a daemon. Undefined: nothing needs to be opened. @throws AppError */
   reach(server: string | undefined): Promise<void> | undefined {
-    const split = server === undefined ? undefined : splitName(server);
-    const host = split === undefined ? undefined : this.#hosts.get(split.host);
-    if (host === undefined || host instanceof RemoteHost || split === undefined) return undefined;
-    return host.isReached(split.name) ? undefined : host.reach(split.name);
+    const found = server === undefined ? undefined : this.#agentless(server);
+    return found === undefined || found.host.isReached(found.name) ? undefined : found.host.reach(found.name);
+  }
+
+  isAgentless(server: string): boolean {
+    return this.#agentless(server) !== undefined;
   }
 
   finds(names: OperationNames): boolean {
@@ -240,6 +242,15 @@ export class RemoteHosts implements OtherMachines {
     const nearest = nearestName(name, [...this.#hosts.keys()]);
     const message = `there is no host ${JSON.stringify(name)}; run \`tmuxwire hosts\``;
     throw new AppError("NOT_FOUND", message, nearest === undefined ? {} : { details: { nearest } });
+  }
+
+  /** The machine without a daemon that has the server, and what that is called there. */
+  #agentless(server: string): { readonly host: AgentlessHost; readonly name: string } | undefined {
+    const split = splitName(server);
+    const host = split === undefined ? undefined : this.#hosts.get(split.host);
+    return split === undefined || host === undefined || host instanceof RemoteHost
+      ? undefined
+      : { host, name: split.name };
   }
 
   #stripped(names: OperationNames, found: Set<RemoteHost>): OperationNames {

@@ -1,11 +1,13 @@
 /** Programs that take what they are given late, in two steps or not at all, on real tmux (docs/agentFacts.md). */
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { shellWord } from "../../protocol/text/shellWord.ts";
 import { AgentChannel, agentUnderShell, guestAgent, ownedAgent } from "../support/agents/agentPrograms.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { paneOf } from "../support/tmux/guestFixture.ts";
 import { HOSTS } from "../support/tmux/hosts.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
-import { drawn, engines, to, untilState } from "../support/agents/deliveryScene.ts";
+import { agentPid, drawn, engines, shellHasRun, shellReads, to, untilState } from "../support/agents/deliveryScene.ts";
 
 test("pi whose extensions start for 1.5 s gets every prompt once, and none is told that did not arrive", async () => {
   for (let n = 1; n <= 3; n += 1) {
@@ -68,6 +70,34 @@ test("one that draws its box before it takes pastes is waited for", async () => 
   expect(result.outcome).toBe("submitted");
   expect(agent.channel.submits()).toEqual(["early\nbird"]);
 });
+
+test.each([
+  ["has ended", "exit"],
+  ["was killed, and still takes pastes as far as the pane knows", "kill"],
+])(
+  "one that starts where its predecessor %s, whose title says that it is ready, gets the prompt once it has drawn its box",
+  async (_, how) => {
+    const options = { drawAfterMs: 1_500 };
+    // It turns no pastes in brackets off, and gives itself the terminal back as it was.
+    const shell = ["bash", "--norc", "--noediting", "-i"];
+    await using agent = await agentUnderShell("geminiLike", shell, { options });
+    const { channel, server, pane, socket } = agent;
+    using on = engines();
+    await on.delivery.submit({ ...(await drawn(agent, on, "geminiLike")), text: "first" });
+    await channel.next("submit");
+    await drawn(agent, on, "geminiLike");
+    if (how === "exit") await channel.tell("exit");
+    else process.kill(await agentPid(agent), "SIGKILL");
+    await shellReads(agent);
+    await shellHasRun(agent, join(socket.directory, "shell"), "clear;");
+    const line = `${channel.argv("geminiLike", options).map(shellWord).join(" ")}\n`;
+    await server.input(pane, [{ kind: "text", bytes: Buffer.from(line) }]);
+    await eventually(async () => (await server.foreground(pane)).processes?.[0]?.isShell === false);
+    const request = { server, pane, profile: "gemini", text: "second", timeoutMs: 30_000 };
+    expect((await on.delivery.submit(request)).outcome).toBe("submitted");
+    expect(channel.submits()).toEqual(["first", "second"]);
+  },
+);
 
 /** The program as it starts: it has drawn nothing yet. */
 async function undrawn(drawAfterMs: number) {

@@ -13,12 +13,15 @@ import type { SubmitRequest, SubmitResult } from "../delivery.ts";
 import { MAX_BOX_CHARS, MAX_EXACT_CAPTURES, STARTED_WITHIN_MS } from "../deliveryLimits.ts";
 import { enterPrompt, openDialog } from "./enterPrompt.ts";
 import { literalText } from "./literalText.ts";
-import { type ScreenCapture, takeCapture } from "../screen/screenCapture.ts";
+import { goesOn, type ScreenCapture, takeCapture } from "../screen/screenCapture.ts";
 import type { PaneWatch } from "../pane/paneWatch.ts";
 import { wrongState } from "../pane/wrongState.ts";
 import { needsBrackets, promptText } from "./promptText.ts";
 import { untilStarted } from "./startedTitle.ts";
 import { noteWrite, resultOf, type Work } from "../work.ts";
+
+/** Whether a program is still new is looked at again after this: nothing tells when it has become old. */
+const NEW_AGAIN_MS = 1_000;
 
 type PromptRequest = Pick<
   SubmitRequest,
@@ -71,14 +74,17 @@ async function untilDrawn(
 
 /**
  * Until the program asks for pastes in brackets, for as long as a start takes: one may say that it is ready and draw its
- * box first, and the shell that started it has turned them off.
+ * box first, and the shell that started it has turned them off. One that is new may need as long as the caller waits.
  */
 async function untilBrackets({ watch, reader, deadlineMs }: Work): Promise<void> {
-  const untilMs = Math.min(watch.clock.nowMs() + STARTED_WITHIN_MS, deadlineMs);
+  const { clock } = watch;
+  const untilMs = clock.nowMs() + STARTED_WITHIN_MS;
   for (;;) {
     const { version } = watch;
-    if (bracketedPasteOf(watch.source) !== "off" || watch.clock.nowMs() >= untilMs) return;
-    await watch.next(version, untilMs);
+    const nowMs = clock.nowMs();
+    const isLate = nowMs >= deadlineMs || (nowMs >= untilMs && !reader.isNew);
+    if (bracketedPasteOf(watch.source) !== "off" || isLate) return;
+    await watch.next(version, Math.min(nowMs < untilMs ? untilMs : nowMs + NEW_AGAIN_MS, deadlineMs));
     watch.requireThere();
     reader.requireReading();
   }
@@ -103,11 +109,7 @@ function requireAccepting(watch: PaneWatch, profile: Profile, { whileBusy, while
         "a question is open in the pane; answer it first, text would answer it by accident",
       );
     case "starting":
-      throw wrongState(
-        watch,
-        state,
-        `the program is still starting and would lose the prompt; run \`tmuxwire wait ${watch.pane} --ready\` first`,
-      );
+      throw stillStarting(watch);
     case "dead":
       throw wrongState(watch, state, "the program in the pane has ended; start it again");
     case "busy":
@@ -165,10 +167,15 @@ async function pasteAtPrompt(
   request: PromptRequest,
   text: string,
 ): Promise<ScreenCapture> {
-  const { watch, deadlineMs } = work;
+  const { watch, deadlineMs, reader } = work;
   return pasteAfterCapture(work, profile, text, async (now) => {
     requireAccepting(watch, profile, request);
     if (now.dialog !== undefined) throw openDialog(now, "a question is open in the pane; answer it first");
+    // It may be ready by the title that its predecessor has left.
+    if (!goesOn(now) && reader.isNew && request.whileUnknown !== "type") {
+      await untilNext(work);
+      return false;
+    }
     const typed = now.box?.typed ?? "";
     if (typed === "") return true;
     const { version } = watch;
@@ -182,6 +189,20 @@ async function pasteAtPrompt(
     return false;
   });
 }
+
+/** Until something shows, or the program is not new any more. @throws AppError WRONG_STATE when the caller waits no longer */
+async function untilNext({ watch, deadlineMs, whileFree }: Work): Promise<void> {
+  const { version, clock } = watch;
+  await whileFree(() => watch.next(version, Math.min(clock.nowMs() + NEW_AGAIN_MS, deadlineMs)));
+  if (clock.nowMs() >= deadlineMs) throw stillStarting(watch);
+}
+
+const stillStarting = (watch: PaneWatch): AppError =>
+  wrongState(
+    watch,
+    "starting",
+    `the program is still starting and would lose the prompt; run \`tmuxwire wait ${watch.pane} --ready\` first`,
+  );
 
 export const boxNotEmpty = (
   watch: PaneWatch,

@@ -67,8 +67,8 @@ export const shellReads = ({ server, pane }: AgentProgram): Promise<void> =>
   eventually(async () => (await server.foreground(pane)).processes?.[0]?.isInteractiveShell === true);
 
 /** A command of the test's own, behind whatever was typed, which is thrown away or has run by then. */
-export async function shellHasRun({ server, pane }: AgentProgram, path: string): Promise<void> {
+export async function shellHasRun({ server, pane }: AgentProgram, path: string, before = ""): Promise<void> {
   await server.input(pane, [{ kind: "keys", keys: ["C-c"] }]);
-  await server.input(pane, [{ kind: "text", bytes: Buffer.from(`: > '${path}'\n`) }]);
+  await server.input(pane, [{ kind: "text", bytes: Buffer.from(`${before}: > '${path}'\n`) }]);
   await eventually(() => existsSync(path));
 }
