@@ -131,6 +131,7 @@ function openHosts({ socketPath }: NativeConfig, context: StartContext, token: s
         record,
         link,
         origin,
+        clock: systemClock,
         servers,
         open: (place) => openElsewhere(context, place),
       });

@@ -6,7 +6,7 @@
 import { rmSync } from "node:fs";
 import { judgeVersion } from "../../daemon/connection/tmuxVersion.ts";
 import { shellWord } from "../../protocol/text/shellWord.ts";
-import type { AppError } from "../../protocol/errors.ts";
+import { AppError } from "../../protocol/errors.ts";
 import { requireProgram } from "./sshArguments.ts";
 import type { LinkedHost, SshConnectionOptions } from "./sshConnection.ts";
 import { bareHostFailure, bareTmuxFailure, oneSession, SESSION_REFUSED } from "./sshFailure.ts";
@@ -151,7 +151,12 @@ async function ask(
   sessions: SshSessions,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { code, stderr } = await sessions.run("true");
-  signal?.throwIfAborted();
-  if (code !== 0) throw bareHostFailure(options, { stderr });
+  try {
+    const { code, stderr } = await sessions.run("true");
+    if (code !== 0) throw bareHostFailure(options, { stderr });
+  } catch (error) {
+    signal?.throwIfAborted();
+    // That all its sessions are in use says nothing against it.
+    if (!(error instanceof AppError && error.code === "RESOURCE_LIMIT")) throw error;
+  }
 }

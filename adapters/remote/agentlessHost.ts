@@ -9,6 +9,8 @@ import type { TransportOptions } from "../../daemon/host/clients/transport.ts";
 import { remoteScript } from "../../daemon/host/clients/launcher.ts";
 import { unknownHost } from "../../daemon/host/unknownHost.ts";
 import { OWN_SERVER_NAME } from "../../daemon/ops/daemonConfig.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
+import { within } from "../../daemon/time/within.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { NativeCheckedHost, NativeHost } from "../../protocol/api/nativeHosts.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -17,7 +19,7 @@ import { type AgentlessConnection, withOrigin } from "./agentlessConnection.ts";
 import type { HostRecord } from "./hostBook.ts";
 import type { HostLink } from "./hostLink.ts";
 import { nameOn } from "./hostNames.ts";
-import { describeHost } from "./remoteHost.ts";
+import { ASKED_WITHIN_MS, describeHost } from "./remoteHost.ts";
 import { requireProgram } from "./sshArguments.ts";
 import { SESSION_MARK } from "./sshSessions.ts";
 
@@ -45,6 +47,7 @@ interface AgentlessHostOptions {
   readonly link: AgentlessLink;
   /** Of its control clients (`withOrigin`). */
   readonly origin: string;
+  readonly clock: Clock;
   /** Opens a server of the host: its user's, or one of our own. */
   readonly open: (place: ServerPlace) => Promise<TmuxServer>;
   /** Those of all machines, by name: its own are added and removed. */
@@ -112,10 +115,19 @@ export class AgentlessHost {
 
   /** As it is now. */
   async check(): Promise<NativeCheckedHost> {
-    const roundTripMs =
-      this.link.state.kind === "connected" ? await this.link.check().then(Math.round, () => null) : null;
-    const isConnected = this.link.state.kind === "connected";
-    return { ...this.describe(), roundTripMs, servers: isConnected ? this.#opened.size : null, agents: null };
+    const { link } = this;
+    const asked = async (): Promise<number | null> => {
+      if (link.state.kind !== "connected") return null;
+      return within<number | null>(this.#options.clock, ASKED_WITHIN_MS, null, (done) => {
+        link.check().then(
+          (ms) => done(Math.round(ms)),
+          () => done(null),
+        );
+      });
+    };
+    const roundTripMs = await asked();
+    const servers = link.state.kind === "connected" ? this.#opened.size : null;
+    return { ...this.describe(), roundTripMs, servers, agents: null };
   }
 
   describe(): NativeHost {

@@ -30,7 +30,7 @@ interface LinkedDaemon {
 }
 
 /** A machine that takes longer is not waited for by what asks all of them. */
-const ASKED_WITHIN_MS = 1_000;
+export const ASKED_WITHIN_MS = 1_000;
 /** A daemon that is only slow is left alone. */
 const PROBED_WITHIN_MS = 5_000;
 /** How long a call that may be repeated is, after its connection was lost. */
