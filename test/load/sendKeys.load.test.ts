@@ -20,8 +20,8 @@ const SERVER = "real";
 /** What no prompt of ours may come to. */
 const HARM: ReadonlySet<string> = new Set(["executed", "approved", "twice", "changed"]);
 
-/** A kill may come after the proof; and what was typed while a program still loads may be lost (docs/delivery.md). */
-const ENDS_OR_STARTS: ReadonlySet<Job> = new Set(["killed", "starting"]);
+/** A kill may come after the proof. */
+const ENDS: ReadonlySet<Job> = new Set(["killed"]);
 
 const programs = realAgents();
 
@@ -79,9 +79,9 @@ describe.skipIf(programs.length === 0).each(programs.length === 0 ? (["cc"] as c
     report("sendKeys", { program, seed: SEED, notBegun });
     const ours = tries.filter(({ way }) => way === "tmuxwire");
     expect(ours.filter(({ found }) => HARM.has(found))).toEqual([]);
-    expect(
-      ours.filter(({ found, told, job }) => told === "submitted" && found !== "once" && !ENDS_OR_STARTS.has(job)),
-    ).toEqual([]);
+    expect(ours.filter(({ found, told, job }) => told === "submitted" && found !== "once" && !ENDS.has(job))).toEqual(
+      [],
+    );
     expect(ours.filter(({ found, told }) => told?.startsWith("WRONG_STATE") === true && found === "once")).toEqual([]);
     expect(notBegun.length).toBeLessThan(tries.length / 2);
   });

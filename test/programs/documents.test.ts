@@ -17,7 +17,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 /** Documents whose own tests run their commands, with how many commands there are: a new one is to be added to the test. */
 const RUN_BY: Readonly<Record<string, readonly [test: string, commands: number]>> = {
   "docs/agents.md": ["agentsDocument.test.ts", 14],
-  "docs/hosts.md": ["hostsDocument.test.ts", 14],
+  "docs/hosts.md": ["hostsDocument.test.ts", 18],
   "docs/fleet.md": ["fleetDocument.test.ts", 6],
   "docs/curl.md": ["readme.test.ts", 6],
   "docs/addin.md": ["readme.test.ts", 3],
@@ -29,7 +29,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "AGENT_KIT=": "needs the agents' programs and an hour",
   "claude mcp add tmuxwire": "changes Claude Code's settings; mcpAgents.load.test.ts runs it with the program",
   "npm install -g tmuxwire": "the package's smoke test (packageSmoke.sh) installs the packed package",
-  "tmuxwire restart": "would end the daemon of the test; restart.test.ts runs it",
+  "tmuxwire restart": "would replace the daemon of the test; daemonRestart.test.ts runs it",
   "open http://127.0.0.1:5055": "opens a person's browser; dashboardPage.test.ts opens the page",
   "docker build": "needs docker and an image to build on; imageSmoke.sh runs these four",
   "docker run": "needs docker",
@@ -72,9 +72,11 @@ const COMMANDS = DOCUMENTS.flatMap((path) => commandsIn(documentBlocks(path)).ma
 /** What the tests below have run, with the document's own words. */
 const ran = new Set<string>();
 
-/** The one command of a document that begins with these words. */
+/** The one command of a document that is these words, or begins with them. */
 function shown(path: string, begins: string): string {
-  const found = COMMANDS.filter((each) => each.path === path && each.command.startsWith(begins));
+  const those = COMMANDS.filter((each) => each.path === path && each.command.startsWith(begins));
+  const exact = those.filter(({ command }) => command === begins);
+  const found = exact.length === 1 ? exact : those;
   expect([path, begins, found.length]).toEqual([path, begins, 1]);
   ran.add(`${path}: ${found[0]!.command}`);
   return found[0]!.command;
@@ -99,7 +101,7 @@ test("docs/hooks.md, docs/notifications.md, docs/profiles.md", async () => {
   await run(hooks, "tmuxwire hooks install gemini");
 
   const notifications = "docs/notifications.md";
-  await run(notifications, "tmuxwire notify add");
+  await run(notifications, "tmuxwire notify add ntfy https://ntfy.sh/my-secret-topic");
   await run(notifications, "tmuxwire notify test");
   expect(receiver.received).toHaveLength(1);
   expect(COMMANDS.filter(({ path, command }) => path === notifications && command === "tmuxwire notify")).toHaveLength(
@@ -107,6 +109,8 @@ test("docs/hooks.md, docs/notifications.md, docs/profiles.md", async () => {
   );
   ran.add(`${notifications}: tmuxwire notify`);
   expect((await start("tmuxwire notify").finished).stdout).toMatch(/^ntfy: /);
+  await start("tmuxwire notify rm ntfy").finished;
+  await run(notifications, "tmuxwire notify add ntfy https://ntfy.sh/my-secret-topic --answers");
 
   const profiles = "docs/profiles.md";
   await run(profiles, "tmuxwire profiles check");
