@@ -146,7 +146,7 @@ test("docs/dashboard.md", async () => {
   await another.finished;
   expect(await start(shown(path, "tmuxwire hooks install claude")).finished).toMatchObject({ code: 0, stderr: "" });
 
-  const socket = sandbox.path("user.sock");
+  const socket = sandbox.path("tmux-user.sock");
   sandbox.tmux(
     socket,
     "-f",

@@ -31,7 +31,7 @@ export async function user(
   const { XDG_STATE_HOME: _state, ...rest } = sandbox.env;
   const ports = ["--port", "0", "--addin-port", "0", "--dashboard-port", "0", "--freshell-port", "0"];
   // Not the server of whoever runs the tests.
-  const watched = ["--dashboard-tmux-socket", sandbox.path("user.sock")];
+  const watched = ["--dashboard-tmux-socket", sandbox.path("tmux-user.sock")];
   const daemon = sandbox.start(["serve", "--with", "addin,team", ...ports, ...watched, ...more], {
     env: { XDG_STATE_HOME: undefined, AUTH_TOKEN, PATH: behind(bin) },
   });
