@@ -117,15 +117,8 @@ function otherHandlers(
       await openUsersServer(context, undefined);
       // Directories and branches cause no event.
       await agents.refresh();
-      const { clock, bounds, open, metrics, messages } = context;
-      return eventResponse(c, {
-        clock,
-        open,
-        ...bounds,
-        last: closedEvent,
-        onStalled: () => metrics.streamsStalled.add(1, TRANSPORT),
-        read: (out) => new AgentEventReader({ agents, messages, clock, out }),
-      });
+      const { clock, messages } = context;
+      return eventStream(context, c, (out) => new AgentEventReader({ agents, messages, clock, out }));
     }),
     socket: async (c) => (await upgrade(c)) ?? refuseRequest(),
     recordingFile: measured("recordingFile", (c) => recordingResponse(context, c.req.param("recording") ?? "")),
@@ -315,20 +308,21 @@ function openServerEvents(
   server: TmuxServer,
   { after, wishes }: { readonly after: string | undefined; readonly wishes: EventWishes },
 ): Response {
-  const { clock, bounds, open, metrics } = context;
   if (wishes.readiness === true) requireReadiness(context);
   if (wishes.agents === true) requireAgents(context);
-  return eventResponse(c, {
-    clock,
-    open,
-    ...bounds,
-    last: closedEvent,
-    onStalled: () => metrics.streamsStalled.add(1, TRANSPORT),
-    read: (out) => {
-      const send = (event: string, data: string, id: string): void => out.write(sseEvent(event, data, id));
-      return context.eventsOf(server).open({ room: () => out.room(), send }, after, wishes);
-    },
+  return eventStream(context, c, (out) => {
+    const send = (event: string, data: string, id: string): void => out.write(sseEvent(event, data, id));
+    return context.eventsOf(server).open({ room: () => out.room(), send }, after, wishes);
   });
+}
+
+function eventStream(
+  { clock, bounds, open, metrics }: NativeContext,
+  c: NativeHandlerContext,
+  read: Parameters<typeof eventResponse>[1]["read"],
+): Response {
+  const onStalled = (): void => metrics.streamsStalled.add(1, TRANSPORT);
+  return eventResponse(c, { clock, open, ...bounds, last: closedEvent, onStalled, read });
 }
 
 function closedEvent(): string {

@@ -3,6 +3,7 @@
  * there as sessions of ssh. Nothing is known of its processes, as of any machine that reports none (docs/platforms.md), and a
  * connection that is lost is a new epoch, with a declared gap.
  */
+import { basename } from "node:path";
 import { hostAway } from "../../daemon/connection/connectionErrors.ts";
 import type { Host, HostClients } from "../../daemon/host/host.ts";
 import type { TransportOptions } from "../../daemon/host/clients/transport.ts";
@@ -32,11 +33,6 @@ const SOCKET_NAME = /^[\w.-]{1,64}$/;
 
 /** Start-up files may print before it. */
 const BEHIND_MARK = `echo; echo ${SESSION_MARK}; exec "$@"`;
-/** As tmux itself makes and checks the directory of its sockets (tmux.c `make_label`). */
-const PREPARE = `mkdir -m 700 "$1" 2>/dev/null
-[ ! -L "$1" ] && set -- $(ls -ldn "$1") && [ "$3" = "$(id -u)" ] && case $1 in drwx?-?---*) exit 0 ;; esac
-exit 1`;
-
 type AgentlessLink = Pick<
   HostLink<AgentlessConnection>,
   "state" | "current" | "connection" | "check" | "subscribe" | "retry" | "close" | "forget"
@@ -116,16 +112,11 @@ export class AgentlessHost {
   /** As it is now. */
   async check(): Promise<NativeCheckedHost> {
     const { link } = this;
-    const asked = async (): Promise<number | null> => {
-      if (link.state.kind !== "connected") return null;
-      return within<number | null>(this.#options.clock, ASKED_WITHIN_MS, null, (done) => {
-        link.check().then(
-          (ms) => done(Math.round(ms)),
-          () => done(null),
-        );
-      });
-    };
-    const roundTripMs = await asked();
+    const asked = link.state.kind === "connected" ? link.check().catch(() => null) : Promise.resolve(null);
+    const answer = await within<number | null>(this.#options.clock, ASKED_WITHIN_MS, null, (resolve) => {
+      void asked.then(resolve);
+    });
+    const roundTripMs = answer === null ? null : Math.round(answer);
     const servers = link.state.kind === "connected" ? this.#opened.size : null;
     return { ...this.describe(), roundTripMs, servers, agents: null };
   }
@@ -192,6 +183,15 @@ export class AgentlessHost {
   }
 }
 
+/**
+ * Arguments of tmux with the socket by its name (`-L`): then tmux itself makes its directory, and refuses one that others may
+ * use (tmux.c `make_label`). All sockets are in the directory where it looks for names.
+ */
+function withLabel(args: readonly string[]): readonly string[] {
+  const at = args.indexOf("-S");
+  return at < 0 ? args : args.toSpliced(at, 2, "-L", basename(args[at + 1] ?? ""));
+}
+
 /** The machine as the daemon's servers see it. */
 function machineOver({ name, program = "tmux" }: HostRecord, link: AgentlessLink, origin: string): Host {
   const tmux = requireProgram(program);
@@ -200,7 +200,7 @@ function machineOver({ name, program = "tmux" }: HostRecord, link: AgentlessLink
     return hostAway(message ?? `${name} is not connected; run \`tmuxwire hosts\``, { host: name, state: kind });
   };
   const line = (mode: string, { args, tmuxVersion }: TransportOptions): string => {
-    const words = args.map((word) => shellWord(withOrigin(word, origin)));
+    const words = withLabel(args).map((word) => shellWord(withOrigin(word, origin)));
     return [
       "exec",
       "sh",
@@ -227,7 +227,15 @@ function machineOver({ name, program = "tmux" }: HostRecord, link: AgentlessLink
       const sessions = link.current?.sessions;
       if (sessions === undefined) return { failure: { code: "EHOSTUNREACH", message: away().message }, stdout: "" };
       try {
-        const words = ["exec", "/bin/sh", "-c", shellWord(BEHIND_MARK), "tmuxwire", tmux, ...args.map(shellWord)];
+        const words = [
+          "exec",
+          "/bin/sh",
+          "-c",
+          shellWord(BEHIND_MARK),
+          "tmuxwire",
+          tmux,
+          ...withLabel(args).map(shellWord),
+        ];
         const { code, stdout: printed, stderr } = await sessions.run(words.join(" "), timeoutMs);
         const [, ...behind] = printed.split(`\n${SESSION_MARK}\n`);
         const stdout = behind.join(`\n${SESSION_MARK}\n`);
@@ -243,16 +251,8 @@ function machineOver({ name, program = "tmux" }: HostRecord, link: AgentlessLink
     sockets: {
       ...sockets,
       exists: () => (link.current === undefined ? undefined : true),
-      prepare: async (path) => {
-        const { sessions } = await link.connection();
-        const directory = path.slice(0, path.lastIndexOf("/"));
-        const { code } = await sessions.run(`exec /bin/sh -c ${shellWord(PREPARE)} tmuxwire ${shellWord(directory)}`);
-        if (code === 0) return;
-        throw new AppError(
-          "CONFIGURATION_INVALID",
-          `${directory} on ${name} is not a directory of yours that others cannot enter: remove it, or run \`chmod 700\` on it`,
-        );
-      },
+      // tmux does (`withLabel`).
+      prepare: async () => undefined,
       requireOwn: (path, uid) => {
         const own = link.current?.host.uid;
         if (uid === undefined || own === undefined || uid === own) return;

@@ -1,7 +1,7 @@
 /** Servers of a machine that has tmux and no tmuxwire, through the command line, behind a real sshd. */
 import { spawnSync } from "node:child_process";
 import { setMaxListeners } from "node:events";
-import { mkdirSync, readFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
 import { unixFetch } from "../../adapters/serving/unixFetch.ts";
@@ -196,6 +196,22 @@ test("a server that starts later is found, and one that ends is told", async () 
   await eventually(async () => (await here.run(["ls", "--server", "default@build"])).stdout.includes("late"), 20);
   tmux("kill-server");
   await eventually(async () => (await here.run(["new", "work", "--server", "default@build"])).code === 69, 20);
+});
+
+test("a directory of sockets that others may use is refused, as tmux itself refuses it", async () => {
+  await using at = await bareHost();
+  const { here, tmux, host } = at;
+  tmux("new-session", "-d", "-s", "mine", "sh");
+  const directory = host.sandbox.path("tmp", `tmux-${process.getuid?.()}`);
+  chmodSync(directory, 0o777);
+  await at.add();
+  for (const server of ["default@build", "main@build"]) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    const refused = await here.run(["new", "work", "--server", server]);
+    expect([server, refused.code]).not.toEqual([server, 0]);
+  }
+  chmodSync(directory, 0o700);
+  expect(tmux("list-sessions", "-F", "#{session_name}")).toBe("mine\n");
 });
 
 test("what cannot be seen is not risked: prompts need the name of the program, and no agent is started", async () => {

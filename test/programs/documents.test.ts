@@ -5,12 +5,12 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
+import { ownProfile } from "../support/agents/ownProfile.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { notifyReceiver } from "../support/agents/notifyReceiver.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
 import { documentBlocks, type DocumentBlock } from "../support/daemon/documentBlocks.ts";
 import { user } from "../support/daemon/documentUser.ts";
-import CLAUDE from "../../adapters/agents/claude/profile.json" with { type: "json" };
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
@@ -116,21 +116,9 @@ test("docs/hooks.md, docs/notifications.md, docs/profiles.md", async () => {
   await run(profiles, "tmuxwire profiles check");
   await start("tmuxwire new work").finished;
   mkdirSync(sandbox.path("config/tmuxwire/profiles"), { recursive: true });
-  writeFileSync(sandbox.path("config/tmuxwire/profiles/mine.json"), JSON.stringify(MINE));
+  writeFileSync(sandbox.path("config/tmuxwire/profiles/mine.json"), JSON.stringify(ownProfile));
   await run(profiles, "tmuxwire profile record mine work");
 });
-
-/** A copy of a file below `adapters/agents`, without `source`, as the document says to begin. */
-const { source: _source, seenWith: _seenWith, ...claude } = CLAUDE;
-const MINE = {
-  ...claude,
-  name: "mine",
-  seenWith: ["1.0"],
-  programs: ["mine"],
-  titleHints: [],
-  signatures: [],
-  titles: [],
-};
 
 test("docs/dashboard.md", async () => {
   await using sandbox = cliSandbox();

@@ -8,17 +8,10 @@ import { expect, test } from "vitest";
 import { readRecordedScreens } from "../../daemon/readiness/recordedScreens.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { behind, type CliSandbox, cliSandbox, type Finished, type Running } from "../support/daemon/cliSandbox.ts";
-import claude from "../../adapters/agents/claude/profile.json" with { type: "json" };
+import { ownProfile } from "../support/agents/ownProfile.ts";
 
-const { source: _, seenWith: __, ...base } = claude;
 const mine = {
-  ...base,
-  name: "mine",
-  seenWith: ["1.0"],
-  programs: ["mine"],
-  titleHints: [],
-  signatures: [],
-  titles: [],
+  ...ownProfile,
   screen: { rows: 20, asking: [], busy: ["^working$"], ready: ["^ready>"], boxExcludesDialog: false },
 };
 

@@ -46,8 +46,8 @@ const PIPE_GUARD = [
 const LOGIN = ["SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "SSH_ORIGINAL_COMMAND"].map((name) => `-u ${name}`).join(" ");
 
 /**
- * The script of a shell on another machine that prints the mark as a line (start-up files may have printed half a one) and becomes the command in its arguments. No
- * descriptors are open there but the first three.
+ * For a shell on another machine: prints the mark on a line of its own, since start-up files may have printed half a line, and
+ * becomes the command in its arguments. No descriptors are open there but the first three.
  */
 export const remoteScript = (mark: string, tmuxVersion = ""): string =>
   `echo; echo ${mark}\nset -- /usr/bin/env ${LOGIN} "$@"\n${ignoresHangup(tmuxVersion) ? GUARD : `exec ${RUN}`}`;
