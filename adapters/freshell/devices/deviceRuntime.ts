@@ -185,12 +185,14 @@ export class DeviceRuntime {
     return this.#commit(layout, { ...result }, asked);
   }
 
-  /** Tries it on the layout with all earlier reservations applied. */
+  /** Tries it on the layout as it is, and with all earlier reservations applied: they may be finalized or not. */
   #reserve(command: LayoutMutation, args: unknown, asked: AskedWithKey): Done {
     const ids = this.#newIds();
     const found = command === "new-tab" ? undefined : this.#targetOf(command, args);
     const fixed = found === undefined ? args : withFixedPane(command, args, found.leaf.id);
-    const { result } = mutate(this.#expected(), command, fixed, this.#context(ids, TO_COME));
+    const context = this.#context(ids, TO_COME);
+    mutate(this.#saved, command, fixed, context);
+    const { result } = mutate(this.#expected(), command, fixed, context);
     const id = this.#options.newId();
     const contentRef = found === undefined ? null : contentRefOf(found.leaf.content);
     const reserved = {

@@ -52,6 +52,9 @@ describe("reserve, then finalize or compensate", () => {
     expect(refused("split-pane", { ...split, browser: "https://x.org" })).toBe("INVALID_ARGUMENT");
     expect(refused("attach-terminal", { target: "terminal:t1", to: "pane-index:0" })).toBe("INVALID_ARGUMENT");
     expect(refused("respawn-pane", { target: `pane:${paneId}` })).toBe("INVALID_TARGET");
+    // Neither while another terminal may come into the pane: it has not come, and there is none to restart.
+    device.reserve("attach-terminal", { target: "terminal:t1", to: `pane:${paneId}` });
+    expect(refused("respawn-pane", { target: `pane:${paneId}` })).toBe("INVALID_TARGET");
   });
 
   test("F096 F101 attaching and respawning change what one pane shows; the terminal before goes on", () => {
