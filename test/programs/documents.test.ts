@@ -21,6 +21,7 @@ const RUN_BY: Readonly<Record<string, readonly [test: string, commands: number]>
   "docs/fleet.md": ["fleetDocument.test.ts", 6],
   "docs/curl.md": ["readme.test.ts", 6],
   "docs/addin.md": ["readme.test.ts", 3],
+  "docs/clients.md": ["readme.test.ts", 8],
 };
 
 /** Nobody runs these as they stand; each begins with these words. */

@@ -15,6 +15,7 @@ import { eventually } from "../support/clock/eventually.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const README = documentBlocks("README.md");
+const CLIENTS = documentBlocks("docs/clients.md");
 
 /** The block whose text holds `text`; a document without it has changed, and so must the test. */
 function blockWith(text: string, blocks = README): DocumentBlock {
@@ -76,17 +77,17 @@ test("recordings, and the one that shows the five minutes", async () => {
   await using sandbox = cliSandbox();
   const { start } = await user(sandbox);
   await start("npx tmuxwire new work").finished;
-  for (const { command, output } of dialogue(blockWith("tmuxwire rec film"))) {
+  for (const { command, output } of dialogue(blockWith("tmuxwire rec film", CLIENTS))) {
     // oxlint-disable-next-line no-await-in-loop -- in the order of the document
     const { stdout, stderr } = await start(command).finished;
     expect({ command, stdout, stderr }).toEqual({ command, stdout: output, stderr: "" });
   }
-  const [, play = ""] = /`(npx tmuxwire play \S+)`/.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];
+  const [, play = ""] = /`(tmuxwire play \S+)`/.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];
   const played = await start(`cd '${ROOT}' && ${play} --speed 1000000`).finished;
   expect(played).toMatchObject({ code: 0, stderr: "" });
   for (const { command } of dialogue(blockWith("tmuxwire new work"))) {
     // A screen within the screen would show nothing of use.
-    if (!/\bfollow\b/.test(command)) expect(played.stdout).toContain(command.replace("npx ", "").split("#")[0]!.trim());
+    if (!/\bfollow\b/.test(command)) expect(played.stdout).toContain(command.split("#")[0]!.trim());
   }
 });
 
@@ -105,27 +106,27 @@ test("curl as a command line", async () => {
   }
 });
 
-test("one curl per client", async () => {
+test("one request for each API", async () => {
   await using sandbox = cliSandbox();
   const { start } = await user(sandbox);
-  const [native = ""] = commandsOf(blockWith("/v1/servers/main/panes"));
+  const [native = ""] = commandsOf(blockWith("/v1/servers/main/panes", CLIENTS));
   expect(JSON.parse((await start(`${native} -sS`).finished).stdout)).toEqual({ panes: [] });
-  const [addin = ""] = commandsOf(blockWith("create_session"));
+  const [addin = ""] = commandsOf(blockWith("create_session", CLIENTS));
   const made = await start(`${addin} -sS`).finished;
   expect(JSON.parse(made.stdout)).toMatchObject({ ok: true, action: "create_session", session: "sheet" });
-  const [dashboard = ""] = commandsOf(blockWith("/api/agents"));
+  const [dashboard = ""] = commandsOf(blockWith("/api/agents", CLIENTS));
   expect(JSON.parse((await start(`${dashboard} -sS`).finished).stdout)).toMatchObject({ agents: [] });
-  const [team = ""] = commandsOf(blockWith("/team/v1/tmux/list"));
+  const [team = ""] = commandsOf(blockWith("/team/v1/tmux/list", CLIENTS));
   expect(JSON.parse((await start(`${team} -sS`).finished).stdout)).toEqual({ sessions: [] });
-  const [freshell = ""] = commandsOf(blockWith("/api/terminals"));
+  const [freshell = ""] = commandsOf(blockWith("/api/terminals", CLIENTS));
   expect(JSON.parse((await start(`${freshell} -sS`).finished).stdout)).toEqual([]);
 });
 
 test("the program: its types hold, and it prints what is shown", async () => {
   await using sandbox = cliSandbox();
   const { start } = await user(sandbox);
-  const index = README.findIndex(({ language }) => language === "ts");
-  const [program, printed] = [README[index]!.lines.join("\n"), README[index + 1]!.lines.join("\n")];
+  const index = CLIENTS.findIndex(({ language }) => language === "ts");
+  const [program, printed] = [CLIENTS[index]!.lines.join("\n"), CLIENTS[index + 1]!.lines.join("\n")];
   // As a package that depends on this one.
   const home = sandbox.path("home");
   mkdirSync(join(home, "node_modules"));
@@ -162,26 +163,42 @@ test("what it says to run first is what continuous integration runs, and what st
   expect(scripts["prestart"]).toContain("build");
 });
 
-test("every block of the README is one of those", () => {
-  const known = [
-    "npm ci && npm start",
-    "tmuxwire new work",
-    "createClient",
-    "built 0",
-    // test/support/packageSmoke.sh runs these with the packed package, mcp.test.ts and the real agents that one.
-    "npm install -g tmuxwire",
-    "claude mcp add",
-    "serve --server",
-    "capture notes",
-    "tmuxwire rec film",
-    "/v1/servers/main/panes",
-    "create_session",
-    "/api/agents",
-    "/team/v1/tmux/list",
-    "/api/terminals",
-  ];
-  const blocks = new Set(known.map((text) => blockWith(text)));
-  expect(README.filter((block) => !blocks.has(block))).toEqual([]);
+test("what it shows of agents is what docs/agents.md shows, whose test runs it", () => {
+  const shown = commandsOf(blockWith("tmuxwire start claude"));
+  expect(shown.length).toBeGreaterThan(3);
+  const agents = documentBlocks("docs/agents.md").flatMap(({ lines }) => lines.map((line) => line.replace(/ &&$/, "")));
+  expect(shown.filter((command) => !agents.includes(command))).toEqual([]);
+});
+
+test("every block of the README and of docs/clients.md is one of those", () => {
+  const known = {
+    "README.md": [
+      "npm ci && npm start",
+      "tmuxwire new work",
+      // test/support/packageSmoke.sh runs these three with the packed package, mcp.test.ts and the real agents the last one.
+      "npm install -g tmuxwire",
+      "npx tmuxwire serve",
+      "claude mcp add",
+      "serve --server",
+      "capture notes",
+      "tmuxwire start claude",
+    ],
+    "docs/clients.md": [
+      "createClient",
+      "built 0",
+      "tmuxwire rec film",
+      "/v1/servers/main/panes",
+      "create_session",
+      "/api/agents",
+      "/team/v1/tmux/list",
+      "/api/terminals",
+    ],
+  };
+  for (const [path, texts] of Object.entries(known)) {
+    const blocks = documentBlocks(path);
+    const found = new Set(texts.map((text) => blockWith(text, blocks)));
+    expect(blocks.filter((block) => !found.has(block))).toEqual([]);
+  }
 });
 
 test("docs/addin.md: each way to start the bridge", async () => {

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { expect, test } from "vitest";
+import { pictureOf } from "../../../support/demoPicture.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../../..");
 
@@ -78,4 +79,9 @@ test("every message that troubleshooting explains is one that is said", () => {
   });
   expect(words.length).toBeGreaterThan(25);
   expect(words.filter((text) => !sources.includes(text))).toEqual([]);
+});
+
+test("the README's picture is drawn from the recording beside it", async () => {
+  // `npx vitest run --project unit documents -u` draws it again.
+  await expect(await pictureOf(textOf("docs/demo.cast"))).toMatchFileSnapshot(join(ROOT, "docs/demo.svg"));
 });
