@@ -4,7 +4,7 @@
 class Tmuxwire < Formula
   desc "Daemon that drives tmux: exact input, streams, waits, recordings"
   homepage "https://github.com/tmuxwire/tmuxwire"
-  url "https://github.com/tmuxwire/tmuxwire/releases/download/v0.1.0/tmuxwire-0.1.0.tgz"
+  url "https://github.com/tmuxwire/tmuxwire/releases/download/v0.2.0/tmuxwire-0.2.0.tgz"
   sha256 "0000000000000000000000000000000000000000000000000000000000000000"
   license "MIT"
 
