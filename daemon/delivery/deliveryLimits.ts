@@ -20,6 +20,11 @@ export const EMPTIED_WITHIN_MS = 5_000;
 export const STARTED_WITHIN_MS = 5_000;
 /** A program that runs for less than this may still be starting, on a busy machine and with slow extensions. */
 export const NEW_MS = 20_000;
+/**
+ * Output so soon after a program's start may be its predecessor's: Linux counts a start in steps of 10 ms, and output is
+ * seen a moment after it was printed. No agent draws its box within that time.
+ */
+export const START_MARGIN_MS = 30;
 /** Of a text in the box, in an answer. */
 export const MAX_BOX_CHARS = 500;
 /** A turn ends within this after the keys that stop it: one whose model is silent takes seconds to say so. */

@@ -6,6 +6,7 @@
 import { decodeOctal } from "../../protocol/control/octal.ts";
 import type { AppError } from "../../protocol/errors.ts";
 import type { GapReason } from "../../protocol/position.ts";
+import type { Clock } from "../time/clock.ts";
 import type { InputPart } from "../tmux/io.ts";
 import { OutputRing } from "./outputRing.ts";
 import type { ExitStatus, OutputListener, OutputSlice, OutputSource } from "../tmux/outputSource.ts";
@@ -14,6 +15,8 @@ interface PaneStreamOptions {
   readonly id: string;
   readonly epoch: string;
   readonly retainBytes: number;
+  /** Without it nobody learns when output came. */
+  readonly clock?: Pick<Clock, "nowMs"> | undefined;
   /** A listener threw: for the log, never for the stream. */
   readonly onListenerError: (error: unknown) => void;
 }
@@ -22,7 +25,9 @@ export class PaneStream implements OutputSource {
   readonly id: string;
   readonly epoch: string;
   readonly #ring: OutputRing;
+  readonly #clock: Pick<Clock, "nowMs"> | undefined;
   readonly #onListenerError: (error: unknown) => void;
+  #lastOutputMs: number | undefined;
   #listeners: readonly OutputListener[] = [];
   #announcedSeq = 0;
   #exit: ExitStatus | undefined;
@@ -32,6 +37,7 @@ export class PaneStream implements OutputSource {
     this.id = options.id;
     this.epoch = options.epoch;
     this.#ring = new OutputRing(options.retainBytes);
+    this.#clock = options.clock;
     this.#onListenerError = options.onListenerError;
   }
 
@@ -41,6 +47,10 @@ export class PaneStream implements OutputSource {
 
   get tailSeq(): number {
     return this.#ring.tailSeq;
+  }
+
+  get lastOutputMs(): number | undefined {
+    return this.#lastOutputMs;
   }
 
   get exit(): ExitStatus | undefined {
@@ -86,6 +96,7 @@ export class PaneStream implements OutputSource {
     const to = this.#ring.headSeq;
     if (from === to) return;
     this.#announcedSeq = to;
+    this.#lastOutputMs = this.#clock?.nowMs();
     for (const listener of this.#listeners) this.#guarded(() => listener.advanced(from, to));
   }
 

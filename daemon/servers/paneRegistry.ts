@@ -2,6 +2,7 @@
  * The streams and input queues of one server's panes. A stream is created with the pane's first byte or on the first request;
  * all streams belong to one epoch and end with it.
  */
+import type { Clock } from "../time/clock.ts";
 import type { AppError } from "../../protocol/errors.ts";
 import { paneNumberOf, type PaneId, paneIdOf } from "../../protocol/ids.ts";
 import { MAX_INPUT_BYTES_PER_PANE, MAX_INPUT_BYTES_WAITING } from "../../protocol/limits.ts";
@@ -17,6 +18,7 @@ import type { ServerCounters } from "../tmux/inventory.ts";
 
 export interface PaneRegistryOptions {
   readonly retainBytes: number;
+  readonly clock: Pick<Clock, "nowMs">;
   readonly connection: () => ControlConnection;
   readonly bufferName: () => string;
   readonly onListenerError: (error: unknown) => void;
@@ -149,6 +151,7 @@ export class PaneRegistry {
         id: paneIdOf(paneNumber),
         epoch: this.#epoch,
         retainBytes: this.#options.retainBytes,
+        clock: this.#options.clock,
         onListenerError: this.#options.onListenerError,
       });
       this.#streams.set(paneNumber, stream);

@@ -50,6 +50,8 @@ export interface OutputSource {
   readonly tailSeq: number;
   /** Set once the program has ended. */
   readonly exit: ExitStatus | undefined;
+  /** When the newest output came, by the server's clock; undefined if none has come yet, or that is not known. */
+  readonly lastOutputMs?: number | undefined;
   /** Set while no output can arrive because its connection waits; a gap follows when it begins. */
   readonly waiting?: Waiting | undefined;
   /** Reads at most `maxBytes` from `from`; a position outside `[tailSeq, outputSeq]` gives a gap or the end, and never throws. */

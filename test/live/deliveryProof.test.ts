@@ -1,6 +1,7 @@
 /** Programs that take what they are given late, in two steps or not at all, on real tmux (docs/agentFacts.md). */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { AppError } from "../../protocol/errors.ts";
 import { shellWord } from "../../protocol/text/shellWord.ts";
 import { AgentChannel, agentUnderShell, guestAgent, ownedAgent } from "../support/agents/agentPrograms.ts";
 import { eventually } from "../support/clock/eventually.ts";
@@ -98,6 +99,34 @@ test.each([
     expect(channel.submits()).toEqual(["first", "second"]);
   },
 );
+
+test("one that starts under the box that its predecessor has left, cursor and all, gets the prompt in its own", async () => {
+  await using fixture = await ownedFixture();
+  const { server, socket } = fixture;
+  await using channel = await AgentChannel.open(socket.directory);
+  const line = channel.argv("geminiLike", { drawAfterMs: 1_500 }).map(shellWord).join(" ");
+  await server.createSession({ name: "agent", command: ["sh", "-c", `exec 2>/dev/null; while :; do ${line}; done`] });
+  const pane = paneOf(server, "agent");
+  using on = engines();
+  const request = { server, pane, profile: "gemini", timeoutMs: 30_000 };
+  expect((await on.delivery.submit({ ...request, text: "first" })).outcome).toBe("submitted");
+  await channel.next("submit");
+  using watched = on.readiness.watch(server, pane, { profile: "gemini" });
+  await untilState(watched, "idle");
+  const inFront = async (): Promise<number> =>
+    (await server.foreground(pane)).processes?.find(({ isShell }) => !isShell)?.pid ?? 0;
+  const killed = await inFront();
+  process.kill(killed, "SIGKILL");
+  await eventually(async () => ![0, killed].includes(await inFront()));
+  // It may still count as ended in that moment; then nothing is typed.
+  const again = async (): Promise<string> =>
+    on.delivery.submit({ ...request, text: "second" }).then(
+      ({ outcome }) => outcome,
+      ({ details }: AppError) => (details?.["state"] === "dead" ? again() : "refused"),
+    );
+  expect(await again()).toBe("submitted");
+  expect(channel.submits()).toEqual(["first", "second"]);
+});
 
 /** The program as it starts: it has drawn nothing yet. */
 async function undrawn(drawAfterMs: number) {

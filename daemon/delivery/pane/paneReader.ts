@@ -9,7 +9,14 @@ import type { Clock } from "../../time/clock.ts";
 import type { Profile } from "../../readiness/profile.ts";
 import { type Addressee, type AddresseeRequest, type Arrival, endsNow, findAddressee } from "./addressee.ts";
 import { bracketedPasteOf } from "./bracketedPaste.ts";
-import { ENDING_PROBE_MS, ENDS_WITHIN_MS, NEW_MS, STAYS_MS, WAITS_WITHIN_MS } from "../deliveryLimits.ts";
+import {
+  ENDING_PROBE_MS,
+  ENDS_WITHIN_MS,
+  NEW_MS,
+  START_MARGIN_MS,
+  STAYS_MS,
+  WAITS_WITHIN_MS,
+} from "../deliveryLimits.ts";
 import type { PaneWatch } from "./paneWatch.ts";
 import { withDetails } from "./wrongState.ts";
 
@@ -100,6 +107,17 @@ export class PaneReader {
   get isNew(): boolean {
     const ageSec = this.#addressee?.ageSec;
     return ageSec !== undefined && ageSec * 1000 < NEW_MS;
+  }
+
+  /**
+   * The pane has printed nothing since it was started but what its predecessor may have printed last, whose screen this then
+   * is; false where unknown.
+   */
+  get hasPrintedNothing(): boolean {
+    const ageSec = this.#addressee?.ageSec;
+    const { lastOutputMs } = this.#watch.source;
+    if (ageSec === undefined || lastOutputMs === undefined) return false;
+    return this.clock.nowMs() - lastOutputMs > ageSec * 1000 - START_MARGIN_MS;
   }
 
   /** What it has read so far, from anything; undefined where the system does not report it. */

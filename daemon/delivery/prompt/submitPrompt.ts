@@ -171,8 +171,9 @@ async function pasteAtPrompt(
   return pasteAfterCapture(work, profile, text, async (now) => {
     requireAccepting(watch, profile, request);
     if (now.dialog !== undefined) throw openDialog(now, "a question is open in the pane; answer it first");
-    // It may be ready by the title that its predecessor has left.
-    if (!goesOn(now) && reader.isNew && request.whileUnknown !== "type") {
+    // It may be ready by the title that its predecessor has left, or by the box.
+    const isDrawn = goesOn(now) && !(profile.kind === "agent" && reader.hasPrintedNothing);
+    if (!isDrawn && reader.isNew && request.whileUnknown !== "type") {
       await untilNext(work);
       return false;
     }

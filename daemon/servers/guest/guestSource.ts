@@ -45,6 +45,10 @@ export class GuestSource implements OutputSource {
     return this.stream.tailSeq;
   }
 
+  get lastOutputMs(): number | undefined {
+    return this.stream.lastOutputMs;
+  }
+
   get exit(): ExitStatus | undefined {
     return this.stream.exit;
   }

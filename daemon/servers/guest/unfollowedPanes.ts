@@ -51,6 +51,7 @@ export class UnfollowedPanes {
     this.#options = options;
     this.#registry = new PaneRegistry({
       retainBytes: RETAIN_BYTES,
+      clock: options.clock,
       connection: options.connection,
       bufferName: () => "",
       onListenerError: options.onListenerError,

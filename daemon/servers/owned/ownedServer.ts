@@ -118,6 +118,7 @@ class OwnedServer extends RealServer {
     });
     this.#panes = new PaneRegistry({
       retainBytes: options.ringBytes ?? DEFAULT_RING_BYTES,
+      clock,
       connection,
       bufferName: () => `tmuxwire-${this.#panes.epoch}-${(this.#buffers += 1)}`,
       onListenerError: this.onListenerError,

@@ -392,6 +392,7 @@ describe("what a job comes to", () => {
     const { connection } = fakeConnection();
     const panes = new PaneRegistry({
       retainBytes: 1,
+      clock: { nowMs: () => 0 },
       connection: () => connection,
       bufferName: () => "b1",
       onListenerError: () => undefined,
