@@ -32,7 +32,9 @@ const LIBRARIES = [
 ];
 /** For us alone; package.json does not ship them. */
 const OURS = [
-  ...readdirSync(join(ROOT, "bench")).map((name) => `bench/${name}`),
+  ...readdirSync(join(ROOT, "bench"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => `bench/${name}`),
   "test/support/daemon/daemonChild.ts",
   "test/support/daemon/linkChild.ts",
   "test/support/tmux/guestEngine.ts",

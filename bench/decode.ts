@@ -9,7 +9,7 @@ import { LineSplitter } from "../protocol/control/lines.ts";
 import { decodeOctal } from "../protocol/control/octal.ts";
 import { encodeOctal } from "./encodeOctal.ts";
 import { ControlParser } from "../protocol/control/parser.ts";
-import { check, compare, type Contender, type RunBench } from "./figures.ts";
+import { check, compare, type Contender, type Emit, type RunBench } from "./figures.ts";
 
 const DECODED_BYTES = 4_000_000;
 /** Decoded bytes per `%output` line: what tmux sends a reader that keeps up. */
@@ -139,14 +139,16 @@ const decodeStrings = (sample: Sample): Contender => ({
 });
 
 /** Emits, for each kind of text, the parser against strings and against lines only. */
-export const run: RunBench = async (emit) => {
+export const run: RunBench = (emit) => decodeFigures(emit);
+
+async function decodeFigures(emit: Emit): Promise<void> {
   for (const [kind, line] of Object.entries(KINDS)) {
     const sample = sampleOf(line);
     const contenders = [decodeIntoRing(sample), decodeStrings(sample), frameOnly(sample)] as const;
     await compare({ bench: "decode", figure: kind, unit: "MB/s" }, contenders, TURNS, emit);
   }
-};
+}
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await run((figure) => process.stdout.write(`${JSON.stringify(figure)}\n`));
+  await decodeFigures((figure) => process.stdout.write(`${JSON.stringify(figure)}\n`));
 }

@@ -4,8 +4,8 @@
  * when it is wrong, so nothing is timed that did not happen and no result is optimised away.
  */
 
-/** One JSON line on stdout. `ratio` is `median / baseline.median`: below 1 is better for times, above 1 for rates. */
-interface Figure {
+/** One JSON line with `--json`, else a row of a table. `ratio` is `median / baseline.median`: below 1 is better for times, above 1 for rates. */
+export interface Figure {
   readonly bench: string;
   readonly figure: string;
   readonly unit: string;
@@ -18,8 +18,25 @@ interface Figure {
 
 export type Emit = (figure: Figure) => void;
 
+/** A row of a table that has no median against a baseline; tables have the columns of their rows, in their order. */
+export interface BenchRow {
+  readonly bench: string;
+  readonly table: string;
+  readonly cells: Readonly<Record<string, string | number>>;
+}
+
+/** What whoever runs a bench has asked for, and where it says how far it is. */
+export interface BenchRun {
+  /** Every count as small as it can be, to see that the bench works; its figures say nothing. */
+  readonly isShort: boolean;
+  /** How long panes are followed, in seconds; undefined: the bench's own default. */
+  readonly followSec: number | undefined;
+  readonly row: (row: BenchRow) => void;
+  readonly progress: (text: string) => void;
+}
+
 /** What each bench module exports as `run`. */
-export type RunBench = (emit: Emit) => Promise<void>;
+export type RunBench = (emit: Emit, run: BenchRun) => Promise<void>;
 
 /** One way of doing the same thing; each call is one sample in the comparison's unit. */
 export interface Contender {

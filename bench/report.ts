@@ -1,9 +1,13 @@
 /**
- * `npm run bench [-- NAME…]`: runs the named benches, or all of them, one after the other. One JSON line per figure on
- * stdout and nothing else, so that the output can be kept and compared; what goes wrong is on stderr, with exit code 1.
+ * `npm run bench [-- NAME…] [--json | --markdown] [--short] [--seconds N]`: runs the named benches, or all of them, one
+ * after the other. Progress is on stderr, the tables come at the end on stdout. With `--json`, stdout has one JSON line per
+ * figure, as it is measured, and nothing else, so that it can be kept and compared; what goes wrong is on stderr, with
+ * exit code 1.
  */
-import type { Emit, RunBench } from "./figures.ts";
+import { parseArgs } from "node:util";
+import type { BenchRow, BenchRun, Figure, RunBench } from "./figures.ts";
 import { removePrivateServers } from "./privateServer.ts";
+import { tablesOf } from "./tables.ts";
 
 interface BenchModule {
   readonly run: RunBench;
@@ -22,19 +26,65 @@ const BENCHES: Readonly<Record<string, () => Promise<BenchModule>>> = {
   waits: () => import("./waitsBench.ts"),
   waitLatency: () => import("./waitLatency.ts"),
   commandLine: () => import("./commandLine.ts"),
+  peers: () => import("./peers/peersBench.ts"),
 };
 
-const emit: Emit = (figure) => process.stdout.write(`${JSON.stringify(figure)}\n`);
+const rowOf = ({ bench, figure, unit, median, p90, baseline, ratio, samples }: Figure): BenchRow => ({
+  bench,
+  table: bench,
+  cells: {
+    figure,
+    unit,
+    median,
+    p90: p90 ?? "",
+    against: baseline.name,
+    "its median": baseline.median,
+    ratio,
+    samples,
+  },
+});
 
-async function report(names: readonly string[]): Promise<void> {
+async function report(args: readonly string[]): Promise<void> {
+  const { values, positionals: names } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      json: { type: "boolean", default: false },
+      markdown: { type: "boolean", default: false },
+      short: { type: "boolean", default: false },
+      seconds: { type: "string" },
+    },
+  });
   const unknown = names.filter((name) => !Object.hasOwn(BENCHES, name));
   if (unknown.length > 0) {
     throw new Error(`no bench ${unknown.join(", ")}; there are ${Object.keys(BENCHES).join(", ")}`);
   }
+  const followSec = values.seconds === undefined ? undefined : Number(values.seconds);
+  if (followSec !== undefined && !(followSec > 0)) throw new Error("--seconds must be a number above 0");
+  const rows: BenchRow[] = [];
+  const progress = (text: string): void => void process.stderr.write(`${text}\n`);
+  const print = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
+  const run: BenchRun = {
+    isShort: values.short,
+    followSec,
+    row: (row) => {
+      if (values.json) print({ bench: row.bench, table: row.table, ...row.cells });
+      else rows.push(row);
+    },
+    progress,
+  };
+  const emit = (figure: Figure): void => {
+    const { median, unit, baseline, ratio } = figure;
+    progress(`  ${figure.figure}: ${median} ${unit}, ${ratio} of ${baseline.name}`);
+    if (values.json) print(figure);
+    else rows.push(rowOf(figure));
+  };
   for (const name of names.length > 0 ? names : Object.keys(BENCHES)) {
+    progress(name);
     const bench = await BENCHES[name]!();
-    await bench.run(emit);
+    await bench.run(emit, run);
   }
+  if (!values.json) process.stdout.write(tablesOf(rows, values.markdown));
 }
 
 const stop = (): void => {
