@@ -23,6 +23,8 @@ export interface BenchRow {
   readonly bench: string;
   readonly table: string;
   readonly cells: Readonly<Record<string, string | number>>;
+  /** The same for programs; nothing: the line of JSON has the cells. */
+  readonly figures?: Readonly<Record<string, string | number>>;
 }
 
 /** What whoever runs a bench has asked for, and where it says how far it is. */

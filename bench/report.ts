@@ -68,7 +68,7 @@ async function report(args: readonly string[]): Promise<void> {
     isShort: values.short,
     followSec,
     row: (row) => {
-      if (values.json) print({ bench: row.bench, table: row.table, ...row.cells });
+      if (values.json) print({ bench: row.bench, ...(row.figures ?? { table: row.table, ...row.cells }) });
       else rows.push(row);
     },
     progress,

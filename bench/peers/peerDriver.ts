@@ -36,7 +36,8 @@ export class PeerTask {
   readonly argv = ["env", "PEER_PANE=1", "sh", "-c", environment("PEER_COMMAND")];
   readonly #lines = createInterface({ input: process.stdin });
   readonly #waiting: string[] = [];
-  readonly #ended: Promise<void>;
+  readonly #ended: Promise<unknown>;
+  #isOver = false;
   #wake: () => void = () => undefined;
 
   constructor() {
@@ -44,7 +45,11 @@ export class PeerTask {
       this.#waiting.push(line);
       this.#wake();
     });
-    this.#ended = once(this.#lines, "close").then(() => this.#wake());
+    this.#lines.once("close", () => {
+      this.#isOver = true;
+      this.#wake();
+    });
+    this.#ended = once(this.#lines, "close");
   }
 
   say(...words: readonly (string | number)[]): void {
@@ -53,14 +58,10 @@ export class PeerTask {
 
   /** The next line from the bench; undefined when there is none any more. */
   async heard(): Promise<string | undefined> {
-    let isOver = false;
-    void this.#ended.then(() => (isOver = true));
-    while (this.#waiting.length === 0 && !isOver) {
+    while (this.#waiting.length === 0 && !this.#isOver) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
-      // `isOver` is set by a promise that settles with this one.
-      await Promise.resolve();
     }
     return this.#waiting.shift();
   }

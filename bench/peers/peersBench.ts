@@ -442,7 +442,12 @@ function rowsOf(job: Job, results: ReadonlyMap<Peer, Outcome>, counts: Counts, r
   for (const [{ name, way }, outcome] of results) {
     const base = { peer: name, way };
     if (typeof outcome === "string") {
-      row({ bench: "peers", table: titles[job], cells: { ...base, result: outcome } });
+      row({
+        bench: "peers",
+        table: titles[job],
+        cells: { ...base, result: outcome },
+        figures: { job, peer: name, why: outcome },
+      });
       continue;
     }
     const { samples = [], cpuSec, mistakes, of, more = {} } = outcome;
@@ -455,8 +460,17 @@ function rowsOf(job: Job, results: ReadonlyMap<Peer, Outcome>, counts: Counts, r
         ...base,
         result: `${mistakes} of ${of} ${job === "follow" || job === "lines" ? "lost" : "wrong"}`,
         ...(hasSamples ? { median: ms(quantile(samples, 0.5)), p90: ms(quantile(samples, 0.9)) } : {}),
-        ...(Number.isFinite(ratio) ? { "against tmuxwire": `${ratio} times` } : {}),
+        ...(Number.isFinite(ratio) ? { "ratio to tmuxwire": ratio } : {}),
         ...(Number.isNaN(cpuSec) ? {} : { "CPU s": Number(cpuSec.toPrecision(3)) }),
+        ...more,
+      },
+      figures: {
+        job,
+        peer: name,
+        mistakes,
+        of,
+        ...(hasSamples ? { medianMs: quantile(samples, 0.5), p90Ms: quantile(samples, 0.9) } : {}),
+        ...(Number.isNaN(cpuSec) ? {} : { cpuSec }),
         ...more,
       },
     });

@@ -26,7 +26,7 @@ const socketPath = join(task.directory, "tmux.sock");
 const isPiped = process.env["PEER_WAY"] === "pipe";
 
 const tmux = (...args: readonly string[]): Promise<string> => tmuxProcess(socketPath, args);
-const type = (text: string): Promise<string> => tmux("send-keys", "-t", "peer", "-l", "--", text);
+const type = (keys: string): Promise<string> => tmux("send-keys", "-t", "peer", "-l", "--", keys);
 const enter = (): Promise<string> => tmux("send-keys", "-t", "peer", "Enter");
 const screen = (): Promise<string> => tmux("capture-pane", "-p", "-t", "peer");
 const history = (pane: string): Promise<string> => tmux("capture-pane", "-p", "-t", pane, "-S", `-${HISTORY_LINES}`);

@@ -45,13 +45,13 @@ async function startPane(): Promise<PaneClient> {
 /** Hands on what a pane prints from now on; resolves once that has begun. */
 function followed(pane: PaneClient, onText: (text: string) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const follow = async (): Promise<void> => {
+    const handOn = async (): Promise<void> => {
       for await (const event of pane.follow()) {
         if (event.kind === "open") resolve();
         else if (event.kind === "output") onText(Buffer.from(event.bytes).toString("latin1"));
       }
     };
-    follow().catch(reject);
+    handOn().catch(reject);
   });
 }
 
