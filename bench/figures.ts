@@ -33,6 +33,8 @@ export interface BenchRun {
   readonly isShort: boolean;
   /** How long panes are followed, in seconds; undefined: the bench's own default. */
   readonly followSec: number | undefined;
+  /** Only these jobs of a bench that has jobs; undefined: all. */
+  readonly jobs: readonly string[] | undefined;
   readonly row: (row: BenchRow) => void;
   readonly progress: (text: string) => void;
 }

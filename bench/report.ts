@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- NAME…] [--json | --markdown] [--short] [--seconds N]`: runs the named benches, or all of them, one
+ * `npm run bench [-- NAME…] [--json | --markdown] [--short] [--seconds N] [--jobs JOB,…]`: runs the named benches, or all of them, one
  * after the other. Progress is on stderr, the tables come at the end on stdout. With `--json`, stdout has one JSON line per
  * figure, as it is measured, and nothing else, so that it can be kept and compared; what goes wrong is on stderr, with
  * exit code 1.
@@ -53,6 +53,7 @@ async function report(args: readonly string[]): Promise<void> {
       markdown: { type: "boolean", default: false },
       short: { type: "boolean", default: false },
       seconds: { type: "string" },
+      jobs: { type: "string" },
     },
   });
   const unknown = names.filter((name) => !Object.hasOwn(BENCHES, name));
@@ -67,6 +68,7 @@ async function report(args: readonly string[]): Promise<void> {
   const run: BenchRun = {
     isShort: values.short,
     followSec,
+    jobs: values.jobs?.split(","),
     row: (row) => {
       if (values.json) print({ bench: row.bench, ...(row.figures ?? { table: row.table, ...row.cells }) });
       else rows.push(row);

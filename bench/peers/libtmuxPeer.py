@@ -11,6 +11,7 @@ import libtmux
 
 POLL_SEC = 0.1
 QUIET_SEC = 0.3
+INTERRUPT_SEC = 0.2
 HISTORY_LINES = 200
 END_OF_LINES = "END-OF-LINES"
 
@@ -148,6 +149,7 @@ def prompts(pane):
         word, _, text = line.rstrip("\n").partition(" ")
         if word == "launch":
             pane.send_keys("C-c", enter=False)
+            time.sleep(INTERRUPT_SEC)
             pane.send_keys(text, literal=True)
         elif word == "prompt":
             prompt(pane, text)

@@ -14,6 +14,8 @@ import { check } from "../figures.ts";
 export const POLL_MS = 100;
 /** Scripts wait this long between a prompt's text and Enter; `expectPeer.exp` has the same. */
 export const PAUSE_MS = 500;
+/** A shell drops what it reads while it gets over an interrupt; the scripts beside this have the same. */
+export const INTERRUPT_MS = 200;
 /** A screen that has not changed for so long is taken for one that waits. */
 export const QUIET_MS = 300;
 /** As many lines of history as tools capture that read more than the screen. */
@@ -38,6 +40,7 @@ export class PeerTask {
   readonly #waiting: string[] = [];
   readonly #ended: Promise<unknown>;
   #isOver = false;
+  #mayEnd = false;
   #wake: () => void = () => undefined;
 
   constructor() {
@@ -46,9 +49,12 @@ export class PeerTask {
       this.#wake();
     });
     this.#lines.once("close", () => {
+      // In the middle of a job: the bench was ended.
+      if (!this.#mayEnd) process.exit(1);
       this.#isOver = true;
       this.#wake();
     });
+    process.once("SIGTERM", () => process.exit(1));
     this.#ended = once(this.#lines, "close");
   }
 
@@ -72,12 +78,14 @@ export class PeerTask {
   }
 
   async end(): Promise<void> {
+    this.#mayEnd = true;
     this.say("done");
     await this.#ended;
   }
 
   /** `launch LINE` and `prompt TEXT`, one after the other, until the bench has no more. */
   async serve(launch: (line: string) => Promise<void>, prompt: (text: string) => Promise<string>): Promise<void> {
+    this.#mayEnd = true;
     this.say("ready");
     for (let line = await this.heard(); line !== undefined; line = await this.heard()) {
       const space = line.indexOf(" ");

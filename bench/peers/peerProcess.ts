@@ -22,15 +22,14 @@ type Said = readonly string[];
 export class PeerProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #said: string[][] = [];
-  readonly #directory: string;
   readonly #closed: Promise<void>;
   #isClosed = false;
+  readonly #kill = (): void => void this.#child.kill("SIGTERM");
   #stderr = "";
   #wake: () => void = () => undefined;
   #tmuxSocket: string | undefined;
 
   constructor({ argv: [program, ...args], directory, job, count, command, way }: PeerStart) {
-    this.#directory = directory;
     this.#child = spawn(program, args, {
       cwd: directory,
       env: {
@@ -47,6 +46,7 @@ export class PeerProcess implements AsyncDisposable {
       },
       stdio: ["pipe", "pipe", "pipe"],
     });
+    process.once("exit", this.#kill);
     this.#child.stdin!.on("error", () => undefined);
     this.#child.stderr!.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-2_000);
@@ -96,28 +96,17 @@ export class PeerProcess implements AsyncDisposable {
     if (this.#tmuxSocket !== undefined) {
       const asked = ["-S", this.#tmuxSocket, "display-message", "-p", "#{pid}"];
       roots.push(Number(spawnSync("tmux", asked, { encoding: "utf8" }).stdout));
-    } else {
-      const server = this.#serverPid();
-      if (server !== undefined) roots.push(server);
     }
     return treeCpuSec(roots);
   }
 
-  /** The tmux server of a daemon below our directory. */
-  #serverPid(): number | undefined {
-    const asked = ["-S", `${this.#directory}/run/tmuxwire/tmux.sock`, "display-message", "-p", "#{pid}"];
-    const { status, stdout } = spawnSync("tmux", asked, { encoding: "utf8" });
-    return status === 0 ? Number(stdout) : undefined;
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child.stdin!.end();
-    const late = setTimeout(() => this.#child.kill("SIGKILL"), ENDS_WITHIN_MS);
+    const late = setTimeout(this.#kill, ENDS_WITHIN_MS);
     await this.#closed;
     clearTimeout(late);
-    for (const socket of [this.#tmuxSocket, `${this.#directory}/run/tmuxwire/tmux.sock`]) {
-      if (socket !== undefined) spawnSync("tmux", ["-S", socket, "kill-server"]);
-    }
+    process.off("exit", this.#kill);
+    if (this.#tmuxSocket !== undefined) spawnSync("tmux", ["-S", this.#tmuxSocket, "kill-server"]);
   }
 }
 
@@ -125,7 +114,11 @@ const ENDS_WITHIN_MS = 5_000;
 /** Ticks a second of the times in /proc (proc(5), USER_HZ). */
 const TICKS_PER_SEC = 100;
 
-const lastLine = (text: string): string => text.trim().split("\n").at(-1)?.slice(0, 200) ?? "";
+/** The line that says what went wrong, of what a program leaves on stderr when it fails. */
+function lastLine(text: string): string {
+  const lines = text.trim().split("\n");
+  return (lines.findLast((line) => /error/i.test(line)) ?? lines.at(-1) ?? "").slice(0, 200);
+}
 
 /** Of these processes and what they have started; what has ended and was waited for is in its parent's figure. */
 function treeCpuSec(roots: readonly number[]): number {

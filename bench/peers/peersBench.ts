@@ -281,6 +281,9 @@ const SCENES = [
 ];
 /** When something happens during a delivery, from its beginning: spread over this. */
 const DURING_MS = 700;
+/** It is typed into a shell that may be at its interrupt still. */
+const LAUNCHED_WITHIN_MS = 10_000;
+const LAUNCH_TRIES = 3;
 const ARRIVES_WITHIN_MS = 1_500;
 
 async function prompts(start: Start, { prompts: count }: Counts, directory: string): Promise<Result> {
@@ -290,11 +293,16 @@ async function prompts(start: Start, { prompts: count }: Counts, directory: stri
   const before = peer.cpuSec();
   const found = { once: 0, refused: 0, lost: 0, question: 0, executed: 0 };
   const took: number[] = [];
+  const refusals = new Map<string, number>();
   for (let at = 0; at < count; at += 1) {
     if (!standIn.isRunning) {
       const from = standIn.log.length;
-      peer.tell(`launch ${standIn.line}`);
-      check(await standIn.within(READY_WITHIN_MS, () => standIn.has("ready", from)), "the stand-in did not start");
+      let tries = 0;
+      do {
+        check(tries < LAUNCH_TRIES, "the stand-in did not start");
+        tries += 1;
+        peer.tell(`launch ${standIn.line}`);
+      } while (!(await standIn.within(LAUNCHED_WITHIN_MS, () => standIn.has("ready", from))));
     }
     const from = standIn.log.length;
     const canary = join(directory, `ran-${at}`);
@@ -313,6 +321,10 @@ async function prompts(start: Start, { prompts: count }: Counts, directory: stri
     };
     const [said] = await Promise.all([peer.until("told", READY_WITHIN_MS), happens()]);
     const isRefused = said.at(-1)![1] === "refused";
+    if (isRefused) {
+      const why = said.at(-1)!.slice(2).join(" ");
+      refusals.set(why, (refusals.get(why) ?? 0) + 1);
+    }
     const arrived = (): readonly StandInEntry[] =>
       standIn.log.slice(from).filter(({ event, text: got }) => event === "submit" && got === prompt);
     if (!isRefused) await standIn.within(ARRIVES_WITHIN_MS, () => arrived().length > 0 || standIn.has("answer", from));
@@ -339,6 +351,9 @@ async function prompts(start: Start, { prompts: count }: Counts, directory: stri
     more: {
       "arrived once": found.once,
       "refused, caller told": found.refused,
+      ...(refusals.size === 0
+        ? {}
+        : { "refused because": [...refusals].map(([why, times]) => `${why} ${times}`).join(", ") }),
       lost: found.lost,
       "typed into the question": found.question,
       "run by the shell": found.executed,
@@ -402,13 +417,16 @@ function pooled(outcomes: readonly Outcome[]): Outcome {
 const shortOf = (median: string, mistakes: number, of: number, own: string): string =>
   `${median}, ${own.includes("lost") ? missing(mistakes, of) : `${mistakes} of ${of} wrong`}`;
 
-export const run: RunBench = async (_emit, { isShort, followSec, row, progress }: BenchRun) => {
+export const run: RunBench = async (_emit, { isShort, followSec, jobs, row, progress }: BenchRun) => {
   const base = isShort ? SHORT : FULL;
   const counts = { ...base, followSec: followSec ?? base.followSec };
   const all = peers();
   const load = loadavg().map((each) => each.toFixed(1));
   progress(`  load ${load.join(" ")}; text and Enter of a prompt are ${PAUSE_MS} ms apart where a script pauses`);
+  const unknown = (jobs ?? []).filter((job) => !(JOBS as readonly string[]).includes(job));
+  if (unknown.length > 0) throw new Error(`no job ${unknown.join(", ")}; there are ${JOBS.join(", ")}`);
   for (const job of JOBS) {
+    if (jobs?.includes(job) === false) continue;
     const outcomes = new Map<Peer, Outcome[]>(all.map((peer) => [peer, []]));
     for (let round = 0; round < (ONCE.has(job) ? 1 : counts.rounds); round += 1) {
       for (const [peer, own] of outcomes) {

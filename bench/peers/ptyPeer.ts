@@ -4,6 +4,7 @@ import type { IPty, spawn } from "@homebridge/node-pty-prebuilt-multiarch";
 import { setTimeout as delay } from "node:timers/promises";
 import {
   END_OF_LINES,
+  INTERRUPT_MS,
   LineCount,
   PAUSE_MS,
   PeerTask,
@@ -18,7 +19,6 @@ const pty = createRequire(import.meta.url)("@homebridge/node-pty-prebuilt-multia
   readonly spawn: typeof spawn;
 };
 const task = new PeerTask();
-const INTERRUPT_MS = 200;
 
 const startPty = (): IPty =>
   pty.spawn(task.argv[0]!, task.argv.slice(1), {
@@ -84,7 +84,8 @@ async function run(terminal: IPty, printed: Printed): Promise<void> {
     const startMs = performance.now();
     printed.text = "";
     terminal.write(`${withStatus(command)}\r`);
-    await printed.until(() => /status:\d+\r/.test(printed.text));
+    // The shell takes the next command when its prompt is there; typed before, it would stand in the output.
+    await printed.until(() => /status:\d+\r\n\$ $/.test(printed.text));
     const { status, hex } = ranOf(printed.text, command);
     task.say("ran", performance.now() - startMs, status, hex);
   }
@@ -123,7 +124,6 @@ async function lines(): Promise<void> {
 async function prompts(terminal: IPty, printed: Printed): Promise<void> {
   const launch = async (line: string): Promise<void> => {
     terminal.write("\u0003");
-    // A shell drops what it reads while it gets over the interrupt.
     await delay(INTERRUPT_MS);
     terminal.write(`${line}\r`);
   };

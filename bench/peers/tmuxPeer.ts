@@ -9,6 +9,7 @@ import { tmuxProcess } from "../baseline.ts";
 import {
   END_OF_LINES,
   HISTORY_LINES,
+  INTERRUPT_MS,
   LineCount,
   PAUSE_MS,
   PeerTask,
@@ -185,6 +186,7 @@ async function prompt(given: string): Promise<string> {
 
 async function launch(line: string): Promise<void> {
   await tmux("send-keys", "-t", "peer", "C-c");
+  await delay(INTERRUPT_MS);
   await type(line);
   await enter();
 }

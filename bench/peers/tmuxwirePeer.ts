@@ -1,20 +1,23 @@
 /** tmuxwire as programs use it: a daemon, its unix socket and the typed client. The daemon's CPU time is this process's. */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { createClient, type PaneClient, TmuxwireError } from "../../adapters/client/client.ts";
 import { unixFetch } from "../../adapters/serving/unixFetch.ts";
 import { check } from "../figures.ts";
-import { END_OF_LINES, LineCount, PeerTask, peerToken, unixMsNow } from "./peerDriver.ts";
+import { END_OF_LINES, INTERRUPT_MS, LineCount, PeerTask, peerToken, unixMsNow } from "./peerDriver.ts";
 import { TMUXWIRE } from "./peerFiles.ts";
 
 /** The stand-in program looks like Claude Code. */
 const PROFILE = "claude";
+const READY_WITHIN_MS = 2_000;
 
 const task = new PeerTask();
 const runtime = join(task.directory, "run");
 mkdirSync(runtime, { mode: 0o700 });
+const tmuxSocketPath = join(runtime, "tmuxwire/tmux.sock");
 const env = {
   PATH: process.env["PATH"] ?? "",
   HOME: task.directory,
@@ -27,9 +30,14 @@ const daemon = spawn(process.execPath, [TMUXWIRE, "serve", "--only", "native"], 
   env,
   stdio: ["ignore", "pipe", "inherit"],
 });
-process.once("exit", () => daemon.kill("SIGTERM"));
+process.once("exit", () => {
+  daemon.kill("SIGTERM");
+  // A daemon's server outlives it.
+  spawnSync("tmux", ["-S", tmuxSocketPath, "kill-server"]);
+});
 await once(daemon.stdout, "data");
 daemon.stdout.resume();
+task.say("tmux", tmuxSocketPath);
 const server = createClient({
   url: "http://localhost",
   token: readFileSync(join(task.directory, "state/tmuxwire/token"), "utf8").trim(),
@@ -135,14 +143,18 @@ async function lines(pane: PaneClient): Promise<void> {
 async function prompts(pane: PaneClient): Promise<void> {
   const launch = async (line: string): Promise<void> => {
     await pane.keys(["C-c"]);
+    await delay(INTERRUPT_MS);
     await pane.type(line, { enter: true });
   };
   const prompt = async (given: string): Promise<string> => {
+    // The others wait for a screen that is still. `submit` says why it cannot be, if this does not come.
+    await pane.wait({ ready: true, timeoutMs: READY_WITHIN_MS }).catch(() => undefined);
     try {
       return `delivered ${(await pane.submit(given, { profile: PROFILE })).outcome}`;
     } catch (error) {
       if (!(error instanceof TmuxwireError)) throw error;
-      return `refused ${error.code}`;
+      const reason = error.details?.["state"] ?? error.details?.["reason"];
+      return `refused ${typeof reason === "string" ? reason : error.code}`;
     }
   };
   await pane.wait({ pattern: { literal: "$ " }, from: "tail:10" });
@@ -154,4 +166,5 @@ const JOBS: Readonly<Record<string, (pane: PaneClient) => Promise<void>>> = { ec
 if (task.job === "follow") await follow();
 else await JOBS[task.job]!(await startPane());
 if (task.job !== "prompts") await task.end();
+if (daemon.kill("SIGTERM")) await once(daemon, "exit");
 process.exit(0);
