@@ -6,7 +6,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-export interface PeerStart {
+interface PeerStart {
   readonly argv: readonly [string, ...string[]];
   readonly directory: string;
   readonly job: string;
