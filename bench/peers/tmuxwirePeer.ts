@@ -35,7 +35,12 @@ process.once("exit", () => {
   // A daemon's server outlives it.
   spawnSync("tmux", ["-S", tmuxSocketPath, "kill-server"]);
 });
-await once(daemon.stdout, "data");
+// Its other lines come before this one: nobody listens then.
+let printed = "";
+for await (const chunk of daemon.stdout.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
+  printed += chunk;
+  if (printed.includes("listening on unix:")) break;
+}
 daemon.stdout.resume();
 task.say("tmux", tmuxSocketPath);
 const server = createClient({
@@ -65,21 +70,21 @@ function followed(pane: PaneClient, onText: (text: string) => void): Promise<voi
 
 async function echo(pane: PaneClient): Promise<void> {
   await pane.wait({ pattern: { literal: "ready!" }, from: "tail:10" });
-  let printed = "";
+  let echoed = "";
   let onPrinted: () => void = () => undefined;
   await followed(pane, (piece) => {
-    printed += piece;
+    echoed += piece;
     onPrinted();
   });
   await task.begin();
   for (let at = 0; at < task.count; at += 1) {
     const token = peerToken();
-    printed = "";
+    echoed = "";
     const startMs = performance.now();
     let endMs = 0;
     const seen = new Promise<void>((resolve) => {
       onPrinted = () => {
-        if (!printed.includes(token)) return;
+        if (!echoed.includes(token)) return;
         endMs = performance.now();
         resolve();
       };

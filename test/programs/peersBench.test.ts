@@ -39,6 +39,7 @@ test("every peer does every job or says why not, and tmuxwire makes no mistake",
   const of = (name: string): readonly PeerLine[] => results.filter(({ peer }) => peer === name);
   const jobs = ["echo", "text", "run", "follow", "lines", "prompts"];
   for (const name of new Set(results.map(({ peer }) => peer!))) expect(of(name).map(({ job }) => job)).toEqual(jobs);
+  expect(of("tmuxwire").flatMap(({ why }) => why ?? [])).toEqual([]);
   expect(of("tmuxwire").map(({ mistakes }) => mistakes)).toEqual(jobs.map(() => 0));
   const unmeasured = results.flatMap(({ why }) => why ?? []);
   expect(unmeasured.filter((why) => !/^not (?:found|possible): /.test(why))).toEqual([]);
