@@ -13,6 +13,7 @@ import type * as messages from "../../protocol/api/nativeAgentMessages.ts";
 import type * as delivery from "../../protocol/api/nativeDelivery.ts";
 import type { AgentStateName, NativeAgent } from "../../protocol/api/nativeAgents.ts";
 import type * as hosts from "../../protocol/api/nativeHosts.ts";
+import type * as timelines from "../../protocol/api/nativeTimeline.ts";
 import type * as notifications from "../../protocol/api/nativeNotifications.ts";
 import type * as start from "../../protocol/api/nativeAgentStart.ts";
 import type * as recordings from "../../protocol/api/nativeRecordings.ts";
@@ -50,6 +51,7 @@ export type * from "../../protocol/api/nativeDelivery.ts";
 export type * from "../../protocol/api/nativeAgents.ts";
 export type * from "../../protocol/api/nativeAgentStart.ts";
 export type * from "../../protocol/api/nativeAgentMessages.ts";
+export type * from "../../protocol/api/nativeTimeline.ts";
 export type * from "../../protocol/api/nativeHosts.ts";
 export type * from "../../protocol/api/nativeNotifications.ts";
 export type * from "../../protocol/api/nativeLayout.ts";
@@ -170,6 +172,11 @@ export class TmuxwireClient {
     const input = agent === undefined ? {} : { agent };
     return (await this.#http.perform<{ messages: messages.NativeMessage[] }>("listMessages", {}, input, options))
       .messages;
+  }
+
+  /** What was asked of agents, what they asked, and how it ended; the newest first. */
+  timeline(input: timelines.NativeTimelineRequest = {}, options: CallOptions = {}): Promise<timelines.NativeTimeline> {
+    return this.#http.perform("timeline", {}, input, options);
   }
 
   cancelMessage(message: string, options: CallOptions = {}): Promise<messages.NativeMessage> {

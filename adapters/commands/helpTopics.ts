@@ -38,6 +38,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       "messages",
       "agent-messages",
       "cancel",
+      "timeline",
       "worktrees",
       "remove-worktree",
       "notify",

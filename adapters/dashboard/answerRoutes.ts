@@ -29,7 +29,11 @@ export function answerRoutes(notifier: AgentNotifier, operations: OperationConte
         const { token, option } = parse(pressSchema, c.get("json"));
         const words = await notifier.answer(token, option, async ({ agent, dialogId, index }) => {
           const input = { answer: { kind: "option", index }, dialogId };
-          const { outcome } = (await perform(operations, "answerAgent", { names: { agent }, input })) as NativeDelivery;
+          const { outcome } = (await perform(operations, "answerAgent", {
+            names: { agent },
+            input,
+            by: "notification",
+          })) as NativeDelivery;
           if (SURE.has(outcome)) return;
           throw new AppError("WRONG_STATE", `the answer is ${outcome}; look at the agent on the dashboard`);
         });

@@ -48,6 +48,7 @@ export interface NativeAppOptions
         | "agents"
         | "agentWork"
         | "messages"
+        | "timeline"
         | "remote"
         | "notifier"
         | "unconfigured"
@@ -119,6 +120,7 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
     agents: options.agents,
     agentWork: options.agentWork,
     messages: options.messages,
+    timeline: options.timeline,
     remote: options.remote,
     notifier: options.notifier,
     restart: options.restart,

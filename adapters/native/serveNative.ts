@@ -40,7 +40,8 @@ export async function requireNoOther(native: NativeConfig, { env }: StartContext
 
 /** Starts the native API, the adapters mounted on its listener, or both. @throws AppError CONFIGURATION_INVALID, TMUX_UNAVAILABLE, INCONSISTENT_STATE */
 export async function startNative(native: NativeConfig, context: StartContext): Promise<void> {
-  const { only, env, waits, readiness, delivery, agents, agentWork, messages, notifier, log, open, print } = context;
+  const { only, env, waits, readiness, delivery, agents, agentWork, messages, timeline, notifier, log, open, print } =
+    context;
   const descriptors = inheritedDescriptors(env, process.pid);
   const token = await readOrMakeToken(native.tokenPath);
   const { servers, unconfigured } = context;
@@ -60,6 +61,7 @@ export async function startNative(native: NativeConfig, context: StartContext): 
     agents,
     agentWork,
     messages,
+    timeline,
     remote,
     notifier,
     restart: (program, drainMs) => context.restart.begin(delivery, program, drainMs),

@@ -127,11 +127,11 @@ export const agentMessageOperations = {
       input: { answer: { kind: "option", index: 0 } },
       output: { ...EXAMPLE_DELIVERY, confirmedBy: "screen" },
     },
-    run: async (context, { agent }, input, { idempotencyKey, signal }) => {
+    run: async (context, { agent }, input, { idempotencyKey, signal, by = "api" }) => {
       requireRunning(agent);
       const { server, pane } = agent;
       const addressee = addresseeOf(agent);
-      const request = { ...input, server, pane, addressee, idempotencyKey, signal };
+      const request = { ...input, server, pane, addressee, idempotencyKey, signal, by };
       return nativeDelivery(await requireDelivery(context).choose(request));
     },
   }),
@@ -144,8 +144,8 @@ export const agentMessageOperations = {
     output: okSchema,
     errors: PRESSING,
     example: { input: {}, output: { ok: true } },
-    run: async (context, { agent }) => {
-      await interruptTurn(requireDelivery(context), agent);
+    run: async (context, { agent }, _input, { by = "api" }) => {
+      await interruptTurn(requireDelivery(context), agent, by);
       return { ok: true } as const;
     },
   }),
@@ -161,12 +161,23 @@ export const agentMessageOperations = {
     errors: DELIVERING,
     long: true,
     example: { input: {}, output: { endedBy: "itself", cancelled: 0, elapsedMs: 912 } },
-    run: async (context, { agent, agents }, { force = false, timeoutMs = NATIVE_DEFAULT_END_MS }, { signal }) =>
-      endAgent(
-        { agents, messages: requireMessages(context), delivery: requireDelivery(context), clock: context.clock },
-        agent,
-        { force, timeoutMs, signal },
-      ),
+    run: async (
+      context,
+      { agent, agents },
+      { force = false, timeoutMs = NATIVE_DEFAULT_END_MS },
+      { signal, by = "api" },
+    ) => {
+      const over = context.timeline?.ending(agent, by);
+      try {
+        return await endAgent(
+          { agents, messages: requireMessages(context), delivery: requireDelivery(context), clock: context.clock },
+          agent,
+          { force, timeoutMs, signal },
+        );
+      } finally {
+        over?.();
+      }
+    },
   }),
 } as const;
 
@@ -218,9 +229,13 @@ export async function waitForAgent(
 }
 
 /** By its own keys. @throws AppError WRONG_STATE, and what pressing throws */
-export async function interruptTurn(delivery: Pick<Delivery, "interrupt">, agent: RunningAgent): Promise<void> {
+export async function interruptTurn(
+  delivery: Pick<Delivery, "interrupt">,
+  agent: RunningAgent,
+  by: string,
+): Promise<void> {
   requireRunning(agent);
-  await delivery.interrupt(agent.server, agent.pane, addresseeOf(agent));
+  await delivery.interrupt(agent.server, agent.pane, addresseeOf(agent), by);
 }
 
 /** @throws AppError INVALID_ARGUMENT */

@@ -56,8 +56,8 @@ export const agentOperations = {
     output: agentSchema,
     errors: ["INVALID_ARGUMENT", "NOT_FOUND", "ALREADY_EXISTS"],
     example: { input: { name: "api" }, output: EXAMPLE_AGENT },
-    run: (_context, { agent, agents }, { name }) => {
-      agents.rename(agent, name);
+    run: (_context, { agent, agents }, { name }, { by = "api" }) => {
+      agents.rename(agent, name, by);
       return nativeAgent(agent);
     },
   }),

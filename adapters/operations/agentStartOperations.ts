@@ -77,7 +77,7 @@ export const agentStartOperations = {
         repeated: false,
       },
     },
-    run: async (context, _target, input, { idempotencyKey }) => {
+    run: async (context, _target, input, { idempotencyKey, by = "api" }) => {
       const { starts } = requireAgentWork(context);
       const { serverName, server } = await serverOf(context, input.server);
       const { worktree, agent: kindName, where, cwd = homedir(), ...request } = input;
@@ -91,7 +91,7 @@ export const agentStartOperations = {
         cwd,
         where: placeOf(server, where),
         worktree: worktree === true ? {} : worktree === false ? undefined : worktree,
-        startedBy: "api",
+        startedBy: by,
         idempotencyKey,
       });
       return nativeStarted(context, serverName, server, result);

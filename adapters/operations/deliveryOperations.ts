@@ -36,7 +36,7 @@ export const deliveryOperations = {
     long: true,
     idempotent: true,
     example: { input: { text: "fix the failing test", whileBusy: "queue" }, output: EXAMPLE_DELIVERY },
-    run: async (context, { server, pane }, input, { idempotencyKey, signal, isLate }) =>
+    run: async (context, { server, pane }, input, { idempotencyKey, signal, isLate, by = "api" }) =>
       nativeDelivery(
         await requireDelivery(context).submit({
           ...input,
@@ -45,6 +45,7 @@ export const deliveryOperations = {
           addressee: { isLate },
           idempotencyKey,
           signal,
+          by,
         }),
       ),
   }),
@@ -62,7 +63,7 @@ export const deliveryOperations = {
       input: { answer: { kind: "option", index: 0 } },
       output: { ...EXAMPLE_DELIVERY, confirmedBy: "screen" },
     },
-    run: async (context, { server, pane }, input, { idempotencyKey, signal, isLate }) =>
+    run: async (context, { server, pane }, input, { idempotencyKey, signal, isLate, by = "api" }) =>
       nativeDelivery(
         await requireDelivery(context).choose({
           ...input,
@@ -71,6 +72,7 @@ export const deliveryOperations = {
           addressee: { isLate },
           idempotencyKey,
           signal,
+          by,
         }),
       ),
   }),
@@ -83,8 +85,8 @@ export const deliveryOperations = {
     output: okSchema,
     errors: PRESSING,
     example: { input: {}, output: { ok: true } },
-    run: async (context, { server, pane }) => {
-      await requireDelivery(context).interrupt(server, pane.id);
+    run: async (context, { server, pane }, _input, { by = "api" }) => {
+      await requireDelivery(context).interrupt(server, pane.id, undefined, by);
       return { ok: true } as const;
     },
   }),

@@ -7,6 +7,8 @@ import type * as v from "valibot";
 import type { AgentMessages } from "../agents/messages/agentMessages.ts";
 import type { AgentNotifier } from "../agents/notify/agentNotifier.ts";
 import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
+import type { Timeline } from "../agents/timeline/timeline.ts";
+import type { TimelineWay } from "../../protocol/api/nativeTimeline.ts";
 import type { AgentWork } from "../agents/start/agentWork.ts";
 import type { RunningAgent } from "../agents/running/runningAgent.ts";
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
@@ -85,6 +87,8 @@ export interface OperationContext {
   readonly agentWork: AgentWork | undefined;
   /** Absent: messages to agents are refused. */
   readonly messages: AgentMessages | undefined;
+  /** Absent: no timeline of agents is kept. */
+  readonly timeline?: Timeline | undefined;
   /** Absent: this machine alone is served. */
   readonly remote: Hosts | undefined;
   /** Absent: nobody is notified. */
@@ -137,6 +141,8 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
   /** The call had to wait until its server was open. */
   readonly isLate?: boolean | undefined;
+  /** By which way it came, for an agent's timeline; default `api`. */
+  readonly by?: TimelineWay | undefined;
   /** An `idempotent` operation is done once per key. */
   readonly idempotencyKey?: string | undefined;
   /** Called with a command's output as it comes; used only by `run`. */

@@ -11,6 +11,7 @@ import type { Operation } from "./operation.ts";
 import { paneOperations } from "./paneOperations.ts";
 import { recordingOperations } from "./recordingOperations.ts";
 import { serverOperations } from "./serverOperations.ts";
+import { timelineOperations } from "./timelineOperations.ts";
 import { waitOperations } from "./waitOperations.ts";
 import { windowOperations } from "./windowOperations.ts";
 
@@ -24,6 +25,7 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
   ...agentOperations,
   ...agentStartOperations,
   ...agentMessageOperations,
+  ...timelineOperations,
   ...hostOperations,
   ...notificationOperations,
 };

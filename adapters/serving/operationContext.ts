@@ -17,7 +17,7 @@ export function operationsOn(
   context: StartContext,
   remote: () => Hosts | undefined = () => undefined,
 ): OperationContext {
-  const { waits, readiness, delivery, agents, agentWork, messages, running } = context;
+  const { waits, readiness, delivery, agents, agentWork, messages, timeline, running } = context;
   return {
     // Their names may change.
     get servers() {
@@ -29,6 +29,7 @@ export function operationsOn(
     agents,
     agentWork,
     messages,
+    timeline,
     running,
     runCommand,
     recordings: undefined,

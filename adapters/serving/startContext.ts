@@ -13,6 +13,7 @@ import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Agent } from "../agents/catalogue.ts";
+import type { Timeline } from "../agents/timeline/timeline.ts";
 import type { AgentMessages } from "../agents/messages/agentMessages.ts";
 import type { AgentNotifier } from "../agents/notify/agentNotifier.ts";
 import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
@@ -33,6 +34,7 @@ export interface StartContext {
   readonly agentWork: AgentWork;
   /** What they are told. */
   readonly messages: AgentMessages;
+  readonly timeline: Timeline;
   /** What people are told outside of pages. */
   readonly notifier: AgentNotifier;
   /** Names of the adapters to be served. */

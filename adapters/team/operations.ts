@@ -139,7 +139,7 @@ export async function waitForWorker(
 /** @throws AppError worker_not_running, and what interrupting an agent throws */
 export async function interruptWorker(workers: Workers, request: TeamSessionRequest): Promise<TeamDone> {
   const { sessionName, agent } = await runningIn(workers, request);
-  await interruptTurn(workers.delivery, agent);
+  await interruptTurn(workers.delivery, agent, "team");
   return { sessionName, ok: true };
 }
 

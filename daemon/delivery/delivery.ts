@@ -48,6 +48,8 @@ export interface SubmitRequest {
    */
   readonly onStage?: ((stage: "held" | "typing" | "entering") => void) | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Who gives it, for whoever keeps a history (`DeliveryOptions.onTyping`). */
+  readonly by?: string | undefined;
 }
 
 export interface SubmitResult {
@@ -92,6 +94,8 @@ export interface ChooseRequest {
   readonly timeoutMs?: number | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** As in `SubmitRequest`. */
+  readonly by?: string | undefined;
 }
 
 /** One step of `press`: a key (tmux's name), or text that is pasted. */
@@ -109,6 +113,22 @@ export interface PressRequest {
   readonly addressee?: AddresseeRequest | undefined;
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** As in `SubmitRequest`. */
+  readonly by?: string | undefined;
+}
+
+/** What is typed into a pane for somebody, from its first write on. */
+export interface Typing {
+  readonly server: TmuxServer;
+  readonly pane: PaneId;
+  readonly by: string | undefined;
+  /** The request's. */
+  readonly idempotencyKey?: string | undefined;
+  readonly what:
+    | { readonly kind: "prompt"; readonly text: string }
+    | { readonly kind: "answer"; readonly answer: DialogAnswer; readonly dialogId: string | undefined }
+    | { readonly kind: "keys"; readonly steps: readonly PressStep[] }
+    | { readonly kind: "interrupt" };
 }
 
 export interface ClearRequest {
@@ -150,7 +170,7 @@ export interface Delivery {
    */
   press(request: PressRequest): Promise<SubmitResult>;
   /** The profile's keys that stop a turn (usually Escape). */
-  interrupt(server: TmuxServer, pane: PaneId, addressee?: AddresseeRequest): Promise<void>;
+  interrupt(server: TmuxServer, pane: PaneId, addressee?: AddresseeRequest, by?: string): Promise<void>;
   /** The profile's keys that empty the box; WRONG_STATE while a dialog is open, or where `only` forbids it. */
   clear(server: TmuxServer, pane: PaneId, request?: ClearRequest): Promise<void>;
   /** Captured now; types nothing. @throws AppError NOT_FOUND, CONNECTION_LOST */

@@ -19,11 +19,13 @@ import type {
   ChooseRequest,
   ClearRequest,
   Delivery,
+  DeliveryOutcome,
   Look,
   LookRequest,
   PressRequest,
   SubmitRequest,
   SubmitResult,
+  Typing,
 } from "./delivery.ts";
 import { DEFAULT_DELIVERY_TIMEOUT_MS, MAX_DELIVERY_KEY_CHARS, MAX_EXACT_CAPTURES } from "./deliveryLimits.ts";
 import { DeliveryStore, type StoredOutcome } from "./deliveryStore.ts";
@@ -47,6 +49,11 @@ export interface DeliveryOptions {
   readonly store?: DeliveryStore | undefined;
   /** A prompt was taken by the program in a pane; by which process, if the host knows. Must not throw. */
   readonly onTaken?: ((taken: TakenPrompt) => void) | undefined;
+  /**
+   * In the turn of a delivery's first write. What it returns is called at the end, with the outcome; undefined: it failed.
+   * Neither may throw.
+   */
+  readonly onTyping?: ((typing: Typing) => (outcome: DeliveryOutcome | undefined) => void) | undefined;
   /** The record of a delivery could not be completed. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
@@ -70,6 +77,7 @@ interface Call {
   /** As `signal`, and its caller is left at once. */
   readonly withdrawn?: AbortSignal | undefined;
   readonly onStage?: SubmitRequest["onStage"];
+  readonly typing?: Typing | undefined;
 }
 
 /** What a delivery with a key reports while it is under way. */
@@ -83,6 +91,7 @@ interface Attempt {
 export class DeliveryEngine implements Delivery {
   readonly #readiness: ReadinessWatcher;
   readonly #onTaken: NonNullable<DeliveryOptions["onTaken"]>;
+  readonly #onTyping: NonNullable<DeliveryOptions["onTyping"]>;
   readonly #clock: Clock;
   readonly #store: DeliveryStore;
   readonly #keys: Once<StoredOutcome>;
@@ -94,11 +103,12 @@ export class DeliveryEngine implements Delivery {
   readonly #stopping = new AbortController();
   readonly #closing = new AbortController();
 
-  constructor({ readiness, clock, nowUnixMs, store, onTaken, onError = () => undefined }: DeliveryOptions) {
+  constructor({ readiness, clock, nowUnixMs, store, onTaken, onTyping, onError = () => undefined }: DeliveryOptions) {
     // Every delivery subscribes to them.
     setMaxListeners(0, this.#stopping.signal, this.#closing.signal);
     this.#readiness = readiness;
     this.#onTaken = onTaken ?? (() => undefined);
+    this.#onTyping = onTyping ?? (() => () => undefined);
     this.#clock = clock;
     this.#store = store ?? new DeliveryStore({ path: ":memory:", nowUnixMs });
     this.#keys = new Once({ store: this.#store, onError });
@@ -110,33 +120,46 @@ export class DeliveryEngine implements Delivery {
     if (profile !== undefined) this.#readiness.profiles.named(profile);
     const what = { kind: "submit", text, profile, whileBusy, whileTyping, clearFirst, literal, gapMs };
     return this.#once(request, what, (attempt, signal) =>
-      this.#deliver({ ...request, signal }, attempt, async (work) => {
-        const result = await submitPrompt(work, request);
-        const { server, pane } = request;
-        if (result.outcome === "submitted") this.#onTaken({ server, pane, text, process: work.reader.process });
-        return result;
-      }),
+      this.#deliver(
+        { ...request, signal, typing: typingOf(request, { kind: "prompt", text }) },
+        attempt,
+        async (work) => {
+          const result = await submitPrompt(work, request);
+          const { server, pane } = request;
+          if (result.outcome === "submitted") this.#onTaken({ server, pane, text, process: work.reader.process });
+          return result;
+        },
+      ),
     );
   }
 
   async choose(request: ChooseRequest): Promise<SubmitResult> {
     const { answer, dialogId } = request;
     return this.#once(request, { kind: "choose", answer, dialogId }, (attempt, signal) =>
-      this.#deliver({ ...request, signal }, attempt, (work) => chooseAnswer(work, request)),
+      this.#deliver(
+        { ...request, signal, typing: typingOf(request, { kind: "answer", answer, dialogId }) },
+        attempt,
+        (work) => chooseAnswer(work, request),
+      ),
     );
   }
 
   async press(request: PressRequest): Promise<SubmitResult> {
-    const { signal } = request;
+    const { signal, steps } = request;
     signal?.throwIfAborted();
+    const typing = typingOf(request, { kind: "keys", steps });
     return this.#orLeave(
-      this.#deliver(request, undefined, (work) => pressSteps(work, request)),
+      this.#deliver({ ...request, typing }, undefined, (work) => pressSteps(work, request)),
       signal,
     );
   }
 
-  interrupt(server: TmuxServer, pane: PaneId, addressee?: AddresseeRequest): Promise<void> {
-    return this.#settledFor(server, pane, pressInterrupt, addressee);
+  interrupt(server: TmuxServer, pane: PaneId, addressee?: AddresseeRequest, by?: string): Promise<void> {
+    const press = async (work: Work): Promise<void> => {
+      const typed = this.#onTyping({ server, pane, by, what: { kind: "interrupt" } });
+      await pressInterrupt(work).finally(() => typed(undefined));
+    };
+    return this.#settledFor(server, pane, press, addressee);
   }
 
   clear(server: TmuxServer, pane: PaneId, { only, addressee }: ClearRequest = {}): Promise<void> {
@@ -256,7 +279,8 @@ export class DeliveryEngine implements Delivery {
 
   /** Holds the pane for the work. A signal counts until something is written, the deadline for waiting counts here. */
   async #typed(call: Call, attempt: Attempt | undefined, work: (work: Work) => Promise<SubmitResult>) {
-    const { server, pane, profile, timeoutMs = DEFAULT_DELIVERY_TIMEOUT_MS, signal, withdrawn, onStage } = call;
+    const { server, pane, profile, timeoutMs = DEFAULT_DELIVERY_TIMEOUT_MS, signal, withdrawn, onStage, typing } = call;
+    let ended: ReturnType<NonNullable<DeliveryOptions["onTyping"]>> | undefined;
     const startedMs = this.#clock.nowMs();
     const deadlineMs = startedMs + timeoutMs;
     const arrival = this.#arrival(call);
@@ -281,13 +305,19 @@ export class DeliveryEngine implements Delivery {
           leaving.throwIfAborted();
           attempt?.beforeFirstWrite();
           onStage?.("typing");
+          if (typing !== undefined) ended = this.#onTyping(typing);
         };
         const beforeEnter = (): void => onStage?.("entering");
-        return await outcomeOf(
+        const result = await outcomeOf(
           { watch, reader, keys, startedMs, deadlineMs, beforeFirstWrite, beforeEnter, progress, whileFree },
           attempt,
           work,
-        );
+        ).catch((error: unknown) => {
+          ended?.(undefined);
+          throw error;
+        });
+        ended?.(result.outcome);
+        return result;
       });
       return await orLeave(done, left, () => progress.firstByteMs === undefined);
     } finally {
@@ -312,6 +342,11 @@ export class DeliveryEngine implements Delivery {
     return orLeave(done, signal === undefined ? this.#closing.signal : AbortSignal.any([this.#closing.signal, signal]));
   }
 }
+
+const typingOf = (
+  { server, pane, by, idempotencyKey }: Pick<SubmitRequest, "server" | "pane" | "by" | "idempotencyKey">,
+  what: Typing["what"],
+): Typing => ({ server, pane, by, idempotencyKey, what });
 
 /** `done`, or the signal's reason if one may leave when it aborts. */
 function orLeave<Result>(done: Promise<Result>, signal: AbortSignal, mayLeave = (): boolean => true): Promise<Result> {

@@ -97,6 +97,7 @@ export const OPERATION_ROUTES = {
   answerAgent: { method: "POST", path: `${AGENT}/answer` },
   interruptAgent: { method: "POST", path: `${AGENT}/interrupt` },
   endAgent: { method: "POST", path: `${AGENT}/end` },
+  timeline: { method: "GET", path: "/v1/timeline" },
   listHosts: { method: "GET", path: "/v1/hosts" },
   addHost: { method: "POST", path: "/v1/hosts", status: 201 },
   showHost: { method: "GET", path: "/v1/hosts/:host" },

@@ -229,6 +229,15 @@ const CASES: Readonly<Record<OperationName, readonly FaceCase[]>> = {
       command: ["end", "other", "--force", "--timeout", "1"],
     },
   ],
+  timeline: [
+    { names: {}, input: {}, command: ["timeline"] },
+    {
+      names: {},
+      input: { agent: "api", query: "delete", kind: "answer", before: 40, limit: 20, server: "main" },
+      command: "timeline api --search delete --kind answer --before 40 --limit 20 --on main".split(" "),
+    },
+    { names: {}, input: { agent: "other" }, command: ["timeline", "other"] },
+  ],
   listHosts: [{ names: {}, input: {}, command: ["hosts"] }],
   addHost: [
     {

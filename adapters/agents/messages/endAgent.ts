@@ -106,7 +106,7 @@ async function leave(
       const { typed = "" } = await delivery.look({ server, pane });
       if (typed !== "") await delivery.clear(server, pane);
     }
-    await delivery.submit({ server, pane, text: words, addressee, timeoutMs, signal: caller });
+    await delivery.submit({ server, pane, text: words, addressee, timeoutMs, signal: caller, by: "end" });
   } catch (error) {
     const { code, details } = toAppError(error);
     const isGone = code === "NOT_FOUND" || details?.["reason"] === "program_changed";

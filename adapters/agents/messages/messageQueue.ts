@@ -44,7 +44,7 @@ const MAX_WORDS_CHARS = 32_768;
 const LATEST_LOOK_MS = 3_600_000;
 
 interface QueueParts {
-  readonly agents: Pick<AgentDirectory, "known" | "note" | "probe">;
+  readonly agents: Pick<AgentDirectory, "known" | "note" | "probe" | "taken">;
   readonly delivery: Pick<Delivery, "submit" | "look" | "clear">;
   readonly transcripts: Pick<Transcripts, "turn">;
   readonly clock: Clock;
@@ -398,7 +398,13 @@ export class MessageQueue {
     const { nowUnixMs, agents } = this.#parts;
     this.#retryMs = RETRY_MS;
     this.#change(message, { outcome: "delivered", reason: undefined, deliveredUnixMs: nowUnixMs(), confirmedBy });
-    agents.note(agent, { task: { text: message.text, sinceUnixMs: message.typedUnixMs ?? nowUnixMs() } });
+    const sinceUnixMs = message.typedUnixMs ?? nowUnixMs();
+    agents.taken(agent, {
+      text: message.text,
+      sinceUnixMs,
+      by: "message",
+      key: requestOf(agent, message).idempotencyKey,
+    });
   }
 
   /** Returns when to look again; undefined: they are over. */
@@ -479,6 +485,7 @@ function requestOf(agent: RunningAgent, { id, attempt, text, when }: Message): S
     addressee: addresseeOf(agent),
     timeoutMs: PATIENCE_MS,
     idempotencyKey: attempt === 1 ? id : `${id}.${attempt}`,
+    by: "message",
   };
 }
 

@@ -23,7 +23,7 @@ import { agentKinds, type FoundAgent } from "./agentKinds.ts";
 import type { AgentStore, KeptAgent } from "./agentStore.ts";
 import { GitHeads } from "./gitHeads.ts";
 import { PaneLook } from "./paneLook.ts";
-import type { AgentChange, AgentFacts, AgentPlace, RunningAgent } from "./runningAgent.ts";
+import type { AgentChange, AgentEvent, AgentFacts, AgentPlace, RunningAgent } from "./runningAgent.ts";
 
 /** Between two checks of all panes. */
 const CHECK_MS = 1_000;
@@ -96,6 +96,7 @@ export class AgentDirectory {
   readonly #running = new Map<string, LiveAgent>();
   readonly #ended = new Map<string, LiveAgent>();
   readonly #listeners = new Set<(change: AgentChange) => void>();
+  readonly #eventListeners = new Set<(event: AgentEvent) => void>();
   readonly #checkListeners = new Set<() => void>();
   readonly #heads: GitHeads;
   #timer: Timer | undefined;
@@ -190,6 +191,12 @@ export class AgentDirectory {
     return () => void this.#listeners.delete(listener);
   }
 
+  /** Of what does not show in a state. A listener that throws does not affect the others. Returns the unsubscribe function. */
+  onEvent(listener: (event: AgentEvent) => void): () => void {
+    this.#eventListeners.add(listener);
+    return () => void this.#eventListeners.delete(listener);
+  }
+
   /** Called after each check of all panes, so that nobody else has to look once a second. Returns the unsubscribe function. */
   onCheck(listener: () => void): () => void {
     this.#checkListeners.add(listener);
@@ -199,6 +206,9 @@ export class AgentDirectory {
   /** Members that are undefined stay as they were. */
   note(agent: RunningAgent, facts: AgentFacts): void {
     const live = this.#live(agent);
+    if (live !== undefined && facts.lastMessage !== undefined) {
+      this.#event({ kind: "said", agent: live, words: facts.lastMessage });
+    }
     if (live === undefined || !live.learn(facts)) return;
     this.#keep(live);
     this.#tell({ kind: "changed", agent: live });
@@ -216,7 +226,10 @@ export class AgentDirectory {
     if (!isIts && !(starts && agent.readiness?.state !== "busy")) return;
     const task = prompt === undefined ? undefined : this.#taskOf(prompt);
     const facts = { ...session, task, lastMessage: lastMessage?.slice(0, MAX_KEPT_CHARS) };
-    if (agent !== undefined) return this.note(agent, facts);
+    if (agent !== undefined) {
+      if (task !== undefined) this.#event({ kind: "prompted", agent, ...task });
+      return this.note(agent, facts);
+    }
     const known = served.reported.get(pane)?.facts;
     const untilMs = this.#options.clock.nowMs() + REPORTED_EARLY_MS;
     served.reported.set(pane, { facts: { ...known, ...defined(facts) }, untilMs });
@@ -231,18 +244,29 @@ export class AgentDirectory {
     if (agent.task?.text !== task.text) this.note(agent, { task });
   }
 
+  /** Whoever gave it this prompt knows that it was taken. @param key the delivery's */
+  taken(
+    agent: RunningAgent,
+    { by, key, ...task }: NonNullable<AgentFacts["task"]> & { readonly by: string; readonly key: string | undefined },
+  ): void {
+    this.note(agent, { task });
+    this.#event({ kind: "prompted", agent, ...task, by, key });
+  }
+
   #taskOf(prompt: string): NonNullable<AgentFacts["task"]> {
     return { text: prompt.trim().slice(0, MAX_KEPT_CHARS), sinceUnixMs: this.#options.nowUnixMs() };
   }
 
   /** @throws AppError ALREADY_EXISTS, INVALID_ARGUMENT, NOT_FOUND once it has ended */
-  rename(agent: RunningAgent, name: string): void {
+  rename(agent: RunningAgent, name: string, by = "api"): void {
     const live = this.#running.get(agent.id);
     if (live === undefined) throw new AppError("NOT_FOUND", `the agent ${JSON.stringify(agent.name)} has ended`);
     if (live.name === name) return;
     this.requireFreeName(name);
+    const before = live.name;
     live.name = name;
     this.#keep(live);
+    this.#event({ kind: "renamed", agent: live, before, by });
     this.#tell({ kind: "changed", agent: live });
   }
 
@@ -440,7 +464,10 @@ export class AgentDirectory {
     if (served.settled !== identity && server.status().state === "ready") {
       served.settled = identity;
       const running = [...this.#running.values()].filter((agent) => agent.server === server).map(({ id }) => id);
-      this.#options.store.settle(identity, running, this.#options.nowUnixMs());
+      const ended = this.#options.store.settle(identity, running, this.#options.nowUnixMs());
+      for (const { id, name, place } of ended) {
+        this.#event({ kind: "gone", id, name, serverName: place.serverName });
+      }
     }
   }
 
@@ -501,6 +528,9 @@ export class AgentDirectory {
     this.#watch(agent);
     void this.refresh([agent]);
     this.#tell({ kind: "appeared", agent });
+    const { task, lastMessage } = early?.facts ?? {};
+    if (task !== undefined) this.#event({ kind: "prompted", agent, ...task });
+    if (lastMessage !== undefined) this.#event({ kind: "said", agent, words: lastMessage });
   }
 
   /** Its pane is observed from now on, if it is not yet. */
@@ -545,8 +575,11 @@ export class AgentDirectory {
   /** Its agents may have been seen to end before it. */
   #serverLost({ server }: Served): void {
     const since = this.#options.nowUnixMs() - WITH_SERVER_MS;
-    for (const { id, server: its, endedUnixMs = -Infinity } of this.#ended.values()) {
-      if (its === server && endedUnixMs >= since) this.#stored((store) => store.end(id, endedUnixMs, true));
+    for (const agent of this.#ended.values()) {
+      const { id, server: its, endedUnixMs = -Infinity } = agent;
+      if (its !== server || endedUnixMs < since) continue;
+      this.#stored((store) => store.end(id, endedUnixMs, true));
+      this.#event({ kind: "serverEnded", agent });
     }
   }
 
@@ -589,6 +622,10 @@ export class AgentDirectory {
 
   #tell(change: AgentChange): void {
     this.#callAll(this.#listeners, change);
+  }
+
+  #event(event: AgentEvent): void {
+    this.#callAll(this.#eventListeners, event);
   }
 
   #callAll<Value>(listeners: ReadonlySet<(value: Value) => void>, value: Value): void {

@@ -84,6 +84,31 @@ DROP INDEX messages_by_key;
 CREATE INDEX messages_by_key ON messages (key) WHERE key IS NOT NULL;`,
   `CREATE TABLE notices (id TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE last_seen (agent TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;`,
+  `CREATE TABLE timeline (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  agent TEXT NOT NULL,
+  name TEXT NOT NULL,
+  server TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  unix_ms INTEGER NOT NULL,
+  actor TEXT,
+  text TEXT,
+  options TEXT,
+  outcome TEXT,
+  mark TEXT,
+  bytes INTEGER NOT NULL
+);
+CREATE INDEX timeline_by_agent ON timeline (agent, number);
+CREATE INDEX timeline_by_name ON timeline (name, number);
+CREATE INDEX timeline_by_age ON timeline (unix_ms);
+CREATE UNIQUE INDEX timeline_marks ON timeline (agent, mark) WHERE mark IS NOT NULL;
+CREATE TABLE timeline_dropped (
+  agent TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  server TEXT NOT NULL,
+  entries INTEGER NOT NULL,
+  until_unix_ms INTEGER NOT NULL
+) WITHOUT ROWID;`,
 ];
 
 /** The newest are kept: months of a busy person's agents. */
@@ -186,10 +211,14 @@ export class AgentStore {
     this.#use().statements.end.run(unixMs, withServer ? 1 : 0, id);
   }
 
-  /** Those of a server that are not among the running have ended while nobody looked. @param server its identity */
-  settle(server: string, running: readonly string[], unixMs: number): void {
-    if (this.#opened === undefined && !existsSync(this.#options.path)) return;
-    this.#use().statements.settle.run(unixMs, server, JSON.stringify(running));
+  /**
+   * Those of a server that are not among the running have ended while nobody looked.
+   * @param server its identity @returns those that had not ended before
+   */
+  settle(server: string, running: readonly string[], unixMs: number): readonly KeptAgent[] {
+    if (this.#opened === undefined && !existsSync(this.#options.path)) return [];
+    const rows = this.#use().statements.settle.all(unixMs, server, JSON.stringify(running));
+    return (rows as unknown as readonly Row[]).map(keptOf);
   }
 
   /** The newest first. */
@@ -256,7 +285,7 @@ function statementsOf(database: Database) {
       ended_unix_ms = NULL, with_server = 0`),
     end: database.prepare("UPDATE agents SET ended_unix_ms = ?, with_server = ? WHERE id = ?"),
     settle: database.prepare(`UPDATE agents SET ended_unix_ms = ? WHERE server = ? AND ended_unix_ms IS NULL
-      AND id NOT IN (SELECT value FROM json_each(?))`),
+      AND id NOT IN (SELECT value FROM json_each(?)) RETURNING *`),
     all: database.prepare("SELECT * FROM agents ORDER BY appeared_unix_ms DESC, id"),
     trim: database.prepare(
       "DELETE FROM agents WHERE id NOT IN (SELECT id FROM agents ORDER BY appeared_unix_ms DESC LIMIT ?)",

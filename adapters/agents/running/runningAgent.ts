@@ -69,6 +69,26 @@ export interface RunningAgent extends AgentFacts {
   readonly endedUnixMs: number | undefined;
 }
 
+/** What has happened, once each, as far as it does not show in an agent's state. */
+export type AgentEvent =
+  /** It has taken this prompt. `by`: who typed it; undefined: its hook says so, which does not know. */
+  | {
+      readonly kind: "prompted";
+      readonly agent: RunningAgent;
+      readonly text: string;
+      readonly sinceUnixMs: number;
+      readonly by?: string | undefined;
+      /** The delivery's. */
+      readonly key?: string | undefined;
+    }
+  /** Its last words, at the end of a turn. */
+  | { readonly kind: "said"; readonly agent: RunningAgent; readonly words: string }
+  | { readonly kind: "renamed"; readonly agent: RunningAgent; readonly before: string; readonly by: string }
+  /** It has ended, and so has its tmux server. */
+  | { readonly kind: "serverEnded"; readonly agent: RunningAgent }
+  /** It ended while no daemon looked. */
+  | { readonly kind: "gone"; readonly id: string; readonly name: string; readonly serverName: string };
+
 export type AgentChange =
   | { readonly kind: "appeared"; readonly agent: RunningAgent }
   /** Its readiness, its name or a fact. */

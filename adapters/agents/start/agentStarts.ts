@@ -382,7 +382,7 @@ export class AgentStarts {
   }
 
   async #prompt(
-    { server, kind, prompt = "", idempotencyKey, timeoutMs = DEFAULT_TIMEOUT_MS }: StartRequest,
+    { server, kind, prompt = "", idempotencyKey, timeoutMs = DEFAULT_TIMEOUT_MS, startedBy }: StartRequest,
     pane: PaneId,
     watched: PaneReadiness,
     result: (outcome: StartOutcome, more?: Partial<StartResult>) => Promise<StartResult>,
@@ -391,6 +391,7 @@ export class AgentStarts {
     const { delivery, agents, nowUnixMs } = this.#options;
     const agent = this.#agentIn(server, pane);
     const sinceUnixMs = nowUnixMs();
+    const key = idempotencyKey === undefined ? undefined : `agent_start:${digest(idempotencyKey)}`;
     const { outcome, details } = await delivery.submit({
       server,
       pane,
@@ -398,12 +399,13 @@ export class AgentStarts {
       profile: kind.name,
       addressee: { isAgent: true, ...(agent === undefined ? {} : { process: agent.process }) },
       timeoutMs,
-      idempotencyKey: idempotencyKey === undefined ? undefined : `agent_start:${digest(idempotencyKey)}`,
+      idempotencyKey: key,
+      by: startedBy,
     });
     const isConfirmed = outcome === "submitted" || outcome === "queued";
     const isLate = outcome === "echoed_unconfirmed" && agent !== undefined;
     const isTaken = isConfirmed || (isLate && (await this.#hasTaken(agent, prompt, sinceUnixMs, watched)));
-    if (isTaken && agent !== undefined) agents.note(agent, { task: { text: prompt, sinceUnixMs } });
+    if (isTaken && agent !== undefined) agents.taken(agent, { text: prompt, sinceUnixMs, by: startedBy, key });
     // A question came instead of the turn.
     if (!isTaken && watched.current.state === "asking") {
       return result("asking", { reason: ASKING, dialog: watched.current.dialog });

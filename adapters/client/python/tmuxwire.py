@@ -179,6 +179,11 @@ class Client:
     def messages(self, agent=None):
         return self.request("GET", "/v1/messages", query=_given(agent=agent))["messages"]
 
+    def timeline(self, agent=None, query=None, kind=None, before=None, limit=None, server=None):
+        """The newest first; `next` of the response is `before` for older ones."""
+        members = _given(agent=agent, query=query, kind=kind, before=before, limit=limit, server=server)
+        return self.request("GET", "/v1/timeline", query=members)
+
     def cancel_message(self, message):
         return self.request("DELETE", "/v1/messages/" + urllib.parse.quote(message, safe=""))
 

@@ -28,6 +28,7 @@ import {
   stopRecordingCommand,
 } from "./recordingCommands.ts";
 import { killCommand, newCommand } from "./sessionCommands.ts";
+import { timelineCommand } from "./timelineCommand.ts";
 import { waitCommand } from "./waitCommand.ts";
 
 /** In the order in which help lists them. */
@@ -70,6 +71,7 @@ export const OPERATION_COMMANDS: Readonly<Record<OperationName, CommandSpec>> = 
   answerAgent: answerCommand,
   interruptAgent: agentInterruptCommand,
   endAgent: endCommand,
+  timeline: timelineCommand,
   // One command for what concerns hosts.
   listHosts: hostsCommand,
   addHost: hostsCommand,

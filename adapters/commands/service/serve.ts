@@ -32,6 +32,7 @@ import { WebPush } from "../../agents/notify/webPush.ts";
 import { AgentDirectory } from "../../agents/running/agentDirectory.ts";
 import { AgentMessages } from "../../agents/messages/agentMessages.ts";
 import { AgentWork } from "../../agents/start/agentWork.ts";
+import { Timeline } from "../../agents/timeline/timeline.ts";
 import { noteLeaders } from "../../agents/running/leaders.ts";
 import { AGENT_MIGRATIONS, AgentStore } from "../../agents/running/agentStore.ts";
 import { readHosts } from "../../remote/hostBook.ts";
@@ -99,7 +100,15 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
     open.rest.push(() => readiness.close());
     const agents = openAgents(options, catalogue, readiness);
     open.rest.push(() => agents.close());
-    const delivery = openDelivery(options, readiness, agents);
+    const timeline = new Timeline({
+      agents,
+      clock: systemClock,
+      nowUnixMs: Date.now,
+      onError: (error) => log.error("timeline.failed", { error }),
+    });
+    // The agents' database is closed after it.
+    open.rest.push(() => timeline.close());
+    const delivery = openDelivery(options, readiness, agents, timeline);
     open.surfaces.push(() => delivery.stop());
     open.rest.push(() => delivery.close());
     const { daemon } = config;
@@ -129,6 +138,7 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
       agents,
       agentWork,
       messages,
+      timeline,
       notifier,
       only,
       env,
@@ -272,7 +282,12 @@ export class NotServed extends AppError {
 
 const notServed = ({ part, error }: Failure): string => `${part.title} is not served: ${oneLine(error.message)}`;
 
-function openDelivery({ env, log }: ServeOptions, readiness: ReadinessEngine, agents: AgentDirectory): DeliveryEngine {
+function openDelivery(
+  { env, log }: ServeOptions,
+  readiness: ReadinessEngine,
+  agents: AgentDirectory,
+  timeline: Timeline,
+): DeliveryEngine {
   const onMovedAside = (movedTo: string, error: unknown): void =>
     log.error("delivery.store.damaged", { movedTo, error });
   return new DeliveryEngine({
@@ -281,6 +296,7 @@ function openDelivery({ env, log }: ServeOptions, readiness: ReadinessEngine, ag
     nowUnixMs: Date.now,
     store: new DeliveryStore({ path: runtimePaths(env, homedir()).deliveriesPath, nowUnixMs: Date.now, onMovedAside }),
     onTaken: ({ server, pane, text, process }) => agents.took(server, pane, text, process),
+    onTyping: (typing) => timeline.typing(typing),
     onError: (error) => log.error("delivery.record.failed", { error }),
   });
 }

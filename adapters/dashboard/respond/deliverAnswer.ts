@@ -40,6 +40,9 @@ export interface Delivered {
   readonly isPrompt: boolean;
 }
 
+/** In the agent's timeline. */
+const BY = "dashboard";
+
 /** All but keys, which go to the pane as they are. */
 export type Answer = Exclude<RespondRequest, { mode: "keys" }>;
 
@@ -88,7 +91,7 @@ async function toDialog(
     throw new AppError("WRONG_STATE", "Another question has taken the place of this one; read it before you answer.");
   }
   const choose = async (how: Parameters<Delivery["choose"]>[0]["answer"]): Promise<Delivered> => {
-    const result = await delivery.choose({ server, pane, answer: how, dialogId: dialog.id, addressee });
+    const result = await delivery.choose({ server, pane, answer: how, dialogId: dialog.id, addressee, by: BY });
     return deliveredBy(result, how.kind === "other");
   };
   const chooseOption = (index: number): Promise<Delivered> =>
@@ -162,7 +165,16 @@ async function submit(
   text: string,
 ): Promise<Delivered> {
   const { clearFirst, gapMs } = settings;
-  const result = await delivery.submit({ server, pane, text, whileBusy: "queue", clearFirst, gapMs, addressee });
+  const result = await delivery.submit({
+    server,
+    pane,
+    text,
+    whileBusy: "queue",
+    clearFirst,
+    gapMs,
+    addressee,
+    by: BY,
+  });
   return deliveredBy(result, true);
 }
 
@@ -176,7 +188,7 @@ async function pressKeys(
   answer: Answer,
 ): Promise<Delivered> {
   const steps = contractSteps(question?.options ?? [], answer);
-  const result = await delivery.press({ server, pane, steps, gapMs: KEY_GAP_MS, addressee });
+  const result = await delivery.press({ server, pane, steps, gapMs: KEY_GAP_MS, addressee, by: BY });
   return deliveredBy(
     result,
     steps.some(({ kind }) => kind === "paste"),

@@ -10,7 +10,7 @@ import type { GuardEnv, RouteHandler } from "../guard/requestGuard.ts";
 import type { Route } from "../guard/routes.ts";
 import { longResponse, streamedResponse, textResponse, wantsLines, wantsText } from "../streams/longResponse.ts";
 import { errorBody } from "./errorBody.ts";
-import type { Operation, OperationContext, Scope } from "../../operations/operation.ts";
+import type { Call, Operation, OperationContext, Scope } from "../../operations/operation.ts";
 import { OPERATIONS } from "../../operations/operationTable.ts";
 import { perform } from "../../operations/perform.ts";
 import { queryInput } from "../../operations/queryInput.ts";
@@ -70,9 +70,9 @@ export const OPERATION_ENDPOINTS: readonly OperationEndpoint[] = Object.entries(
   };
 });
 
-/** Performs the operation. The guard's rule is derived from the row. */
-export const operationRoute = (context: OperationContext, endpoint: OperationEndpoint): Route =>
-  endpointRoute(endpoint, endpoint.response, performing(context, endpoint));
+/** Performs the operation. The guard's rule is derived from the row. @param by as in `Call` */
+export const operationRoute = (context: OperationContext, endpoint: OperationEndpoint, by?: Call["by"]): Route =>
+  endpointRoute(endpoint, endpoint.response, performing(context, endpoint, by));
 
 export function endpointRoute(
   { method, path, auth, body, query, status, failed, errors, idempotent }: EndpointBase,
@@ -98,6 +98,7 @@ const shownError = (error: unknown): object => errorBody(visibleError(error));
 function performing(
   context: OperationContext,
   { id, operation, body, query, status }: OperationEndpoint,
+  by: Call["by"],
 ): RouteHandler {
   const inputOf = (c: Context<GuardEnv>): unknown =>
     body === undefined ? (query === undefined ? {} : queryInput(query, c.req.query())) : c.get("json");
@@ -111,6 +112,7 @@ function performing(
         signal,
         idempotencyKey,
         requestId: c.get("requestId"),
+        by,
         ...listener,
       });
     if (operation.plainText !== undefined && wantsText(c)) {

@@ -103,7 +103,7 @@ export class ToolCall {
     input: object = {},
     more: Call = {},
   ): Promise<Output> {
-    const request = { names, input, isChecked: true, signal: this.signal, ...more } as const;
+    const request = { names, input, isChecked: true, signal: this.signal, by: "mcp", ...more } as const;
     return perform(this.context, operation, request) as Promise<Output>;
   }
 }

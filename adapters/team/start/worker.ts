@@ -173,6 +173,7 @@ export async function promptWorker(
         profile,
         timeoutMs: SUBMIT_TIMEOUT_MS,
         idempotencyKey: key,
+        by: "team",
       });
       const submitMs = Math.round(clock.nowMs() - madeAtMs) - readyMs;
       const hasTaken = isTaken(outcome);

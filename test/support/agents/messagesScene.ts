@@ -9,8 +9,10 @@ import type { Message } from "../../../adapters/agents/messages/messageStore.ts"
 import { AgentDirectory } from "../../../adapters/agents/running/agentDirectory.ts";
 import { AgentStore } from "../../../adapters/agents/running/agentStore.ts";
 import type { RunningAgent } from "../../../adapters/agents/running/runningAgent.ts";
+import { Timeline } from "../../../adapters/agents/timeline/timeline.ts";
 import { Transcripts } from "../../../adapters/agents/start/transcripts.ts";
 import { silentLog } from "../../../bench/silentLog.ts";
+import type { Typing } from "../../../daemon/delivery/delivery.ts";
 import { DeliveryEngine } from "../../../daemon/delivery/deliveryEngine.ts";
 import { DeliveryStore } from "../../../daemon/delivery/deliveryStore.ts";
 import { localHost } from "../../../daemon/host/localHost.ts";
@@ -28,6 +30,7 @@ interface Desk extends Disposable {
   readonly agents: AgentDirectory;
   readonly delivery: DeliveryEngine;
   readonly messages: AgentMessages;
+  readonly timeline: Timeline;
   readonly errors: readonly unknown[];
 }
 
@@ -96,9 +99,11 @@ function desk(server: TmuxServer, directory: string): Desk {
   const common = { clock: systemClock, nowUnixMs: Date.now, onError };
   const readiness = new ReadinessEngine({ ...common, profiles: PROFILES });
   const deliveries = new DeliveryStore({ path: join(directory, "deliveries.db"), nowUnixMs: Date.now });
-  const delivery = new DeliveryEngine({ ...common, readiness, store: deliveries });
   const store = new AgentStore({ path: join(directory, "agents.db"), nowUnixMs: Date.now, log: silentLog });
   const agents = new AgentDirectory({ ...common, catalogue: AGENTS, readiness, store });
+  const timeline = new Timeline({ ...common, agents });
+  const onTyping = (typing: Typing) => timeline.typing(typing);
+  const delivery = new DeliveryEngine({ ...common, readiness, store: deliveries, onTyping });
   const waits = new WaitManager({ clock: systemClock });
   const { processes } = localHost();
   const transcripts = new Transcripts({ transcripts: new Map(), agents, nowUnixMs: Date.now });
@@ -109,6 +114,7 @@ function desk(server: TmuxServer, directory: string): Desk {
     agents,
     delivery,
     messages,
+    timeline,
     errors,
     [Symbol.dispose]: () => {
       if (isClosed) return;
@@ -116,6 +122,7 @@ function desk(server: TmuxServer, directory: string): Desk {
       messages.close();
       waits.close();
       delivery.close();
+      timeline.close();
       agents.close();
       readiness.close();
     },

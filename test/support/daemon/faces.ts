@@ -12,6 +12,8 @@ import type { AgentMessages } from "../../../adapters/agents/messages/agentMessa
 import type { AgentNotifier } from "../../../adapters/agents/notify/agentNotifier.ts";
 import type { NativeAddChannel, NativeChannel } from "../../../protocol/api/nativeNotifications.ts";
 import type { Message } from "../../../adapters/agents/messages/messageStore.ts";
+import type { Timeline } from "../../../adapters/agents/timeline/timeline.ts";
+import type { TimelineFilter } from "../../../adapters/agents/timeline/timelineStore.ts";
 import type { RunningAgent } from "../../../adapters/agents/running/runningAgent.ts";
 import type { ResumeRequest } from "../../../adapters/agents/start/agentResume.ts";
 import type { StartRequest } from "../../../adapters/agents/start/agentStarts.ts";
@@ -85,6 +87,7 @@ export const FACES: Readonly<Record<string, Face>> = {
       agents,
       agentWork: workOf(server),
       messages: MESSAGES,
+      timeline: TIMELINE,
       remote,
       notifier: NOTIFIER,
       running: new WeakMap(),
@@ -205,6 +208,7 @@ export async function throughFace(
     agents,
     agentWork: workOf(server),
     messages: MESSAGES,
+    timeline: TIMELINE,
     remote,
     notifier: NOTIFIER,
   });
@@ -319,6 +323,20 @@ const MESSAGES = {
   waitingFor: () => [MESSAGE],
   hold: () => () => undefined,
 } as unknown as AgentMessages;
+
+/** Says what it was asked in an entry. */
+const TIMELINE = {
+  ending: () => () => undefined,
+  find: async (agent: string | undefined, { server, ...filter }: Omit<TimelineFilter, "agent">) => {
+    if (agent === "other") throw new AppError("NOT_FOUND", "there is no agent");
+    const about = { agent: MESSAGE.agent, name: agent ?? "all", server: server ?? "main", kind: "done" };
+    return {
+      entries: [{ ...about, number: 41, unixMs: KEPT_AT_MS, text: JSON.stringify(filter), mark: "never shown" }],
+      next: 41,
+      dropped: { entries: 3, untilUnixMs: KEPT_AT_MS },
+    };
+  },
+} as unknown as Timeline;
 
 const CHANNEL = {
   name: "phone",

@@ -64,6 +64,7 @@ describe("the command table", () => {
       "answer",
       "agent-interrupt",
       "end",
+      "timeline",
       "hosts",
       "notify",
       "follow",

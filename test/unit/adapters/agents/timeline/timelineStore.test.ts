@@ -1,0 +1,149 @@
+/** The timeline on disk: bounded by age, entries of an agent and bytes of all; what is removed early is counted. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { AGENT_MIGRATIONS } from "../../../../../adapters/agents/running/agentStore.ts";
+import { type TimelineEntry, TimelineStore } from "../../../../../adapters/agents/timeline/timelineStore.ts";
+import { openDatabase } from "../../../../../daemon/ops/database.ts";
+import type { Database } from "../../../../../daemon/ops/sqlite.ts";
+
+const DAY_MS = 86_400_000;
+
+let database: Database;
+let now: number;
+let errors: unknown[];
+beforeEach(() => {
+  now = 1_795_149_767_000;
+  errors = [];
+  database = openDatabase({
+    path: ":memory:",
+    setting: "",
+    migrations: AGENT_MIGRATIONS,
+    nowUnixMs: () => now,
+    onMovedAside: () => undefined,
+  });
+});
+afterEach(() => {
+  if (database.isOpen) database.close();
+});
+
+const store = (bounds: { maxEntriesPerAgent?: number; maxBytes?: number } = {}): TimelineStore =>
+  new TimelineStore({ database, nowUnixMs: () => now, onError: (error) => errors.push(error), ...bounds });
+
+const entry = (agent: string, text: string, more: Partial<TimelineEntry> = {}): Omit<TimelineEntry, "number"> => ({
+  agent,
+  name: `${agent}-name`,
+  server: "main",
+  kind: "prompt",
+  unixMs: now,
+  by: "api",
+  text,
+  options: undefined,
+  outcome: undefined,
+  mark: undefined,
+  ...more,
+});
+
+const texts = async (of: TimelineStore, filter: Partial<Parameters<TimelineStore["find"]>[0]> = {}) =>
+  (await of.find({ limit: 100, ...filter })).entries.map(({ text }) => text);
+
+test("entries are the newest first, one page after the other, each once", async () => {
+  const entries = store();
+  for (let each = 0; each < 7; each += 1) entries.add(entry("a", `${each}`));
+  const seen: (string | undefined)[] = [];
+  let before: number | undefined;
+  do {
+    const page = await entries.find({ limit: 3, before });
+    seen.push(...page.entries.map(({ text }) => text));
+    before = page.next;
+  } while (before !== undefined);
+  expect(seen).toEqual(["6", "5", "4", "3", "2", "1", "0"]);
+});
+
+test("a search finds text in any case, in names, texts and options, beyond what it reads at once", async () => {
+  const entries = store();
+  entries.add(entry("a", "Lösche ÄLTERE Dateien"));
+  entries.add(entry("b", "?", { kind: "question", options: ["Yes", "Never DELETE it"] }));
+  for (let each = 0; each < 1_200; each += 1) entries.add(entry("c", `filler ${each}`));
+  expect(await texts(entries, { query: "ältere" })).toEqual(["Lösche ÄLTERE Dateien"]);
+  expect(await texts(entries, { query: "delete" })).toEqual(["?"]);
+  expect(await texts(entries, { query: "B-NAME" })).toEqual(["?"]);
+  expect(await texts(entries, { query: "100%_" })).toEqual([]);
+  expect(await texts(entries, { kind: "question", query: "yes" })).toEqual(["?"]);
+  expect(await texts(entries, { agent: { id: "a", name: "nobody" } })).toHaveLength(1);
+  expect(await texts(entries, { agent: { id: "nobody", name: "b-name" } })).toEqual(["?"]);
+  expect(await texts(entries, { server: "other" })).toEqual([]);
+  const page = await entries.find({ limit: 100, query: "filler" });
+  expect([page.entries.length, page.next === undefined]).toEqual([100, false]);
+});
+
+test("an entry with a mark is kept once", async () => {
+  const entries = store();
+  entries.add(entry("a", "first", { mark: "prompt:1" }));
+  entries.add(entry("a", "again", { mark: "prompt:1" }));
+  entries.add(entry("b", "another's", { mark: "prompt:1" }));
+  expect(await texts(entries)).toEqual(["another's", "first"]);
+});
+
+test("after 30 days an entry is gone, shown to nobody from that moment on", async () => {
+  const entries = store();
+  entries.add(entry("a", "old"));
+  expect(await texts(entries)).toEqual(["old"]);
+  now += 30 * DAY_MS;
+  expect(await texts(entries)).toEqual(["old"]);
+  now += 1;
+  expect(await texts(entries)).toEqual([]);
+  entries.add(entry("a", "new"));
+  entries.flush();
+  expect(database.prepare("SELECT count(*) AS rows FROM timeline").get()).toEqual({ rows: 1 });
+  // Age is no loss: the contract says how long they are kept.
+  expect((await entries.find({ limit: 1 })).dropped).toBe(undefined);
+});
+
+test("an agent's oldest entries go first, which is declared for it, and not for others", async () => {
+  const entries = store({ maxEntriesPerAgent: 3 });
+  entries.add(entry("b", "another's"));
+  for (let each = 0; each < 5; each += 1) entries.add(entry("a", `${each}`, { unixMs: now + each }));
+  expect(await texts(entries)).toEqual(["4", "3", "2", "another's"]);
+  const dropped = { entries: 2, untilUnixMs: now + 1 };
+  expect((await entries.find({ limit: 1 })).dropped).toEqual(dropped);
+  expect((await entries.find({ limit: 1, agent: { id: "a", name: "" } })).dropped).toEqual(dropped);
+  expect((await entries.find({ limit: 1, agent: { id: "b", name: "" } })).dropped).toBe(undefined);
+  now += 30 * DAY_MS + 2;
+  expect((await entries.find({ limit: 1 })).dropped).toBe(undefined);
+});
+
+test("all together take so many bytes, also after a restart and after changes", async () => {
+  const bounds = { maxBytes: 10_000 };
+  const entries = store(bounds);
+  for (let each = 0; each < 20; each += 1) entries.add(entry(`agent-${each}`, "x".repeat(800)));
+  // 200 bytes more each.
+  expect(await texts(entries)).toHaveLength(10);
+  expect((await entries.find({ limit: 1 })).dropped?.entries).toBe(10);
+  const next = store(bounds);
+  const number = next.add(entry("last", "x".repeat(800)));
+  expect(await texts(next)).toHaveLength(10);
+  next.change(number, { text: "y" });
+  next.add(entry("one more", "y"));
+  expect(await texts(next)).toHaveLength(11);
+});
+
+test("while the database takes nothing entries wait, up to a bound, and the failure is told once", async () => {
+  const entries = store();
+  database.exec("PRAGMA query_only = ON");
+  for (let each = 0; each < 1_005; each += 1) {
+    entries.add(entry("a", `${each}`));
+    if (each % 100 === 0) entries.flush();
+  }
+  expect(errors).toHaveLength(1);
+  database.exec("PRAGMA query_only = OFF");
+  const kept = await texts(entries, { limit: 2_000 });
+  expect([kept.length, kept.at(-1), kept[0]]).toEqual([1_000, "5", "1004"]);
+});
+
+test("nothing is written in the turn in which it happens, and everything right after it", async () => {
+  const entries = store();
+  entries.add(entry("a", "later"));
+  const rows = () => (database.prepare("SELECT count(*) AS rows FROM timeline").get() as { rows: number }).rows;
+  expect(rows()).toBe(0);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(rows()).toBe(1);
+});
