@@ -29,6 +29,7 @@ export async function startDashboard(dashboard: DashboardConfig, context: StartC
   // Not waited for: after a crash tmux may be busy for seconds with the clients that it has lost.
   const { server, listed } = await guests.opened(dashboard.tmuxSocketPath, SERVER_NAME);
   const origins = new Set(dashboard.allowedOrigins);
+  const recordings = context.only.has("native") ? await context.recordings() : undefined;
   const { app, end, settled, leave, close } = createDashboardApp({
     server,
     listed,
@@ -40,9 +41,10 @@ export async function startDashboard(dashboard: DashboardConfig, context: StartC
       () => new Map([[context.agents.nameOf(server) ?? SERVER_NAME, server]]),
       context,
       () => context.machines.current,
+      recordings,
     ),
     machines: () => context.machines.current,
-    recordings: context.only.has("native") ? await context.recordings() : undefined,
+    recordings,
     notifier: context.notifier,
     database,
     settings: dashboard,

@@ -44,8 +44,8 @@ export const timelineOperations = {
         dropped: null,
       },
     },
-    run: async (context, _target, { limit = NATIVE_DEFAULT_TIMELINE_LIMIT, agent, ...filter }) => {
-      const { entries, next, dropped } = await requireTimeline(context).find(agent, { ...filter, limit });
+    run: async (context, _target, { limit = NATIVE_DEFAULT_TIMELINE_LIMIT, ...filter }) => {
+      const { entries, next, dropped } = await requireTimeline(context).find({ ...filter, limit });
       return {
         entries: entries.map(nativeEntry),
         next: next ?? null,

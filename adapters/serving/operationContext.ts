@@ -1,5 +1,6 @@
 /** For operations on some of the daemon's servers, asked for by another way than the native API. */
 import { runCommand } from "../../daemon/shell/runCommand.ts";
+import type { RecordingRegistry } from "../../daemon/recordings/recordingRegistry.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -10,12 +11,13 @@ import type { StartContext } from "./startContext.ts";
 
 /**
  * None of them is about the daemon itself.
- * @param remote absent: nor about another machine
+ * @param remote absent: nor about another machine @param recordings absent: none are kept
  */
 export function operationsOn(
   servers: () => ReadonlyMap<string, TmuxServer>,
   context: StartContext,
   remote: () => Hosts | undefined = () => undefined,
+  recordings?: RecordingRegistry,
 ): OperationContext {
   const { waits, readiness, delivery, agents, agentWork, messages, timeline, running } = context;
   return {
@@ -32,7 +34,7 @@ export function operationsOn(
     timeline,
     running,
     runCommand,
-    recordings: undefined,
+    recordings,
     // They may be opened later.
     get remote() {
       return remote();

@@ -16,7 +16,7 @@ interface Told {
 
 /** The oldest first: kind, by whom, text, outcome. */
 async function entries({ timeline }: Told, agent: RunningAgent) {
-  const found = await timeline.find(agent.id, { limit: 100 });
+  const found = await timeline.find({ agent: agent.id, limit: 100 });
   return found.entries.toReversed().map(({ kind, by, text, outcome }) => [kind, by, text, outcome]);
 }
 
@@ -87,11 +87,11 @@ test("prompts, questions and answers are told once, by whom, whether hooks, scre
     ["ended", undefined, undefined, undefined],
   ]);
   // By either name, also now that it has ended.
-  const byName = await desk.timeline.find("cleaner", { limit: 100 });
+  const byName = await desk.timeline.find({ agent: "cleaner", limit: 100 });
   expect(byName.entries.map(({ kind }) => kind)).toEqual(["ended", "done", "renamed"]);
-  const searched = await desk.timeline.find(undefined, { limit: 100, query: "FROM MAY" });
+  const searched = await desk.timeline.find({ limit: 100, query: "FROM MAY" });
   expect(searched.entries.map(({ kind }) => kind)).toEqual(["answer"]);
-  expect(() => desk.timeline.find("nobody", { limit: 1 })).toThrow(/there is no agent/);
+  expect(() => desk.timeline.find({ agent: "nobody", limit: 1 })).toThrow(/there is no agent/);
   expect(desk.errors).toEqual([]);
 });
 
@@ -128,8 +128,8 @@ test("a daemon that is restarted loses nothing and tells nothing twice", async (
   await channel.tell("exit");
   await eventually(() => scene.server.processes.statNow(agent.process.pid) === undefined);
   using fifth = scene.desk();
-  await eventually(async () => (await fifth.timeline.find(undefined, { limit: 9, kind: "ended" })).entries.length > 0);
-  const all = await fifth.timeline.find(agent.id, { limit: 100 });
+  await eventually(async () => (await fifth.timeline.find({ limit: 9, kind: "ended" })).entries.length > 0);
+  const all = await fifth.timeline.find({ agent: agent.id, limit: 100 });
   expect(all.entries.toReversed().map(({ kind, by, outcome }) => [kind, by, outcome])).toEqual([
     ["started", undefined, undefined],
     ["prompt", "message", "taken"],

@@ -69,6 +69,33 @@ const HOSTS: readonly HostEvent[] = [
   { type: "host_problem", host: "build", problem: "only 500 of its agents are shown" },
 ];
 
+const LONG_NAME = `a-name-${"x".repeat(57)}`;
+const told = { unixMs: 1_795_149_767_000, agent: "agent-3f9c21ab04de", name: LONG_NAME, server: "default" };
+const quiet = { by: null, text: null, options: null, outcome: null };
+const TIMELINE = [
+  { ...told, ...quiet, number: 9, kind: "ended", outcome: "unseen" },
+  { ...told, ...quiet, number: 8, kind: "renamed", by: "dashboard", text: "claude" },
+  { ...told, ...quiet, number: 7, kind: "done", text: "They are gone.\n".repeat(20) },
+  { ...told, ...quiet, number: 6, kind: "answer", by: "notification", text: "Only those from May" },
+  { ...told, ...quiet, number: 5, kind: "question", text: "x".repeat(300), options: ["Yes", "y".repeat(120)] },
+  { ...told, ...quiet, number: 4, kind: "prompt", by: "message", text: "delete the old files", outcome: "taken" },
+  { ...told, ...quiet, number: 3, kind: "started", by: "team:some-team", text: "claude --some" },
+];
+const RECORDING = {
+  id: "20261120T064247Z-1f2e3d4c",
+  server: "default",
+  pane: "%5",
+  path: "/r.cast",
+  version: 2,
+  input: false,
+  startedUnixMs: 1_795_149_767_000,
+  recording: true,
+  durationMs: 7_000,
+  bytes: 4_096,
+  gaps: 0,
+  endedBy: null,
+};
+
 /** Each begins where the one before has ended. */
 const VIEWS: readonly (readonly [name: string, open: (page: Page) => Promise<unknown>])[] = [
   ["the list", async () => undefined],
@@ -98,6 +125,32 @@ const VIEWS: readonly (readonly [name: string, open: (page: Page) => Promise<unk
         .getByRole("button", { name: /^Details/ })
         .click();
       await page.getByText("Do you want to proceed?").last().waitFor();
+    },
+  ],
+  [
+    "a timeline",
+    async (page) => {
+      await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+      await cardOf(page, 5).getByRole("button", { name: "Timeline" }).click();
+      await page.getByText("Only those from May").waitFor();
+    },
+  ],
+  [
+    "recordings of an agent",
+    async (page) => {
+      await page.getByRole("dialog").getByRole("button", { name: "Recordings" }).click();
+      await page.getByRole("button", { name: "Stop recording" }).waitFor();
+    },
+  ],
+  [
+    "everybody's timeline",
+    async (page) => {
+      await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+      await page.getByRole("button", { name: "Timeline", exact: true }).first().click();
+      await page
+        .getByRole("button", { name: /^Timeline of a-name/ })
+        .first()
+        .waitFor();
     },
   ],
   [
@@ -210,6 +263,8 @@ describe.skipIf(NO_BROWSER !== undefined)("nothing is wrong with", () => {
         timestamp: new Date().toISOString(),
       },
     ];
+    fake.timeline = TIMELINE;
+    fake.recordings = [RECORDING, { ...RECORDING, id: "20261120T064247Z-1f2e3d4d", recording: false }];
     await page.reload();
     await page.getByRole("button", { name: "Start…" }).waitFor();
     expect(await wrongIn(page, VIEWS)).toEqual([]);

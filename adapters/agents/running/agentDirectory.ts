@@ -401,6 +401,12 @@ export class AgentDirectory {
     return this.#servers.get(server)?.name;
   }
 
+  /** Of the server with this name in paths; undefined: there is none, or it has none. */
+  socketOf(name: string): string | undefined {
+    const served = [...this.#servers.values()].find((each) => each.name === name);
+    return served?.server.status().socketPath;
+  }
+
   /** Ends the checks. Safe to call twice. */
   close(): void {
     this.#isClosed = true;
@@ -466,7 +472,8 @@ export class AgentDirectory {
       const running = [...this.#running.values()].filter((agent) => agent.server === server).map(({ id }) => id);
       const ended = this.#options.store.settle(identity, running, this.#options.nowUnixMs());
       for (const { id, name, place } of ended) {
-        this.#event({ kind: "gone", id, name, serverName: place.serverName });
+        const { serverName, socketPath: socket } = place;
+        this.#event({ kind: "gone", id, name, serverName, socket });
       }
     }
   }

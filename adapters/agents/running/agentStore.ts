@@ -89,6 +89,7 @@ CREATE TABLE last_seen (agent TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT RO
   agent TEXT NOT NULL,
   name TEXT NOT NULL,
   server TEXT NOT NULL,
+  socket TEXT,
   kind TEXT NOT NULL,
   unix_ms INTEGER NOT NULL,
   actor TEXT,
@@ -106,6 +107,7 @@ CREATE TABLE timeline_dropped (
   agent TEXT PRIMARY KEY,
   name TEXT NOT NULL,
   server TEXT NOT NULL,
+  socket TEXT,
   entries INTEGER NOT NULL,
   until_unix_ms INTEGER NOT NULL
 ) WITHOUT ROWID;`,

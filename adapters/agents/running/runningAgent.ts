@@ -87,7 +87,14 @@ export type AgentEvent =
   /** It has ended, and so has its tmux server. */
   | { readonly kind: "serverEnded"; readonly agent: RunningAgent }
   /** It ended while no daemon looked. */
-  | { readonly kind: "gone"; readonly id: string; readonly name: string; readonly serverName: string };
+  | {
+      readonly kind: "gone";
+      readonly id: string;
+      readonly name: string;
+      readonly serverName: string;
+      /** Of its server. */
+      readonly socket: string | undefined;
+    };
 
 export type AgentChange =
   | { readonly kind: "appeared"; readonly agent: RunningAgent }

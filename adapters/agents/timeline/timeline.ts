@@ -44,6 +44,11 @@ interface TimelineOptions {
   readonly onError: (error: unknown) => void;
 }
 
+interface TimelineRequest extends Omit<TimelineFilter, "agent" | "server"> {
+  readonly agent?: string | undefined;
+  readonly server?: string | undefined;
+}
+
 /** Typed by us; a hook may tell of it as a prompt. */
 interface Expected {
   readonly text: string;
@@ -131,13 +136,15 @@ export class Timeline {
   }
 
   /**
-   * @param agent a name, or an id: of one that runs, whatever it was called, and of all that were called so
+   * Of an agent by its name or id: of one that runs, whatever it was called, and of all that were called so.
    * @throws AppError NOT_FOUND: nothing is known of such an agent
    */
-  find(agent: string | undefined, filter: Omit<TimelineFilter, "agent">): ReturnType<TimelineStore["find"]> {
+  find({ agent, server: on, ...rest }: TimelineRequest): ReturnType<TimelineStore["find"]> {
     const store = this.#entries();
-    if (agent === undefined) return store.find(filter);
     const { agents } = this.#options;
+    const server = on === undefined ? undefined : { name: on, socket: agents.socketOf(on) };
+    const filter = { ...rest, server };
+    if (agent === undefined) return store.find(filter);
     const known = agents.running(agent) ?? (store.knows(agent) ? undefined : agents.find(agent));
     return store.find({ ...filter, agent: { id: known?.id ?? agent, name: known?.id === agent ? known.id : agent } });
   }
@@ -481,18 +488,26 @@ export class Timeline {
     this.#add(followed, "ended", { by, mark: ENDED });
   }
 
-  #gone({ id, name, serverName }: Extract<AgentEvent, { readonly kind: "gone" }>): void {
-    const entry = { agent: id, name, server: serverName, kind: "ended", unixMs: this.#options.nowUnixMs() } as const;
+  #gone({ id, name, serverName, socket }: Extract<AgentEvent, { readonly kind: "gone" }>): void {
+    const entry = {
+      agent: id,
+      name,
+      server: serverName,
+      socket,
+      kind: "ended",
+      unixMs: this.#options.nowUnixMs(),
+    } as const;
     const unknown = { by: undefined, text: undefined, options: undefined };
     this.#entries().add({ ...entry, ...unknown, outcome: "unseen", mark: ENDED });
   }
 
   #add(
-    { agent: { id, name, serverName } }: Followed,
+    { agent: { id, name, serverName, server: on } }: Followed,
     kind: TimelineKind,
     { by, text, options, outcome, mark }: Partial<Pick<TimelineEntry, "by" | "text" | "options" | "outcome" | "mark">>,
   ): number {
-    const entry = { agent: id, name, server: serverName, kind, unixMs: Math.round(this.#options.nowUnixMs()) };
+    const server = { server: serverName, socket: on.status().socketPath };
+    const entry = { agent: id, name, ...server, kind, unixMs: Math.round(this.#options.nowUnixMs()) };
     return this.#entries().add({ ...entry, by, text: cut(text), options, outcome, mark });
   }
 

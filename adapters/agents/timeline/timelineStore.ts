@@ -27,6 +27,8 @@ export interface TimelineEntry {
   readonly agent: string;
   readonly name: string;
   readonly server: string;
+  /** By which the server is known when its name is another. */
+  readonly socket: string | undefined;
   readonly kind: TimelineKind;
   readonly unixMs: number;
   readonly by: string | undefined;
@@ -40,7 +42,8 @@ export interface TimelineEntry {
 export interface TimelineFilter {
   /** What it is called now, or was then. */
   readonly agent?: { readonly id: string; readonly name: string } | undefined;
-  readonly server?: string | undefined;
+  /** By its socket; by its name where that is not known. */
+  readonly server?: { readonly name: string; readonly socket: string | undefined } | undefined;
   readonly query?: string | undefined;
   readonly kind?: TimelineKind | undefined;
   readonly before?: number | undefined;
@@ -57,6 +60,7 @@ interface Row {
   readonly agent: string;
   readonly name: string;
   readonly server: string;
+  readonly socket: string | null;
   readonly kind: TimelineKind;
   readonly unix_ms: number;
   readonly actor: string | null;
@@ -98,7 +102,7 @@ export class TimelineStore {
   /** Returns its number. One with a mark that the agent has already is not kept twice. */
   add(entry: Omit<TimelineEntry, "number">): number {
     const number = this.#next++;
-    const { agent, name, server, kind, unixMs, by, text, options, outcome, mark } = entry;
+    const { agent, name, server, socket, kind, unixMs, by, text, options, outcome, mark } = entry;
     const bytes = sizeOf(entry);
     const listed = options === undefined ? null : JSON.stringify(options);
     this.#write(() => {
@@ -108,6 +112,7 @@ export class TimelineStore {
         agent,
         name,
         server,
+        socket ?? null,
         kind,
         unixMs,
         by ?? null,
@@ -218,7 +223,7 @@ export class TimelineStore {
   #page({ agent, server, kind }: TimelineFilter, before: number, limit: number): readonly Row[] {
     const since = this.#options.nowUnixMs() - KEPT_MS;
     const { all, ofAgent } = this.#statements;
-    const more = [kind ?? null, kind ?? null, server ?? null, server ?? null, limit] as const;
+    const more = [kind ?? null, kind ?? null, ...serverParts(server), limit] as const;
     const rows =
       agent === undefined ? all.all(before, since, ...more) : ofAgent.all(agent.id, agent.name, before, since, ...more);
     return rows as readonly Row[];
@@ -230,8 +235,7 @@ export class TimelineStore {
       agent?.id ?? null,
       agent?.id ?? null,
       agent?.name ?? null,
-      server ?? null,
-      server ?? null,
+      ...serverParts(server),
       since,
     ) as { readonly entries: number; readonly untilUnixMs: number };
     return entries === 0 ? undefined : { entries, untilUnixMs };
@@ -269,8 +273,8 @@ export class TimelineStore {
   }
 
   #count(gone: readonly Row[]): void {
-    for (const { agent, name, server, unix_ms: unixMs } of gone) {
-      this.#statements.countDropped.run(agent, name, server, unixMs);
+    for (const { agent, name, server, socket, unix_ms: unixMs } of gone) {
+      this.#statements.countDropped.run(agent, name, server, socket, unixMs);
     }
   }
 }
@@ -281,14 +285,21 @@ const sizeOf = ({ text, options }: Pick<TimelineEntry, "text" | "options">): num
 const holds = ({ name, text, options }: TimelineEntry, wanted: string): boolean =>
   [name, text ?? "", ...(options ?? [])].some((words) => words.toLowerCase().includes(wanted));
 
-const SHOWN = "number < ? AND unix_ms >= ? AND (? IS NULL OR kind = ?) AND (? IS NULL OR server = ?)";
+/** For `ON_SERVER`. */
+const serverParts = (server: TimelineFilter["server"]) => {
+  const [name, socket] = [server?.name ?? null, server?.socket ?? null];
+  return [name, socket, socket, name] as const;
+};
+
+const ON_SERVER = "(? IS NULL OR socket = ? OR ((? IS NULL OR socket IS NULL) AND server = ?))";
+const SHOWN = `number < ? AND unix_ms >= ? AND (? IS NULL OR kind = ?) AND ${ON_SERVER}`;
 
 const prepare = (database: Database) => ({
   sums: database.prepare(`SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'timeline'), 0) + 1 AS next,
     (SELECT coalesce(sum(bytes), 0) FROM timeline) AS bytes`),
   add: database.prepare(`INSERT OR IGNORE INTO timeline
-    (number, agent, name, server, kind, unix_ms, actor, text, options, outcome, mark, bytes)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
+    (number, agent, name, server, socket, kind, unix_ms, actor, text, options, outcome, mark, bytes)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
   change: database.prepare(
     "UPDATE timeline SET actor = ?, text = ?, options = ?, outcome = ?, bytes = ? WHERE number = ?",
   ),
@@ -305,23 +316,24 @@ const prepare = (database: Database) => ({
   oldest: database.prepare("SELECT * FROM timeline ORDER BY number LIMIT ?"),
   remove: database.prepare("DELETE FROM timeline WHERE number = ?"),
   expire: database.prepare("DELETE FROM timeline WHERE unix_ms < ? RETURNING bytes"),
-  countDropped: database.prepare(`INSERT INTO timeline_dropped (agent, name, server, entries, until_unix_ms)
-    VALUES (?, ?, ?, 1, ?) ON CONFLICT (agent) DO UPDATE SET name = excluded.name, entries = entries + 1,
+  countDropped: database.prepare(`INSERT INTO timeline_dropped (agent, name, server, socket, entries, until_unix_ms)
+    VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT (agent) DO UPDATE SET name = excluded.name, entries = entries + 1,
     until_unix_ms = max(until_unix_ms, excluded.until_unix_ms)`),
   expireDropped: database.prepare("DELETE FROM timeline_dropped WHERE until_unix_ms < ?"),
   dropped: database.prepare(`SELECT coalesce(sum(entries), 0) AS entries, coalesce(max(until_unix_ms), 0) AS untilUnixMs
-    FROM timeline_dropped WHERE (? IS NULL OR agent = ? OR name = ?) AND (? IS NULL OR server = ?)
+    FROM timeline_dropped WHERE (? IS NULL OR agent = ? OR name = ?) AND ${ON_SERVER}
     AND until_unix_ms >= ?`),
 });
 
 function entryOf(row: Row | undefined): TimelineEntry | undefined {
   if (row === undefined) return undefined;
-  const { number, agent, name, server, kind, unix_ms: unixMs, actor, text, options, outcome, mark } = row;
+  const { number, agent, name, server, socket, kind, unix_ms: unixMs, actor, text, options, outcome, mark } = row;
   return {
     number,
     agent,
     name,
     server,
+    socket: socket ?? undefined,
     kind,
     unixMs,
     by: actor ?? undefined,

@@ -57,6 +57,9 @@ export class FakeDashboard implements AsyncDisposable {
   server: string | null = null;
   /** Of every agent. */
   turns: readonly object[] = [];
+  /** Of every agent, for every search. */
+  timeline: readonly object[] = [];
+  recordings: readonly object[] = [];
   /** What the next responds get, one each; afterwards all checks passed. */
   readonly answers: FakeResponse[] = [];
   /** False: the event stream is refused. */
@@ -136,6 +139,15 @@ export class FakeDashboard implements AsyncDisposable {
     if (this.token !== undefined) return unauthorized(response, "Unauthorized.");
     if (path === "/api/agents") return json(response, 200, { agents: [...this.cards.values()], server: this.server });
     if (/^\/api\/agents\/\d+\/turns$/.test(path)) return json(response, 200, { turns: this.turns });
+    if (path === "/v1/timeline") {
+      return json(response, 200, {
+        entries: this.timeline,
+        next: this.timeline.length === 0 ? null : 1,
+        keptDays: 30,
+        dropped: null,
+      });
+    }
+    if (path === "/api/recordings") return json(response, 200, { recordings: this.recordings });
     if (path.startsWith("/v1/")) return this.#operate(request, response, path);
     if (path === "/api/page/events") {
       const first = this.hosts.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);

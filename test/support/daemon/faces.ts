@@ -13,7 +13,6 @@ import type { AgentNotifier } from "../../../adapters/agents/notify/agentNotifie
 import type { NativeAddChannel, NativeChannel } from "../../../protocol/api/nativeNotifications.ts";
 import type { Message } from "../../../adapters/agents/messages/messageStore.ts";
 import type { Timeline } from "../../../adapters/agents/timeline/timeline.ts";
-import type { TimelineFilter } from "../../../adapters/agents/timeline/timelineStore.ts";
 import type { RunningAgent } from "../../../adapters/agents/running/runningAgent.ts";
 import type { ResumeRequest } from "../../../adapters/agents/start/agentResume.ts";
 import type { StartRequest } from "../../../adapters/agents/start/agentStarts.ts";
@@ -327,7 +326,7 @@ const MESSAGES = {
 /** Says what it was asked in an entry. */
 const TIMELINE = {
   ending: () => () => undefined,
-  find: async (agent: string | undefined, { server, ...filter }: Omit<TimelineFilter, "agent">) => {
+  find: async ({ agent, server, ...filter }: Parameters<Timeline["find"]>[0]) => {
     if (agent === "other") throw new AppError("NOT_FOUND", "there is no agent");
     const about = { agent: MESSAGE.agent, name: agent ?? "all", server: server ?? "main", kind: "done" };
     return {

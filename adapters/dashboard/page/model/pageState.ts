@@ -55,6 +55,11 @@ export interface PageState {
   readonly openPaneId: number | undefined;
   readonly helpOpen: boolean;
   readonly recordingsOpen: boolean;
+  /** Whose pane's alone; undefined: all. */
+  readonly recordingsId: number | undefined;
+  readonly timelineOpen: boolean;
+  /** Whose alone; undefined: everybody's. */
+  readonly timelineId: number | undefined;
   /** The server's time as far as known, for ages. */
   readonly nowUnixMs: number;
   /** For screen readers. */
@@ -86,6 +91,9 @@ export const firstState = (nowUnixMs: number): PageState => ({
   openPaneId: undefined,
   helpOpen: false,
   recordingsOpen: false,
+  recordingsId: undefined,
+  timelineOpen: false,
+  timelineId: undefined,
   nowUnixMs,
   announcement: "",
 });

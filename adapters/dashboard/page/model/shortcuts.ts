@@ -2,7 +2,7 @@
 
 /** `leave`: the text field, the help or the pane view. `release`: the control of a pane. */
 type Shortcut =
-  | { readonly kind: "next" | "previous" | "asking" | "text" | "pane" | "details" }
+  | { readonly kind: "next" | "previous" | "asking" | "text" | "pane" | "details" | "timeline" }
   | { readonly kind: "filter" | "start" | "help" | "leave" | "release" }
   | { readonly kind: "option"; readonly digit: string };
 
@@ -15,6 +15,7 @@ const KEYS: ReadonlyMap<string, Shortcut> = new Map([
   ["/", { kind: "text" }],
   ["o", { kind: "pane" }],
   ["d", { kind: "details" }],
+  ["t", { kind: "timeline" }],
   ["f", { kind: "filter" }],
   ["s", { kind: "start" }],
   ["?", { kind: "help" }],
@@ -56,6 +57,7 @@ export const SHORTCUT_HELP: readonly (readonly [keys: readonly string[], words: 
   [["Shift+Enter"], "new line"],
   [["o"], "open or close the selected agent's pane"],
   [["d"], "the selected agent's details: history, name, end"],
+  [["t"], "the selected agent's timeline, or everybody's"],
   [["f"], "filter the agents"],
   [["s"], "start an agent"],
   [["Ctrl+Shift+Esc", "Ctrl+Shift+Space"], "give back control of a pane"],

@@ -32,6 +32,8 @@ export interface Api {
   pushKey(): Promise<string>;
   /** What is done with this browser's channel; empty: it is added or changed. */
   push(what: "" | "show" | "test" | "remove", body: object): Promise<NativeChannel>;
+  /** @param query of the operation's input */
+  timeline(query: string, signal: AbortSignal): Promise<Answered>;
   recordings(signal: AbortSignal): Promise<Answered>;
   /** As recorded so far. */
   recordingText(id: string, signal: AbortSignal): Promise<string>;
@@ -79,6 +81,7 @@ export function createApi(fetch: Fetch): Api {
         : ask(`${farPane(far.server, running?.id ?? "")}/stream?from=snapshot`, { signal }),
     pushKey: async () => ((await jsonOf(await ask("/api/push/key", {}))) as { readonly key: string }).key,
     push: async (what, body) => (await post(["/api/push", what].join(what && "/"), body)).body as NativeChannel,
+    timeline: async (query, signal) => answered(await ask(`/v1/timeline?${query}`, { signal })),
     recordings: async (signal) => answered(await ask("/api/recordings", { signal })),
     recordingText: async (id, signal) =>
       (await ask(`/api/recordings/${encodeURIComponent(id)}/file`, { signal })).text(),

@@ -6,7 +6,7 @@ import type { PageState } from "../model/pageState.ts";
 import type { Page } from "../page.ts";
 import { labelOf, reasonText } from "../words/stateWords.ts";
 import { Age } from "./age.tsx";
-import { openPrompt } from "./handleKey.ts";
+import { openPrompt, openTimeline } from "./handleKey.ts";
 import { ReplyView } from "./replyView.tsx";
 
 export interface AgentCardProps {
@@ -87,6 +87,16 @@ export function AgentCardView(props: AgentCardProps) {
             onPress={() => page.update({ openPaneId: paneOpen ? undefined : agentId })}
           >
             {paneOpen ? "Close pane" : "Open pane"}
+          </Button>
+        )}
+        {card.running === null || state.server === undefined || isAway ? null : (
+          <Button
+            kind="plain timeline-button"
+            data-focus="timeline"
+            title="What it was asked, asked and did (t)"
+            onPress={() => openTimeline(page, card)}
+          >
+            Timeline
           </Button>
         )}
         <Button

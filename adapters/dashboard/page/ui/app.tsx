@@ -21,6 +21,8 @@ import { StartDialog } from "./startDialog.tsx";
 import type { Notifier } from "./notifier.ts";
 import { PaneView } from "./paneView.tsx";
 import { RecordingsDialog } from "./recordingsDialog.tsx";
+import { TimelineDialog } from "./timelineDialog.tsx";
+import { openTimeline } from "./handleKey.ts";
 import { TopBar } from "./topBar.tsx";
 
 /** Of more agents than this, those that need nothing are two lines each until they are selected. */
@@ -34,7 +36,9 @@ interface AppProps {
 }
 
 export function App({ state, page, api, notifier }: AppProps) {
-  const { agents, openPaneId, helpOpen, recordingsOpen, tokenWanted, detailsId, startOpen } = state;
+  const { agents, openPaneId, helpOpen, recordingsOpen, tokenWanted, detailsId, startOpen, timelineOpen } = state;
+  const recorded = state.recordingsId === undefined ? undefined : agents.get(state.recordingsId);
+  const told = state.timelineId === undefined ? undefined : agents.get(state.timelineId);
   const details = detailsId === undefined ? undefined : agents.get(detailsId);
   const names = namesOf(agents.values());
   const nameOf = (card: AgentCard): string => names.get(card.agent_id) ?? "";
@@ -47,7 +51,8 @@ export function App({ state, page, api, notifier }: AppProps) {
           asking={askingCards(agents).length}
           link={state.link}
           notifier={notifier}
-          onRecordings={() => page.update({ recordingsOpen: true })}
+          onTimeline={state.server === undefined ? undefined : () => openTimeline(page, undefined)}
+          onRecordings={() => page.update({ recordingsOpen: true, recordingsId: undefined })}
           onHelp={() => page.update({ helpOpen: true })}
         />
         <Banner link={state.link} problem={state.problem} tokenWanted={tokenWanted} onRetry={() => page.retryNow()} />
@@ -77,7 +82,25 @@ export function App({ state, page, api, notifier }: AppProps) {
             </PaneView>
           )}
         </div>
-        {recordingsOpen ? <RecordingsDialog api={api} onClose={() => page.update({ recordingsOpen: false })} /> : null}
+        {recordingsOpen ? (
+          <RecordingsDialog
+            api={api}
+            of={recorded && { card: recorded, name: nameOf(recorded), server: state.server ?? "" }}
+            onClose={() => page.update({ recordingsOpen: false })}
+          />
+        ) : null}
+        {timelineOpen ? (
+          <TimelineDialog
+            api={api}
+            agent={told?.running ? { id: told.running.id, name: nameOf(told) } : undefined}
+            onRecordings={
+              told === undefined || told.far !== undefined || told.tmux_pane_id === null
+                ? undefined
+                : () => page.update({ timelineOpen: false, recordingsOpen: true, recordingsId: told.agent_id })
+            }
+            onClose={() => page.update({ timelineOpen: false })}
+          />
+        ) : null}
         {details === undefined ? null : (
           <DetailsDialog key={details.agent_id} card={details} name={nameOf(details)} page={page} api={api} />
         )}

@@ -1,4 +1,5 @@
 /** Carries out the page's own keys (`model/shortcuts`) on the document. */
+import type { AgentCard } from "../model/agentCard.ts";
 import type { KeyPlace } from "../model/shortcuts.ts";
 import { shortcutFor } from "../model/shortcuts.ts";
 import { optionForDigit } from "../model/answers.ts";
@@ -29,6 +30,9 @@ export function handleKey(event: KeyboardEvent, page: Page): void {
     case "details":
       done();
       return page.update({ detailsId: meantCard(page.state)?.agent_id });
+    case "timeline":
+      done();
+      return openTimeline(page, meantCard(page.state));
     case "filter":
       done();
       return document.querySelector<HTMLElement>(`#${FILTER_ID}`)?.focus();
@@ -96,6 +100,15 @@ function focusText(page: Page): boolean {
   const field = document.querySelector<HTMLElement>(`#agent-${card.agent_id}-text`);
   field?.focus();
   return field !== null;
+}
+
+/** Of an agent whose process is known, else everybody's; not on a dashboard that does nothing but answer. */
+export function openTimeline(page: Page, card: AgentCard | undefined): void {
+  if (page.state.server === undefined) return;
+  page.update({
+    timelineOpen: true,
+    timelineId: card === undefined || card.running === null ? undefined : card.agent_id,
+  });
 }
 
 /** Opens the box for a prompt, ready to be written in. */

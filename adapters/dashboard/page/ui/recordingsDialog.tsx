@@ -4,6 +4,7 @@ import type { NativeRecording } from "../../../../protocol/api/nativeRecordings.
 import { type Cast, parseCast } from "../../../client/castPlayer.ts";
 import { Button } from "../../../pages/controls.tsx";
 import { Dialog } from "../../../pages/dialog.tsx";
+import type { AgentCard } from "../model/agentCard.ts";
 import type { Api } from "../net/api.ts";
 import { recordingText } from "../words/recordingWords.ts";
 import { RecordingView } from "./recordingView.tsx";
@@ -18,10 +19,19 @@ interface Opened {
 
 interface RecordingsDialogProps {
   readonly api: Api;
+  /** Only those of this agent's pane, which can be recorded here; undefined: all. */
+  readonly of: RecordedAgent | undefined;
   readonly onClose: () => void;
 }
 
-export function RecordingsDialog({ api, onClose }: RecordingsDialogProps) {
+interface RecordedAgent {
+  readonly card: AgentCard;
+  readonly name: string;
+  /** In paths. */
+  readonly server: string;
+}
+
+export function RecordingsDialog({ api, of, onClose }: RecordingsDialogProps) {
   const [recordings, setRecordings] = useState<readonly NativeRecording[] | undefined>(undefined);
   const [opened, setOpened] = useState<Opened | undefined>(undefined);
   const [problem, setProblem] = useState("");
@@ -40,15 +50,26 @@ export function RecordingsDialog({ api, onClose }: RecordingsDialogProps) {
       if (bytes > MAX_BYTES) throw new Error("it is too large for a page: play it with `tmuxwire play`");
       setOpened({ name, cast: parseCast(await text(signal), name) });
     });
-  useEffect(() => {
-    void attempt(async (signal) => {
-      const { body } = await api.recordings(signal);
-      setRecordings((body as { readonly recordings: readonly NativeRecording[] }).recordings.toReversed());
+  const list = async (signal: AbortSignal): Promise<void> => {
+    const { body } = await api.recordings(signal);
+    const all = (body as { readonly recordings: readonly NativeRecording[] }).recordings.toReversed();
+    setRecordings(of === undefined ? all : all.filter((one) => isOf(one, of)));
+  };
+  const record = (path: string): Promise<void> =>
+    attempt(async (signal) => {
+      await api.operate("POST", path, {}, undefined, signal);
+      await list(signal);
     });
+  useEffect(() => {
+    void attempt(list);
     return () => closing.current.abort();
   }, []);
   return (
-    <Dialog kind="recordings" title={opened?.name ?? "Recordings"} onClose={onClose}>
+    <Dialog
+      kind="recordings"
+      title={opened?.name ?? (of === undefined ? "Recordings" : `Recordings of ${of.name}`)}
+      onClose={onClose}
+    >
       {problem === "" ? null : (
         <p class="pane-problem" role="alert">
           {problem}
@@ -56,23 +77,28 @@ export function RecordingsDialog({ api, onClose }: RecordingsDialogProps) {
       )}
       {opened === undefined ? (
         <>
+          {of === undefined || recordings === undefined ? null : (
+            <RecordButton of={of} underWay={recordings.find((each) => each.recording)} onPress={record} />
+          )}
           <RecordingList
             recordings={recordings}
             onPick={({ id, server, pane, bytes }) =>
               void open(`${server} ${pane}`, bytes, (signal) => api.recordingText(id, signal))
             }
           />
-          <label class="recording-file">
-            Play a file of your own{" "}
-            <input
-              type="file"
-              accept=".cast"
-              onChange={({ currentTarget: { files } }) => {
-                const file = files?.[0];
-                if (file !== undefined) void open(file.name, file.size, () => file.text());
-              }}
-            />
-          </label>
+          {of !== undefined ? null : (
+            <label class="recording-file">
+              Play a file of your own{" "}
+              <input
+                type="file"
+                accept=".cast"
+                onChange={({ currentTarget: { files } }) => {
+                  const file = files?.[0];
+                  if (file !== undefined) void open(file.name, file.size, () => file.text());
+                }}
+              />
+            </label>
+          )}
         </>
       ) : (
         <>
@@ -81,6 +107,39 @@ export function RecordingsDialog({ api, onClose }: RecordingsDialogProps) {
         </>
       )}
     </Dialog>
+  );
+}
+
+const isOf = ({ server, pane }: NativeRecording, of: RecordedAgent): boolean =>
+  server === of.server && pane === of.card.tmux_pane_id;
+
+interface RecordButtonProps {
+  readonly of: RecordedAgent;
+  readonly underWay: NativeRecording | undefined;
+  /** @param path of the operation */
+  readonly onPress: (path: string) => Promise<void>;
+}
+
+function RecordButton({ of: { card, server }, underWay, onPress }: RecordButtonProps) {
+  const agent = encodeURIComponent(card.running?.id ?? "");
+  if (underWay !== undefined) {
+    return (
+      <p class="line-form">
+        <Button onPress={() => onPress(`/v1/recordings/${encodeURIComponent(underWay.id)}/stop`)}>
+          Stop recording
+        </Button>
+        <span class="quiet">Its pane is being recorded.</span>
+      </p>
+    );
+  }
+  if (card.running === null) return null;
+  return (
+    <p class="line-form">
+      <Button onPress={() => onPress(`/v1/servers/${encodeURIComponent(server)}/panes/${agent}/recordings`)}>
+        Record its pane
+      </Button>
+      <span class="quiet">What its screen shows, not what is typed.</span>
+    </p>
   );
 }
 

@@ -9,6 +9,8 @@ interface TopBarProps {
   readonly asking: number;
   readonly link: LinkState;
   readonly notifier: Notifier;
+  /** Undefined: this dashboard answers agents and does nothing else. */
+  readonly onTimeline: (() => void) | undefined;
   readonly onRecordings: () => void;
   readonly onHelp: () => void;
 }
@@ -20,7 +22,7 @@ const NOTIFY_WORDS: Readonly<Record<NotifierState, string>> = {
   denied: "Notifications blocked",
 };
 
-export function TopBar({ asking, link, notifier, onRecordings, onHelp }: TopBarProps) {
+export function TopBar({ asking, link, notifier, onTimeline, onRecordings, onHelp }: TopBarProps) {
   const [isNotifyOpen, setNotifyOpen] = useState(false);
   const notifications = notifier.state;
   const live = link.kind === "live";
@@ -56,6 +58,15 @@ export function TopBar({ asking, link, notifier, onRecordings, onHelp }: TopBarP
                 <path d="M10 20.5a2.2 2.2 0 0 0 4 0" />
               </svg>
               <span class="wide">{NOTIFY_WORDS[notifications]}</span>
+            </Button>
+          )}
+          {onTimeline === undefined ? null : (
+            <Button kind="plain with-icon" label="Timeline" title="Timeline of all agents (t)" onPress={onTimeline}>
+              <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+                <circle cx="12" cy="12" r="9" />
+                <path d="M12 7v5l3.5 2" />
+              </svg>
+              <span class="wide">Timeline</span>
             </Button>
           )}
           <Button kind="plain with-icon" label="Recordings" title="Recordings" onPress={onRecordings}>

@@ -32,6 +32,7 @@ const entry = (agent: string, text: string, more: Partial<TimelineEntry> = {}): 
   agent,
   name: `${agent}-name`,
   server: "main",
+  socket: undefined,
   kind: "prompt",
   unixMs: now,
   by: "api",
@@ -70,7 +71,11 @@ test("a search finds text in any case, in names, texts and options, beyond what 
   expect(await texts(entries, { kind: "question", query: "yes" })).toEqual(["?"]);
   expect(await texts(entries, { agent: { id: "a", name: "nobody" } })).toHaveLength(1);
   expect(await texts(entries, { agent: { id: "nobody", name: "b-name" } })).toEqual(["?"]);
-  expect(await texts(entries, { server: "other" })).toEqual([]);
+  expect(await texts(entries, { server: { name: "other", socket: undefined } })).toEqual([]);
+  // Whatever the server was called then.
+  entries.add(entry("d", "on the socket", { server: "user", socket: "/tmp/default" }));
+  expect(await texts(entries, { server: { name: "default", socket: "/tmp/default" } })).toEqual(["on the socket"]);
+  expect(await texts(entries, { server: { name: "user", socket: "/tmp/other" } })).toEqual([]);
   const page = await entries.find({ limit: 100, query: "filler" });
   expect([page.entries.length, page.next === undefined]).toEqual([100, false]);
 });

@@ -68,6 +68,7 @@ class Scene {
       pane: () => Promise.reject(new Error("nobody looks")),
       pushKey: () => Promise.reject(new Error("nobody subscribes")),
       push: () => Promise.reject(new Error("nobody subscribes")),
+      timeline: () => Promise.reject(new Error("nobody asks")),
       recordings: () => Promise.reject(new Error("nobody asks")),
       recordingText: () => Promise.reject(new Error("nobody plays")),
     } satisfies Api,
