@@ -131,7 +131,9 @@ const VIEWS: readonly (readonly [name: string, open: (page: Page) => Promise<unk
     "a timeline",
     async (page) => {
       await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
-      await cardOf(page, 5).getByRole("button", { name: "Timeline" }).click();
+      await cardOf(page, 5)
+        .getByRole("button", { name: /^Timeline/ })
+        .click();
       await page.getByText("Only those from May").waitFor();
     },
   ],

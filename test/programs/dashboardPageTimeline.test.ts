@@ -107,6 +107,7 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     await all.getByLabel("Find in the timeline").fill("");
     await page.keyboard.press("Enter");
     await all.getByLabel("Show").selectOption("ended");
+    await eventually(async () => (await all.getByRole("listitem").count()) === 1);
     await all.getByRole("button", { name: /^Timeline of/ }).click();
     await all.getByLabel("Show").selectOption("");
     await page

@@ -56,8 +56,10 @@ interface Expected {
   readonly key: string | undefined;
   readonly isAnswer: boolean;
   readonly atMs: number;
-  /** Its entry. */
-  number?: number | undefined;
+  readonly atUnixMs: number;
+  /** Its entry's. */
+  readonly number: number;
+  isKept: boolean;
 }
 
 interface OpenQuestion {
@@ -373,17 +375,20 @@ export class Timeline {
       const how = outcome === undefined ? undefined : OUTCOMES[outcome];
       if (how === undefined) {
         // A hook may still tell of it, if its Enter was pressed.
-        if (outcome === "not_echoed") followed.expected.splice(followed.expected.indexOf(expected), 1);
+        if (outcome === "not_echoed" && followed.expected.includes(expected)) {
+          followed.expected.splice(followed.expected.indexOf(expected), 1);
+        }
         return;
       }
-      if (expected.number === undefined) expected.number = this.#prompted(followed, { ...prompt, outcome: how });
+      if (!expected.isKept) this.#prompted(followed, expected, how);
     };
   }
 
-  #expect(followed: Followed, given: Omit<Expected, "atMs" | "number">): Expected {
+  #expect(followed: Followed, given: Omit<Expected, "atMs" | "atUnixMs" | "number" | "isKept">): Expected {
     const { expected } = followed;
     const nowMs = this.#options.clock.nowMs();
-    const made: Expected = { ...given, atMs: nowMs };
+    const atUnixMs = this.#options.nowUnixMs();
+    const made: Expected = { ...given, atMs: nowMs, atUnixMs, number: this.#entries().reserve(), isKept: false };
     while (expected.length > 0 && (expected.length >= MAX_EXPECTED || nowMs - expected[0]!.atMs > REPORTED_WITHIN_MS)) {
       expected.shift();
     }
@@ -391,15 +396,18 @@ export class Timeline {
     return made;
   }
 
+  /** In the place of its first write: what it led to may have been told before it is certain. */
   #prompted(
     followed: Followed,
-    { text, by, key, outcome }: Pick<Expected, "text" | "by" | "key"> & { readonly outcome: TimelineOutcome },
-  ): number {
+    prompt: Pick<Expected, "text" | "by" | "key"> & Partial<Expected>,
+    outcome: TimelineOutcome,
+  ): void {
+    const { text, by, key, number, atUnixMs } = prompt;
     if (followed.turn === "none") this.#begin(followed);
     const mark = key === undefined ? undefined : `${PROMPT}${key}`;
-    const number = this.#add(followed, "prompt", { by, text, outcome, mark });
+    this.#add(followed, "prompt", { by, text, outcome, mark }, atUnixMs, number);
+    if (number !== undefined) prompt.isKept = true;
     this.#look(followed);
-    return number;
   }
 
   #happened(event: AgentEvent): void {
@@ -428,12 +436,12 @@ export class Timeline {
     const at = expected.findIndex((one) => nowMs - one.atMs <= REPORTED_WITHIN_MS && isSame(one.text, text));
     const ours = expected[at];
     if (ours === undefined) {
-      this.#prompted(followed, { text, by: IN_PANE, key: undefined, outcome: "taken" });
+      this.#prompted(followed, { text, by: IN_PANE, key: undefined }, "taken");
       return;
     }
     expected.splice(at, 1);
     if (ours.isAnswer) return;
-    if (ours.number === undefined) ours.number = this.#prompted(followed, { ...ours, outcome: "taken" });
+    if (!ours.isKept) this.#prompted(followed, ours, "taken");
     else this.#entries().change(ours.number, { outcome: "taken" });
   }
 
@@ -455,7 +463,7 @@ export class Timeline {
         ((mark !== undefined && entry.mark === mark) ||
           (entry.unixMs >= sinceUnixMs && isSame(entry.text ?? "", text.slice(0, MAX_TEXT_CHARS)))),
     );
-    if (known === undefined) this.#prompted(followed, { text, by, key, outcome: "taken" });
+    if (known === undefined) this.#prompted(followed, { text, by, key }, "taken");
     else if (known.outcome === "unconfirmed" || known.by === IN_PANE) {
       this.#entries().change(known.number, { by, outcome: "taken" });
     }
@@ -505,10 +513,12 @@ export class Timeline {
     { agent: { id, name, serverName, server: on } }: Followed,
     kind: TimelineKind,
     { by, text, options, outcome, mark }: Partial<Pick<TimelineEntry, "by" | "text" | "options" | "outcome" | "mark">>,
+    unixMs = this.#options.nowUnixMs(),
+    number?: number,
   ): number {
     const server = { server: serverName, socket: on.status().socketPath };
-    const entry = { agent: id, name, ...server, kind, unixMs: Math.round(this.#options.nowUnixMs()) };
-    return this.#entries().add({ ...entry, by, text: cut(text), options, outcome, mark });
+    const entry = { agent: id, name, ...server, kind, unixMs: Math.round(unixMs) };
+    return this.#entries().add({ ...entry, by, text: cut(text), options, outcome, mark }, number);
   }
 
   /** A disk that is full ends nothing but the record. */

@@ -99,9 +99,13 @@ export class TimelineStore {
     this.#bytes = bytes;
   }
 
+  /** A number for an entry that is kept once it is certain. */
+  reserve(): number {
+    return this.#next++;
+  }
+
   /** Returns its number. One with a mark that the agent has already is not kept twice. */
-  add(entry: Omit<TimelineEntry, "number">): number {
-    const number = this.#next++;
+  add(entry: Omit<TimelineEntry, "number">, number = this.reserve()): number {
     const { agent, name, server, socket, kind, unixMs, by, text, options, outcome, mark } = entry;
     const bytes = sizeOf(entry);
     const listed = options === undefined ? null : JSON.stringify(options);

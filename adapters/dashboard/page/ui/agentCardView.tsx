@@ -7,6 +7,7 @@ import type { Page } from "../page.ts";
 import { labelOf, reasonText } from "../words/stateWords.ts";
 import { Age } from "./age.tsx";
 import { openPrompt, openTimeline } from "./handleKey.ts";
+import { ClockIcon } from "./clockIcon.tsx";
 import { ReplyView } from "./replyView.tsx";
 
 export interface AgentCardProps {
@@ -93,10 +94,11 @@ export function AgentCardView(props: AgentCardProps) {
           <Button
             kind="plain timeline-button"
             data-focus="timeline"
-            title="What it was asked, asked and did (t)"
+            label={`Timeline of ${name}`}
+            title="Timeline, recordings (t)"
             onPress={() => openTimeline(page, card)}
           >
-            Timeline
+            <ClockIcon />
           </Button>
         )}
         <Button

@@ -184,12 +184,12 @@ function Entry({ entry, onAgent }: EntryProps) {
   );
 }
 
-/** As in the history. */
+/** Colours of the history, under names that no other part of the page has. */
 const CLASSES: Readonly<Record<NativeTimelineEntry["kind"], string>> = {
   started: "",
-  prompt: "command",
-  question: "question",
-  answer: "answer",
+  prompt: "",
+  question: "asks",
+  answer: "",
   done: "completion",
   ended: "",
   renamed: "",

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { Button } from "../../../pages/controls.tsx";
 import type { LinkState } from "../model/pageState.ts";
+import { ClockIcon } from "./clockIcon.tsx";
 import type { Notifier, NotifierState } from "./notifier.ts";
 import { NotifyDialog } from "./notifyDialog.tsx";
 
@@ -62,10 +63,7 @@ export function TopBar({ asking, link, notifier, onTimeline, onRecordings, onHel
           )}
           {onTimeline === undefined ? null : (
             <Button kind="plain with-icon" label="Timeline" title="Timeline of all agents (t)" onPress={onTimeline}>
-              <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
-                <circle cx="12" cy="12" r="9" />
-                <path d="M12 7v5l3.5 2" />
-              </svg>
+              <ClockIcon />
               <span class="wide">Timeline</span>
             </Button>
           )}
