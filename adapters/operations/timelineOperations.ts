@@ -14,7 +14,7 @@ import { operation, type OperationContext } from "./operation.ts";
 
 export const timelineOperations = {
   timeline: operation({
-    summary: "Show what was asked of agents, what they asked, and how it ended.",
+    summary: "Show what happened with agents.",
     description:
       "Of the last 30 days, the newest first: starts, prompts, questions, answers and by whom, ends of turns with the last " +
       "words, ends, new names. An agent on another machine is asked for by its name.",

@@ -58,4 +58,10 @@ test.each(MOMENTS)("a daemon killed once a message is %s types it no second time
   // Where nothing tells whether the text was written, it is unknown and not typed again.
   if (moment === "submitted") expect([await outcome(), times]).toEqual(["delivered", 1]);
   else expect((await outcome()) === "delivered").toBe(times === 1);
+  // Its timeline tells of what was taken, once.
+  const { entries } = await client.timeline({ agent: agent!.id, kind: "prompt" });
+  expect(entries.map(({ text, by, outcome: taken }) => [text, by, taken])).toEqual(
+    submits.toReversed().map((text) => [text, "message", "taken"]),
+  );
+  expect((await client.timeline({ kind: "started" })).entries).toHaveLength(1);
 });
