@@ -3,8 +3,9 @@ import { expect, test } from "vitest";
 import { addresseeOf } from "../../adapters/agents/messages/messageQueue.ts";
 import { stateOf } from "../../adapters/agents/running/agentState.ts";
 import type { RunningAgent } from "../../adapters/agents/running/runningAgent.ts";
-import type { Timeline } from "../../adapters/agents/timeline/timeline.ts";
+import { Timeline } from "../../adapters/agents/timeline/timeline.ts";
 import type { DialogAnswer } from "../../daemon/delivery/delivery.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
 import { agentIn, messagesScene, told } from "../support/agents/messagesScene.ts";
 import { eventually } from "../support/clock/eventually.ts";
 
@@ -138,5 +139,15 @@ test("a daemon that is restarted loses nothing and tells nothing twice", async (
     ["done", undefined, undefined],
     ["ended", undefined, "unseen"],
   ]);
+  // 30 days later there is nothing left of it.
+  const nowUnixMs = () => Date.now() + 30 * 86_400_000 + 60_000;
+  const later = new Timeline({
+    agents: fifth.agents,
+    clock: systemClock,
+    nowUnixMs,
+    onError: (error) => expect(error).toBe(undefined),
+  });
+  expect((await later.find({ limit: 9 })).entries).toEqual([]);
+  later.close();
   for (const desk of [first, second, third, fourth, fifth]) expect(desk.errors).toEqual([]);
 });

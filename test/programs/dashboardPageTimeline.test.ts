@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 import { AGENT_DIRECTORY, AgentChannel } from "../support/agents/agentPrograms.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { callJson } from "../support/daemon/nativeServer.ts";
 import { NO_BROWSER, startBrowser } from "../support/page/browser.ts";
 import { userSession } from "../support/tmux/guestFixture.ts";
 import { privateSocket } from "../support/tmux/ownedFixture.ts";
@@ -24,6 +25,7 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     await using socket = privateSocket();
     await using sandbox = cliSandbox();
     await using channel = await AgentChannel.open(socket.directory);
+    await using another = await AgentChannel.open(socket.directory);
     const claude = join(sandbox.binaries("work", { claude: program(channel) }), "claude");
     userSession(socket, "work", ["sh", "-c", `${claude}; exec sh`]);
     await channel.next("ready");
@@ -86,13 +88,34 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     await page.locator(".recordings .screen").getByText("delete the old files").first().waitFor();
     await page.keyboard.press("Escape");
 
+    // Agents, panes and recordings of another server are not reached through the page.
+    const other = join(sandbox.binaries("other", { claude: program(another) }), "claude");
+    expect((await sandbox.run(["new", "other", "--", other])).code).toBe(0);
+    await another.next("ready");
+    await eventually(async () => (await timeline("--on", "main", "--kind", "started")).length === 1);
+    const shown = (await callJson(url, "GET", "/v1/timeline?kind=started", undefined, {})).json as {
+      readonly entries: readonly unknown[];
+    };
+    expect(shown.entries).toHaveLength(1);
+    const id = (await sandbox.run(["start-recording", "other"])).stdout.trim();
+    const [elsewhere] = await timeline("--on", "main", "--kind", "started");
+    for (const path of [
+      `/v1/recordings/${id}/stop`,
+      `/v1/servers/main/panes/${elsewhere!.agent}/recordings`,
+      `/v1/servers/user/panes/%250/recordings`,
+    ]) {
+      expect([path, (await callJson(url, "POST", path, {}, {})).status]).toEqual([path, 404]);
+    }
+    await another.tell("exit");
+    await eventually(async () => (await timeline("--on", "main", "--kind", "ended")).length === 1);
+
     const before = (await timeline()).map(({ number, kind }) => [number, kind]);
     first.child.kill("SIGTERM");
     await first.finished;
     const second = sandbox.start([...serve, "--dashboard-port", new URL(url).port]);
     await second.line(listening);
     await channel.tell("exit");
-    await eventually(async () => (await timeline("--kind", "ended")).length === 1);
+    await eventually(async () => (await timeline("--kind", "ended")).length === 2);
     const after = (await timeline()).map(({ number, kind }) => [number, kind]);
     expect(after.slice(-before.length)).toEqual(before);
     expect(new Set(after.map(([number]) => number)).size).toBe(after.length);

@@ -9,7 +9,7 @@ import { TIMELINE_DAYS, type TimelineKind, type TimelineOutcome } from "../../..
 const KEPT_MS = TIMELINE_DAYS * 86_400_000;
 /** Weeks of an agent that takes a prompt every few minutes. */
 const MAX_ENTRIES_PER_AGENT = 2_000;
-/** Of all entries, as they are counted by `sizeOf`: a search reads them all in a quarter of a second. */
+/** Of all entries, as they are counted by `sizeOf`: a search reads them all in about half a second. */
 const MAX_BYTES = 33_554_432;
 /** What a row takes besides its texts. */
 const ROW_BYTES = 200;
@@ -20,7 +20,7 @@ const TRIM_ROWS = 100;
 /** Writes that wait because the database takes none; what is more is lost, the oldest first. */
 const MAX_PENDING = 1_000;
 /** A search gives others a turn after so many entries. */
-const SEARCHED_AT_ONCE = 500;
+const SEARCHED_AT_ONCE = 200;
 
 export interface TimelineEntry {
   readonly number: number;
