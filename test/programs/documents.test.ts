@@ -27,6 +27,7 @@ const RUN_BY: Readonly<Record<string, readonly [test: string, commands: number]>
 /** Nobody runs these as they stand; each begins with these words. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   "tmux send-keys -t agent -l": "what not to do; sendKeys.load.test.ts measures it",
+  "npm run bench -- peers": "takes half an hour; peersBench.test.ts runs its short form",
   "AGENT_KIT=": "needs the agents' programs and an hour",
   "claude mcp add tmuxwire": "changes Claude Code's settings; mcpAgents.load.test.ts runs it with the program",
   "npm install -g tmuxwire": "the package's smoke test (packageSmoke.sh) installs the packed package",
