@@ -148,7 +148,7 @@ export class Timeline {
     const filter = { ...rest, server };
     if (agent === undefined) return store.find(filter);
     const known = agents.running(agent) ?? (store.knows(agent) ? undefined : agents.find(agent));
-    return store.find({ ...filter, agent: { id: known?.id ?? agent, name: known?.id === agent ? known.id : agent } });
+    return store.find({ ...filter, agent: { id: known?.id ?? agent, name: agent } });
   }
 
   /** Safe to call twice. */

@@ -17,7 +17,7 @@ const ROW_BYTES = 200;
 const SWEEP_MS = 3_600_000;
 /** Removed at once when there are too many bytes. */
 const TRIM_ROWS = 100;
-/** Writes that wait because the database takes none; what is more is lost, the oldest first. */
+/** Writes that wait because the database takes none, 16 MB at most; what is more is lost, the oldest first, and told. */
 const MAX_PENDING = 1_000;
 /** A search gives others a turn after so many entries. */
 const SEARCHED_AT_ONCE = 200;
@@ -87,6 +87,8 @@ export class TimelineStore {
   #pending: (() => void)[] = [];
   #isQueued = false;
   #isFailing = false;
+  /** Writes since the database takes none. */
+  #lost = 0;
   #next: number;
   #bytes: number;
   #sweptUnixMs = -Infinity;
@@ -204,6 +206,9 @@ export class TimelineStore {
       });
       this.#pending = [];
       this.#isFailing = false;
+      if (this.#lost > 0)
+        this.#options.onError(new Error(`${this.#lost} writes were lost while the database took none`));
+      this.#lost = 0;
     } catch (error) {
       this.#bytes = bytes;
       this.#sweptUnixMs = -Infinity;
@@ -214,7 +219,10 @@ export class TimelineStore {
 
   #write(write: () => void): void {
     if (this.#pending.length >= MAX_PENDING && !this.#isFailing) this.flush();
-    if (this.#pending.length >= MAX_PENDING) this.#pending.shift();
+    if (this.#pending.length >= MAX_PENDING) {
+      this.#pending.shift();
+      this.#lost += 1;
+    }
     this.#pending.push(write);
     if (this.#isQueued) return;
     this.#isQueued = true;

@@ -131,7 +131,7 @@ test("all together take so many bytes, also after a restart and after changes", 
   expect(await texts(next)).toHaveLength(11);
 });
 
-test("while the database takes nothing entries wait, up to a bound, and the failure is told once", async () => {
+test("while the database takes nothing entries wait, up to a bound, and what is lost is told", async () => {
   const entries = store();
   database.exec("PRAGMA query_only = ON");
   for (let each = 0; each < 1_005; each += 1) {
@@ -142,6 +142,7 @@ test("while the database takes nothing entries wait, up to a bound, and the fail
   database.exec("PRAGMA query_only = OFF");
   const kept = await texts(entries, { limit: 2_000 });
   expect([kept.length, kept.at(-1), kept[0]]).toEqual([1_000, "5", "1004"]);
+  expect(errors.slice(1)).toEqual([new Error("5 writes were lost while the database took none")]);
 });
 
 test("nothing is written in the turn in which it happens, and everything right after it", async () => {
