@@ -1,6 +1,6 @@
 /** A dialog that is open while it is rendered, and the keys as a dialog lists them. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Tool } from "./controls.tsx";
 
 interface DialogProps {
@@ -14,7 +14,8 @@ interface DialogProps {
 /** Afterwards the focus is where it was. */
 export function Dialog({ title, kind = "", onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // In the click that asked for it: a key that comes right after finds it open.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
     return () => {

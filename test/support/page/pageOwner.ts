@@ -176,6 +176,7 @@ class PageOwner implements AsyncDisposable {
     const { page } = this;
     await page.getByRole("button", { name: "Settings" }).click();
     const rows = page.locator("dialog label.check");
+    await rows.first().waitFor();
     for (const id of listed.filter((one) => one !== "*")) await rows.filter({ hasText: id }).waitFor();
     // The server's devices come later than those that are allowed, and stand between them.
     const rowOf = (id: string): Locator =>
@@ -188,6 +189,7 @@ class PageOwner implements AsyncDisposable {
       for (const [id] of rest) await rowOf(id).getByRole("checkbox").setChecked(ids.includes(id));
     }
     await page.keyboard.press("Escape");
+    await page.locator("dialog").waitFor({ state: "detached" });
     // Frames of a connection are taken in their order, and the answer to a read comes behind what was told before it.
     await this.layout();
   }
