@@ -266,6 +266,8 @@ export class PaneClassifier {
     } else if (this.#isProgramGone || reading.state === "none") {
       this.#isForegroundStale = true;
       this.#wantsProbe ||= isNews;
+      // Its screen is gone: before its title says anything, whether it has ended is asked, however lately that was.
+      if (isNews) this.#checkedMs = -Infinity;
     }
   }
 

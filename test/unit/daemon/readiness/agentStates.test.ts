@@ -1,4 +1,6 @@
 /** What a pane with an agent in it is judged to be, by what it says, what it shows and what its hooks report. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { afterEach, describe, expect, test } from "vitest";
 import { BOX, dialog, Scene, title, WORKING } from "./engineScene.ts";
 
@@ -133,6 +135,30 @@ describe("an agent", () => {
     expect(await scene.pass(3_000)).toBe("unknown by none");
     scene.print("box", BOX);
     expect(await scene.pass(20)).toBe("idle by screen");
+  });
+
+  test("that has just ended is dead, whatever the title that it leaves says", async () => {
+    const child = spawn("sleep", ["1000"], { stdio: "ignore" });
+    const pid = child.pid!;
+    scene = new Scene();
+    const { start } = scene.tmux.processes.statNow(pid)!;
+    scene.tmux.panePid = pid;
+    scene.tmux.inForeground = [
+      { pid, start, executable: "1:1", names: ["claude"], isInteractiveShell: false, isShell: false, depth: 0 },
+    ];
+    await scene.watch("claude", BOX);
+    scene.print(title("⠐ project"), dialog("Bash command"));
+    expect(await scene.pass(100)).toBe("asking by screen");
+    // Its process has been asked for in this very moment.
+    scene.print("x", dialog("Bash command"));
+    await scene.pass(20);
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+    scene.told.length = 0;
+    scene.tmux.lines = [];
+    await scene.pane.probe();
+    expect(scene.told.map(({ state, source }) => `${state} by ${source}`)).toEqual(["dead by screen"]);
   });
 
   test("behind a page of its own that nobody knows is unknown", async () => {
