@@ -148,7 +148,9 @@ test("docs/dashboard.md", async () => {
     `exec '${process.execPath}' -e "process.stdin.on('data', (got) => console.log('got', String(got)))"`,
   );
   const pane = sandbox.tmux(socket, "display-message", "-p", "-t", "mine", "#{pane_id}").trim();
-  const events = start(`exec ${shown(path, "curl -N http://127.0.0.1:5055/api/events/stream")}`);
+  const events = start(`exec ${shown(path, "curl -N http://127.0.0.1:5055/api/events/stream")} --include`);
+  // What happens before the stream is open is not told there.
+  await events.line(/^HTTP\/1\.1 200/m);
   let registered: { agent_id?: number } = {};
   const register = `TMUX_PANE=${pane}; ${shown(path, "curl -s http://127.0.0.1:5055/api/sessions")}`;
   await eventually(async () => {
