@@ -106,10 +106,10 @@ test.skipIf(NO_BROWSER !== undefined)(
     expect(await pushed.shown()).toMatchObject([asks]);
     const answered = channel.next("answer");
     await pushed.press("1");
-    await answered;
     expect(await pushed.shown()).toMatchObject([
       { tag: notice.id, body: "answered: 2. Green", silent: true, actions: [] },
     ]);
+    await answered;
     await pushed.deliver(notice);
     await eventually(async () => (await pushed.shown())[0]?.actions.length === 2);
     await pushed.press("1");
