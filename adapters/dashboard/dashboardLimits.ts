@@ -34,17 +34,6 @@ export const HEARTBEAT_MS = 30_000;
 /** Event ids taken from the database at once: a crash skips at most as many, and never repeats one. */
 export const EVENT_ID_BLOCK = 1_000;
 
-/** Writes kept in memory while the database is locked; past them hooks are refused too. */
-export const MAX_PENDING_WRITES = 10_000;
-/** A statement that meets a lock waits this long on the main thread, then again later. */
-export const BUSY_WAIT_MS = 5;
-/** The last try, at the end of a stop, which as a whole has less than two seconds. */
-export const LAST_BUSY_WAIT_MS = 500;
-export const RETRY_WRITE_MIN_MS = 50;
-export const RETRY_WRITE_MAX_MS = 1_000;
-/** Writes before a checkpoint of the WAL, and its delay: a few hundred kilobytes of WAL. */
-export const CHECKPOINT_WRITES = 1_000;
-export const CHECKPOINT_DELAY_MS = 2_000;
 /** Tasks and turns of agents that ended longer ago are removed at start. */
 export const KEEP_HISTORY_MS = 90 * 86_400_000;
 

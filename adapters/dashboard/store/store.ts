@@ -4,12 +4,12 @@
  */
 import type { Log } from "../../../daemon/ops/log.ts";
 import { closeDatabase, type Database, type Statement } from "../../../daemon/ops/sqlite.ts";
+import { WriteBehind } from "../../../daemon/ops/writeBehind.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import { type Fields, fieldsOf, parseJson, textOf } from "../../../protocol/text/jsonObject.ts";
 import type { AgentRecord, ProjectRecord, TaskRecord, TurnRecord } from "./records.ts";
 import { EVENT_ID_BLOCK, KEEP_ANSWERS_MS, KEEP_HISTORY_MS, MAX_KEPT_ANSWERS } from "../dashboardLimits.ts";
-import { WriteBehind } from "./writeBehind.ts";
 
 interface StoreOptions {
   /** Opened with `MIGRATIONS`. */

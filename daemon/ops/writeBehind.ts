@@ -3,20 +3,23 @@
  * database, or its disk takes nothing, they stay in memory and are tried again: what a client was told is not lost
  * because another program reads the file, and the main thread never waits for a lock.
  */
-import { isDiskFull } from "../../../daemon/ops/database.ts";
-import type { Log } from "../../../daemon/ops/log.ts";
-import { type Database, inTransaction, isLocked } from "../../../daemon/ops/sqlite.ts";
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
-import { AppError } from "../../../protocol/errors.ts";
-import {
-  BUSY_WAIT_MS,
-  CHECKPOINT_DELAY_MS,
-  CHECKPOINT_WRITES,
-  LAST_BUSY_WAIT_MS,
-  MAX_PENDING_WRITES,
-  RETRY_WRITE_MAX_MS,
-  RETRY_WRITE_MIN_MS,
-} from "../dashboardLimits.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { Clock, Timer } from "../time/clock.ts";
+import { isDiskFull } from "./database.ts";
+import type { Log } from "./log.ts";
+import { type Database, inTransaction, isLocked } from "./sqlite.ts";
+
+/** Writes kept in memory while the database is locked; past them hooks are refused too. */
+const MAX_PENDING_WRITES = 10_000;
+/** A statement that meets a lock waits this long on the main thread, then again later. */
+const BUSY_WAIT_MS = 5;
+/** The last try, at the end of a stop, which as a whole has less than two seconds. */
+const LAST_BUSY_WAIT_MS = 500;
+const RETRY_WRITE_MIN_MS = 50;
+const RETRY_WRITE_MAX_MS = 1_000;
+/** Writes before a checkpoint of the WAL, and its delay: a few hundred kilobytes of WAL. */
+const CHECKPOINT_WRITES = 1_000;
+const CHECKPOINT_DELAY_MS = 2_000;
 
 interface WriteBehindOptions {
   readonly database: Database;
