@@ -34,6 +34,8 @@ export const HEARTBEAT_MS = 30_000;
 /** Event ids taken from the database at once: a crash skips at most as many, and never repeats one. */
 export const EVENT_ID_BLOCK = 1_000;
 
+/** Of writes kept in memory while the database is locked: eight of the largest prompts. Past it hooks are refused, too. */
+export const MAX_PENDING_BYTES = 67_108_864;
 /** Tasks and turns of agents that ended longer ago are removed at start. */
 export const KEEP_HISTORY_MS = 90 * 86_400_000;
 

@@ -33,7 +33,7 @@ interface DatabaseOptions {
 }
 
 /** How long a statement waits for another process's lock before it fails. */
-const BUSY_TIMEOUT_MS = 2_000;
+export const BUSY_TIMEOUT_MS = 2_000;
 
 /**
  * @throws AppError CONFIGURATION_INVALID if the path is not usable, RESOURCE_LIMIT if it is locked or the disk is full,

@@ -5,6 +5,7 @@ import { stateOf } from "../../adapters/agents/running/agentState.ts";
 import type { RunningAgent } from "../../adapters/agents/running/runningAgent.ts";
 import { Timeline } from "../../adapters/agents/timeline/timeline.ts";
 import type { DialogAnswer } from "../../daemon/delivery/delivery.ts";
+import { createLog } from "../../daemon/ops/log.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { agentIn, messagesScene, told } from "../support/agents/messagesScene.ts";
 import { eventually } from "../support/clock/eventually.ts";
@@ -145,7 +146,7 @@ test("a daemon that is restarted loses nothing and tells nothing twice", async (
     agents: fifth.agents,
     clock: systemClock,
     nowUnixMs,
-    onError: (error) => expect(error).toBe(undefined),
+    log: createLog({ level: "warn", write: (line) => expect(line).toBe(undefined), nowUnixMs }),
   });
   expect((await later.find({ limit: 9 })).entries).toEqual([]);
   later.close();

@@ -10,6 +10,7 @@
 import type { DeliveryOutcome, DialogAnswer, Typing } from "../../../daemon/delivery/delivery.ts";
 import { significant } from "../../../daemon/delivery/screen/promptEcho.ts";
 import type { Dialog } from "../../../daemon/readiness/readiness.ts";
+import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { TimelineKind, TimelineOutcome } from "../../../protocol/api/nativeTimeline.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -41,7 +42,7 @@ interface TimelineOptions {
   readonly agents: AgentDirectory;
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
-  readonly onError: (error: unknown) => void;
+  readonly log: Log;
 }
 
 interface TimelineRequest extends Omit<TimelineFilter, "agent" | "server"> {
@@ -159,14 +160,14 @@ export class Timeline {
       settling?.cancel();
       drawing?.cancel();
     }
-    this.#store?.flush();
+    this.#store?.close();
     this.#isClosed = true;
   }
 
   #entries(): TimelineStore {
-    const { agents, nowUnixMs, onError } = this.#options;
+    const { agents, clock, nowUnixMs, log } = this.#options;
     if (this.#isClosed) throw new AppError("SHUTTING_DOWN", "the daemon is stopping");
-    return (this.#store ??= new TimelineStore({ database: agents.database, nowUnixMs, onError }));
+    return (this.#store ??= new TimelineStore({ database: agents.database, clock, nowUnixMs, log }));
   }
 
   #changed({ kind, agent }: AgentChange): void {
@@ -527,7 +528,7 @@ export class Timeline {
     try {
       run();
     } catch (error) {
-      this.#options.onError(error);
+      this.#options.log.error("timeline.failed", { error });
     }
   }
 }

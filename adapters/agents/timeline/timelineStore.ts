@@ -1,9 +1,11 @@
 /**
  * The timeline on disk, in the agents' database (`agentStore.ts`). Bounded by age, by entries of an agent and by bytes of all;
- * the oldest go first, and what goes before its age is counted. Writes are made together, after the turn in which they were
- * asked for: nobody waits for them. While the database takes none they are kept in memory, up to a bound.
+ * the oldest go first, and what goes before its age is counted. Nobody waits for a write (`WriteBehind`).
  */
-import { type Database, inTransaction } from "../../../daemon/ops/sqlite.ts";
+import type { Log } from "../../../daemon/ops/log.ts";
+import type { Database } from "../../../daemon/ops/sqlite.ts";
+import { WriteBehind } from "../../../daemon/ops/writeBehind.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
 import { TIMELINE_DAYS, type TimelineKind, type TimelineOutcome } from "../../../protocol/api/nativeTimeline.ts";
 
 const KEPT_MS = TIMELINE_DAYS * 86_400_000;
@@ -17,8 +19,8 @@ const ROW_BYTES = 200;
 const SWEEP_MS = 3_600_000;
 /** Removed at once when there are too many bytes. */
 const TRIM_ROWS = 100;
-/** Writes that wait because the database takes none, 16 MB at most; what is more is lost, the oldest first, and told. */
-const MAX_PENDING = 1_000;
+/** Of writes that wait because the database takes none: a thousand of the longest. What is more is lost, the oldest first. */
+const MAX_PENDING_BYTES = 16_777_216;
 /** A search gives others a turn after so many entries. */
 const SEARCHED_AT_ONCE = 200;
 
@@ -73,8 +75,10 @@ interface Row {
 
 interface TimelineStoreOptions {
   readonly database: Database;
+  readonly clock: Clock;
   readonly nowUnixMs: () => number;
-  readonly onError: (error: unknown) => void;
+  readonly log: Log;
+  readonly maxPendingBytes?: number | undefined;
   readonly maxEntriesPerAgent?: number | undefined;
   readonly maxBytes?: number | undefined;
 }
@@ -84,18 +88,26 @@ type Change = Partial<Pick<TimelineEntry, "by" | "text" | "options" | "outcome">
 export class TimelineStore {
   readonly #options: TimelineStoreOptions;
   readonly #statements: ReturnType<typeof prepare>;
-  #pending: (() => void)[] = [];
-  #isQueued = false;
-  #isFailing = false;
-  /** Writes since the database takes none. */
-  #lost = 0;
+  readonly #writes: WriteBehind;
   #next: number;
+  /** Of all entries that are on disk. */
   #bytes: number;
   #sweptUnixMs = -Infinity;
 
   constructor(options: TimelineStoreOptions) {
+    const { database, clock, log, maxPendingBytes = MAX_PENDING_BYTES } = options;
     this.#options = options;
-    this.#statements = prepare(options.database);
+    this.#statements = prepare(database);
+    this.#writes = new WriteBehind({
+      database,
+      owner: "timeline",
+      isShared: true,
+      maxPendingBytes,
+      whenFull: "loseOldest",
+      around: (write) => this.#countRight(write),
+      clock,
+      log,
+    });
     const { next, bytes } = this.#statements.sums.get() as { readonly next: number; readonly bytes: number };
     this.#next = next;
     this.#bytes = bytes;
@@ -132,7 +144,7 @@ export class TimelineStore {
       this.#bytes += bytes;
       this.#drop(trimAgent.all(agent, this.#options.maxEntriesPerAgent ?? MAX_ENTRIES_PER_AGENT));
       this.#trim();
-    });
+    }, bytes);
     return number;
   }
 
@@ -145,7 +157,7 @@ export class TimelineStore {
       const listed = next.options === undefined ? null : JSON.stringify(next.options);
       this.#bytes += sizeOf(next) - sizeOf(before);
       set.run(next.by ?? null, next.text ?? null, listed, next.outcome ?? null, sizeOf(next), number);
-    });
+    }, sizeOf(change));
   }
 
   /** The newest first. */
@@ -196,40 +208,32 @@ export class TimelineStore {
 
   /** Writes what waits, if the database takes it. */
   flush(): void {
-    const writes = this.#pending;
-    if (writes.length === 0) return;
-    const bytes = this.#bytes;
-    try {
-      inTransaction(this.#options.database, () => {
-        this.#sweep();
-        for (const write of writes) write();
-      });
-      this.#pending = [];
-      this.#isFailing = false;
-      if (this.#lost > 0)
-        this.#options.onError(new Error(`${this.#lost} writes were lost while the database took none`));
-      this.#lost = 0;
-    } catch (error) {
-      this.#bytes = bytes;
-      this.#sweptUnixMs = -Infinity;
-      if (!this.#isFailing) this.#options.onError(error);
-      this.#isFailing = true;
-    }
+    this.#writes.flush();
   }
 
-  #write(write: () => void): void {
-    if (this.#pending.length >= MAX_PENDING && !this.#isFailing) this.flush();
-    if (this.#pending.length >= MAX_PENDING) {
-      this.#pending.shift();
-      this.#lost += 1;
+  /** Safe to call twice. */
+  close(): void {
+    this.#writes.close();
+  }
+
+  #write(write: () => void, bytes: number): void {
+    const nowUnixMs = this.#options.nowUnixMs();
+    if (nowUnixMs - this.#sweptUnixMs >= SWEEP_MS || nowUnixMs < this.#sweptUnixMs) {
+      this.#sweptUnixMs = nowUnixMs;
+      this.#writes.add(() => this.#sweep(nowUnixMs), ROW_BYTES);
     }
-    this.#pending.push(write);
-    if (this.#isQueued) return;
-    this.#isQueued = true;
-    setImmediate(() => {
-      this.#isQueued = false;
-      if (this.#options.database.isOpen) this.flush();
-    });
+    this.#writes.add(write, bytes);
+  }
+
+  /** What is rolled back has changed nothing. */
+  #countRight(write: () => void): void {
+    const bytes = this.#bytes;
+    try {
+      write();
+    } catch (error) {
+      this.#bytes = bytes;
+      throw error;
+    }
   }
 
   #page({ agent, server, kind }: TimelineFilter, before: number, limit: number): readonly Row[] {
@@ -253,10 +257,7 @@ export class TimelineStore {
     return entries === 0 ? undefined : { entries, untilUnixMs };
   }
 
-  #sweep(): void {
-    const nowUnixMs = this.#options.nowUnixMs();
-    if (nowUnixMs - this.#sweptUnixMs < SWEEP_MS && nowUnixMs >= this.#sweptUnixMs) return;
-    this.#sweptUnixMs = nowUnixMs;
+  #sweep(nowUnixMs: number): void {
     const { expire, expireDropped } = this.#statements;
     for (const { bytes } of expire.all(nowUnixMs - KEPT_MS) as unknown as readonly Row[]) this.#bytes -= bytes;
     expireDropped.run(nowUnixMs - KEPT_MS);
@@ -291,7 +292,7 @@ export class TimelineStore {
   }
 }
 
-const sizeOf = ({ text, options }: Pick<TimelineEntry, "text" | "options">): number =>
+const sizeOf = ({ text, options }: Partial<Pick<TimelineEntry, "text" | "options">>): number =>
   ROW_BYTES + Buffer.byteLength(text ?? "") + (options === undefined ? 0 : Buffer.byteLength(JSON.stringify(options)));
 
 const holds = ({ name, text, options }: TimelineEntry, wanted: string): boolean =>

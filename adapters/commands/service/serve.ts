@@ -100,12 +100,7 @@ export async function startDaemon(options: ServeOptions): Promise<Daemon> {
     open.rest.push(() => readiness.close());
     const agents = openAgents(options, catalogue, readiness);
     open.rest.push(() => agents.close());
-    const timeline = new Timeline({
-      agents,
-      clock: systemClock,
-      nowUnixMs: Date.now,
-      onError: (error) => log.error("timeline.failed", { error }),
-    });
+    const timeline = new Timeline({ agents, clock: systemClock, nowUnixMs: Date.now, log });
     // The agents' database is closed after it.
     open.rest.push(() => timeline.close());
     const delivery = openDelivery(options, readiness, agents, timeline);

@@ -9,7 +9,13 @@ import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import { type Fields, fieldsOf, parseJson, textOf } from "../../../protocol/text/jsonObject.ts";
 import type { AgentRecord, ProjectRecord, TaskRecord, TurnRecord } from "./records.ts";
-import { EVENT_ID_BLOCK, KEEP_ANSWERS_MS, KEEP_HISTORY_MS, MAX_KEPT_ANSWERS } from "../dashboardLimits.ts";
+import {
+  EVENT_ID_BLOCK,
+  KEEP_ANSWERS_MS,
+  KEEP_HISTORY_MS,
+  MAX_KEPT_ANSWERS,
+  MAX_PENDING_BYTES,
+} from "../dashboardLimits.ts";
 
 interface StoreOptions {
   /** Opened with `MIGRATIONS`. */
@@ -52,7 +58,15 @@ export class DashboardStore {
   /** @throws Error of SQLite when the database cannot be read */
   constructor({ database, clock, nowUnixMs, log }: StoreOptions) {
     this.#database = database;
-    this.#writes = new WriteBehind({ database, clock, log });
+    this.#writes = new WriteBehind({
+      database,
+      owner: "dashboard",
+      isShared: false,
+      maxPendingBytes: MAX_PENDING_BYTES,
+      whenFull: "refuse",
+      clock,
+      log,
+    });
     this.#forgetOld(nowUnixMs());
     this.#lastIds = new Map(NUMBERED.map((table) => [table, Number(this.#value(`SELECT max(id) FROM ${table}`) ?? 0)]));
     this.#nextEventId = Number(this.#value("SELECT value FROM meta WHERE key = 'next_event_id'") ?? 1);
@@ -125,11 +139,14 @@ export class DashboardStore {
     const sql =
       `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map((column) => `@${column}`).join(", ")}) ` +
       `ON CONFLICT (${table === "answers" ? "agent_id, key" : "id"}) DO UPDATE SET ${updates.join(", ")}`;
-    this.#writes.add(() => this.#prepare(sql).run(row));
+    this.#writes.add(() => this.#prepare(sql).run(row), sizeOf(row));
   }
 
   removeAnswer(agentId: number, key: string): void {
-    this.#writes.add(() => this.#prepare("DELETE FROM answers WHERE agent_id = ? AND key = ?").run(agentId, key));
+    this.#writes.add(
+      () => this.#prepare("DELETE FROM answers WHERE agent_id = ? AND key = ?").run(agentId, key),
+      WRITE_BYTES,
+    );
   }
 
   /** At once, for what must be on disk before something else is done. */
@@ -155,12 +172,15 @@ export class DashboardStore {
       this.#prepare("DELETE FROM answers WHERE at_unix_ms < ?").run(nowUnixMs - KEEP_ANSWERS_MS);
       const surplus = "SELECT rowid FROM answers ORDER BY at_unix_ms DESC LIMIT -1 OFFSET ?";
       this.#prepare(`DELETE FROM answers WHERE rowid IN (${surplus})`).run(MAX_KEPT_ANSWERS);
-    });
+    }, WRITE_BYTES);
     this.#writes.flush();
   }
 
   #keepEventId(id: number): void {
-    this.#writes.add(() => this.#prepare("INSERT OR REPLACE INTO meta VALUES ('next_event_id', ?)").run(String(id)));
+    this.#writes.add(
+      () => this.#prepare("INSERT OR REPLACE INTO meta VALUES ('next_event_id', ?)").run(String(id)),
+      WRITE_BYTES,
+    );
   }
 
   #all<Table extends keyof Records>(
@@ -190,6 +210,15 @@ export class DashboardStore {
 
 type Cell = string | number | null;
 type Row = Readonly<Record<string, Cell>>;
+
+/** What a write takes in memory besides its texts. */
+const WRITE_BYTES = 500;
+
+const sizeOf = (row: Row): number =>
+  Object.values(row).reduce<number>(
+    (bytes, cell) => bytes + (typeof cell === "string" ? Buffer.byteLength(cell) : 0),
+    WRITE_BYTES,
+  );
 
 /**
  * A record of the row's table: a member is in the column of its name (`sessionUuid` in `session_uuid`), and undefined is

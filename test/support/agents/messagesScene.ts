@@ -11,6 +11,7 @@ import { AgentStore } from "../../../adapters/agents/running/agentStore.ts";
 import type { RunningAgent } from "../../../adapters/agents/running/runningAgent.ts";
 import { Timeline } from "../../../adapters/agents/timeline/timeline.ts";
 import { Transcripts } from "../../../adapters/agents/start/transcripts.ts";
+import { createLog } from "../../../daemon/ops/log.ts";
 import { silentLog } from "../../../bench/silentLog.ts";
 import type { Typing } from "../../../daemon/delivery/delivery.ts";
 import { DeliveryEngine } from "../../../daemon/delivery/deliveryEngine.ts";
@@ -101,7 +102,11 @@ function desk(server: TmuxServer, directory: string): Desk {
   const deliveries = new DeliveryStore({ path: join(directory, "deliveries.db"), nowUnixMs: Date.now });
   const store = new AgentStore({ path: join(directory, "agents.db"), nowUnixMs: Date.now, log: silentLog });
   const agents = new AgentDirectory({ ...common, catalogue: AGENTS, readiness, store });
-  const timeline = new Timeline({ ...common, agents });
+  const timeline = new Timeline({
+    ...common,
+    agents,
+    log: createLog({ level: "warn", write: onError, nowUnixMs: Date.now }),
+  });
   const onTyping = (typing: Typing) => timeline.typing(typing);
   const delivery = new DeliveryEngine({ ...common, readiness, store: deliveries, onTyping });
   const waits = new WaitManager({ clock: systemClock });

@@ -3,16 +3,20 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { AGENT_MIGRATIONS } from "../../../../../adapters/agents/running/agentStore.ts";
 import { type TimelineEntry, TimelineStore } from "../../../../../adapters/agents/timeline/timelineStore.ts";
 import { openDatabase } from "../../../../../daemon/ops/database.ts";
+import { createLog } from "../../../../../daemon/ops/log.ts";
 import type { Database } from "../../../../../daemon/ops/sqlite.ts";
+import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 
 const DAY_MS = 86_400_000;
 
 let database: Database;
 let now: number;
-let errors: unknown[];
+let clock: FakeClock;
+let logged: string[];
 beforeEach(() => {
   now = 1_795_149_767_000;
-  errors = [];
+  clock = new FakeClock();
+  logged = [];
   database = openDatabase({
     path: ":memory:",
     setting: "",
@@ -25,8 +29,16 @@ afterEach(() => {
   if (database.isOpen) database.close();
 });
 
-const store = (bounds: { maxEntriesPerAgent?: number; maxBytes?: number } = {}): TimelineStore =>
-  new TimelineStore({ database, nowUnixMs: () => now, onError: (error) => errors.push(error), ...bounds });
+const store = (
+  bounds: { maxPendingBytes?: number; maxEntriesPerAgent?: number; maxBytes?: number } = {},
+): TimelineStore =>
+  new TimelineStore({
+    database,
+    clock,
+    nowUnixMs: () => now,
+    log: createLog({ level: "debug", write: (line) => logged.push(line), nowUnixMs: () => now }),
+    ...bounds,
+  });
 
 const entry = (agent: string, text: string, more: Partial<TimelineEntry> = {}): Omit<TimelineEntry, "number"> => ({
   agent,
@@ -42,6 +54,12 @@ const entry = (agent: string, text: string, more: Partial<TimelineEntry> = {}): 
   mark: undefined,
   ...more,
 });
+
+const events = (): readonly string[] =>
+  logged.map((line) => {
+    const { level, event } = JSON.parse(line) as { level: string; event: string };
+    return `${level} ${event}`;
+  });
 
 const texts = async (of: TimelineStore, filter: Partial<Parameters<TimelineStore["find"]>[0]> = {}) =>
   (await of.find({ limit: 100, ...filter })).entries.map(({ text }) => text);
@@ -131,18 +149,50 @@ test("all together take so many bytes, also after a restart and after changes", 
   expect(await texts(next)).toHaveLength(11);
 });
 
-test("while the database takes nothing entries wait, up to a bound, and what is lost is told", async () => {
-  const entries = store();
+test("while the database takes nothing entries wait, up to a bound in bytes, and what is lost is told", async () => {
+  // An entry of one character takes 201.
+  const entries = store({ maxPendingBytes: 2_100 });
+  entries.add(entry("a", "kept"));
+  entries.flush();
   database.exec("PRAGMA query_only = ON");
-  for (let each = 0; each < 1_005; each += 1) {
-    entries.add(entry("a", `${each}`));
-    if (each % 100 === 0) entries.flush();
+  for (let each = 0; each < 15; each += 1) {
+    entries.add(entry("a", String.fromCodePoint(97 + each)));
+    if (each % 4 === 0) entries.flush();
   }
-  expect(errors).toHaveLength(1);
+  expect(events()).toEqual(["warn timeline.database.behind"]);
+  expect(await texts(entries)).toEqual(["kept"]);
   database.exec("PRAGMA query_only = OFF");
-  const kept = await texts(entries, { limit: 2_000 });
-  expect([kept.length, kept.at(-1), kept[0]]).toEqual([1_000, "5", "1004"]);
-  expect(errors.slice(1)).toEqual([new Error("5 writes were lost while the database took none")]);
+  // It is tried again by itself, and its bytes are counted once.
+  clock.advanceMs(1_000);
+  expect(events().slice(1)).toEqual(["info timeline.database.back", "error timeline.database.lost"]);
+  expect(JSON.parse(logged[2]!)).toMatchObject({ writes: 5 });
+  expect(await texts(entries)).toEqual(["o", "n", "m", "l", "k", "j", "i", "h", "g", "f", "kept"]);
+  const bytes = database.prepare("SELECT sum(bytes) AS bytes FROM timeline").get() as { bytes: number };
+  expect(bytes).toEqual({ bytes: 10 * 201 + 204 });
+});
+
+test("what waits when it is closed is written, or told as lost", () => {
+  const entries = store();
+  entries.add(entry("a", "last"));
+  entries.close();
+  expect(database.prepare("SELECT text FROM timeline").all()).toEqual([{ text: "last" }]);
+  const next = store();
+  database.exec("PRAGMA query_only = ON");
+  next.add(entry("a", "later"));
+  next.close();
+  next.close();
+  expect(events()).toEqual(["warn timeline.database.behind", "error timeline.database.lost"]);
+});
+
+test("the patience of others who write to the database stays what it is", () => {
+  const entries = store();
+  const patience = (): unknown => database.prepare("PRAGMA busy_timeout").get();
+  const before = patience();
+  entries.add(entry("a", "x"));
+  entries.flush();
+  expect(before).toEqual({ timeout: 2_000 });
+  expect(patience()).toEqual(before);
+  expect(database.prepare("PRAGMA wal_autocheckpoint").get()).toEqual({ wal_autocheckpoint: 1_000 });
 });
 
 test("nothing is written in the turn in which it happens, and everything right after it", async () => {
