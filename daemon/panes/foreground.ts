@@ -172,6 +172,9 @@ export function isOnProcessor({ pid, start }: ProcessMark, processes: HostProces
 /** What is not known to have ended. */
 const mayRun = (processes: HostProcesses, { pid }: ProcessMark): boolean => processes.isAlive(pid) !== false;
 
+/** Nothing else of it. */
+export const markOf = ({ pid, start, executable }: ProcessMark): ProcessMark => ({ pid, start, executable });
+
 export const isSameProcess = (a: ProcessMark, b: ProcessMark): boolean =>
   a.pid === b.pid && a.start === b.start && a.executable === b.executable;
 
@@ -181,10 +184,10 @@ function sameProcess(processes: Procfs, { pid, start, executable }: ProcessMark)
   return processes.executableNow(pid) === executable ? stat : undefined;
 }
 
-/** In the foreground of its own terminal (below `script` not the pane's), and not stopped. */
 /** tmux's own name (`proc.c`): in a pane it is a child that has not started its program yet. */
 const SERVER_NAME = "tmux: server";
 
+/** In the foreground of its own terminal (below `script` not the pane's), and not stopped. */
 const isReading = (stat: ProcessStat): boolean =>
   !isOver(stat) &&
   stat.name !== SERVER_NAME &&

@@ -3,13 +3,10 @@
  * and told about. One check a second looks at all panes (`PaneLook`), reading the host's processes alone; what tmux tells of
  * panes causes a check at once. An agent is one process: it ends when that does, and what runs after it is another agent.
  */
-import { createHash } from "node:crypto";
-import { hasLeftTerminal, LAUNCHED_WITHIN_SEC } from "../../../daemon/panes/foreground.ts";
-import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
+import { hasLeftTerminal, isSameProcess, LAUNCHED_WITHIN_SEC, markOf } from "../../../daemon/panes/foreground.ts";
 import { hasEnded } from "../../../daemon/host/procfs.ts";
-import { TICKS_PER_SEC } from "../../../daemon/host/startClock.ts";
 import type { Database } from "../../../daemon/ops/sqlite.ts";
-import type { PaneReadiness, Readiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
+import type { Readiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import { within } from "../../../daemon/time/within.ts";
 import type { PaneInfo } from "../../../daemon/tmux/inventory.ts";
@@ -22,8 +19,9 @@ import type { Agent } from "../catalogue.ts";
 import { agentKinds, type FoundAgent } from "./agentKinds.ts";
 import type { AgentStore, KeptAgent } from "./agentStore.ts";
 import { GitHeads } from "./gitHeads.ts";
+import { defined, idOf, LiveAgent, tookOver } from "./liveAgent.ts";
 import { PaneLook } from "./paneLook.ts";
-import type { AgentChange, AgentEvent, AgentFacts, AgentPlace, RunningAgent } from "./runningAgent.ts";
+import type { AgentChange, AgentEvent, AgentFacts, RunningAgent } from "./runningAgent.ts";
 
 /** Between two checks of all panes. */
 const CHECK_MS = 1_000;
@@ -33,16 +31,12 @@ const PLACES_EVERY = 5;
 const WITH_SERVER_MS = 3_000;
 /** A list does not wait longer for a directory that does not respond. */
 const REFRESH_WITHIN_MS = 50;
-/** How old an agent's directory may be. */
-const LOOKED_MS = 1_000;
 /** A hook may come before the check that finds its agent. */
 const REPORTED_EARLY_MS = 5_000;
 /** Foreign text of this length is kept of prompts and last words. */
 const MAX_KEPT_CHARS = 4_000;
 /** Agents that have ended and can still be asked for. */
 const MAX_ENDED = 200;
-/** Parents that are looked at to find out who launched a process. */
-const MAX_PARENTS = 16;
 
 interface AgentDirectoryOptions {
   readonly catalogue: readonly Agent[];
@@ -481,7 +475,7 @@ export class AgentDirectory {
   #known({ server, agents }: Served, pane: PaneInfo, { kind, process }: FoundAgent): LiveAgent | undefined {
     const before = agents.get(pane.id);
     if (before === undefined) return undefined;
-    if (!isOne(before.process, process)) {
+    if (!isSameProcess(before.process, process)) {
       if (before.kind !== kind.agent) return undefined;
       const { pid, start } = before.process;
       const hasBecome = pid === process.pid && start === process.start;
@@ -644,166 +638,6 @@ export class AgentDirectory {
       }
     }
   }
-}
-
-interface LiveAgentOptions extends Pick<RunningAgent, "id" | "name" | "kind" | "pane" | "process"> {
-  readonly served: Pick<Served, "name" | "server">;
-  /** Of its server. */
-  readonly identity: string;
-  readonly heads: GitHeads;
-  /** Of the clock. */
-  readonly appearedMs: number;
-  readonly appearedUnixMs: number;
-}
-
-class LiveAgent implements RunningAgent {
-  readonly id: string;
-  name: string;
-  readonly kind: Agent;
-  readonly pane: PaneId;
-  process: ProcessMark;
-  readonly identity: string;
-  readonly appearedMs: number;
-  observed: PaneReadiness | undefined;
-  readonly #options: LiveAgentOptions;
-  #facts: AgentFacts = {};
-  #place: AgentPlace | undefined;
-  #placeText = "";
-  #cwd: string | undefined;
-  #lookedMs = -Infinity;
-  #last: Readiness | undefined;
-  #endedUnixMs: number | undefined;
-
-  constructor(options: LiveAgentOptions) {
-    const { id, name, kind, pane, process, identity, appearedMs } = options;
-    this.id = id;
-    this.name = name;
-    this.kind = kind;
-    this.pane = pane;
-    this.process = process;
-    this.identity = identity;
-    this.appearedMs = appearedMs;
-    this.#options = options;
-  }
-
-  get serverName(): string {
-    return this.#options.served.name;
-  }
-  get server(): TmuxServer {
-    return this.#options.served.server;
-  }
-  get cwd(): string | undefined {
-    return this.#cwd;
-  }
-  get branch(): string | undefined {
-    return this.#cwd === undefined ? undefined : this.#options.heads.at(this.#cwd);
-  }
-  get readiness(): Readiness | undefined {
-    return this.observed?.current ?? this.#last;
-  }
-  get endedUnixMs(): number | undefined {
-    return this.#endedUnixMs;
-  }
-  get sessionId(): string | undefined {
-    return this.#facts.sessionId;
-  }
-  get transcriptPath(): string | undefined {
-    return this.#facts.transcriptPath;
-  }
-  get task(): AgentFacts["task"] {
-    return this.#facts.task;
-  }
-  get lastMessage(): string | undefined {
-    return this.#facts.lastMessage;
-  }
-  get launch(): AgentFacts["launch"] {
-    return this.#facts.launch;
-  }
-  get worktree(): string | undefined {
-    return this.#facts.worktree;
-  }
-  get leader(): string | undefined {
-    return this.#facts.leader;
-  }
-
-  /** True: something is another than before. */
-  learn(facts: AgentFacts): boolean {
-    const next = { ...this.#facts, ...defined(facts) };
-    if (JSON.stringify(next) === JSON.stringify(this.#facts)) return false;
-    this.#facts = next;
-    return true;
-  }
-
-  /** Asks the host where it is, unless that was just done. @param nowMs of the clock */
-  look(nowMs: number): void {
-    if (nowMs - this.#lookedMs < LOOKED_MS) return;
-    this.#lookedMs = nowMs;
-    this.#cwd = this.server.processes.cwdNow(this.process.pid) ?? this.#cwd;
-  }
-
-  /** True: somewhere else than before. */
-  stands(place: AgentPlace): boolean {
-    const text = JSON.stringify(place);
-    if (text === this.#placeText) return false;
-    this.#place = place;
-    this.#placeText = text;
-    return true;
-  }
-
-  kept(): KeptAgent {
-    const { serverName, pane, cwd } = this;
-    return {
-      id: this.id,
-      kind: this.kind.name,
-      name: this.name,
-      process: this.process,
-      facts: this.#facts,
-      place: this.#place ?? { serverName, socketPath: this.server.status().socketPath, pane, cwd },
-      appearedUnixMs: this.#options.appearedUnixMs,
-      endedUnixMs: this.#endedUnixMs,
-      endedWithServer: false,
-    };
-  }
-
-  end(unixMs: number): void {
-    this.#endedUnixMs = unixMs;
-    this.close();
-  }
-
-  close(): void {
-    this.#last = this.observed?.current ?? this.#last;
-    this.observed?.[Symbol.dispose]();
-    this.observed = undefined;
-  }
-}
-
-const defined = (facts: AgentFacts): AgentFacts =>
-  Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
-
-const markOf = ({ pid, start, executable }: ProcessMark): ProcessMark => ({ pid, start, executable });
-
-const isOne = (a: ProcessMark, b: ProcessMark): boolean =>
-  a.pid === b.pid && a.start === b.start && a.executable === b.executable;
-
-/** Its launcher was seen first: what it has become, or has started, within seconds. */
-function tookOver(launcher: ProcessMark, process: ProcessMark, processes: HostProcesses): boolean {
-  if (Number(process.start) - Number(launcher.start) > LAUNCHED_WITHIN_SEC * TICKS_PER_SEC) return false;
-  let { pid } = process;
-  for (let parents = 0; parents < MAX_PARENTS; parents += 1) {
-    if (pid === launcher.pid) return processes.statNow(pid)?.start === launcher.start;
-    const stat = processes.statNow(pid);
-    if (stat === undefined || stat.parent <= 1) return false;
-    pid = stat.parent;
-  }
-  return false;
-}
-
-const ID_DIGITS = 12;
-
-/** `agent-3f9c21ab04de`. */
-function idOf(identity: string, { pid, start, executable }: ProcessMark): string {
-  const hash = createHash("sha256").update(JSON.stringify([identity, pid, start, executable ?? null]));
-  return `agent-${hash.digest("hex").slice(0, ID_DIGITS)}`;
 }
 
 /** Words that stand in the place of a name in paths. */

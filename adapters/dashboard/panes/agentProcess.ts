@@ -3,7 +3,13 @@
  * has no hooks; the process that reads from the pane then is kept in the agent's record, and answers are for it alone
  * (`AddresseeRequest`), after a restart of the daemon too. Unknown where the system does not report processes.
  */
-import { addresseeOf, hasLeftTerminal, isAtTerminal, wasThereBefore } from "../../../daemon/panes/foreground.ts";
+import {
+  addresseeOf,
+  hasLeftTerminal,
+  isAtTerminal,
+  markOf,
+  wasThereBefore,
+} from "../../../daemon/panes/foreground.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
 import { startClock } from "../../../daemon/host/startClock.ts";
@@ -102,7 +108,7 @@ export class AgentProcesses {
         return;
       }
       if (program !== undefined && !program.isShell) {
-        book.update(agent, { process: markOnly(program) });
+        book.update(agent, { process: markOf(program) });
         return;
       }
     }
@@ -160,5 +166,3 @@ export class AgentProcesses {
 /** Its process is known and has its terminal now. */
 export const isReachable = ({ record: { process } }: Agent, processes: HostProcesses): boolean =>
   process !== undefined && isAtTerminal(process, processes);
-
-const markOnly = ({ pid, start, executable }: ProcessMark): ProcessMark => ({ pid, start, executable });

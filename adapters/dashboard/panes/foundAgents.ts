@@ -4,6 +4,7 @@
  * the others. Such a record is the process's: its id is made from the process's, and it ends with it.
  */
 import { createHash } from "node:crypto";
+import { markOf } from "../../../daemon/panes/foreground.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
@@ -135,8 +136,7 @@ export class FoundAgents {
     const agent = known === undefined ? book.add(sessionUuid, project, {}) : book.reopen(known);
     desk.reportCreated(agent);
     panes.moved(agent, found.pane, undefined);
-    const { pid, start, executable } = found.process;
-    book.update(agent, { process: { pid, start, executable } });
+    book.update(agent, { process: markOf(found.process) });
     return agent;
   }
 
