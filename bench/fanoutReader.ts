@@ -1,6 +1,6 @@
 /** Readers of one pane in a process of their own: WebSockets that take every frame and count its bytes. */
 import { WebSocket } from "ws";
-import { decodeStreamFrame, STREAM_PROTOCOL } from "../protocol/api/nativeFrames.ts";
+import { decodeStreamFrame, STREAM_PROTOCOL } from "../protocol/api/native/nativeFrames.ts";
 
 const [port, count] = process.argv.slice(2).map(Number);
 let bytes = 0;

@@ -3,7 +3,7 @@
  * on the least control client there is, and against two subprocesses; and a screen captured over HTTP.
  */
 import { WebSocket } from "ws";
-import { decodeStreamFrame, STREAM_PROTOCOL } from "../protocol/api/nativeFrames.ts";
+import { decodeStreamFrame, STREAM_PROTOCOL } from "../protocol/api/native/nativeFrames.ts";
 import { openPtyTransport } from "../daemon/host/clients/ptyTransport.ts";
 import { captureLines, pollUntilSeen } from "./baseline.ts";
 import { ECHO, naiveEcho, naiveReady, nextToken, READY, seenMs, subprocessEcho } from "./echoBench.ts";

@@ -7,24 +7,24 @@
  *     for await (const event of pane.follow({ from: "snapshot" })) …
  */
 import { systemClock } from "../../daemon/time/clock.ts";
-import type { NativeLayoutRequest, NativeLayoutResult } from "../../protocol/api/nativeLayout.ts";
-import type * as responses from "../../protocol/api/nativeResponses.ts";
-import type * as messages from "../../protocol/api/nativeAgentMessages.ts";
-import type * as delivery from "../../protocol/api/nativeDelivery.ts";
-import type { AgentStateName, NativeAgent } from "../../protocol/api/nativeAgents.ts";
-import type * as hosts from "../../protocol/api/nativeHosts.ts";
-import type * as timelines from "../../protocol/api/nativeTimeline.ts";
-import type * as notifications from "../../protocol/api/nativeNotifications.ts";
-import type * as start from "../../protocol/api/nativeAgentStart.ts";
-import type * as recordings from "../../protocol/api/nativeRecordings.ts";
-import type * as requests from "../../protocol/api/nativeRequests.ts";
+import type { NativeLayoutRequest, NativeLayoutResult } from "../../protocol/api/native/nativeLayout.ts";
+import type * as responses from "../../protocol/api/native/nativeResponses.ts";
+import type * as messages from "../../protocol/api/native/nativeAgentMessages.ts";
+import type * as delivery from "../../protocol/api/native/nativeDelivery.ts";
+import type { AgentStateName, NativeAgent } from "../../protocol/api/native/nativeAgents.ts";
+import type * as hosts from "../../protocol/api/native/nativeHosts.ts";
+import type * as timelines from "../../protocol/api/native/nativeTimeline.ts";
+import type * as notifications from "../../protocol/api/native/nativeNotifications.ts";
+import type * as start from "../../protocol/api/native/nativeAgentStart.ts";
+import type * as recordings from "../../protocol/api/native/nativeRecordings.ts";
+import type * as requests from "../../protocol/api/native/nativeRequests.ts";
 import {
   type OperationName,
   type OperationNames,
   LAYOUT_OPERATION_NAMES,
   type LayoutOperationName,
 } from "../../protocol/api/operationRoutes.ts";
-import type { NativeTreeResponse, NativeWindow, NativeServerEvent } from "../../protocol/api/nativeTree.ts";
+import type { NativeTreeResponse, NativeWindow, NativeServerEvent } from "../../protocol/api/native/nativeTree.ts";
 import type { SseEvent } from "../../protocol/text/sse.ts";
 import { decodeBase64, type FollowOptions, type PaneEvent, paneEvent, retryDelayMs } from "./clientEvents.ts";
 import { type RunListener, runAndListen } from "./clientRun.ts";
@@ -38,27 +38,27 @@ import {
   type HttpRequest,
 } from "./clientHttp.ts";
 import { ClientSocket, type SocketOptions } from "./clientSocket.ts";
-import type { NativeWaitRequest } from "../operations/waitSchema.ts";
+import type { NativeWaitRequest } from "../operations/panes/waitSchema.ts";
 import { SseLoss, SseFollower } from "./sseFollower.ts";
 
 export type { FollowOptions, PaneEvent, SocketFollowOptions } from "./clientEvents.ts";
 export { type CallOptions, type ClientOptions, type PerformOptions, TmuxwireError } from "./clientHttp.ts";
 export type { ClientSocket, SocketOptions } from "./clientSocket.ts";
 export type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
-export { applyTreeEvent } from "../../protocol/api/applyTreeEvent.ts";
-export type * from "../../protocol/api/nativeResponses.ts";
-export type * from "../../protocol/api/nativeDelivery.ts";
-export type * from "../../protocol/api/nativeAgents.ts";
-export type * from "../../protocol/api/nativeAgentStart.ts";
-export type * from "../../protocol/api/nativeAgentMessages.ts";
-export type * from "../../protocol/api/nativeTimeline.ts";
-export type * from "../../protocol/api/nativeHosts.ts";
-export type * from "../../protocol/api/nativeNotifications.ts";
-export type * from "../../protocol/api/nativeLayout.ts";
-export type * from "../../protocol/api/nativeRecordings.ts";
-export type * from "../../protocol/api/nativeTree.ts";
-export type * from "../../protocol/api/nativeRequests.ts";
-export type { NativePredicates, NativeWaitRequest } from "../operations/waitSchema.ts";
+export { applyTreeEvent } from "../../protocol/api/native/applyTreeEvent.ts";
+export type * from "../../protocol/api/native/nativeResponses.ts";
+export type * from "../../protocol/api/native/nativeDelivery.ts";
+export type * from "../../protocol/api/native/nativeAgents.ts";
+export type * from "../../protocol/api/native/nativeAgentStart.ts";
+export type * from "../../protocol/api/native/nativeAgentMessages.ts";
+export type * from "../../protocol/api/native/nativeTimeline.ts";
+export type * from "../../protocol/api/native/nativeHosts.ts";
+export type * from "../../protocol/api/native/nativeNotifications.ts";
+export type * from "../../protocol/api/native/nativeLayout.ts";
+export type * from "../../protocol/api/native/nativeRecordings.ts";
+export type * from "../../protocol/api/native/nativeTree.ts";
+export type * from "../../protocol/api/native/nativeRequests.ts";
+export type { NativePredicates, NativeWaitRequest } from "../operations/panes/waitSchema.ts";
 
 export const createClient = (options: ClientOptions): TmuxwireClient => new TmuxwireClient(options);
 

@@ -1,8 +1,13 @@
 /** The events of a pane's stream on either transport, and how long a client waits before a retry. */
 import { spreadBackOffMs } from "../../daemon/time/backOff.ts";
 import { systemClock, type Timer } from "../../daemon/time/clock.ts";
-import type { NativeExit, NativeGap, NativeReadiness, NativeSnapshot } from "../../protocol/api/nativeResponses.ts";
-import type { StreamClosed, StreamInput, StreamOpen } from "../../protocol/api/nativeStream.ts";
+import type {
+  NativeExit,
+  NativeGap,
+  NativeReadiness,
+  NativeSnapshot,
+} from "../../protocol/api/native/nativeResponses.ts";
+import type { StreamClosed, StreamInput, StreamOpen } from "../../protocol/api/native/nativeStream.ts";
 import type { CallOptions } from "./clientHttp.ts";
 
 export type PaneEvent =

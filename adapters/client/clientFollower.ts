@@ -2,9 +2,9 @@
  * One pane on a client's socket: received events not yet read, bounded by the credit granted, and the position to resume
  * from after a reconnect. Unread events are kept across it; only what follows them is requested.
  */
-import type { StreamFrame } from "../../protocol/api/nativeFrames.ts";
-import { STREAM_INITIAL_CREDIT_BYTES } from "../../protocol/api/nativeFrames.ts";
-import type { StreamMessage, StreamRequestOf } from "../../protocol/api/nativeStream.ts";
+import type { StreamFrame } from "../../protocol/api/native/nativeFrames.ts";
+import { STREAM_INITIAL_CREDIT_BYTES } from "../../protocol/api/native/nativeFrames.ts";
+import type { StreamMessage, StreamRequestOf } from "../../protocol/api/native/nativeStream.ts";
 import { type PaneEvent, paneEvent, type SocketFollowOptions } from "./clientEvents.ts";
 import { TmuxwireError, isPassing } from "./clientHttp.ts";
 

@@ -1,5 +1,5 @@
 /** Requests of the typed client, and their errors. Runs in browsers and Node alike: it uses only `fetch`. */
-import type { NativeErrorResponse } from "../../protocol/api/nativeResponses.ts";
+import type { NativeErrorResponse } from "../../protocol/api/native/nativeResponses.ts";
 import {
   OPERATION_ROUTES,
   type OperationName,

@@ -1,6 +1,6 @@
 /** Reads the streamed response of `run`: lines of JSON, the result last. */
-import type { NativeErrorResponse, NativeRunResponse } from "../../protocol/api/nativeResponses.ts";
-import type { NativeRunRequest } from "../../protocol/api/nativeRequests.ts";
+import type { NativeErrorResponse, NativeRunResponse } from "../../protocol/api/native/nativeResponses.ts";
+import type { NativeRunRequest } from "../../protocol/api/native/nativeRequests.ts";
 import { decodeBase64 } from "./clientEvents.ts";
 import { errorOf, type HttpCaller, TmuxwireError } from "./clientHttp.ts";
 

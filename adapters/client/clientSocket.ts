@@ -4,9 +4,9 @@
  * sent again, because it may have arrived.
  */
 import type { Timer } from "../../daemon/time/clock.ts";
-import { decodeStreamFrame, STREAM_BEARER_PREFIX, STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
-import type { NativeInputPart } from "../../protocol/api/nativeRequests.ts";
-import type { StreamMessage, StreamRequest } from "../../protocol/api/nativeStream.ts";
+import { decodeStreamFrame, STREAM_BEARER_PREFIX, STREAM_PROTOCOL } from "../../protocol/api/native/nativeFrames.ts";
+import type { NativeInputPart } from "../../protocol/api/native/nativeRequests.ts";
+import type { StreamMessage, StreamRequest } from "../../protocol/api/native/nativeStream.ts";
 import { after, type PaneEvent, retryDelayMs, type SocketFollowOptions } from "./clientEvents.ts";
 import { type HttpCaller, isPassing, TmuxwireError } from "./clientHttp.ts";
 import { SocketFollower } from "./clientFollower.ts";

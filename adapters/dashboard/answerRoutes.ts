@@ -1,8 +1,8 @@
 /** `POST /api/answers`: a button of a notification was pressed (docs/notifications.md, "Answers"). */
-import { pressedSchema, pressSchema } from "../../protocol/api/nativeNotifications.ts";
+import { pressedSchema, pressSchema } from "../../protocol/api/native/nativeNotifications.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { NativeDelivery } from "../../protocol/api/nativeDelivery.ts";
+import type { NativeDelivery } from "../../protocol/api/native/nativeDelivery.ts";
 import type { AgentNotifier } from "../agents/notify/agentNotifier.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import type { OperationContext } from "../operations/operation.ts";

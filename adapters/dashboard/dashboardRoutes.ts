@@ -1,9 +1,9 @@
 /** What the dashboard's rows have in common, and the rows of its page and of recordings. */
 import type { Context } from "hono";
 import { refusalSchema } from "../../protocol/api/dashboard.ts";
-import { recordingsSchema } from "../../protocol/api/nativeRecordings.ts";
+import { recordingsSchema } from "../../protocol/api/native/nativeRecordings.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { nativeRecording, recordingResponse, requireRecordings } from "../operations/recordingOperations.ts";
+import { nativeRecording, recordingResponse, requireRecordings } from "../operations/panes/recordingOperations.ts";
 import type { RecordingRegistry } from "../../daemon/recordings/recordingRegistry.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";

@@ -14,7 +14,7 @@ import type { OperationContext } from "../operations/operation.ts";
 import { OPERATIONS } from "../operations/operationTable.ts";
 import { perform } from "../operations/perform.ts";
 import { queryInput } from "../operations/queryInput.ts";
-import { requireRecordings } from "../operations/recordingOperations.ts";
+import { requireRecordings } from "../operations/panes/recordingOperations.ts";
 import { requireServed } from "../serving/operationContext.ts";
 import { GET } from "./dashboardRoutes.ts";
 import type { OpenStreams } from "./events/eventRoutes.ts";

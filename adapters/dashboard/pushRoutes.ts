@@ -1,7 +1,12 @@
 /** `/api/push`: the page's browser as a channel of notifications (docs/contracts/dashboard.md §5). */
 import * as v from "valibot";
-import { addPushSchema, browserSchema, channelSchema, pushKeySchema } from "../../protocol/api/nativeNotifications.ts";
-import { okSchema } from "../../protocol/api/nativeResponses.ts";
+import {
+  addPushSchema,
+  browserSchema,
+  channelSchema,
+  pushKeySchema,
+} from "../../protocol/api/native/nativeNotifications.ts";
+import { okSchema } from "../../protocol/api/native/nativeResponses.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import type { AgentNotifier } from "../agents/notify/agentNotifier.ts";
 import type { Route } from "../kit/guard/routes.ts";

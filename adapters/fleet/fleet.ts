@@ -9,7 +9,7 @@ import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { OperationName } from "../../protocol/api/operationRoutes.ts";
 import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
 import type { OperationContext } from "../operations/operation.ts";
-import { PanePatterns } from "../operations/panePatterns.ts";
+import { PanePatterns } from "../operations/panes/panePatterns.ts";
 import { FleetCalls } from "./fleetCalls.ts";
 import type { FleetConfig } from "./fleetConfig.ts";
 import { HostClaim } from "./hostClaim.ts";

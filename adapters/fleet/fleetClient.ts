@@ -11,9 +11,9 @@ import {
   jetstreamManager,
 } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/nats-core";
-import type { NativeAgent } from "../../protocol/api/nativeAgents.ts";
-import type { NativeReadiness } from "../../protocol/api/nativeResponses.ts";
-import type { NativeTree } from "../../protocol/api/nativeTree.ts";
+import type { NativeAgent } from "../../protocol/api/native/nativeAgents.ts";
+import type { NativeReadiness } from "../../protocol/api/native/nativeResponses.ts";
+import type { NativeTree } from "../../protocol/api/native/nativeTree.ts";
 import type { OperationName } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import type { PaneEvent } from "../client/clientEvents.ts";

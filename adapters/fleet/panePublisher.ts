@@ -11,7 +11,7 @@ import { sleep } from "../../daemon/time/within.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { AppError, toAppError } from "../../protocol/errors.ts";
 import { formatGap, formatPosition, type Position } from "../../protocol/position.ts";
-import { screenFields } from "../operations/screenOutputs.ts";
+import { screenFields } from "../operations/panes/screenOutputs.ts";
 import {
   type Chain,
   type FleetKind,

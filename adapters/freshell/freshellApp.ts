@@ -20,7 +20,7 @@ import { loadStreams } from "../agents/agentStream.ts";
 import { createGuard, type GuardEnv, type RouteHandler } from "../kit/guard/requestGuard.ts";
 import { serveRoutes } from "../kit/guard/routes.ts";
 import { createWebSocketServer, upgradeSocket, type WebSocketRoutes } from "../kit/streams/websocket.ts";
-import { collectWaits } from "../operations/waitFamilies.ts";
+import { collectWaits } from "../operations/panes/waitFamilies.ts";
 import type { FreshellConfig } from "./freshellConfig.ts";
 import { faultHandler, forbidden } from "./freshellRequests.ts";
 import { freshellRoutes } from "./freshellRoutes.ts";

@@ -3,7 +3,7 @@
  * encoded frame serves them all; a new feed of the same pane gets a new number.
  */
 import type { FrameEncoder, PaneFeed } from "../../daemon/panes/paneFeed.ts";
-import { encodeStreamFrame } from "../../protocol/api/nativeFrames.ts";
+import { encodeStreamFrame } from "../../protocol/api/native/nativeFrames.ts";
 
 interface Channel {
   readonly number: number;

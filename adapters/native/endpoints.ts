@@ -3,9 +3,9 @@
  * The guard, the routes and OpenAPI are derived from it (docs/contracts/native.md).
  */
 import type { GenericSchema } from "valibot";
-import { healthSchema, okSchema } from "../../protocol/api/nativeResponses.ts";
-import { daemonSchema, restartingSchema, restartSchema } from "../../protocol/api/nativeRestart.ts";
-import { eventsQuerySchema, streamQuerySchema } from "../../protocol/api/nativeRequests.ts";
+import { healthSchema, okSchema } from "../../protocol/api/native/nativeResponses.ts";
+import { daemonSchema, restartingSchema, restartSchema } from "../../protocol/api/native/nativeRestart.ts";
+import { eventsQuerySchema, streamQuerySchema } from "../../protocol/api/native/nativeRequests.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { ON_TMUX } from "../operations/operation.ts";
 import {

@@ -11,7 +11,7 @@ import { runCommand } from "../../daemon/shell/runCommand.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { VERSION_HEADER } from "../../protocol/api/operationRoutes.ts";
-import { STREAM_MAX_MESSAGE_BYTES, STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
+import { STREAM_MAX_MESSAGE_BYTES, STREAM_PROTOCOL } from "../../protocol/api/native/nativeFrames.ts";
 import { errorHandler } from "../kit/guard/httpErrors.ts";
 import { createGuard, type GuardEnv, type Refused, setHeader } from "../kit/guard/requestGuard.ts";
 import { type Mount, serveRoutes } from "../kit/guard/routes.ts";

@@ -7,7 +7,7 @@ import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import type { RemoteHosts } from "../remote/remoteHosts.ts";
 import type { OperationContext } from "../operations/operation.ts";
-import type { NativeRestarting } from "../../protocol/api/nativeRestart.ts";
+import type { NativeRestarting } from "../../protocol/api/native/nativeRestart.ts";
 import type { ProgramAsked } from "../serving/restart.ts";
 import type { Channels } from "./channels.ts";
 import type { NativeMetrics } from "./nativeMetrics.ts";

@@ -2,8 +2,8 @@
 import { spawnsTotal } from "../../daemon/host/spawnCount.ts";
 import type { Counter, Metrics } from "../../daemon/ops/metrics.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import { serverStateSchema } from "../../protocol/api/nativeResponses.ts";
-import { collectWaits, type WaitCounts } from "../operations/waitFamilies.ts";
+import { serverStateSchema } from "../../protocol/api/native/nativeResponses.ts";
+import { collectWaits, type WaitCounts } from "../operations/panes/waitFamilies.ts";
 
 export interface NativeMetrics {
   readonly streamBytes: Counter;

@@ -9,10 +9,14 @@ import {
   type NativeDaemon,
   type NativeRestarting,
   restartSchema,
-} from "../../protocol/api/nativeRestart.ts";
-import type { NativeOk } from "../../protocol/api/nativeResponses.ts";
-import { STREAM_BEARER_PREFIX } from "../../protocol/api/nativeFrames.ts";
-import { eventsQuerySchema, NATIVE_MAX_BODY_BYTES, streamQuerySchema } from "../../protocol/api/nativeRequests.ts";
+} from "../../protocol/api/native/nativeRestart.ts";
+import type { NativeOk } from "../../protocol/api/native/nativeResponses.ts";
+import { STREAM_BEARER_PREFIX } from "../../protocol/api/native/nativeFrames.ts";
+import {
+  eventsQuerySchema,
+  NATIVE_MAX_BODY_BYTES,
+  streamQuerySchema,
+} from "../../protocol/api/native/nativeRequests.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import { alreadySent } from "../kit/guard/alreadySent.ts";
@@ -23,14 +27,14 @@ import type { RouteHandler } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { upgradeSocket } from "../kit/streams/websocket.ts";
 import { findPaneOrAgent, findServer } from "../operations/findTargets.ts";
-import { streamStart } from "../operations/inputs.ts";
+import { streamStart } from "../operations/panes/inputs.ts";
 import { nativeReadiness } from "../operations/outputs.ts";
-import { openUsersServer, requireAgents } from "../operations/agentOperations.ts";
+import { openUsersServer, requireAgents } from "../operations/agents/agentOperations.ts";
 import { AgentEventReader } from "../kit/streams/agentEventReader.ts";
 import { hostEventResponse } from "../remote/hostStreams.ts";
 import type { RemoteHost } from "../remote/remoteHost.ts";
-import { ReadinessStream, requireReadiness } from "../operations/readinessAsked.ts";
-import { recordingResponse } from "../operations/recordingOperations.ts";
+import { ReadinessStream, requireReadiness } from "../operations/panes/readinessAsked.ts";
+import { recordingResponse } from "../operations/panes/recordingOperations.ts";
 import { statesNow } from "../operations/serverOperations.ts";
 import type { McpEndpoint } from "./mcp/mcpEndpoint.ts";
 import type { NativeContext, NativeHandlerContext } from "./nativeContext.ts";

@@ -1,7 +1,7 @@
 /** OpenAPI 3.1, generated from the endpoint table and the schemas that validate requests. */
-import { errorResponseSchema } from "../../protocol/api/nativeResponses.ts";
-import { IDEMPOTENCY_KEY_HEADER } from "../../protocol/api/nativeDelivery.ts";
-import { STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
+import { errorResponseSchema } from "../../protocol/api/native/nativeResponses.ts";
+import { IDEMPOTENCY_KEY_HEADER } from "../../protocol/api/native/nativeDelivery.ts";
+import { STREAM_PROTOCOL } from "../../protocol/api/native/nativeFrames.ts";
 import { type ErrorCode, ERROR_SURFACES } from "../../protocol/errors.ts";
 import { jsonSchema as schemaOf } from "../serving/jsonSchema.ts";
 import { type Endpoint, ENDPOINTS } from "./endpoints.ts";

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
-import type { NativeErrorResponse } from "../../protocol/api/nativeResponses.ts";
+import type { NativeErrorResponse } from "../../protocol/api/native/nativeResponses.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { openGuestServer } from "../../daemon/servers/guest/guestStartup.ts";

@@ -2,8 +2,8 @@
  * Operations called over a WebSocket: `call` any operation of the table, `cancel` a call, `input` and `resize` as short
  * forms. Each gets its response when it ends, in any order. Bounded by number and by what the client has not read.
  */
-import type { NativeReceipt } from "../../protocol/api/nativeResponses.ts";
-import type { StreamMessage, StreamRequestOf as Of } from "../../protocol/api/nativeStream.ts";
+import type { NativeReceipt } from "../../protocol/api/native/nativeResponses.ts";
+import type { StreamMessage, StreamRequestOf as Of } from "../../protocol/api/native/nativeStream.ts";
 import type { OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { clientGone } from "../kit/guard/requestAbort.ts";

@@ -1,10 +1,10 @@
 /** The servers whose events one WebSocket follows: each at most once, as fast as the connection takes them. */
-import type { StreamMessage, StreamRequestOf as Of } from "../../protocol/api/nativeStream.ts";
+import type { StreamMessage, StreamRequestOf as Of } from "../../protocol/api/native/nativeStream.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { NativeContext } from "./nativeContext.ts";
-import { requireReadiness } from "../operations/readinessAsked.ts";
+import { requireReadiness } from "../operations/panes/readinessAsked.ts";
 import type { EventReader } from "../kit/streams/eventLog.ts";
-import { requireAgents } from "../operations/agentOperations.ts";
+import { requireAgents } from "../operations/agents/agentOperations.ts";
 import { findServer } from "../operations/findTargets.ts";
 
 interface SocketEventsSink {

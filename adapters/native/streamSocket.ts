@@ -7,24 +7,24 @@ import type { WebSocket } from "ws";
 import type { OpenSubscription } from "../../daemon/panes/feeds.ts";
 import type { PaneFeed } from "../../daemon/panes/paneFeed.ts";
 import type { SubscriptionSink } from "../../daemon/panes/subscription.ts";
-import { STREAM_INITIAL_CREDIT_BYTES } from "../../protocol/api/nativeFrames.ts";
+import { STREAM_INITIAL_CREDIT_BYTES } from "../../protocol/api/native/nativeFrames.ts";
 import {
   type StreamMessage,
   type StreamRequest,
   type StreamRequestOf,
   streamRequestSchema,
-} from "../../protocol/api/nativeStream.ts";
+} from "../../protocol/api/native/nativeStream.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import { formatGap, formatPosition } from "../../protocol/position.ts";
 import { visibleError } from "../kit/guard/httpErrors.ts";
 import { parseJsonText } from "../kit/guard/jsonText.ts";
 import { SocketWriter } from "../kit/streams/websocket.ts";
-import { nativeSnapshot, streamInput } from "../operations/screenOutputs.ts";
+import { nativeSnapshot, streamInput } from "../operations/panes/screenOutputs.ts";
 import { nativeReadiness, nativeWaiting } from "../operations/outputs.ts";
 import type { NativeContext } from "./nativeContext.ts";
-import { ReadinessStream } from "../operations/readinessAsked.ts";
-import { streamStart } from "../operations/inputs.ts";
+import { ReadinessStream } from "../operations/panes/readinessAsked.ts";
+import { streamStart } from "../operations/panes/inputs.ts";
 import { HostSockets } from "../remote/hostSockets.ts";
 import { SocketCalls } from "./socketCalls.ts";
 import { SocketEvents } from "./socketEvents.ts";

@@ -1,11 +1,11 @@
 /** Examples that several descriptions share. */
 import { paneIdOf } from "../../protocol/ids.ts";
-import type { NativePane, NativeSession } from "../../protocol/api/nativeResponses.ts";
-import type { NativeMessage } from "../../protocol/api/nativeAgentMessages.ts";
-import type { NativeAgent } from "../../protocol/api/nativeAgents.ts";
-import type { NativeDelivery } from "../../protocol/api/nativeDelivery.ts";
-import type { NativeRecording } from "../../protocol/api/nativeRecordings.ts";
-import type { NativeTreeResponse, NativeTreeWindow } from "../../protocol/api/nativeTree.ts";
+import type { NativePane, NativeSession } from "../../protocol/api/native/nativeResponses.ts";
+import type { NativeMessage } from "../../protocol/api/native/nativeAgentMessages.ts";
+import type { NativeAgent } from "../../protocol/api/native/nativeAgents.ts";
+import type { NativeDelivery } from "../../protocol/api/native/nativeDelivery.ts";
+import type { NativeRecording } from "../../protocol/api/native/nativeRecordings.ts";
+import type { NativeTreeResponse, NativeTreeWindow } from "../../protocol/api/native/nativeTree.ts";
 
 export const EXAMPLE_SESSION = {
   id: "$0",

@@ -4,9 +4,9 @@ import {
   checkedHostSchema,
   hostsSchema,
   type NativeCheckedHost,
-} from "../../protocol/api/nativeHosts.ts";
-import { emptyRequestSchema } from "../../protocol/api/nativeRequests.ts";
-import { okSchema } from "../../protocol/api/nativeResponses.ts";
+} from "../../protocol/api/native/nativeHosts.ts";
+import { emptyRequestSchema } from "../../protocol/api/native/nativeRequests.ts";
+import { okSchema } from "../../protocol/api/native/nativeResponses.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { type Hosts, operation, type OperationContext } from "./operation.ts";
 

@@ -1,19 +1,19 @@
 /** Every operation, each once. The compiler checks that none is missing and each has a route. */
 import type { OperationName } from "../../protocol/api/operationRoutes.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { agentStartOperations } from "./agentStartOperations.ts";
-import { agentMessageOperations } from "./agentMessageOperations.ts";
-import { agentOperations } from "./agentOperations.ts";
-import { deliveryOperations } from "./deliveryOperations.ts";
+import { agentStartOperations } from "./agents/agentStartOperations.ts";
+import { agentMessageOperations } from "./agents/agentMessageOperations.ts";
+import { agentOperations } from "./agents/agentOperations.ts";
+import { deliveryOperations } from "./panes/deliveryOperations.ts";
 import { hostOperations } from "./hostOperations.ts";
-import { notificationOperations } from "./notificationOperations.ts";
+import { notificationOperations } from "./agents/notificationOperations.ts";
 import type { Operation } from "./operation.ts";
-import { paneOperations } from "./paneOperations.ts";
-import { recordingOperations } from "./recordingOperations.ts";
+import { paneOperations } from "./panes/paneOperations.ts";
+import { recordingOperations } from "./panes/recordingOperations.ts";
 import { serverOperations } from "./serverOperations.ts";
-import { timelineOperations } from "./timelineOperations.ts";
-import { waitOperations } from "./waitOperations.ts";
-import { windowOperations } from "./windowOperations.ts";
+import { timelineOperations } from "./agents/timelineOperations.ts";
+import { waitOperations } from "./panes/waitOperations.ts";
+import { windowOperations } from "./panes/windowOperations.ts";
 
 export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
   ...serverOperations,

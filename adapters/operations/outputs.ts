@@ -12,8 +12,8 @@ import type {
   NativeServer,
   NativeSession,
   NativeWaitResponse,
-} from "../../protocol/api/nativeResponses.ts";
-import { screenFields } from "./screenOutputs.ts";
+} from "../../protocol/api/native/nativeResponses.ts";
+import { screenFields } from "./panes/screenOutputs.ts";
 import { formatGap, formatPosition } from "../../protocol/position.ts";
 
 export function nativeServer(name: string, server: TmuxServer): NativeServer {

@@ -2,12 +2,12 @@
 import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { requireAgents } from "./agentOperations.ts";
+import { requireAgents } from "./agents/agentOperations.ts";
 import { findPaneOrAgent, findServer, findSession } from "./findTargets.ts";
 import { requireHosts } from "./hostOperations.ts";
-import { requireNotifier } from "./notificationOperations.ts";
+import { requireNotifier } from "./agents/notificationOperations.ts";
 import { type OperationContext, type OperationRequest, type Scope, SCOPE_NAMES, type Targets } from "./operation.ts";
-import { requireRecordings } from "./recordingOperations.ts";
+import { requireRecordings } from "./panes/recordingOperations.ts";
 import { OPERATIONS } from "./operationTable.ts";
 
 /** The operation's synchronous part runs in this turn. @throws AppError */

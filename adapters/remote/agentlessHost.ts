@@ -13,7 +13,7 @@ import { OWN_SERVER_NAME } from "../../daemon/ops/daemonConfig.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { within } from "../../daemon/time/within.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import type { NativeCheckedHost, NativeHost } from "../../protocol/api/nativeHosts.ts";
+import type { NativeCheckedHost, NativeHost } from "../../protocol/api/native/nativeHosts.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { shellWord } from "../../protocol/text/shellWord.ts";
 import { type AgentlessConnection, withOrigin } from "./agentlessConnection.ts";

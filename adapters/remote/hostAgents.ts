@@ -3,10 +3,10 @@
  * its daemon says of its agents. Nothing is kept here but which agents were named, so that their number is bounded; whoever
  * reads keeps the rest. What a machine says is foreign: it is checked, cut, and read no faster than a page can draw it.
  */
-import { type NativeAgentEvent, agentEventSchema } from "../../protocol/api/nativeAgentEvents.ts";
+import { type NativeAgentEvent, agentEventSchema } from "../../protocol/api/native/nativeAgentEvents.ts";
 import type { HostAgent, HostEvent, HostMessage } from "../../protocol/api/dashboardHosts.ts";
-import { type NativeMessage, messageSchema } from "../../protocol/api/nativeAgentMessages.ts";
-import { agentSchema, type NativeAgent } from "../../protocol/api/nativeAgents.ts";
+import { type NativeMessage, messageSchema } from "../../protocol/api/native/nativeAgentMessages.ts";
+import { agentSchema, type NativeAgent } from "../../protocol/api/native/nativeAgents.ts";
 import { tryParse } from "../../protocol/api/parse.ts";
 import { toAppError } from "../../protocol/errors.ts";
 import { parseJson } from "../../protocol/text/jsonObject.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type * as v from "valibot";
 import { privateList } from "../../daemon/ops/privateList.ts";
-import { addHostSchema } from "../../protocol/api/nativeHosts.ts";
+import { addHostSchema } from "../../protocol/api/native/nativeHosts.ts";
 
 /** What a machine is called here, and how ssh gets there. */
 export type HostRecord = v.InferOutput<typeof addHostSchema>;

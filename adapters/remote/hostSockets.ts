@@ -9,8 +9,8 @@ import {
   encodeStreamFrame,
   STREAM_BEARER_PREFIX,
   STREAM_PROTOCOL,
-} from "../../protocol/api/nativeFrames.ts";
-import type { StreamMessage, StreamRequest, StreamRequestOf } from "../../protocol/api/nativeStream.ts";
+} from "../../protocol/api/native/nativeFrames.ts";
+import type { StreamMessage, StreamRequest, StreamRequestOf } from "../../protocol/api/native/nativeStream.ts";
 import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { AppError, toAppError } from "../../protocol/errors.ts";
 import { OPERATIONS, operationNamed } from "../operations/operationTable.ts";

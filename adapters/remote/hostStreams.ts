@@ -4,7 +4,7 @@
  */
 import type { Context } from "hono";
 import type { Clock } from "../../daemon/time/clock.ts";
-import { agentSchema } from "../../protocol/api/nativeAgents.ts";
+import { agentSchema } from "../../protocol/api/native/nativeAgents.ts";
 import { toAppError } from "../../protocol/errors.ts";
 import type { SseEvent } from "../../protocol/text/sse.ts";
 import { SseFollower, SseLoss } from "../client/sseFollower.ts";

@@ -1,7 +1,7 @@
 /** One other machine: requests to its daemon over the link. */
 import type { Clock } from "../../daemon/time/clock.ts";
 import { sleep, within } from "../../daemon/time/within.ts";
-import type { NativeCheckedHost, NativeHost } from "../../protocol/api/nativeHosts.ts";
+import type { NativeCheckedHost, NativeHost } from "../../protocol/api/native/nativeHosts.ts";
 import {
   OPERATION_ROUTES,
   type OperationName,

@@ -6,7 +6,7 @@
  */
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
-import type { NativeCheckedHost } from "../../protocol/api/nativeHosts.ts";
+import type { NativeCheckedHost } from "../../protocol/api/native/nativeHosts.ts";
 import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError, shuttingDown } from "../../protocol/errors.ts";

@@ -9,7 +9,7 @@ import type { DeliveryEngine } from "../../daemon/delivery/deliveryEngine.ts";
 import { runProgram } from "../../daemon/host/runProgram.ts";
 import type { Log } from "../../daemon/ops/log.ts";
 import { replacePrivate } from "../../daemon/ops/privateFiles.ts";
-import type { NativeRestarting } from "../../protocol/api/nativeRestart.ts";
+import type { NativeRestarting } from "../../protocol/api/native/nativeRestart.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { packageVersion } from "./version.ts";
 

@@ -17,8 +17,8 @@ import {
   type TeamWaited,
   type TeamWaitRequest,
 } from "../../protocol/api/team.ts";
-import { interruptTurn, tellAgent, waitForAgent } from "../operations/agentMessageOperations.ts";
-import { nativeAgent } from "../operations/agentOutputs.ts";
+import { interruptTurn, tellAgent, waitForAgent } from "../operations/agents/agentMessageOperations.ts";
+import { nativeAgent } from "../operations/agents/agentOutputs.ts";
 import type { AgentMessages } from "../agents/messages/agentMessages.ts";
 import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
 import type { RunningAgent } from "../agents/running/runningAgent.ts";

@@ -2,7 +2,7 @@
  * What a program in a pane is doing, as far as can be known, and the evidence for it. The vocabulary of the readiness engine, of
  * delivery and of every surface that shows or waits for a state.
  */
-import type { NativeReadiness, READINESS_STATE_NAMES } from "../../protocol/api/nativeReadiness.ts";
+import type { NativeReadiness, READINESS_STATE_NAMES } from "../../protocol/api/native/nativeReadiness.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Position } from "../../protocol/position.ts";
 import type { Profiles } from "./profiles.ts";

@@ -1,7 +1,7 @@
 /** Other machines on the dashboard's page (docs/contracts/dashboard.md §5). What a machine says is foreign text, cut. */
-import type { NativeMessage } from "./nativeAgentMessages.ts";
-import type { NativeAgent } from "./nativeAgents.ts";
-import type { NativeHost } from "./nativeHosts.ts";
+import type { NativeMessage } from "./native/nativeAgentMessages.ts";
+import type { NativeAgent } from "./native/nativeAgents.ts";
+import type { NativeHost } from "./native/nativeHosts.ts";
 
 /** With names that end in `@HOST`. */
 export type HostAgent = Pick<

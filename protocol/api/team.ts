@@ -8,8 +8,8 @@ import {
   MESSAGE_OUTCOMES,
   NATIVE_MAX_AGENT_WAIT_MS,
   NATIVE_MAX_MESSAGE_TTL_SEC,
-} from "./nativeAgentMessages.ts";
-import { AGENT_STATE_NAMES } from "./nativeAgents.ts";
+} from "./native/nativeAgentMessages.ts";
+import { AGENT_STATE_NAMES } from "./native/nativeAgents.ts";
 
 /** Bounds of the contract. */
 export const TEAM_MAX_BODY_BYTES = 2_097_152;

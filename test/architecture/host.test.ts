@@ -34,7 +34,7 @@ const NAMES_SYSTEM_FILES = [
   // what is asked of another machine, by its own shell, where there is no `ps` of the usual kind
   "adapters/remote/agentlessConnection.ts",
   // an example in the API's description
-  "adapters/operations/paneOperations.ts",
+  "adapters/operations/panes/paneOperations.ts",
 ];
 
 test("the system's files about processes, sockets and terminals are read in one place", () => {

@@ -4,7 +4,7 @@ import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 import { MAX_JSON_MEMBERS, MAX_JSON_VALUES } from "../../protocol/text/jsonShape.ts";
 import { tryParse } from "../../protocol/api/parse.ts";
 import { isPlainInput, MAX_INPUT_KEYS, MAX_INPUT_PARTS } from "../../protocol/api/plainInput.ts";
-import { inputRequestSchema } from "../../protocol/api/nativeRequests.ts";
+import { inputRequestSchema } from "../../protocol/api/native/nativeRequests.ts";
 
 const PATH = "/v1/servers/main/panes/0/input";
 

@@ -2,8 +2,8 @@
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
-import * as answers from "../../protocol/api/nativeResponses.ts";
-import { deliveryResponseSchema } from "../../protocol/api/nativeDelivery.ts";
+import * as answers from "../../protocol/api/native/nativeResponses.ts";
+import { deliveryResponseSchema } from "../../protocol/api/native/nativeDelivery.ts";
 import { engines } from "../support/agents/deliveryScene.ts";
 import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 

@@ -4,10 +4,10 @@ import { afterEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { createClient, type ServerEventWithId } from "../../adapters/client/client.ts";
 import type { NativeAppOptions } from "../../adapters/native/nativeApp.ts";
-import { STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
-import { layoutResultSchema } from "../../protocol/api/nativeLayout.ts";
+import { STREAM_PROTOCOL } from "../../protocol/api/native/nativeFrames.ts";
+import { layoutResultSchema } from "../../protocol/api/native/nativeLayout.ts";
 import { LAYOUT_OPERATION_NAMES } from "../../protocol/api/operationRoutes.ts";
-import { serverEventSchema, treeSchema, windowsSchema } from "../../protocol/api/nativeTree.ts";
+import { serverEventSchema, treeSchema, windowsSchema } from "../../protocol/api/native/nativeTree.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 

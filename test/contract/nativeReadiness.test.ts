@@ -5,7 +5,7 @@ import { WebSocket } from "ws";
 import { createClient, type PaneEvent } from "../../adapters/client/client.ts";
 import { ReadinessEngine } from "../../daemon/readiness/engine.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import * as answers from "../../protocol/api/nativeResponses.ts";
+import * as answers from "../../protocol/api/native/nativeResponses.ts";
 import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 import { PROFILES } from "../support/agents/agentCatalogue.ts";
 

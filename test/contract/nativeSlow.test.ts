@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { WebSocket } from "ws";
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
-import { decodeStreamFrame } from "../../protocol/api/nativeFrames.ts";
+import { decodeStreamFrame } from "../../protocol/api/native/nativeFrames.ts";
 import { isThroughHost, nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 import { Reader } from "../support/daemon/nativeReader.ts";
 import { RawSocket } from "../support/daemon/nativeSocket.ts";

@@ -1,7 +1,7 @@
 /** Every endpoint of the native API against the stub: shapes, statuses, errors (docs/contracts/native.md). */
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import * as responses from "../../protocol/api/nativeResponses.ts";
+import * as responses from "../../protocol/api/native/nativeResponses.ts";
 import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 
 const PANE = "/v1/servers/main/panes/0";

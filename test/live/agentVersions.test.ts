@@ -12,7 +12,7 @@ import { AgentStore } from "../../adapters/agents/running/agentStore.ts";
 import { stateOf } from "../../adapters/agents/running/agentState.ts";
 import type { RunningAgent } from "../../adapters/agents/running/runningAgent.ts";
 import { readAgents } from "../../adapters/agents/catalogue.ts";
-import { nativeAgent } from "../../adapters/operations/agentOutputs.ts";
+import { nativeAgent } from "../../adapters/operations/agents/agentOutputs.ts";
 import { silentLog } from "../../bench/silentLog.ts";
 import { DeliveryEngine } from "../../daemon/delivery/deliveryEngine.ts";
 import { ReadinessEngine } from "../../daemon/readiness/engine.ts";

@@ -4,8 +4,8 @@
  */
 import { expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
-import type { NativeLayoutResult } from "../../protocol/api/nativeLayout.ts";
-import type { NativeTreeResponse } from "../../protocol/api/nativeTree.ts";
+import type { NativeLayoutResult } from "../../protocol/api/native/nativeLayout.ts";
+import type { NativeTreeResponse } from "../../protocol/api/native/nativeTree.ts";
 import { LAYOUT_OPERATION_NAMES, type LayoutOperationName } from "../../protocol/api/operationRoutes.ts";
 import { FACES } from "../support/daemon/faces.ts";
 import { mcpOverHttp } from "../support/daemon/mcpClient.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
 import { ReadinessEngine } from "../../daemon/readiness/engine.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
-import { type NativeServerEvent, serverEventSchema } from "../../protocol/api/nativeTree.ts";
+import { type NativeServerEvent, serverEventSchema } from "../../protocol/api/native/nativeTree.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { nativeFixture, type NativeFixture } from "../support/daemon/nativeServer.ts";
 import { RawSocket } from "../support/daemon/nativeSocket.ts";

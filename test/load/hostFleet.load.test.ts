@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { createClient } from "../../adapters/client/client.ts";
 import { unixFetch } from "../../adapters/serving/unixFetch.ts";
-import { STREAM_BEARER_PREFIX, STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
+import { STREAM_BEARER_PREFIX, STREAM_PROTOCOL } from "../../protocol/api/native/nativeFrames.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
 import { report } from "../support/daemon/loadReport.ts";

@@ -11,7 +11,7 @@ import { expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { createClient } from "../../adapters/client/client.ts";
 import { unixFetch } from "../../adapters/serving/unixFetch.ts";
-import { decodeStreamFrame, STREAM_BEARER_PREFIX, STREAM_PROTOCOL } from "../../protocol/api/nativeFrames.ts";
+import { decodeStreamFrame, STREAM_BEARER_PREFIX, STREAM_PROTOCOL } from "../../protocol/api/native/nativeFrames.ts";
 import { cliSandbox, type CliSandbox } from "../support/daemon/cliSandbox.ts";
 import { delayedPort } from "../support/daemon/delayedPort.ts";
 import { report, spread } from "../support/daemon/loadReport.ts";

@@ -3,7 +3,7 @@
  * (50) requests in each state, each by a daemon that has just connected. Needs AGENT_KIT and TUI_INST as realAgents.load.
  */
 import { describe, expect, test } from "vitest";
-import { readinessNow } from "../../adapters/operations/readinessAsked.ts";
+import { readinessNow } from "../../adapters/operations/panes/readinessAsked.ts";
 import type { ReadinessState } from "../../daemon/readiness/readiness.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { engines } from "../support/agents/agentsEngines.ts";

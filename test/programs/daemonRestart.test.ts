@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
 import { unixFetch } from "../../adapters/serving/unixFetch.ts";
-import type { NativeDaemon } from "../../protocol/api/nativeRestart.ts";
+import type { NativeDaemon } from "../../protocol/api/native/nativeRestart.ts";
 import { AgentChannel } from "../support/agents/agentPrograms.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { builtCli } from "../support/daemon/cliBuild.ts";

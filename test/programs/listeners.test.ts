@@ -8,7 +8,7 @@ import { connect as connectSecurely } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BODY_BYTES_FOR_LITTLE, MAX_BODY_BYTES_UNDER_WAY } from "../../adapters/kit/peers/httpLimits.ts";
-import { NATIVE_MAX_BODY_BYTES } from "../../protocol/api/nativeRequests.ts";
+import { NATIVE_MAX_BODY_BYTES } from "../../protocol/api/native/nativeRequests.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { ADDIN_ORIGIN } from "../support/daemon/addinClient.ts";
 import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";

@@ -5,7 +5,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { PushNotice } from "../../protocol/api/nativeNotifications.ts";
+import type { PushNotice } from "../../protocol/api/native/nativeNotifications.ts";
 import { AgentChannel, unixMs } from "../support/agents/agentPrograms.ts";
 import { pushReceiver } from "../support/agents/pushReceiver.ts";
 import { eventually } from "../support/clock/eventually.ts";

@@ -6,7 +6,7 @@ import { createTerminalSchema, freshellWaitSchema } from "../../protocol/api/fre
 import { RPC_ARGS } from "../../protocol/api/freshell/rpcCommands.ts";
 import { teamSendSchema, teamStartSchema, teamWaitSchema } from "../../protocol/api/team.ts";
 import { OPERATIONS } from "../../adapters/operations/operationTable.ts";
-import { streamRequestSchema } from "../../protocol/api/nativeStream.ts";
+import { streamRequestSchema } from "../../protocol/api/native/nativeStream.ts";
 import { matches, parse } from "../../protocol/api/parse.ts";
 
 const SEED = 34;

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import * as v from "valibot";
 import { expect, test } from "vitest";
-import { inputRequestSchema } from "../../protocol/api/nativeRequests.ts";
-import { streamRequestSchema } from "../../protocol/api/nativeStream.ts";
+import { inputRequestSchema } from "../../protocol/api/native/nativeRequests.ts";
+import { streamRequestSchema } from "../../protocol/api/native/nativeStream.ts";
 import { isPlainInput, isPlainInputMessage } from "../../protocol/api/plainInput.ts";
 
 const oneOf = <Value>(...values: readonly Value[]): fc.Arbitrary<Value> => fc.constantFrom(...values);

@@ -6,7 +6,7 @@ import {
   readRecordedScreens,
   writeRecordedScreen,
 } from "../../daemon/readiness/recordedScreens.ts";
-import { READINESS_STATE_NAMES } from "../../protocol/api/nativeReadiness.ts";
+import { READINESS_STATE_NAMES } from "../../protocol/api/native/nativeReadiness.ts";
 
 /** What means something in the file, beside text of any kind. */
 const piece = fc.oneof(

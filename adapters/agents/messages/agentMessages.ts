@@ -10,7 +10,7 @@ import type { Delivery } from "../../../daemon/delivery/delivery.ts";
 import { promptText } from "../../../daemon/delivery/prompt/promptText.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { WaitManager } from "../../../daemon/waits/waitManager.ts";
-import type { AgentWaitName } from "../../../protocol/api/nativeAgentMessages.ts";
+import type { AgentWaitName } from "../../../protocol/api/native/nativeAgentMessages.ts";
 import { AppError, shuttingDown, toAppError } from "../../../protocol/errors.ts";
 import { stateOf } from "../running/agentState.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";

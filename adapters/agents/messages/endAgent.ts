@@ -6,7 +6,7 @@
 import type { Delivery } from "../../../daemon/delivery/delivery.ts";
 import { isRunning } from "../../../daemon/panes/foreground.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
-import type { NativeEndedAgent } from "../../../protocol/api/nativeAgentMessages.ts";
+import type { NativeEndedAgent } from "../../../protocol/api/native/nativeAgentMessages.ts";
 import { AppError, isCutShort, toAppError } from "../../../protocol/errors.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
 import { stateOf } from "../running/agentState.ts";

@@ -16,7 +16,7 @@ import type { Delivery, SubmitRequest, SubmitResult } from "../../../daemon/deli
 import type { AddresseeRequest } from "../../../daemon/delivery/pane/addressee.ts";
 import type { ReadinessState } from "../../../daemon/readiness/readiness.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
-import type { MessageConfirmation } from "../../../protocol/api/nativeAgentMessages.ts";
+import type { MessageConfirmation } from "../../../protocol/api/native/nativeAgentMessages.ts";
 import { AppError, type ErrorCode, isCutShort, toAppError } from "../../../protocol/errors.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
 import type { RunningAgent } from "../running/runningAgent.ts";

@@ -4,7 +4,7 @@
  */
 import type { Database } from "../../../daemon/ops/sqlite.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
-import type { MessageConfirmation, MessageOutcome } from "../../../protocol/api/nativeAgentMessages.ts";
+import type { MessageConfirmation, MessageOutcome } from "../../../protocol/api/native/nativeAgentMessages.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { RunningAgent } from "../running/runningAgent.ts";
 

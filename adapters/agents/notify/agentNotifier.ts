@@ -9,7 +9,7 @@ import type {
   NativeAddChannel,
   NativeChannel,
   NoticeKind,
-} from "../../../protocol/api/nativeNotifications.ts";
+} from "../../../protocol/api/native/nativeNotifications.ts";
 import type { Dialog } from "../../../daemon/readiness/readiness.ts";
 import { AppError, shuttingDown, toAppError } from "../../../protocol/errors.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";

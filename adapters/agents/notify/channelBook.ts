@@ -11,7 +11,7 @@ import {
   addPushSchema,
   type ChannelKind,
   type NativeAddChannel,
-} from "../../../protocol/api/nativeNotifications.ts";
+} from "../../../protocol/api/native/nativeNotifications.ts";
 import { invalidArgument } from "../../../protocol/errors.ts";
 
 interface Named {

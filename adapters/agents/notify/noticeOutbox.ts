@@ -12,7 +12,7 @@ import {
   type NativeChannel,
   NOTICE_KINDS,
   type NoticeKind,
-} from "../../../protocol/api/nativeNotifications.ts";
+} from "../../../protocol/api/native/nativeNotifications.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { nearestName } from "../../../protocol/text/nearestName.ts";
 import {

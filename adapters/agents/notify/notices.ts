@@ -1,5 +1,10 @@
 /** What is told of an agent or a host, and the HTTP requests that tell it. Pure. */
-import type { ChannelKind, NoticeKind, PushNotice, PushOption } from "../../../protocol/api/nativeNotifications.ts";
+import type {
+  ChannelKind,
+  NoticeKind,
+  PushNotice,
+  PushOption,
+} from "../../../protocol/api/native/nativeNotifications.ts";
 import { type Channel, sendsText, topicOf } from "./channelBook.ts";
 
 export interface Notice {

@@ -1,6 +1,6 @@
 /** What an agent is doing, in the words of the API, and what says so. */
 import type { ReadinessSource } from "../../../daemon/readiness/readiness.ts";
-import type { AgentStateName } from "../../../protocol/api/nativeAgents.ts";
+import type { AgentStateName } from "../../../protocol/api/native/nativeAgents.ts";
 import type { RunningAgent } from "./runningAgent.ts";
 
 interface AgentState {

@@ -12,7 +12,7 @@ import { significant } from "../../../daemon/delivery/screen/promptEcho.ts";
 import type { Dialog } from "../../../daemon/readiness/readiness.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
-import type { TimelineKind, TimelineOutcome } from "../../../protocol/api/nativeTimeline.ts";
+import type { TimelineKind, TimelineOutcome } from "../../../protocol/api/native/nativeTimeline.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
 import { stateOf } from "../running/agentState.ts";

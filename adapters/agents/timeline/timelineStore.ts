@@ -6,7 +6,7 @@ import type { Log } from "../../../daemon/ops/log.ts";
 import type { Database } from "../../../daemon/ops/sqlite.ts";
 import { WriteBehind } from "../../../daemon/ops/writeBehind.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
-import { TIMELINE_DAYS, type TimelineKind, type TimelineOutcome } from "../../../protocol/api/nativeTimeline.ts";
+import { TIMELINE_DAYS, type TimelineKind, type TimelineOutcome } from "../../../protocol/api/native/nativeTimeline.ts";
 
 const KEPT_MS = TIMELINE_DAYS * 86_400_000;
 /** Weeks of an agent that takes a prompt every few minutes. */

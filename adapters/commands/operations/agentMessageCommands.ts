@@ -6,7 +6,7 @@ import {
   NATIVE_MAX_AGENT_WAIT_MS,
   NATIVE_MAX_MESSAGE_TTL_SEC,
   type MessageOutcome,
-} from "../../../protocol/api/nativeAgentMessages.ts";
+} from "../../../protocol/api/native/nativeAgentMessages.ts";
 import type {
   NativeDelivery,
   NativeEndedAgent,

@@ -2,7 +2,7 @@
  * `tmuxwire submit` and `choose` give the program in a pane a prompt or an answer to its dialog, verify it, and exit with
  * a code for the outcome. `interrupt` and `clear` press the program's own keys.
  */
-import { NATIVE_MAX_DELIVERY_MS } from "../../../protocol/api/nativeDelivery.ts";
+import { NATIVE_MAX_DELIVERY_MS } from "../../../protocol/api/native/nativeDelivery.ts";
 import type { NativeChooseRequest, NativeDelivery } from "../../client/client.ts";
 import type { CommandCall, OptionSpec } from "../../cli/commandTypes.ts";
 import { readText } from "./inputParts.ts";

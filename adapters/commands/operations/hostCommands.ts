@@ -1,5 +1,5 @@
 /** `tmuxwire hosts`: the other machines whose tmux servers are served from here. */
-import type { NativeCheckedHost } from "../../../protocol/api/nativeHosts.ts";
+import type { NativeCheckedHost } from "../../../protocol/api/native/nativeHosts.ts";
 import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
 import { AppError, ERROR_SURFACES } from "../../../protocol/errors.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";

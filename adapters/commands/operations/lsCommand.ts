@@ -1,5 +1,5 @@
 /** `tmuxwire ls`: sessions, windows and panes as a tree, once or as they change. */
-import { applyTreeEvent } from "../../../protocol/api/applyTreeEvent.ts";
+import { applyTreeEvent } from "../../../protocol/api/native/applyTreeEvent.ts";
 import type { NativeTree, NativeTreeResponse, NativeTreeWindow } from "../../client/client.ts";
 import { CLIENT_OPTIONS, connect } from "../connection/clientConnection.ts";
 import { HOST_OPTION, NATS_OPTIONS, refuseHost } from "../connection/natsOptions.ts";

@@ -1,7 +1,7 @@
 /** `tmuxwire notify`: where people are told what agents need when no page is open. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { ADDRESS_KINDS, type NativeChannel, NOTICE_KINDS } from "../../../protocol/api/nativeNotifications.ts";
+import { ADDRESS_KINDS, type NativeChannel, NOTICE_KINDS } from "../../../protocol/api/native/nativeNotifications.ts";
 import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
 import { ERROR_SURFACES, invalidArgument } from "../../../protocol/errors.ts";
 import type { CommandCall, CommandSpec, OptionSpec } from "../../cli/commandTypes.ts";

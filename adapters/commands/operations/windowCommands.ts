@@ -2,7 +2,7 @@
  * The commands on windows and panes: one per operation of the API, named as in tmux. Positionals and options are the
  * members of the operation's input; the daemon does the rest.
  */
-import type { NativeLayoutResult } from "../../../protocol/api/nativeLayout.ts";
+import type { NativeLayoutResult } from "../../../protocol/api/native/nativeLayout.ts";
 import type { LayoutOperationName } from "../../../protocol/api/operationRoutes.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import { type GivingPositional, type OperationCommand, operationCommand } from "./operationCommand.ts";

@@ -3,7 +3,7 @@ import { OWN_SERVER_NAME } from "../../../daemon/ops/daemonConfig.ts";
 import { paneEnvironment } from "../../../daemon/ops/environment.ts";
 import { localHost } from "../../../daemon/host/localHost.ts";
 import { askVersion } from "../../../daemon/connection/tmuxVersion.ts";
-import type { NativeServer } from "../../../protocol/api/nativeResponses.ts";
+import type { NativeServer } from "../../../protocol/api/native/nativeResponses.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import { HttpCaller } from "../../client/clientHttp.ts";
 import { type HostInfo, hostInfoLine } from "../../remote/hostInfo.ts";

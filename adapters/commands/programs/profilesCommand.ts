@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { runtimePaths } from "../../../daemon/ops/runtimePaths.ts";
 import type { Profile } from "../../../daemon/readiness/profile.ts";
 import type { ReadinessState } from "../../../daemon/readiness/readiness.ts";
-import { READINESS_STATE_NAMES } from "../../../protocol/api/nativeReadiness.ts";
+import { READINESS_STATE_NAMES } from "../../../protocol/api/native/nativeReadiness.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { readAgents } from "../../agents/catalogue.ts";
 import { readUserFile, replaceUserFile } from "../../hooks/userFiles.ts";

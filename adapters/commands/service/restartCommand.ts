@@ -1,6 +1,10 @@
 /** `tmuxwire restart`: the version that this command belongs to takes the place of the daemon that runs. */
 import { join } from "node:path";
-import { DEFAULT_DRAIN_SEC, type NativeDaemon, type NativeRestarting } from "../../../protocol/api/nativeRestart.ts";
+import {
+  DEFAULT_DRAIN_SEC,
+  type NativeDaemon,
+  type NativeRestarting,
+} from "../../../protocol/api/native/nativeRestart.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { sleep } from "../../../daemon/time/within.ts";
 import { AppError } from "../../../protocol/errors.ts";

@@ -1,7 +1,7 @@
 /** What a person does with agents besides answering them: prompts, names, ends and starts, as operations of the daemon. */
 import type { Clock } from "../../../daemon/time/clock.ts";
-import type { NativeAgentStarted, NativeStartAgent } from "../../../protocol/api/nativeAgentStart.ts";
-import type { NativeTold } from "../../../protocol/api/nativeAgentMessages.ts";
+import type { NativeAgentStarted, NativeStartAgent } from "../../../protocol/api/native/nativeAgentStart.ts";
+import type { NativeTold } from "../../../protocol/api/native/nativeAgentMessages.ts";
 import { Refused } from "../../pages/askServer.ts";
 import type { AgentCard } from "./model/agentCard.ts";
 import type { AnswerProgress, PageState } from "./model/pageState.ts";

@@ -3,7 +3,7 @@
  * folder of the page's files, in which there is no document.
  */
 import { systemClock } from "../../../daemon/time/clock.ts";
-import type { PushNotice } from "../../../protocol/api/nativeNotifications.ts";
+import type { PushNotice } from "../../../protocol/api/native/nativeNotifications.ts";
 import type { Picked } from "./net/browserPush.ts";
 
 /** Of `ServiceWorkerGlobalScope`, whose types exclude those of a page. */

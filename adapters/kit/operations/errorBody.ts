@@ -1,5 +1,5 @@
 /** The body of every error of the native API: in a response, in a late response and on the WebSocket. */
-import type { NativeErrorResponse } from "../../../protocol/api/nativeResponses.ts";
+import type { NativeErrorResponse } from "../../../protocol/api/native/nativeResponses.ts";
 import type { VisibleError } from "../guard/httpErrors.ts";
 
 export function errorBody({ status, message, error }: VisibleError): NativeErrorResponse {

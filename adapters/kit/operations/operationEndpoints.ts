@@ -1,8 +1,8 @@
 /** Operations over HTTP, on the listener of any contract: an endpoint for each, and the route that performs it. */
 import type { Context } from "hono";
 import type { GenericSchema } from "valibot";
-import { IDEMPOTENCY_KEY_HEADER } from "../../../protocol/api/nativeDelivery.ts";
-import { NATIVE_MAX_BODY_BYTES } from "../../../protocol/api/nativeRequests.ts";
+import { IDEMPOTENCY_KEY_HEADER } from "../../../protocol/api/native/nativeDelivery.ts";
+import { NATIVE_MAX_BODY_BYTES } from "../../../protocol/api/native/nativeRequests.ts";
 import { OPERATION_ROUTES, type OperationName, type OperationRoute } from "../../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../../protocol/errors.ts";
 import { visibleError } from "../guard/httpErrors.ts";

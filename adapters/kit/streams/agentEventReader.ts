@@ -4,13 +4,13 @@
  * begins anew.
  */
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
-import type { NativeAgentEvent } from "../../../protocol/api/nativeAgentEvents.ts";
-import type { NativeMessage } from "../../../protocol/api/nativeAgentMessages.ts";
+import type { NativeAgentEvent } from "../../../protocol/api/native/nativeAgentEvents.ts";
+import type { NativeMessage } from "../../../protocol/api/native/nativeAgentMessages.ts";
 import type { AgentMessages } from "../../agents/messages/agentMessages.ts";
 import type { AgentDirectory } from "../../agents/running/agentDirectory.ts";
 import type { RunningAgent } from "../../agents/running/runningAgent.ts";
-import { nativeMessage } from "../../operations/agentMessageOperations.ts";
-import { nativeAgent, nativeAgents } from "../../operations/agentOutputs.ts";
+import { nativeMessage } from "../../operations/agents/agentMessageOperations.ts";
+import { nativeAgent, nativeAgents } from "../../operations/agents/agentOutputs.ts";
 import type { EventReader } from "./eventLog.ts";
 import { sseEvent } from "./sseWriter.ts";
 

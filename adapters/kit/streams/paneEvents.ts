@@ -7,12 +7,12 @@ import type { Feeds, OpenSubscription } from "../../../daemon/panes/feeds.ts";
 import type { FrameEncoder, OutputChunk, PaneFeed } from "../../../daemon/panes/paneFeed.ts";
 import type { StreamStart, SubscriptionSink } from "../../../daemon/panes/subscription.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
-import type { StreamEventData } from "../../../protocol/api/nativeStream.ts";
+import type { StreamEventData } from "../../../protocol/api/native/nativeStream.ts";
 import { shuttingDown } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { formatGap, formatPosition, type StreamGap } from "../../../protocol/position.ts";
 import { nativeWaiting } from "../../operations/outputs.ts";
-import { nativeSnapshot, streamInput } from "../../operations/screenOutputs.ts";
+import { nativeSnapshot, streamInput } from "../../operations/panes/screenOutputs.ts";
 import { sseEvent, SseWriter } from "./sseWriter.ts";
 
 interface PaneEventsOptions {

@@ -9,13 +9,13 @@ import type { PaneReadiness, ReadinessWatcher } from "../../../daemon/readiness/
 import type { ServerState } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { TreeEvent } from "../../../daemon/tmux/layout.ts";
-import type { NativeReadiness } from "../../../protocol/api/nativeResponses.ts";
-import type { NativeServerEvent, NativeTreeResponse, RESET_REASONS } from "../../../protocol/api/nativeTree.ts";
+import type { NativeReadiness } from "../../../protocol/api/native/nativeResponses.ts";
+import type { NativeServerEvent, NativeTreeResponse, RESET_REASONS } from "../../../protocol/api/native/nativeTree.ts";
 import { isPaneId, type PaneId } from "../../../protocol/ids.ts";
 import { EventLog, type EventReader } from "./eventLog.ts";
 import type { AgentDirectory } from "../../agents/running/agentDirectory.ts";
 import type { RunningAgent } from "../../agents/running/runningAgent.ts";
-import { nativeAgent, nativeAgents } from "../../operations/agentOutputs.ts";
+import { nativeAgent, nativeAgents } from "../../operations/agents/agentOutputs.ts";
 import { nativeReadiness, nativeState } from "../../operations/outputs.ts";
 
 /** Kept for readers that reconnect or are slow: minutes of a busy person's work. */

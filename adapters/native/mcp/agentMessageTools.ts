@@ -8,11 +8,11 @@ import {
   type NativeWaitedAgent,
   tellRequestSchema,
   waitAgentRequestSchema,
-} from "../../../protocol/api/nativeAgentMessages.ts";
-import type { NativeDelivery } from "../../../protocol/api/nativeDelivery.ts";
-import type { NativeAgent } from "../../../protocol/api/nativeAgents.ts";
+} from "../../../protocol/api/native/nativeAgentMessages.ts";
+import type { NativeDelivery } from "../../../protocol/api/native/nativeDelivery.ts";
+import type { NativeAgent } from "../../../protocol/api/native/nativeAgents.ts";
 import { described, filled, optional } from "../../../protocol/api/described.ts";
-import { requireAgents } from "../../operations/agentOperations.ts";
+import { requireAgents } from "../../operations/agents/agentOperations.ts";
 import { framed } from "./foreignText.ts";
 import { mcpTool, type ToolCall } from "./mcpTool.ts";
 import { ANSWER_WORDS } from "./typingTools.ts";

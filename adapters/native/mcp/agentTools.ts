@@ -1,6 +1,6 @@
 /** The MCP tools for agents. */
-import { agentsRequestSchema, type NativeAgent } from "../../../protocol/api/nativeAgents.ts";
-import { requireAgents } from "../../operations/agentOperations.ts";
+import { agentsRequestSchema, type NativeAgent } from "../../../protocol/api/native/nativeAgents.ts";
+import { requireAgents } from "../../operations/agents/agentOperations.ts";
 import { mcpTool, type ToolCall } from "./mcpTool.ts";
 
 export const listAgentsTool = mcpTool({

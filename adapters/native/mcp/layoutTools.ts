@@ -6,10 +6,10 @@ import type {
   NativeServer,
   NativeSession,
   serversSchema,
-} from "../../../protocol/api/nativeResponses.ts";
-import { LAYOUT_OPERATIONS, type NativeLayoutResult } from "../../../protocol/api/nativeLayout.ts";
-import { createSessionSchema } from "../../../protocol/api/nativeRequests.ts";
-import type { NativeTreeWindow } from "../../../protocol/api/nativeTree.ts";
+} from "../../../protocol/api/native/nativeResponses.ts";
+import { LAYOUT_OPERATIONS, type NativeLayoutResult } from "../../../protocol/api/native/nativeLayout.ts";
+import { createSessionSchema } from "../../../protocol/api/native/nativeRequests.ts";
+import type { NativeTreeWindow } from "../../../protocol/api/native/nativeTree.ts";
 import { filled, optional } from "../../../protocol/api/described.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { findSession, findWindow } from "../../operations/findTargets.ts";

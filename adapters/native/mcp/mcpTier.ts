@@ -7,7 +7,7 @@ import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { OWN_SERVER_NAME } from "../../../daemon/ops/daemonConfig.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { filled, optional } from "../../../protocol/api/described.ts";
-import { type Named, PanePatterns, type Placed } from "../../operations/panePatterns.ts";
+import { type Named, PanePatterns, type Placed } from "../../operations/panes/panePatterns.ts";
 
 /** `reads` changes nothing; `destroys` kills panes, windows or sessions. */
 export type ToolEffect = "reads" | "works" | "destroys";

@@ -6,7 +6,7 @@ import { type McpServer, ProtocolError, ProtocolErrorCode, ResourceTemplate } fr
 import type { PaneInfo } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
-import type { NativeCapture } from "../../../protocol/api/nativeResponses.ts";
+import type { NativeCapture } from "../../../protocol/api/native/nativeResponses.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { DEFAULT_TEXT_BYTES, framed, newest, visible } from "./foreignText.ts";
 import { ToolCall, type ToolCallParts } from "./mcpTool.ts";

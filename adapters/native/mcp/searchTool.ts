@@ -1,8 +1,8 @@
 /** The MCP tool that searches panes' screens and history. */
 import * as v from "valibot";
 import { described, filled, optional } from "../../../protocol/api/described.ts";
-import type { NativeCapture, NativePane } from "../../../protocol/api/nativeResponses.ts";
-import { captureRequestSchema } from "../../../protocol/api/nativeRequests.ts";
+import type { NativeCapture, NativePane } from "../../../protocol/api/native/nativeResponses.ts";
+import { captureRequestSchema } from "../../../protocol/api/native/nativeRequests.ts";
 import { DEFAULT_TEXT_BYTES, framed, visible } from "./foreignText.ts";
 import { mcpTool, PANE, TEXT_BOUND, unlessGone } from "./mcpTool.ts";
 

@@ -1,6 +1,6 @@
 /** The MCP tool that starts a coding agent. */
 import * as v from "valibot";
-import { type NativeAgentStarted, startAgentSchema } from "../../../protocol/api/nativeAgentStart.ts";
+import { type NativeAgentStarted, startAgentSchema } from "../../../protocol/api/native/nativeAgentStart.ts";
 import { filled, optional } from "../../../protocol/api/described.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { readAgents } from "../../agents/catalogue.ts";

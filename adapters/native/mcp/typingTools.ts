@@ -1,8 +1,12 @@
 /** The MCP tools that type: exact input, prompts, answers to dialogs, interrupts. */
 import * as v from "valibot";
-import type { NativeReceipt } from "../../../protocol/api/nativeResponses.ts";
-import { chooseRequestSchema, type NativeDelivery, submitRequestSchema } from "../../../protocol/api/nativeDelivery.ts";
-import { inputRequestSchema } from "../../../protocol/api/nativeRequests.ts";
+import type { NativeReceipt } from "../../../protocol/api/native/nativeResponses.ts";
+import {
+  chooseRequestSchema,
+  type NativeDelivery,
+  submitRequestSchema,
+} from "../../../protocol/api/native/nativeDelivery.ts";
+import { inputRequestSchema } from "../../../protocol/api/native/nativeRequests.ts";
 import { filled, optional } from "../../../protocol/api/described.ts";
 import { mcpTool, PANE, type ToolOutput } from "./mcpTool.ts";
 

@@ -1,8 +1,8 @@
 /** The MCP tool that waits: one that may type first, and one for read-only clients. */
 import * as v from "valibot";
-import type { NativeCapture, NativeWaitResponse } from "../../../protocol/api/nativeResponses.ts";
+import type { NativeCapture, NativeWaitResponse } from "../../../protocol/api/native/nativeResponses.ts";
 import { toAppError } from "../../../protocol/errors.ts";
-import { waitRequestSchema } from "../../operations/waitSchema.ts";
+import { waitRequestSchema } from "../../operations/panes/waitSchema.ts";
 import { DEFAULT_TEXT_BYTES, framed, shortened } from "./foreignText.ts";
 import { mcpTool, PANE, TEXT_BOUND, type ToolCall, unlessGone } from "./mcpTool.ts";
 import type { Words } from "./modelSchema.ts";

@@ -5,7 +5,7 @@ import { latched, predicate, switched, type TargetState, tooMuch } from "./predi
 import type { FoundText } from "../text/textWatch.ts";
 import type { WaitPane } from "../waitReading.ts";
 import { type CheckedPattern, patternSchema } from "../waitPattern.ts";
-import { READINESS_STATE_NAMES } from "../../../protocol/api/nativeReadiness.ts";
+import { READINESS_STATE_NAMES } from "../../../protocol/api/native/nativeReadiness.ts";
 import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 
 /** Text in the output, and on the screen where the request asks for that. Latches. */

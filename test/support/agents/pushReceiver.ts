@@ -6,7 +6,7 @@
 import { createDecipheriv, createECDH, createPublicKey, hkdfSync, randomBytes, verify } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { PushNotice } from "../../../protocol/api/nativeNotifications.ts";
+import type { PushNotice } from "../../../protocol/api/native/nativeNotifications.ts";
 
 interface Pushed {
   readonly notice: PushNotice;

@@ -10,7 +10,7 @@ import { createClient, type TmuxwireError } from "../../../adapters/client/clien
 import type { AgentDirectory } from "../../../adapters/agents/running/agentDirectory.ts";
 import type { AgentMessages } from "../../../adapters/agents/messages/agentMessages.ts";
 import type { AgentNotifier } from "../../../adapters/agents/notify/agentNotifier.ts";
-import type { NativeAddChannel, NativeChannel } from "../../../protocol/api/nativeNotifications.ts";
+import type { NativeAddChannel, NativeChannel } from "../../../protocol/api/native/nativeNotifications.ts";
 import type { Message } from "../../../adapters/agents/messages/messageStore.ts";
 import type { Timeline } from "../../../adapters/agents/timeline/timeline.ts";
 import type { RunningAgent } from "../../../adapters/agents/running/runningAgent.ts";

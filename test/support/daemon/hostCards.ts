@@ -1,7 +1,7 @@
 /** Other machines and their agents as the dashboard's server tells of them, for tests of the page. */
 import { EXAMPLE_AGENT } from "../../../adapters/operations/examples.ts";
 import type { HostAgent, HostEvent } from "../../../protocol/api/dashboardHosts.ts";
-import type { NativeHost } from "../../../protocol/api/nativeHosts.ts";
+import type { NativeHost } from "../../../protocol/api/native/nativeHosts.ts";
 
 export const hostEntry = (name: string, fields: Partial<NativeHost> = {}): NativeHost => ({
   name,

@@ -3,7 +3,7 @@
  * Google's servers. What comes there is handed to the page's service worker as the browser does it.
  */
 import type { CDPSession, Page } from "playwright-core";
-import type { PushNotice } from "../../../protocol/api/nativeNotifications.ts";
+import type { PushNotice } from "../../../protocol/api/native/nativeNotifications.ts";
 
 /** Runs in the page before its own scripts. */
 export const subscribesAt = (url: string, keys: object): string => `

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, type PaneClient } from "../../../adapters/client/client.ts";
 import { type OutputSource, slicesOf } from "../../../daemon/tmux/outputSource.ts";
-import type { NativeInputPart } from "../../../protocol/api/nativeRequests.ts";
+import type { NativeInputPart } from "../../../protocol/api/native/nativeRequests.ts";
 import { eventually } from "../clock/eventually.ts";
 import { nativeFixture } from "../daemon/nativeServer.ts";
 import { ownedFixture } from "./ownedFixture.ts";

@@ -4,8 +4,8 @@
  */
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import { applyTreeEvent } from "../../../protocol/api/applyTreeEvent.ts";
-import type { NativeServerEvent, NativeTree } from "../../../protocol/api/nativeTree.ts";
+import { applyTreeEvent } from "../../../protocol/api/native/applyTreeEvent.ts";
+import type { NativeServerEvent, NativeTree } from "../../../protocol/api/native/nativeTree.ts";
 import { spawnsTotal } from "../../../daemon/host/spawnCount.ts";
 import { eventually } from "../clock/eventually.ts";
 import { guestFixture, userClient, type UserClient, userSession } from "./guestFixture.ts";

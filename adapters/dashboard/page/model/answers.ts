@@ -1,5 +1,5 @@
 /** A person's answer, as the body of `POST /api/respond/:id`. */
-import type { NativeChooseRequest } from "../../../../protocol/api/nativeDelivery.ts";
+import type { NativeChooseRequest } from "../../../../protocol/api/native/nativeDelivery.ts";
 import type { Question, QuestionOption } from "./agentCard.ts";
 
 /** tmux key names of the quick keys, and their buttons' labels. */

@@ -3,7 +3,7 @@
  * be asked nothing; when it is back it says anew which run.
  */
 import type { HostAgent, HostEvent, HostMessage } from "../../../../protocol/api/dashboardHosts.ts";
-import type { NativeHost } from "../../../../protocol/api/nativeHosts.ts";
+import type { NativeHost } from "../../../../protocol/api/native/nativeHosts.ts";
 import type { AgentCard, Question } from "./agentCard.ts";
 import type { Agents } from "./agents.ts";
 

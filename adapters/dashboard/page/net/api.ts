@@ -1,5 +1,5 @@
 /** The dashboard's routes as functions. Every failure is a `Refused` with a message a person can act on. */
-import type { NativeChannel } from "../../../../protocol/api/nativeNotifications.ts";
+import type { NativeChannel } from "../../../../protocol/api/native/nativeNotifications.ts";
 import { askServer, type ErrorShape, type Fetch, jsonOf, Refused } from "../../../pages/askServer.ts";
 import type { AgentCard } from "../model/agentCard.ts";
 import { fieldsOf, textOf } from "../../../../protocol/text/jsonObject.ts";

@@ -1,5 +1,5 @@
 /** This browser as a channel of the daemon's notifications: its service worker, and its subscription with a push service. */
-import type { NativeChannel } from "../../../../protocol/api/nativeNotifications.ts";
+import type { NativeChannel } from "../../../../protocol/api/native/nativeNotifications.ts";
 import { Refused } from "../../../pages/askServer.ts";
 import { browserName } from "../words/browserName.ts";
 import type { Api } from "./api.ts";

@@ -6,7 +6,7 @@ import type { Clock } from "../../../../daemon/time/clock.ts";
 import { sleep } from "../../../../daemon/time/within.ts";
 import { Refused } from "../../../pages/askServer.ts";
 import type { DashboardDelivery } from "../../../../protocol/api/dashboard.ts";
-import type { NativeDelivery } from "../../../../protocol/api/nativeDelivery.ts";
+import type { NativeDelivery } from "../../../../protocol/api/native/nativeDelivery.ts";
 import type { AgentCard } from "../model/agentCard.ts";
 import { type Answer, farAnswerBody } from "../model/answers.ts";
 import type { Answered, Api } from "./api.ts";

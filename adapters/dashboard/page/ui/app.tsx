@@ -14,14 +14,14 @@ import type { Page } from "../page.ts";
 import { NEED_HEADINGS, namesOf, THIS_MACHINE } from "../words/stateWords.ts";
 import { type AgentCardProps, AgentCardView } from "./agentCardView.tsx";
 import { Age, Now } from "./age.tsx";
-import { DetailsDialog } from "./detailsDialog.tsx";
+import { DetailsDialog } from "./dialogs/detailsDialog.tsx";
 import { ListBar } from "./listBar.tsx";
 import { ReplyView } from "./replyView.tsx";
-import { StartDialog } from "./startDialog.tsx";
+import { StartDialog } from "./dialogs/startDialog.tsx";
 import type { Notifier } from "./notifier.ts";
 import { PaneView } from "./paneView.tsx";
-import { RecordingsDialog } from "./recordingsDialog.tsx";
-import { TimelineDialog } from "./timelineDialog.tsx";
+import { RecordingsDialog } from "./dialogs/recordingsDialog.tsx";
+import { TimelineDialog } from "./dialogs/timelineDialog.tsx";
 import { openTimeline } from "./handleKey.ts";
 import { TopBar } from "./topBar.tsx";
 

@@ -2,7 +2,7 @@
  * Tells a person who looks elsewhere that an agent needs them: opt-in by one button. The daemon does it by Web Push, also when
  * the page is closed; where that is not possible the page does it as long as it is open. Never both.
  */
-import type { NativeChannel } from "../../../../protocol/api/nativeNotifications.ts";
+import type { NativeChannel } from "../../../../protocol/api/native/nativeNotifications.ts";
 import type { AgentCard } from "../model/agentCard.ts";
 import type { Agents } from "../model/agents.ts";
 import { needOf } from "../model/order.ts";

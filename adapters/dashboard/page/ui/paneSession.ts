@@ -1,6 +1,6 @@
 /** One open pane: its stream on a screen, and its keyboard while the person has control. Closed with its view. */
 import type { Clock } from "../../../../daemon/time/clock.ts";
-import type { NativeExit } from "../../../../protocol/api/nativeResponses.ts";
+import type { NativeExit } from "../../../../protocol/api/native/nativeResponses.ts";
 import type { SseEvent } from "../../../../protocol/text/sse.ts";
 import { decodeBase64, type PaneEvent, paneEvent } from "../../../client/clientEvents.ts";
 import type { AgentCard } from "../model/agentCard.ts";

@@ -4,7 +4,7 @@ import { Button } from "../../../pages/controls.tsx";
 import type { LinkState } from "../model/pageState.ts";
 import { ClockIcon } from "./clockIcon.tsx";
 import type { Notifier, NotifierState } from "./notifier.ts";
-import { NotifyDialog } from "./notifyDialog.tsx";
+import { NotifyDialog } from "./dialogs/notifyDialog.tsx";
 
 interface TopBarProps {
   readonly asking: number;

@@ -1,6 +1,6 @@
 /** What became of a prompt and of a start, in the page's words. */
-import type { NativeAgentStarted } from "../../../../protocol/api/nativeAgentStart.ts";
-import type { NativeTold } from "../../../../protocol/api/nativeAgentMessages.ts";
+import type { NativeAgentStarted } from "../../../../protocol/api/native/nativeAgentStart.ts";
+import type { NativeTold } from "../../../../protocol/api/native/nativeAgentMessages.ts";
 import type { AnswerProgress } from "../model/pageState.ts";
 
 export function toldText({ outcome, reason }: Pick<NativeTold, "outcome" | "reason">): AnswerProgress {

@@ -1,5 +1,5 @@
 /** Texts of the list and the player of recordings. */
-import type { NativeRecording } from "../../../../protocol/api/nativeRecordings.ts";
+import type { NativeRecording } from "../../../../protocol/api/native/nativeRecordings.ts";
 import { ageText } from "./age.ts";
 
 /** `0:07`, `12:34`, `1:02:03`. */

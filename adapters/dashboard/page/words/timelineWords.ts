@@ -1,5 +1,5 @@
 /** Texts of the timeline. */
-import type { NativeTimelineEntry } from "../../../../protocol/api/nativeTimeline.ts";
+import type { NativeTimelineEntry } from "../../../../protocol/api/native/nativeTimeline.ts";
 
 type Kind = NativeTimelineEntry["kind"];
 

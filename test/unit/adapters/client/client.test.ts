@@ -35,8 +35,8 @@ function loaded(path: string, seen = new Set<string>()): Set<string> {
 const SHARED = [
   "daemon/time/backOff.ts",
   "daemon/time/clock.ts",
-  "protocol/api/applyTreeEvent.ts",
-  "protocol/api/nativeFrames.ts",
+  "protocol/api/native/applyTreeEvent.ts",
+  "protocol/api/native/nativeFrames.ts",
   "protocol/api/operationRoutes.ts",
   "protocol/errors.ts",
   "protocol/text/castReader.ts",

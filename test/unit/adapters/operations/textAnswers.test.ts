@@ -1,7 +1,7 @@
 /** What a caller that reads text is told in headers: where the text ends, how a command ended, and what is missing. */
 import { expect, test } from "vitest";
-import { paneOperations } from "../../../../adapters/operations/paneOperations.ts";
-import { waitOperations } from "../../../../adapters/operations/waitOperations.ts";
+import { paneOperations } from "../../../../adapters/operations/panes/paneOperations.ts";
+import { waitOperations } from "../../../../adapters/operations/panes/waitOperations.ts";
 
 const GAP = { from: "e1:1", to: "e1:5", reason: "evicted" } as const;
 const { capture } = paneOperations;

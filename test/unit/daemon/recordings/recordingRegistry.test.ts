@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { recordingResponse } from "../../../../adapters/operations/recordingOperations.ts";
+import { recordingResponse } from "../../../../adapters/operations/panes/recordingOperations.ts";
 import { silentLog } from "../../../../bench/silentLog.ts";
 import { RecordingRegistry } from "../../../../daemon/recordings/recordingRegistry.ts";
 import { StubServer } from "../../../../daemon/servers/stub/stubServer.ts";

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { OPERATIONS } from "../../../../adapters/operations/operationTable.ts";
 import type { OperationName } from "../../../../protocol/api/operationRoutes.ts";
-import { streamRequestSchema } from "../../../../protocol/api/nativeStream.ts";
+import { streamRequestSchema } from "../../../../protocol/api/native/nativeStream.ts";
 import { parse, tryParse } from "../../../../protocol/api/parse.ts";
 
 function said(schema: v.GenericSchema, given: unknown): string {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { AgentEventReader } from "../../../../../adapters/kit/streams/agentEventReader.ts";
 import type { AgentMessages } from "../../../../../adapters/agents/messages/agentMessages.ts";
 import type { AgentChange, RunningAgent } from "../../../../../adapters/agents/running/runningAgent.ts";
-import type { NativeAgentEvent } from "../../../../../protocol/api/nativeAgentEvents.ts";
+import type { NativeAgentEvent } from "../../../../../protocol/api/native/nativeAgentEvents.ts";
 import type { Message } from "../../../../../adapters/agents/messages/messageStore.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 import { stubServer } from "../../../../support/daemon/nativeServer.ts";

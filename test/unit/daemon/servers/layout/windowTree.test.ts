@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import type { ServerTree, TreePane } from "../../../../../daemon/tmux/layout.ts";
 import { ServerLayout } from "../../../../../daemon/servers/layout/serverLayout.ts";
 import { treeChanges, type TreeSource } from "../../../../../daemon/servers/layout/windowTree.ts";
-import { applyTreeEvent } from "../../../../../protocol/api/applyTreeEvent.ts";
-import { type NativeTree, serverEventSchema } from "../../../../../protocol/api/nativeTree.ts";
+import { applyTreeEvent } from "../../../../../protocol/api/native/applyTreeEvent.ts";
+import { type NativeTree, serverEventSchema } from "../../../../../protocol/api/native/nativeTree.ts";
 import type { PaneId, SessionId, WindowId } from "../../../../../protocol/ids.ts";
 import { safeParse } from "valibot";
 
