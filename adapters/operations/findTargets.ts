@@ -5,8 +5,8 @@
  */
 import type { PaneInfo, SessionInfo, WindowInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import { AppError } from "../../protocol/errors.ts";
-import { nearestName } from "../../protocol/text/nearestName.ts";
+import type { AppError } from "../../protocol/errors.ts";
+import { notFound } from "../../protocol/text/nearestName.ts";
 import type { OperationContext, Targets } from "./operation.ts";
 import { isPaneId, isSessionId, isWindowId, type PaneId, paneIdOf } from "../../protocol/ids.ts";
 
@@ -83,13 +83,9 @@ function paneNamed(server: TmuxServer, text: string): PaneId | undefined {
 
 const sessionNames = (server: TmuxServer): string[] => server.sessions().map(({ name }) => name);
 
-/** Keeps the nearest name in `details`, so that a surface for people can suggest it. */
-function missing(message: string, given: string, names: readonly string[]): AppError {
-  const nearest = isId(given) ? undefined : nearestName(given, names);
-  return new AppError("NOT_FOUND", message, nearest === undefined ? {} : { details: { nearest } });
-}
-
-const isId = (text: string): boolean => /^[%@$]?\d+$/.test(text);
+/** No name is near to an id. */
+const missing = (message: string, given: string, names: readonly string[]): AppError =>
+  notFound(message, given, /^[%@$]?\d+$/.test(given) ? [] : names);
 
 const sessionNamed = (server: TmuxServer, text: string): SessionInfo | undefined =>
   isSessionId(text) ? server.sessions().find((candidate) => candidate.id === text) : server.findSession(text);

@@ -10,7 +10,7 @@ import type { NativeCheckedHost } from "../../protocol/api/native/nativeHosts.ts
 import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError, shuttingDown } from "../../protocol/errors.ts";
-import { nearestName } from "../../protocol/text/nearestName.ts";
+import { notFound } from "../../protocol/text/nearestName.ts";
 import type { EventReader } from "../kit/streams/eventLog.ts";
 import type { OtherMachines } from "../kit/streams/otherMachines.ts";
 import type { OperationRequest } from "../operations/operation.ts";
@@ -239,9 +239,7 @@ export class RemoteHosts implements OtherMachines {
   #host(name: string): RemoteHost | AgentlessHost {
     const host = this.#hosts.get(name);
     if (host !== undefined) return host;
-    const nearest = nearestName(name, [...this.#hosts.keys()]);
-    const message = `there is no host ${JSON.stringify(name)}; run \`tmuxwire hosts\``;
-    throw new AppError("NOT_FOUND", message, nearest === undefined ? {} : { details: { nearest } });
+    throw notFound(`there is no host ${JSON.stringify(name)}; run \`tmuxwire hosts\``, name, this.#hosts.keys());
   }
 
   /** The machine without a daemon that has the server, and what that is called there. */

@@ -1,3 +1,11 @@
+import { AppError } from "../errors.ts";
+
+/** Nothing has this name. `details.nearest`: the one that may have been meant, so that a surface for people can suggest it. */
+export function notFound(message: string, given: string, names: Iterable<string>): AppError {
+  const nearest = nearestName(given, [...names]);
+  return new AppError("NOT_FOUND", message, nearest === undefined ? {} : { details: { nearest } });
+}
+
 /** The name a person most likely meant: one with this prefix, or one that differs in at most two letters, a short one in one. */
 export function nearestName(given: string, names: readonly string[]): string | undefined {
   if (given === "") return undefined;

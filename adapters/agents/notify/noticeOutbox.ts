@@ -14,7 +14,7 @@ import {
   type NoticeKind,
 } from "../../../protocol/api/native/nativeNotifications.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
-import { nearestName } from "../../../protocol/text/nearestName.ts";
+import { notFound } from "../../../protocol/text/nearestName.ts";
 import {
   type Channel,
   MAX_CHANNELS,
@@ -387,9 +387,8 @@ export class NoticeOutbox {
   #channel(name: string): Open {
     const open = this.#channels.get(name);
     if (open !== undefined) return open;
-    const nearest = nearestName(name, [...this.#channels.keys()]);
     const message = `there is no channel ${JSON.stringify(name)}; run \`tmuxwire notify\``;
-    throw new AppError("NOT_FOUND", message, nearest === undefined ? {} : { details: { nearest } });
+    throw notFound(message, name, this.#channels.keys());
   }
 
   #browser(url: string): Open | undefined {

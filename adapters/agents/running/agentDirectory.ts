@@ -7,6 +7,7 @@ import { hasLeftTerminal, isSameProcess, LAUNCHED_WITHIN_SEC, markOf } from "../
 import { hasEnded } from "../../../daemon/host/procfs.ts";
 import type { Database } from "../../../daemon/ops/sqlite.ts";
 import type { Readiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
+import { Listeners } from "../../../daemon/servers/listeners.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import { within } from "../../../daemon/time/within.ts";
 import type { PaneInfo } from "../../../daemon/tmux/inventory.ts";
@@ -14,7 +15,7 @@ import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError, isCutShort, toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
-import { nearestName } from "../../../protocol/text/nearestName.ts";
+import { notFound } from "../../../protocol/text/nearestName.ts";
 import type { Agent } from "../catalogue.ts";
 import { agentKinds, type FoundAgent } from "./agentKinds.ts";
 import type { AgentStore, KeptAgent } from "./agentStore.ts";
@@ -89,9 +90,9 @@ export class AgentDirectory {
   /** By id, in the order in which they appeared. */
   readonly #running = new Map<string, LiveAgent>();
   readonly #ended = new Map<string, LiveAgent>();
-  readonly #listeners = new Set<(change: AgentChange) => void>();
-  readonly #eventListeners = new Set<(event: AgentEvent) => void>();
-  readonly #checkListeners = new Set<() => void>();
+  readonly #changes: Listeners<AgentChange>;
+  readonly #events: Listeners<AgentEvent>;
+  readonly #checked: Listeners<void>;
   readonly #heads: GitHeads;
   #timer: Timer | undefined;
   #checks = 0;
@@ -100,6 +101,9 @@ export class AgentDirectory {
   constructor(options: AgentDirectoryOptions) {
     this.#options = options;
     this.#heads = new GitHeads(options.clock);
+    this.#changes = new Listeners(options.onError);
+    this.#events = new Listeners(options.onError);
+    this.#checked = new Listeners(options.onError);
     this.#kinds = agentKinds(options.catalogue, options.readiness.profiles.all);
   }
 
@@ -121,15 +125,8 @@ export class AgentDirectory {
   find(text: string): RunningAgent {
     const found = this.known(text);
     if (found !== undefined) return found;
-    const nearest = nearestName(
-      text,
-      [...this.#running.values()].map(({ name }) => name),
-    );
-    throw new AppError(
-      "NOT_FOUND",
-      `there is no agent ${JSON.stringify(text)}; run \`tmuxwire agents\``,
-      nearest === undefined ? {} : { details: { nearest } },
-    );
+    const names = this.agents().map(({ name }) => name);
+    throw notFound(`there is no agent ${JSON.stringify(text)}; run \`tmuxwire agents\``, text, names);
   }
 
   /** As `find`. */
@@ -148,15 +145,8 @@ export class AgentDirectory {
     const kinds = this.#kinds.map(({ agent }) => agent);
     const found = kinds.find((kind) => kind.name === name);
     if (found !== undefined) return found;
-    const nearest = nearestName(
-      name,
-      kinds.map((kind) => kind.name),
-    );
-    throw new AppError(
-      "NOT_FOUND",
-      `there is no agent called ${JSON.stringify(name)}; use one of ${kinds.map((kind) => kind.name).join(", ")}`,
-      nearest === undefined ? {} : { details: { nearest } },
-    );
+    const names = kinds.map((kind) => kind.name);
+    throw notFound(`there is no agent called ${JSON.stringify(name)}; use one of ${names.join(", ")}`, name, names);
   }
 
   #named(name: string): LiveAgent | undefined {
@@ -181,31 +171,28 @@ export class AgentDirectory {
 
   /** A listener that throws does not affect the others. Returns the unsubscribe function. */
   subscribe(listener: (change: AgentChange) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    return this.#changes.subscribe(listener);
   }
 
   /** Of what does not show in a state. A listener that throws does not affect the others. Returns the unsubscribe function. */
   onEvent(listener: (event: AgentEvent) => void): () => void {
-    this.#eventListeners.add(listener);
-    return () => void this.#eventListeners.delete(listener);
+    return this.#events.subscribe(listener);
   }
 
   /** Called after each check of all panes, so that nobody else has to look once a second. Returns the unsubscribe function. */
   onCheck(listener: () => void): () => void {
-    this.#checkListeners.add(listener);
-    return () => void this.#checkListeners.delete(listener);
+    return this.#checked.subscribe(listener);
   }
 
   /** Members that are undefined stay as they were. */
   note(agent: RunningAgent, facts: AgentFacts): void {
     const live = this.#live(agent);
     if (live !== undefined && facts.lastMessage !== undefined) {
-      this.#event({ kind: "said", agent: live, words: facts.lastMessage });
+      this.#events.emit({ kind: "said", agent: live, words: facts.lastMessage });
     }
     if (live === undefined || !live.learn(facts)) return;
     this.#keep(live);
-    this.#tell({ kind: "changed", agent: live });
+    this.#changes.emit({ kind: "changed", agent: live });
   }
 
   /** The agent in this pane has said so by a hook. What it does is said to its readiness (`PaneReadiness.report`). */
@@ -221,7 +208,7 @@ export class AgentDirectory {
     const task = prompt === undefined ? undefined : this.#taskOf(prompt);
     const facts = { ...session, task, lastMessage: lastMessage?.slice(0, MAX_KEPT_CHARS) };
     if (agent !== undefined) {
-      if (task !== undefined) this.#event({ kind: "prompted", agent, ...task });
+      if (task !== undefined) this.#events.emit({ kind: "prompted", agent, ...task });
       return this.note(agent, facts);
     }
     const known = served.reported.get(pane)?.facts;
@@ -244,7 +231,7 @@ export class AgentDirectory {
     { by, key, ...task }: NonNullable<AgentFacts["task"]> & { readonly by: string; readonly key: string | undefined },
   ): void {
     this.note(agent, { task });
-    this.#event({ kind: "prompted", agent, ...task, by, key });
+    this.#events.emit({ kind: "prompted", agent, ...task, by, key });
   }
 
   #taskOf(prompt: string): NonNullable<AgentFacts["task"]> {
@@ -260,8 +247,8 @@ export class AgentDirectory {
     const before = live.name;
     live.name = name;
     this.#keep(live);
-    this.#event({ kind: "renamed", agent: live, before, by });
-    this.#tell({ kind: "changed", agent: live });
+    this.#events.emit({ kind: "renamed", agent: live, before, by });
+    this.#changes.emit({ kind: "changed", agent: live });
   }
 
   /** @throws AppError ALREADY_EXISTS, INVALID_ARGUMENT */
@@ -387,7 +374,7 @@ export class AgentDirectory {
   /** Looks at every pane now. */
   check(): void {
     for (const served of this.#servers.values()) this.#checkServer(served);
-    this.#callAll(this.#checkListeners, undefined);
+    this.#checked.emit();
   }
 
   /** As in paths. */
@@ -467,7 +454,7 @@ export class AgentDirectory {
       const ended = this.#options.store.settle(identity, running, this.#options.nowUnixMs());
       for (const { id, name, place } of ended) {
         const { serverName, socketPath: socket } = place;
-        this.#event({ kind: "gone", id, name, serverName, socket });
+        this.#events.emit({ kind: "gone", id, name, serverName, socket });
       }
     }
   }
@@ -528,10 +515,10 @@ export class AgentDirectory {
     served.agents.set(pane.id, agent);
     this.#watch(agent);
     void this.refresh([agent]);
-    this.#tell({ kind: "appeared", agent });
+    this.#changes.emit({ kind: "appeared", agent });
     const { task, lastMessage } = early?.facts ?? {};
-    if (task !== undefined) this.#event({ kind: "prompted", agent, ...task });
-    if (lastMessage !== undefined) this.#event({ kind: "said", agent, words: lastMessage });
+    if (task !== undefined) this.#events.emit({ kind: "prompted", agent, ...task });
+    if (lastMessage !== undefined) this.#events.emit({ kind: "said", agent, words: lastMessage });
   }
 
   /** Its pane is observed from now on, if it is not yet. */
@@ -543,7 +530,7 @@ export class AgentDirectory {
       observed.subscribe(({ state }) => {
         if (agent.endedUnixMs !== undefined) return;
         if (state === "dead" && hasLeftTerminal(agent.process, agent.server.processes)) this.#end(agent);
-        else this.#tell({ kind: "changed", agent });
+        else this.#changes.emit({ kind: "changed", agent });
       });
     } catch (error) {
       // Its pane has just closed, or tmux is being reconnected: the next check tries again.
@@ -570,7 +557,7 @@ export class AgentDirectory {
       if (this.#ended.size <= MAX_ENDED) break;
       this.#ended.delete(oldest);
     }
-    this.#tell({ kind: "ended", agent });
+    this.#changes.emit({ kind: "ended", agent });
   }
 
   /** Its agents may have been seen to end before it. */
@@ -580,7 +567,7 @@ export class AgentDirectory {
       const { id, server: its, endedUnixMs = -Infinity } = agent;
       if (its !== server || endedUnixMs < since) continue;
       this.#stored((store) => store.end(id, endedUnixMs, true));
-      this.#event({ kind: "serverEnded", agent });
+      this.#events.emit({ kind: "serverEnded", agent });
     }
   }
 
@@ -618,24 +605,6 @@ export class AgentDirectory {
     for (let number = 2; ; number += 1) {
       const name = `${kind}-${number}`;
       if (!this.#isTaken(name)) return name;
-    }
-  }
-
-  #tell(change: AgentChange): void {
-    this.#callAll(this.#listeners, change);
-  }
-
-  #event(event: AgentEvent): void {
-    this.#callAll(this.#eventListeners, event);
-  }
-
-  #callAll<Value>(listeners: ReadonlySet<(value: Value) => void>, value: Value): void {
-    for (const listener of listeners) {
-      try {
-        listener(value);
-      } catch (error) {
-        this.#options.onError(error);
-      }
     }
   }
 }

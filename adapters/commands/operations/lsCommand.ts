@@ -4,8 +4,7 @@ import type { NativeTree, NativeTreeResponse, NativeTreeWindow } from "../../cli
 import { CLIENT_OPTIONS, connect } from "../connection/clientConnection.ts";
 import { HOST_OPTION, NATS_OPTIONS, refuseHost } from "../connection/natsOptions.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
-import { AppError } from "../../../protocol/errors.ts";
-import { nearestName } from "../../../protocol/text/nearestName.ts";
+import { notFound } from "../../../protocol/text/nearestName.ts";
 import { operationCommand } from "./operationCommand.ts";
 import { SESSION } from "./paneArguments.ts";
 import { printable } from "../../cli/textTable.ts";
@@ -26,13 +25,8 @@ const once = operationCommand<NativeTreeResponse>({
   selected: ({ positionals: [session] }, tree) => {
     const one = only(tree, session);
     if (session === undefined || one.sessions.length > 0) return one;
-    const nearest = nearestName(
-      session,
-      tree.sessions.map(({ name }) => name),
-    );
-    throw new AppError("NOT_FOUND", `there is no session ${JSON.stringify(session)}; run \`tmuxwire ls\``, {
-      details: nearest === undefined ? {} : { nearest },
-    });
+    const names = tree.sessions.map(({ name }) => name);
+    throw notFound(`there is no session ${JSON.stringify(session)}; run \`tmuxwire ls\``, session, names);
   },
   show: ({ io }, tree) => io.out(drawn(tree, new Map(), tree.waiting)),
 });

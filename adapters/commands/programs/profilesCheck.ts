@@ -8,8 +8,8 @@ import type { Profiles } from "../../../daemon/readiness/profiles.ts";
 import { readScreen } from "../../../daemon/readiness/screenReading.ts";
 import { screenOf } from "../../../daemon/readiness/screenRows.ts";
 import { newestOf } from "../../../daemon/readiness/versions.ts";
-import { AppError, toAppError } from "../../../protocol/errors.ts";
-import { nearestName } from "../../../protocol/text/nearestName.ts";
+import { toAppError } from "../../../protocol/errors.ts";
+import { notFound } from "../../../protocol/text/nearestName.ts";
 import type { CommandCall } from "../../cli/commandTypes.ts";
 import { printResult } from "../../cli/jsonOutput.ts";
 import { table } from "../../cli/textTable.ts";
@@ -76,12 +76,8 @@ export async function checkAgents(call: CommandCall, profiles: Profiles, only: s
 function requireProfile(profiles: Profiles, name: string, agents: readonly NativeAgent[]): void {
   const names = profiles.all.map((profile) => profile.name);
   if (names.includes(name)) return;
-  const nearest = nearestName(name, [...names, ...agents.map((agent) => agent.name)]);
-  throw new AppError(
-    "NOT_FOUND",
-    `neither an agent nor a profile is called ${JSON.stringify(name)}; run \`tmuxwire agents\``,
-    nearest === undefined ? {} : { details: { nearest } },
-  );
+  const message = `neither an agent nor a profile is called ${JSON.stringify(name)}; run \`tmuxwire agents\``;
+  throw notFound(message, name, [...names, ...agents.map((agent) => agent.name)]);
 }
 
 /** Undefined: it has ended meanwhile. */
