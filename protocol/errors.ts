@@ -74,10 +74,13 @@ const CUT_SHORT: ReadonlySet<ErrorCode> = new Set(["CONNECTION_LOST", "CANCELLED
 export const shuttingDown = (): AppError =>
   new AppError("SHUTTING_DOWN", "the daemon is stopping; reconnect once it is running again");
 
+/** What whoever threw it says; not everything that is thrown is an Error. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** The error itself if it is one of ours, otherwise an `INTERNAL_ERROR` with it as the cause. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  return new AppError("INTERNAL_ERROR", error instanceof Error ? error.message : String(error), { cause: error });
+  return new AppError("INTERNAL_ERROR", messageOf(error), { cause: error });
 }
 
 export const invalidArgument = (message: string): AppError => new AppError("INVALID_ARGUMENT", message);

@@ -7,7 +7,7 @@ import { constants } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isOwn } from "../../daemon/ops/privateFiles.ts";
-import { fieldsOf } from "../../protocol/text/jsonObject.ts";
+import { fieldsOf, parseJson } from "../../protocol/text/jsonObject.ts";
 import type { Agent } from "./catalogue.ts";
 import type { JsonLine } from "./jsonFields.ts";
 
@@ -113,12 +113,8 @@ async function partOf(
 }
 
 const objectIn = (line: string): readonly JsonLine[] => {
-  try {
-    const fields = fieldsOf(JSON.parse(line));
-    return fields === undefined ? [] : [fields];
-  } catch {
-    return [];
-  }
+  const fields = fieldsOf(parseJson(line));
+  return fields === undefined ? [] : [fields];
 };
 
 /** The last lines of a file of JSON lines: whole lines only, as the agent may be writing the next one. */

@@ -1,6 +1,7 @@
 /** The doctor's checks of NATS: reachable, with JetStream, and with streams that readers can use. Changes nothing. */
 import { jetstreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
+import { messageOf } from "../../protocol/errors.ts";
 import { type Check, type Finding, ok, warn } from "../serving/findings.ts";
 import { callableOperations } from "./fleetCalls.ts";
 import type { FleetConfig, NatsAccess } from "./fleetConfig.ts";
@@ -57,7 +58,7 @@ async function streamsCheck(nc: NatsConnection, { domain }: NatsAccess, { host }
   try {
     for await (const { config } of jsm.streams.list(subjects[0])) found ??= config;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return warn(
       "nats streams",
       `they cannot be listed: ${reason} (${codeOf(error) ?? "no answer"})`,

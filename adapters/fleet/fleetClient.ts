@@ -16,6 +16,7 @@ import type { NativeReadiness } from "../../protocol/api/native/nativeResponses.
 import type { NativeTree } from "../../protocol/api/native/nativeTree.ts";
 import type { OperationName } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
+import { fieldsOf, parseJson } from "../../protocol/text/jsonObject.ts";
 import type { PaneEvent } from "../client/clientEvents.ts";
 import { TmuxwireError } from "../client/clientHttp.ts";
 import { fetchKept } from "./fetchKept.ts";
@@ -314,11 +315,4 @@ function serversOf(states: readonly State[]): readonly FleetServer[] {
 
 const NO_TREE: NativeTree = { sessions: [], windows: [], panes: [] };
 
-function jsonOf(bytes: Uint8Array): object | undefined {
-  try {
-    const json: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return typeof json === "object" && json !== null ? json : undefined;
-  } catch {
-    return undefined;
-  }
-}
+const jsonOf = (bytes: Uint8Array): object | undefined => fieldsOf(parseJson(new TextDecoder().decode(bytes)));

@@ -8,6 +8,7 @@ import type { NatsConnection, Subscription } from "@nats-io/nats-core";
 import { backOffMs } from "../../daemon/time/backOff.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { sleep } from "../../daemon/time/within.ts";
+import { messageOf } from "../../protocol/errors.ts";
 import { formatPosition, parsePosition, type Position } from "../../protocol/position.ts";
 import type { PaneEvent } from "../client/clientEvents.ts";
 import { TmuxwireError } from "../client/clientHttp.ts";
@@ -417,7 +418,7 @@ const isRefused = (error: unknown): boolean =>
 
 /** NATS's error as one of ours. */
 export function natsError(error: unknown): TmuxwireError {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   if (/permission|authorization/i.test(reason)) return new TmuxwireError("FORBIDDEN", `NATS refuses it: ${reason}`);
   if (/timeout/i.test(reason)) return new TmuxwireError("TIMEOUT", `NATS did not answer: ${reason}`);
   return new TmuxwireError("DAEMON_UNREACHABLE", `NATS cannot do it: ${reason}`);

@@ -7,7 +7,7 @@ import {
   type NatsConnection,
   nkeyAuthenticator,
 } from "@nats-io/transport-node";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, messageOf } from "../../protocol/errors.ts";
 import type { NatsAccess } from "./fleetConfig.ts";
 
 /** A server that has stopped answering is left after two of these. */
@@ -83,7 +83,7 @@ const tlsFiles = ({ caPath, certificatePath, keyPath }: NatsAccess["tls"]) => ({
 });
 
 function connectionError(error: unknown, servers: readonly string[]): AppError {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   const where = servers.join(", ");
   return /authorization|permission|nkey|credential/i.test(reason)
     ? new AppError("UNAUTHORIZED", `NATS at ${where} refuses these credentials: ${reason}`, { cause: error })

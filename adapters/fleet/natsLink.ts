@@ -23,7 +23,7 @@ import type { Log } from "../../daemon/ops/log.ts";
 import { backOffMs } from "../../daemon/time/backOff.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { sleep, untilAborted } from "../../daemon/time/within.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, messageOf } from "../../protocol/errors.ts";
 import type { Retention } from "./fleetConfig.ts";
 import { hostStream, STATE_STREAM } from "./fleetSubjects.ts";
 
@@ -208,7 +208,7 @@ export class NatsLink {
         tries = 0;
         await this.#watch(nc);
       } catch (error) {
-        this.#troubled(error instanceof Error ? error.message : String(error));
+        this.#troubled(messageOf(error));
       }
       await sleep(clock, backOffMs(Math.min(tries, 8), RETRY), this.signal).catch(() => undefined);
     }
@@ -278,7 +278,7 @@ export class NatsLink {
         return result;
       } catch (error) {
         if (signal.aborted) throw signal.reason;
-        if (this.#connected) this.#troubled(error instanceof Error ? error.message : String(error));
+        if (this.#connected) this.#troubled(messageOf(error));
         await sleep(this.#options.clock, backOffMs(Math.min(tries, 8), RETRY), signal);
       }
     }

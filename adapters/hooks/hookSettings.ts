@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import { matches, parse } from "../../protocol/api/parse.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { isFields } from "../../protocol/text/jsonObject.ts";
 import { isOurCommand } from "./hookScript.ts";
 import {
   insertItem,
@@ -157,9 +158,7 @@ const groupSchema = v.looseObject({
 });
 
 /** A plain looseObject would also accept an array. */
-const plainObject = v.custom<Record<string, unknown>>(
-  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-);
+const plainObject = v.custom<Record<string, unknown>>(isFields);
 
 /** Only the settings needed here. */
 const settingsSchema = v.pipe(

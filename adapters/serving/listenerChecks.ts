@@ -3,6 +3,7 @@ import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { createServer } from "node:net";
 import type { AllowedUids } from "../../daemon/ops/daemonConfig.ts";
+import { parseJson } from "../../protocol/text/jsonObject.ts";
 import { urlHost } from "../kit/peers/addresses.ts";
 import { type ListenSettings, requireLoopback } from "../kit/listeners/listen.ts";
 import { peersUnknowable } from "../kit/peers/peerUsers.ts";
@@ -93,18 +94,10 @@ function ask(url: string, headers: Readonly<Record<string, string>>): Promise<un
         text += chunk;
         if (text.length > MAX_RESPONSE_BYTES) request.destroy();
       });
-      response.once("close", () => resolve(parsed(text)));
+      response.once("close", () => resolve(parseJson(text)));
     });
     request.once("timeout", () => request.destroy());
     request.once("error", () => resolve(undefined));
     request.end();
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -6,7 +6,7 @@
 import { chmodSync, closeSync, existsSync, openSync, readSync, renameSync, rmSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, messageOf } from "../../protocol/errors.ts";
 import { makeOwnDirectory, requireOwnFile, writtenByNewer } from "./privateFiles.ts";
 import {
   cannotWrite,
@@ -171,7 +171,7 @@ export function explainDatabaseError(path: string, error: unknown): AppError {
       details: { reason: "disk_full" },
     });
   }
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return new AppError("CONFIGURATION_INVALID", `cannot use the database ${path}: ${reason}`, options);
 }
 

@@ -5,7 +5,8 @@
  */
 import type * as v from "valibot";
 import { tryParse } from "../../protocol/api/parse.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, messageOf } from "../../protocol/errors.ts";
+import { type Fields, isFields } from "../../protocol/text/jsonObject.ts";
 
 type SettingSource = "flag" | "environment" | "file" | "default";
 
@@ -189,22 +190,19 @@ function parseFile(file: { readonly path: string; readonly text: string }): Map<
   try {
     root = JSON.parse(file.text);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new AppError("CONFIGURATION_INVALID", `${file.path} is not valid JSON: ${reason.split("\n", 1)[0]}`, {
       cause: error,
     });
   }
-  if (!isObject(root)) throw new AppError("CONFIGURATION_INVALID", `${file.path} must contain one JSON object`);
+  if (!isFields(root)) throw new AppError("CONFIGURATION_INVALID", `${file.path} must contain one JSON object`);
   const leaves = new Map<string, unknown>();
-  const visit = (object: Record<string, unknown>, prefix: string): void => {
+  const visit = (object: Fields, prefix: string): void => {
     for (const [name, value] of Object.entries(object)) {
-      if (isObject(value)) visit(value, `${prefix}${name}.`);
+      if (isFields(value)) visit(value, `${prefix}${name}.`);
       else leaves.set(`${prefix}${name}`, value);
     }
   };
   visit(root, "");
   return leaves;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

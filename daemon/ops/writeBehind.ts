@@ -3,7 +3,7 @@
  * database, or its disk takes nothing, they stay in memory, up to a bound in bytes, and are tried again: what a client was
  * told is not lost because another program reads the file, and the main thread never waits for a lock.
  */
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, messageOf } from "../../protocol/errors.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 import { BUSY_TIMEOUT_MS, isDiskFull } from "./database.ts";
 import type { Log } from "./log.ts";
@@ -170,7 +170,7 @@ export class WriteBehind {
     const { clock, log, owner } = this.#options;
     if (this.#failure === undefined) {
       // Expected now and then, and made good: without a stack, which would look like a crash.
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       log.warn(`${owner}.database.behind`, { reason });
     }
     this.#failure = error;

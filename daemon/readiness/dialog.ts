@@ -56,6 +56,9 @@ export function cursorDialog(line: string): SeenDialog {
   return { text, options, multi: false, digest: digestOf([text]) };
 }
 
+/** Of a dialog's id (`Dialog.id`): the same for the same text and options. */
+export const dialogDigest = (id: string): string => id.slice(id.indexOf("-") + 1);
+
 const digestOf = (parts: readonly string[]): string =>
   createHash("sha256").update(parts.join("\u0000")).digest("hex").slice(0, 12);
 

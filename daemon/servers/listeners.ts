@@ -1,3 +1,5 @@
+import { messageOf } from "../../protocol/errors.ts";
+
 /** Listeners, in the order in which they subscribed. An error in one affects no other and is logged. */
 export class Listeners<Event> {
   readonly #onError: (error: unknown) => void;
@@ -40,4 +42,4 @@ export class Listeners<Event> {
 export const listenerFailure =
   (log: ((event: string, fields: object) => void) | undefined) =>
   (error: unknown): void =>
-    log?.("listener.failed", { error: error instanceof Error ? error.message : String(error) });
+    log?.("listener.failed", { error: messageOf(error) });

@@ -5,6 +5,7 @@
  */
 import * as v from "valibot";
 import { AppError } from "../errors.ts";
+import { isFields } from "../text/jsonObject.ts";
 
 const ADDIN_ACTIONS = [
   "list_sessions",
@@ -62,10 +63,7 @@ const keyToken = v.pipe(
 );
 
 export const addinFieldsSchema = v.pipe(
-  v.custom<Record<string, unknown>>(
-    (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-    "Request body must be a JSON object.",
-  ),
+  v.custom<Record<string, unknown>>(isFields, "Request body must be a JSON object."),
   v.object({
     action: v.optional(v.pipe(trimmed, v.picklist(ADDIN_ACTIONS, "Invalid action.")), ""),
     session: v.optional(

@@ -15,6 +15,10 @@ export const named = <const Schema extends v.GenericSchema<string>>(schema: Sche
 export const optional = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
   v.optional(described(schema, text));
 
+/** A member of a response that may have no value. */
+export const orNull = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
+  described(v.nullable(schema), text);
+
 /** An integer within bounds. */
 export const whole = (min: number, max: number) => v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 

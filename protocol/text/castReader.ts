@@ -4,6 +4,7 @@
  */
 import { AppError } from "../errors.ts";
 import type { CastVersion } from "./asciicast.ts";
+import { parseJson } from "./jsonObject.ts";
 
 export interface CastSize {
   readonly cols: number;
@@ -46,7 +47,7 @@ export class CastReader {
     if (this.#broken !== undefined) throw this.#broken;
     this.#lines += 1;
     if (line === "" || (this.#version === 3 && line.startsWith("#"))) return undefined;
-    const json = parsed(line);
+    const json = parseJson(line);
     if (this.#version === undefined) {
       this.#begin(json);
       return undefined;
@@ -84,12 +85,4 @@ const isCount = (value: unknown): value is number => typeof value === "number" &
 export function castSize(data: string): CastSize | undefined {
   const [cols, rows] = data.split("x").map(Number);
   return isCount(cols) && isCount(rows) ? { cols, rows } : undefined;
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

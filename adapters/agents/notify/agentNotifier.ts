@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { basename } from "node:path";
+import { dialogDigest } from "../../../daemon/readiness/dialog.ts";
 import type {
   AddPush,
   NativeAddChannel,
@@ -328,8 +329,5 @@ const namesDestruction = (text: string): boolean =>
 /** A dialog that has not been read yet is the one that is read next. */
 function isSameQuestion({ dialog: one }: LastSeen, { dialog: other }: LastSeen, isAfterRestart: boolean): boolean {
   if (one === undefined || other === undefined || one === other) return true;
-  return isAfterRestart && digestOf(one) === digestOf(other);
+  return isAfterRestart && dialogDigest(one) === dialogDigest(other);
 }
-
-/** Of a dialog's id: the same for the same text and options. */
-const digestOf = (id: string): string => id.slice(id.indexOf("-") + 1);

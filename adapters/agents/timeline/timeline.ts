@@ -9,6 +9,7 @@
  */
 import type { DeliveryOutcome, DialogAnswer, Typing } from "../../../daemon/delivery/delivery.ts";
 import { significant } from "../../../daemon/delivery/screen/promptEcho.ts";
+import { dialogDigest } from "../../../daemon/readiness/dialog.ts";
 import type { Dialog } from "../../../daemon/readiness/readiness.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
@@ -293,7 +294,7 @@ export class Timeline {
       const isSame =
         question.dialogId === undefined ||
         question.dialogId === dialog.id ||
-        (question.isEarlier && digestOf(question.dialogId) === digestOf(dialog.id));
+        (question.isEarlier && dialogDigest(question.dialogId) === dialogDigest(dialog.id));
       if (isSame) {
         if (question.dialogId === undefined) this.#entries().change(question.number, textsOf(dialog));
         question.dialogId = dialog.id;
@@ -553,9 +554,6 @@ const OUTCOMES: Readonly<Record<DeliveryOutcome, TimelineOutcome | undefined>> =
 };
 
 const isSame = (one: string, other: string): boolean => significant(one, true) === significant(other, true);
-
-/** Of a dialog's id: the same for the same text and options. */
-const digestOf = (id: string): string => id.slice(id.indexOf("-") + 1);
 
 const startOf = ({ kind, launch }: RunningAgent): string =>
   launch === undefined ? kind.title : [launch.program, ...launch.args].join(" ");

@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { WebSocket } from "ws";
 import { toAppError } from "../../../protocol/errors.ts";
+import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 import type { Io } from "../../cli/cliIo.ts";
 
 interface McpRelayOptions {
@@ -115,11 +116,4 @@ export class McpRelay {
 }
 
 /** Empty for a line that is not a message: the daemon reports that. */
-function messageOf(line: string): Message {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null ? value : {};
-  } catch {
-    return {};
-  }
-}
+const messageOf = (line: string): Message => fieldsOf(parseJson(line)) ?? {};

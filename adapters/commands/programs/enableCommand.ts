@@ -1,5 +1,5 @@
 /** `tmuxwire enable` and `disable`: what plain `serve` starts in addition, kept in the configuration file. */
-import { isFields } from "../../../protocol/text/jsonObject.ts";
+import { isFields, parseJson } from "../../../protocol/text/jsonObject.ts";
 import { ENABLED_KEY } from "../../../daemon/ops/daemonConfig.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { OPT_IN_NAMES } from "../../adapters.ts";
@@ -62,12 +62,8 @@ function change({ io }: CommandCall, edit: (names: readonly string[]) => readonl
 }
 
 function rootOf(path: string, text: string): Record<string, unknown> {
-  try {
-    const root: unknown = JSON.parse(text);
-    if (isFields(root)) return root;
-  } catch {
-    // Rejected below, like a file that is not an object.
-  }
+  const root = parseJson(text);
+  if (isFields(root)) return root;
   throw new AppError("CONFIGURATION_INVALID", `${path} must contain one JSON object; nothing was changed`);
 }
 

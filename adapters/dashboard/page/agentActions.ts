@@ -2,6 +2,7 @@
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { NativeAgentStarted, NativeStartAgent } from "../../../protocol/api/native/nativeAgentStart.ts";
 import type { NativeTold } from "../../../protocol/api/native/nativeAgentMessages.ts";
+import { messageOf } from "../../../protocol/errors.ts";
 import { Refused } from "../../pages/askServer.ts";
 import type { AgentCard } from "./model/agentCard.ts";
 import type { AnswerProgress, PageState } from "./model/pageState.ts";
@@ -70,7 +71,7 @@ export class AgentActions {
     const { text } = await api.operate("DELETE", path, {}).then(
       ({ body }) => body as { readonly text: string },
       (error: unknown) => {
-        progress(agentId, { kind: "failed", words: wordsOf(error) });
+        progress(agentId, { kind: "failed", words: messageOf(error) });
         return { text: undefined };
       },
     );
@@ -99,7 +100,7 @@ export class AgentActions {
       const { body } = await api.operate("POST", "/v1/agents", { ...request, server }, newKey());
       return startedText(body as NativeAgentStarted);
     } catch (error) {
-      return { isDone: false, words: wordsOf(error) };
+      return { isDone: false, words: messageOf(error) };
     }
   }
 
@@ -109,9 +110,7 @@ export class AgentActions {
       await this.#options.api.operate("POST", agentPath(running.id, what), body);
       return undefined;
     } catch (error) {
-      return wordsOf(error);
+      return messageOf(error);
     }
   }
 }
-
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -11,7 +11,7 @@ import type { HttpBindings } from "@hono/node-server";
 import { descriptorLimit } from "../../../daemon/host/descriptorLimit.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, messageOf } from "../../../protocol/errors.ts";
 import { Connections } from "../peers/connections.ts";
 import * as limits from "../peers/httpLimits.ts";
 import type { WebSocketRoutes } from "../streams/websocket.ts";
@@ -112,8 +112,6 @@ export async function closeServers(servers: readonly AnyServer[], clock: Clock):
   await Promise.all(closed);
   timer?.cancel();
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** One listener's share of the descriptors: two listeners take half, and everything else the other half. */
 const SHARE = 1 / 4;

@@ -4,7 +4,7 @@
  */
 import { lookup } from "node:dns/promises";
 import type { AddressInfo } from "node:net";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, messageOf } from "../../../protocol/errors.ts";
 import { isLoopbackAddress, urlHost } from "../peers/addresses.ts";
 import {
   type AnyServer,
@@ -135,5 +135,3 @@ function listenError(
       return invalid(`cannot listen on ${at} (${messageOf(error)}): check ${hostSetting} and ${portSetting}`);
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -252,4 +252,5 @@ export function checked<Schema extends v.GenericSchema>(
   throw invalid(faultText({ path: path === undefined ? what : `${what}.${path}`, message }));
 }
 
-const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message.slice(0, 500));
+/** Its message may name what was given. */
+export const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message.slice(0, 500));

@@ -4,11 +4,12 @@
  * declares which kinds each command takes.
  */
 import * as v from "valibot";
+import { isFields } from "../../text/jsonObject.ts";
 import { faultText } from "../faultWords.ts";
 import { tryParse } from "../parse.ts";
 import { AppError } from "../../errors.ts";
 import { wellFormedText } from "../../text/wellFormed.ts";
-import { filePathSchema, paneUrlSchema, SPLIT_DIRECTIONS, tabTitleSchema } from "./deviceLayout.ts";
+import { filePathSchema, invalid, paneUrlSchema, SPLIT_DIRECTIONS, tabTitleSchema } from "./deviceLayout.ts";
 import { TERMINAL_MODES, waitOptions } from "./freshellHttp.ts";
 import { argument, notEmpty } from "./schemaParts.ts";
 import { parseSelector, type SelectorType } from "./selectors.ts";
@@ -140,12 +141,10 @@ export function checkedObject<Schema extends v.GenericSchema>(
   what?: string,
 ): v.InferOutput<Schema> {
   const place = (path?: string): string => [what, path].filter((part) => part !== undefined).join(".");
-  const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
+  const isObject = isFields(given);
   if (isObject && Object.hasOwn(given, "__proto__")) throw invalid(`${place("__proto__")}: unknown field`);
   const found = tryParse(schema, isObject ? given : undefined);
   if (found.success) return found.output;
   const where = place(found.fault.path);
   throw invalid(faultText({ ...found.fault, path: where === "" ? undefined : where }));
 }
-
-const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message.slice(0, 500));

@@ -1,5 +1,6 @@
 /** Checks that several schemas of the Freshell contract share, with their messages. */
 import * as v from "valibot";
+import { type Fields, isFields } from "../../text/jsonObject.ts";
 import { wellFormedText } from "../../text/wellFormed.ts";
 
 export const notEmpty = v.nonEmpty<string, string>("must not be empty");
@@ -12,10 +13,7 @@ export const sentText = v.pipe(wellFormedText, notEmpty);
 /** Text that becomes an argument or an option of a program. */
 export const argument = v.pipe(sentText, v.regex(/^[^\0]*$/, "must not contain a NUL character"));
 
-export const anObject = v.custom<Readonly<Record<string, unknown>>>(
-  (given) => typeof given === "object" && given !== null && !Array.isArray(given),
-  "must be an object",
-);
+export const anObject = v.custom<Fields>(isFields, "must be an object");
 
 type Message<Type extends string, Entries extends v.ObjectEntries> = v.ObjectSchema<
   Entries & { readonly type: v.LiteralSchema<Type, undefined> },

@@ -3,7 +3,7 @@
  * Texts, last words and questions are foreign text.
  */
 import * as v from "valibot";
-import { count, described, filled, named, optional, whole } from "../described.ts";
+import { count, described, filled, named, optional, orNull, whole } from "../described.ts";
 import { unreachable } from "./nativeHosts.ts";
 import { chooseRequestSchema } from "./nativeDelivery.ts";
 import { agentSchema } from "./nativeAgents.ts";
@@ -32,8 +32,6 @@ const CONFIRMED_BY = ["readiness", "screen", "output", "transcript", "hook", "qu
 const confirmation = v.picklist(CONFIRMED_BY);
 export type MessageConfirmation = v.InferOutput<typeof confirmation>;
 
-const orNull = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
-  described(v.nullable(schema), text);
 const unixMs = (text: string) => orNull(v.number(), `${text}: Unix time in milliseconds; null if it has not happened.`);
 
 export const tellRequestSchema = v.strictObject({

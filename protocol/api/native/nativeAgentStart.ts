@@ -1,6 +1,6 @@
 /** Starting agents, their worktrees, and bringing back what ran, in the native API (docs/contracts/native.md, "Agents"). */
 import * as v from "valibot";
-import { count, described, filled, named, optional, whole } from "../described.ts";
+import { count, described, filled, named, optional, orNull, whole } from "../described.ts";
 import { unreachable } from "./nativeHosts.ts";
 import { agentSchema } from "./nativeAgents.ts";
 import { dialogSchema } from "./nativeReadiness.ts";
@@ -57,9 +57,6 @@ export const startAgentSchema = v.strictObject({
   ),
 });
 export type NativeStartAgent = v.InferInput<typeof startAgentSchema>;
-
-const orNull = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
-  described(v.nullable(schema), text);
 
 export const agentStartedSchema = v.object({
   agent: orNull(agentSchema, "The agent; null if it never ran, or was not recognised."),

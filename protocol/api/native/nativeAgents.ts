@@ -3,16 +3,13 @@
  * are foreign text.
  */
 import * as v from "valibot";
-import { described, filled, named, optional } from "../described.ts";
+import { described, filled, named, optional, orNull } from "../described.ts";
 import { unreachable } from "./nativeHosts.ts";
 import { dialogSchema } from "./nativeReadiness.ts";
 
 export const AGENT_STATE_NAMES = ["starting", "ready", "busy", "asking", "ended", "unknown"] as const;
 const stateName = v.picklist(AGENT_STATE_NAMES);
 export type AgentStateName = v.InferOutput<typeof stateName>;
-
-const orNull = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
-  described(v.nullable(schema), text);
 
 export const agentSchema = v.object({
   id: named(v.string(), "Identifies the agent's process; another process is another agent."),

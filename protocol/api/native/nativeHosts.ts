@@ -3,7 +3,7 @@
  * foreign text.
  */
 import * as v from "valibot";
-import { described, filled, optional } from "../described.ts";
+import { described, filled, optional, orNull } from "../described.ts";
 
 /** In a name such as `main@build`. */
 const HOST_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
@@ -21,9 +21,6 @@ const HOST_STATES = [
   "version",
 ] as const;
 const hostState = v.picklist(HOST_STATES);
-
-const orNull = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
-  described(v.nullable(schema), text);
 
 const hostEntries = {
   name: described(v.string(), "Its name here: what stands behind the `@`."),

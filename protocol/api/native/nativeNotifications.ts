@@ -3,7 +3,7 @@
  * (docs/notifications.md).
  */
 import * as v from "valibot";
-import { count, described, filled, named, optional } from "../described.ts";
+import { count, described, filled, named, optional, orNull } from "../described.ts";
 
 const CHANNEL_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
 const CLOCK_RANGE = /^(?:[01]\d|2[0-3]):[0-5]\d-(?:[01]\d|2[0-3]):[0-5]\d$/;
@@ -64,9 +64,6 @@ export const addPushSchema = v.strictObject({
   answers: v.exactOptional(v.boolean()),
 });
 export type AddPush = v.InferOutput<typeof addPushSchema>;
-
-const orNull = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
-  described(v.nullable(schema), text);
 
 export const channelSchema = v.object({
   name: named(v.string(), "Its name."),

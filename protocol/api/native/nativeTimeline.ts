@@ -3,7 +3,7 @@
  * are foreign text.
  */
 import * as v from "valibot";
-import { count, described, filled, named, optional, whole } from "../described.ts";
+import { count, described, filled, named, optional, orNull, whole } from "../described.ts";
 
 const TIMELINE_KINDS = ["started", "prompt", "question", "answer", "done", "ended", "renamed"] as const;
 const kindName = v.picklist(TIMELINE_KINDS);
@@ -20,9 +20,6 @@ export type TimelineOutcome = v.InferOutput<typeof outcomeName>;
 export const TIMELINE_DAYS = 30;
 export const NATIVE_DEFAULT_TIMELINE_LIMIT = 100;
 const NATIVE_MAX_TIMELINE_LIMIT = 500;
-
-const orNull = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
-  described(v.nullable(schema), text);
 
 const timelineEntrySchema = v.object({
   number: count("Grows with every entry of the daemon."),

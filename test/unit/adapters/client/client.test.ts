@@ -40,6 +40,7 @@ const SHARED = [
   "protocol/api/operationRoutes.ts",
   "protocol/errors.ts",
   "protocol/text/castReader.ts",
+  "protocol/text/jsonObject.ts",
   "protocol/text/sse.ts",
 ];
 

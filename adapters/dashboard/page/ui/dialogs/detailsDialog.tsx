@@ -1,6 +1,7 @@
 /** One agent: what was asked, answered and done, and when; its name; its end. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { DashboardTurn } from "../../../../../protocol/api/dashboard.ts";
+import { messageOf } from "../../../../../protocol/errors.ts";
 import { Button } from "../../../../pages/controls.tsx";
 import { Dialog } from "../../../../pages/dialog.tsx";
 import type { AgentCard } from "../../model/agentCard.ts";
@@ -134,7 +135,7 @@ function History({ card, api, onProblem }: Omit<FormProps, "page"> & { readonly 
     api.turns(agentId, signal).then(
       ({ body }) => setTurns((body as { readonly turns: readonly DashboardTurn[] }).turns),
       (error: unknown) => {
-        if (!signal.aborted) onProblem(error instanceof Error ? error.message : String(error));
+        if (!signal.aborted) onProblem(messageOf(error));
       },
     );
   }, [agentId, count, state]);

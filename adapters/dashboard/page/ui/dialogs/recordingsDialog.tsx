@@ -1,6 +1,7 @@
 /** Recordings: the daemon's, newest first, or a local file, which stays in the browser; and the one being played. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { NativeRecording } from "../../../../../protocol/api/native/nativeRecordings.ts";
+import { messageOf } from "../../../../../protocol/errors.ts";
 import { type Cast, parseCast } from "../../../../client/castPlayer.ts";
 import { Button } from "../../../../pages/controls.tsx";
 import { Dialog } from "../../../../pages/dialog.tsx";
@@ -42,7 +43,7 @@ export function RecordingsDialog({ api, of, onClose }: RecordingsDialogProps) {
     try {
       await work(signal);
     } catch (error) {
-      if (!signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
+      if (!signal.aborted) setProblem(messageOf(error));
     }
   };
   const open = (name: string, bytes: number, text: (signal: AbortSignal) => Promise<string>): Promise<void> =>

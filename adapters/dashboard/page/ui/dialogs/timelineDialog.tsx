@@ -1,6 +1,7 @@
 /** What was asked of an agent or of all, what they asked, by whom it was answered and how it ended; also of ended ones. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { NativeTimeline, NativeTimelineEntry } from "../../../../../protocol/api/native/nativeTimeline.ts";
+import { messageOf } from "../../../../../protocol/errors.ts";
 import { Button } from "../../../../pages/controls.tsx";
 import { Dialog } from "../../../../pages/dialog.tsx";
 import type { Api } from "../../net/api.ts";
@@ -51,7 +52,7 @@ export function TimelineDialog({ api, agent, onRecordings, onClose }: TimelineDi
       const { entries, next, dropped } = (await api.timeline(query.toString(), abort.signal)).body as NativeTimeline;
       if (!abort.signal.aborted) setLoaded({ entries: [...(before?.entries ?? []), ...entries], next, dropped });
     } catch (error) {
-      if (!abort.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
+      if (!abort.signal.aborted) setProblem(messageOf(error));
     }
   };
   useEffect(() => void load(), [asked]);
