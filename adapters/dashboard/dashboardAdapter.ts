@@ -8,7 +8,7 @@ export const dashboardAdapter = defineAdapter({
   readConfig: (settings, inputs, { guests }) => readDashboard(settings, inputs, guests),
   checks: async (config, inputs) => (await import("./dashboardChecks.ts")).dashboardChecks(config, inputs),
   requireFree: async ({ databasePath }) => {
-    const { becomeSoleOwner } = await import("../../daemon/ops/soleOwner.ts");
+    const { becomeSoleOwner } = await import("../../daemon/ops/sql/soleOwner.ts");
     becomeSoleOwner(databasePath, DASHBOARD_SETTINGS.database)();
   },
   start: async (config, context) => (await import("./serveDashboard.ts")).startDashboard(config, context),

@@ -3,7 +3,7 @@
  * them. Routes parse bodies themselves, because each part of the contract has its own error for an invalid one.
  */
 import { Hono } from "hono";
-import type { Database } from "../../daemon/ops/sqlite.ts";
+import type { Database } from "../../daemon/ops/sql/sqlite.ts";
 import { Feeds } from "../../daemon/panes/feeds.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { RecordingRegistry } from "../../daemon/recordings/recordingRegistry.ts";

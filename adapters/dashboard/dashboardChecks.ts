@@ -1,13 +1,13 @@
 /** What a start of the dashboard depends on. */
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { examineDatabase } from "../../daemon/ops/database.ts";
+import { examineDatabase } from "../../daemon/ops/sql/database.ts";
 import { toAppError } from "../../protocol/errors.ts";
 import { isLoopbackAddress, urlHost } from "../kit/peers/addresses.ts";
 import { type Check, type CheckInputs, fail, type Finding, ok, warn } from "../serving/findings.ts";
 import { portCheck, usersCheck } from "../serving/listenerChecks.ts";
 import { DASHBOARD_SETTINGS, type DashboardConfig } from "./dashboardConfig.ts";
-import { hasOwner } from "../../daemon/ops/soleOwner.ts";
+import { hasOwner } from "../../daemon/ops/sql/soleOwner.ts";
 
 export const dashboardChecks = (config: DashboardConfig, { daemon }: CheckInputs): readonly Check[] => [
   portCheck({

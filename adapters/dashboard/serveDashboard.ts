@@ -1,10 +1,10 @@
 /** The dashboard's listener: the user's own tmux server as a guest, a database, a port (docs/contracts/dashboard.md). */
 import { fileURLToPath } from "node:url";
-import { openDatabase } from "../../daemon/ops/database.ts";
+import { openDatabase } from "../../daemon/ops/sql/database.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { createDashboardApp } from "./dashboardApp.ts";
 import { MIGRATIONS } from "./store/schema.ts";
-import { becomeSoleOwner } from "../../daemon/ops/soleOwner.ts";
+import { becomeSoleOwner } from "../../daemon/ops/sql/soleOwner.ts";
 import { urlHost } from "../kit/peers/addresses.ts";
 import { listen } from "../kit/listeners/listen.ts";
 import { operationsOn } from "../serving/operationContext.ts";

@@ -3,8 +3,8 @@
  * byte and completed after the last, in SQLite: a delivery that a killed daemon had begun counts as undecided. Texts are not
  * kept, only a hash of the request.
  */
-import { explainDatabaseError, openDatabase } from "../ops/database.ts";
-import { closeDatabase, type Database } from "../ops/sqlite.ts";
+import { explainDatabaseError, openDatabase } from "../ops/sql/database.ts";
+import { closeDatabase, type Database } from "../ops/sql/sqlite.ts";
 import type { Kept, OnceKey, OnceStore } from "../ops/once.ts";
 import { AppError, type ErrorCode, isCutShort, shuttingDown } from "../../protocol/errors.ts";
 import type { SubmitResult } from "./delivery.ts";

@@ -32,7 +32,7 @@ test("a file gets its name by a rename or a link in one room, but for a few name
     [
       ROOM,
       // sets a damaged database aside, with its log
-      "daemon/ops/database.ts",
+      "daemon/ops/sql/database.ts",
       // sets a layout aside that is not one
       "adapters/freshell/cli/ownDevice.ts",
       // rotates: every file gets the next one's name
@@ -56,8 +56,8 @@ test("a private file is opened or closed to others in one room, but for those th
   ).toEqual(
     [
       ROOM,
-      "daemon/ops/database.ts",
-      "daemon/ops/soleOwner.ts",
+      "daemon/ops/sql/database.ts",
+      "daemon/ops/sql/soleOwner.ts",
       "adapters/native/localListener.ts",
       // grow line by line
       "daemon/recordings/recording.ts",

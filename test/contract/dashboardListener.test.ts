@@ -1,9 +1,9 @@
 /** Who is let in, sessions, the page's files, and a database that somebody else holds (docs/contracts/dashboard.md §1). */
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { becomeSoleOwner } from "../../daemon/ops/soleOwner.ts";
-import { openDatabase } from "../../daemon/ops/database.ts";
-import { DatabaseSync } from "../../daemon/ops/sqlite.ts";
+import { becomeSoleOwner } from "../../daemon/ops/sql/soleOwner.ts";
+import { openDatabase } from "../../daemon/ops/sql/database.ts";
+import { DatabaseSync } from "../../daemon/ops/sql/sqlite.ts";
 import { MIGRATIONS } from "../../adapters/dashboard/store/schema.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { databaseDirectory, UUID } from "../support/daemon/dashboardFixture.ts";

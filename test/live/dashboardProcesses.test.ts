@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { DatabaseSync } from "../../daemon/ops/sqlite.ts";
+import { DatabaseSync } from "../../daemon/ops/sql/sqlite.ts";
 import { type AgentProgram, agentUnderShell } from "../support/agents/agentPrograms.ts";
 import { type DashboardFixture, dashboardFixture } from "../support/daemon/dashboardFixture.ts";
 import { AGENT, ask, atWork } from "../support/daemon/dashboardTurns.ts";

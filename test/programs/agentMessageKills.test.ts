@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
 import { unixFetch } from "../../adapters/serving/unixFetch.ts";
-import { DatabaseSync } from "../../daemon/ops/sqlite.ts";
+import { DatabaseSync } from "../../daemon/ops/sql/sqlite.ts";
 import { AgentChannel } from "../support/agents/agentPrograms.ts";
 import { claudeLine } from "../support/agents/messagesScene.ts";
 import { eventually } from "../support/clock/eventually.ts";

@@ -13,7 +13,7 @@ import {
 import { createServer } from "node:net";
 import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
-import { DatabaseSync } from "../../daemon/ops/sqlite.ts";
+import { DatabaseSync } from "../../daemon/ops/sql/sqlite.ts";
 import type { CliSandbox, RunOptions } from "../support/daemon/cliSandbox.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";

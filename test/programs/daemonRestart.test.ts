@@ -13,7 +13,7 @@ import { type CliSandbox, cliSandbox, type Running } from "../support/daemon/cli
 import { mcpOverPipes } from "../support/daemon/mcpProgram.ts";
 import { callJson } from "../support/daemon/nativeServer.ts";
 import { passedListeners } from "../support/daemon/passedListeners.ts";
-import { DatabaseSync } from "../../daemon/ops/sqlite.ts";
+import { DatabaseSync } from "../../daemon/ops/sql/sqlite.ts";
 
 const BUILT = resolve(dirname(builtCli()), "../..");
 

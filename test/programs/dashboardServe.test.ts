@@ -1,7 +1,7 @@
 /** `tmuxwire serve --only dashboard` as a process: what it says, what it leaves on the user's server, and what a crash costs. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { DatabaseSync } from "../../daemon/ops/sqlite.ts";
+import { DatabaseSync } from "../../daemon/ops/sql/sqlite.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { AgentChannel } from "../support/agents/agentPrograms.ts";
 import { type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";

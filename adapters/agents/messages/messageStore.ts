@@ -2,7 +2,7 @@
  * Messages on disk, in the agents' database (`agentStore.ts`): in the order in which they were told, each for one process. What is typed is
  * noted before its first byte, so that a daemon that was killed meanwhile knows what it has to find out.
  */
-import type { Database } from "../../../daemon/ops/sqlite.ts";
+import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import type { MessageConfirmation, MessageOutcome } from "../../../protocol/api/native/nativeAgentMessages.ts";
 import { AppError } from "../../../protocol/errors.ts";

@@ -3,7 +3,7 @@
  * loses a notification or sends it twice, as far as the receiver has confirmed it. A disk that is full ends nothing but the
  * record.
  */
-import type { Database, Statement } from "../../../daemon/ops/sqlite.ts";
+import type { Database, Statement } from "../../../daemon/ops/sql/sqlite.ts";
 import type { Notice } from "./notices.ts";
 
 /** What becomes of a notice on one channel. */

@@ -3,7 +3,7 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isOwn } from "../../../daemon/ops/privateFiles.ts";
-import { type Database, DatabaseSync } from "../../../daemon/ops/sqlite.ts";
+import { type Database, DatabaseSync } from "../../../daemon/ops/sql/sqlite.ts";
 import { fieldsOf } from "../../../protocol/text/jsonObject.ts";
 import {
   type AgentProgram,

@@ -5,7 +5,7 @@
  */
 import { hasLeftTerminal, isSameProcess, LAUNCHED_WITHIN_SEC, markOf } from "../../../daemon/panes/foreground.ts";
 import { hasEnded } from "../../../daemon/host/procfs.ts";
-import type { Database } from "../../../daemon/ops/sqlite.ts";
+import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
 import type { Readiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
 import { Listeners } from "../../../daemon/servers/listeners.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";

@@ -4,10 +4,10 @@
  * file cannot be used, keeps its agents in memory, and the log says so.
  */
 import { existsSync } from "node:fs";
-import { openDatabase } from "../../../daemon/ops/database.ts";
+import { openDatabase } from "../../../daemon/ops/sql/database.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
-import { becomeSoleOwner, hasOwner } from "../../../daemon/ops/soleOwner.ts";
-import { closeDatabase, type Database, type Statement } from "../../../daemon/ops/sqlite.ts";
+import { becomeSoleOwner, hasOwner } from "../../../daemon/ops/sql/soleOwner.ts";
+import { closeDatabase, type Database, type Statement } from "../../../daemon/ops/sql/sqlite.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import type { AgentFacts, AgentPlace } from "./runningAgent.ts";

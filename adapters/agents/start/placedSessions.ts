@@ -4,7 +4,7 @@
  * and when the layout changes. What has gone is noted only once the server has outlived it: a server that ends takes
  * everything with it, piece by piece.
  */
-import type { Database } from "../../../daemon/ops/sqlite.ts";
+import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { ServerStatus } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";

@@ -1,5 +1,5 @@
 /** Starts by idempotency key, in the agents' database: which were begun, and what became of them. */
-import type { Database } from "../../../daemon/ops/sqlite.ts";
+import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
 import type { Kept, OnceKey, OnceStore } from "../../../daemon/ops/once.ts";
 import { fieldsOf } from "../../../protocol/text/jsonObject.ts";
 

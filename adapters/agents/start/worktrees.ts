@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
-import type { Database } from "../../../daemon/ops/sqlite.ts";
+import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
 import { fieldsOf } from "../../../protocol/text/jsonObject.ts";
 import type { RunningAgent } from "../running/runningAgent.ts";
 import type { Git } from "./git.ts";

@@ -3,8 +3,8 @@
  * the oldest go first, and what goes before its age is counted. Nobody waits for a write (`WriteBehind`).
  */
 import type { Log } from "../../../daemon/ops/log.ts";
-import type { Database } from "../../../daemon/ops/sqlite.ts";
-import { WriteBehind } from "../../../daemon/ops/writeBehind.ts";
+import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
+import { WriteBehind } from "../../../daemon/ops/sql/writeBehind.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { TIMELINE_DAYS, type TimelineKind, type TimelineOutcome } from "../../../protocol/api/native/nativeTimeline.ts";
 

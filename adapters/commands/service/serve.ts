@@ -8,7 +8,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { DeliveryEngine } from "../../../daemon/delivery/deliveryEngine.ts";
 import { DELIVERY_MIGRATIONS, DeliveryStore } from "../../../daemon/delivery/deliveryStore.ts";
-import { requireKnownVersion } from "../../../daemon/ops/database.ts";
+import { requireKnownVersion } from "../../../daemon/ops/sql/database.ts";
 import { paneEnvironment } from "../../../daemon/ops/environment.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import { Metrics } from "../../../daemon/ops/metrics.ts";

@@ -3,8 +3,8 @@
  * ids are given out here, so that a record is whole before the database has it.
  */
 import type { Log } from "../../../daemon/ops/log.ts";
-import { closeDatabase, type Database, type Statement } from "../../../daemon/ops/sqlite.ts";
-import { WriteBehind } from "../../../daemon/ops/writeBehind.ts";
+import { closeDatabase, type Database, type Statement } from "../../../daemon/ops/sql/sqlite.ts";
+import { WriteBehind } from "../../../daemon/ops/sql/writeBehind.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import { type Fields, fieldsOf, parseJson, textOf } from "../../../protocol/text/jsonObject.ts";

@@ -8,7 +8,7 @@ import { createDashboardApp, type DashboardAppOptions } from "../../../adapters/
 import { MIGRATIONS } from "../../../adapters/dashboard/store/schema.ts";
 import { listen } from "../../../adapters/kit/listeners/listen.ts";
 import { DeliveryEngine } from "../../../daemon/delivery/deliveryEngine.ts";
-import { openDatabase } from "../../../daemon/ops/database.ts";
+import { openDatabase } from "../../../daemon/ops/sql/database.ts";
 import { silentLog } from "../../../bench/silentLog.ts";
 import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";

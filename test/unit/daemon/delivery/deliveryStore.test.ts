@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { DELIVERY_KEPT_MS } from "../../../../daemon/delivery/deliveryLimits.ts";
 import { DeliveryStore } from "../../../../daemon/delivery/deliveryStore.ts";
-import { DatabaseSync } from "../../../../daemon/ops/sqlite.ts";
+import { DatabaseSync } from "../../../../daemon/ops/sql/sqlite.ts";
 
 let directory: string;
 let path: string;

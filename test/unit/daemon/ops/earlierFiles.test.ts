@@ -11,8 +11,8 @@ import { DashboardStore } from "../../../../adapters/dashboard/store/store.ts";
 import { readHosts } from "../../../../adapters/remote/hostBook.ts";
 import { silentLog } from "../../../../bench/silentLog.ts";
 import { DELIVERY_MIGRATIONS, DeliveryStore } from "../../../../daemon/delivery/deliveryStore.ts";
-import { openDatabase } from "../../../../daemon/ops/database.ts";
-import { DatabaseSync, pragma } from "../../../../daemon/ops/sqlite.ts";
+import { openDatabase } from "../../../../daemon/ops/sql/database.ts";
+import { DatabaseSync, pragma } from "../../../../daemon/ops/sql/sqlite.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
 
 const STATE = new URL("../../../golden/state/", import.meta.url).pathname;

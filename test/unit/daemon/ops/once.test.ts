@@ -13,7 +13,7 @@ import { RESULTS_KEPT_MS } from "../../../../adapters/freshell/freshellLimits.ts
 import { ResultFile } from "../../../../adapters/freshell/relay/resultFile.ts";
 import { DELIVERY_KEPT_MS } from "../../../../daemon/delivery/deliveryLimits.ts";
 import { DeliveryStore } from "../../../../daemon/delivery/deliveryStore.ts";
-import { openDatabase } from "../../../../daemon/ops/database.ts";
+import { openDatabase } from "../../../../daemon/ops/sql/database.ts";
 import { Once, type OnceKey, OnceMemory, type OnceStore } from "../../../../daemon/ops/once.ts";
 import { silentLog } from "../../../../bench/silentLog.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";

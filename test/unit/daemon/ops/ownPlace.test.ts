@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symli
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { closeDatabase } from "../../../../daemon/ops/sqlite.ts";
-import { openDatabase } from "../../../../daemon/ops/database.ts";
+import { closeDatabase } from "../../../../daemon/ops/sql/sqlite.ts";
+import { openDatabase } from "../../../../daemon/ops/sql/database.ts";
 
 let root: string;
 beforeEach(() => {

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readHosts } from "../../../../adapters/remote/hostBook.ts";
 import { sessionFile } from "../../../../adapters/freshell/tokens/credentials.ts";
 import { silentLog } from "../../../../bench/silentLog.ts";
-import { openDatabase, requireKnownVersion } from "../../../../daemon/ops/database.ts";
-import { closeDatabase, DatabaseSync, pragma } from "../../../../daemon/ops/sqlite.ts";
+import { openDatabase, requireKnownVersion } from "../../../../daemon/ops/sql/database.ts";
+import { closeDatabase, DatabaseSync, pragma } from "../../../../daemon/ops/sql/sqlite.ts";
 
 let directory: string;
 beforeEach(() => {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadTranscripts } from "../../../../../adapters/agents/agentTranscript.ts";
 import { Transcripts } from "../../../../../adapters/agents/start/transcripts.ts";
 import type { AgentFacts, RunningAgent } from "../../../../../adapters/agents/running/runningAgent.ts";
-import { DatabaseSync } from "../../../../../daemon/ops/sqlite.ts";
+import { DatabaseSync } from "../../../../../daemon/ops/sql/sqlite.ts";
 import { AGENTS } from "../../../../support/agents/agentCatalogue.ts";
 
 const TRANSCRIPTS = await loadTranscripts(AGENTS);

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AGENT_MIGRATIONS } from "../../../../../adapters/agents/running/agentStore.ts";
 import { type TimelineEntry, TimelineStore } from "../../../../../adapters/agents/timeline/timelineStore.ts";
-import { openDatabase } from "../../../../../daemon/ops/database.ts";
+import { openDatabase } from "../../../../../daemon/ops/sql/database.ts";
 import { createLog } from "../../../../../daemon/ops/log.ts";
-import type { Database } from "../../../../../daemon/ops/sqlite.ts";
+import type { Database } from "../../../../../daemon/ops/sql/sqlite.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 
 const DAY_MS = 86_400_000;

@@ -6,8 +6,8 @@
 import { chmodSync, closeSync, existsSync, openSync, readSync, renameSync, rmSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { AppError, messageOf } from "../../protocol/errors.ts";
-import { makeOwnDirectory, requireOwnFile, writtenByNewer } from "./privateFiles.ts";
+import { AppError, messageOf } from "../../../protocol/errors.ts";
+import { makeOwnDirectory, requireOwnFile, writtenByNewer } from "../privateFiles.ts";
 import {
   cannotWrite,
   type Database,

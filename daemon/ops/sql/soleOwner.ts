@@ -3,7 +3,7 @@
  * releases however the process ends.
  */
 import { chmodSync, existsSync } from "node:fs";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError } from "../../../protocol/errors.ts";
 import { explainDatabaseError, preparePlace } from "./database.ts";
 import { type Database, DatabaseSync, isLocked } from "./sqlite.ts";
 

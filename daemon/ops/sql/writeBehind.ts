@@ -3,10 +3,10 @@
  * database, or its disk takes nothing, they stay in memory, up to a bound in bytes, and are tried again: what a client was
  * told is not lost because another program reads the file, and the main thread never waits for a lock.
  */
-import { AppError, messageOf } from "../../protocol/errors.ts";
-import type { Clock, Timer } from "../time/clock.ts";
+import { AppError, messageOf } from "../../../protocol/errors.ts";
+import type { Clock, Timer } from "../../time/clock.ts";
 import { BUSY_TIMEOUT_MS, isDiskFull } from "./database.ts";
-import type { Log } from "./log.ts";
+import type { Log } from "../log.ts";
 import { type Database, inTransaction, isLocked } from "./sqlite.ts";
 
 /** A statement that meets a lock waits this long on the main thread, then again later. */

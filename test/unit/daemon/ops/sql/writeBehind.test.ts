@@ -1,9 +1,9 @@
 /** Writes behind: in order, one transaction a turn, kept while the database takes none, bounded in bytes. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { silentLog } from "../../../../bench/silentLog.ts";
-import { type Database, DatabaseSync } from "../../../../daemon/ops/sqlite.ts";
-import { WriteBehind } from "../../../../daemon/ops/writeBehind.ts";
-import { FakeClock } from "../../../support/clock/fakeClock.ts";
+import { silentLog } from "../../../../../bench/silentLog.ts";
+import { type Database, DatabaseSync } from "../../../../../daemon/ops/sql/sqlite.ts";
+import { WriteBehind } from "../../../../../daemon/ops/sql/writeBehind.ts";
+import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 
 let database: Database;
 let clock: FakeClock;
