@@ -3,7 +3,8 @@
  * ids are given out here, so that a record is whole before the database has it.
  */
 import type { Log } from "../../../daemon/ops/log.ts";
-import { closeDatabase, type Database, type Statement } from "../../../daemon/ops/sql/sqlite.ts";
+import { closeDatabase, type Database } from "../../../daemon/ops/sql/sqlite.ts";
+import { type Cell, type Prepare, preparing, type Row, Table } from "../../../daemon/ops/sql/table.ts";
 import { WriteBehind } from "../../../daemon/ops/sql/writeBehind.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
@@ -50,7 +51,8 @@ type Numbered = (typeof NUMBERED)[number];
 export class DashboardStore {
   readonly #database: Database;
   readonly #writes: WriteBehind;
-  readonly #statements = new Map<string, Statement>();
+  readonly #prepare: Prepare;
+  readonly #tables: { readonly [Name in keyof Records]: Table<Records[Name]> };
   readonly #lastIds: Map<Numbered, number>;
   #nextEventId: number;
   #reservedEventId: number;
@@ -67,6 +69,28 @@ export class DashboardStore {
       clock,
       log,
     });
+    const prepare = preparing(database);
+    const key = ["id"];
+    this.#prepare = prepare;
+    this.#tables = {
+      projects: new Table({ prepare, name: "projects", key }),
+      agents: new Table<AgentRecord>({
+        prepare,
+        name: "agents",
+        key,
+        columns: { agentSessionId: "claude_session_id" },
+        decode: { process: processOf },
+      }),
+      tasks: new Table({ prepare, name: "tasks", key }),
+      turns: new Table<TurnRecord>({
+        prepare,
+        name: "turns",
+        key,
+        columns: { isEchoPending: "echo_pending" },
+        decode: { isEchoPending: (cell) => cell === 1, toolInput: objectOf },
+      }),
+      answers: new Table({ prepare, name: "answers", key: ["agent_id", "key"] }),
+    };
     this.#forgetOld(nowUnixMs());
     this.#lastIds = new Map(NUMBERED.map((table) => [table, Number(this.#value(`SELECT max(id) FROM ${table}`) ?? 0)]));
     this.#nextEventId = Number(this.#value("SELECT value FROM meta WHERE key = 'next_event_id'") ?? 1);
@@ -94,33 +118,33 @@ export class DashboardStore {
   }
 
   projects(): readonly ProjectRecord[] {
-    return this.#all("projects");
+    return this.#tables.projects.all();
   }
 
   activeAgents(): readonly AgentRecord[] {
-    return this.#all("agents", "WHERE ended_unix_ms IS NULL");
+    return this.#tables.agents.all("WHERE ended_unix_ms IS NULL");
   }
 
   agent(id: number): AgentRecord | undefined {
-    return this.#all("agents", "WHERE id = ?", id)[0];
+    return this.#tables.agents.first("WHERE id = ?", id);
   }
 
   agentByUuid(sessionUuid: string): AgentRecord | undefined {
-    return this.#all("agents", "WHERE session_uuid = ?", sessionUuid)[0];
+    return this.#tables.agents.first("WHERE session_uuid = ?", sessionUuid);
   }
 
   agentBySession(agentSessionId: string): AgentRecord | undefined {
     const where = "WHERE claude_session_id = ? ORDER BY last_seen_unix_ms DESC LIMIT 1";
-    return this.#all("agents", where, agentSessionId)[0];
+    return this.#tables.agents.first(where, agentSessionId);
   }
 
   lastTask(agentId: number): TaskRecord | undefined {
-    return this.#all("tasks", "WHERE agent_id = ? ORDER BY id DESC LIMIT 1", agentId)[0];
+    return this.#tables.tasks.first("WHERE agent_id = ? ORDER BY id DESC LIMIT 1", agentId);
   }
 
   /** Newest first. */
   turns(agentId: number, limit: number): readonly TurnRecord[] {
-    return this.#all("turns", "WHERE agent_id = ? ORDER BY id DESC LIMIT ?", agentId, limit);
+    return this.#tables.turns.all("WHERE agent_id = ? ORDER BY id DESC LIMIT ?", agentId, limit);
   }
 
   turnCount(taskId: number): number {
@@ -128,18 +152,14 @@ export class DashboardStore {
   }
 
   answer(agentId: number, key: string): KeptResponse | undefined {
-    return this.#all("answers", "WHERE agent_id = ? AND key = ?", agentId, key)[0];
+    return this.#tables.answers.first("WHERE agent_id = ? AND key = ?", agentId, key);
   }
 
   /** In the place of the one with the same id, or of the answer with the same key. */
-  save<Table extends keyof Records>(table: Table, record: Records[Table]): void {
-    const row = rowOf(record);
-    const columns = Object.keys(row);
-    const updates = columns.filter((column) => column !== "id").map((column) => `${column} = excluded.${column}`);
-    const sql =
-      `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map((column) => `@${column}`).join(", ")}) ` +
-      `ON CONFLICT (${table === "answers" ? "agent_id, key" : "id"}) DO UPDATE SET ${updates.join(", ")}`;
-    this.#writes.add(() => this.#prepare(sql).run(row), sizeOf(row));
+  save<Name extends keyof Records>(name: Name, record: Records[Name]): void {
+    const table: Table<Records[Name]> = this.#tables[name];
+    const row = table.rowOf(record);
+    this.#writes.add(() => table.save(row), sizeOf(row));
   }
 
   removeAnswer(agentId: number, key: string): void {
@@ -183,33 +203,12 @@ export class DashboardStore {
     );
   }
 
-  #all<Table extends keyof Records>(
-    table: Table,
-    where = "",
-    ...parameters: (string | number)[]
-  ): readonly Records[Table][] {
-    const rows = this.#prepare(`SELECT * FROM ${table} ${where}`).all(...parameters) as Row[];
-    return rows.map((row) => recordOf(row) as Records[Table]);
-  }
-
   /** Of a query for one value. */
   #value(sql: string, ...parameters: number[]): string | number | null | undefined {
     const row = this.#prepare(sql).get(...parameters) as Row | undefined;
     return row === undefined ? undefined : Object.values(row)[0];
   }
-
-  #prepare(sql: string): Statement {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.#database.prepare(sql);
-      this.#statements.set(sql, statement);
-    }
-    return statement;
-  }
 }
-
-type Cell = string | number | null;
-type Row = Readonly<Record<string, Cell>>;
 
 /** What a write takes in memory besides its texts. */
 const WRITE_BYTES = 500;
@@ -219,41 +218,6 @@ const sizeOf = (row: Row): number =>
     (bytes, cell) => bytes + (typeof cell === "string" ? Buffer.byteLength(cell) : 0),
     WRITE_BYTES,
   );
-
-/**
- * A record of the row's table: a member is in the column of its name (`sessionUuid` in `session_uuid`), and undefined is
- * NULL. The tables are STRICT, so a column holds its type; only what is JSON is checked here.
- */
-const recordOf = (row: Row): object =>
-  Object.fromEntries(Object.entries(row).map(([column, cell]) => [memberOf(column), valueOf(column, cell)]));
-
-const rowOf = (record: object): Row =>
-  Object.fromEntries(Object.entries(record).map(([member, value]) => [columnOf(member), cellOf(value)]));
-
-/** Columns that have another name than their member. */
-const RENAMED: readonly (readonly [member: string, column: string])[] = [
-  ["isEchoPending", "echo_pending"],
-  ["agentSessionId", "claude_session_id"],
-];
-
-const columnOf = (member: string): string =>
-  RENAMED.find(([name]) => name === member)?.[1] ?? member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
-const memberOf = (column: string): string =>
-  RENAMED.find(([, name]) => name === column)?.[0] ??
-  column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-
-function cellOf(value: unknown): Cell {
-  if (value === undefined) return null;
-  if (typeof value === "boolean") return value ? 1 : 0;
-  return typeof value === "object" ? JSON.stringify(value) : (value as Cell);
-}
-
-function valueOf(column: string, cell: Cell): unknown {
-  if (column === "process") return processOf(cell);
-  if (column === "tool_input") return objectOf(cell);
-  return column === "echo_pending" ? cell === 1 : (cell ?? undefined);
-}
 
 function processOf(cell: Cell): ProcessMark | undefined {
   const { pid, start, executable } = objectOf(cell) ?? {};
