@@ -5,7 +5,6 @@
 import { Hono } from "hono";
 import type { Database } from "../../daemon/ops/sql/sqlite.ts";
 import { Feeds } from "../../daemon/panes/feeds.ts";
-import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { RecordingRegistry } from "../../daemon/recordings/recordingRegistry.ts";
 import { type AppError, toAppError } from "../../protocol/errors.ts";
 import { errorHandler, type VisibleError } from "../kit/guard/httpErrors.ts";
@@ -31,28 +30,22 @@ import { FoundAgents } from "./panes/foundAgents.ts";
 import type { AgentNotifier } from "../agents/notify/agentNotifier.ts";
 import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
 import type { Delivery } from "../../daemon/delivery/delivery.ts";
-import type { Log } from "../../daemon/ops/log.ts";
-import type { Clock } from "../../daemon/time/clock.ts";
-import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { DashboardEvents } from "./events/dashboardEvents.ts";
 import { type HookRouteParts, hookRoutes } from "./hooks/hookRoutes.ts";
 import { PageFiles } from "../kit/pageFiles.ts";
 import { type AvailabilityOptions, measureAvailability } from "./panes/availability.ts";
-import { PaneLinks } from "./panes/paneLinks.ts";
+import { PaneLinks, type PaneLinksOptions } from "./panes/paneLinks.ts";
 import { AnswerKeys } from "./respond/answerKeys.ts";
 import { DashboardStore } from "./store/store.ts";
 
-export interface DashboardAppOptions {
-  /** The tmux server of the agents' panes. */
-  readonly server: TmuxServer;
+export interface DashboardAppOptions extends Pick<
+  PaneLinksOptions,
+  "server" | "clock" | "nowUnixMs" | "log" | "readiness"
+> {
   readonly delivery: Delivery;
   readonly settings: DeliverParts["settings"] & HookRouteParts["settings"];
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
-  readonly log: Log;
   /** Resolves when panes can be matched to agents; absent: already. Never rejects. */
   readonly listed?: Promise<void> | undefined;
-  readonly readiness: ReadinessWatcher;
   /** The daemon's; absent: no recordings. */
   readonly recordings?: RecordingRegistry | undefined;
   /** The daemon's. */

@@ -70,7 +70,7 @@ export class ByteBudget {
   }
 }
 
-interface PanePublisherOptions {
+export interface PanePublisherOptions {
   readonly link: NatsLink;
   readonly feeds: Pick<Feeds, "subscribe">;
   readonly pane: PaneId;

@@ -7,7 +7,7 @@ import { noConnection } from "../../daemon/connection/connectionErrors.ts";
 import { Feeds, type OpenSubscription } from "../../daemon/panes/feeds.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import type { Clock, Timer } from "../../daemon/time/clock.ts";
+import type { Timer } from "../../daemon/time/clock.ts";
 import { sleep } from "../../daemon/time/within.ts";
 import type { Frozen, NativeServerEvent } from "../../protocol/api/native/nativeTree.ts";
 import type { NativeReadiness } from "../../protocol/api/native/nativeResponses.ts";
@@ -19,9 +19,7 @@ import { nativeAgents } from "../operations/agents/agentOutputs.ts";
 import { nativeState } from "../operations/outputs.ts";
 import type { PanePatterns } from "../operations/panes/panePatterns.ts";
 import { outSubject, STATE_KINDS, type StateKind, stateSubject } from "./fleetSubjects.ts";
-import type { NatsLink } from "./natsLink.ts";
-import type { PublishPace } from "./publishPace.ts";
-import { PanePublisher, type PublishObserver, type ByteBudget } from "./panePublisher.ts";
+import { PanePublisher, type PanePublisherOptions } from "./panePublisher.ts";
 
 /** Changes of that time are one message. */
 const STATE_EVERY_MS = 100;
@@ -29,21 +27,16 @@ const STATE_EVERY_MS = 100;
 const AFTER_FAULT_MS = 5_000;
 
 /** What the publishers of all servers share. */
-interface FleetParts {
-  readonly link: NatsLink;
+interface FleetParts extends Pick<
+  PanePublisherOptions,
+  "link" | "instance" | "pace" | "refreshMs" | "budget" | "clock" | "mayPublish" | "observe"
+> {
   readonly host: string;
-  readonly instance: string;
   readonly streams: { readonly output: string; readonly state: string };
   readonly panes: PanePatterns | undefined;
-  readonly pace: PublishPace;
-  readonly refreshMs: number;
-  readonly budget: ByteBudget;
   readonly readiness: ReadinessWatcher;
   readonly agents: AgentDirectory;
-  readonly clock: Clock;
   readonly log: Log;
-  readonly mayPublish: (signal: AbortSignal) => Promise<boolean>;
-  readonly observe: PublishObserver;
 }
 
 interface Running {

@@ -8,11 +8,8 @@ import { Hono } from "hono";
 import type { WebSocket } from "ws";
 import { spawnsTotal } from "../../daemon/host/spawnCount.ts";
 import { agentEnvironment } from "../../daemon/ops/environment.ts";
-import type { Log } from "../../daemon/ops/log.ts";
 import { Metrics } from "../../daemon/ops/metrics.ts";
 import { Once } from "../../daemon/ops/once.ts";
-import type { Clock } from "../../daemon/time/clock.ts";
-import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import { CLOSE_CODES, FRESHELL_MAX_MESSAGE_BYTES } from "../../protocol/api/freshell/freshellWire.ts";
 import { invalidArgument } from "../../protocol/errors.ts";
@@ -35,28 +32,20 @@ import { SessionRegistry } from "./sessions/sessionRegistry.ts";
 import { FreshellSocket, repeatedCreates, type SocketParts } from "./socket/freshellSocket.ts";
 import { FrameShare } from "./socket/outputFrames.ts";
 import { agentPath, directoryOf, type ProgramInputs } from "./terminals/terminalPrograms.ts";
-import { TerminalRegistry } from "./terminals/terminalRegistry.ts";
+import { TerminalRegistry, type TerminalRegistryOptions } from "./terminals/terminalRegistry.ts";
 import { Credentials, type SessionStore, tokenOf } from "./tokens/credentials.ts";
 
-export interface FreshellAppOptions {
-  readonly server: TmuxServer;
+export interface FreshellAppOptions extends Omit<TerminalRegistryOptions, "maxTerminals"> {
   readonly waits: WaitManager;
   readonly config: Omit<FreshellConfig, "token"> & { readonly token: string };
-  readonly programs: ProgramInputs;
-  readonly homeDir: string;
   /** Where the built page is. */
   readonly pageDirectory: string;
   readonly version: string;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
-  readonly log: Log;
   /** Device sessions of an earlier start. */
   readonly sessions: SessionStore;
   /** Its host names, and its pages' origins: known once there is a port. */
   readonly hosts: ReadonlySet<string>;
   readonly origins: ReadonlySet<string>;
-  /** How programs in terminals reach it. */
-  readonly url: () => string;
 }
 
 export interface FreshellApp {

@@ -5,6 +5,7 @@
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
+import type { WaitLimits } from "../../daemon/waits/waitLimits.ts";
 import type { ConfigInputs } from "../../daemon/ops/daemonConfig.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import { HOST, ORIGINS, pathSetting, PORT, wholeNumber, YES_OR_NO } from "../../daemon/ops/settingSchemas.ts";
@@ -13,13 +14,10 @@ import { isLoopbackAddress } from "../kit/peers/addresses.ts";
 import { freshellHome } from "./cli/deviceIdentity.ts";
 
 /** The engine's five, as this adapter's share of them. */
-interface FreshellWaitLimits {
-  readonly maxGlobal: number;
-  readonly maxPerTarget: number;
-  readonly maxTimeoutSec: number;
-  readonly maxPatternBytes: number;
-  readonly maxRegexPerTarget: number;
-}
+type FreshellWaitLimits = Pick<
+  WaitLimits,
+  "maxGlobal" | "maxPerTarget" | "maxTimeoutSec" | "maxPatternBytes" | "maxRegexPerTarget"
+>;
 
 export interface FreshellConfig {
   readonly host: string;

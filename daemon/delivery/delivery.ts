@@ -14,9 +14,20 @@ import type { TmuxServer } from "../tmux/tmuxServer.ts";
  */
 export type DeliveryOutcome = "submitted" | "queued" | "echoed_unconfirmed" | "not_echoed" | "indeterminate";
 
-export interface SubmitRequest {
+/** What every request for the program in a pane has. */
+interface PaneRequest {
   readonly server: TmuxServer;
   readonly pane: PaneId;
+  /** What else must hold of the process that takes it; an agent's profile alone demands that it is no shell. */
+  readonly addressee?: AddresseeRequest | undefined;
+  /** For all of it, in milliseconds. */
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Who gives it, for whoever keeps a history (`DeliveryOptions.onTyping`). */
+  readonly by?: string | undefined;
+}
+
+export interface SubmitRequest extends PaneRequest {
   /** Any text without NUL. Line ends stay inside the one prompt. At most `MAX_INPUT_BYTES` as UTF-8. */
   readonly text: string;
   /** Overrides the pane's profile. */
@@ -27,16 +38,12 @@ export interface SubmitRequest {
   readonly whileTyping?: "refuse" | "wait" | undefined;
   /** While an agent's screen shows nothing that its profile knows: `type` types anyhow; default `refuse`. */
   readonly whileUnknown?: "refuse" | "type" | undefined;
-  /** What else must hold of the process that takes it; an agent's profile alone demands that it is no shell. */
-  readonly addressee?: AddresseeRequest | undefined;
   /** Empties the box first (the profile's keys, usually `C-u`). Never done while a dialog is open. */
   readonly clearFirst?: boolean | undefined;
   /** A text that the program would take for more than text (`/`, `!`, `#`, `@`) is made plain text, or refused. */
   readonly literal?: boolean | undefined;
   /** Least time between the text and Enter in milliseconds, instead of the profile's. */
   readonly gapMs?: number | undefined;
-  /** For all of it, in milliseconds. */
-  readonly timeoutMs?: number | undefined;
   /** A repeated key for the same pane returns what the first request did and types nothing; keys survive a restart. */
   readonly idempotencyKey?: string | undefined;
   /** Withdraws it as long as nothing has been typed, also while it is under way under its key, which `signal` does not. */
@@ -47,9 +54,6 @@ export interface SubmitRequest {
    * first time or again after the program has dropped the text; what it throws keeps Enter from being pressed.
    */
   readonly onStage?: ((stage: "held" | "typing" | "entering") => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** Who gives it, for whoever keeps a history (`DeliveryOptions.onTyping`). */
-  readonly by?: string | undefined;
 }
 
 export interface SubmitResult {
@@ -83,19 +87,11 @@ export type DialogAnswer =
   /** In order, for a dialog of several questions: keys down, spaces where several may be chosen, Enter. */
   | { readonly kind: "multi"; readonly answers: readonly (readonly number[])[] };
 
-export interface ChooseRequest {
-  readonly server: TmuxServer;
-  readonly pane: PaneId;
+export interface ChooseRequest extends PaneRequest {
   readonly answer: DialogAnswer;
   /** The dialog meant; another one on the screen refuses with WRONG_STATE. Default: the one that is open. */
   readonly dialogId?: string | undefined;
-  /** What else must hold of the process that asks. */
-  readonly addressee?: AddresseeRequest | undefined;
-  readonly timeoutMs?: number | undefined;
   readonly idempotencyKey?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** As in `SubmitRequest`. */
-  readonly by?: string | undefined;
 }
 
 /** One step of `press`: a key (tmux's name), or text that is pasted. */
@@ -104,17 +100,10 @@ export type PressStep =
   | { readonly kind: "paste"; readonly text: string };
 
 /** Keys and text in an order that the caller knows, for a program whose screen nobody can read. */
-export interface PressRequest {
-  readonly server: TmuxServer;
-  readonly pane: PaneId;
+export interface PressRequest extends PaneRequest {
   readonly steps: readonly PressStep[];
   /** Between two steps, in milliseconds: what comes in one read is one key, or a paste, to some programs. */
   readonly gapMs: number;
-  readonly addressee?: AddresseeRequest | undefined;
-  readonly timeoutMs?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** As in `SubmitRequest`. */
-  readonly by?: string | undefined;
 }
 
 /** What is typed into a pane for somebody, from its first write on. */

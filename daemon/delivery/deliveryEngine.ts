@@ -65,18 +65,14 @@ interface TakenPrompt {
   readonly process: ProcessMark | undefined;
 }
 
-interface Call {
-  readonly server: TmuxServer;
-  readonly pane: PaneId;
-  readonly profile?: string | undefined;
-  readonly addressee?: AddresseeRequest | undefined;
+interface Call extends Pick<
+  SubmitRequest,
+  "server" | "pane" | "profile" | "addressee" | "timeoutMs" | "signal" | "onStage"
+> {
   /** Its keys execute nothing: whatever program reads is meant, as long as it is the same one. */
   readonly isForAnybody?: boolean;
-  readonly timeoutMs?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
   /** As `signal`, and its caller is left at once. */
   readonly withdrawn?: AbortSignal | undefined;
-  readonly onStage?: SubmitRequest["onStage"];
   readonly typing?: Typing | undefined;
 }
 

@@ -12,7 +12,7 @@ export interface ProgramEnd {
   readonly signal?: NodeJS.Signals | undefined;
 }
 
-interface GroupedProgramOptions {
+export interface GroupedProgramOptions {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;

@@ -78,13 +78,9 @@ export interface Capture {
 }
 
 /** Bytes that rebuild a pane's screen in a terminal emulator of the same size, and where the output continues. */
-export interface Snapshot {
-  readonly position: Position;
+export interface Snapshot extends Pick<Capture, "position" | "cols" | "rows" | "alternateScreen"> {
   /** As for a capture; if false, the output that follows may repeat or miss something. */
   readonly exact: boolean;
-  readonly cols: number;
-  readonly rows: number;
-  readonly alternateScreen: boolean;
   /** Begins with a full reset. */
   readonly data: Uint8Array;
   /** Bytes at the end of `data` of an incomplete sequence or character, which the following output completes. Default 0. */

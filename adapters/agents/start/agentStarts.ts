@@ -93,7 +93,7 @@ export interface StartResult {
   readonly takenMs: number | undefined;
 }
 
-interface AgentStartsOptions {
+export interface AgentStartsOptions {
   readonly agents: AgentDirectory;
   readonly transcripts: AgentTranscripts;
   readonly conversations: Pick<Transcripts, "wasTaken">;

@@ -22,7 +22,7 @@ import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
 
-interface AgentProcessesOptions {
+export interface AgentProcessesOptions {
   readonly server: TmuxServer;
   readonly book: AgentBook;
   readonly desk: AgentDesk;

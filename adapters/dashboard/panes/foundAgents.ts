@@ -5,32 +5,21 @@
  */
 import { createHash } from "node:crypto";
 import { markOf } from "../../../daemon/panes/foreground.ts";
-import type { Log } from "../../../daemon/ops/log.ts";
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import type { Timer } from "../../../daemon/time/clock.ts";
 import type { AgentMessages } from "../../agents/messages/agentMessages.ts";
 import type { AgentDirectory } from "../../agents/running/agentDirectory.ts";
 import type { RunningAgent } from "../../agents/running/runningAgent.ts";
 import type { Agent } from "../agents/agent.ts";
-import type { AgentBook } from "../agents/agentBook.ts";
-import type { AgentDesk } from "../agents/agentDesk.ts";
 import { runningFields } from "../agents/card.ts";
 import { MESSAGES_SETTLE_MS } from "../dashboardLimits.ts";
 import { projectOf } from "../agents/project.ts";
-import type { PaneLinks } from "./paneLinks.ts";
+import type { PaneLinks, PaneLinksOptions } from "./paneLinks.ts";
 
-interface FoundAgentsOptions {
-  readonly server: TmuxServer;
+interface FoundAgentsOptions extends Pick<PaneLinksOptions, "server" | "book" | "desk" | "listed" | "clock" | "log"> {
   readonly running: Pick<AgentDirectory, "agents" | "subscribe">;
   readonly messages: Pick<AgentMessages, "onChange" | "undelivered"> | undefined;
-  readonly book: AgentBook;
-  readonly desk: AgentDesk;
   readonly panes: PaneLinks;
   readonly settings: { readonly registersProjects: boolean };
-  /** As in `DashboardAppOptions`. */
-  readonly listed: Promise<void> | undefined;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 export class FoundAgents {

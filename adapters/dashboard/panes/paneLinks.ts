@@ -4,12 +4,10 @@
  * hook names its pane again. Nothing polls; availability is measured again when something has happened.
  */
 import type { AddresseeRequest } from "../../../daemon/delivery/pane/addressee.ts";
-import type { Log } from "../../../daemon/ops/log.ts";
 import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
 import { SingleFlight } from "../../../daemon/time/singleFlight.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { AgentDirectory, AgentReport } from "../../agents/running/agentDirectory.ts";
 import type { Agent } from "../agents/agent.ts";
@@ -18,7 +16,7 @@ import type { AgentDesk } from "../agents/agentDesk.ts";
 import { PANE_RETRY_MS } from "../dashboardLimits.ts";
 import { isFound } from "../store/records.ts";
 import { AgentPlaces } from "./agentPlaces.ts";
-import { AgentProcesses } from "./agentProcess.ts";
+import { AgentProcesses, type AgentProcessesOptions } from "./agentProcess.ts";
 import type { MeasureAvailability } from "./availability.ts";
 import { ContextGauge } from "./contextGauge.ts";
 import { FirstListing } from "./firstListing.ts";
@@ -27,21 +25,15 @@ import { PaneListing, type ReportedPane } from "./panePlace.ts";
 import { GoneWatch } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
 
-interface PaneLinksOptions {
-  readonly server: TmuxServer;
-  readonly book: AgentBook;
-  readonly desk: AgentDesk;
+export interface PaneLinksOptions extends Pick<AgentProcessesOptions, "server" | "book" | "desk" | "programs" | "log"> {
   readonly clock: Clock;
   readonly nowUnixMs: () => number;
-  readonly log: Log;
   /** Told what hooks say; looks once a second. */
   readonly running: Pick<AgentDirectory, "reported" | "onCheck">;
   /** As in `DashboardAppOptions`. */
   readonly listed: Promise<void> | undefined;
   readonly readiness: ReadinessWatcher;
   readonly measure: MeasureAvailability;
-  /** Names of agents' programs. */
-  readonly programs: ReadonlySet<string>;
 }
 
 /** Agents, what happens to them, and where they are. */

@@ -11,6 +11,7 @@ import { decodeUtf8 } from "../../../protocol/text/utf8.ts";
 import {
   GROUP_ENDS_WITHIN_MS,
   type GroupedProgram,
+  type GroupedProgramOptions,
   type ProgramEnd,
   startGroupedProgram,
 } from "../../../daemon/host/groupedProgram.ts";
@@ -25,13 +26,7 @@ import {
   OUTPUT_DRAINS_WITHIN_MS,
 } from "../freshellLimits.ts";
 
-export interface ProgramPlan {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly hasInput: boolean;
-}
+export type ProgramPlan = Pick<GroupedProgramOptions, "file" | "args" | "cwd" | "env" | "hasInput">;
 
 interface ProgramListener {
   readonly onLine: (line: JsonLine) => void;

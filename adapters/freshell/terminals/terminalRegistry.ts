@@ -30,7 +30,7 @@ import {
 import { directoryOf, type ProgramInputs, programOf, titleOf } from "./terminalPrograms.ts";
 import { TerminalSource } from "./terminalSource.ts";
 
-interface TerminalRegistryOptions {
+export interface TerminalRegistryOptions {
   readonly server: TmuxServer;
   readonly clock: Clock;
   readonly nowUnixMs: () => number;

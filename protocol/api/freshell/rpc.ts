@@ -154,13 +154,8 @@ export const DEVICE_MESSAGES = messages({
 });
 
 /** Sent to everyone when a device connects or disconnects. */
-export interface PresenceMessage {
+export interface PresenceMessage extends Omit<DeviceEntry, "workspaceRevision"> {
   readonly type: "device.presence";
-  readonly deviceId: string;
-  readonly deviceLabel: string;
-  readonly deviceType: "browser" | "cli";
-  readonly online: boolean;
-  readonly lastSeenAt: number;
   readonly timestamp: string;
 }
 
