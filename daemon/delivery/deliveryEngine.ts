@@ -10,7 +10,7 @@ import { Once } from "../ops/once.ts";
 import type { ReadinessWatcher } from "../readiness/readiness.ts";
 import type { ProcessMark } from "../tmux/processes.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
-import type { Clock, Timer } from "../time/clock.ts";
+import type { Clock, Timed, Timer } from "../time/clock.ts";
 import { within } from "../time/within.ts";
 import { type AddresseeRequest, type Arrival, readersNow } from "./pane/addressee.ts";
 import { chooseAnswer } from "./answer/chooseAnswer.ts";
@@ -41,10 +41,8 @@ import { promptText } from "./prompt/promptText.ts";
 import { settleState, submitPrompt } from "./prompt/submitPrompt.ts";
 import { Progress, resultOf, type Work } from "./work.ts";
 
-export interface DeliveryOptions {
+export interface DeliveryOptions extends Timed {
   readonly readiness: ReadinessWatcher;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
   /** Closed with the engine. Default: one in memory, which a restart forgets. */
   readonly store?: DeliveryStore | undefined;
   /** A prompt was taken by the program in a pane; by which process, if the host knows. Must not throw. */

@@ -5,6 +5,7 @@
  * is in use.
  */
 import { AppError } from "../../protocol/errors.ts";
+import type { Timed } from "../time/clock.ts";
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -23,6 +24,11 @@ export interface Log {
   writes(level: LogLevel): boolean;
   /** The same log, with these fields added to every line. */
   with(fields: LogFields): Log;
+}
+
+/** What a part takes that also has something to say. */
+export interface Surroundings extends Timed {
+  readonly log: Log;
 }
 
 interface LogOptions {

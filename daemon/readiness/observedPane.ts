@@ -7,7 +7,7 @@ import type { PaneId } from "../../protocol/ids.ts";
 import { headOf, type OutputSource } from "../tmux/outputSource.ts";
 import { type FeedMember, PaneFeed } from "../panes/paneFeed.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
-import type { Clock, Timer } from "../time/clock.ts";
+import type { Timed, Timer } from "../time/clock.ts";
 import type { SharedPace } from "../time/sharedPace.ts";
 import type { Verdict } from "./evidence.ts";
 import { ProbePacer } from "./probePacer.ts";
@@ -30,14 +30,12 @@ const RETRY_MS = 250;
 /** What a title means is known within this, or the screen is one that nobody knows (docs/agentFacts.md 12, 18). */
 const SETTLES_WITHIN_MS = 500;
 
-interface ObservedPaneOptions {
+interface ObservedPaneOptions extends Timed {
   readonly server: TmuxServer;
   readonly pane: PaneId;
   readonly profiles: Profiles;
-  readonly clock: Clock;
   /** Of all panes' captures. */
   readonly pace: SharedPace;
-  readonly nowUnixMs: () => number;
   readonly onError: (error: unknown) => void;
   /** As in `ReadinessOptions`. */
   readonly unfollowed: boolean;

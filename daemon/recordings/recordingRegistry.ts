@@ -7,19 +7,15 @@ import { mkdir, rm, stat } from "node:fs/promises";
 import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { Feeds } from "../panes/feeds.ts";
-import type { Log } from "../ops/log.ts";
+import type { Surroundings } from "../ops/log.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
-import type { Clock } from "../time/clock.ts";
 import type { CastEnd } from "./recordingEncoder.ts";
 import { Recording, type RecordingRequest } from "./recording.ts";
 import { type KeptRecording, readRecordings, recordingId, recordingPath } from "./recordingFiles.ts";
 import { MAX_FOLDER_BYTES, MAX_RECORDING_AGE_MS, MAX_RECORDINGS_UNDER_WAY } from "./recordingLimits.ts";
 
-interface RecordingRegistryOptions {
+interface RecordingRegistryOptions extends Surroundings {
   readonly folder: string;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
-  readonly log: Log;
   /** Tests use less. */
   readonly maxFolderBytes?: number | undefined;
 }

@@ -12,6 +12,13 @@ export interface Clock {
   callAt(deadlineMs: number, run: () => void): Timer;
 }
 
+/** What a part takes that tells how much time has passed, and what time it is. */
+export interface Timed {
+  readonly clock: Clock;
+  /** Unix time in milliseconds. */
+  readonly nowUnixMs: () => number;
+}
+
 /** setTimeout's longest delay; a later deadline is reached in steps. */
 const MAX_DELAY_MS = 2_147_483_647;
 

@@ -8,7 +8,7 @@ import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
 import { requireSameRequest } from "../../../daemon/ops/once.ts";
 import type { Delivery } from "../../../daemon/delivery/delivery.ts";
 import { promptText } from "../../../daemon/delivery/prompt/promptText.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
+import type { Timed } from "../../../daemon/time/clock.ts";
 import type { WaitManager } from "../../../daemon/waits/waitManager.ts";
 import type { AgentWaitName } from "../../../protocol/api/native/nativeAgentMessages.ts";
 import { AppError, shuttingDown, toAppError } from "../../../protocol/errors.ts";
@@ -19,14 +19,12 @@ import type { Transcripts } from "../start/transcripts.ts";
 import { MessageQueue } from "./messageQueue.ts";
 import { type Message, MessageStore } from "./messageStore.ts";
 
-interface AgentMessagesOptions {
+interface AgentMessagesOptions extends Timed {
   readonly agents: AgentDirectory;
   readonly delivery: Delivery;
   readonly waits: Pick<WaitManager, "wait">;
   readonly transcripts: Pick<Transcripts, "turn" | "lastWords">;
   readonly processes: HostProcesses;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
   readonly onError: (error: unknown) => void;
 }
 

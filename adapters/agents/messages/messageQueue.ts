@@ -15,7 +15,7 @@
 import type { Delivery, SubmitRequest, SubmitResult } from "../../../daemon/delivery/delivery.ts";
 import type { AddresseeRequest } from "../../../daemon/delivery/pane/addressee.ts";
 import type { ReadinessState } from "../../../daemon/readiness/readiness.ts";
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { Timed, Timer } from "../../../daemon/time/clock.ts";
 import type { MessageConfirmation } from "../../../protocol/api/native/nativeAgentMessages.ts";
 import { AppError, type ErrorCode, isCutShort, toAppError } from "../../../protocol/errors.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
@@ -43,12 +43,10 @@ const MAX_WORDS_CHARS = 32_768;
 /** Without anything that is due sooner. */
 const LATEST_LOOK_MS = 3_600_000;
 
-interface QueueParts {
+interface QueueParts extends Timed {
   readonly agents: Pick<AgentDirectory, "known" | "note" | "probe" | "taken">;
   readonly delivery: Pick<Delivery, "submit" | "look" | "clear">;
   readonly transcripts: Pick<Transcripts, "turn">;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
   readonly store: MessageStore;
   readonly onChange: (message: Message) => void;
   /** The agent has ended, and nothing is left. */

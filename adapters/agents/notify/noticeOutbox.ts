@@ -2,9 +2,9 @@
  * Sends notices to channels, and takes them back where a channel can. Each channel has one request under way. What cannot be
  * sent waits in the store and is tried again for hours; then it counts as lost.
  */
-import type { Log } from "../../../daemon/ops/log.ts";
+import type { Surroundings } from "../../../daemon/ops/log.ts";
 import { backOffMs } from "../../../daemon/time/backOff.ts";
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { Timer } from "../../../daemon/time/clock.ts";
 import {
   type AddPush,
   DEFAULT_NOTICES,
@@ -45,7 +45,7 @@ const MAX_NOTICES = 500;
 /** Before the next look at the clock of the quiet hours. */
 const QUIET_LOOK_MS = 60_000;
 
-export interface OutboxOptions {
+export interface OutboxOptions extends Surroundings {
   readonly channels: readonly Channel[];
   /** Keeps the list. */
   readonly save: (channels: readonly Channel[]) => void;
@@ -59,9 +59,6 @@ export interface OutboxOptions {
   readonly seal: (channel: PushChannel, request: HttpRequest) => Promise<HttpRequest>;
   /** Removes a channel that its receiver has ended. */
   readonly gone: (name: string) => void;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
-  readonly log: Log;
 }
 
 /** A channel while the daemon runs. */

@@ -8,7 +8,7 @@ import { hasEnded } from "../../../daemon/host/procfs.ts";
 import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
 import type { Readiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
 import { Listeners } from "../../../daemon/servers/listeners.ts";
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { Timed, Timer } from "../../../daemon/time/clock.ts";
 import { within } from "../../../daemon/time/within.ts";
 import type { PaneInfo } from "../../../daemon/tmux/inventory.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
@@ -39,12 +39,10 @@ const MAX_KEPT_CHARS = 4_000;
 /** Agents that have ended and can still be asked for. */
 const MAX_ENDED = 200;
 
-interface AgentDirectoryOptions {
+interface AgentDirectoryOptions extends Timed {
   readonly catalogue: readonly Agent[];
   readonly readiness: ReadinessWatcher;
   readonly store: AgentStore;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
   readonly onError: (error: unknown) => void;
 }
 

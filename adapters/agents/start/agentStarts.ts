@@ -9,10 +9,9 @@ import { stat } from "node:fs/promises";
 import type { Delivery, DeliveryOutcome } from "../../../daemon/delivery/delivery.ts";
 import { promptText } from "../../../daemon/delivery/prompt/promptText.ts";
 import { findProgram } from "../../../daemon/host/findProgram.ts";
-import type { Log } from "../../../daemon/ops/log.ts";
+import type { Surroundings } from "../../../daemon/ops/log.ts";
 import { Once, requireSameRequest } from "../../../daemon/ops/once.ts";
 import type { Dialog, PaneReadiness, Readiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
 import { within } from "../../../daemon/time/within.ts";
 import type { CreateSession } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
@@ -93,7 +92,7 @@ export interface StartResult {
   readonly takenMs: number | undefined;
 }
 
-export interface AgentStartsOptions {
+export interface AgentStartsOptions extends Surroundings {
   readonly agents: AgentDirectory;
   readonly transcripts: AgentTranscripts;
   readonly conversations: Pick<Transcripts, "wasTaken">;
@@ -102,9 +101,6 @@ export interface AgentStartsOptions {
   readonly delivery: Pick<Delivery, "submit">;
   /** What panes of an owned server begin with. */
   readonly paneEnvironment: Readonly<Record<string, string>>;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
-  readonly log: Log;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;

@@ -5,7 +5,7 @@
  * everything with it, piece by piece.
  */
 import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { Timed, Timer } from "../../../daemon/time/clock.ts";
 import type { ServerStatus } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { TreeSession, TreeWindow } from "../../../daemon/tmux/layout.ts";
@@ -47,11 +47,9 @@ export interface Place {
   readonly activeWindow: number;
 }
 
-interface AgentPlacesOptions {
+interface AgentPlacesOptions extends Timed {
   readonly agents: AgentDirectory;
   readonly transcripts: Transcripts;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
   readonly onError: (error: unknown) => void;
 }
 

@@ -11,8 +11,8 @@ import type { DeliveryOutcome, DialogAnswer, Typing } from "../../../daemon/deli
 import { significant } from "../../../daemon/delivery/screen/promptEcho.ts";
 import { dialogDigest } from "../../../daemon/readiness/dialog.ts";
 import type { Dialog } from "../../../daemon/readiness/readiness.ts";
-import type { Log } from "../../../daemon/ops/log.ts";
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { Surroundings } from "../../../daemon/ops/log.ts";
+import type { Timer } from "../../../daemon/time/clock.ts";
 import type { TimelineKind, TimelineOutcome } from "../../../protocol/api/native/nativeTimeline.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
@@ -39,11 +39,8 @@ const MAX_TEXT_CHARS = 4_000;
 const MAX_OPTIONS = 20;
 const MAX_OPTION_CHARS = 200;
 
-interface TimelineOptions {
+interface TimelineOptions extends Surroundings {
   readonly agents: AgentDirectory;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
-  readonly log: Log;
 }
 
 interface TimelineRequest extends Omit<TimelineFilter, "agent" | "server"> {

@@ -2,10 +2,9 @@
  * The timeline on disk, in the agents' database (`agentStore.ts`). Bounded by age, by entries of an agent and by bytes of all;
  * the oldest go first, and what goes before its age is counted. Nobody waits for a write (`WriteBehind`).
  */
-import type { Log } from "../../../daemon/ops/log.ts";
+import type { Surroundings } from "../../../daemon/ops/log.ts";
 import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
 import { WriteBehind } from "../../../daemon/ops/sql/writeBehind.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
 import { TIMELINE_DAYS, type TimelineKind, type TimelineOutcome } from "../../../protocol/api/native/nativeTimeline.ts";
 
 const KEPT_MS = TIMELINE_DAYS * 86_400_000;
@@ -73,11 +72,8 @@ interface Row {
   readonly bytes: number;
 }
 
-interface TimelineStoreOptions {
+interface TimelineStoreOptions extends Surroundings {
   readonly database: Database;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
-  readonly log: Log;
   readonly maxPendingBytes?: number | undefined;
   readonly maxEntriesPerAgent?: number | undefined;
   readonly maxBytes?: number | undefined;

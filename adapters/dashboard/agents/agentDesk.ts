@@ -3,7 +3,7 @@
  * memory, hands the records to the store, and emits events in the contract's order (docs/contracts/dashboard.md §4), all in
  * one turn of the event loop.
  */
-import type { Clock } from "../../../daemon/time/clock.ts";
+import type { Timed } from "../../../daemon/time/clock.ts";
 import type { Waiting } from "../../../daemon/tmux/outputSource.ts";
 import type { DashboardEvents } from "../events/dashboardEvents.ts";
 import type { DashboardStore } from "../store/store.ts";
@@ -28,12 +28,10 @@ const PLAIN_TURN = {
 /** `isEchoPending`: the hook that reports it as a prompt has not come yet. */
 type UserAnswer = Pick<TurnRecord, "text" | "answersTurnId" | "isEchoPending">;
 
-interface AgentDeskOptions {
+interface AgentDeskOptions extends Timed {
   readonly store: DashboardStore;
   readonly book: AgentBook;
   readonly events: DashboardEvents;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
 }
 
 export class AgentDesk {

@@ -9,7 +9,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import type { Route } from "../../kit/guard/routes.ts";
 import type { AgentReport } from "../../agents/running/agentDirectory.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
+import type { Clock, Timed } from "../../../daemon/time/clock.ts";
 import { within } from "../../../daemon/time/within.ts";
 import { HOOK_MAX_BODY_BYTES } from "../dashboardLimits.ts";
 import { GET, POST } from "../dashboardRoutes.ts";
@@ -19,10 +19,8 @@ import { type HookName, HOOKS, isHookName } from "./hookNames.ts";
 import { type HookRequest, parseHook } from "./hookRequest.ts";
 import { HookStats } from "./hookStats.ts";
 
-export interface HookRouteParts extends CorrelateParts {
+export interface HookRouteParts extends CorrelateParts, Timed {
   readonly settings: CorrelateParts["settings"] & { readonly hooksEnabled: boolean };
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
 }
 
 /** A path on a mount that does not respond counts as a directory. */

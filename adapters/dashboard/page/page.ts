@@ -2,7 +2,7 @@
  * The page's controller: holds the state, keeps the connection, and carries out what a person asks for. It knows nothing of
  * the document, so it can be tested without one.
  */
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { Timed, Timer } from "../../../daemon/time/clock.ts";
 import type { SseEvent } from "../../../protocol/text/sse.ts";
 import { AgentActions } from "./agentActions.ts";
 import { foldHostEvent, isHostEvent, withFar } from "./model/otherHosts.ts";
@@ -22,10 +22,8 @@ import { SseLink } from "./net/sseLink.ts";
 import { deliveredText, failureText, isUnconfirmed } from "./words/deliveryWords.ts";
 import { nameOf } from "./words/stateWords.ts";
 
-interface PageOptions {
+interface PageOptions extends Timed {
   readonly api: Api;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
   readonly random: () => number;
   /** A unique key. */
   readonly newKey: () => string;

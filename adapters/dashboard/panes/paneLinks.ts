@@ -6,7 +6,7 @@
 import type { AddresseeRequest } from "../../../daemon/delivery/pane/addressee.ts";
 import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
 import { SingleFlight } from "../../../daemon/time/singleFlight.ts";
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { Timed, Timer } from "../../../daemon/time/clock.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { AgentDirectory, AgentReport } from "../../agents/running/agentDirectory.ts";
@@ -25,9 +25,8 @@ import { PaneListing, type ReportedPane } from "./panePlace.ts";
 import { GoneWatch } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
 
-export interface PaneLinksOptions extends Pick<AgentProcessesOptions, "server" | "book" | "desk" | "programs" | "log"> {
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
+export interface PaneLinksOptions
+  extends Pick<AgentProcessesOptions, "server" | "book" | "desk" | "programs" | "log">, Timed {
   /** Told what hooks say; looks once a second. */
   readonly running: Pick<AgentDirectory, "reported" | "onCheck">;
   /** As in `DashboardAppOptions`. */

@@ -6,16 +6,14 @@
  */
 import { createHash } from "node:crypto";
 import { isOfOtherRequest, Once, OnceMemory, type OnceStore } from "../../../daemon/ops/once.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
+import type { Timed } from "../../../daemon/time/clock.ts";
 import { MAX_AGENTS, REPEAT_WITHOUT_KEY_MS } from "../dashboardLimits.ts";
 import type { DashboardStore } from "../store/store.ts";
 import { INTERRUPTED } from "./failures.ts";
 import { failureResponse, refusalResponse, type RespondResponse } from "./respondResponse.ts";
 
-interface AnswerKeysOptions {
+interface AnswerKeysOptions extends Timed {
   readonly store: DashboardStore;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
 }
 
 interface RequestIdentity {

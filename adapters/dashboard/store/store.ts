@@ -2,11 +2,10 @@
  * Projects, agents, tasks, turns and answers on disk. Reads are prepared statements; writes go through `WriteBehind`, and
  * ids are given out here, so that a record is whole before the database has it.
  */
-import type { Log } from "../../../daemon/ops/log.ts";
+import type { Surroundings } from "../../../daemon/ops/log.ts";
 import { closeDatabase, type Database } from "../../../daemon/ops/sql/sqlite.ts";
 import { type Cell, type Prepare, preparing, type Row, Table } from "../../../daemon/ops/sql/table.ts";
 import { WriteBehind } from "../../../daemon/ops/sql/writeBehind.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import { type Fields, fieldsOf, parseJson, textOf } from "../../../protocol/text/jsonObject.ts";
 import type { AgentRecord, ProjectRecord, TaskRecord, TurnRecord } from "./records.ts";
@@ -18,12 +17,9 @@ import {
   MAX_PENDING_BYTES,
 } from "../dashboardLimits.ts";
 
-interface StoreOptions {
+interface StoreOptions extends Surroundings {
   /** Opened with `MIGRATIONS`. */
   readonly database: Database;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
-  readonly log: Log;
 }
 
 /** The response to a request with an idempotency key; without a status it was begun, and its outcome is unknown. */

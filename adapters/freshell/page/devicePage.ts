@@ -2,7 +2,7 @@
  * The page's controller: finds out whether it is the device, keeps the connection, and carries out what a person asks for.
  * It knows nothing of the document, so it can be tested without one.
  */
-import type { Clock } from "../../../daemon/time/clock.ts";
+import type { Timed } from "../../../daemon/time/clock.ts";
 import type { ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { RpcOutcome } from "../../../protocol/api/freshell/rpc.ts";
 import { FreshellLink, type LinkState, type ReadyMessage } from "../devices/freshellLink.ts";
@@ -27,15 +27,13 @@ import { isLoggedOut, PageApi, type PageLogin } from "./net/pageApi.ts";
 import { SessionStreams } from "./net/sessionStreams.ts";
 import { TerminalStreams } from "./net/terminalStreams.ts";
 
-interface DevicePageOptions {
+interface DevicePageOptions extends Timed {
   readonly device: BrowserDevice;
   readonly login: PageLogin;
   readonly store: TextStore;
   readonly channel: PageChannel;
   readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
   readonly openSocket: ConstructorParameters<typeof FreshellLink>[0]["open"];
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
   readonly random: () => number;
   readonly newId: () => string;
   /** Calls `DevicePage.sendHeartbeat` at this interval; 0 stops it. */

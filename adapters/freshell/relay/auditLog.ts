@@ -7,8 +7,8 @@
  * next start.
  */
 import { join } from "node:path";
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
-import type { Log } from "../../../daemon/ops/log.ts";
+import type { Timer } from "../../../daemon/time/clock.ts";
+import type { Surroundings } from "../../../daemon/ops/log.ts";
 import type { FaultStage } from "../../../protocol/api/freshell/freshellErrors.ts";
 import type { RpcRequest } from "../../../protocol/api/freshell/rpc.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -30,11 +30,8 @@ interface AuditLine {
 type AuditResult = Pick<AuditLine, "result" | "errorCode" | "stage">;
 export type AuditedRequest = Pick<RpcRequest, "requestId" | "callerDeviceId" | "targetDeviceId" | "command">;
 
-interface AuditLogOptions {
+interface AuditLogOptions extends Surroundings {
   readonly folder: string;
-  readonly nowUnixMs: () => number;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly maxBytes?: number | undefined;
 }
 

@@ -21,21 +21,17 @@ import { longResponse } from "../../kit/streams/longResponse.ts";
 import { requestAbort } from "../../kit/guard/requestAbort.ts";
 import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import type { Route } from "../../kit/guard/routes.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
-import type { Log } from "../../../daemon/ops/log.ts";
+import type { Surroundings } from "../../../daemon/ops/log.ts";
 import { endpoint, faultBody, GET, POST } from "../freshellRequests.ts";
 import { type Credentials, tokenOf } from "../tokens/credentials.ts";
 import type { Caller, LayoutRelay } from "./layoutRelay.ts";
 import { failureOf } from "./outcomes.ts";
 import type { Device, Presence } from "./presence.ts";
 
-interface DeviceRouteParts {
+interface DeviceRouteParts extends Surroundings {
   readonly presence: Presence;
   readonly relay: LayoutRelay;
   readonly credentials: Credentials;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
-  readonly log: Log;
 }
 
 export function deviceRoutes(parts: DeviceRouteParts): readonly Route[] {

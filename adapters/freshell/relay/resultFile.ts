@@ -2,8 +2,7 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { parse } from "../../../protocol/api/parse.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
-import type { Log } from "../../../daemon/ops/log.ts";
+import type { Surroundings } from "../../../daemon/ops/log.ts";
 import { type Kept, type OnceEntry, type OnceKey, OnceMemory, type OnceStore } from "../../../daemon/ops/once.ts";
 import type { RpcOutcome, RpcRequest } from "../../../protocol/api/freshell/rpc.ts";
 import { MAX_RESULT_CHARS, MAX_RESULTS_KEPT, RESULTS_KEPT_MS } from "../freshellLimits.ts";
@@ -20,11 +19,8 @@ const lineSchema = v.object({
 /** Read from the file at start. */
 const MAX_FILE_BYTES = 67_108_864;
 
-interface ResultFileOptions {
+interface ResultFileOptions extends Surroundings {
   readonly path: string;
-  readonly nowUnixMs: () => number;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** Failures are not kept, so they can be retried. */

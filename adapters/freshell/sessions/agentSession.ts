@@ -4,7 +4,7 @@
  */
 import { constants } from "node:os";
 import { PaneStream } from "../../../daemon/panes/paneStream.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
+import type { Timed } from "../../../daemon/time/clock.ts";
 import type { ExitStatus } from "../../../daemon/tmux/outputSource.ts";
 import type { SessionEntry, SessionStatus } from "../../../protocol/api/freshell/sessionEvents.ts";
 import type { CodingProvider, SessionKind } from "../../../protocol/api/freshell/sessionNames.ts";
@@ -23,9 +23,7 @@ export interface SessionPlan extends ProgramPlan {
   readonly model: string | undefined;
 }
 
-export interface SessionHost {
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
+export interface SessionHost extends Timed {
   readonly newId: () => string;
   /** A subscriber of a session threw. */
   readonly onListenerError: (error: unknown) => void;

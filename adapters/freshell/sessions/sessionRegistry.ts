@@ -6,21 +6,17 @@ import {
 } from "../../../protocol/api/freshell/sessionNames.ts";
 import type { CreateSessionRequest } from "../../../protocol/api/freshell/sessions.ts";
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
-import type { Log } from "../../../daemon/ops/log.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
+import type { Surroundings } from "../../../daemon/ops/log.ts";
 import type { AgentStream, AgentStreams } from "../../agents/agentStream.ts";
 import type { SessionHost, SessionPlan } from "./agentSession.ts";
 import { CodingSession } from "./codingSession.ts";
 import { SdkSession } from "./sdkSession.ts";
 import { ENDED_SESSION_KEPT_MS, MAX_ENDED_SESSIONS, MAX_SESSIONS } from "../freshellLimits.ts";
 
-interface SessionRegistryOptions {
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
+interface SessionRegistryOptions extends Surroundings {
   readonly newId: () => string;
   /** The epoch of all positions in sessions' texts. */
   readonly epoch: string;
-  readonly log: Log;
   readonly streams: AgentStreams;
   /** Where its program and its directory are, and the program's whole environment. @throws AppError INVALID_ARGUMENT */
   readonly prepare: (

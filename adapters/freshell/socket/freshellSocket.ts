@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { WebSocket } from "ws";
-import type { Log } from "../../../daemon/ops/log.ts";
+import type { Surroundings } from "../../../daemon/ops/log.ts";
 import { Once, OnceMemory } from "../../../daemon/ops/once.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import {
@@ -34,7 +34,7 @@ import { MAX_ECHOED_CHARS, SocketClient } from "./socketClient.ts";
 import { TerminalCalls } from "./terminalCalls.ts";
 
 /** What all connections share. */
-export interface SocketParts extends WaitParts {
+export interface SocketParts extends WaitParts, Surroundings {
   readonly frames: FrameShare;
   readonly credentials: Credentials;
   readonly presence: Presence;
@@ -43,9 +43,6 @@ export interface SocketParts extends WaitParts {
   readonly config: FreshellConfig;
   /** Of this start of the daemon. */
   readonly instanceId: string;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
-  readonly log: Log;
 }
 
 /**

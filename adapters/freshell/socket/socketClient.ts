@@ -3,8 +3,8 @@
  * is disconnected, without effect on others.
  */
 import type { WebSocket } from "ws";
-import type { Log } from "../../../daemon/ops/log.ts";
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { Surroundings } from "../../../daemon/ops/log.ts";
+import type { Timer } from "../../../daemon/time/clock.ts";
 import type {
   FreshellErrorCode,
   FreshellFault,
@@ -29,10 +29,7 @@ export interface About {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-interface SocketClientOptions {
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
-  readonly log: Log;
+interface SocketClientOptions extends Surroundings {
   /** Called once: nothing more is received. */
   readonly onClosing: () => void;
 }

@@ -4,10 +4,9 @@
  * panes.
  */
 import { randomBytes } from "node:crypto";
-import type { Log } from "../../../daemon/ops/log.ts";
+import type { Surroundings } from "../../../daemon/ops/log.ts";
 import { Feeds } from "../../../daemon/panes/feeds.ts";
 import type { FeedServer } from "../../../daemon/panes/paneFeed.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { type LayoutSnapshot, leavesOf } from "../../../protocol/api/freshell/deviceLayout.ts";
@@ -30,11 +29,8 @@ import {
 import { directoryOf, type ProgramInputs, programOf, titleOf } from "./terminalPrograms.ts";
 import { TerminalSource } from "./terminalSource.ts";
 
-export interface TerminalRegistryOptions {
+export interface TerminalRegistryOptions extends Surroundings {
   readonly server: TmuxServer;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
-  readonly log: Log;
   readonly programs: ProgramInputs;
   readonly homeDir: string;
   readonly maxTerminals: number;

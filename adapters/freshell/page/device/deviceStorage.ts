@@ -4,7 +4,7 @@
  */
 import { DeviceRuntime, openDevice } from "../../devices/deviceRuntime.ts";
 import type { DeviceStore } from "../../devices/savedDevice.ts";
-import type { Clock } from "../../../../daemon/time/clock.ts";
+import type { Timed } from "../../../../daemon/time/clock.ts";
 import type { OwnerLayout } from "../../../../protocol/api/freshell/deviceLayout.ts";
 import { DEVICE_ID } from "../../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError } from "../../../../protocol/errors.ts";
@@ -55,11 +55,9 @@ export function keepAllow(store: TextStore, allow: readonly string[]): void {
 
 const isAllowWord = (one: unknown): boolean => typeof one === "string" && (one === "*" || DEVICE_ID.test(one));
 
-interface OpenDeviceOptions {
+interface OpenDeviceOptions extends Timed {
   readonly store: TextStore;
   readonly deviceId: string;
-  readonly clock: Clock;
-  readonly nowUnixMs: () => number;
   readonly newId: () => string;
   readonly onChange: (layout: OwnerLayout) => void;
 }
