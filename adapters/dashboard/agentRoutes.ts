@@ -2,21 +2,15 @@
 import { agentsSchema, availabilitySchema, refusalSchema, turnsSchema } from "../../protocol/api/dashboard.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Route } from "../kit/guard/routes.ts";
-import type { AgentBook } from "./agents/agentBook.ts";
 import { waitingFields } from "./agents/agentEvents.ts";
 import { cardOf } from "./agents/card.ts";
 import { agentIdOf, GET } from "./dashboardRoutes.ts";
-import type { DashboardEvents } from "./events/dashboardEvents.ts";
 import { agentNotFound, respondWith } from "./respond/respondResponse.ts";
 import type { TurnRecord } from "./store/records.ts";
-import type { DashboardStore } from "./store/store.ts";
+import type { AgentDeskOptions } from "./agents/agentDesk.ts";
 
-interface AgentRouteParts {
+interface AgentRouteParts extends Omit<AgentDeskOptions, "clock"> {
   readonly server: TmuxServer;
-  readonly book: AgentBook;
-  readonly store: DashboardStore;
-  readonly events: DashboardEvents;
-  readonly nowUnixMs: () => number;
   readonly goneSinceUnixMs: () => number | undefined;
   /** Undefined: the page offers no operations. */
   readonly serverName: () => string | undefined;

@@ -1,15 +1,10 @@
 /** The feeds of one server's panes: created for a pane's first subscriber, closed with its last. */
 import type { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
-import type { Clock } from "../time/clock.ts";
-import { type FeedServer, PaneFeed } from "./paneFeed.ts";
+import { PaneFeed, type PaneFeedOptions } from "./paneFeed.ts";
 import { Subscription, type StreamStart, type SubscriptionSink } from "./subscription.ts";
 
-interface FeedsOptions {
-  readonly server: FeedServer;
-  readonly clock: Clock;
-  readonly onError: (error: unknown) => void;
-}
+type FeedsOptions = Omit<PaneFeedOptions, "pane" | "unfollowed">;
 
 export interface OpenSubscription {
   readonly feed: PaneFeed;

@@ -53,7 +53,7 @@ export interface FeedServer extends Pick<TmuxServer, "output" | "snapshot" | "su
   findPane(pane: PaneId): Pick<PaneInfo, "cols" | "rows" | "exit"> | undefined;
 }
 
-interface PaneFeedOptions {
+export interface PaneFeedOptions {
   readonly server: FeedServer;
   readonly pane: PaneId;
   readonly clock: Clock;

@@ -2,9 +2,8 @@
 import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
-import type { Timed } from "../time/clock.ts";
 import { SharedPace } from "../time/sharedPace.ts";
-import { ObservedPane } from "./observedPane.ts";
+import { ObservedPane, type ObservedPaneOptions } from "./observedPane.ts";
 import type { Profiles } from "./profiles.ts";
 import type { PaneReadiness, Readiness, ReadinessOptions, ReadinessWatcher } from "./readiness.ts";
 
@@ -17,11 +16,7 @@ const CAPTURE_MS = 1;
 /** More than all surfaces together need for one pane; a leak shows before it hurts. */
 const MAX_LISTENERS_PER_PANE = 4_096;
 
-interface ReadinessEngineOptions extends Timed {
-  readonly profiles: Profiles;
-  /** A listener threw, or a capture failed for a reason that should not be: for the log. */
-  readonly onError: (error: unknown) => void;
-}
+type ReadinessEngineOptions = Omit<ObservedPaneOptions, "server" | "pane" | "pace" | "unfollowed">;
 
 interface Observed {
   readonly pane: ObservedPane;

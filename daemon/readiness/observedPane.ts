@@ -30,12 +30,13 @@ const RETRY_MS = 250;
 /** What a title means is known within this, or the screen is one that nobody knows (docs/agentFacts.md 12, 18). */
 const SETTLES_WITHIN_MS = 500;
 
-interface ObservedPaneOptions extends Timed {
+export interface ObservedPaneOptions extends Timed {
   readonly server: TmuxServer;
   readonly pane: PaneId;
   readonly profiles: Profiles;
   /** Of all panes' captures. */
   readonly pace: SharedPace;
+  /** A listener threw, or a capture failed for a reason that should not be: for the log. */
   readonly onError: (error: unknown) => void;
   /** As in `ReadinessOptions`. */
   readonly unfollowed: boolean;

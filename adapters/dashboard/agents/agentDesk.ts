@@ -28,7 +28,7 @@ const PLAIN_TURN = {
 /** `isEchoPending`: the hook that reports it as a prompt has not come yet. */
 type UserAnswer = Pick<TurnRecord, "text" | "answersTurnId" | "isEchoPending">;
 
-interface AgentDeskOptions extends Timed {
+export interface AgentDeskOptions extends Timed {
   readonly store: DashboardStore;
   readonly book: AgentBook;
   readonly events: DashboardEvents;

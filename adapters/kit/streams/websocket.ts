@@ -21,6 +21,7 @@ import {
   STREAM_MAX_BUFFERED_BYTES,
   STREAM_STALL_MS,
 } from "./streamLimits.ts";
+import type { SseOptions } from "./sseWriter.ts";
 
 interface Connection {
   readonly socket: Socket;
@@ -185,13 +186,9 @@ function socketEvents(open: (socket: WebSocket) => SocketSession, onError: (erro
   return events;
 }
 
-interface SocketWriterOptions {
+interface SocketWriterOptions extends Pick<SseOptions, "clock" | "onDrain" | "stallMs" | "bufferBytes"> {
   readonly socket: WebSocket;
-  readonly clock: Clock;
-  readonly onDrain: () => void;
   readonly onStall: () => void;
-  readonly stallMs?: number | undefined;
-  readonly bufferBytes?: number | undefined;
   /** Default `STREAM_MAX_BUFFERED_BYTES`. */
   readonly maxBufferedBytes?: number | undefined;
 }

@@ -40,7 +40,7 @@ import { isWaiting } from "../processState.ts";
 import { WRITTEN } from "./unfollowedPanes.ts";
 import type { ServerState } from "../../tmux/inventory.ts";
 
-interface GuestBaseOptions {
+export interface GuestBaseOptions {
   readonly spawn: GuestSpawn;
   readonly gate: AttachGate;
   readonly clock: Clock;

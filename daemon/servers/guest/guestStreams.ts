@@ -10,25 +10,17 @@ import { notResponding } from "../../connection/connectionErrors.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
 import type { ExitStatus } from "../../tmux/outputSource.ts";
-import type { Clock } from "../../time/clock.ts";
-import type { AttachGate } from "./attachGate.ts";
 import { startAttachClient } from "./startAttachClient.ts";
-import type { GuestBase } from "./guestBase.ts";
-import type { GuestInventory } from "./guestInventory.ts";
+import type { GuestBase, GuestBaseOptions } from "./guestBase.ts";
 import type { GuestLife } from "./guestLife.ts";
 import { AttachClient, type AttachClientOptions, type AttachChannel } from "./attachClient.ts";
 import { AttachClients } from "./attachClients.ts";
-import type { GuestSpawn } from "./guestProbe.ts";
 import { mayAttach } from "./guestPresence.ts";
 import { askWritten, type WrittenWindows } from "../outputWatch.ts";
 import type { PaneInfo, ServerCounters } from "../../tmux/inventory.ts";
 
-interface GuestStreamsOptions {
-  readonly spawn: GuestSpawn;
-  readonly clock: Clock;
+interface GuestStreamsOptions extends Pick<GuestBaseOptions, "spawn" | "gate" | "clock" | "inventory"> {
   readonly base: GuestBase;
-  readonly gate: AttachGate;
-  readonly inventory: GuestInventory;
   readonly retainBytes: number;
   readonly idleMs: number;
   readonly onListenerError: (error: unknown) => void;

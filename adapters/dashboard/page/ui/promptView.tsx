@@ -7,7 +7,7 @@ import type { Page } from "../page.ts";
 import { undeliveredText } from "../words/actionWords.ts";
 import { Age } from "./age.tsx";
 
-interface PromptProps {
+export interface PromptProps {
   /** Of its elements: it may stand on the card and below the pane. */
   readonly id: string;
   readonly card: AgentCard;

@@ -7,18 +7,12 @@ import { type Answer, QUICK_KEYS } from "../model/answers.ts";
 import { canPrompt, needOf } from "../model/order.ts";
 import type { AnswerProgress, PageState } from "../model/pageState.ts";
 import { MAX_ANSWER_TRIES } from "../net/sendAnswer.ts";
-import type { Page } from "../page.ts";
 import { deliveredText, isUnconfirmed } from "../words/deliveryWords.ts";
 import { Age } from "./age.tsx";
-import { PromptView } from "./promptView.tsx";
+import { type PromptProps, PromptView } from "./promptView.tsx";
 import { QuestionView } from "./questionView.tsx";
 
-interface ReplyProps {
-  /** Of its elements: it may stand on the card and below the pane. */
-  readonly id: string;
-  readonly card: AgentCard;
-  readonly name: string;
-  readonly page: Page;
+interface ReplyProps extends Omit<PromptProps, "text" | "busy"> {
   readonly state: PageState;
   /** It shows the box for a prompt unasked, while the agent takes one. */
   readonly isOpen: boolean;
