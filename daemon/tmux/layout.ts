@@ -2,6 +2,7 @@
  * The windows and panes of a tmux server, their changes, and the operations on them: types only. Everything is addressed by
  * id. An operation is named after its tmux command and does the same.
  */
+import type { NewPaneProgram, PanePlace, PaneSize } from "../../protocol/command/encode.ts";
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { LayoutCell } from "../../protocol/windowLayout.ts";
 import type { ExitStatus } from "./outputSource.ts";
@@ -86,31 +87,6 @@ export type TreeEvent =
   | { readonly type: "pane-closed"; readonly pane: PaneId }
   | { readonly type: "window-closed"; readonly window: WindowId };
 
-/** The program of a new pane; the user's shell if there is no command. */
-export interface PaneProgram {
-  /** argv. */
-  readonly command?: readonly string[] | undefined;
-  /** Absolute; taken literally. */
-  readonly cwd?: string | undefined;
-  readonly environment?: Readonly<Record<string, string>> | undefined;
-}
-
-/** A size in cells, or as a percentage of the split space such as `30%`. */
-export type PaneSize = number | `${number}%`;
-
-/** Where a new or moved pane goes. */
-interface PanePlace {
-  /** `vertical` (tmux's default) puts it below, `horizontal` beside. */
-  readonly direction?: "vertical" | "horizontal" | undefined;
-  readonly size?: PaneSize | undefined;
-  /** Put it above, or to the left. */
-  readonly before?: boolean | undefined;
-  /** Use the whole width or height of the window. */
-  readonly full?: boolean | undefined;
-  /** Keep the active pane or window active. */
-  readonly detached?: boolean | undefined;
-}
-
 type Direction = "up" | "down" | "left" | "right";
 
 export const NAMED_LAYOUTS = ["even-horizontal", "even-vertical", "main-horizontal", "main-vertical", "tiled"] as const;
@@ -123,8 +99,8 @@ export type LayoutOperation =
       /** A window in the same session; the new one comes right after it. */
       readonly after?: WindowId | undefined;
       readonly detached?: boolean | undefined;
-    } & PaneProgram)
-  | ({ readonly kind: "split-window"; readonly pane: PaneId } & PanePlace & PaneProgram)
+    } & NewPaneProgram)
+  | ({ readonly kind: "split-window"; readonly pane: PaneId } & PanePlace & NewPaneProgram)
   | { readonly kind: "kill-pane"; readonly pane: PaneId }
   | { readonly kind: "kill-window"; readonly window: WindowId }
   | { readonly kind: "rename-window"; readonly window: WindowId; readonly name: string }
@@ -169,7 +145,7 @@ export type LayoutOperation =
   /** A name of `NAMED_LAYOUTS`, a layout string of tmux, or `spread`: the panes beside this one get the same size. */
   | { readonly kind: "select-layout"; readonly window: WindowId; readonly layout: string }
   /** Replaces the pane with a new one. */
-  | ({ readonly kind: "respawn-pane"; readonly pane: PaneId } & PaneProgram)
+  | ({ readonly kind: "respawn-pane"; readonly pane: PaneId } & NewPaneProgram)
   | { readonly kind: "clear-history"; readonly pane: PaneId }
   /** An option of `layoutOptions.ts`; null unsets the window's or pane's own value. */
   | {

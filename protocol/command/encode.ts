@@ -71,11 +71,28 @@ export function quoteLiteralFormat(text: string): string {
 
 /** The program of a new pane. */
 export interface NewPaneProgram {
-  /** Default: the user's shell. */
+  /** argv; default: the user's shell. */
   readonly command?: readonly string[] | undefined;
+  /** Absolute; taken literally. */
   readonly cwd?: string | undefined;
   /** Variables in addition to the server's; for a session's first program, they also become the session's. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A size in cells, or as a percentage of the split space such as `30%`. */
+export type PaneSize = number | `${number}%`;
+
+/** Where a new or moved pane goes. */
+export interface PanePlace {
+  /** `vertical` (tmux's default) puts it below, `horizontal` beside. */
+  readonly direction?: "vertical" | "horizontal" | undefined;
+  readonly size?: PaneSize | undefined;
+  /** Put it above, or to the left. */
+  readonly before?: boolean | undefined;
+  /** Use the whole width or height of the window. */
+  readonly full?: boolean | undefined;
+  /** Keep the active pane or window active. */
+  readonly detached?: boolean | undefined;
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { MADE_PANE } from "./formats.ts";
 import type { PaneId, SessionId, WindowId } from "../ids.ts";
-import { type NewPaneProgram, program, quote, quoteLiteralFormat } from "./encode.ts";
+import { type NewPaneProgram, type PanePlace, program, quote, quoteLiteralFormat } from "./encode.ts";
 
 export interface WindowTarget {
   readonly session: SessionId;
@@ -31,25 +31,17 @@ export const newWindow = (
   (typeof at === "string" ? ` -t ${quote(`${at}:`)}` : ` -a -t ${ofWindow(at)}`) +
   program(options);
 
-interface SplitPlace {
-  readonly direction?: "vertical" | "horizontal" | undefined;
-  readonly size?: number | string | undefined;
-  readonly before?: boolean | undefined;
-  readonly full?: boolean | undefined;
-  readonly detached?: boolean | undefined;
-}
-
-const place = ({ direction, size, before, full, detached }: SplitPlace): string =>
+const place = ({ direction, size, before, full, detached }: PanePlace): string =>
   (direction === "horizontal" ? " -h" : " -v") +
   (size === undefined ? "" : ` -l ${quote(String(size))}`) +
   flag("b", before) +
   flag("f", full) +
   flag("d", detached);
 
-export const splitWindow = (pane: PaneTarget, options: SplitPlace & NewPaneProgram): string =>
+export const splitWindow = (pane: PaneTarget, options: PanePlace & NewPaneProgram): string =>
   `split-windo -P -F ${MADE_FORMAT}${place(options)} -t ${ofPane(pane)}${program(options)}`;
 
-export const joinPane = (pane: PaneTarget, to: PaneTarget, options: SplitPlace): string =>
+export const joinPane = (pane: PaneTarget, to: PaneTarget, options: PanePlace): string =>
   `join-pan${place(options)} -s ${ofPane(pane)} -t ${ofPane(to)}`;
 
 export const swapPane = (pane: PaneTarget, other: PaneTarget, detached: boolean | undefined): string =>

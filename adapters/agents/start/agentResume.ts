@@ -4,7 +4,7 @@
  * not known for certain is listed with the reason, and gets a shell in its place.
  */
 import { existsSync } from "node:fs";
-import type { PaneProgram } from "../../../daemon/tmux/layout.ts";
+import type { NewPaneProgram } from "../../../protocol/command/encode.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
@@ -248,7 +248,7 @@ async function split(server: TmuxServer, beside: PaneId, program: Partial<StartP
   return withOptions(server, pane, program.userOptions);
 }
 
-const programOf = ({ command, cwd, environment }: Partial<StartProgram>): PaneProgram => ({
+const programOf = ({ command, cwd, environment }: Partial<StartProgram>): NewPaneProgram => ({
   command,
   cwd,
   environment,

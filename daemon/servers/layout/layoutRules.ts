@@ -2,7 +2,8 @@
 import { AppError, type ErrorCode } from "../../../protocol/errors.ts";
 import { panesOfLayout, parseLayout } from "../../../protocol/windowLayout.ts";
 import { isRefusal } from "../../connection/commandQueue.ts";
-import { NAMED_LAYOUTS, type PaneProgram, type PaneSize } from "../../tmux/layout.ts";
+import type { NewPaneProgram, PaneSize } from "../../../protocol/command/encode.ts";
+import { NAMED_LAYOUTS } from "../../tmux/layout.ts";
 import { requireSize } from "../sessionRules.ts";
 
 const MAX_NAME_CHARS = 256;
@@ -21,7 +22,7 @@ export function requireWindowName(name: string): void {
     refuse(`a window name must have 1 to ${MAX_NAME_CHARS} characters, without control characters`);
 }
 
-export function requireProgram({ command, cwd, environment = {} }: PaneProgram): void {
+export function requireProgram({ command, cwd, environment = {} }: NewPaneProgram): void {
   if (command !== undefined && (command.length === 0 || command.length > MAX_ARGUMENTS || command[0] === ""))
     refuse(`command must be a program and up to ${MAX_ARGUMENTS} arguments`);
   if (command?.some((word) => word.includes("\0")) === true) refuse("command: an argument cannot contain NUL");

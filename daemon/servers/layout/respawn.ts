@@ -9,7 +9,8 @@ import type { RowOf } from "../../../protocol/command/rowFormat.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { WindowId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
-import type { LayoutResult, PaneProgram } from "../../tmux/layout.ts";
+import type { NewPaneProgram } from "../../../protocol/command/encode.ts";
+import type { LayoutResult } from "../../tmux/layout.ts";
 
 export interface RespawnHost {
   /** @throws AppError CONNECTION_LOST */
@@ -19,7 +20,7 @@ export interface RespawnHost {
 }
 
 /** The old pane's title, user options and own `remain-on-exit` are not carried over. */
-export async function respawnPane(host: RespawnHost, old: PaneTarget, program: PaneProgram): Promise<LayoutResult> {
+export async function respawnPane(host: RespawnHost, old: PaneTarget, program: NewPaneProgram): Promise<LayoutResult> {
   const connection = host.connection();
   const { session, window, pane } = old;
   const made = await makePane(connection, newWindow(session, { ...program, detached: true }));
