@@ -1,5 +1,5 @@
 /** Every client that the daemon can serve, and the flag that chooses among them. One more is one row. */
-import { AppError } from "../protocol/errors.ts";
+import { invalidArgument } from "../protocol/errors.ts";
 import { addinAdapter } from "./addin/addinAdapter.ts";
 import { dashboardAdapter } from "./dashboard/dashboardAdapter.ts";
 import { fleetAdapter } from "./fleet/fleetAdapter.ts";
@@ -29,7 +29,7 @@ export function parseOnly(text: string | undefined): ReadonlySet<AdapterName> {
   const names = text.split(",").map((name) => name.trim());
   const unknown = names.find((name) => !(ADAPTER_NAMES as readonly string[]).includes(name));
   if (unknown !== undefined) {
-    throw new AppError("INVALID_ARGUMENT", `--only takes ${ADAPTER_NAMES.join(", ")}; "${unknown}" is none of them`);
+    throw invalidArgument(`--only takes ${ADAPTER_NAMES.join(", ")}; "${unknown}" is none of them`);
   }
   return new Set(names as AdapterName[]);
 }

@@ -1,5 +1,5 @@
 /** Positions in a pane's output: `epoch:outputSeq`, a byte offset that is valid within one epoch only. */
-import { AppError } from "./errors.ts";
+import { invalidArgument } from "./errors.ts";
 
 export interface Position {
   /** Identifies one uninterrupted connection to tmux; changes with each new one. Letters and digits. */
@@ -50,7 +50,7 @@ export function parsePosition(text: string): Position {
   const match = /^([0-9A-Za-z]{1,32}):(\d{1,16})$/.exec(text);
   const outputSeq = Number(match?.[2]);
   if (match?.[1] === undefined || !Number.isSafeInteger(outputSeq)) {
-    throw new AppError("INVALID_ARGUMENT", "a position must be `epoch:outputSeq`, from a capture or a stream frame");
+    throw invalidArgument("a position must be `epoch:outputSeq`, from a capture or a stream frame");
   }
   return { epoch: match[1], outputSeq };
 }

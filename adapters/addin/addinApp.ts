@@ -22,7 +22,7 @@ import {
   addinUnhealthySchema,
   narrowAddinRequest,
 } from "../../protocol/api/addinMessages.ts";
-import { AppError, type ErrorCode } from "../../protocol/errors.ts";
+import { AppError, type ErrorCode, invalidArgument } from "../../protocol/errors.ts";
 import { errorHandler, JSON_TYPE } from "../kit/guard/httpErrors.ts";
 import { createGuard, type GuardEnv, type GuardOptions } from "../kit/guard/requestGuard.ts";
 import { requestAbort } from "../kit/guard/requestAbort.ts";
@@ -149,7 +149,7 @@ export async function parseAddinRequest(payload: unknown, checkPattern: CheckPat
   if (rankOf("wait_for") < firstRank && fields.wait_for !== undefined) {
     await checkWaitFor(fields.wait_for, checkPattern);
   }
-  if (fault !== undefined) throw new AppError("INVALID_ARGUMENT", fault.message);
+  if (fault !== undefined) throw invalidArgument(fault.message);
   return narrowAddinRequest(fields);
 }
 
@@ -161,12 +161,12 @@ async function checkDirectory(path: string): Promise<void> {
   const stats = await stat(path).catch((error: unknown) => {
     throw new AppError("INVALID_ARGUMENT", `cwd does not exist: ${path}`, { cause: error });
   });
-  if (!stats.isDirectory()) throw new AppError("INVALID_ARGUMENT", `cwd is not a directory: ${path}`);
+  if (!stats.isDirectory()) throw invalidArgument(`cwd is not a directory: ${path}`);
 }
 
 function checkKeys(keys: readonly string[]): void {
   const unknown = keys.find((key) => !isKeyName(key));
-  if (unknown !== undefined) throw new AppError("INVALID_ARGUMENT", `Invalid key token: ${unknown}`);
+  if (unknown !== undefined) throw invalidArgument(`Invalid key token: ${unknown}`);
 }
 
 const INVALID_PATTERN = "wait_for must be a valid regular expression.";
@@ -175,7 +175,7 @@ async function checkWaitFor(pattern: string, checkPattern: CheckPattern): Promis
   const reason = await checkPattern(pattern);
   if (reason === undefined) return;
   const message = isJavaScriptRegExp(pattern) ? `${INVALID_PATTERN} ${reason}` : INVALID_PATTERN;
-  throw new AppError("INVALID_ARGUMENT", message);
+  throw invalidArgument(message);
 }
 
 /** Whether the bridge that ours replaces would have accepted it; then the reason says why ours does not. */

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from "node:util";
 import { nameFor, nearestName } from "../../protocol/text/nearestName.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { type AppError, invalidArgument } from "../../protocol/errors.ts";
 import type { CommandSpec, OptionSpec, OptionValue, Program } from "./commandTypes.ts";
 import { OptionValues } from "./commandTypes.ts";
 
@@ -24,7 +24,7 @@ interface ParsedCommand {
 }
 
 export function usageError(message: string): AppError {
-  return new AppError("INVALID_ARGUMENT", message);
+  return invalidArgument(message);
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Msg } from "@nats-io/transport-node";
 import * as v from "valibot";
 import { parse } from "../../protocol/api/parse.ts";
 import type { OperationName } from "../../protocol/api/operationRoutes.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../protocol/errors.ts";
 import { errorBody } from "../kit/operations/errorBody.ts";
 import { visibleError } from "../kit/guard/httpErrors.ts";
 import type { OperationContext, Scope } from "../operations/operation.ts";
@@ -45,7 +45,7 @@ export function callableOperations(names: readonly string[]): ReadonlySet<Operat
   const wanted = names.map(operationNamed);
   const refused = wanted.find((name) => !callable.includes(name));
   if (refused === undefined) return new Set(wanted);
-  throw new AppError("INVALID_ARGUMENT", `${refused} cannot be called over NATS; use ${callable.join(", ")} or all`);
+  throw invalidArgument(`${refused} cannot be called over NATS; use ${callable.join(", ")} or all`);
 }
 
 export class FleetCalls {

@@ -4,14 +4,14 @@
  * words or in their last ones.
  */
 import { isPaneId, paneNumberOf } from "../../protocol/ids.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { invalidArgument } from "../../protocol/errors.ts";
 
 const PLAIN = /^[A-Za-z0-9_-]$/;
 const TOKEN = /^(?:[A-Za-z0-9_-]|=[0-9A-F]{2})+$/;
 
 /** Letters, digits, `-` and `_` stand for themselves, every other byte of its UTF-8 is `=` and two hex digits. */
 function subjectToken(name: string): string {
-  if (name === "") throw new AppError("INVALID_ARGUMENT", "a host or server of a fleet must have a name");
+  if (name === "") throw invalidArgument("a host or server of a fleet must have a name");
   return Array.from(name, (character) =>
     PLAIN.test(character)
       ? character
@@ -50,10 +50,7 @@ export interface FleetFollowOptions extends PaneAddress {
 /** @throws AppError INVALID_ARGUMENT */
 function paneWords({ host, server, pane }: PaneAddress): string {
   if (!isPaneId(pane)) {
-    throw new AppError(
-      "INVALID_ARGUMENT",
-      `over NATS a pane is named by its id, such as %5, not ${JSON.stringify(pane)}`,
-    );
+    throw invalidArgument(`over NATS a pane is named by its id, such as %5, not ${JSON.stringify(pane)}`);
   }
   return `${serverWords(host, server)}.${paneNumberOf(pane)}`;
 }

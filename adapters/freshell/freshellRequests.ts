@@ -9,7 +9,7 @@ import {
   statusOf,
 } from "../../protocol/api/freshell/freshellErrors.ts";
 import { parse } from "../../protocol/api/parse.ts";
-import { AppError, toAppError } from "../../protocol/errors.ts";
+import { AppError, invalidArgument, toAppError } from "../../protocol/errors.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import { endpointsOf, methodsOf } from "../kit/guard/routes.ts";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -20,7 +20,7 @@ import { setErrorHeaders } from "../kit/guard/httpErrors.ts";
 function bodyOf<Schema extends GenericSchema>(schema: Schema, json: unknown): InferOutput<Schema> {
   // A schema would find it in every object.
   if (typeof json === "object" && json !== null && Object.hasOwn(json, "__proto__")) {
-    throw new AppError("INVALID_ARGUMENT", "__proto__: unknown field");
+    throw invalidArgument("__proto__: unknown field");
   }
   return parse(schema, json);
 }
@@ -29,14 +29,14 @@ function bodyOf<Schema extends GenericSchema>(schema: Schema, json: unknown): In
 function queryOf<Schema extends GenericSchema>(schema: Schema, c: Context<GuardEnv>): InferOutput<Schema> {
   const query = c.req.queries();
   const twice = Object.keys(query).find((name) => (query[name]?.length ?? 0) > 1);
-  if (twice !== undefined) throw new AppError("INVALID_ARGUMENT", `${shown(twice)}: given more than once`);
+  if (twice !== undefined) throw invalidArgument(`${shown(twice)}: given more than once`);
   return bodyOf(schema, Object.fromEntries(Object.entries(query).map(([name, [value]]) => [name, value])));
 }
 
 /** @throws AppError INVALID_ARGUMENT */
 function requireNoQuery(c: Context<GuardEnv>): void {
   const [unknown] = Object.keys(c.req.query());
-  if (unknown !== undefined) throw new AppError("INVALID_ARGUMENT", `${shown(unknown)}: unknown parameter`);
+  if (unknown !== undefined) throw invalidArgument(`${shown(unknown)}: unknown parameter`);
 }
 
 const MAX_SHOWN_CHARS = 64;

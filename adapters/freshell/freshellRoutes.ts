@@ -25,7 +25,7 @@ import {
   terminalResizeSchema,
 } from "../../protocol/api/freshell/freshellHttp.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../protocol/errors.ts";
 import { longResponse } from "../kit/streams/longResponse.ts";
 import type { GuardEnv, RouteHandler } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
@@ -242,10 +242,7 @@ function deviceSessions({ credentials, presence }: SocketParts): readonly Route[
       errors: ["INVALID_ARGUMENT"],
       handle: (c) => {
         if (!credentials.close(tokenOf(c.req) ?? "")) {
-          throw new AppError(
-            "INVALID_ARGUMENT",
-            "this request used the server's own token, which belongs to no device session",
-          );
+          throw invalidArgument("this request used the server's own token, which belongs to no device session");
         }
         return c.json(OK);
       },

@@ -18,7 +18,7 @@ import {
   streamQuerySchema,
 } from "../../protocol/api/native/nativeRequests.ts";
 import { parse } from "../../protocol/api/parse.ts";
-import { AppError, shuttingDown } from "../../protocol/errors.ts";
+import { AppError, invalidArgument, shuttingDown } from "../../protocol/errors.ts";
 import { alreadySent } from "../kit/guard/alreadySent.ts";
 import { eventResponse } from "../kit/streams/eventResponse.ts";
 import { openPaneEvents } from "../kit/streams/paneEvents.ts";
@@ -176,7 +176,7 @@ function upgradeTo(context: NativeContext, sockets: Set<WebSocket>) {
 }
 
 function refuseRequest(): never {
-  throw new AppError("INVALID_ARGUMENT", "this route is a WebSocket: send an upgrade request");
+  throw invalidArgument("this route is a WebSocket: send an upgrade request");
 }
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND";

@@ -7,7 +7,7 @@ import {
 } from "../../protocol/api/native/nativeHosts.ts";
 import { emptyRequestSchema } from "../../protocol/api/native/nativeRequests.ts";
 import { okSchema } from "../../protocol/api/native/nativeResponses.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { invalidArgument } from "../../protocol/errors.ts";
 import { type Hosts, operation, type OperationContext } from "./operation.ts";
 
 const EXAMPLE_HOST: NativeCheckedHost = {
@@ -81,5 +81,5 @@ export const hostOperations = {
 /** @throws AppError INVALID_ARGUMENT */
 export function requireHosts({ remote }: Pick<OperationContext, "remote">): Hosts {
   if (remote !== undefined) return remote;
-  throw new AppError("INVALID_ARGUMENT", "this daemon serves no other machines; run the daemon of `tmuxwire serve`");
+  throw invalidArgument("this daemon serves no other machines; run the daemon of `tmuxwire serve`");
 }

@@ -1,6 +1,6 @@
 /** Every operation, each once. The compiler checks that none is missing and each has a route. */
 import type { OperationName } from "../../protocol/api/operationRoutes.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { invalidArgument } from "../../protocol/errors.ts";
 import { agentStartOperations } from "./agents/agentStartOperations.ts";
 import { agentMessageOperations } from "./agents/agentMessageOperations.ts";
 import { agentOperations } from "./agents/agentOperations.ts";
@@ -34,5 +34,5 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
 export function operationNamed(text: string): OperationName {
   if (Object.hasOwn(OPERATIONS, text)) return text as OperationName;
   const known = Object.keys(OPERATIONS).join(", ");
-  throw new AppError("INVALID_ARGUMENT", `there is no operation ${JSON.stringify(text)}; use one of ${known}`);
+  throw invalidArgument(`there is no operation ${JSON.stringify(text)}; use one of ${known}`);
 }

@@ -1,7 +1,7 @@
 /** The one way to call an operation: its targets are resolved, its input is validated, then it runs. */
 import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { parse } from "../../protocol/api/parse.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { invalidArgument } from "../../protocol/errors.ts";
 import { requireAgents } from "./agents/agentOperations.ts";
 import { findPaneOrAgent, findServer, findSession } from "./findTargets.ts";
 import { requireHosts } from "./hostOperations.ts";
@@ -41,11 +41,11 @@ export function perform(context: OperationContext, name: OperationName, request:
 function requireNames(scope: Scope, names: OperationNames): void {
   const wanted: readonly string[] = SCOPE_NAMES[scope];
   for (const name of wanted) {
-    if (names[name as keyof OperationNames] === undefined) throw new AppError("INVALID_ARGUMENT", `missing ${name}`);
+    if (names[name as keyof OperationNames] === undefined) throw invalidArgument(`missing ${name}`);
   }
   for (const [name, given] of Object.entries(names)) {
     if (given !== undefined && !wanted.includes(name)) {
-      throw new AppError("INVALID_ARGUMENT", `unexpected ${name}: this operation takes none`);
+      throw invalidArgument(`unexpected ${name}: this operation takes none`);
     }
   }
 }

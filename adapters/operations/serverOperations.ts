@@ -7,7 +7,7 @@ import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import * as responses from "../../protocol/api/native/nativeResponses.ts";
 import { createSessionSchema, emptyRequestSchema } from "../../protocol/api/native/nativeRequests.ts";
 import { treeSchema, windowsSchema } from "../../protocol/api/native/nativeTree.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../protocol/errors.ts";
 import { EXAMPLE_SESSION, EXAMPLE_TREE, EXAMPLE_WINDOW } from "./examples.ts";
 import { ON_TMUX, operation } from "./operation.ts";
 import { nativeServer, nativeSession } from "./outputs.ts";
@@ -118,5 +118,5 @@ async function requireDirectory(path: string): Promise<void> {
   const stats = await stat(path).catch((error: unknown) => {
     throw new AppError("INVALID_ARGUMENT", `cwd: ${path} does not exist`, { cause: error });
   });
-  if (!stats.isDirectory()) throw new AppError("INVALID_ARGUMENT", `cwd: ${path} is not a directory`);
+  if (!stats.isDirectory()) throw invalidArgument(`cwd: ${path} is not a directory`);
 }

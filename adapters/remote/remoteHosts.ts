@@ -9,7 +9,7 @@ import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import type { NativeCheckedHost } from "../../protocol/api/native/nativeHosts.ts";
 import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { parse } from "../../protocol/api/parse.ts";
-import { AppError, shuttingDown } from "../../protocol/errors.ts";
+import { AppError, invalidArgument, shuttingDown } from "../../protocol/errors.ts";
 import { notFound } from "../../protocol/text/nearestName.ts";
 import type { EventReader } from "../kit/streams/eventLog.ts";
 import type { OtherMachines } from "../kit/streams/otherMachines.ts";
@@ -103,7 +103,7 @@ export class RemoteHosts implements OtherMachines {
     const [host, other] = found;
     if (host === undefined) return undefined;
     if (other === undefined) return { host, names, input };
-    throw new AppError("INVALID_ARGUMENT", `one request cannot be for ${host.name} and for ${other.name}; send two`);
+    throw invalidArgument(`one request cannot be for ${host.name} and for ${other.name}; send two`);
   }
 
   /** Opens the server if it is one of a machine without a daemon. Undefined: nothing needs to be opened. @throws AppError */

@@ -2,7 +2,7 @@
  * The command lines of ssh: one process that stays connected and forwards (the master, ssh(1) -M), and short ones that ask it
  * for something through its control socket. Nothing secret is in them: every user of the machine can read them.
  */
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../protocol/errors.ts";
 import { shellWord } from "../../protocol/text/shellWord.ts";
 
 /** Printed by the master's `LocalCommand` once it is logged in and its control socket listens. */
@@ -142,7 +142,7 @@ export const hostInfoCommandLine = (program: string): string => `${requireProgra
 export function requireProgram(program: string): string {
   if (program === "" || /^-|\p{C}/u.test(program)) {
     const shown = JSON.stringify(program.slice(0, 100));
-    throw new AppError("INVALID_ARGUMENT", `${shown} is no path of a program: give its path on the host`);
+    throw invalidArgument(`${shown} is no path of a program: give its path on the host`);
   }
   return /^[\w./~+-]+$/.test(program) ? program : shellWord(program);
 }

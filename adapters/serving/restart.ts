@@ -10,7 +10,7 @@ import { runProgram } from "../../daemon/host/runProgram.ts";
 import type { Log } from "../../daemon/ops/log.ts";
 import { replacePrivate } from "../../daemon/ops/privateFiles.ts";
 import type { NativeRestarting } from "../../protocol/api/native/nativeRestart.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../protocol/errors.ts";
 import { packageVersion } from "./version.ts";
 
 /** What starts a daemon: Node, and the script of the executable. */
@@ -72,7 +72,7 @@ export class Restart {
     const { isActivated, socketPath, log, end } = this.#options;
     const program = { node, script };
     for (const [name, path] of Object.entries(program)) {
-      if (!isAbsolute(path)) throw new AppError("INVALID_ARGUMENT", `${name}: give an absolute path`);
+      if (!isAbsolute(path)) throw invalidArgument(`${name}: give an absolute path`);
     }
     const to = await this.#versionOf(program);
     const from = packageVersion();

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { setMaxListeners } from "node:events";
-import { AppError, isCutShort, toAppError } from "../../protocol/errors.ts";
+import { AppError, invalidArgument, isCutShort, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { Once } from "../ops/once.ts";
 import type { ReadinessWatcher } from "../readiness/readiness.ts";
@@ -355,8 +355,7 @@ function orLeave<Result>(done: Promise<Result>, signal: AbortSignal, mayLeave = 
 
 function requireKey(key: string): void {
   if (key.length > 0 && key.length <= MAX_DELIVERY_KEY_CHARS && /^[\u0021-\u007e]+$/.test(key)) return;
-  throw new AppError(
-    "INVALID_ARGUMENT",
+  throw invalidArgument(
     `an idempotency key is 1 to ${MAX_DELIVERY_KEY_CHARS} printable ASCII characters without blanks, such as a UUID`,
   );
 }

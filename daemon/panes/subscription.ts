@@ -4,7 +4,7 @@
  * ring by then, what tmux dropped and what belonged to another epoch becomes a gap, followed by a snapshot to continue
  * from.
  */
-import { AppError, toAppError } from "../../protocol/errors.ts";
+import { AppError, invalidArgument, toAppError } from "../../protocol/errors.ts";
 import type { GapReason, Position, StreamGap } from "../../protocol/position.ts";
 import type { Snapshot } from "../tmux/io.ts";
 import type { ExitStatus, OutputSource } from "../tmux/outputSource.ts";
@@ -137,10 +137,7 @@ export class Subscription implements FeedMember {
       case "position":
         if (start.position.epoch !== epoch) this.#want = { kind: "gap", reason: "epoch" };
         else if (start.position.outputSeq > outputSeq) {
-          throw new AppError(
-            "INVALID_ARGUMENT",
-            `that position is ahead of the pane's output, which is at ${outputSeq}`,
-          );
+          throw invalidArgument(`that position is ahead of the pane's output, which is at ${outputSeq}`);
         }
         return start.position;
     }

@@ -1,5 +1,5 @@
 /** The profiles that a daemon judges by, and which of them fits a program. */
-import { AppError } from "../../protocol/errors.ts";
+import { invalidArgument } from "../../protocol/errors.ts";
 import { isCalled } from "../host/programNames.ts";
 import { loadProfile, MAX_ROW_CHARACTERS, type Profile } from "./profile.ts";
 import generic from "./profiles/generic.json" with { type: "json" };
@@ -44,7 +44,7 @@ export class Profiles {
     );
     if (profile !== undefined) return profile;
     const names = [...new Set(this.all.map((one) => one.name))].join(", ");
-    throw new AppError("INVALID_ARGUMENT", `there is no profile ${JSON.stringify(name)}; use ${names}`);
+    throw invalidArgument(`there is no profile ${JSON.stringify(name)}; use ${names}`);
   }
 
   /**

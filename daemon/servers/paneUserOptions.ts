@@ -5,7 +5,7 @@
  */
 import { listPanesWhere, setPaneOption, unsetPaneOption } from "../../protocol/command/build.ts";
 import { paneOptionRows } from "../../protocol/command/formats.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { invalidArgument } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { MAX_USER_OPTION_CHARS } from "../../protocol/limits.ts";
 import { isRefusal } from "../connection/commandQueue.ts";
@@ -24,8 +24,7 @@ export function userOptionOf(
   if (value === undefined) return { option };
   const text = encoded(value);
   if (text === undefined || text === "" || text.length > MAX_USER_OPTION_CHARS) {
-    throw new AppError(
-      "INVALID_ARGUMENT",
+    throw invalidArgument(
       `a pane's user option must have 1 to ${MAX_USER_OPTION_CHARS} percent-encoded characters; undefined removes it`,
     );
   }
@@ -76,10 +75,7 @@ export async function readPaneUserOptions(
 function optionName(name: string): string {
   const option = `@tmuxwire_${name}`;
   if (/^[a-z][a-z0-9_]{0,31}$/.test(name) && option !== TITLE_OPTION) return option;
-  throw new AppError(
-    "INVALID_ARGUMENT",
-    "the name of a user option must be a lower-case word of up to 32 letters, digits and _",
-  );
+  throw invalidArgument("the name of a user option must be a lower-case word of up to 32 letters, digits and _");
 }
 
 /** Undefined for a lone surrogate, which cannot be encoded. */

@@ -1,5 +1,5 @@
 /** Validates session names and window sizes, and translates tmux's refusals. */
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../protocol/errors.ts";
 import type { SessionId } from "../../protocol/ids.ts";
 import { isRefusal } from "../connection/commandQueue.ts";
 import type { TmuxFeatures } from "../connection/tmuxFeatures.ts";
@@ -13,8 +13,7 @@ const MAX_WINDOW_CELLS = 1_000;
 /** tmux keeps these names unchanged except for `.` and `:` (session.c `session_check_name`). */
 export function requireSessionName(name: string): void {
   if (name === "" || name.length > MAX_SESSION_NAME_CHARS || /\p{C}|^\$/u.test(name) || name.startsWith(HUB_PREFIX)) {
-    throw new AppError(
-      "INVALID_ARGUMENT",
+    throw invalidArgument(
       `a session name must have 1 to ${MAX_SESSION_NAME_CHARS} characters, without control characters, and must not begin with $ or ${HUB_PREFIX}`,
     );
   }
@@ -24,7 +23,7 @@ export function requireSessionName(name: string): void {
 export function requireSize(cols = 1, rows = 1): void {
   for (const value of [cols, rows]) {
     if (Number.isInteger(value) && value >= 1 && value <= MAX_WINDOW_CELLS) continue;
-    throw new AppError("INVALID_ARGUMENT", `a size must be 1 to ${MAX_WINDOW_CELLS} columns and rows`);
+    throw invalidArgument(`a size must be 1 to ${MAX_WINDOW_CELLS} columns and rows`);
   }
 }
 
@@ -35,8 +34,7 @@ export function requireSize(cols = 1, rows = 1): void {
 export function isKept({ remainOnExit = false }: Pick<CreateSession, "remainOnExit">, tmux: TmuxFeatures): boolean {
   if (tmux.keepsPanes || remainOnExit === false) return remainOnExit !== false;
   if (remainOnExit === "whereSafe") return false;
-  throw new AppError(
-    "INVALID_ARGUMENT",
+  throw invalidArgument(
     "tmux before 3.3 can crash, with every session, when the program of a kept pane ends, so nothing was started; omit " +
       "--keep (remainOnExit), or install tmux 3.3 or newer and restart its server",
   );

@@ -12,7 +12,7 @@
  * variable that is not exported, and prints in the start mark, which only the stream contains; an end mark without the secret
  * does not count.
  */
-import { AppError } from "../../protocol/errors.ts";
+import { invalidArgument } from "../../protocol/errors.ts";
 import { columnsOf } from "../panes/columns.ts";
 
 /** How a shell quotes: `ansi` knows `$'…'`, `plain` only `'…'`, `fish` has its own escapes inside `'…'`. */
@@ -94,13 +94,10 @@ const SECRETS: Readonly<Record<ShellKind, string>> = {
  */
 export function requireTypable(command: string): void {
   if (command.includes("\0")) {
-    throw new AppError(
-      "INVALID_ARGUMENT",
-      "a command cannot contain NUL, because a shell would run only the part before it",
-    );
+    throw invalidArgument("a command cannot contain NUL, because a shell would run only the part before it");
   }
   if (/\p{Cs}/u.test(command)) {
-    throw new AppError("INVALID_ARGUMENT", "the command contains a lone surrogate; send whole characters");
+    throw invalidArgument("the command contains a lone surrogate; send whole characters");
   }
 }
 
@@ -193,8 +190,7 @@ export function shellLine(kind: ShellKind, command: string, nonce: string, erasu
         ];
   const line = `${COMMENT_IN_COMMAND_MODE} ${parts.join("; ")}`;
   if (kind === "plain" && line.split("\n").some((part) => Buffer.byteLength(part) > MAX_COOKED_LINE_BYTES)) {
-    throw new AppError(
-      "INVALID_ARGUMENT",
+    throw invalidArgument(
       "the command is too long: this shell reads lines of about 4,000 bytes; put it into a script file",
     );
   }
@@ -214,8 +210,7 @@ function quoteFor(kind: ShellKind, command: string): string {
   }
   // Newlines are typed unchanged, because inside quotes the shell reads on.
   if (/[^\P{Cc}\n]/u.test(command)) {
-    throw new AppError(
-      "INVALID_ARGUMENT",
+    throw invalidArgument(
       "in this shell a command cannot contain control characters except newlines; put it into a script file",
     );
   }

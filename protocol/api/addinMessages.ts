@@ -4,7 +4,7 @@
  * adapter makes the checks that need the machine (whether `cwd` exists, tmux knows the key, RE2 accepts the pattern).
  */
 import * as v from "valibot";
-import { AppError } from "../errors.ts";
+import { invalidArgument } from "../errors.ts";
 import { isFields } from "../text/jsonObject.ts";
 
 const ADDIN_ACTIONS = [
@@ -188,14 +188,14 @@ export function narrowAddinRequest(fields: AddinFields): AddinRequest {
 
 function requireSession(fields: AddinFields): string {
   if (fields.session !== undefined) return fields.session;
-  throw new AppError("INVALID_ARGUMENT", `session is required for ${fields.action}`);
+  throw invalidArgument(`session is required for ${fields.action}`);
 }
 
 function requireInput(fields: AddinFields): AddinInput {
   const { text } = fields;
   const keys = fields.enter ? [...fields.keys, "Enter"] : fields.keys;
   if (text !== undefined || keys.length > 0) return { text, keys };
-  throw new AppError("INVALID_ARGUMENT", `${fields.action} requires at least one of: text, keys, or enter=true.`);
+  throw invalidArgument(`${fields.action} requires at least one of: text, keys, or enter=true.`);
 }
 
 const captureOf = (fields: AddinFields): AddinCapture => ({

@@ -3,7 +3,7 @@
  * set: a raw newline would start a second command even inside quotes (docs/tmuxFacts.md 22), and `$`, `~` and `#` would
  * expand. A line never contains a newline, is never empty and never begins a comment.
  */
-import { AppError } from "../errors.ts";
+import { invalidArgument } from "../errors.ts";
 
 const utf8 = new TextEncoder();
 
@@ -31,7 +31,7 @@ export function isQuotable(bytes: Uint8Array): boolean {
 export function quote(argument: string | Uint8Array): string {
   const bytes = typeof argument === "string" ? utf8.encode(argument) : argument;
   if (!isQuotable(bytes)) {
-    throw new AppError("INVALID_ARGUMENT", "a tmux argument cannot contain a NUL or 0xFF byte; send it as keys");
+    throw invalidArgument("a tmux argument cannot contain a NUL or 0xFF byte; send it as keys");
   }
   // Written into bytes first, because appending to a string costs 32 bytes per character.
   const out = new Uint8Array(bytes.length * 4 + 2);

@@ -2,7 +2,7 @@
  * Reads a recording line by line: asciicast 2 and 3, from any program. A truncated last line is ignored; any other line that
  * is not an event is an error.
  */
-import { AppError } from "../errors.ts";
+import { type AppError, invalidArgument } from "../errors.ts";
 import type { CastVersion } from "./asciicast.ts";
 import { parseJson } from "./jsonObject.ts";
 
@@ -75,7 +75,7 @@ export class CastReader {
   }
 
   #error(words: string): AppError {
-    return new AppError("INVALID_ARGUMENT", `${this.#name}${words}`);
+    return invalidArgument(`${this.#name}${words}`);
   }
 }
 

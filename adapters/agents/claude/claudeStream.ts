@@ -2,7 +2,7 @@
  * Claude Code's JSON mode: `-p --output-format stream-json` for one prompt, whose lines become normalized events, and
  * `--input-format stream-json` for a conversation.
  */
-import { AppError } from "../../../protocol/errors.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 import { type AgentStream, type CodingEvent, type CodingParser, isPlain, option } from "../agentStream.ts";
 import { given, type JsonLine, numberAt, objectAt, textAt } from "../jsonFields.ts";
 import { contentOf, resultText, toolsOf, usageOf } from "../sdkMessages.ts";
@@ -50,10 +50,7 @@ export const stream: AgentStream = {
 
 function requireSession(id: string | undefined): void {
   if (id === undefined || isSession(id)) return;
-  throw new AppError(
-    "INVALID_ARGUMENT",
-    "resumeSessionId must be the UUID of a session of claude: use its cliSessionId",
-  );
+  throw invalidArgument("resumeSessionId must be the UUID of a session of claude: use its cliSessionId");
 }
 
 const eventsOf: CodingParser = (line) => {

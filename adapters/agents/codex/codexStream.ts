@@ -2,7 +2,7 @@
  * Codex's JSON mode: lines of `codex exec --json` as normalized events. A command is an item that is started and
  * completed; an item that comes only completed is reported as both.
  */
-import { AppError } from "../../../protocol/errors.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 import { isFields } from "../../../protocol/text/jsonObject.ts";
 import { type AgentStream, type CodingEvent, type CodingParser, isPlain, option } from "../agentStream.ts";
 import { given, type JsonLine, listAt, numberAt, objectAt, textAt } from "../jsonFields.ts";
@@ -13,8 +13,7 @@ const MAX_OPEN_TOOL_CALLS = 1_000;
 export const stream: AgentStream = {
   promptArgs: ({ prompt, resumeSessionId, model, sandbox }) => {
     if (resumeSessionId !== undefined) {
-      throw new AppError(
-        "INVALID_ARGUMENT",
+      throw invalidArgument(
         'codex goes on with a session in a terminal only: POST /api/terminals with mode:"codex" and resumeSessionId',
       );
     }

@@ -11,7 +11,7 @@ import { promptText } from "../../../daemon/delivery/prompt/promptText.ts";
 import type { Timed } from "../../../daemon/time/clock.ts";
 import type { WaitManager } from "../../../daemon/waits/waitManager.ts";
 import type { AgentWaitName } from "../../../protocol/api/native/nativeAgentMessages.ts";
-import { AppError, shuttingDown, toAppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument, shuttingDown, toAppError } from "../../../protocol/errors.ts";
 import { stateOf } from "../running/agentState.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
 import type { RunningAgent } from "../running/runningAgent.ts";
@@ -346,5 +346,5 @@ function unlessGone(error: unknown): void {
 
 function requireKey(key: string): void {
   if (key.length > 0 && key.length <= MAX_KEY_CHARS) return;
-  throw new AppError("INVALID_ARGUMENT", `an idempotency key has 1 to ${MAX_KEY_CHARS} characters`);
+  throw invalidArgument(`an idempotency key has 1 to ${MAX_KEY_CHARS} characters`);
 }

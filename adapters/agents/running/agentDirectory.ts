@@ -13,7 +13,7 @@ import { within } from "../../../daemon/time/within.ts";
 import type { PaneInfo } from "../../../daemon/tmux/inventory.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import { AppError, isCutShort, toAppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument, isCutShort, toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { notFound } from "../../../protocol/text/nearestName.ts";
 import type { Agent } from "../catalogue.ts";
@@ -614,8 +614,7 @@ const RESERVED: ReadonlySet<string> = new Set(["resume"]);
 function requireName(name: string): void {
   const isId = /^(?:[%@$]?\d+|agent-[0-9a-f]{12})$/.test(name);
   if (/^[\p{L}\p{N}][\p{L}\p{N}_.-]{0,63}$/u.test(name) && !isId && !RESERVED.has(name)) return;
-  throw new AppError(
-    "INVALID_ARGUMENT",
+  throw invalidArgument(
     "an agent's name has letters, digits, `.`, `_` and `-`, at most 64, begins with a letter or digit, and looks like no id",
   );
 }

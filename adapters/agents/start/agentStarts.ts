@@ -15,7 +15,7 @@ import type { Dialog, PaneReadiness, Readiness, ReadinessWatcher } from "../../.
 import { within } from "../../../daemon/time/within.ts";
 import type { CreateSession } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import { AppError, toAppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument, toAppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../../protocol/ids.ts";
 import type { AgentTranscripts, BegunSession } from "../agentTranscript.ts";
 import type { Agent } from "../catalogue.ts";
@@ -219,13 +219,10 @@ export class AgentStarts {
     server,
   }: StartRequest): Promise<readonly string[]> {
     if (resume !== undefined && kind.resume === undefined) {
-      throw new AppError(
-        "INVALID_ARGUMENT",
-        `${kind.title} cannot be started with a conversation's id; leave out resume`,
-      );
+      throw invalidArgument(`${kind.title} cannot be started with a conversation's id; leave out resume`);
     }
     // It would be parsed as an option of the agent's.
-    if (resume?.startsWith("-") === true) throw new AppError("INVALID_ARGUMENT", "resume must not begin with -");
+    if (resume?.startsWith("-") === true) throw invalidArgument("resume must not begin with -");
     const path = environment?.["PATH"] ?? this.#options.paneEnvironment["PATH"] ?? "";
     // The PATH of a user's own server is its own.
     const isKnown = program.includes("/") || environment?.["PATH"] !== undefined || server.status().kind === "owned";
@@ -489,5 +486,5 @@ function factsOf(
 /** @throws AppError INVALID_ARGUMENT */
 async function requireDirectory(cwd: string): Promise<void> {
   const stats = await stat(cwd).catch(() => undefined);
-  if (stats?.isDirectory() !== true) throw new AppError("INVALID_ARGUMENT", `cwd: ${cwd} is not a directory`);
+  if (stats?.isDirectory() !== true) throw invalidArgument(`cwd: ${cwd} is not a directory`);
 }

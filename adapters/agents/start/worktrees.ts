@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
 import { fieldsOf } from "../../../protocol/text/jsonObject.ts";
 import type { RunningAgent } from "../running/runningAgent.ts";
@@ -85,7 +85,7 @@ export class Worktrees {
     const asked = wanted ?? (await this.#freeBranch(repository, `agent/${hint}`));
     const branch = (await git.ask(repository, ["check-ref-format", "--branch", asked]))?.trimEnd();
     if (branch === undefined) {
-      throw new AppError("INVALID_ARGUMENT", `${JSON.stringify(asked)} cannot be the name of a branch`);
+      throw invalidArgument(`${JSON.stringify(asked)} cannot be the name of a branch`);
     }
     const isOwnBranch = !(await this.#hasBranch(repository, branch));
     if (!isOwnBranch && from !== undefined) {
@@ -140,10 +140,7 @@ export class Worktrees {
     const { git } = this.#options;
     const common = (await git.ask(cwd, ["rev-parse", "--path-format=absolute", "--git-common-dir"]))?.trimEnd();
     if (common === undefined) {
-      throw new AppError(
-        "INVALID_ARGUMENT",
-        `${cwd} is in no git repository; leave out the worktree, or give another cwd`,
-      );
+      throw invalidArgument(`${cwd} is in no git repository; leave out the worktree, or give another cwd`);
     }
     const top = (await git.ask(cwd, ["rev-parse", "--path-format=absolute", "--show-toplevel"]))?.trimEnd();
     return { repository: basename(common) === ".git" ? dirname(common) : common, top };
@@ -171,8 +168,7 @@ export class Worktrees {
       `${from}^{commit}`,
     ]);
     if (found !== undefined) return found.trimEnd();
-    throw new AppError(
-      "INVALID_ARGUMENT",
+    throw invalidArgument(
       `${JSON.stringify(from)} is no commit in ${repository}; commit something first, or name a branch`,
     );
   }

@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { OWN_SERVER_NAME } from "../../../daemon/ops/daemonConfig.ts";
 import { defaultTmuxSocket } from "../../../daemon/ops/runtimePaths.ts";
 import { readToken } from "../../../daemon/ops/tokenFile.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 import { isPaneId } from "../../../protocol/ids.ts";
 import type { Io } from "../../cli/cliIo.ts";
 import { isLoopbackAddress } from "../../kit/peers/addresses.ts";
@@ -97,7 +97,7 @@ export async function paneNamed(call: CommandCall, word: string | undefined): Pr
     at === undefined
       ? "you can leave it out only inside a tmux pane that the daemon reaches"
       : "this terminal's pane is on another server";
-  throw new AppError("INVALID_ARGUMENT", `missing PANE: ${why}`);
+  throw invalidArgument(`missing PANE: ${why}`);
 }
 
 const named = ({ io, options }: CommandCall): string | undefined =>
@@ -111,7 +111,7 @@ export function startDirectory(call: CommandCall, word: string | undefined, serv
   const host = server === undefined ? undefined : splitName(server)?.host;
   if (host === undefined) return resolve(call.io.cwd, word ?? ".");
   if (word === undefined || word.startsWith("/")) return word;
-  throw new AppError("INVALID_ARGUMENT", `${JSON.stringify(word)} is a directory of ${host}: give its absolute path`);
+  throw invalidArgument(`${JSON.stringify(word)} is a directory of ${host}: give its absolute path`);
 }
 
 /** The daemon's address, and the server and pane this terminal is in, looked up when needed. */
@@ -144,8 +144,7 @@ function checkedUrl(text: string): string {
   const host = url?.hostname.replace(/^\[|\]$/g, "") ?? "";
   const isHere = host === "localhost" || isLoopbackAddress(host);
   if (url !== undefined && bare && (url.protocol === "https:" || (url.protocol === "http:" && isHere))) return url.href;
-  throw new AppError(
-    "INVALID_ARGUMENT",
+  throw invalidArgument(
     `${JSON.stringify(text)} is not a daemon URL: give http://127.0.0.1:PORT, or https for another machine`,
   );
 }

@@ -1,6 +1,6 @@
 /** How a client command reads from NATS instead of a daemon. */
 import { OWN_SERVER_NAME } from "../../../daemon/ops/daemonConfig.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import { isPaneId } from "../../../protocol/ids.ts";
 import type { CommandCall } from "../../cli/commandTypes.ts";
 import { FleetClient, type FleetServer } from "../../fleet/fleetClient.ts";
@@ -38,7 +38,7 @@ export async function paneInFleet(
   word: string | undefined,
 ): Promise<PaneAddress> {
   const { options, io } = call;
-  if (word === undefined) throw new AppError("INVALID_ARGUMENT", "missing PANE: with --nats it must be given");
+  if (word === undefined) throw invalidArgument("missing PANE: with --nats it must be given");
   const server = options.text("server") ?? io.env["TMUXWIRE_SERVER"] ?? OWN_SERVER_NAME;
   const given = options.text("host");
   if (given !== undefined && isPaneId(word)) return { host: given, server, pane: word };

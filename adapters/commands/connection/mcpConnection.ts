@@ -1,7 +1,7 @@
 /** A WebSocket to the daemon's `/mcp`, through its unix socket or its URL. */
 import { createConnection } from "node:net";
 import { WebSocket } from "ws";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import type { DaemonAddress } from "./clientConnection.ts";
 
 /** @throws AppError DAEMON_UNREACHABLE, UNAUTHORIZED, INVALID_ARGUMENT */
@@ -39,8 +39,7 @@ function refusal(where: string, status: number): AppError {
   if (status === 404) {
     return new AppError("PROTOCOL_ERROR", `the daemon on ${where} is too old for MCP: restart it`);
   }
-  if (status === 400)
-    return new AppError("INVALID_ARGUMENT", "the daemon refused --server or --panes; see `tmuxwire mcp --help`");
+  if (status === 400) return invalidArgument("the daemon refused --server or --panes; see `tmuxwire mcp --help`");
   return new AppError(
     "RESOURCE_LIMIT",
     `the daemon on ${where} accepts no more MCP clients (status ${status}); try again later`,

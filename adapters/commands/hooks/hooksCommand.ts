@@ -5,7 +5,7 @@
 import { existsSync, lstatSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { baseDir } from "../../../daemon/ops/runtimePaths.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import { shellWord } from "../../../protocol/text/shellWord.ts";
 import { readSettings, stateOf, withHooks, withoutHooks } from "../../hooks/hookSettings.ts";
 import {
@@ -153,8 +153,7 @@ function withoutProjects(name: string): AppError {
   const names = hookedAgents()
     .filter(hasProjects)
     .map((agent) => agent.name);
-  return new AppError(
-    "INVALID_ARGUMENT",
+  return invalidArgument(
     `--scope project works only with ${names.join(" and ")}: ${name}'s hooks apply to all your sessions`,
   );
 }
@@ -226,10 +225,7 @@ function dashboardUrl(asked: string | undefined, host: string, port: number): st
   const isUsable =
     url !== undefined && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" && url.username === "";
   if (isUsable) return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
-  throw new AppError(
-    "INVALID_ARGUMENT",
-    "--dashboard must be a URL such as http://127.0.0.1:5055, without a query or fragment",
-  );
+  throw invalidArgument("--dashboard must be a URL such as http://127.0.0.1:5055, without a query or fragment");
 }
 
 async function install(place: Place, call: CommandCall): Promise<number> {

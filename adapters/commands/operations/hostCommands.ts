@@ -1,7 +1,7 @@
 /** `tmuxwire hosts`: the other machines whose tmux servers are served from here. */
 import type { NativeCheckedHost } from "../../../protocol/api/native/nativeHosts.ts";
 import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
-import { AppError, ERROR_SURFACES } from "../../../protocol/errors.ts";
+import { ERROR_SURFACES, invalidArgument } from "../../../protocol/errors.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import { actionWords } from "../../cli/parseCommand.ts";
 import { printable } from "../../cli/textTable.ts";
@@ -92,7 +92,7 @@ export const hostsCommand: CommandSpec = {
 async function login(call: CommandCall, host: NativeCheckedHost): Promise<number> {
   const { url, socketPath } = await daemonAddress(call);
   if (url !== undefined) {
-    throw new AppError("INVALID_ARGUMENT", "login works only with a daemon on this machine: leave --url out");
+    throw invalidArgument("login works only with a daemon on this machine: leave --url out");
   }
   const { destination, sshConfig, name } = host;
   const { loginPath } = hostPlaces(socketPath, name);
@@ -106,8 +106,7 @@ function optionsOf({ options, positionals: [action] }: CommandCall): object {
     const value = type === "flag" ? options.flag(name) || undefined : options.text(name);
     return value === undefined ? [] : [[name, value] as const];
   });
-  if (given.length > 0 && action !== "add")
-    throw new AppError("INVALID_ARGUMENT", `--${given[0]![0]} belongs to \`hosts add\``);
+  if (given.length > 0 && action !== "add") throw invalidArgument(`--${given[0]![0]} belongs to \`hosts add\``);
   const { "ssh-config": sshConfig, ...rest } = Object.fromEntries(given) as Readonly<Record<string, unknown>>;
   return { ...rest, ...(sshConfig === undefined ? {} : { sshConfig }) };
 }

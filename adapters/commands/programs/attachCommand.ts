@@ -7,7 +7,7 @@ import {
   type ServerClient,
   TmuxwireError,
 } from "../../client/client.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import { CLIENT_OPTIONS, connect, daemonAddress } from "../connection/clientConnection.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import type { Io } from "../../cli/cliIo.ts";
@@ -51,7 +51,7 @@ export const attachCommand: CommandSpec = {
     const { io, options, positionals } = call;
     const asking = options.flag("asking");
     if ((positionals[0] !== undefined) === asking)
-      throw new AppError("INVALID_ARGUMENT", "attach: give TARGET or --asking; see `tmuxwire help attach`");
+      throw invalidArgument("attach: give TARGET or --asking; see `tmuxwire help attach`");
     const { url } = await daemonAddress(call);
     const client = await connect(call);
     const { signal } = io;
@@ -67,7 +67,7 @@ export const attachCommand: CommandSpec = {
     if (socketPath === null || socketPath === undefined)
       throw new AppError("INVALID_TARGET", `server "${serverName}" has no tmux socket to attach to`);
     if (url !== undefined && new URL(url).protocol === "https:")
-      throw new AppError("INVALID_ARGUMENT", "attach works only with a daemon on this machine");
+      throw invalidArgument("attach works only with a daemon on this machine");
     const [readOnly, others] = [options.flag("read-only"), options.flag("detach-others")];
     const { TMUX, TMUX_PANE: _pane, ...outside } = io.env;
     const attach = ["attach-session", ...(readOnly ? ["-r"] : []), ...(others ? ["-d"] : []), "-t", target];

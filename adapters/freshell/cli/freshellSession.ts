@@ -6,7 +6,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { readPrivate, replacePrivate } from "../../../daemon/ops/privateFiles.ts";
 import type { DeviceSessionResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 import type { Io } from "../../cli/cliIo.ts";
 import { validLogin } from "../devices/deviceLogin.ts";
@@ -190,8 +190,7 @@ function serverUrl(given: string | undefined, loggedInAt: string | undefined): s
   const isBare = url?.username === "" && url.password === "" && url.search === "" && url.hash === "";
   if (url !== undefined && isBare && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, "");
   // Not quoted: a token in it could end up in a log.
-  throw new AppError(
-    "INVALID_ARGUMENT",
+  throw invalidArgument(
     "FRESHELL_URL is not a server's URL: give http://HOST:PORT or https://HOST:PORT, without user, query or fragment",
   );
 }

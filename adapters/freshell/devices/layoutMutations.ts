@@ -13,7 +13,7 @@ import {
   type SplitDirection,
 } from "../../../protocol/api/freshell/deviceLayout.ts";
 import type { RpcArgs, RpcCommand } from "../../../protocol/api/freshell/rpcCommands.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import { findPane, findTab, leavesIn } from "./layoutTarget.ts";
 import { depthOf, mapLeaves, removeLeaf, resizeLeaf, splitLeaf, withContent } from "./paneTree.ts";
 
@@ -236,7 +236,7 @@ function contentOf({ browser, editor, picker }: RpcArgs<"new-tab">, context: Mut
 /** @throws AppError INVALID_ARGUMENT */
 function processContent({ contentRef }: MutationContext): PaneContent {
   if (contentRef === undefined) {
-    throw new AppError("INVALID_ARGUMENT", "a pane with a terminal is created in phases: reserve, then finalize");
+    throw invalidArgument("a pane with a terminal is created in phases: reserve, then finalize");
   }
   if ("terminalId" in contentRef) return { kind: "terminal", terminalId: contentRef.terminalId };
   return { kind: "claude-chat", sessionRef: contentRef.sessionRef };

@@ -12,7 +12,7 @@ import {
   selectorText,
   type TabSelector,
 } from "../../../protocol/api/freshell/selectors.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 
 export interface FoundPane {
   readonly tab: LayoutTab;
@@ -36,7 +36,7 @@ function paneSelector(text: string, tab: string | undefined): PaneSelector {
   if (selector.type === "pane") return selector;
   if (selector.type !== "pane-index") throw wrong(selector, "pane:ID or pane-index:N");
   if (tab !== undefined) return selector;
-  throw new AppError("INVALID_ARGUMENT", `${selectorText(selector)} counts within a tab: give --tab as well`);
+  throw invalidArgument(`${selectorText(selector)} counts within a tab: give --tab as well`);
 }
 
 /** @throws AppError INVALID_ARGUMENT, INVALID_TARGET, NOT_FOUND, AMBIGUOUS_TARGET */

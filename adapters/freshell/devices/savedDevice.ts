@@ -12,7 +12,7 @@ import {
   parseSnapshot,
 } from "../../../protocol/api/freshell/deviceLayout.ts";
 import { OnceMemory } from "../../../daemon/ops/once.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 import { type Fields, fieldsOf, isFields } from "../../../protocol/text/jsonObject.ts";
 
 const rememberedSchema = v.object({
@@ -73,7 +73,7 @@ interface Stamp {
 /** @throws AppError INVALID_ARGUMENT, RESOURCE_LIMIT when what was saved is not a layout */
 export function openSaved(given: unknown, stamp: Stamp): OpenedDevice {
   if (given === undefined) return { saved: emptyDevice(stamp), isMigrated: false };
-  if (!isFields(given)) throw new AppError("INVALID_ARGUMENT", "the saved layout is not an object");
+  if (!isFields(given)) throw invalidArgument("the saved layout is not an object");
   const { ownerDeviceId, workspaceRevision, updatedAt, requests, panes: _derived, ...layout } = given;
   const isWhole = ownerDeviceId === stamp.deviceId && isRevision(workspaceRevision);
   const { panes: _none, ...checked } = parseSnapshot(isWhole ? layout : stamped(layout, stamp), "layout");

@@ -12,7 +12,7 @@ import {
   type FolderResponse,
   MAX_FILE_BYTES,
 } from "../../../protocol/api/freshell/freshellFiles.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import { dirname, isAbsolute, join, normalize, sep } from "node:path";
 
 /**
@@ -28,7 +28,7 @@ export interface AllowedPath {
 /** @throws AppError INVALID_ARGUMENT, FORBIDDEN */
 export async function allowedPath(given: string, homeDir: string, folders: readonly string[]): Promise<AllowedPath> {
   const asked = given === "~" || given.startsWith("~/") ? join(homeDir, given.slice(1)) : given;
-  if (!isAbsolute(asked)) throw new AppError("INVALID_ARGUMENT", "path: must be absolute, or begin with ~/");
+  if (!isAbsolute(asked)) throw invalidArgument("path: must be absolute, or begin with ~/");
   const found = await resolved(normalize(asked));
   for (const folder of new Set([homeDir, ...folders])) {
     const root = await realpath(folder).catch(() => undefined);

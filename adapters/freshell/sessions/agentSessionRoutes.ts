@@ -20,7 +20,7 @@ import {
   sessionAnswerSchema,
   sessionSendSchema,
 } from "../../../protocol/api/freshell/sessions.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import type { Route } from "../../kit/guard/routes.ts";
 import { endpoint, GET, OK, POST } from "../freshellRequests.ts";
@@ -68,7 +68,7 @@ export function sessionRoutes(sessions: SessionRegistry): readonly Route[] {
         const { outputSeq } = session.text;
         if (session.kind === "sdk") await session.say(text, images);
         else if (images === undefined) await session.say(`${text}\n`);
-        else throw new AppError("INVALID_ARGUMENT", "images: a codingcli session takes only text");
+        else throw invalidArgument("images: a codingcli session takes only text");
         return c.json({ outputSeq } satisfies TerminalInputResponse);
       },
     }),

@@ -4,7 +4,7 @@ import type { DEVICE_MESSAGES } from "../../../protocol/api/freshell/rpc.ts";
 import type { SESSION_MESSAGES } from "../../../protocol/api/freshell/sessions.ts";
 import type { Once } from "../../../daemon/ops/once.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
-import { AppError, toAppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument, toAppError } from "../../../protocol/errors.ts";
 import { CREATES_WITHIN_MS, MAX_CREATES } from "../freshellLimits.ts";
 import { type WaitParts, waitOn } from "../freshellWaits.ts";
 import { type Terminal, textParts } from "../terminals/terminal.ts";
@@ -181,7 +181,7 @@ export class TerminalCalls {
     const wait = new AbortController();
     try {
       if (this.#waits.has(requestId)) {
-        throw new AppError("INVALID_ARGUMENT", "a wait with this requestId is in progress; use another one");
+        throw invalidArgument("a wait with this requestId is in progress; use another one");
       }
       const run = waitOn(asked, this.#parts);
       this.#waits.set(requestId, wait);

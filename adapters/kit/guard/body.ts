@@ -8,7 +8,7 @@ import type { Socket } from "node:net";
 import type { HttpBindings } from "@hono/node-server";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import { ByteBudget } from "../../../daemon/ops/byteBudget.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import { parseJsonText } from "./jsonText.ts";
 import {
   BODY_BYTES_FOR_LITTLE,
@@ -169,14 +169,14 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** @throws AppError INVALID_ARGUMENT. Refuses invalid UTF-8, because replacement characters would be typed instead. */
 export function parseJson(bytes: Uint8Array): unknown {
-  if (bytes.length === 0) throw new AppError("INVALID_ARGUMENT", "Missing JSON request body.");
+  if (bytes.length === 0) throw invalidArgument("Missing JSON request body.");
   let text: string;
   try {
     text = decoder.decode(bytes).trim();
   } catch (error) {
     throw new AppError("INVALID_ARGUMENT", "Invalid JSON body.", { cause: error });
   }
-  if (text === "") throw new AppError("INVALID_ARGUMENT", "Missing JSON request body.");
+  if (text === "") throw invalidArgument("Missing JSON request body.");
   return parseJsonText(text);
 }
 

@@ -11,7 +11,7 @@ import { LAYOUT_OPERATIONS, type NativeLayoutResult } from "../../../protocol/ap
 import { createSessionSchema } from "../../../protocol/api/native/nativeRequests.ts";
 import type { NativeTreeWindow } from "../../../protocol/api/native/nativeTree.ts";
 import { filled, optional } from "../../../protocol/api/described.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 import { findSession, findWindow } from "../../operations/findTargets.ts";
 import { mcpTool, SERVER, type ToolCall, unlessGone } from "./mcpTool.ts";
 
@@ -189,7 +189,7 @@ export const killTool = mcpTool({
   }),
   run: async (call, { server: given, pane, window, session }) => {
     if ([pane, window, session].filter((one) => one !== undefined).length !== 1)
-      throw new AppError("INVALID_ARGUMENT", "give exactly one of pane, window and session");
+      throw invalidArgument("give exactly one of pane, window and session");
     const { name, server } = call.server(given);
     if (pane !== undefined) {
       const found = call.paneName({ server: name, pane });

@@ -14,7 +14,7 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { WebSocket } from "ws";
 import { parse } from "../../../protocol/api/parse.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import { requestAbort } from "../../kit/guard/requestAbort.ts";
 import type { NativeContext, NativeHandlerContext } from "../nativeContext.ts";
 import { queryInput } from "../../operations/queryInput.ts";
@@ -121,10 +121,7 @@ export function createMcpEndpoint(context: NativeContext, version: string): McpE
       const id = c.req.header(SESSION_HEADER);
       if (id !== undefined) return sessionOf(id).transport.handleRequest(request, options);
       if (!isInitializeRequest(body))
-        throw new AppError(
-          "INVALID_ARGUMENT",
-          "missing session; send initialize first, then its Mcp-Session-Id with every request",
-        );
+        throw invalidArgument("missing session; send initialize first, then its Mcp-Session-Id with every request");
       return (await newSession(tier)).transport.handleRequest(request, options);
     },
     admit: (query) => {

@@ -8,7 +8,7 @@ import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneInfo } from "../../../daemon/tmux/inventory.ts";
 import type { OperationName, OperationNames } from "../../../protocol/api/operationRoutes.ts";
 import { described, filled, optional, whole } from "../../../protocol/api/described.ts";
-import { AppError, toAppError } from "../../../protocol/errors.ts";
+import { invalidArgument, toAppError } from "../../../protocol/errors.ts";
 import { findPaneOrAgent, findServer } from "../../operations/findTargets.ts";
 import type { Call, OperationContext } from "../../operations/operation.ts";
 import { perform } from "../../operations/perform.ts";
@@ -74,10 +74,7 @@ export class ToolCall {
   pane(named: NamedPane): { readonly name: string; readonly server: TmuxServer; readonly pane: PaneInfo } {
     const on = this.tier.serverName(named.server);
     if (this.#isElsewhere({ server: on, pane: named.pane })) {
-      throw new AppError(
-        "INVALID_ARGUMENT",
-        "this is for panes of this machine: read the screen, or wait for its text",
-      );
+      throw invalidArgument("this is for panes of this machine: read the screen, or wait for its text");
     }
     const found = findPaneOrAgent(this.context, on, named.pane);
     const { server, pane } = found;

@@ -4,7 +4,7 @@
  * left as it is, for the error that teaches.
  */
 import type { GenericSchema } from "valibot";
-import { AppError } from "../../../protocol/errors.ts";
+import { type AppError, invalidArgument } from "../../../protocol/errors.ts";
 import { type Fields, fieldsOf, isFields } from "../../../protocol/text/jsonObject.ts";
 import { type SchemaMember, schemaMembers, valueOfText } from "../../operations/schemaMembers.ts";
 
@@ -133,7 +133,7 @@ function partsOf(part: unknown): readonly unknown[] {
 
 function partsTyped({ text, paste, keys, enter = false }: Fields): readonly unknown[] {
   const isPressed = typed(enter, "flag");
-  if (typeof isPressed !== "boolean") throw new AppError("INVALID_ARGUMENT", "enter: must be true or false");
+  if (typeof isPressed !== "boolean") throw invalidArgument("enter: must be true or false");
   return [
     ...(text === undefined ? [] : [{ kind: "text", text }]),
     ...(paste === undefined ? [] : [{ kind: "paste", text: paste }]),
@@ -166,7 +166,7 @@ function withAnswer(fields: Fields): Fields {
   if (!Array.isArray(options) || !options.every(Array.isArray)) {
     // Several of one question, or one of each: nobody knows.
     const such = "such as [[0, 2]] for two options of one question, [[0], [2]] for one of each of two";
-    throw new AppError("INVALID_ARGUMENT", `options: must be a list of each question's indexes, ${such}`);
+    throw invalidArgument(`options: must be a list of each question's indexes, ${such}`);
   }
   return { ...rest, answer: { kind: "multi", answers: options } };
 }
@@ -186,4 +186,4 @@ function refuseBoth(name: string, value: unknown, flat: Fields): void {
 }
 
 const bothOf = (one: string, other: string): AppError =>
-  new AppError("INVALID_ARGUMENT", `${one}: give \`${one}\` or \`${other}\`, not both`);
+  invalidArgument(`${one}: give \`${one}\` or \`${other}\`, not both`);

@@ -6,7 +6,7 @@ import { headOf, type OutputSource } from "../../../daemon/tmux/outputSource.ts"
 import type { NativeCapture, NativeGap, NativeRunResponse } from "../../../protocol/api/native/nativeResponses.ts";
 import { captureRequestSchema, runRequestSchema, timeoutMs } from "../../../protocol/api/native/nativeRequests.ts";
 import { optional } from "../../../protocol/api/described.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 import { formatGap, formatPosition, gapWithin, parsePosition } from "../../../protocol/position.ts";
 import { DEFAULT_TEXT_BYTES, framed, shortened, newest, visible } from "./foreignText.ts";
 import { mcpTool, PANE, TEXT_BOUND, type ToolCall } from "./mcpTool.ts";
@@ -49,10 +49,7 @@ export const captureTool = mcpTool({
   run: async (call, { server, pane, since, maxOutputBytes = DEFAULT_TEXT_BYTES, ...input }) => {
     if (since !== undefined) {
       if (Object.values(input).some((value) => value !== undefined))
-        throw new AppError(
-          "INVALID_ARGUMENT",
-          "since reads output, not the screen: give it without lines, joined and ansi",
-        );
+        throw invalidArgument("since reads output, not the screen: give it without lines, joined and ansi");
       const found = call.pane({ server, pane });
       const { output, position, gaps } = readSince(found.server.output(found.pane.id), since);
       const { text, cut, note } = shortened(output, maxOutputBytes, how(pane, since));

@@ -32,7 +32,7 @@ import type { Clock } from "../../../daemon/time/clock.ts";
 import { deliveryResponseSchema } from "../../../protocol/api/native/nativeDelivery.ts";
 import { emptyRequestSchema } from "../../../protocol/api/native/nativeRequests.ts";
 import { okSchema } from "../../../protocol/api/native/nativeResponses.ts";
-import { AppError, toAppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument, toAppError } from "../../../protocol/errors.ts";
 import { requireAgents } from "./agentOperations.ts";
 import { nativeAgent } from "./agentOutputs.ts";
 import { DELIVERING, nativeDelivery, PRESSING, requireDelivery } from "../panes/deliveryOperations.ts";
@@ -241,7 +241,7 @@ export async function interruptTurn(
 /** @throws AppError INVALID_ARGUMENT */
 function requireMessages({ messages }: OperationContext): AgentMessages {
   if (messages !== undefined) return messages;
-  throw new AppError("INVALID_ARGUMENT", "this daemon keeps no messages; run the daemon of `tmuxwire serve`");
+  throw invalidArgument("this daemon keeps no messages; run the daemon of `tmuxwire serve`");
 }
 
 export function nativeMessage(message: Message): NativeMessage {

@@ -7,7 +7,7 @@ import {
   renameAgentSchema,
 } from "../../../protocol/api/native/nativeAgents.ts";
 import { emptyRequestSchema } from "../../../protocol/api/native/nativeRequests.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 import { stateOf } from "../../agents/running/agentState.ts";
 import { nativeAgent, nativeAgents } from "./agentOutputs.ts";
 import { EXAMPLE_AGENT } from "../examples.ts";
@@ -71,7 +71,7 @@ export const agentOperations = {
 /** @throws AppError INVALID_ARGUMENT */
 export function requireAgents({ agents }: Pick<OperationContext, "agents">): AgentDirectory {
   if (agents !== undefined) return agents;
-  throw new AppError("INVALID_ARGUMENT", "this daemon keeps no list of agents; run the daemon of `tmuxwire serve`");
+  throw invalidArgument("this daemon keeps no list of agents; run the daemon of `tmuxwire serve`");
 }
 
 /** The user's own tmux, unless another server is asked for; where there is none, or it may not be opened, nothing is. */

@@ -19,7 +19,7 @@ import {
   worktreesSchema,
 } from "../../../protocol/api/native/nativeAgentStart.ts";
 import { emptyRequestSchema } from "../../../protocol/api/native/nativeRequests.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 import { requireAgents } from "./agentOperations.ts";
 import { nativeAgent } from "./agentOutputs.ts";
 import { EXAMPLE_AGENT } from "../examples.ts";
@@ -158,7 +158,7 @@ export const agentStartOperations = {
     },
     run: async (context, _target, { agents, all = false, plan = false, server, timeoutMs }) => {
       if ((agents !== undefined) === all && !plan) {
-        throw new AppError("INVALID_ARGUMENT", "say which: give agents or all, or plan to see what there is");
+        throw invalidArgument("say which: give agents or all, or plan to see what there is");
       }
       const { resume } = requireAgentWork(context);
       if (server !== undefined) await serverOf(context, server);
@@ -173,14 +173,13 @@ export const agentStartOperations = {
 /** @throws AppError INVALID_ARGUMENT */
 function requireAgentWork({ agentWork }: OperationContext): AgentWork {
   if (agentWork !== undefined) return agentWork;
-  throw new AppError("INVALID_ARGUMENT", "this daemon starts no agents; run the daemon of `tmuxwire serve`");
+  throw invalidArgument("this daemon starts no agents; run the daemon of `tmuxwire serve`");
 }
 
 /** An agent is known by its process. @throws AppError INVALID_ARGUMENT */
 function requireVisible({ remote }: OperationContext, serverName: string): void {
   if (remote?.isAgentless(serverName) !== true) return;
-  throw new AppError(
-    "INVALID_ARGUMENT",
+  throw invalidArgument(
     `the programs on ${JSON.stringify(serverName)} cannot be seen from here, so no agent is started there: run its command in a pane, or install tmuxwire on that machine`,
   );
 }

@@ -7,7 +7,7 @@ import {
 } from "../../../protocol/api/native/nativeNotifications.ts";
 import { emptyRequestSchema } from "../../../protocol/api/native/nativeRequests.ts";
 import { okSchema } from "../../../protocol/api/native/nativeResponses.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 import type { AgentNotifier } from "../../agents/notify/agentNotifier.ts";
 import { operation, type OperationContext } from "../operation.ts";
 
@@ -85,5 +85,5 @@ export const notificationOperations = {
 /** @throws AppError INVALID_ARGUMENT */
 export function requireNotifier({ notifier }: Pick<OperationContext, "notifier">): AgentNotifier {
   if (notifier !== undefined) return notifier;
-  throw new AppError("INVALID_ARGUMENT", "this daemon sends no notifications; run the daemon of `tmuxwire serve`");
+  throw invalidArgument("this daemon sends no notifications; run the daemon of `tmuxwire serve`");
 }

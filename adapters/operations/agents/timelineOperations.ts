@@ -6,7 +6,7 @@ import {
   timelineRequestSchema,
   timelineSchema,
 } from "../../../protocol/api/native/nativeTimeline.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 import type { Timeline } from "../../agents/timeline/timeline.ts";
 import type { TimelineEntry } from "../../agents/timeline/timelineStore.ts";
 import { EXAMPLE_AGENT } from "../examples.ts";
@@ -59,7 +59,7 @@ export const timelineOperations = {
 /** @throws AppError INVALID_ARGUMENT */
 function requireTimeline({ timeline }: OperationContext): Timeline {
   if (timeline !== undefined) return timeline;
-  throw new AppError("INVALID_ARGUMENT", "this daemon keeps no timeline; run the daemon of `tmuxwire serve`");
+  throw invalidArgument("this daemon keeps no timeline; run the daemon of `tmuxwire serve`");
 }
 
 const nativeEntry = ({

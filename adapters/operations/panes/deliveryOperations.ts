@@ -8,7 +8,7 @@ import {
   submitRequestSchema,
 } from "../../../protocol/api/native/nativeDelivery.ts";
 import { emptyRequestSchema } from "../../../protocol/api/native/nativeRequests.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 import { formatPosition } from "../../../protocol/position.ts";
 import { EXAMPLE_DELIVERY } from "../examples.ts";
 import { ON_TMUX, operation, type OperationContext } from "../operation.ts";
@@ -108,7 +108,7 @@ export const deliveryOperations = {
 
 export function requireDelivery({ delivery }: OperationContext): Delivery {
   if (delivery !== undefined) return delivery;
-  throw new AppError("INVALID_ARGUMENT", "this daemon does not deliver prompts; use input instead");
+  throw invalidArgument("this daemon does not deliver prompts; use input instead");
 }
 
 export function nativeDelivery(result: SubmitResult): NativeDelivery {

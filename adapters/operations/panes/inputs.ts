@@ -6,7 +6,7 @@ import { typedBytes } from "../../../daemon/panes/input/typedBytes.ts";
 import type { WaitPane } from "../../../daemon/waits/waitReading.ts";
 import type { WaitRequest } from "../../../daemon/waits/waitRequest.ts";
 import type { NativeInputPart } from "../../../protocol/api/native/nativeRequests.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 import { parsePosition } from "../../../protocol/position.ts";
 import type { waitRequestSchema } from "./waitSchema.ts";
 
@@ -29,7 +29,7 @@ export function inputParts(parts: readonly NativeInputPart[]): InputPart[] {
 
 function bytesOf(part: { readonly text?: string | undefined; readonly base64?: string | undefined }, index: number) {
   if ((part.text === undefined) === (part.base64 === undefined)) {
-    throw new AppError("INVALID_ARGUMENT", `parts.${index}: give either text or base64`);
+    throw invalidArgument(`parts.${index}: give either text or base64`);
   }
   return part.text === undefined ? new Uint8Array(Buffer.from(part.base64 ?? "", "base64")) : encoder.encode(part.text);
 }
@@ -54,9 +54,9 @@ export function waitRequest(
 ): WaitRequest {
   const { from, on, send: _send, ...predicates } = body;
   if (on === "screen" && ![body, ...(body.anyOf ?? [])].some(({ pattern }) => pattern !== undefined))
-    throw new AppError("INVALID_ARGUMENT", "on: screen needs a pattern");
+    throw invalidArgument("on: screen needs a pattern");
   const start = from === undefined ? undefined : streamStart(from);
-  if (start?.kind === "snapshot") throw new AppError("INVALID_ARGUMENT", "from must be now, tail:N or a position");
+  if (start?.kind === "snapshot") throw invalidArgument("from must be now, tail:N or a position");
   const echo = sent && { excludeEcho: echoedBytes(sent), sends: typedBytes(sent) };
   const screen = { capture: (options: CaptureOptions) => pane.server.capture(pane.id, options) };
   return { ...predicates, from: start, ...echo, screen: on === "screen" ? screen : undefined, pane };

@@ -1,7 +1,7 @@
 /** What a program is doing, for routes that report it: once, or as a stream. */
 import type { ReadinessWatcher, PaneReadiness, Readiness } from "../../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { OperationContext } from "../operation.ts";
 
@@ -9,7 +9,7 @@ type WithReadiness = Pick<OperationContext, "readiness">;
 
 /** @throws AppError INVALID_ARGUMENT */
 export function requireReadiness({ readiness }: WithReadiness): ReadinessWatcher {
-  if (readiness === undefined) throw new AppError("INVALID_ARGUMENT", "this daemon does not report readiness");
+  if (readiness === undefined) throw invalidArgument("this daemon does not report readiness");
   return readiness;
 }
 

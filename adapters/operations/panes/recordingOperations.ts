@@ -11,7 +11,7 @@ import {
   startRecordingSchema,
 } from "../../../protocol/api/native/nativeRecordings.ts";
 import { emptyRequestSchema } from "../../../protocol/api/native/nativeRequests.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import { EXAMPLE_RECORDING } from "../examples.ts";
 import { ON_TMUX, operation, type OperationContext } from "../operation.ts";
 
@@ -76,7 +76,7 @@ export const recordingOperations = {
 /** @throws AppError INVALID_ARGUMENT */
 export function requireRecordings({ recordings }: Pick<OperationContext, "recordings">): RecordingRegistry {
   if (recordings !== undefined) return recordings;
-  throw new AppError("INVALID_ARGUMENT", "this daemon keeps no recordings; use `tmuxwire rec`");
+  throw invalidArgument("this daemon keeps no recordings; use `tmuxwire rec`");
 }
 
 /** A recording's file as written so far, as a response. @throws AppError INVALID_ARGUMENT, NOT_FOUND */

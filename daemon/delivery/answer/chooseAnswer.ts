@@ -3,7 +3,7 @@
  * the next one only when the screen shows what the one before did: a key that is still on its way could otherwise move the
  * mark after it was read. No key is pressed twice for the same step.
  */
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import type { SeenDialog } from "../../readiness/dialog.ts";
 import type { Profile } from "../../readiness/profile.ts";
 import type { Dialog } from "../../readiness/readiness.ts";
@@ -64,7 +64,7 @@ interface Asking {
 /** Pages one after the other, then the program's own page to confirm them, if it has one. */
 async function chooseAll(asking: Asking, first: Shown, answers: readonly (readonly number[])[]): Promise<SubmitResult> {
   if (answers.length === 0 || answers.some((page) => page.length === 0)) {
-    throw new AppError("INVALID_ARGUMENT", "answers: each question needs at least one option");
+    throw invalidArgument("answers: each question needs at least one option");
   }
   let page: Shown = first;
   let after: ScreenCapture | undefined;

@@ -1,5 +1,5 @@
 /** Steps given by the caller, typed one by one for one process: nothing is started that cannot be finished. */
-import { AppError } from "../../../protocol/errors.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 import { encodeUtf8 } from "../../../protocol/text/utf8.ts";
 import { isKeyName } from "../../panes/input/keys.ts";
 import type { InputPart } from "../../tmux/io.ts";
@@ -29,5 +29,5 @@ export async function pressSteps(work: Work, { steps, gapMs, addressee }: PressR
 function partOf(step: PressStep): InputPart {
   if (step.kind === "paste") return { kind: "paste", bytes: encodeUtf8(promptText(step.text)) };
   if (isKeyName(step.key)) return { kind: "keys", keys: [step.key] };
-  throw new AppError("INVALID_ARGUMENT", `Invalid key token: ${step.key}`);
+  throw invalidArgument(`Invalid key token: ${step.key}`);
 }

@@ -13,7 +13,7 @@ import {
   setBuffer,
 } from "../../../protocol/command/build.ts";
 import { quotedBytes } from "../../../protocol/command/encode.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import {
   KEYS_PER_COMMAND,
@@ -93,7 +93,7 @@ function requireTypable(parts: readonly InputPart[]): void {
     }
     totalBytes += part.bytes.length;
     if (totalBytes > MAX_INPUT_BYTES) {
-      throw new AppError("INVALID_ARGUMENT", `one input job holds at most ${MAX_INPUT_BYTES} bytes; split the text`);
+      throw invalidArgument(`one input job holds at most ${MAX_INPUT_BYTES} bytes; split the text`);
     }
     if (part.kind === "paste") requirePasteText(part.bytes);
   }

@@ -4,7 +4,7 @@
  * and leaves the rest to be typed. This holds for every paste of every client; what should arrive as keys is not a
  * paste.
  */
-import { AppError } from "../../../protocol/errors.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -15,8 +15,7 @@ export const holdsKeys = (text: string): boolean => /[^\P{Cc}\n\r\t]/u.test(text
 export function requirePasteText(bytes: Uint8Array): void {
   // 0xFF occurs only in Latin-1 text, and tmux's parser cannot carry it: it would be sent between two pastes.
   if (!bytes.includes(0xff) && !holdsKeys(charactersOf(bytes))) return;
-  throw new AppError(
-    "INVALID_ARGUMENT",
+  throw invalidArgument(
     "a paste contains control characters, which could end it early and be taken for keys; leave them out, or send a text part",
   );
 }

@@ -5,7 +5,7 @@
  */
 import { capturePane } from "../../../protocol/command/build.ts";
 import { flag, lines, number, paneId, rowFormat, word } from "../../../protocol/command/rowFormat.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 import { MAX_CAPTURE_LINES, MAX_CAPTURE_TRIES } from "../../../protocol/limits.ts";
 import type { Capture, CaptureOptions } from "../../tmux/io.ts";
 import { askPane, type CaptureContext, requireRow } from "../askPane.ts";
@@ -28,7 +28,7 @@ const TRAILER = rowFormat({
 export async function captureScreen(context: CaptureContext, options: CaptureOptions): Promise<Capture> {
   const { lines: wanted } = options;
   if (wanted !== undefined && !(Number.isInteger(wanted) && wanted >= 1 && wanted <= MAX_CAPTURE_LINES)) {
-    throw new AppError("INVALID_ARGUMENT", `lines must be between 1 and ${MAX_CAPTURE_LINES}.`);
+    throw invalidArgument(`lines must be between 1 and ${MAX_CAPTURE_LINES}.`);
   }
   const ansi = options.ansi === true;
   const whole = options.whole === true || options.start !== undefined;

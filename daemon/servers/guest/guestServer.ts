@@ -6,7 +6,7 @@
  */
 import { type JustMade, killSession, setWindowOption, writeNothingAtExit } from "../../../protocol/command/build.ts";
 import { identityText } from "../../../protocol/command/formats.ts";
-import { AppError, shuttingDown } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument, shuttingDown } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, GUEST_IDLE_MS } from "../../../protocol/limits.ts";
 import { ignoreRefusal } from "../../connection/commandQueue.ts";
@@ -162,10 +162,7 @@ export class GuestServer extends RealServer implements GuestBaseListener {
 
   async resize(pane: PaneId): Promise<void> {
     requirePane(this, pane);
-    throw new AppError(
-      "INVALID_ARGUMENT",
-      "windows of the user's own server are not resized; resize the terminal that shows this one",
-    );
+    throw invalidArgument("windows of the user's own server are not resized; resize the terminal that shows this one");
   }
 
   protected use<T>(

@@ -6,7 +6,7 @@
 import * as build from "../../../protocol/command/layoutCommands.ts";
 import type { PaneTarget, WindowTarget } from "../../../protocol/command/layoutCommands.ts";
 import { renameSession, resizeWindow, setPaneOption, unsetPaneOption } from "../../../protocol/command/build.ts";
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import type { LayoutOperation, LayoutResult } from "../../tmux/layout.ts";
 import { endedAtOnce } from "../endedAtOnce.ts";
@@ -173,7 +173,7 @@ async function swapPane(host: LayoutHost, operation: Of<"swap-pane">): Promise<L
 async function movePane(host: LayoutHost, operation: Of<"move-pane" | "join-pane">): Promise<LayoutResult> {
   requirePaneSize(operation.size);
   const [from, to] = [paneTarget(host, operation.pane), paneTarget(host, operation.to)];
-  if (from.pane === to.pane) throw new AppError("INVALID_ARGUMENT", "a pane cannot be moved to itself");
+  if (from.pane === to.pane) throw invalidArgument("a pane cannot be moved to itself");
   // A session ends when its only window loses its only pane.
   const isEmptied = from.window !== to.window && host.inventory.panesOf(from.window).length <= 1;
   const ending = isEmptied ? sessionsOnlyOf(host, from.window) : [];
@@ -204,7 +204,7 @@ async function resizePane(host: LayoutHost, operation: Of<"resize-pane">): Promi
   requireCells(cells);
   const asked = [cols !== undefined || rows !== undefined, direction !== undefined, zoom !== undefined];
   if (asked.filter(Boolean).length !== 1)
-    throw new AppError("INVALID_ARGUMENT", "missing size: give cols or rows, a direction with cells, or zoom");
+    throw invalidArgument("missing size: give cols or rows, a direction with cells, or zoom");
   const target = paneTarget(host, operation.pane);
   const window = host.inventory.window(target.window);
   if (zoom !== undefined) {
@@ -223,8 +223,7 @@ async function resizeWindowTo(host: LayoutHost, operation: Of<"resize-window">):
   const { window, cols, rows, automatic } = operation;
   requireSize(cols, rows);
   const isSized = cols !== undefined || rows !== undefined;
-  if (isSized === (automatic === true))
-    throw new AppError("INVALID_ARGUMENT", "give either cols or rows, or automatic");
+  if (isSized === (automatic === true)) throw invalidArgument("give either cols or rows, or automatic");
   const target = windowTarget(host, window);
   const commands = isSized
     ? [resizeWindow(window, cols, rows)]

@@ -2,7 +2,7 @@
  * The options of windows and panes that clients may set. Values are validated here; none of the options runs a command, holds
  * a format or a style, or affects other windows. tmux may still refuse a value that an older version lacks.
  */
-import { AppError } from "../../../protocol/errors.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 
 type Values = readonly string[] | { readonly min: number; readonly max: number; readonly percent?: true };
 
@@ -43,13 +43,10 @@ export function requireOption(of: "window" | "pane", option: string, value: stri
   const values = Object.hasOwn(table, option) ? table[option] : undefined;
   if (values === undefined) {
     const names = Object.keys(table).sort();
-    throw new AppError(
-      "INVALID_ARGUMENT",
-      `${JSON.stringify(option)} cannot be set; the allowed ${of} options are ${names.join(", ")}`,
-    );
+    throw invalidArgument(`${JSON.stringify(option)} cannot be set; the allowed ${of} options are ${names.join(", ")}`);
   }
   if (value === null || isOneOf(values, value)) return;
-  throw new AppError("INVALID_ARGUMENT", `${option} must be ${described(values)}, not ${JSON.stringify(value)}`);
+  throw invalidArgument(`${option} must be ${described(values)}, not ${JSON.stringify(value)}`);
 }
 
 function isOneOf(values: Values, value: string): boolean {

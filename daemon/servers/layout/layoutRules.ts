@@ -1,5 +1,5 @@
 /** Validates the arguments of operations on windows and panes, and translates tmux's refusals. */
-import { AppError, type ErrorCode } from "../../../protocol/errors.ts";
+import { AppError, type ErrorCode, invalidArgument } from "../../../protocol/errors.ts";
 import { panesOfLayout, parseLayout } from "../../../protocol/windowLayout.ts";
 import { isRefusal } from "../../connection/commandQueue.ts";
 import type { NewPaneProgram, PaneSize } from "../../../protocol/command/encode.ts";
@@ -13,7 +13,7 @@ const MAX_ARGUMENTS = 1_024;
 const MAX_VARIABLES = 256;
 
 function refuse(message: string): never {
-  throw new AppError("INVALID_ARGUMENT", message);
+  throw invalidArgument(message);
 }
 
 /** Refuses control characters, because each version of tmux escapes them differently. */

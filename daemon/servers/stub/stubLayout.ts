@@ -2,7 +2,7 @@
  * Operations on windows and panes of the stub, in which each session always has one window with one pane. Operations on that
  * pane behave as in tmux; operations that need another pane are refused.
  */
-import { AppError } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import type { LayoutOperation, LayoutResult } from "../../tmux/layout.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
@@ -63,10 +63,7 @@ export async function runStubOperation(
     case "break-pane":
     case "resize-pane":
     case "respawn-pane":
-      throw new AppError(
-        "INVALID_ARGUMENT",
-        `${operation.kind} is not supported: a session of the stub has one window with one pane`,
-      );
+      throw invalidArgument(`${operation.kind} is not supported: a session of the stub has one window with one pane`);
   }
 }
 

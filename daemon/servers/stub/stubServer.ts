@@ -4,7 +4,7 @@
  * bytes per pane. A pane's stream carries the same lines, so waits work as on a real pane.
  */
 import { randomBytes } from "node:crypto";
-import { AppError, shuttingDown } from "../../../protocol/errors.ts";
+import { AppError, invalidArgument, shuttingDown } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
 import { unknownProcesses } from "../../host/unknownProcesses.ts";
@@ -113,7 +113,7 @@ export class StubServer implements TmuxServer {
 
   async createSession(request: CreateSession): Promise<SessionInfo> {
     this.#requireOpen();
-    if (request.name === "") throw new AppError("INVALID_ARGUMENT", "a session needs a name");
+    if (request.name === "") throw invalidArgument("a session needs a name");
     if (this.findSession(request.name) !== undefined) {
       throw new AppError("ALREADY_EXISTS", `Session already exists: ${request.name}`);
     }
@@ -191,7 +191,7 @@ export class StubServer implements TmuxServer {
   async resize(id: PaneId, cols: number, rows: number): Promise<void> {
     const session = this.#requirePane(id);
     if (![cols, rows].every((size) => Number.isInteger(size) && size >= 1 && size <= MAX_SIZE)) {
-      throw new AppError("INVALID_ARGUMENT", `a size must be 1 to ${MAX_SIZE} columns and rows`);
+      throw invalidArgument(`a size must be 1 to ${MAX_SIZE} columns and rows`);
     }
     session.pane = { ...session.pane, cols, rows };
     session.window = { ...session.window, cols, rows };

@@ -6,7 +6,7 @@ import type { FoundText } from "../text/textWatch.ts";
 import type { WaitPane } from "../waitReading.ts";
 import { type CheckedPattern, patternSchema } from "../waitPattern.ts";
 import { READINESS_STATE_NAMES } from "../../../protocol/api/native/nativeReadiness.ts";
-import { AppError, invalidArgument } from "../../../protocol/errors.ts";
+import { invalidArgument } from "../../../protocol/errors.ts";
 
 /** Text in the output, and on the screen where the request asks for that. Latches. */
 const pattern = predicate({
@@ -124,7 +124,7 @@ const gone = predicate({
 
 function watcherOf(pane: WaitPane | undefined): ReadinessWatcher {
   if (pane?.readiness !== undefined) return pane.readiness;
-  throw new AppError("INVALID_ARGUMENT", "this daemon does not report readiness");
+  throw invalidArgument("this daemon does not report readiness");
 }
 
 /** Not the same stay in the same state. */
@@ -301,7 +301,7 @@ const cursor = predicate({
 });
 
 function requirePane(pane: WaitPane | undefined, what: string): WaitPane {
-  if (pane === undefined) throw new AppError("INVALID_ARGUMENT", `only a pane has ${what}`);
+  if (pane === undefined) throw invalidArgument(`only a pane has ${what}`);
   return pane;
 }
 

@@ -6,7 +6,7 @@
 import * as v from "valibot";
 import { faultText } from "../faultWords.ts";
 import { tryParse } from "../parse.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, invalidArgument } from "../../errors.ts";
 import { wellFormedText } from "../../text/wellFormed.ts";
 import { atMost, noControls, notEmpty } from "./schemaParts.ts";
 import { isTerminalId } from "./selectors.ts";
@@ -253,4 +253,4 @@ export function checked<Schema extends v.GenericSchema>(
 }
 
 /** Its message may name what was given. */
-export const invalid = (message: string): AppError => new AppError("INVALID_ARGUMENT", message.slice(0, 500));
+export const invalid = (message: string): AppError => invalidArgument(message.slice(0, 500));

@@ -7,7 +7,7 @@ import type { DeviceStore } from "../../devices/savedDevice.ts";
 import type { Timed } from "../../../../daemon/time/clock.ts";
 import type { OwnerLayout } from "../../../../protocol/api/freshell/deviceLayout.ts";
 import { DEVICE_ID } from "../../../../protocol/api/freshell/freshellHttp.ts";
-import { AppError } from "../../../../protocol/errors.ts";
+import { AppError, invalidArgument } from "../../../../protocol/errors.ts";
 import { type Fields, fieldsOf, parseJson } from "../../../../protocol/text/jsonObject.ts";
 import { legacyLayout } from "../model/legacyLayout.ts";
 
@@ -105,7 +105,7 @@ const layoutStore = (store: TextStore): DeviceStore => ({
     if (text === null) return undefined;
     const saved = parseJson(text);
     if (saved !== undefined) return saved;
-    throw new AppError("INVALID_ARGUMENT", "the stored layout is not JSON");
+    throw invalidArgument("the stored layout is not JSON");
   },
   save: (saved) => {
     try {

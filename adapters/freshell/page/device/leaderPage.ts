@@ -7,7 +7,7 @@ import type { LayoutSnapshot, OwnerLayout } from "../../../../protocol/api/fresh
 import { faultOf } from "../../../../protocol/api/freshell/freshellErrors.ts";
 import type { OwnerRequest, RpcOutcome } from "../../../../protocol/api/freshell/rpc.ts";
 import { hasTerminal, isMutation, type RpcCommand } from "../../../../protocol/api/freshell/rpcCommands.ts";
-import { AppError, toAppError } from "../../../../protocol/errors.ts";
+import { AppError, invalidArgument, toAppError } from "../../../../protocol/errors.ts";
 import { withPaneTitle, withSplitAt } from "../model/ownChanges.ts";
 import { type RemoteLine, whatWasDone } from "../model/remoteLine.ts";
 import { type LayoutStep, reverted } from "../model/revertLayout.ts";
@@ -111,8 +111,7 @@ export class LeaderPage {
   }
 
   #command(command: RpcCommand, args: Readonly<Record<string, unknown>>): RpcOutcome | Promise<RpcOutcome> {
-    if (!isMutation(command))
-      throw new AppError("INVALID_ARGUMENT", `${command} is not a command that changes the layout`);
+    if (!isMutation(command)) throw invalidArgument(`${command} is not a command that changes the layout`);
     const isOfServer = command === "respawn-pane" || command === "attach-terminal";
     const isNew = command === "new-tab" || command === "split-pane";
     if (isOfServer || (isNew && hasTerminal(args))) return this.#throughServer(command, args);
