@@ -118,7 +118,7 @@ const objectIn = (line: string): readonly JsonLine[] => {
 };
 
 /** The last lines of a file of JSON lines: whole lines only, as the agent may be writing the next one. */
-export async function lastLines(path: string): Promise<readonly JsonLine[]> {
+async function lastLines(path: string): Promise<readonly JsonLine[]> {
   const part = await partOf(path, MAX_TAIL_BYTES, "end");
   if (part === undefined) return [];
   const text = part.bytes.toString("utf8");
@@ -169,6 +169,12 @@ function textIn(content: unknown): string | undefined {
 }
 
 export const timeIn = (value: unknown): number => (typeof value === "string" ? Date.parse(value) : Number.NaN);
+
+/** `AgentTranscript.said` of a file of JSON lines. @param messagesIn what a line says */
+export const saidInLines =
+  (messagesIn: (line: JsonLine) => readonly Said[]): AgentTranscript["said"] =>
+  async ({ transcriptPath }) =>
+    transcriptPath === undefined ? [] : (await lastLines(transcriptPath)).flatMap(messagesIn);
 
 /** One message, if it has a text and a time. */
 export function saidBy(by: Said["by"], content: unknown, timestamp: unknown): readonly Said[] {

@@ -6,9 +6,8 @@ import {
   type NativeCheckedHost,
 } from "../../protocol/api/native/nativeHosts.ts";
 import { emptyRequestSchema } from "../../protocol/api/native/nativeRequests.ts";
-import { okSchema } from "../../protocol/api/native/nativeResponses.ts";
 import { invalidArgument } from "../../protocol/errors.ts";
-import { type Hosts, operation, type OperationContext } from "./operation.ts";
+import { JUST_DONE, type Hosts, operation, type OperationContext } from "./operation.ts";
 
 const EXAMPLE_HOST: NativeCheckedHost = {
   name: "build",
@@ -67,10 +66,8 @@ export const hostOperations = {
     summary: "Serve another machine no longer.",
     description: "Ends its connection. What runs there goes on.",
     scope: "host",
-    input: emptyRequestSchema,
-    output: okSchema,
+    ...JUST_DONE,
     errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
-    example: { input: {}, output: { ok: true } },
     run: async (_context, { host, hosts }) => {
       await hosts.remove(host);
       return { ok: true } as const;

@@ -20,6 +20,8 @@ import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import type { WaitManager } from "../../daemon/waits/waitManager.ts";
 import type { NativeAddHost, NativeCheckedHost } from "../../protocol/api/native/nativeHosts.ts";
+import { emptyRequestSchema } from "../../protocol/api/native/nativeRequests.ts";
+import { okSchema } from "../../protocol/api/native/nativeResponses.ts";
 import type { Frozen, NativeTreeResponse } from "../../protocol/api/native/nativeTree.ts";
 import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
@@ -200,3 +202,10 @@ export const operation = <S extends Scope, In extends v.GenericSchema, Out exten
 
 /** The errors of every operation that reaches tmux. */
 export const ON_TMUX = ["NOT_FOUND", "CONNECTION_LOST", "SHUTTING_DOWN"] as const satisfies readonly ErrorCode[];
+
+/** Of an operation that takes nothing and only says that it is done. */
+export const JUST_DONE = {
+  input: emptyRequestSchema,
+  output: okSchema,
+  example: { input: {}, output: { ok: true } },
+} as const;

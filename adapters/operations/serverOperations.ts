@@ -9,7 +9,7 @@ import { createSessionSchema, emptyRequestSchema } from "../../protocol/api/nati
 import { treeSchema, windowsSchema } from "../../protocol/api/native/nativeTree.ts";
 import { AppError, invalidArgument } from "../../protocol/errors.ts";
 import { EXAMPLE_SESSION, EXAMPLE_TREE, EXAMPLE_WINDOW } from "./examples.ts";
-import { ON_TMUX, operation } from "./operation.ts";
+import { JUST_DONE, ON_TMUX, operation } from "./operation.ts";
 import { nativeServer, nativeSession } from "./outputs.ts";
 
 /** Asks tmux, because since the last heartbeat our client may have been moved or stopped. */
@@ -76,10 +76,8 @@ export const serverOperations = {
   killSession: operation({
     summary: "Kill a session and every program in it.",
     scope: "session",
-    input: emptyRequestSchema,
-    output: responses.okSchema,
+    ...JUST_DONE,
     errors: ON_TMUX,
-    example: { input: {}, output: { ok: true } },
     run: async (_context, { server, session }) => {
       await server.killSession(session.id);
       return { ok: true } as const;

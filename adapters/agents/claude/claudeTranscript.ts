@@ -8,10 +8,10 @@ import {
   type AgentSession,
   type AgentTranscript,
   directoryOf,
-  lastLines,
   namesIn,
   objectFile,
   saidBy,
+  saidInLines,
 } from "../agentTranscript.ts";
 import { objectAt, textAt } from "../jsonFields.ts";
 
@@ -45,14 +45,10 @@ async function idOf({ pids, start }: AgentProgram, own: string): Promise<string 
 
 export const transcript: AgentTranscript = {
   session,
-  said: async ({ transcriptPath }) => {
-    const lines = transcriptPath === undefined ? [] : await lastLines(transcriptPath);
-    return lines.flatMap((line) => {
-      const { type } = line;
-      if (line["isSidechain"] === true || line["isMeta"] === true || (type !== "user" && type !== "assistant"))
-        return [];
-      return saidBy(type === "user" ? "user" : "agent", objectAt(line, "message")?.["content"], line["timestamp"]);
-    });
-  },
+  said: saidInLines((line) => {
+    const { type } = line;
+    if (line["isSidechain"] === true || line["isMeta"] === true || (type !== "user" && type !== "assistant")) return [];
+    return saidBy(type === "user" ? "user" : "agent", objectAt(line, "message")?.["content"], line["timestamp"]);
+  }),
   begin: (id) => ({ args: ["--session-id", id], sessionId: id }),
 };

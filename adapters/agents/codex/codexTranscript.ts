@@ -1,5 +1,5 @@
 /** Codex keeps the file of its conversation open: `sessions/YEAR/MONTH/DAY/rollout-TIME-ID.jsonl`. */
-import { type AgentProgram, type AgentSession, type AgentTranscript, lastLines, saidBy } from "../agentTranscript.ts";
+import { type AgentProgram, type AgentSession, type AgentTranscript, saidBy, saidInLines } from "../agentTranscript.ts";
 import { objectAt } from "../jsonFields.ts";
 
 const ROLLOUT = /\/sessions\/(?:\d+\/){3}rollout-[\dT-]+?-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/;
@@ -16,13 +16,10 @@ async function session({ openFiles, sessionId, transcriptPath }: AgentProgram): 
 
 export const transcript: AgentTranscript = {
   session,
-  said: async ({ transcriptPath }) => {
-    const lines = transcriptPath === undefined ? [] : await lastLines(transcriptPath);
-    return lines.flatMap((line) => {
-      const message = line["type"] === "response_item" ? objectAt(line, "payload") : undefined;
-      const role = message?.["type"] === "message" ? message["role"] : undefined;
-      if (role !== "user" && role !== "assistant") return [];
-      return saidBy(role === "user" ? "user" : "agent", message?.["content"], line["timestamp"]);
-    });
-  },
+  said: saidInLines((line) => {
+    const message = line["type"] === "response_item" ? objectAt(line, "payload") : undefined;
+    const role = message?.["type"] === "message" ? message["role"] : undefined;
+    if (role !== "user" && role !== "assistant") return [];
+    return saidBy(role === "user" ? "user" : "agent", message?.["content"], line["timestamp"]);
+  }),
 };

@@ -9,11 +9,11 @@ import {
   type AgentTranscript,
   directoryOf,
   firstLine,
-  lastLines,
   namesIn,
   objectFile,
   onlyNew,
   saidBy,
+  saidInLines,
   timeIn,
 } from "../agentTranscript.ts";
 import { objectAt, textAt } from "../jsonFields.ts";
@@ -61,13 +61,10 @@ function isWanted(name: string, { sessionId, startedUnixMs }: AgentProgram): boo
 
 export const transcript: AgentTranscript = {
   session,
-  said: async ({ transcriptPath }) => {
-    const lines = transcriptPath === undefined ? [] : await lastLines(transcriptPath);
-    return lines.flatMap((line) => {
-      const { type } = line;
-      if (type !== "user" && type !== "gemini") return [];
-      return saidBy(type === "user" ? "user" : "agent", line["content"], line["timestamp"]);
-    });
-  },
+  said: saidInLines((line) => {
+    const { type } = line;
+    if (type !== "user" && type !== "gemini") return [];
+    return saidBy(type === "user" ? "user" : "agent", line["content"], line["timestamp"]);
+  }),
   begin: (id) => ({ args: ["--session-id", id], sessionId: id }),
 };

@@ -6,10 +6,10 @@ import {
   type AgentTranscript,
   directoryOf,
   firstLine,
-  lastLines,
   namesIn,
   onlyNew,
   saidBy,
+  saidInLines,
   timeIn,
 } from "../agentTranscript.ts";
 import { objectAt, textAt } from "../jsonFields.ts";
@@ -52,15 +52,12 @@ async function conversationIn(transcriptPath: string, cwd: string): Promise<Conv
 
 export const transcript: AgentTranscript = {
   session,
-  said: async ({ transcriptPath }) => {
-    const lines = transcriptPath === undefined ? [] : await lastLines(transcriptPath);
-    return lines.flatMap((line) => {
-      const message = line["type"] === "message" ? objectAt(line, "message") : undefined;
-      const role = message?.["role"];
-      if (role !== "user" && role !== "assistant") return [];
-      return saidBy(role === "user" ? "user" : "agent", message?.["content"], line["timestamp"]);
-    });
-  },
+  said: saidInLines((line) => {
+    const message = line["type"] === "message" ? objectAt(line, "message") : undefined;
+    const role = message?.["role"];
+    if (role !== "user" && role !== "assistant") return [];
+    return saidBy(role === "user" ? "user" : "agent", message?.["content"], line["timestamp"]);
+  }),
   begin: (id, place) => {
     const time = new Date().toISOString().replaceAll(/[:.]/g, "-");
     const transcriptPath = join(sessionsOf(place), `${time}_${id}.jsonl`);

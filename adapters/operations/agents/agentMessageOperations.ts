@@ -31,13 +31,12 @@ import type { Delivery } from "../../../daemon/delivery/delivery.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { deliveryResponseSchema } from "../../../protocol/api/native/nativeDelivery.ts";
 import { emptyRequestSchema } from "../../../protocol/api/native/nativeRequests.ts";
-import { okSchema } from "../../../protocol/api/native/nativeResponses.ts";
 import { AppError, invalidArgument, toAppError } from "../../../protocol/errors.ts";
 import { requireAgents } from "./agentOperations.ts";
 import { nativeAgent } from "./agentOutputs.ts";
 import { DELIVERING, nativeDelivery, PRESSING, requireDelivery } from "../panes/deliveryOperations.ts";
 import { EXAMPLE_AGENT, EXAMPLE_DELIVERY, EXAMPLE_MESSAGE } from "../examples.ts";
-import { type Call, operation, type OperationContext } from "../operation.ts";
+import { type Call, JUST_DONE, operation, type OperationContext } from "../operation.ts";
 
 const WAITING = ["TIMEOUT", "WRONG_STATE", "CONNECTION_LOST", "SHUTTING_DOWN", "NOT_FOUND"] as const;
 
@@ -140,10 +139,8 @@ export const agentMessageOperations = {
     summary: "Interrupt an agent's turn.",
     description: "With its own keys, for its own process alone. Responds when the turn has ended.",
     scope: "agent",
-    input: emptyRequestSchema,
-    output: okSchema,
+    ...JUST_DONE,
     errors: PRESSING,
-    example: { input: {}, output: { ok: true } },
     run: async (context, { agent }, _input, { by = "api" }) => {
       await interruptTurn(requireDelivery(context), agent, by);
       return { ok: true } as const;

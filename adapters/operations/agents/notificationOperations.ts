@@ -6,10 +6,9 @@ import {
   type NativeChannel,
 } from "../../../protocol/api/native/nativeNotifications.ts";
 import { emptyRequestSchema } from "../../../protocol/api/native/nativeRequests.ts";
-import { okSchema } from "../../../protocol/api/native/nativeResponses.ts";
 import { invalidArgument } from "../../../protocol/errors.ts";
 import type { AgentNotifier } from "../../agents/notify/agentNotifier.ts";
-import { operation, type OperationContext } from "../operation.ts";
+import { JUST_DONE, operation, type OperationContext } from "../operation.ts";
 
 const EXAMPLE_CHANNEL: NativeChannel = {
   name: "phone",
@@ -56,11 +55,9 @@ export const notificationOperations = {
   testChannel: operation({
     summary: "Send a test notification.",
     scope: "notification",
-    input: emptyRequestSchema,
-    output: okSchema,
+    ...JUST_DONE,
     errors: ["INVALID_ARGUMENT", "NOT_FOUND", "DAEMON_UNREACHABLE"],
     long: true,
-    example: { input: {}, output: { ok: true } },
     run: async (_context, { channel, notifier }) => {
       await notifier.test(channel);
       return { ok: true } as const;
@@ -71,10 +68,8 @@ export const notificationOperations = {
     summary: "Send notifications somewhere no longer.",
     description: "What waits for it is not sent.",
     scope: "notification",
-    input: emptyRequestSchema,
-    output: okSchema,
+    ...JUST_DONE,
     errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
-    example: { input: {}, output: { ok: true } },
     run: (_context, { channel, notifier }) => {
       notifier.remove(channel);
       return { ok: true } as const;

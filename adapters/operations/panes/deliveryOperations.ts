@@ -1,17 +1,15 @@
 /** Prompts and dialogs: the delivery engine does the work; an idempotency key makes a request safe to repeat. */
 import type { Delivery, SubmitResult } from "../../../daemon/delivery/delivery.ts";
-import { okSchema } from "../../../protocol/api/native/nativeResponses.ts";
 import {
   chooseRequestSchema,
   deliveryResponseSchema,
   type NativeDelivery,
   submitRequestSchema,
 } from "../../../protocol/api/native/nativeDelivery.ts";
-import { emptyRequestSchema } from "../../../protocol/api/native/nativeRequests.ts";
 import { invalidArgument } from "../../../protocol/errors.ts";
 import { formatPosition } from "../../../protocol/position.ts";
 import { EXAMPLE_DELIVERY } from "../examples.ts";
-import { ON_TMUX, operation, type OperationContext } from "../operation.ts";
+import { JUST_DONE, ON_TMUX, operation, type OperationContext } from "../operation.ts";
 import { wholeMicros } from "../outputs.ts";
 
 export const DELIVERING = [
@@ -81,10 +79,8 @@ export const deliveryOperations = {
     summary: "Interrupt the program in a pane.",
     description: "Uses the program's own keys. Responds when an agent's turn has ended.",
     scope: "pane",
-    input: emptyRequestSchema,
-    output: okSchema,
+    ...JUST_DONE,
     errors: PRESSING,
-    example: { input: {}, output: { ok: true } },
     run: async (context, { server, pane }, _input, { by = "api" }) => {
       await requireDelivery(context).interrupt(server, pane.id, undefined, by);
       return { ok: true } as const;
@@ -95,10 +91,8 @@ export const deliveryOperations = {
     summary: "Empty the prompt box of the program in a pane.",
     description: "Uses the program's own keys, line by line; refused while a dialog is open.",
     scope: "pane",
-    input: emptyRequestSchema,
-    output: okSchema,
+    ...JUST_DONE,
     errors: PRESSING,
-    example: { input: {}, output: { ok: true } },
     run: async (context, { server, pane }) => {
       await requireDelivery(context).clear(server, pane.id);
       return { ok: true } as const;

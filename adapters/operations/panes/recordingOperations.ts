@@ -3,7 +3,6 @@ import { Readable } from "node:stream";
 import type { RecordingRegistry, RecordingInfo } from "../../../daemon/recordings/recordingRegistry.ts";
 import { openRecording } from "../../../daemon/recordings/recordingFiles.ts";
 import { DEFAULT_RECORDING_BYTES, DEFAULT_RECORDING_SEC } from "../../../daemon/recordings/recordingLimits.ts";
-import { okSchema } from "../../../protocol/api/native/nativeResponses.ts";
 import {
   type NativeRecording,
   recordingSchema,
@@ -13,7 +12,7 @@ import {
 import { emptyRequestSchema } from "../../../protocol/api/native/nativeRequests.ts";
 import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import { EXAMPLE_RECORDING } from "../examples.ts";
-import { ON_TMUX, operation, type OperationContext } from "../operation.ts";
+import { JUST_DONE, ON_TMUX, operation, type OperationContext } from "../operation.ts";
 
 export const recordingOperations = {
   startRecording: operation({
@@ -62,10 +61,8 @@ export const recordingOperations = {
     summary: "Delete a recording and its file.",
     description: "An active recording is stopped first.",
     scope: "recording",
-    input: emptyRequestSchema,
-    output: okSchema,
+    ...JUST_DONE,
     errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
-    example: { input: {}, output: { ok: true } },
     run: async (context, { recording }) => {
       await requireRecordings(context).remove(recording.id);
       return { ok: true } as const;
