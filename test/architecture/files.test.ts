@@ -1,4 +1,4 @@
-/** Files are put in their place, and private ones made, in one room. */
+/** Folders have few files. Files are put in their place, and private ones made, in one room. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
@@ -67,4 +67,17 @@ test("a private file is opened or closed to others in one room, but for those th
       "adapters/serving/autostart.ts",
     ].toSorted(),
   );
+});
+
+/** More than so many want folders of their own, each with a name that says what is in it. */
+const MOST = 20;
+
+test("a folder has no more files than a reader takes in at a glance", () => {
+  const counts = new Map<string, number>();
+  for (const layer of ["protocol", "daemon", "adapters"]) {
+    for (const entry of readdirSync(join(ROOT, layer), { recursive: true, withFileTypes: true })) {
+      if (entry.isFile()) counts.set(entry.parentPath, (counts.get(entry.parentPath) ?? 0) + 1);
+    }
+  }
+  expect([...counts].filter(([, count]) => count > MOST)).toEqual([]);
 });

@@ -31,6 +31,13 @@ interface LiveAgentOptions extends Pick<RunningAgent, "id" | "name" | "kind" | "
 }
 
 export class LiveAgent implements RunningAgent {
+  declare readonly sessionId: AgentFacts["sessionId"];
+  declare readonly transcriptPath: AgentFacts["transcriptPath"];
+  declare readonly task: AgentFacts["task"];
+  declare readonly lastMessage: AgentFacts["lastMessage"];
+  declare readonly launch: AgentFacts["launch"];
+  declare readonly worktree: AgentFacts["worktree"];
+  declare readonly leader: AgentFacts["leader"];
   readonly id: string;
   name: string;
   readonly kind: Agent;
@@ -78,33 +85,12 @@ export class LiveAgent implements RunningAgent {
   get endedUnixMs(): number | undefined {
     return this.#endedUnixMs;
   }
-  get sessionId(): string | undefined {
-    return this.#facts.sessionId;
-  }
-  get transcriptPath(): string | undefined {
-    return this.#facts.transcriptPath;
-  }
-  get task(): AgentFacts["task"] {
-    return this.#facts.task;
-  }
-  get lastMessage(): string | undefined {
-    return this.#facts.lastMessage;
-  }
-  get launch(): AgentFacts["launch"] {
-    return this.#facts.launch;
-  }
-  get worktree(): string | undefined {
-    return this.#facts.worktree;
-  }
-  get leader(): string | undefined {
-    return this.#facts.leader;
-  }
-
   /** True: something is another than before. */
   learn(facts: AgentFacts): boolean {
     const next = { ...this.#facts, ...defined(facts) };
     if (JSON.stringify(next) === JSON.stringify(this.#facts)) return false;
     this.#facts = next;
+    Object.assign(this, next);
     return true;
   }
 
