@@ -34,7 +34,6 @@ import {
   withdrawRequest,
 } from "./notices.ts";
 import type { KeptNotice, NoticeStore, Sending } from "./noticeStore.ts";
-import { isAllowedAt } from "./quietHours.ts";
 
 const SEND_TIMEOUT_MS = 10_000;
 const RETRY = { minMs: 2_000, maxMs: 600_000 };
@@ -465,3 +464,14 @@ function noResponse({ signal }: AbortController, error: unknown): Failure {
 }
 
 const wants = ({ on }: Channel, kind: NoticeKind): boolean => (on ?? DEFAULT_NOTICES).includes(kind);
+
+/** By this machine's clock. @param quiet such as `22:00-07:00`; undefined: none */
+function isAllowedAt(quiet: string | undefined, unixMs: number): boolean {
+  const range = /^(\d\d):(\d\d)-(\d\d):(\d\d)$/.exec(quiet ?? "");
+  if (range === null) return true;
+  const [from = 0, fromMinute = 0, to = 0, toMinute = 0] = range.slice(1).map(Number);
+  const now = new Date(unixMs);
+  const minute = now.getHours() * 60 + now.getMinutes();
+  const [start, end] = [from * 60 + fromMinute, to * 60 + toMinute];
+  return start <= end ? minute < start || minute >= end : minute < start && minute >= end;
+}
