@@ -27,7 +27,7 @@ const timeout = 1_200_000;
 const PROGRAM = `
 import { createClient, TmuxwireError } from "tmuxwire/client";
 
-export async function walk(url: string, token: string, session: string): Promise<string> {
+async function walk(url: string, token: string, session: string): Promise<string> {
   const client = createClient({ url, token });
   const server = client.server("main");
   await server.createSession({ name: session, command: ["sh"] });
@@ -45,6 +45,7 @@ export async function walk(url: string, token: string, session: string): Promise
   await server.killSession(session);
   return [output.trim(), exitCode, code].join(" ");
 }
+export { walk };
 `;
 const WALKED = "built 3 NOT_FOUND";
 /** For runtimes that have a process. */
