@@ -20,6 +20,11 @@ export const EVENT_RING_BYTES = 8_388_608;
 export const MAX_EVENT_TEXT_CHARS = 16_384;
 /** The message of a `state_changed`: a line for a card. */
 export const MAX_EVENT_MESSAGE_CHARS = 1_000;
+/** Of what a tool would change in files: a person reads some screens before a decision, and then opens the pane. */
+export const MAX_DIFF_LINES = 200;
+export const MAX_DIFF_CHARS = 16_384;
+export const MAX_DIFF_LINE_CHARS = 500;
+export const MAX_DIFF_FILES = 20;
 /** Messages on a card; the others follow when these are gone. */
 export const MAX_CARD_MESSAGES = 10;
 /** Messages change in bursts, and all of them are read at once. */

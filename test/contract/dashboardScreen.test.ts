@@ -125,6 +125,32 @@ describe("what a permission would let happen", () => {
     });
   });
 
+  test("an edit is told by its lines, also after a restart; a patch by its files, not as a command", async () => {
+    using directory = databaseDirectory();
+    await scene.dashboard[Symbol.asyncDispose]();
+    const databasePath = `${directory.path}/d.db`;
+    scene.dashboard = await scene.another({ databasePath });
+    const agentId = await scene.register();
+    await scene.prompt("go");
+    const tool_input = { file_path: "/a", old_string: "x", new_string: "y" };
+    await hook("permission-request", { tool_name: "Edit", tool_input });
+    scene.shows("asking", dialog("d1"));
+    const diff = { files: [{ path: "/a", whole: false, lines: ["-x", "+y"], more: 0 }], more: 0 };
+    expect(await offered(agentId)).toMatchObject({ safety: "safe_write", diff });
+    await scene.dashboard[Symbol.asyncDispose]();
+    scene.dashboard = await scene.another({ databasePath });
+    scene.shows("asking", dialog("d1", ["Yes", "Always", "No"]));
+    expect(await offered(agentId)).toMatchObject({ questions: [{ options: [{}, {}, {}] }], diff });
+    scene.shows("busy");
+    const command = "*** Begin Patch\n*** Add File: a.txt\n+hello\n*** Delete File: b.txt\n*** End Patch";
+    await hook("permission-request", { tool_name: "apply_patch", tool_input: { command } });
+    scene.shows("asking", dialog("d2"));
+    const fields = (await offered(agentId)) as Record<string, unknown>;
+    expect(fields["diff"]).toMatchObject({ files: [{ path: "a.txt", lines: ["+hello"] }, { path: "b.txt" }] });
+    expect(fields).not.toHaveProperty("command_context");
+    expect(fields["questions"]).toMatchObject([{ question: "apply_patch: a.txt, b.txt" }]);
+  });
+
   test.each<[string, string, object]>([
     [
       "Codex",

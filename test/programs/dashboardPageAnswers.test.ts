@@ -81,6 +81,41 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     expect(at.fake.responds[0]?.body).toEqual({ mode: "other", text: "use pnpm", dialog_id: "dialog-1" });
   });
 
+  test("what would change in files is shown by signs, as text, and how much is not shown", async () => {
+    const lines = [" const a = 1;", "-const b = 2;", "+const b = <b>3</b>;", `+${"long".repeat(100)}`];
+    const files = [
+      { path: "/srv/shop/src/<i>a</i>.ts", whole: false, lines, more: 0 },
+      { path: "/srv/shop/new.ts", whole: true, lines: ["+x"], more: 41 },
+    ];
+    const screen =
+      "Edit file\nprices.ts\n4  const a = 4;\n5 -const b = 5;\n5 +const b = 50;\nDo you want to make this edit?";
+    await using at = await scene(
+      { ...permissionCard(1, { text: "Edit: /srv/shop/src/a.ts" }), question_options: { diff: { files, more: 2 } } },
+      permissionCard(2, { text: screen }),
+    );
+    const first = cardOf(at.page, 1);
+    const region = first.getByRole("region", { name: "Changes to /srv/shop/src/<i>a</i>.ts" });
+    expect(await region.locator(".diff-line").allTextContents()).toEqual(lines);
+    expect(await region.locator(".added, .removed").allTextContents()).toEqual(lines.slice(1));
+    expect(await first.locator("figcaption").allTextContents()).toEqual([
+      "/srv/shop/src/<i>a</i>.ts +2 −1",
+      "/srv/shop/new.ts its whole content",
+    ]);
+    await first.getByText("… 41 more lines").waitFor();
+    await first.getByText("… 2 more files").waitFor();
+    const second = cardOf(at.page, 2);
+    expect(await second.locator(".question").textContent()).toBe(
+      "Edit file\nprices.ts\nDo you want to make this edit?",
+    );
+    expect(await second.locator(".diff-line").allTextContents()).toEqual([
+      "4  const a = 4;",
+      "5 -const b = 5;",
+      "5 +const b = 50;",
+    ]);
+    await at.page.setViewportSize({ width: 320, height: 800 });
+    expect(await at.page.evaluate("document.documentElement.scrollWidth")).toBe(320);
+  });
+
   test("several choices go together, of one question or of more", async () => {
     const questions = [
       { question: "Which language?", options: [{ label: "Go", description: "small" }, { label: "Rust" }] },

@@ -32,6 +32,17 @@ const CARDS = [
     running: running({ task: { text: "Fix it", since_unix_ms: 0 }, messages: [waiting] }),
   }),
   card(5, { state: "COMPLETE", running: running({ id: "a5", last_message: "All tests pass.", messages: [lost] }) }),
+  {
+    ...permissionCard(20, { text: "Edit: /srv/shop/a.ts" }),
+    question_options: {
+      safety: "safe_write",
+      diff: {
+        files: [{ path: "/srv/shop/a.ts", whole: false, lines: [" a", "-b", `+${"long".repeat(60)}`], more: 9 }],
+        more: 1,
+      },
+    },
+  },
+  permissionCard(21, { text: "Edit file\na.ts\n1  a\n2 -b\n2 +c\nDo you want to make this edit to a.ts?" }),
   card(6, { is_bridge_connected: false }),
 ];
 const MANY = [

@@ -10,7 +10,8 @@ import type { DashboardStore } from "../store/store.ts";
 import { type Agent, type LastDelivery, openTask } from "./agent.ts";
 import type { AgentBook } from "./agentBook.ts";
 import { AgentEvents } from "./agentEvents.ts";
-import { type AskedQuestion, clip, type OpenQuestion } from "./questions.ts";
+import { clip } from "./clip.ts";
+import type { AskedQuestion, OpenQuestion } from "./questions.ts";
 import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
 import type { TaskRecord, TaskState, TurnRecord } from "../store/records.ts";
 

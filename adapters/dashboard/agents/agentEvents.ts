@@ -3,7 +3,7 @@ import type { DashboardEvents } from "../events/dashboardEvents.ts";
 import { MAX_EVENT_MESSAGE_CHARS, MAX_EVENT_TEXT_CHARS } from "../dashboardLimits.ts";
 import { type Agent, stateName } from "./agent.ts";
 import { cardOf } from "./card.ts";
-import { clip } from "./questions.ts";
+import { clip } from "./clip.ts";
 import type { TurnRecord } from "../store/records.ts";
 import type { Waiting } from "../../../daemon/tmux/outputSource.ts";
 

@@ -4,6 +4,8 @@
  */
 import type { Dialog } from "../../../daemon/readiness/readiness.ts";
 import { MAX_EVENT_TEXT_CHARS } from "../dashboardLimits.ts";
+import { clip } from "./clip.ts";
+import { type Edits, editsOf, isPatch } from "./edits.ts";
 import { fieldsOf, textOf } from "../../../protocol/text/jsonObject.ts";
 import type { QuestionKind, ToolInput, TurnRecord } from "../store/records.ts";
 import { SAFETIES, type Safety, safetyOf, safetyOfCommand } from "../../agents/running/safety.ts";
@@ -36,6 +38,8 @@ export interface OpenQuestion {
 interface Risk {
   readonly safety: Safety;
   readonly command_context?: { readonly command?: string; readonly description?: string };
+  /** What it would change in files. */
+  readonly diff?: Edits;
 }
 
 export type AskedQuestion = Omit<OpenQuestion, "turnId" | "openedMs">;
@@ -88,8 +92,15 @@ export function questionOfTool(tool: string | undefined, input: unknown, message
       toolInput: { questions: [{ question: text, options }], ...planOf(input), source, status: "pending" },
     };
   }
-  const risk = withContext(safetyOf(tool, input), commandOf(input), textOf(fieldsOf(input)?.["description"]));
-  return { ...BARE, tool, text: permissionText(tool ?? message, input, tool === undefined), kind: "select", risk };
+  const diff = editsOf(input);
+  const known = withContext(
+    safetyOf(tool, input),
+    isPatch(input) ? undefined : commandOf(input),
+    textOf(fieldsOf(input)?.["description"]),
+  );
+  const risk = diff === undefined ? known : { ...known, diff };
+  const told = diff !== undefined && isPatch(input) ? { path: diff.files.map(({ path }) => path).join(", ") } : input;
+  return { ...BARE, tool, text: permissionText(tool ?? message, told, tool === undefined), kind: "select", risk };
 }
 
 /** The question of a turn before a restart; its dialog is read from the screen again. */
@@ -98,7 +109,9 @@ export function questionOfTurn({ id, text, tool, kind, toolInput }: TurnRecord):
   const safety = SAFETIES.find((one) => one === toolInput?.["safety"]);
   const context = fieldsOf(toolInput?.["command_context"]);
   const told = safety && withContext(safety, textOf(context?.["command"]), textOf(context?.["description"]));
-  return { ...asked, text, kind: kind ?? "text", tool, toolInput, risk: told ?? asked.risk, turnId: id, openedMs: 0 };
+  const diff = fieldsOf(toolInput?.["diff"]) as Edits | undefined;
+  const risk = told === undefined ? asked.risk : { ...told, ...(diff === undefined ? {} : { diff }) };
+  return { ...asked, text, kind: kind ?? "text", tool, toolInput, risk, turnId: id, openedMs: 0 };
 }
 
 /** From `notification`: by this hook, the agent waits in its prompt box. */
@@ -230,10 +243,3 @@ function permissionText(tool: string | undefined, input: unknown, isMessage: boo
   if (telling === undefined) return clip(isMessage ? tool : `Permission needed: ${tool}`, MAX_SUMMARY_CHARS);
   return clip(`${tool}: ${telling.replaceAll(/\s+/g, " ").trim()}`, MAX_SUMMARY_CHARS);
 }
-
-export const clip = (text: string, maxChars: number): string => {
-  if (text.length <= maxChars) return text;
-  const cut = text.slice(0, maxChars - 1);
-  // Do not cut a surrogate pair.
-  return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
-};

@@ -180,6 +180,23 @@ const STORY = {
     await still(4_000);
     keep("asks whether the folder is trusted", "asking");
   },
+  /** Claude Code draws what would change above its question. */
+  async edits() {
+    start(asManual);
+    await still(4_000);
+    const file = join(place.work, "prices.ts");
+    writeFileSync(file, Array.from({ length: 12 }, (_none, at) => `const price${at + 1} = ${at + 1};\n`).join(""));
+    const [old_string, new_string] = [
+      "const price5 = 5;\nconst price6 = 6;",
+      "const price5 = 50;\n// <b>half</b>\nconst price6 = 3;",
+    ];
+    // Only a file that it has read.
+    await submit(`tool Read ${JSON.stringify({ file_path: file })}`);
+    await still();
+    await submit(`tool Edit ${JSON.stringify({ file_path: file, old_string, new_string })}`);
+    await still();
+    keep("asks to edit a file", "asking");
+  },
   async hooks() {
     start(({ home }) => {
       const hooks = { Stop: [{ hooks: [{ type: "command", command: "true", timeout: 5 }] }] };

@@ -13,6 +13,15 @@ const { startFakeApi } = await import(pathToFileURL(join(process.env.AGENT_KIT, 
 
 /** As Qwen, and as the kit calls it. */
 const SHELLS = ['"name":"run_shell_command"', '"name":"bash"'];
+/** A prompt `tool Edit INPUT` (or `Read`) has that tool of Claude's called, not its shell; what calls it stands in the answer. */
+const OWN_TOOL = /tool (Edit|Read) (?=\{)/g;
+const SHELL_CALL = '"name":"Bash"';
+const CALL_INPUT = /"partial_json":("(?:[^"\\]|\\.)*")/;
+const withTool = (part, name) =>
+  part.replace(SHELL_CALL, `"name":"${name}"`).replace(CALL_INPUT, (_all, input) => {
+    const { command } = JSON.parse(JSON.parse(input));
+    return `"partial_json":${JSON.stringify(command.slice(name.length + 1))}`;
+  });
 const TIME = /<current_datetime>[^<]*<\/current_datetime>(?:\\n)*/g;
 
 export async function startFakeModel() {
@@ -23,6 +32,7 @@ export async function startFakeModel() {
     const asked = Buffer.concat(chunks).toString();
     // Gemini's shell has Qwen's name, and the kit knows it: only what comes by Qwen's API is rewritten.
     const isQwens = request.url.endsWith("/chat/completions") && asked.includes(SHELLS[0]);
+    const ownTool = request.url.startsWith("/v1/messages") ? [...asked.matchAll(OWN_TOOL)].at(-1)?.[1] : undefined;
     const timeless = asked.replaceAll(TIME, "");
     const body = Buffer.from(isQwens ? timeless.replaceAll(...SHELLS) : timeless);
     const { method } = request;
@@ -32,7 +42,10 @@ export async function startFakeModel() {
       response.writeHead(answer.statusCode, answer.headers);
       response.flushHeaders();
       // The kit writes whole events.
-      answer.on("data", (part) => response.write(isQwens ? String(part).replaceAll(SHELLS[1], SHELLS[0]) : part));
+      answer.on("data", (part) => {
+        if (isQwens) response.write(String(part).replaceAll(SHELLS[1], SHELLS[0]));
+        else response.write(ownTool === undefined ? part : withTool(String(part), ownTool));
+      });
       answer.on("end", () => response.end());
     });
     onward.on("error", () => response.destroy());

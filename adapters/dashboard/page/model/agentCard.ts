@@ -1,6 +1,7 @@
 /** One agent as the page shows it: the daemon's card, with its question joined with what the asking tool says of it. */
 import type { DashboardCard } from "../../../../protocol/api/dashboard.ts";
 import type { HostAgent } from "../../../../protocol/api/dashboardHosts.ts";
+import { type Diff, givenDiff } from "./diff.ts";
 import { fieldsOf, textOf } from "../../../../protocol/text/jsonObject.ts";
 
 type CardQuestion = NonNullable<DashboardCard["question"]>;
@@ -27,6 +28,8 @@ export interface Question extends Omit<CardQuestion, "options"> {
   readonly command: string;
   /** What the permission is for, in the agent's words; may be empty. */
   readonly purpose: string;
+  /** What it would change in files; undefined: nothing is known. */
+  readonly diff: Diff | undefined;
 }
 const SAFETIES = ["safe_read", "safe_write", "destructive"] as const;
 
@@ -70,6 +73,7 @@ function joined(question: CardQuestion, toolInput: DashboardCard["question_optio
     safety: SAFETIES.find((safety) => safety === toolInput?.["safety"]) ?? "unknown",
     command: question.text.includes(command) ? command : "",
     purpose: textOf(context?.["description"]) ?? "",
+    diff: givenDiff(toolInput?.["diff"]),
   };
 }
 

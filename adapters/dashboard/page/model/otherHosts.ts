@@ -216,5 +216,6 @@ function questionOf({ id, text, options: sent, otherIndex, multi }: NonNullable<
     safety: "unknown",
     command: "",
     purpose: "",
+    diff: undefined,
   };
 }

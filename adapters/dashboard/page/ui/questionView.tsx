@@ -1,11 +1,13 @@
 /** A question with every way to answer it: its options, the text behind "other", or text alone. */
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { Button } from "../../../pages/controls.tsx";
 import { SendBox } from "../../../pages/sendBox.tsx";
 import type { Question, QuestionOption } from "../model/agentCard.ts";
 import type { Answer } from "../model/answers.ts";
 import { textUseOf } from "../model/answers.ts";
+import { drawnDiff } from "../model/diff.ts";
 import { keysLabel } from "../words/keyLabels.ts";
+import { DiffView } from "./diffView.tsx";
 
 interface QuestionProps {
   /** Of its elements: it may stand on the card and below the pane. */
@@ -25,12 +27,18 @@ export function QuestionView(props: QuestionProps) {
   const use = textUseOf(question);
   const questionId = `${id}-question`;
   const label = use === "other" ? "Something else" : "Your answer";
+  const drawn = useMemo(
+    () => (question === undefined || question.diff !== undefined ? undefined : drawnDiff(question.text)),
+    [question],
+  );
+  const diff = question?.diff ?? drawn?.diff;
   return (
     <>
       {/* What scrolls can be scrolled by keys. */}
-      <p class="question" id={questionId} tabIndex={isLong(question) ? 0 : undefined}>
-        <QuestionText question={question} />
+      <p class="question" id={questionId} tabIndex={isLong(drawn?.text ?? question?.text ?? "") ? 0 : undefined}>
+        <QuestionText question={question} text={drawn?.text ?? question?.text ?? ""} />
       </p>
+      {diff === undefined ? null : <DiffView diff={diff} />}
       <Risk question={question} />
       <Choices {...props} labelledBy={questionId} />
       {use === "none" ? null : (
@@ -50,8 +58,7 @@ export function QuestionView(props: QuestionProps) {
 }
 
 /** May be higher than its place (`styles/question.css`). */
-const isLong = (question: Question | undefined): boolean =>
-  (question?.text.length ?? 0) > 400 || (question?.text.split("\n").length ?? 0) > 10;
+const isLong = (text: string): boolean => text.length > 400 || text.split("\n").length > 10;
 
 const SAFETY_WORDS = {
   safe_read: "Reads only",
@@ -73,13 +80,12 @@ function Risk({ question }: Pick<QuestionProps, "question">) {
 }
 
 /** Of several questions, each is shown above its own choices. */
-function QuestionText({ question }: Pick<QuestionProps, "question">) {
+function QuestionText({ question, text }: Pick<QuestionProps, "question"> & { readonly text: string }) {
   const count = question?.parts.length ?? 0;
   if (count > 1) return <span class="quiet">{count} questions, answered together</span>;
-  const text = question?.text ?? "";
   if (text === "") return <span class="quiet">It waits for input. Open its pane to see more.</span>;
   const command = question?.command ?? "";
-  if (command === "") return <>{text}</>;
+  if (command === "" || !text.includes(command)) return <>{text}</>;
   const at = text.indexOf(command);
   return (
     <>
