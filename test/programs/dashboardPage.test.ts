@@ -185,6 +185,7 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     await at.page.keyboard.press("Control+Shift+Escape");
     await at.page.getByRole("button", { name: "Take control" }).waitFor();
     await at.page.setViewportSize({ width: 400, height: 700 });
+    await at.page.locator(".wrapped").getByText("❯").first().waitFor();
     await at.page.keyboard.press("Escape");
     await at.page.locator(".pane").waitFor({ state: "detached" });
     expect(sizes()).toBe(before);

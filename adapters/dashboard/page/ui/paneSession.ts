@@ -10,11 +10,15 @@ import { SseLink } from "../net/sseLink.ts";
 import { endControl, holdControl, releaseControl } from "./control.ts";
 import type { PaneStatus } from "./paneStatus.ts";
 import { FIRST_STATUS } from "./paneStatus.ts";
+import type { ReflowedScreen } from "./reflowedScreen.ts";
 import { Screen } from "./screen.ts";
 
 interface PaneSessionOptions {
   readonly card: AgentCard;
   readonly place: HTMLElement;
+  /** For its text, wrapped to the width of this element. */
+  readonly reflowed: HTMLElement | null;
+  readonly isReflowed: boolean;
   readonly api: Api;
   readonly clock: Clock;
   readonly onStatus: (status: PaneStatus) => void;
@@ -25,6 +29,7 @@ export class PaneSession {
   readonly #screen: Screen;
   readonly #input: InputSender;
   readonly #link: SseLink;
+  readonly #reflowed: ReflowedScreen | undefined;
   readonly #release = (): void => this.#setControl(false);
   #status: PaneStatus = FIRST_STATUS;
   #ended = false;
@@ -37,6 +42,8 @@ export class PaneSession {
       onProblem: (problem) => this.#update({ problem: `some keys may not have arrived: ${problem}` }),
     });
     this.#screen = new Screen(place, (data) => this.#input.type(data));
+    this.#reflowed = options.reflowed === null ? undefined : this.#screen.reflowedIn(options.reflowed);
+    this.#reflowed?.show(options.isReflowed);
     this.#link = new SseLink({
       // Always from a fresh snapshot: after a pause the screen is redrawn, not caught up.
       open: (_lastEventId, signal) => api.pane(card, signal),
@@ -62,6 +69,16 @@ export class PaneSession {
     this.#setControl(true);
   }
 
+  /** Whether its text is shown, wrapped, in the place for it. */
+  reflow(isReflowed: boolean): void {
+    this.#reflowed?.show(isReflowed);
+  }
+
+  /** Where the terminal is not seen, a press on its text is meant for it. */
+  focus(): void {
+    if (this.#status.controlled) this.#screen.focus();
+  }
+
   /** Sends nothing without control. */
   type(input: string): void {
     if (this.#status.controlled) this.#input.type(input);
@@ -77,6 +94,7 @@ export class PaneSession {
     this.#input.drop();
     this.#ended = true;
     this.#link.close();
+    this.#reflowed?.close();
     this.#screen.close();
   }
 

@@ -3,6 +3,7 @@
  * width allows. It takes bytes and emits keys, keys only while under control.
  */
 import { PageScreen } from "../../../pages/pageScreen.ts";
+import { ReflowedScreen } from "./reflowedScreen.ts";
 import { isFocusReport } from "../../../pages/terminalQueries.ts";
 
 const MIN_FONT_PX = 7;
@@ -32,6 +33,16 @@ export class Screen {
     this.#screen.terminal.onData((data) => {
       if (this.#controlled && !isFocusReport(data)) onInput(data);
     });
+  }
+
+  /** Its text in another place, wrapped to that place's width. */
+  reflowedIn(place: HTMLElement): ReflowedScreen {
+    return new ReflowedScreen(place, this.#screen.terminal);
+  }
+
+  /** So that an on-screen keyboard opens. */
+  focus(): void {
+    this.#screen.terminal.focus();
   }
 
   /** Replaces the whole screen. */
