@@ -1,10 +1,22 @@
-/** What is known of agents: all cards, the history, and whether one can be answered. */
-import { agentsSchema, availabilitySchema, refusalSchema, turnsSchema } from "../../protocol/api/dashboard.ts";
+/** What is known of agents: all cards, the history, what is on their screens, and whether one can be answered. */
+import {
+  agentsSchema,
+  availabilitySchema,
+  refusalSchema,
+  screensSchema,
+  turnsSchema,
+} from "../../protocol/api/dashboard.ts";
+import type { Context } from "hono";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { requestAbort } from "../kit/guard/requestAbort.ts";
+import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { waitingFields } from "./agents/agentEvents.ts";
 import { cardOf } from "./agents/card.ts";
 import { agentIdOf, GET } from "./dashboardRoutes.ts";
+import { MAX_SEARCH_CHARS, MIN_SEARCH_CHARS } from "./dashboardLimits.ts";
+import type { ScreenSearch } from "./panes/screenSearch.ts";
 import { agentNotFound, respondWith } from "./respond/respondResponse.ts";
 import type { TurnRecord } from "./store/records.ts";
 import type { AgentDeskOptions } from "./agents/agentDesk.ts";
@@ -12,6 +24,7 @@ import type { AgentDeskOptions } from "./agents/agentDesk.ts";
 interface AgentRouteParts extends Omit<AgentDeskOptions, "clock"> {
   readonly server: TmuxServer;
   readonly goneSinceUnixMs: () => number | undefined;
+  readonly screens: ScreenSearch;
   /** Undefined: the page offers no operations. */
   readonly serverName: () => string | undefined;
 }
@@ -25,6 +38,7 @@ export function agentRoutes({
   events,
   nowUnixMs,
   goneSinceUnixMs,
+  screens,
   serverName,
 }: AgentRouteParts): readonly Route[] {
   return [
@@ -47,6 +61,13 @@ export function agentRoutes({
           ...(gone === undefined ? {} : { gone_since_unix_ms: gone }),
         });
       },
+    },
+    {
+      ...GET,
+      path: "/api/screens",
+      response: { 200: screensSchema },
+      errors: ["INVALID_ARGUMENT", "RESOURCE_LIMIT"],
+      handle: async (c) => c.json(await screens.find(searchedIn(c), requestAbort(c).signal)),
     },
     {
       ...GET,
@@ -74,6 +95,14 @@ export function agentRoutes({
       },
     },
   ];
+}
+
+/** @throws AppError INVALID_ARGUMENT */
+function searchedIn(c: Context<GuardEnv>): string {
+  const text = c.req.query("text")?.trim() ?? "";
+  if (text.length >= MIN_SEARCH_CHARS && text.length <= MAX_SEARCH_CHARS) return text;
+  const bounds = `${MIN_SEARCH_CHARS} to ${MAX_SEARCH_CHARS} characters`;
+  throw new AppError("INVALID_ARGUMENT", `text is what to look for on the screens: ${bounds}`);
 }
 
 const turnFields = (turn: TurnRecord) => ({

@@ -35,6 +35,7 @@ import { type HookRouteParts, hookRoutes } from "./hooks/hookRoutes.ts";
 import { PageFiles } from "../kit/pageFiles.ts";
 import { type AvailabilityOptions, measureAvailability } from "./panes/availability.ts";
 import { PaneLinks, type PaneLinksOptions } from "./panes/paneLinks.ts";
+import { ScreenSearch } from "./panes/screenSearch.ts";
 import { AnswerKeys } from "./respond/answerKeys.ts";
 import { DashboardStore } from "./store/store.ts";
 
@@ -140,6 +141,11 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
       events,
       nowUnixMs,
       goneSinceUnixMs: () => panes.goneSinceUnixMs,
+      screens: new ScreenSearch({
+        server,
+        agents: () => book.all(),
+        paneOf: (agent) => panes.places.livePane(agent),
+      }),
       serverName: () => (operations === undefined ? undefined : [...operations.servers.keys()][0]),
     }),
     ...paneRoutes({ server, book, desk, panes, feeds: new Feeds({ server, clock, onError }), clock, streams }),

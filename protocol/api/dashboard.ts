@@ -136,6 +136,13 @@ export const agentsSchema = v.strictObject({
 
 export type DashboardAgents = v.InferOutput<typeof agentsSchema>;
 
+/** Of a search over screens; rows are foreign text. */
+export const screensSchema = v.strictObject({
+  found: v.array(v.strictObject({ agent_id: count, row: text })),
+  unread: count,
+});
+export type DashboardScreens = v.InferOutput<typeof screensSchema>;
+
 const turnSchema = v.strictObject({
   turn_id: count,
   task_id: count,

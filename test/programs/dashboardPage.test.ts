@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { type GuestAgent, guestAgent } from "../support/agents/agentPrograms.ts";
+import { eventually } from "../support/clock/eventually.ts";
 import { NO_BROWSER, stopTimers } from "../support/page/browser.ts";
 import { pageSuite } from "../support/page/pageSuite.ts";
 import {
@@ -189,6 +190,23 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     await at.page.keyboard.press("Escape");
     await at.page.locator(".pane").waitFor({ state: "detached" });
     expect(sizes()).toBe(before);
+  });
+
+  test("an agent is found by what is on its screen", async () => {
+    await using at = await scene();
+    const { page, card } = at;
+    await at.agent.channel.tell("idle");
+    at.agent.socket.tmux("send-keys", "-t", at.agent.pane, "-l", "half a <b>line</b>");
+    await eventually(() => at.agent.socket.tmux("capture-pane", "-p", "-t", at.agent.pane).includes("half a <b>line"));
+    await page.getByLabel("Filter the agents").fill("A <B>Line");
+    await page.getByText("No agent has these words").waitFor();
+    await card.locator(".on-screen mark").waitFor();
+    expect(await card.locator(".on-screen mark").textContent()).toBe("a <b>line");
+    await page.getByLabel("Filter the agents").fill("not on any screen");
+    await page.getByText("No agent has these words, nor has its screen.").waitFor();
+    // Nobody was attached for it.
+    const clients = at.agent.socket.tmux("list-clients", "-F", "#{client_name}").trim().split("\n");
+    expect(clients.length).toBeLessThanOrEqual(2);
   });
 
   test("a reload shows the same question, which is still answered once", async () => {

@@ -126,6 +126,13 @@ const VIEWS: readonly (readonly [name: string, open: (page: Page) => Promise<unk
         .selectOption("project")
         .then(() => page.getByLabel("Filter the agents").fill("project-4")),
   ],
+  [
+    "found on a screen",
+    async (page) => {
+      await page.getByLabel("Filter the agents").fill("needle");
+      await page.getByText("on its screen").waitFor();
+    },
+  ],
   ["nothing found", (page) => page.getByLabel("Filter the agents").fill("nothing")],
   [
     "details",
@@ -277,6 +284,7 @@ describe.skipIf(NO_BROWSER !== undefined)("nothing is wrong with", () => {
       },
     ];
     fake.timeline = TIMELINE;
+    fake.screens = [{ agent_id: 4, row: `a needle ${"x".repeat(180)}` }];
     fake.recordings = [RECORDING, { ...RECORDING, id: "20261120T064247Z-1f2e3d4d", recording: false }];
     await page.reload();
     await page.getByRole("button", { name: "Start…" }).waitFor();

@@ -39,6 +39,11 @@ const CLOCK_TOLERANCE_MS = 2_500;
 /** Events kept to be folded again onto the listing; past it the listing is requested again. */
 const MAX_HELD_EVENTS = 500;
 const RELOAD_PAUSE_MS = 2_000;
+/** From the last key in the filter to the search over screens: a person types a key every 100 to 250 ms. */
+export const SEARCH_PAUSE_MS = 350;
+/** One letter is on every screen. */
+const MIN_SEARCH_CHARS = 2;
+const MAX_SEARCH_CHARS = 256;
 
 export class Page {
   /** What is done with agents besides answering them. */
@@ -49,6 +54,7 @@ export class Page {
   #tick: Timer | undefined;
   #serverAheadMs = 0;
   #loading: AbortController | undefined;
+  #search: { readonly timer: Timer; readonly abort: AbortController } | undefined;
   /** While a listing is under way: events since it was requested. */
   #held: SseEvent[] = [];
 
@@ -79,6 +85,19 @@ export class Page {
     this.#tick?.cancel();
     this.#link?.close();
     this.#loading?.abort();
+    this.#endSearch();
+  }
+
+  /** By what is known at once, and a moment later by what is on the screens: one request when a person has stopped typing. */
+  filter(filter: string): void {
+    const { clock } = this.#options;
+    this.#endSearch();
+    this.update({ listing: { ...this.#state.listing, filter, screens: undefined } });
+    const text = filter.trim();
+    if (text.length < MIN_SEARCH_CHARS || text.length > MAX_SEARCH_CHARS) return;
+    const abort = new AbortController();
+    const timer = clock.callAt(clock.nowMs() + SEARCH_PAUSE_MS, () => void this.#findOnScreens(text, abort.signal));
+    this.#search = { timer, abort };
   }
 
   update(change: Partial<PageState>): void {
@@ -146,6 +165,20 @@ export class Page {
     const delivery = answer.kind === "keys" && result.delivery === "submitted" ? "key sent" : result.delivery;
     const words = deliveredText(delivery, result.latencyMs, result.screenNote);
     this.#progress(agentId, { kind: "delivered", words, isSure: !isUnconfirmed(delivery) });
+  }
+
+  #endSearch(): void {
+    this.#search?.timer.cancel();
+    this.#search?.abort.abort();
+    this.#search = undefined;
+  }
+
+  /** What cannot be looked for leaves the list as it is: the filter works without it. */
+  async #findOnScreens(text: string, signal: AbortSignal): Promise<void> {
+    const found = await this.#options.api.screens(text, signal).catch(() => undefined);
+    if (found === undefined || signal.aborted) return;
+    const screens = new Map(found.found.map(({ agent_id: agentId, row }) => [agentId, row]));
+    this.update({ listing: { ...this.#state.listing, screens } });
   }
 
   #progress(agentId: number, progress: AnswerProgress): void {

@@ -60,6 +60,8 @@ export class FakeDashboard implements AsyncDisposable {
   /** Of every agent, for every search. */
   timeline: readonly object[] = [];
   recordings: readonly object[] = [];
+  /** What every search over screens finds. */
+  screens: readonly object[] = [];
   /** What the next responds get, one each; afterwards all checks passed. */
   readonly answers: FakeResponse[] = [];
   /** False: the event stream is refused. */
@@ -138,6 +140,7 @@ export class FakeDashboard implements AsyncDisposable {
     }
     if (this.token !== undefined) return unauthorized(response, "Unauthorized.");
     if (path === "/api/agents") return json(response, 200, { agents: [...this.cards.values()], server: this.server });
+    if (path === "/api/screens") return json(response, 200, { found: this.screens, unread: 0 });
     if (/^\/api\/agents\/\d+\/turns$/.test(path)) return json(response, 200, { turns: this.turns });
     if (path === "/v1/timeline") {
       return json(response, 200, {

@@ -31,6 +31,8 @@ export interface Listing {
   readonly grouping: Grouping;
   /** Words, all of which a card has. */
   readonly filter: string;
+  /** Agents that have the filter's text on their screens, by number, with the row; undefined: not looked for. */
+  readonly screens?: ReadonlyMap<number, string> | undefined;
   /** Only those on this machine; empty: on this one; undefined: on all. */
   readonly host: string | undefined;
 }
@@ -44,8 +46,9 @@ interface Group {
 }
 
 /** Non-empty groups only. The order does not depend on the current time, so a card moves only on an event. */
-export function groupsOf(cards: Iterable<AgentCard>, { grouping, filter, host }: Listing): Group[] {
-  const shown = [...cards].filter((card) => (host === undefined || hostOf(card) === host) && hasWords(card, filter));
+export function groupsOf(cards: Iterable<AgentCard>, { grouping, filter, screens, host }: Listing): Group[] {
+  const isMeant = (card: AgentCard): boolean => hasWords(card, filter) || screens?.has(card.agent_id) === true;
+  const shown = [...cards].filter((card) => (host === undefined || hostOf(card) === host) && isMeant(card));
   if (grouping === "need") {
     return NEEDS.map((need) => ({
       key: need,

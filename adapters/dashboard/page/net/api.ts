@@ -1,5 +1,6 @@
 /** The dashboard's routes as functions. Every failure is a `Refused` with a message a person can act on. */
 import type { NativeChannel } from "../../../../protocol/api/native/nativeNotifications.ts";
+import type { DashboardScreens } from "../../../../protocol/api/dashboard.ts";
 import { askServer, type ErrorShape, type Fetch, jsonOf, Refused } from "../../../pages/askServer.ts";
 import type { AgentCard } from "../model/agentCard.ts";
 import { fieldsOf, textOf } from "../../../../protocol/text/jsonObject.ts";
@@ -22,6 +23,8 @@ export interface Api {
   giveToken(token: string): Promise<void>;
   agents(signal: AbortSignal): Promise<Answered>;
   respond(agentId: number, body: unknown, idempotencyKey: string, signal: AbortSignal): Promise<Answered>;
+  /** Of this machine's agents: those whose screens show this text now. */
+  screens(text: string, signal: AbortSignal): Promise<DashboardScreens>;
   turns(agentId: number, signal: AbortSignal): Promise<Answered>;
   /** An operation of the daemon's API. */
   operate(method: "POST" | "DELETE", path: string, body: object, key?: string, signal?: AbortSignal): Promise<Answered>;
@@ -57,6 +60,8 @@ export function createApi(fetch: Fetch): Api {
     },
     agents: async (signal) => answered(await ask("/api/agents", { signal })),
     respond: (agentId, body, key, signal) => post(`/api/respond/${agentId}`, body, key, signal),
+    screens: async (text, signal) =>
+      (await answered(await ask(`/api/screens?text=${encodeURIComponent(text)}`, { signal }))).body as DashboardScreens,
     turns: async (agentId, signal) => answered(await ask(`/api/agents/${agentId}/turns?limit=${TURNS}`, { signal })),
     operate: async (method, path, body, key, signal) => {
       const result =

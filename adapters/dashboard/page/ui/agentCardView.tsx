@@ -17,6 +17,8 @@ export interface AgentCardProps {
   readonly page: Page;
   readonly state: PageState;
   readonly selected: boolean;
+  /** The row of its screen that has what is looked for; undefined: none. */
+  readonly onScreen: string | undefined;
 }
 
 export function AgentCardView(props: AgentCardProps) {
@@ -57,6 +59,7 @@ export function AgentCardView(props: AgentCardProps) {
         <Facts card={card} name={name} />
         {need === "gone" && reason !== "" ? <span class="reason">{reason}</span> : null}
       </p>
+      {props.onScreen === undefined ? null : <OnScreen row={props.onScreen} text={state.listing.filter.trim()} />}
       <ReplyView id={id} card={card} name={name} page={page} state={state} isOpen={false} />
       <footer class="card-foot">
         {canPrompt(card) && !isPrompting ? (
@@ -112,6 +115,27 @@ export function AgentCardView(props: AgentCardProps) {
         </Button>
       </footer>
     </article>
+  );
+}
+
+function OnScreen({ row, text }: { readonly row: string; readonly text: string }) {
+  const at = row.toLowerCase().indexOf(text.toLowerCase());
+  const end = at + text.length;
+  return (
+    <p class="on-screen">
+      <span class="quiet">on its screen:</span>{" "}
+      <code>
+        {at < 0 ? (
+          row
+        ) : (
+          <>
+            {row.slice(0, at)}
+            <mark>{row.slice(at, end)}</mark>
+            {row.slice(end)}
+          </>
+        )}
+      </code>
+    </p>
   );
 }
 

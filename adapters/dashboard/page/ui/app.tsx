@@ -131,7 +131,9 @@ function AgentList({ state, page, names }: AgentListProps) {
   return (
     <>
       <ListBar state={state} page={page} />
-      {groups.length === 0 ? <p class="loading">No agent has these words.</p> : null}
+      {groups.length === 0 ? (
+        <p class="loading">No agent has these words{listing.screens === undefined ? "" : ", nor has its screen"}.</p>
+      ) : null}
       {groups.flatMap(({ key, cards }) => [
         <h2 class={`group ${key}`} key={`group ${key}`} title={listing.grouping === "project" ? key : undefined}>
           {headingOf(listing.grouping, key, cards)} <span class="count">{cards.length}</span>
@@ -143,6 +145,7 @@ function AgentList({ state, page, names }: AgentListProps) {
             name={names.get(card.agent_id) ?? ""}
             page={page}
             state={state}
+            onScreen={listing.screens?.get(card.agent_id)}
             selected={meant?.agent_id === card.agent_id}
           />
         )),
@@ -159,7 +162,7 @@ function headingOf(grouping: Grouping, key: string, cards: readonly AgentCard[])
 
 /** A card of many is drawn again when something on it has changed, not with every event about another. */
 function AgentSlot(props: AgentCardProps) {
-  const { card, name, state, selected } = props;
+  const { card, name, state, selected, onScreen } = props;
   const { agent_id: id } = card;
   return useMemo(
     () => <AgentCardView {...props} />,
@@ -167,6 +170,7 @@ function AgentSlot(props: AgentCardProps) {
       card,
       name,
       selected,
+      onScreen,
       state.answers.get(id),
       state.drafts.get(id),
       state.prompts.get(id),

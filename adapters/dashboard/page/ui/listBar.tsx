@@ -20,7 +20,8 @@ export function ListBar({ state, page }: { readonly state: PageState; readonly p
         placeholder="Filter (f)"
         value={listing.filter}
         spellcheck={false}
-        onInput={(event) => page.update({ listing: { ...listing, filter: event.currentTarget.value } })}
+        title="Words of names, tasks, places and questions, and of what is on the screens"
+        onInput={(event) => page.filter(event.currentTarget.value)}
       />
       <select
         class="text"

@@ -136,6 +136,12 @@ describe("order", () => {
     ]);
   });
 
+  test("one whose screen has the text is shown, too", () => {
+    const cards = [card(1, { project_name: "api" }), card(2), card(3)].map(shownCard);
+    const listing = { grouping: "need", filter: "api", host: undefined, screens: new Map([[3, "an api"]]) } as const;
+    expect(idsOf(inOrder(cards, listing))).toEqual([1, 3]);
+  });
+
   test("the next that asks, around the end and past the filter's others", () => {
     const agents = new Map(
       [textCard(1, { agoMs: 9_000 }), card(2), textCard(3, { agoMs: 5_000 })]

@@ -4,7 +4,8 @@ import type { AgentCard } from "../../../../../adapters/dashboard/page/model/age
 import { neighbour, SETTLE_MS, target } from "../../../../../adapters/dashboard/page/model/pageState.ts";
 import type { Api, Answered } from "../../../../../adapters/dashboard/page/net/api.ts";
 import { Refused } from "../../../../../adapters/pages/askServer.ts";
-import { Page } from "../../../../../adapters/dashboard/page/page.ts";
+import type { DashboardScreens } from "../../../../../protocol/api/dashboard.ts";
+import { Page, SEARCH_PAUSE_MS } from "../../../../../adapters/dashboard/page/page.ts";
 import { card, listCard, permissionCard, running, textCard } from "../../../../support/daemon/dashboardCards.ts";
 import type { FakeCard } from "../../../../support/daemon/dashboardFake.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
@@ -28,6 +29,8 @@ class Scene {
   operated: () => Promise<Answered> = () =>
     Promise.resolve({ body: { outcome: "waiting", reason: null }, serverUnixMs: 0 });
   refusal: Refused | undefined;
+  readonly searches: string[] = [];
+  searched: (text: string) => Promise<DashboardScreens> = () => Promise.resolve({ found: [], unread: 0 });
   readonly tokens: string[] = [];
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
   #keys = 0;
@@ -58,6 +61,10 @@ class Scene {
       events: async (_lastEventId, signal) => {
         signal.addEventListener("abort", () => this.#fail(signal.reason));
         return new Response(new ReadableStream({ start: (stream) => void (this.#stream = stream) }));
+      },
+      screens: (text, signal) => {
+        this.searches.push(text);
+        return Promise.race([this.searched(text), abortOf(signal)]);
       },
       turns: () => Promise.reject(new Error("nobody reads")),
       operate: (method, path, body, key, signal) => {
@@ -393,6 +400,47 @@ describe("prompts", () => {
       key: "key-1",
     });
     page.close();
+  });
+});
+
+describe("the filter", () => {
+  test("looks at the screens once, when a person has stopped typing, and shows nothing of an older search", async () => {
+    const scene = new Scene();
+    const page = await scene.start(card(1), card(2));
+    const found = (agentId: number, row: string) => ({ found: [{ agent_id: agentId, row }], unread: 0 });
+    scene.searched = (text) => Promise.resolve(found(2, `${text} here`));
+    for (const text of ["p", "pr", "pri", " price "]) {
+      page.filter(text);
+      scene.clock.advanceMs(SEARCH_PAUSE_MS - 1);
+    }
+    expect(page.state.listing).toMatchObject({ filter: " price ", screens: undefined });
+    scene.clock.advanceMs(1);
+    await settled();
+    expect(scene.searches).toEqual(["price"]);
+    expect(page.state.listing.screens).toEqual(new Map([[2, "price here"]]));
+    // Another search is under way: the first of two is given up.
+    let answer: (found: DashboardScreens) => void = () => undefined;
+    scene.searched = () => new Promise((resolve) => (answer = resolve));
+    page.filter("old");
+    expect(page.state.listing.screens).toBe(undefined);
+    scene.clock.advanceMs(SEARCH_PAUSE_MS);
+    const late = answer;
+    page.filter("x");
+    late(found(1, "old"));
+    await settled();
+    expect(page.state.listing).toMatchObject({ filter: "x", screens: undefined });
+    // One letter is on every screen.
+    scene.clock.advanceMs(SEARCH_PAUSE_MS);
+    expect(scene.searches).toEqual(["price", "old"]);
+    scene.searched = () => Promise.reject(new Refused("too many", 429, "resource_limit"));
+    page.filter("new");
+    scene.clock.advanceMs(SEARCH_PAUSE_MS);
+    await settled();
+    expect(page.state.listing).toMatchObject({ filter: "new", screens: undefined });
+    page.filter("never");
+    page.close();
+    await settled();
+    expect(scene.clock.pendingTimers).toBe(0);
   });
 });
 
