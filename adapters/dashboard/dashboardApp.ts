@@ -22,6 +22,7 @@ import { pushRoutes } from "./pushRoutes.ts";
 import type { DeliverParts } from "./respond/deliverAnswer.ts";
 import { respondRoutes } from "./respond/respondRoutes.ts";
 import { sessionRoutes } from "./sessionRoutes.ts";
+import { templateRoutes } from "./templateRoutes.ts";
 import { errorBody as operationErrorBody } from "../kit/operations/errorBody.ts";
 import type { OperationContext } from "../operations/operation.ts";
 import type { OtherMachines } from "../kit/streams/otherMachines.ts";
@@ -152,6 +153,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     ...respondRoutes({ server, delivery, settings, book, desk, panes, answers, clock, log }),
     ...sessionRoutes({ book, desk, panes }),
     ...recordingRoutes(options.recordings),
+    ...templateRoutes(store),
     ...eventRoutes({ events, machines, clock, streams }),
     ...hostPaneRoutes({ machines, clock, streams }),
     ...(operations === undefined ? [] : pageOperations(operations, server)),

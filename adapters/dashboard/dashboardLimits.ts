@@ -33,6 +33,8 @@ export const MAX_SEARCHED_SCREENS = 500;
 export const SCREENS_CAPTURED_AT_ONCE = 8;
 /** Pages that search at the same time. */
 export const MAX_SCREEN_SEARCHES = 4;
+/** Prompts that are kept under a name: more than a person looks through. */
+export const MAX_TEMPLATES = 100;
 /** Messages on a card; the others follow when these are gone. */
 export const MAX_CARD_MESSAGES = 10;
 /** Messages change in bursts, and all of them are read at once. */

@@ -143,6 +143,19 @@ export const screensSchema = v.strictObject({
 });
 export type DashboardScreens = v.InferOutput<typeof screensSchema>;
 
+const templateEntries = {
+  name: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(64), v.regex(/^\P{Cc}*$/u, "a name is one line")),
+  text: v.pipe(v.string(), v.regex(/\S/, "a template has text"), v.maxLength(8_192)),
+};
+/** A prompt that is kept under a name. */
+const templateSchema = v.strictObject({ name: text, text });
+export type DashboardTemplate = v.InferOutput<typeof templateSchema>;
+export const templatesSchema = v.strictObject({ templates: v.array(templateSchema) });
+export type DashboardTemplates = v.InferOutput<typeof templatesSchema>;
+/** `replaces`: the name that it had. */
+export const saveTemplateSchema = v.strictObject({ ...templateEntries, replaces: v.optional(templateEntries.name) });
+export const removeTemplateSchema = v.strictObject({ name: templateEntries.name });
+
 const turnSchema = v.strictObject({
   turn_id: count,
   task_id: count,

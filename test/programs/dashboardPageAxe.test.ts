@@ -119,11 +119,29 @@ const VIEWS: readonly (readonly [name: string, open: (page: Page) => Promise<unk
         .then(() => cardOf(page, 4).getByRole("button", { name: "Prompt" }).click()),
   ],
   [
+    "templates",
+    async (page) => {
+      await cardOf(page, 4)
+        .getByRole("button", { name: /^Templates for/ })
+        .click();
+      await page.getByRole("dialog").getByText("Review it").waitFor();
+    },
+  ],
+  [
+    "a template",
+    async (page) => {
+      await page.getByRole("dialog").getByRole("button", { name: "Edit review" }).click();
+      await page.getByRole("dialog").getByLabel("Text").waitFor();
+    },
+  ],
+  [
     "by project, filtered",
     (page) =>
       page
-        .getByLabel("Group by")
-        .selectOption("project")
+        .getByRole("dialog")
+        .getByRole("button", { name: "Close" })
+        .click()
+        .then(() => page.getByLabel("Group by").selectOption("project"))
         .then(() => page.getByLabel("Filter the agents").fill("project-4")),
   ],
   [
@@ -284,6 +302,10 @@ describe.skipIf(NO_BROWSER !== undefined)("nothing is wrong with", () => {
       },
     ];
     fake.timeline = TIMELINE;
+    fake.templates = [
+      { name: "review", text: "Review it" },
+      { name: "x".repeat(64), text: "long ".repeat(100) },
+    ];
     fake.screens = [{ agent_id: 4, row: `a needle ${"x".repeat(180)}` }];
     fake.recordings = [RECORDING, { ...RECORDING, id: "20261120T064247Z-1f2e3d4d", recording: false }];
     await page.reload();

@@ -158,6 +158,16 @@ export class DashboardStore {
     this.#writes.add(() => table.save(row), sizeOf(row));
   }
 
+  /** A value that is kept under this name; undefined: there is none. */
+  setting(name: string): string | undefined {
+    return textOf(this.#value("SELECT value FROM meta WHERE key = ?", name));
+  }
+
+  keepSetting(name: string, value: string): void {
+    const row = { key: name, value };
+    this.#writes.add(() => this.#prepare("INSERT OR REPLACE INTO meta VALUES (@key, @value)").run(row), sizeOf(row));
+  }
+
   removeAnswer(agentId: number, key: string): void {
     this.#writes.add(
       () => this.#prepare("DELETE FROM answers WHERE agent_id = ? AND key = ?").run(agentId, key),
@@ -200,7 +210,7 @@ export class DashboardStore {
   }
 
   /** Of a query for one value. */
-  #value(sql: string, ...parameters: number[]): string | number | null | undefined {
+  #value(sql: string, ...parameters: (string | number)[]): string | number | null | undefined {
     const row = this.#prepare(sql).get(...parameters) as Row | undefined;
     return row === undefined ? undefined : Object.values(row)[0];
   }

@@ -60,6 +60,7 @@ export class FakeDashboard implements AsyncDisposable {
   /** Of every agent, for every search. */
   timeline: readonly object[] = [];
   recordings: readonly object[] = [];
+  templates: readonly { readonly name: string; readonly text: string }[] = [];
   /** What every search over screens finds. */
   screens: readonly object[] = [];
   /** What the next responds get, one each; afterwards all checks passed. */
@@ -140,6 +141,7 @@ export class FakeDashboard implements AsyncDisposable {
     }
     if (this.token !== undefined) return unauthorized(response, "Unauthorized.");
     if (path === "/api/agents") return json(response, 200, { agents: [...this.cards.values()], server: this.server });
+    if (path.startsWith("/api/templates")) return this.#template(request, response, path);
     if (path === "/api/screens") return json(response, 200, { found: this.screens, unread: 0 });
     if (/^\/api\/agents\/\d+\/turns$/.test(path)) return json(response, 200, { turns: this.turns });
     if (path === "/v1/timeline") {
@@ -167,6 +169,17 @@ export class FakeDashboard implements AsyncDisposable {
       return;
     }
     json(response, 404, { status: "error", error_type: "not_found", message: "Not found." });
+  }
+
+  /** As the daemon keeps them, without its checks. */
+  async #template(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    if (request.method === "POST") {
+      const { name, text, replaces } = await readJson(request);
+      const removed = path.endsWith("/remove") ? name : (replaces ?? name);
+      const others = this.templates.filter((one) => one.name !== removed);
+      this.templates = path.endsWith("/remove") ? others : [...others, { name: String(name), text: String(text) }];
+    }
+    json(response, 200, { templates: this.templates });
   }
 
   async #operate(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {

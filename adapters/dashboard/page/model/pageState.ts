@@ -45,6 +45,8 @@ export interface PageState {
   readonly prompts: ReadonlyMap<number, string>;
   /** Whose prompt box is open although nothing is written in it. */
   readonly promptingId: number | undefined;
+  /** For whose prompt box templates are shown, and that box's id. */
+  readonly templates: { readonly agentId: number; readonly field: string } | undefined;
   readonly listing: Listing;
   /** The name of the tmux server; undefined: this dashboard answers agents and does nothing else with them. */
   readonly server: string | undefined;
@@ -83,6 +85,7 @@ export const firstState = (nowUnixMs: number): PageState => ({
   settling: new Map(),
   prompts: new Map(),
   promptingId: undefined,
+  templates: undefined,
   listing: { grouping: "need", filter: "", host: undefined },
   server: undefined,
   detailsId: undefined,

@@ -3,7 +3,7 @@
 /** `leave`: the text field, the help or the pane view. `release`: the control of a pane. */
 type Shortcut =
   | { readonly kind: "next" | "previous" | "asking" | "text" | "pane" | "details" | "timeline" }
-  | { readonly kind: "filter" | "start" | "help" | "leave" | "release" }
+  | { readonly kind: "templates" | "filter" | "start" | "help" | "leave" | "release" }
   | { readonly kind: "option"; readonly digit: string };
 
 const KEYS: ReadonlyMap<string, Shortcut> = new Map([
@@ -16,6 +16,7 @@ const KEYS: ReadonlyMap<string, Shortcut> = new Map([
   ["o", { kind: "pane" }],
   ["d", { kind: "details" }],
   ["t", { kind: "timeline" }],
+  ["p", { kind: "templates" }],
   ["f", { kind: "filter" }],
   ["s", { kind: "start" }],
   ["?", { kind: "help" }],
@@ -58,6 +59,7 @@ export const SHORTCUT_HELP: readonly (readonly [keys: readonly string[], words: 
   [["o"], "open or close the selected agent's pane"],
   [["d"], "the selected agent's details: history, name, end"],
   [["t"], "the selected agent's timeline, or everybody's"],
+  [["p"], "templates: prompts that are kept, for the selected agent"],
   [["f"], "filter the agents"],
   [["s"], "start an agent"],
   [["Ctrl+Shift+Esc", "Ctrl+Shift+Space"], "give back control of a pane"],

@@ -1,6 +1,6 @@
 /** The dashboard's routes as functions. Every failure is a `Refused` with a message a person can act on. */
 import type { NativeChannel } from "../../../../protocol/api/native/nativeNotifications.ts";
-import type { DashboardScreens } from "../../../../protocol/api/dashboard.ts";
+import type { DashboardScreens, DashboardTemplate, DashboardTemplates } from "../../../../protocol/api/dashboard.ts";
 import { askServer, type ErrorShape, type Fetch, jsonOf, Refused } from "../../../pages/askServer.ts";
 import type { AgentCard } from "../model/agentCard.ts";
 import { fieldsOf, textOf } from "../../../../protocol/text/jsonObject.ts";
@@ -16,6 +16,7 @@ export interface Answered {
   readonly serverUnixMs: number | undefined;
 }
 
+type TemplateList = readonly DashboardTemplate[];
 type PaneOwner = Pick<AgentCard, "agent_id" | "far" | "running">;
 
 export interface Api {
@@ -31,6 +32,10 @@ export interface Api {
   type(card: PaneOwner, input: string): Promise<Answered>;
   events(lastEventId: string | undefined, signal: AbortSignal): Promise<Response>;
   pane(card: PaneOwner, signal: AbortSignal): Promise<Response>;
+  templates(signal: AbortSignal): Promise<TemplateList>;
+  /** All of them now. @param template under `replaces`, if it had a name before */
+  saveTemplate(template: DashboardTemplate & { readonly replaces: string | undefined }): Promise<TemplateList>;
+  removeTemplate(name: string): Promise<TemplateList>;
   /** With which a browser subscribes to notifications. */
   pushKey(): Promise<string>;
   /** What is done with this browser's channel; empty: it is added or changed. */
@@ -84,6 +89,9 @@ export function createApi(fetch: Fetch): Api {
       far === undefined
         ? ask(`/api/agents/${agentId}/pane/stream`, { signal })
         : ask(`${farPane(far.server, running?.id ?? "")}/stream?from=snapshot`, { signal }),
+    templates: async (signal) => templatesIn(await answered(await ask("/api/templates", { signal }))),
+    saveTemplate: async (template) => templatesIn(await post("/api/templates", template)),
+    removeTemplate: async (name) => templatesIn(await post("/api/templates/remove", { name })),
     pushKey: async () => ((await jsonOf(await ask("/api/push/key", {}))) as { readonly key: string }).key,
     push: async (what, body) => (await post(["/api/push", what].join(what && "/"), body)).body as NativeChannel,
     timeline: async (query, signal) => answered(await ask(`/v1/timeline?${query}`, { signal })),
@@ -92,6 +100,8 @@ export function createApi(fetch: Fetch): Api {
       (await ask(`/api/recordings/${encodeURIComponent(id)}/file`, { signal })).text(),
   };
 }
+
+const templatesIn = ({ body }: Answered): TemplateList => (body as DashboardTemplates).templates;
 
 /** Of an agent on another machine: named by the agent, so that it is no other program's. */
 const farPane = (server: string, agent: string): string =>

@@ -21,6 +21,7 @@ import { StartDialog } from "./dialogs/startDialog.tsx";
 import type { Notifier } from "./notifier.ts";
 import { PaneView } from "./paneView.tsx";
 import { RecordingsDialog } from "./dialogs/recordingsDialog.tsx";
+import { TemplatesDialog } from "./dialogs/templatesDialog.tsx";
 import { TimelineDialog } from "./dialogs/timelineDialog.tsx";
 import { openTimeline } from "./handleKey.ts";
 import { TopBar } from "./topBar.tsx";
@@ -39,6 +40,7 @@ export function App({ state, page, api, notifier }: AppProps) {
   const { agents, openPaneId, helpOpen, recordingsOpen, tokenWanted, detailsId, startOpen, timelineOpen } = state;
   const recorded = state.recordingsId === undefined ? undefined : agents.get(state.recordingsId);
   const told = state.timelineId === undefined ? undefined : agents.get(state.timelineId);
+  const prompted = state.templates === undefined ? undefined : agents.get(state.templates.agentId);
   const details = detailsId === undefined ? undefined : agents.get(detailsId);
   const names = namesOf(agents.values());
   const nameOf = (card: AgentCard): string => names.get(card.agent_id) ?? "";
@@ -103,6 +105,15 @@ export function App({ state, page, api, notifier }: AppProps) {
         ) : null}
         {details === undefined ? null : (
           <DetailsDialog key={details.agent_id} card={details} name={nameOf(details)} page={page} api={api} />
+        )}
+        {state.templates === undefined || prompted === undefined ? null : (
+          <TemplatesDialog
+            card={prompted}
+            written={state.prompts.get(prompted.agent_id) ?? ""}
+            field={state.templates.field}
+            page={page}
+            api={api}
+          />
         )}
         {startOpen ? <StartDialog cards={[...agents.values()]} like={target(state)} page={page} /> : null}
         {helpOpen ? (

@@ -33,6 +33,9 @@ export function handleKey(event: KeyboardEvent, page: Page): void {
     case "timeline":
       done();
       return openTimeline(page, meantCard(page.state));
+    case "templates":
+      done();
+      return openTemplates(page, meantCard(page.state));
     case "filter":
       done();
       return document.querySelector<HTMLElement>(`#${FILTER_ID}`)?.focus();
@@ -116,6 +119,12 @@ export function openPrompt(page: Page, agentId: number): void {
   page.update({ promptingId: agentId });
   // Behind the page, which is drawn at the end of this turn.
   queueMicrotask(() => document.querySelector<HTMLElement>(`#agent-${agentId}-prompt`)?.focus());
+}
+
+/** Of an agent that takes prompts. */
+function openTemplates(page: Page, card: AgentCard | undefined): void {
+  if (card === undefined || !canPrompt(card)) return;
+  page.update({ templates: { agentId: card.agent_id, field: `agent-${card.agent_id}-prompt` } });
 }
 
 function togglePane(page: Page): void {

@@ -21,6 +21,12 @@ export interface PromptProps {
 /** Of the text field. */
 const MAX_ROWS = 10;
 
+const TemplateIcon = () => (
+  <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+    <path d="M5 4h14v16H5zM8.5 9h7M8.5 13h7M8.5 17h4" />
+  </svg>
+);
+
 export function PromptView({ id, card, name, page, text, busy }: PromptProps) {
   const { agent_id: agentId } = card;
   const messages = card.running?.messages ?? [];
@@ -71,6 +77,15 @@ export function PromptView({ id, card, name, page, text, busy }: PromptProps) {
             onText={(written) => page.actions.write(agentId, written)}
             onSend={() => void page.actions.tell(agentId, "idle")}
           >
+            <Button
+              kind="plain templates-button"
+              data-focus="templates"
+              title="Templates (p)"
+              label={`Templates for ${name}`}
+              onPress={() => page.update({ templates: { agentId, field: `${id}-prompt` } })}
+            >
+              <TemplateIcon />
+            </Button>
             {needOf(card) === "working" ? (
               <Button
                 data-focus="now"
