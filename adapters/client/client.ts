@@ -11,6 +11,7 @@ import type { NativeLayoutRequest, NativeLayoutResult } from "../../protocol/api
 import type * as responses from "../../protocol/api/native/nativeResponses.ts";
 import type * as messages from "../../protocol/api/native/nativeAgentMessages.ts";
 import type * as delivery from "../../protocol/api/native/nativeDelivery.ts";
+import type { NativeAgentEvent } from "../../protocol/api/native/nativeAgentEvents.ts";
 import type { AgentStateName, NativeAgent } from "../../protocol/api/native/nativeAgents.ts";
 import type * as hosts from "../../protocol/api/native/nativeHosts.ts";
 import type * as timelines from "../../protocol/api/native/nativeTimeline.ts";
@@ -24,6 +25,7 @@ import {
   LAYOUT_OPERATION_NAMES,
   type LayoutOperationName,
 } from "../../protocol/api/operationRoutes.ts";
+import type { ErrorCode } from "../../protocol/errors.ts";
 import type { NativeTreeResponse, NativeWindow, NativeServerEvent } from "../../protocol/api/native/nativeTree.ts";
 import type { SseEvent } from "../../protocol/text/sse.ts";
 import { decodeBase64, type FollowOptions, type PaneEvent, paneEvent, retryDelayMs } from "./clientEvents.ts";
@@ -49,6 +51,7 @@ export { applyTreeEvent } from "../../protocol/api/native/applyTreeEvent.ts";
 export type * from "../../protocol/api/native/nativeResponses.ts";
 export type * from "../../protocol/api/native/nativeDelivery.ts";
 export type * from "../../protocol/api/native/nativeAgents.ts";
+export type * from "../../protocol/api/native/nativeAgentEvents.ts";
 export type * from "../../protocol/api/native/nativeAgentStart.ts";
 export type * from "../../protocol/api/native/nativeAgentMessages.ts";
 export type * from "../../protocol/api/native/nativeTimeline.ts";
@@ -126,6 +129,15 @@ export class TmuxwireClient {
     options: CallOptions = {},
   ): Promise<readonly NativeAgent[]> {
     return (await this.#http.perform<{ agents: NativeAgent[] }>("listAgents", {}, input, options)).agents;
+  }
+
+  /**
+   * All agents of this machine: those that run first, then each as it is when it has changed, and the messages for them. After
+   * a lost connection it begins anew, with those that run. Ends when the loop is left.
+   * @throws TmuxwireError when the daemon refuses; the signal's reason when it aborts
+   */
+  agentEvents(options: AgentEventsOptions = {}): AsyncGenerator<FollowedAgentEvent, void, void> {
+    return followAgents(this.#http, options);
   }
 
   /** @param agent its name or id */
@@ -553,6 +565,38 @@ async function* followServer(
       return { id, event };
     },
     lastEventId: after,
+    resume,
+    signal,
+  });
+  try {
+    yield* follower.events();
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw streamError(error, "the stream ended");
+  }
+}
+
+export interface AgentEventsOptions extends CallOptions {
+  /** If false, a lost connection is an error instead of a pause. Default true. */
+  readonly resume?: boolean | undefined;
+}
+
+/** `closed` is the daemon's end, which is resumed or thrown. */
+export type FollowedAgentEvent = Exclude<NativeAgentEvent, { readonly type: "closed" }>;
+
+async function* followAgents(
+  http: HttpCaller,
+  { resume = true, signal }: AgentEventsOptions,
+): AsyncGenerator<FollowedAgentEvent, void, void> {
+  const follower = clientFollower<FollowedAgentEvent>(http, {
+    path: ["v1", "agent-events"],
+    query: () => ({}),
+    decode: ({ data }) => {
+      const event = JSON.parse(data) as NativeAgentEvent;
+      // The daemon is stopping, but another one may start.
+      if (event.type === "closed") throw new TmuxwireError(event.code as ErrorCode, event.message);
+      return event;
+    },
     resume,
     signal,
   });

@@ -1,5 +1,6 @@
 /** All agents of a daemon in one stream (docs/contracts/native.md §14): of this machine alone, so not through another one. */
 import { expect, test } from "vitest";
+import { createClient } from "../../adapters/client/client.ts";
 import { fakeAgents } from "../support/agents/fakeAgents.ts";
 import { EventReader } from "../support/daemon/dashboardFixture.ts";
 import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
@@ -21,4 +22,33 @@ test("one stream has the agents of all servers, then each that changes, and begi
   const again = await EventReader.open(`${api.url}/v1/agent-events`);
   expect((await again.next("agents")).data).toMatchObject({ agents: [] });
   again.close();
+});
+
+test("the typed client follows them, and begins anew after a lost connection", async () => {
+  const server = stubServer();
+  await server.createSession({ name: "its" });
+  const agents = fakeAgents(server, "main");
+  const api = await nativeFixture(server, { agents });
+  const { url } = api;
+  const abort = new AbortController();
+  const events = createClient({ url }).agentEvents({ signal: abort.signal });
+  try {
+    expect((await events.next()).value).toMatchObject({ type: "agents", agents: [{ name: "api" }], messages: [] });
+    const next = events.next();
+    agents.tell("changed");
+    expect((await next).value).toMatchObject({ type: "agent", agent: { name: "api", state: "ready" } });
+    const lost = events.next();
+    abort.abort(new Error("enough"));
+    await expect(lost).rejects.toThrow("enough");
+    const once = createClient({ url }).agentEvents({ resume: false });
+    expect((await once.next()).value).toMatchObject({ type: "agents" });
+    const ended = once.next();
+    const failure = expect(ended).rejects.toMatchObject({
+      code: expect.stringMatching(/^(?:SHUTTING_DOWN|DAEMON_UNREACHABLE)$/) as string,
+    });
+    await api[Symbol.asyncDispose]();
+    await failure;
+  } finally {
+    await api[Symbol.asyncDispose]();
+  }
 });

@@ -2,7 +2,7 @@
  * Agents of another machine on the dashboard's page, as a person has them: a daemon here, a daemon behind a real sshd, a program
  * that behaves as an agent does in a pane there, and a real browser.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
@@ -165,6 +165,29 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     await agent.next((entry) => entry.event === "submit" && entry.text === "typed here");
     await page.getByRole("button", { name: "Release" }).click();
     await page.getByRole("button", { name: "Close the pane view" }).click();
+  });
+
+  test("starts an agent on a host, where it says", async () => {
+    await using at = await scene();
+    const { page, host } = at;
+    await using second = await AgentChannel.open(host.sandbox.root);
+    const program = host.sandbox.path("bin", "claude");
+    writeFileSync(program, second.executable("dialog", { busyMs: 0, whileBusy: "queue" }), { mode: 0o755 });
+    await page.locator("article").filter({ hasText: "@build" }).getByText("Ready").waitFor();
+    await page.getByRole("button", { name: "Start…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Host").selectOption("build");
+    await dialog.getByLabel("Agent").selectOption("claude");
+    await dialog.getByLabel("Directory").fill(host.sandbox.root);
+    await dialog.getByLabel("Name").fill("started");
+    await dialog.getByLabel("Prompt").fill("fix it");
+    await dialog.getByRole("button", { name: "Start" }).click();
+    await second.next((entry) => entry.event === "submit" && entry.text === "fix it");
+    await dialog.waitFor({ state: "detached" });
+    const started = page.locator("article").filter({ hasText: "started" });
+    await started.getByText("main@build").waitFor();
+    const { stdout } = await host.sandbox.run(["agents"]);
+    expect(stdout).toContain("started");
   });
 
   test("says when a host is away, keeps what it showed without buttons, and is right again when the host is back", async () => {

@@ -250,6 +250,13 @@ const HOST_VIEWS: typeof VIEWS = [
       await page.getByLabel("Show hosts").selectOption("all");
     },
   ],
+  [
+    "start on a host",
+    async (page) => {
+      await page.getByRole("button", { name: "Start…" }).click();
+      await page.getByRole("dialog").getByLabel("Host").selectOption("build");
+    },
+  ],
 ];
 
 interface Violation {
@@ -320,6 +327,7 @@ describe.skipIf(NO_BROWSER !== undefined)("nothing is wrong with", () => {
   )("other machines at %i, %s", async (width, colorScheme) => {
     await using at = await sceneWith({ viewport: { width, height: 900 }, colorScheme }, [permissionCard(1)]);
     at.fake.hosts = HOSTS;
+    at.fake.server = "default";
     await at.page.reload();
     expect(await wrongIn(at.page, HOST_VIEWS)).toEqual([]);
   });

@@ -107,6 +107,17 @@ print(code_of(lambda: pane.keys("NoSuchKey")))
 print(code_of(lambda: pane.type("x", profile="claude")), code_of(lambda: pane.keys("x", profile="claude")))
 print(code_of(lambda: sorted(pane.type(": for the shell", enter=True, profile="shell"))))
 print(client.hosts(), code_of(lambda: client.host("none")), code_of(lambda: client.remove_host("none")), code_of(lambda: client.add_host("far", "-o")))
+events = client.agent_events()
+print(next(events), client.messages(), code_of(lambda: client.messages(agent="none")), sorted(client.timeline(limit=5)))
+events.close()
+print(*(code_of(call) for call in (
+    lambda: client.tell("none", "x"),
+    lambda: client.cancel_message("message-0"),
+    lambda: client.wait_agent("none", "ready"),
+    lambda: client.answer_agent("none", {"kind": "option", "index": 0}),
+    lambda: client.interrupt_agent("none"),
+    lambda: client.end_agent("none"),
+)))
 url = tmuxwire.connect(url=os.environ["URL"])
 print(url.server().pane("work").info()["id"] == pane.info()["id"])
 `;
@@ -133,6 +144,8 @@ test.skipIf(!hasPython)("run, wait, submit, errors by their codes, over the sock
     "('WRONG_STATE', 409, ['pane', 'reason']) ('WRONG_STATE', 409, ['pane', 'reason'])",
     "['position']",
     "[] ('NOT_FOUND', 404, []) ('NOT_FOUND', 404, []) ('INVALID_ARGUMENT', 400, [])",
+    "{'type': 'agents', 'agents': [], 'messages': []} [] ('NOT_FOUND', 404, []) ['dropped', 'entries', 'keptDays', 'next']",
+    Array.from({ length: 6 }, () => "('NOT_FOUND', 404, [])").join(" "),
     "True",
   ]);
 });

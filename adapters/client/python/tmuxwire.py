@@ -144,6 +144,33 @@ class Client:
         """The coding agents that run, on every server or on this one, in any state or in this one."""
         return self.request("GET", ("v1", "agents"), query=_given(server=server, state=state))["agents"]
 
+    def agent_events(self, resume=True):
+        """Events as dicts with a `type`: agents (all that run, first), agent (one that has changed), messages.
+
+        This machine's agents. After a lost connection it begins anew, with those that run; without `resume` that is an error.
+        """
+        is_open = False
+        tries = 0
+        while True:
+            try:
+                connection, response = self._open("GET", ("v1", "agent-events"), headers={"Accept": "text/event-stream"})
+                try:
+                    for _name, data, _id in _sse(response):
+                        event = json.loads(data)
+                        if event["type"] == "closed":
+                            raise TmuxwireError(event["code"], event["message"])
+                        is_open = True
+                        tries = 0
+                        yield event
+                finally:
+                    connection.close()
+                raise TmuxwireError("DAEMON_UNREACHABLE", "the stream ended")
+            except TmuxwireError as error:
+                if error.code not in PASSING or not is_open or not resume:
+                    raise
+            _pause(tries)
+            tries += 1
+
     def agent(self, agent):
         """One agent, by its name or id."""
         return self.request("GET", ("v1", "agents", agent))
@@ -177,15 +204,15 @@ class Client:
         return self.request("POST", self._agent(agent, "messages"), body, idempotency_key=idempotency_key)
 
     def messages(self, agent=None):
-        return self.request("GET", "/v1/messages", query=_given(agent=agent))["messages"]
+        return self.request("GET", ("v1", "messages"), query=_given(agent=agent))["messages"]
 
     def timeline(self, agent=None, query=None, kind=None, before=None, limit=None, server=None):
         """The newest first; `next` of the response is `before` for older ones."""
         members = _given(agent=agent, query=query, kind=kind, before=before, limit=limit, server=server)
-        return self.request("GET", "/v1/timeline", query=members)
+        return self.request("GET", ("v1", "timeline"), query=members)
 
     def cancel_message(self, message):
-        return self.request("DELETE", "/v1/messages/" + urllib.parse.quote(message, safe=""))
+        return self.request("DELETE", ("v1", "messages", message))
 
     def wait_agent(self, agent, *states, timeout=None, **more):
         """Until the first of ready, asking, done, ended, stalled that is given."""
@@ -204,7 +231,7 @@ class Client:
 
     @staticmethod
     def _agent(agent, operation):
-        return "/v1/agents/%s/%s" % (urllib.parse.quote(agent, safe=""), operation)
+        return ("v1", "agents", agent, operation)
 
     def request(self, method, path, body=None, query=None, idempotency_key=None):
         """Sends any request of the API, JSON in and JSON out. `path` is a sequence of segments."""
@@ -249,6 +276,11 @@ class Client:
             return _UnixConnection(self._socket_path)
         kind = http.client.HTTPSConnection if self._url.scheme == "https" else http.client.HTTPConnection
         return kind(self._url.hostname, self._url.port, timeout=SILENCE_SEC)
+
+
+def _pause(tries):
+    pause = min(RETRY_MAX_SEC, RETRY_MIN_SEC * 2 ** min(tries, 16))
+    time.sleep(pause / 2 + random.random() * pause / 2)
 
 
 def _query_value(value):
@@ -387,9 +419,8 @@ class Pane:
                 # A stream that could not be opened is an error; one that is lost later is resumed.
                 if error.code not in PASSING or not is_open or not resume:
                     raise
-            pause = min(RETRY_MAX_SEC, RETRY_MIN_SEC * 2 ** min(tries, 16))
+            _pause(tries)
             tries += 1
-            time.sleep(pause / 2 + random.random() * pause / 2)
 
     def _connection(self, start, readiness, last_id):
         headers = {"Accept": "text/event-stream"}

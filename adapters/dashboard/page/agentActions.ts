@@ -5,6 +5,7 @@ import type { NativeTold } from "../../../protocol/api/native/nativeAgentMessage
 import { messageOf } from "../../../protocol/errors.ts";
 import { Refused } from "../../pages/askServer.ts";
 import type { AgentCard } from "./model/agentCard.ts";
+import { serverOn } from "./model/otherHosts.ts";
 import type { AnswerProgress, PageState } from "./model/pageState.ts";
 import { withEntry } from "./model/pageState.ts";
 import type { Api } from "./net/api.ts";
@@ -90,12 +91,13 @@ export class AgentActions {
     return this.#attempt(card, "end", { force });
   }
 
-  /** Resolves with what became of it, or what is wrong. */
+  /** Resolves with what became of it, or what is wrong. @param host undefined: this machine */
   async start(
     request: Omit<NativeStartAgent, "server">,
+    host?: string,
   ): Promise<{ readonly isDone: boolean; readonly words: string }> {
     const { api, newKey, state } = this.#options;
-    const { server } = state();
+    const server = host === undefined ? state().server : serverOn(host, state().agents);
     try {
       const { body } = await api.operate("POST", "/v1/agents", { ...request, server }, newKey());
       return startedText(body as NativeAgentStarted);

@@ -9,6 +9,8 @@ import type { Agents } from "./agents.ts";
 
 interface Host {
   readonly name: string;
+  /** No daemon runs there, so no agent can be started by it. */
+  readonly isAgentless: boolean;
   /** Why it is not connected, and what to do about it, in the daemon's words; undefined: it is, or is being connected. */
   readonly away: { readonly words: string; readonly sinceUnixMs: number } | undefined;
   /** Why not all of its agents are shown. */
@@ -76,16 +78,34 @@ export function foldHostEvent({ agents, hosts }: Known, event: HostEvent): Known
   }
 }
 
+/** Where a new agent is started there: on the tmux server on which its agents run. */
+export function serverOn(host: string, agents: Agents): string {
+  const one = [...agents.values()].find(({ far }) => far?.host === host);
+  return one?.far?.server ?? `default@${host}`;
+}
+
+/** Those on which an agent can be started now. */
+export const startHosts = (hosts: Hosts): readonly string[] =>
+  [...hosts.values()].flatMap(({ name, isAgentless, away }) => (isAgentless || away !== undefined ? [] : [name]));
+
 /** A new listing of this machine's agents changes nothing about the others. */
 export const withFar = (listed: Agents, before: Agents): Agents =>
   new Map([...listed, ...[...before].filter(([, { far }]) => far !== undefined)]);
 
 /** Each try to connect is a state of its own: it is away since the first that failed, for the reason of the last. */
-function hostNow({ name, state, why, sinceUnixMs }: NativeHost, before: Host | undefined): Host {
+function hostNow(
+  { name, agentless: isAgentless, state, why, sinceUnixMs }: NativeHost,
+  before: Host | undefined,
+): Host {
   const problem = before?.problem;
-  if (state === "connected") return { name, away: undefined, problem };
-  if (state === "connecting") return { name, away: before?.away, problem };
-  return { name, away: { words: why ?? state, sinceUnixMs: before?.away?.sinceUnixMs ?? sinceUnixMs }, problem };
+  if (state === "connected") return { name, isAgentless, away: undefined, problem };
+  if (state === "connecting") return { name, isAgentless, away: before?.away, problem };
+  return {
+    name,
+    isAgentless,
+    away: { words: why ?? state, sinceUnixMs: before?.away?.sinceUnixMs ?? sinceUnixMs },
+    problem,
+  };
 }
 
 function withProblem(hosts: Hosts, name: string, problem: string | undefined): Hosts {

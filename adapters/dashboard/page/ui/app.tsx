@@ -6,7 +6,7 @@ import { Dialog, KeyList } from "../../../pages/dialog.tsx";
 import { TokenForm } from "../../../pages/tokenForm.tsx";
 import type { AgentCard } from "../model/agentCard.ts";
 import { type PageState, askingCards, target, type LinkState } from "../model/pageState.ts";
-import type { Hosts } from "../model/otherHosts.ts";
+import { type Hosts, startHosts } from "../model/otherHosts.ts";
 import { groupsOf, type Grouping, type Need } from "../model/order.ts";
 import { SHORTCUT_HELP } from "../model/shortcuts.ts";
 import type { Api } from "../net/api.ts";
@@ -115,7 +115,9 @@ export function App({ state, page, api, notifier }: AppProps) {
             api={api}
           />
         )}
-        {startOpen ? <StartDialog cards={[...agents.values()]} like={target(state)} page={page} /> : null}
+        {startOpen ? (
+          <StartDialog cards={[...agents.values()]} hosts={startHosts(state.hosts)} like={target(state)} page={page} />
+        ) : null}
         {helpOpen ? (
           <Dialog title="Keyboard" onClose={() => page.update({ helpOpen: false })}>
             <KeyList rows={SHORTCUT_HELP} />

@@ -5,36 +5,50 @@ import { Button } from "../../../../pages/controls.tsx";
 import { Dialog } from "../../../../pages/dialog.tsx";
 import type { AgentCard } from "../../model/agentCard.ts";
 import type { Page } from "../../page.ts";
+import { THIS_MACHINE } from "../../words/stateWords.ts";
 
 interface StartDialogProps {
   readonly cards: readonly AgentCard[];
+  /** Other machines on which one can be started. */
+  readonly hosts: readonly string[];
   /** Its agent and directory are offered. */
   readonly like: AgentCard | undefined;
   readonly page: Page;
 }
 
 const MAX_ROWS = 10;
+/** No host has this name. */
+const HERE = "";
 
-export function StartDialog({ cards, like, page }: StartDialogProps) {
+export function StartDialog({ cards, hosts, like, page }: StartDialogProps) {
   const [agent, setAgent] = useState(like?.running?.agent ?? AGENTS[0]?.name ?? "");
+  const likeHost = like?.far?.host;
+  const [host, setHost] = useState(likeHost !== undefined && hosts.includes(likeHost) ? likeHost : HERE);
   const [cwd, setCwd] = useState(like?.running?.cwd ?? like?.project_path ?? "");
   const [name, setName] = useState("");
   const [prompt, setPrompt] = useState("");
   const [worktree, setWorktree] = useState(false);
   const [result, setResult] = useState<{ readonly isDone: boolean; readonly words: string } | undefined>(undefined);
   const [isStarting, setStarting] = useState(false);
-  const directories = [...new Set(cards.flatMap((card) => [card.running?.cwd, card.project_path]).filter(Boolean))];
+  const there = cards.filter(({ far }) => (far?.host ?? HERE) === host);
+  const directories = [...new Set(there.flatMap((card) => [card.running?.cwd, card.project_path]).filter(Boolean))];
+  // Its directories are its own.
+  const choose = (next: string): void => {
+    setHost(next);
+    setCwd("");
+  };
   const start = async (event: Event): Promise<void> => {
     event.preventDefault();
     setStarting(true);
     setResult(undefined);
-    const started = await page.actions.start({
+    const request = {
       agent,
       ...(cwd.trim() === "" ? {} : { cwd: cwd.trim() }),
       ...(name.trim() === "" ? {} : { name: name.trim() }),
       ...(prompt.trim() === "" ? {} : { prompt }),
       ...(worktree ? { worktree } : {}),
-    });
+    };
+    const started = await page.actions.start(request, host === HERE ? undefined : host);
     setStarting(false);
     if (started.isDone) page.update({ startOpen: false, announcement: started.words });
     else setResult(started);
@@ -52,6 +66,19 @@ export function StartDialog({ cards, like, page }: StartDialogProps) {
             ))}
           </select>
         </label>
+        {hosts.length === 0 ? null : (
+          <label>
+            Host
+            <select class="text" value={host} onChange={(event) => choose(event.currentTarget.value)}>
+              <option value={HERE}>{THIS_MACHINE}</option>
+              {hosts.map((one) => (
+                <option key={one} value={one}>
+                  {one}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
         <label>
           Directory
           <input

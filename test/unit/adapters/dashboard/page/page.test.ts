@@ -8,6 +8,7 @@ import type { DashboardScreens } from "../../../../../protocol/api/dashboard.ts"
 import { Page, SEARCH_PAUSE_MS } from "../../../../../adapters/dashboard/page/page.ts";
 import { card, listCard, permissionCard, running, textCard } from "../../../../support/daemon/dashboardCards.ts";
 import type { FakeCard } from "../../../../support/daemon/dashboardFake.ts";
+import { hostAgent, hostAgents, hostEntry } from "../../../../support/daemon/hostCards.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
@@ -402,6 +403,16 @@ describe("prompts", () => {
       body: { agent: "some", cwd: "/srv", server: "default" },
       key: "key-1",
     });
+    // On the tmux server of a host's agents, or on the person's own there.
+    const told = (host: string) => ({ type: "hosts", hosts: [hostEntry(host), hostEntry("bare")] });
+    await scene.event("hosts", told("build"));
+    await scene.event("host_agents", hostAgents(hostAgent("a")));
+    await page.actions.start({ agent: "some" }, "build");
+    await page.actions.start({ agent: "some" }, "bare");
+    expect(scene.operations.slice(2)).toMatchObject([
+      { body: { agent: "some", server: "main@build" } },
+      { body: { agent: "some", server: "default@bare" } },
+    ]);
     page.close();
   });
 });

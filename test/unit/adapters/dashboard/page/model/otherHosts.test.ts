@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { farAnswerBody } from "../../../../../../adapters/dashboard/page/model/answers.ts";
-import { foldHostEvent, type Hosts, withFar } from "../../../../../../adapters/dashboard/page/model/otherHosts.ts";
+import {
+  foldHostEvent,
+  type Hosts,
+  startHosts,
+  withFar,
+} from "../../../../../../adapters/dashboard/page/model/otherHosts.ts";
 import type { Agents } from "../../../../../../adapters/dashboard/page/model/agents.ts";
 import { canPrompt, groupsOf, needOf } from "../../../../../../adapters/dashboard/page/model/order.ts";
 import { beganAsking } from "../../../../../../adapters/dashboard/page/model/pageState.ts";
@@ -44,6 +49,19 @@ describe("agents of other machines", () => {
     ]);
     expect(groupsOf([shownCard(card(1)), ...cards], { grouping: "need", filter: "", host: "" })).toHaveLength(1);
     expect(groupsOf(cards, { grouping: "need", filter: "build busy", host: undefined })[0]?.cards).toHaveLength(1);
+  });
+
+  test("are started where a daemon runs that can be reached", () => {
+    const { hosts } = folded({
+      type: "hosts",
+      hosts: [
+        hostEntry("build"),
+        hostEntry("bare", { agentless: true }),
+        hostEntry("gone", { state: "unreachable", why: "it is off" }),
+        hostEntry("coming", { state: "connecting" }),
+      ],
+    });
+    expect(startHosts(hosts)).toEqual(["build", "coming"]);
   });
 
   test("end, and have the messages that wait for them", () => {
