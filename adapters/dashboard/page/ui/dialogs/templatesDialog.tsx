@@ -1,5 +1,5 @@
 /** The prompts that are kept: one is put into the prompt box, written, changed or removed. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { DashboardTemplate } from "../../../../../protocol/api/dashboard.ts";
 import { Button } from "../../../../pages/controls.tsx";
 import { Dialog } from "../../../../pages/dialog.tsx";
@@ -113,7 +113,8 @@ function TemplateForm({ edited, onSave, onRemove, onCancel }: TemplateFormProps)
   const [text, setText] = useState(edited.text);
   const [isArmed, setArmed] = useState(false);
   const first = useRef<HTMLInputElement>(null);
-  useEffect(() => first.current?.focus(), []);
+  // With the form: a key that comes right after is for it.
+  useLayoutEffect(() => first.current?.focus(), []);
   const { replaces } = edited;
   const save = (event: Event): void => {
     event.preventDefault();
