@@ -6,7 +6,7 @@
  * Every path is that of its source, and what a program splits off lies in the folder of its entry point, so that
  * `import.meta.url` leads to the same neighbours from everywhere.
  */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { build } from "esbuild";
@@ -97,6 +97,8 @@ const shipped = await Promise.all([
   build({ ...options, plugins: [...options.plugins, withoutKeys], entryPoints: LIBRARIES, sourcemap: "external" }),
 ]);
 await build({ ...options, ...requiring, entryPoints: OURS, chunkNames: "bench/[name]-[hash]" });
+
+cpSync(join(ROOT, "daemon/shell/tmuxwire-marks"), join(out, "daemon/shell/tmuxwire-marks"), { recursive: true });
 
 const bundled = new Set(shipped.flatMap(({ metafile }) => Object.keys(metafile.inputs).flatMap(packageOf)));
 writeFileSync(join(out, "LICENSES.txt"), [...bundled].sort().map(licenceOf).join("\n\n"));

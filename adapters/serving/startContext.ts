@@ -1,4 +1,5 @@
 /** The context of every adapter's start, and what most adapters open. */
+import { join } from "node:path";
 import type { DeliveryEngine } from "../../daemon/delivery/deliveryEngine.ts";
 import type { DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
@@ -75,6 +76,9 @@ export interface MountedPart {
   announce(url: string, token: string): Promise<void>;
 }
 
+/** The scripts are beside the programs, too (`bundlePrograms.mjs`). */
+const SHELL_MARKS = join(import.meta.dirname, "../../daemon/shell/tmuxwire-marks");
+
 /** Opens an owned server on this socket, to be closed with the rest. */
 export async function openOwnedServer(
   context: StartContext,
@@ -85,6 +89,7 @@ export async function openOwnedServer(
     setting,
     env: paneEnvironment(context.env),
     ringBytes: context.daemon.ringBytes,
+    shellMarks: context.daemon.shellMarks ? SHELL_MARKS : undefined,
     clock: systemClock,
     log: serverLog(context.log, name),
   });

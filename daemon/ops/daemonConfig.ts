@@ -7,7 +7,7 @@ import * as v from "valibot";
 import { DEFAULT_RING_BYTES } from "../../protocol/limits.ts";
 import { reachedTmuxSocket } from "./runtimePaths.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
-import { absolutePath, lowerCase, textList, wholeNumber } from "./settingSchemas.ts";
+import { absolutePath, lowerCase, textList, wholeNumber, YES_OR_NO } from "./settingSchemas.ts";
 import type { FlagSpec, SettingInputs, SettingReader } from "./settings.ts";
 
 export interface ConfigInputs extends SettingInputs {
@@ -40,6 +40,8 @@ export interface DaemonConfig {
   /** Output kept per pane. */
   readonly ringBytes: number;
   readonly logLevel: LogLevel;
+  /** Whether the shells of our own servers mark their commands. */
+  readonly shellMarks: boolean;
 }
 
 /** The native API's name for the owned server. */
@@ -79,6 +81,12 @@ const LOG_LEVEL_FLAG: FlagSpec = {
   default: "TMUXWIRE_LOG_LEVEL, else info",
   complete: LOG_LEVELS,
 };
+const NO_SHELL_MARKS_FLAG: FlagSpec = {
+  name: "no-shell-marks",
+  type: "flag",
+  description: "do not have the shells of tmuxwire's own tmux servers mark their commands (OSC 133)",
+  negates: true,
+};
 /** The setting that `tmuxwire enable` writes; `--with` adds to it. */
 export const ENABLED_KEY = "serve.enabled";
 const WITH_FLAG: FlagSpec = {
@@ -89,7 +97,7 @@ const WITH_FLAG: FlagSpec = {
   default: "TMUXWIRE_WITH, and those enabled with `tmuxwire enable`",
 };
 /** For every daemon, whatever it serves. */
-export const DAEMON_FLAGS = [WITH_FLAG, ALLOW_UIDS_FLAG, RING_BYTES_FLAG, LOG_LEVEL_FLAG];
+export const DAEMON_FLAGS = [WITH_FLAG, ALLOW_UIDS_FLAG, RING_BYTES_FLAG, LOG_LEVEL_FLAG, NO_SHELL_MARKS_FLAG];
 /** For a daemon that offers servers by name. */
 export const SERVER_FLAGS = [SERVER_FLAG];
 
@@ -144,6 +152,13 @@ export function readDaemon(settings: SettingReader, inputs: ConfigInputs): Daemo
       schema: v.pipe(lowerCase, v.picklist(LOG_LEVELS)),
       expected: `one of ${LOG_LEVELS.join(", ")}`,
       fallback: "info",
+    }),
+    shellMarks: settings.read<boolean>({
+      key: "shell.marks",
+      flags: [NO_SHELL_MARKS_FLAG],
+      variable: "TMUXWIRE_SHELL_MARKS",
+      ...YES_OR_NO,
+      fallback: true,
     }),
   };
 }

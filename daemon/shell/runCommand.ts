@@ -16,7 +16,7 @@ import { ShellReturn } from "./shellReturn.ts";
 import type { OutputSource } from "../tmux/outputSource.ts";
 import {
   erasingLine,
-  isPlainText,
+  isReadWhole,
   marksOf,
   requireTypable,
   SHELL_INTEGRATION_MARKS,
@@ -70,11 +70,11 @@ export async function runCommand(context: RunContext, request: RunRequest): Prom
   const line = { ...context, source, signal: request.signal };
   const empty = await reachEmptyLine(line, deadlineMs);
   const { signs } = empty;
-  const isMarked = signs.isAtMarkedPrompt && isPlainText(request.command);
+  const isMarked = signs.isAtMarkedPrompt && isReadWhole(empty.kind, request.command);
   const nonce = createNonce().slice(0, NONCE_CHARS);
   const marks = isMarked ? SHELL_INTEGRATION_MARKS : marksOf(nonce);
   const parts = isMarked
-    ? [...unprobe(empty), text(request.command), ENTER]
+    ? [...unprobe(empty), ...lineParts(empty.kind, request.command), ENTER]
     : await markedParts(line, empty, { command: request.command, nonce, deadlineMs });
   let isEntered = false;
   const onTyped = (): void => {
@@ -86,8 +86,7 @@ export async function runCommand(context: RunContext, request: RunRequest): Prom
     parts,
     marks,
     deadlineMs,
-    // A shell that marks its commands also marks the end of an aborted one.
-    returned: isMarked ? undefined : new ShellReturn({ ...line, signs }),
+    returned: new ShellReturn({ ...line, signs }),
   }).catch(async (error: unknown) => {
     // As above: the line has been typed, and its Enter has not.
     if (parts[0] === ENTER && !isEntered) await server.input(pane, [KILL_LINE]).catch(() => undefined);

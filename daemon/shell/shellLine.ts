@@ -71,12 +71,18 @@ export const marksOf = (nonce: string): ShellMarks => ({
   isStartOptional: false,
 });
 
-/** OSC 133 as shells with integration send it: C before a command's output, D with its status after. */
+/**
+ * OSC 133 as shells with integration send it: C before a command's output, D with its status after. In C our own scripts
+ * (`tmuxwire-marks`) give the secret of D.
+ */
 export const SHELL_INTEGRATION_MARKS: ShellMarks = {
   // oxlint-disable-next-line no-control-regex -- an escape sequence
-  start: /\u001b\]133;C[^\u0007\u001b]*(?:\u0007|\u001b\\)/,
-  // oxlint-disable-next-line no-control-regex -- an escape sequence
-  end: () => /\u001b\]133;D(?:;(\d{1,5}))?[^\u0007\u001b]*(?:\u0007|\u001b\\)/,
+  start: new RegExp(`\u001b\\]133;C(?:;tmuxwire=(${SECRET}))?[^\u0007\u001b]*(?:\u0007|\u001b\\\\)`),
+  end: (secret) =>
+    secret === undefined
+      ? // oxlint-disable-next-line no-control-regex -- an escape sequence
+        /\u001b\]133;D(?:;(\d{1,5}))?[^\u0007\u001b]*(?:\u0007|\u001b\\)/
+      : new RegExp(`\u001b\\]133;D;(\\d{1,5});tmuxwire=${secret}\u0007`),
   isStartOptional: true,
 };
 
@@ -199,6 +205,37 @@ export function shellLine(kind: ShellKind, command: string, nonce: string, erasu
 
 /** Whether a shell's editor takes every character of the command as text, not as a key. */
 export const isPlainText = (command: string): boolean => !/\p{Cc}/u.test(command);
+
+/** The time that the patterns take grows with the square of a command's length: at this one to about 1 ms. */
+const MAX_SIMPLE_CHARS = 1_000;
+
+/** Words, redirections and what joins commands, in any shell; `more` is for words. */
+function simpleCommands(more: string, variable: string, grouped: boolean): RegExp {
+  const word = `(?:[\\p{L}\\p{M}\\p{N}_./:=,@%+~*${more}-]|\\$${variable}|'(?:[^'\\\\]|\\\\[^'])*'|"(?:[^"\\\\$\`!]|\\\\[\\\\$"]|\\$${variable})*")+`;
+  const one = `${word}(?: +(?:${word}|\\d?(?:>>?|<) *(?:&\\d|${word})))*`;
+  const list = (unit: string): string => `${unit}(?: *(?:;|\\|\\|?|&&) *${unit})*`;
+  return new RegExp(`^ *${list(grouped ? `(?:${one}|\\( *${list(one)} *\\))` : one)} *;? *$`, "u");
+}
+
+const SIMPLE = {
+  fish: simpleCommands("", "[A-Za-z_][A-Za-z0-9_]*", false),
+  others: simpleCommands("?[\\]", "(?:[A-Za-z_][A-Za-z0-9_]*|\\?)", true),
+};
+/** Words that begin, end or are only part of a construct. */
+const CONSTRUCT =
+  /(?:^|[ ;|&(])(?:if|then|el(?:if|se)|fi|for(?:each)?|while|until|do|done|case|esac|switch|select|function|begin|end|repeat|coproc|and|or|not|time|nocorrect|break|continue|return|\[\[)(?=$|[ ;|&)])/;
+/** An assignment is an error in fish, which leaves the line as it is. */
+const ASSIGNMENT = /(?:^|[;|&]) *\w+=/;
+
+/**
+ * Whether a shell reads the command, typed as it is, as one whole command: it waits for no rest of it, has no error that keeps
+ * it from running and expands nothing in it on the way (`!`). False for some that would do, too.
+ */
+export const isReadWhole = (kind: ShellKind, command: string): boolean =>
+  command.length <= MAX_SIMPLE_CHARS &&
+  isPlainText(command) &&
+  !CONSTRUCT.test(command) &&
+  (kind === "fish" ? SIMPLE.fish.test(command) && !ASSIGNMENT.test(command) : SIMPLE.others.test(command));
 
 function quoteFor(kind: ShellKind, command: string): string {
   if (kind === "ansi" && !isPlainText(command)) {

@@ -175,6 +175,10 @@ export const newSession = ({ name, format, cols, rows, windowName, updateEnviron
   (windowName === undefined ? "" : ` -n ${quoteLiteralFormat(windowName)}`) +
   ` -s ${quoteLiteralFormat(name)}${program(rest)}`;
 
+/** Sets a variable of the environment of new panes of the server. */
+export const setEnvironment = (name: string, value: string): string =>
+  `set-environmen -g ${quote(name)} ${quote(value)}`;
+
 /** Removes a variable from the environment of new panes of the server or one session. Not an error if it is not set. */
 export const unsetEnvironment = (name: string, session?: SessionId): string =>
   session === undefined ? `set-environmen -gu ${quote(name)}` : `set-environmen -t ${quote(session)} -u ${quote(name)}`;

@@ -9,6 +9,7 @@ import { CLIENT_STATE, STRAY_OPTION } from "../../../protocol/command/formats.ts
 import { flag, rowFormat, type RowOf } from "../../../protocol/command/rowFormat.ts";
 import type { PaneId, SessionId } from "../../../protocol/ids.ts";
 import { ourFlags } from "../orphanedClients.ts";
+import { REMOVE_SHELL_MARKS } from "./shellMarks.ts";
 
 /** No client can give a session such a name: in every contract names begin with a letter or digit, and adapters refuse it. */
 export const HUB_PREFIX = "__tmuxwire-";
@@ -79,7 +80,7 @@ export function hubHooks(hubName: string, hub: SessionId, eventPane: PaneId, hoo
     ),
     setHook(died, `send-key -t ${eventPane} -l "died;"`),
     setHook(refreshed, `if-shel -F "${OFF_BY_OTHERS}" { send-key -t ${eventPane} -l "off;" }`),
-    setSessionHook(hub, "client-detached", `${taken}${leaveCommand(hub)}`),
+    setSessionHook(hub, "client-detached", `${taken}${REMOVE_SHELL_MARKS} ; ${leaveCommand(hub)}`),
   ];
 }
 

@@ -21,6 +21,7 @@ import type { Clock } from "../../time/clock.ts";
 import { endClient, isOrphan, type OurClient, ourClients } from "../orphanedClients.ts";
 import { withSetting } from "../../host/socketPath.ts";
 import { putHubLast } from "./hubPlace.ts";
+import { setShellMarks } from "./shellMarks.ts";
 import { EventPaneReader, hubHooks, isHubName, type PaneEvent, titleHook } from "./hub.ts";
 
 /** A killed daemon's client is gone within this time, because the kernel hangs up its pty (docs/tmuxFacts.md 3). */
@@ -56,6 +57,8 @@ interface HubStartupOptions {
   readonly requireOwn: (identity: ServerIdentity) => void;
   /** Variables that new panes must not get. */
   readonly unset: readonly string[];
+  /** The folder of the scripts that make shells mark their commands; undefined: they do not. */
+  readonly shellMarks: string | undefined;
   /** Opens a short-lived client with this command. */
   readonly visit: Parameters<typeof putHubLast>[0]["visit"];
   /** The name of the setting that holds the socket's path. */
@@ -74,6 +77,7 @@ export async function prepareHub(options: HubStartupOptions): Promise<AttachedHu
   eventPaneReady.catch(() => undefined);
   await removeOldHubs(options, identity.session);
   await unsetVariables(options);
+  await setShellMarks(connection, options.shellMarks);
   const hookIndex = 1_000 + Math.floor(Math.random() * 1_000_000);
   await connection.group(hubHooks(hubName, identity.session, identity.pane, hookIndex));
   await connection.command(titleHook(identity.pane, hookIndex), "none").catch(ignoreRefusal);

@@ -52,6 +52,8 @@ export interface OwnedServerOptions extends ServerOptions {
   /** The whole environment of the server, and so of its panes (`paneEnvironment`). */
   readonly env: Readonly<Record<string, string>>;
   readonly historyLines?: number | undefined;
+  /** The folder of the scripts that make its shells mark their commands (`shellMarks.ts`). Absent: they do not. */
+  readonly shellMarks?: string | undefined;
   /** Further server options, set on every connection; those that this tmux does not have are skipped. */
   readonly serverOptions?: Readonly<Record<string, string>> | undefined;
 }
@@ -286,6 +288,7 @@ class OwnedServer extends RealServer {
       onPaneEvent: (event) => this.#keeper.paneEvent(event),
       requireOwn: ({ uid }) => this.host.sockets.requireOwn(this.#options.socketPath, uid, this.#options.setting),
       unset: SECRET_VARIABLES.filter((name) => !(name in this.#options.env)),
+      shellMarks: this.#options.shellMarks,
       visit: (command) =>
         this.#client(this.#spawn("-N"), command, this.#options.transport ?? this.host.clients.openShort),
       setting: this.#options.setting,

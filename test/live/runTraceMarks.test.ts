@@ -1,0 +1,308 @@
+/**
+ * The shells of our own servers mark their commands, and nothing else about them changes: a run leaves what a person leaves who
+ * types the command, the start-up files run as they do without us, programs see the same environment, and a program that
+ * prints marks ends no run.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createClient, type PaneClient } from "../../adapters/client/client.ts";
+import { paneEnvironment } from "../../daemon/ops/environment.ts";
+import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import { slicesOf } from "../../daemon/tmux/outputSource.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import { nativeFixture } from "../support/daemon/nativeServer.ts";
+import { eventually } from "../support/clock/eventually.ts";
+import { type OwnedFixture, ownedFixture } from "../support/tmux/ownedFixture.ts";
+
+const MARKS = join(import.meta.dirname, "../../daemon/shell/tmuxwire-marks");
+const PROMPTS = [
+  ["one line", "me@host:~$ "],
+  ["two lines", "┌ me@host:~\\n└ $ "],
+] as const;
+
+const pathOf = (program: string): string | undefined => {
+  try {
+    return execFileSync("sh", ["-c", `command -v ${program}`], { encoding: "utf8" }).trim();
+  } catch {
+    return undefined;
+  }
+};
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "tw-marks-"));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+type Files = Readonly<Record<string, string>>;
+
+interface Started extends AsyncDisposable {
+  readonly owned: OwnedFixture;
+  readonly pane: PaneClient;
+  readonly home: string;
+  /** Everything that the pane has printed, as latin1. */
+  readonly raw: () => string;
+  /** Types a line as a person does, and waits for the next prompt. */
+  readonly type: (line: string) => Promise<void>;
+}
+
+interface Start {
+  readonly files?: Files;
+  readonly marks?: boolean;
+  readonly command?: readonly string[] | undefined;
+  readonly cols?: number;
+  readonly rows?: number;
+  /** Default: a new one. */
+  readonly home?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** A session of an owned server with this default shell, which tmux starts as a login shell. */
+async function start(shell: string, { files = {}, marks = true, command, ...more }: Start): Promise<Started> {
+  const { cols = 80, rows = 24, home = mkdtempSync(join(directory, "home-")) } = more;
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(home, name)), { recursive: true });
+    writeFileSync(join(home, name), text);
+  }
+  const owned = await ownedFixture({
+    env: { ...paneEnvironment(process.env), LANG: "C.UTF-8", HOME: home, SHELL: pathOf(shell)!, ...more.environment },
+    shellMarks: marks ? MARKS : undefined,
+  });
+  await owned.server.createSession({ name: "sh", cols, rows, cwd: home, command });
+  const api = await nativeFixture(owned.server);
+  const id = owned.socket.tmux("list-panes", "-t", "sh", "-F", "#{pane_id}").trim() as PaneId;
+  const raw = (): string =>
+    Array.from(slicesOf(owned.server.output(id), 0), (slice) =>
+      slice.kind === "bytes" ? Buffer.from(slice.bytes).toString("latin1") : "",
+    ).join("");
+  const pane = createClient({ url: api.url }).server("main").pane("sh");
+  const prompts = (): number => raw().split("\u001b[?2004h").length;
+  return {
+    owned,
+    pane,
+    home,
+    raw,
+    type: async (line) => {
+      await eventually(() => prompts() > 1);
+      const before = prompts();
+      await pane.input([{ kind: "text", text: `${line}\r` }]);
+      await eventually(() => prompts() > before);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await api[Symbol.asyncDispose]();
+      await owned[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Compares what is shown in the end: the last prompt is drawn after its sign. */
+async function same(ours: () => Promise<unknown>, theirs: () => Promise<unknown>): Promise<void> {
+  const difference = async () => {
+    const both = { ours: await ours(), theirs: await theirs() };
+    return JSON.stringify(both.ours) === JSON.stringify(both.theirs) ? undefined : both;
+  };
+  await expect.poll(difference).toBeUndefined();
+}
+
+interface Shell {
+  readonly name: string;
+  readonly title: string;
+  readonly files: (prompt: string) => Files;
+  /** The command that shows the shell's history. */
+  readonly history: string;
+}
+
+const bash = (title: string, more: string): Shell => ({
+  name: "bash",
+  title,
+  files: (prompt) => ({ ".bash_profile": `PS1=$'${prompt}'\nunset HISTFILE\n${more}\n` }),
+  history: "history",
+});
+
+const SHELLS: readonly Shell[] = [
+  bash("bash", "unset HISTCONTROL"),
+  bash("bash, no lines with a space before them in its history", "HISTCONTROL=ignorespace"),
+];
+
+describe.each(SHELLS)("$title", ({ name, files, history }) => {
+  const isFish = name === "fish";
+  const lines = [
+    "printf 'one\\ntwo\\n'",
+    isFish ? "false" : "(exit 3)",
+    isFish ? "echo $status" : 'echo "$?"',
+    'echo "it is a rather long command that takes more than one row in a narrow pane"',
+    "seq 1 9 | tail -n 3",
+    "printf abc",
+    "echo é, à",
+    // Not one that is typed as it is.
+    `echo 'it'"'"'s' "$(echo quoted)"`,
+    history,
+  ];
+  test
+    .skipIf(pathOf(name) === undefined)
+    .each(PROMPTS.flatMap(([title, prompt]) => [20, 47, 80, 300].map((cols) => [title, cols, prompt] as const)))(
+    "a prompt of %s, %i columns: a run leaves what somebody leaves who types the command",
+    async (_, cols, prompt) => {
+      await using person = await start(name, { files: files(prompt), marks: false, cols });
+      await using ours = await start(name, { files: files(prompt), cols });
+      for (const line of lines) {
+        await person.type(line);
+        const { method } = await ours.pane.run(line, { timeoutMs: 20_000 });
+        expect([line, method]).toEqual([line, line.includes("$(") ? "marker" : "osc133"]);
+      }
+      const screenOf = async ({ pane }: Started) => ({
+        rows: (await pane.capture({ lines: 400 })).lines,
+        joined: (await pane.capture({ lines: 400, joined: true })).lines,
+      });
+      await same(
+        () => screenOf(ours),
+        () => screenOf(person),
+      );
+    },
+    60_000,
+  );
+
+  test.skipIf(pathOf(name) === undefined)("a recording has nothing of ours but marks", async () => {
+    await using ours = await start(name, { files: files("$ ") });
+    for (const line of lines.filter((each) => !each.includes("$("))) await ours.pane.run(line);
+    // oxlint-disable-next-line no-control-regex -- escape sequences
+    expect(ours.raw().replaceAll(/\u001b\]133;[A-D][^\u0007]*\u0007/g, "")).not.toMatch(/5151|_tw|tmuxwire|133;/);
+  });
+
+  test.skipIf(pathOf(name) === undefined)("a program that prints marks of its own ends no run", async () => {
+    await using ours = await start(name, { files: files("$ ") });
+    const forged = String.raw`printf '\033]133;D;0\007\033]133;D;0;tmuxwire=\007\033]133;D;0;tmuxwire=12345\007\033]133;C;tmuxwire=7\007\033]133;D;0;tmuxwire=7\007'`;
+    const result = await ours.pane.run(`${forged}; sh -c 'echo after; exit 4'`);
+    expect(result).toMatchObject({ method: "osc133", exitCode: 4 });
+    expect(result.output).toBe("after\n");
+    // No program is given the secret.
+    expect((await ours.pane.run("env")).output).not.toContain("tmuxwire_");
+  });
+});
+
+/** What people type, and what their start-up files hold: with our marks they see what they see without. */
+interface Habit {
+  readonly shell: string;
+  readonly title: string;
+  readonly files: Files;
+  readonly lines: readonly string[];
+  readonly command?: readonly string[];
+  /** Whether its commands are marked; default true. */
+  readonly marked?: boolean;
+}
+
+// The paths differ between the two servers of a test, and `_` is of the program's own start.
+const ENV = "env | grep -Ev '^(TMUX|TMUX_PANE|_)=' | sort";
+const AFTER_FAILURE = [
+  "(exit 3)",
+  'echo "status $?"',
+  "false | true",
+  'echo "${PIPESTATUS[@]}"',
+  "echo last",
+  "echo $_",
+];
+
+const bashHabit = (title: string, rc: string, more: Partial<Habit> = {}): Habit => ({
+  shell: "bash",
+  title,
+  files: { ".bashrc": `PS1='$ '\nunset HISTFILE\n${rc}\n`, ".bash_profile": ". ~/.bashrc\n" },
+  lines: [ENV, ...AFTER_FAILURE],
+  ...more,
+});
+
+const order = (...names: readonly string[]): Files =>
+  Object.fromEntries(names.map((name) => [name, `echo ${name}; PS1='$ '\n`]));
+
+const HABITS: readonly Habit[] = [
+  bashHabit("nothing special", ""),
+  bashHabit("a command before ours", 'PROMPT_COMMAND="echo before \\$?;$PROMPT_COMMAND"'),
+  bashHabit("a command behind ours", 'PROMPT_COMMAND="${PROMPT_COMMAND:+$PROMPT_COMMAND; }echo behind \\$?"'),
+  bashHabit("a line behind ours", "PROMPT_COMMAND=\"${PROMPT_COMMAND:+$PROMPT_COMMAND$'\\n'}echo behind\""),
+  bashHabit("one more element", "PROMPT_COMMAND+=('echo element $?')"),
+  bashHabit("elements around ours", 'PROMPT_COMMAND=("echo one" ${PROMPT_COMMAND:+"$PROMPT_COMMAND"} "echo two")'),
+  bashHabit(
+    "a prompt that runs what was there itself",
+    "theirs=$PROMPT_COMMAND; PROMPT_COMMAND='eval \"$theirs\"; echo own'",
+    {
+      lines: AFTER_FAILURE,
+    },
+  ),
+  bashHabit("its own PROMPT_COMMAND", "PROMPT_COMMAND='echo own $?'", { lines: AFTER_FAILURE, marked: false }),
+  bashHabit("a PROMPT_COMMAND that cannot be changed", "readonly PROMPT_COMMAND=${PROMPT_COMMAND-}", {
+    lines: AFTER_FAILURE,
+    marked: false,
+  }),
+  bashHabit("a DEBUG trap", "trap ': $BASH_COMMAND' DEBUG", { marked: false }),
+  bashHabit("its own PS0", "PS0='> '"),
+  bashHabit("marks of its own", "PS1='\\[\\e]133;A\\a\\]$ '", { marked: false }),
+  bashHabit("set -u and IFS", "set -u; IFS=0123456789"),
+  bashHabit("set -e", "", { lines: ["set -e", "! true", "echo fine", ENV] }),
+  bashHabit("set -x", "", { lines: ["set -x", "echo fine", "(exit 3)"] }),
+  bashHabit("set -a", "", { lines: ["set -a", "echo fine", ENV] }),
+  bashHabit("no prompt expansion", "shopt -u promptvars"),
+  bashHabit("a seeded RANDOM", "", { lines: ["RANDOM=42", "echo $RANDOM", "echo $RANDOM"] }),
+  bashHabit("a second bash", "", { lines: ["bash --norc", ENV, "false", "exit", 'echo "$?"'] }),
+  bashHabit("sh as a program", "", { lines: [`sh -c "${ENV}"`, `bash -c "${ENV}"`] }),
+  bashHabit("a restricted shell", "", { command: ["bash", "-r"], lines: ["echo fine", "false"], marked: false }),
+  bashHabit("a login shell's files", "", { files: order(".bash_profile", ".bashrc", ".profile"), lines: [ENV] }),
+  bashHabit("an interactive shell's file", "", {
+    command: ["bash"],
+    files: order(".bash_profile", ".bashrc", ".profile"),
+    lines: [ENV],
+  }),
+];
+
+describe.each(HABITS)("$shell, $title", ({ shell, files, lines, command, marked = true }) => {
+  test.skipIf(pathOf(shell) === undefined)(
+    `looks as without us; marks: ${marked}`,
+    async () => {
+      const home = mkdtempSync(join(directory, "home-"));
+      await using without = await start(shell, { home, files, command, marks: false, rows: 200 });
+      await using ours = await start(shell, { home, files, command, rows: 200 });
+      for (const line of lines) {
+        await without.type(line);
+        await ours.type(line);
+      }
+      const shown = async ({ pane }: Started): Promise<readonly string[]> => (await pane.capture({ lines: 400 })).lines;
+      await same(
+        () => shown(ours),
+        () => shown(without),
+      );
+      expect(ours.raw().includes("]133;C;tmuxwire=")).toBe(marked);
+      expect(without.raw()).not.toContain("tmuxwire=");
+    },
+    30_000,
+  );
+});
+
+test("the switch: the shells of a server without marks have none, and ours are gone when the daemon is", async () => {
+  const own = ["PROMPT_COMMAND", "ZDOTDIR", "XDG_DATA_DIRS"];
+  const environment = ({ socket }: OwnedFixture): readonly string[] =>
+    socket
+      .tmux("show-environment", "-g")
+      .split("\n")
+      .filter((line) => own.includes(line.split("=")[0]!));
+  await using off = await start("bash", { marks: false });
+  expect(environment(off.owned)).toEqual([]);
+  expect((await off.pane.run("true")).method).toBe("marker");
+  await using on = await start("bash", {});
+  expect(environment(on.owned)).toHaveLength(3);
+  const { socket } = on.owned;
+  await on.owned.server.close();
+  await eventually(() => environment(on.owned).length === 0);
+  // What somebody else has set stays, also where we are switched off.
+  socket.tmux("set-environment", "-g", "ZDOTDIR", "/theirs");
+  const options = { socketPath: socket.socketPath, env: paneEnvironment(process.env), clock: systemClock };
+  const again = await startOwnedServer({ ...options, shellMarks: MARKS });
+  expect(environment(on.owned)).toContain("ZDOTDIR=/theirs");
+  expect(environment(on.owned)).toHaveLength(3);
+  await again.close();
+  socket.tmux("set-environment", "-g", "XDG_DATA_DIRS", "/elsewhere/tmuxwire-marks:/usr/share");
+  const switchedOff = await startOwnedServer(options);
+  expect(environment(on.owned)).toEqual(["ZDOTDIR=/theirs"]);
+  await switchedOff.close();
+});
