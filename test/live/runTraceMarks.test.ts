@@ -123,9 +123,18 @@ const bash = (title: string, more: string): Shell => ({
   history: "history",
 });
 
+const zsh = (title: string, more: string): Shell => ({
+  name: "zsh",
+  title,
+  files: (prompt) => ({ ".zshrc": `PS1=$'${prompt}'\n${more}\n` }),
+  history: "fc -l 1",
+});
+
 const SHELLS: readonly Shell[] = [
   bash("bash", "unset HISTCONTROL"),
   bash("bash, no lines with a space before them in its history", "HISTCONTROL=ignorespace"),
+  zsh("zsh", ""),
+  zsh("zsh, no lines with a space before them in its history", "setopt hist_ignore_space"),
 ];
 
 describe.each(SHELLS)("$title", ({ name, files, history }) => {
@@ -154,10 +163,7 @@ describe.each(SHELLS)("$title", ({ name, files, history }) => {
         const { method } = await ours.pane.run(line, { timeoutMs: 20_000 });
         expect([line, method]).toEqual([line, line.includes("$(") ? "marker" : "osc133"]);
       }
-      const screenOf = async ({ pane }: Started) => ({
-        rows: (await pane.capture({ lines: 400 })).lines,
-        joined: (await pane.capture({ lines: 400, joined: true })).lines,
-      });
+      const screenOf = async (started: Started) => (await started.pane.capture({ lines: 400 })).lines;
       await same(
         () => screenOf(ours),
         () => screenOf(person),
@@ -217,6 +223,15 @@ const bashHabit = (title: string, rc: string, more: Partial<Habit> = {}): Habit 
 const order = (...names: readonly string[]): Files =>
   Object.fromEntries(names.map((name) => [name, `echo ${name}; PS1='$ '\n`]));
 
+const AFTER_FAILURE_ZSH = ["(exit 3)", 'echo "status $?"', "printf abc", "false | true", "echo $pipestatus", "echo )"];
+const zshHabit = (title: string, rc: string, more: Partial<Habit> = {}): Habit => ({
+  shell: "zsh",
+  title,
+  files: { ".zshrc": `PS1='$ '\n${rc}\n` },
+  lines: [ENV, ...AFTER_FAILURE_ZSH],
+  ...more,
+});
+
 const HABITS: readonly Habit[] = [
   bashHabit("nothing special", ""),
   bashHabit("a command before ours", 'PROMPT_COMMAND="echo before \\$?;$PROMPT_COMMAND"'),
@@ -253,6 +268,43 @@ const HABITS: readonly Habit[] = [
     command: ["bash"],
     files: order(".bash_profile", ".bashrc", ".profile"),
     lines: [ENV],
+  }),
+  zshHabit("nothing special", ""),
+  zshHabit("hooks of its own", "precmd() { echo precmd $? }; preexec() { echo preexec $1 }"),
+  zshHabit("hooks with add-zsh-hook", "autoload -Uz add-zsh-hook; f() { echo f $? }; add-zsh-hook precmd f"),
+  zshHabit("no hooks but its own", "f() { echo f $? }; precmd_functions=(f); preexec_functions=(f)", { marked: false }),
+  zshHabit("a mark of its own for lines without an end", "PROMPT_EOL_MARK='<%?>'; setopt prompt_subst"),
+  zshHabit("no mark for lines without an end", "PROMPT_EOL_MARK="),
+  zshHabit("no room for lines without an end", "unsetopt prompt_sp"),
+  zshHabit("marks of its own", "precmd() { print -n '\\e]133;A\\a' }", { marked: false }),
+  zshHabit(
+    "many options",
+    "setopt no_unset err_return ksh_arrays sh_word_split warn_create_global null_glob all_export",
+  ),
+  zshHabit("set -x", "", { lines: ["PS4=+", "set -x", "echo fine", "(exit 3)", "printf abc"] }),
+  zshHabit("set -e", "", { lines: ["set -e", "! true", "echo fine", ENV] }),
+  zshHabit("a seeded RANDOM", "", { lines: ["RANDOM=42", "echo $RANDOM", "echo $RANDOM"] }),
+  zshHabit("a second zsh", "", {
+    lines: ["zsh -f", ENV, "exit 4", 'echo "$?"', "zsh", ENV, "exit", `zsh -c "${ENV}"`],
+  }),
+  zshHabit("a bash in it", "", { lines: ["bash --norc", ENV, "exit 4", 'echo "$?"'] }),
+  zshHabit("a login shell's files", "", { files: order(".zshenv", ".zprofile", ".zshrc", ".zlogin", ".bashrc") }),
+  zshHabit("an interactive shell's files", "", {
+    command: ["zsh"],
+    files: order(".zshenv", ".zprofile", ".zshrc", ".zlogin"),
+  }),
+  zshHabit("files in a folder of its own", "", {
+    files: {
+      ".zshenv": "ZDOTDIR=~/z; echo ${(%):-%x}; echo ${ZDOTDIR-none}",
+      ...Object.fromEntries(Object.entries(order(".zshrc", ".zlogin")).map(([name, text]) => [`z/${name}`, text])),
+    },
+    lines: ["echo $ZDOTDIR", ENV],
+  }),
+  zshHabit("a .zshenv that ends early", "", { files: { ".zshenv": "return 3", ".zshrc": "PS1='$ '" } }),
+  zshHabit("no start-up files", "", {
+    command: ["zsh", "-f"],
+    lines: ["PS1='$ '", ...AFTER_FAILURE_ZSH],
+    marked: false,
   }),
 ];
 
