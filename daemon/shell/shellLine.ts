@@ -224,6 +224,7 @@ const SIMPLE = {
 /** Words that begin, end or are only part of a construct. */
 const CONSTRUCT =
   /(?:^|[ ;|&(])(?:if|then|el(?:if|se)|fi|for(?:each)?|while|until|do|done|case|esac|switch|select|function|begin|end|repeat|coproc|and|or|not|time|nocorrect|break|continue|return|\[\[)(?=$|[ ;|&)])/;
+const QUOTED = /'(?:[^'\\]|\\[^'])*'|"(?:[^"\\]|\\.)*"/g;
 /** An assignment is an error in fish, which leaves the line as it is. */
 const ASSIGNMENT = /(?:^|[;|&]) *\w+=/;
 
@@ -231,11 +232,12 @@ const ASSIGNMENT = /(?:^|[;|&]) *\w+=/;
  * Whether a shell reads the command, typed as it is, as one whole command: it waits for no rest of it, has no error that keeps
  * it from running and expands nothing in it on the way (`!`). False for some that would do, too.
  */
-export const isReadWhole = (kind: ShellKind, command: string): boolean =>
-  command.length <= MAX_SIMPLE_CHARS &&
-  isPlainText(command) &&
-  !CONSTRUCT.test(command) &&
-  (kind === "fish" ? SIMPLE.fish.test(command) && !ASSIGNMENT.test(command) : SIMPLE.others.test(command));
+export function isReadWhole(kind: ShellKind, command: string): boolean {
+  if (command.length > MAX_SIMPLE_CHARS || !isPlainText(command)) return false;
+  const bare = command.replaceAll(QUOTED, "''");
+  if (CONSTRUCT.test(bare)) return false;
+  return kind === "fish" ? SIMPLE.fish.test(command) && !ASSIGNMENT.test(bare) : SIMPLE.others.test(command);
+}
 
 function quoteFor(kind: ShellKind, command: string): string {
   if (kind === "ansi" && !isPlainText(command)) {

@@ -61,13 +61,18 @@ interface Start {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** A session of an owned server with this default shell, which tmux starts as a login shell. */
-async function start(shell: string, { files = {}, marks = true, command, ...more }: Start): Promise<Started> {
-  const { cols = 80, rows = 24, home = mkdtempSync(join(directory, "home-")) } = more;
+function homeWith(files: Files): string {
+  const home = mkdtempSync(join(directory, "home-"));
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(home, name)), { recursive: true });
     writeFileSync(join(home, name), text);
   }
+  return home;
+}
+
+/** A session of an owned server with this default shell, which tmux starts as a login shell. */
+async function start(shell: string, { files = {}, marks = true, command, ...more }: Start): Promise<Started> {
+  const { cols = 80, rows = 24, home = homeWith(files) } = more;
   const owned = await ownedFixture({
     env: { ...paneEnvironment(process.env), LANG: "C.UTF-8", HOME: home, SHELL: pathOf(shell)!, ...more.environment },
     shellMarks: marks ? MARKS : undefined,
@@ -130,11 +135,24 @@ const zsh = (title: string, more: string): Shell => ({
   history: "fc -l 1",
 });
 
+/** Otherwise fish makes it in the background and fills it, at its first start. */
+const COMPLETIONS: Files = { ".local/share/fish/generated_completions/none": "" };
+const fish: Shell = {
+  name: "fish",
+  title: "fish",
+  files: (prompt) => ({
+    ".config/fish/config.fish": `function fish_prompt; printf '${prompt}'; end; function fish_greeting; end\n`,
+    ...COMPLETIONS,
+  }),
+  history: "history --max 20 | cat",
+};
+
 const SHELLS: readonly Shell[] = [
   bash("bash", "unset HISTCONTROL"),
   bash("bash, no lines with a space before them in its history", "HISTCONTROL=ignorespace"),
   zsh("zsh", ""),
   zsh("zsh, no lines with a space before them in its history", "setopt hist_ignore_space"),
+  fish,
 ];
 
 describe.each(SHELLS)("$title", ({ name, files, history }) => {
@@ -147,9 +165,10 @@ describe.each(SHELLS)("$title", ({ name, files, history }) => {
     "seq 1 9 | tail -n 3",
     "printf abc",
     "echo é, à",
-    // Not one that is typed as it is.
-    `echo 'it'"'"'s' "$(echo quoted)"`,
+    // Not one that is typed as it is; fish's history can only be added to by typing.
+    ...(isFish ? [] : [`echo 'it'"'"'s' "$(echo quoted)"`]),
     history,
+    ...(isFish ? ["echo 'it\\'s' (echo quoted)"] : []),
   ];
   test
     .skipIf(pathOf(name) === undefined)
@@ -160,8 +179,9 @@ describe.each(SHELLS)("$title", ({ name, files, history }) => {
       await using ours = await start(name, { files: files(prompt), cols });
       for (const line of lines) {
         await person.type(line);
-        const { method } = await ours.pane.run(line, { timeoutMs: 20_000 });
-        expect([line, method]).toEqual([line, line.includes("$(") ? "marker" : "osc133"]);
+        const { method, output } = await ours.pane.run(line, { timeoutMs: 20_000 });
+        if (line === "printf abc") expect(output).toBe("abc");
+        expect([line, method]).toEqual([line, line.includes("(echo") ? "marker" : "osc133"]);
       }
       const screenOf = async (started: Started) => (await started.pane.capture({ lines: 400 })).lines;
       await same(
@@ -174,7 +194,7 @@ describe.each(SHELLS)("$title", ({ name, files, history }) => {
 
   test.skipIf(pathOf(name) === undefined)("a recording has nothing of ours but marks", async () => {
     await using ours = await start(name, { files: files("$ ") });
-    for (const line of lines.filter((each) => !each.includes("$("))) await ours.pane.run(line);
+    for (const line of lines.filter((each) => !each.includes("(echo"))) await ours.pane.run(line);
     // oxlint-disable-next-line no-control-regex -- escape sequences
     expect(ours.raw().replaceAll(/\u001b\]133;[A-D][^\u0007]*\u0007/g, "")).not.toMatch(/5151|_tw|tmuxwire|133;/);
   });
@@ -232,6 +252,18 @@ const zshHabit = (title: string, rc: string, more: Partial<Habit> = {}): Habit =
   ...more,
 });
 
+const FISH_FILES = (rc: string): Files => ({
+  ".config/fish/config.fish": `function fish_prompt; printf '$ '; end; function fish_greeting; end\n${rc}\n`,
+  ...COMPLETIONS,
+});
+const fishHabit = (title: string, rc: string, more: Partial<Habit> = {}): Habit => ({
+  shell: "fish",
+  title,
+  files: FISH_FILES(rc),
+  lines: [ENV, "false", 'echo "status $status"', "printf abc", "false | true", "echo $pipestatus"],
+  ...more,
+});
+
 const HABITS: readonly Habit[] = [
   bashHabit("nothing special", ""),
   bashHabit("a command before ours", 'PROMPT_COMMAND="echo before \\$?;$PROMPT_COMMAND"'),
@@ -263,6 +295,7 @@ const HABITS: readonly Habit[] = [
   bashHabit("a second bash", "", { lines: ["bash --norc", ENV, "false", "exit", 'echo "$?"'] }),
   bashHabit("sh as a program", "", { lines: [`sh -c "${ENV}"`, `bash -c "${ENV}"`] }),
   bashHabit("a restricted shell", "", { command: ["bash", "-r"], lines: ["echo fine", "false"], marked: false }),
+  bashHabit("started by a program", "", { command: ["sh", "-c", "bash; true"], marked: false }),
   bashHabit("a login shell's files", "", { files: order(".bash_profile", ".bashrc", ".profile"), lines: [ENV] }),
   bashHabit("an interactive shell's file", "", {
     command: ["bash"],
@@ -288,6 +321,7 @@ const HABITS: readonly Habit[] = [
     lines: ["zsh -f", ENV, "exit 4", 'echo "$?"', "zsh", ENV, "exit", `zsh -c "${ENV}"`],
   }),
   zshHabit("a bash in it", "", { lines: ["bash --norc", ENV, "exit 4", 'echo "$?"'] }),
+  zshHabit("started by a program", "", { command: ["sh", "-c", "zsh; true"], marked: false }),
   zshHabit("a login shell's files", "", { files: order(".zshenv", ".zprofile", ".zshrc", ".zlogin", ".bashrc") }),
   zshHabit("an interactive shell's files", "", {
     command: ["zsh"],
@@ -306,15 +340,28 @@ const HABITS: readonly Habit[] = [
     lines: ["PS1='$ '", ...AFTER_FAILURE_ZSH],
     marked: false,
   }),
+  fishHabit("nothing special", ""),
+  fishHabit("handlers of its own", "function f --on-event fish_prompt; echo f $status; end"),
+  fishHabit("marks of its own", "function f --on-event fish_prompt; printf '\\e]133;A\\a'; end", { marked: false }),
+  fishHabit("files in order", "", {
+    files: {
+      ...FISH_FILES("echo config"),
+      ".config/fish/conf.d/own.fish": "echo own",
+      ".local/share/fish/vendor_conf.d/vendor.fish": "echo vendor",
+    },
+    lines: [ENV, "printf '%s\\n' $__fish_vendor_confdirs $fish_function_path $fish_complete_path"],
+  }),
+  fishHabit("a seeded random", "", { lines: ["random 42", "random", "random"] }),
+  fishHabit("a second fish", "", { lines: ["fish", ENV, "exit 4", "echo $status", `fish -c "${ENV}"`] }),
 ];
 
 describe.each(HABITS)("$shell, $title", ({ shell, files, lines, command, marked = true }) => {
   test.skipIf(pathOf(shell) === undefined)(
     `looks as without us; marks: ${marked}`,
     async () => {
-      const home = mkdtempSync(join(directory, "home-"));
-      await using without = await start(shell, { home, files, command, marks: false, rows: 200 });
-      await using ours = await start(shell, { home, files, command, rows: 200 });
+      const home = homeWith(files);
+      await using without = await start(shell, { home, command, marks: false, rows: 200 });
+      await using ours = await start(shell, { home, command, rows: 200 });
       for (const line of lines) {
         await without.type(line);
         await ours.type(line);
@@ -329,6 +376,34 @@ describe.each(HABITS)("$shell, $title", ({ shell, files, lines, command, marked 
     },
     30_000,
   );
+});
+
+test("a shell without such a script, and one that a command starts, run commands as before", async () => {
+  await using dash = await start("dash", { command: ["env", "PS1=$ ", "dash"] });
+  expect(await dash.pane.run("echo a; false")).toMatchObject({ method: "marker", output: "a\n", exitCode: 1 });
+  await using own = await start("bash", { command: ["bash", "--norc", "--noprofile"] });
+  expect(await own.pane.run("echo a; false")).toMatchObject({ method: "osc133", output: "a\n", exitCode: 1 });
+});
+
+test.each(["exec bash --norc", "unset PROMPT_COMMAND", "PROMPT_COMMAND=true"])(
+  "%s ends the marks, but not the run, and later runs go on without them",
+  async (line) => {
+    await using ours = await start("bash", { files: { ".bash_profile": "PS1='$ '; export PS1" } });
+    expect((await ours.pane.run("true")).method).toBe("osc133");
+    await ours.pane.run(line, { timeoutMs: 10_000 });
+    expect(await ours.pane.run("echo a; false")).toMatchObject({ method: "marker", output: "a\n", exitCode: 1 });
+  },
+);
+
+test("what a run needs of a shell is there, also when a command is interrupted or not complete", async () => {
+  await using ours = await start("bash", { files: { ".bash_profile": "PS1='$ '" } });
+  const interrupted = ours.pane.run("echo star''ted; sleep 60", { timeoutMs: 20_000 });
+  await ours.pane.wait({ pattern: { literal: "started" }, from: "tail:1000", timeoutMs: 10_000 });
+  await ours.pane.keys(["C-c"]);
+  expect(await interrupted).toMatchObject({ method: "osc133", exitCode: 130 });
+  for (const line of ["echo 'not complete", "if true", "cat <<END", 'echo "wow!now"', "echo a |"])
+    expect([line, (await ours.pane.run(line, { timeoutMs: 10_000 })).method]).toEqual([line, "marker"]);
+  expect(await ours.pane.run("echo a")).toMatchObject({ method: "osc133", output: "a\n", exitCode: 0 });
 });
 
 test("the switch: the shells of a server without marks have none, and ours are gone when the daemon is", async () => {
