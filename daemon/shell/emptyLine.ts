@@ -109,9 +109,11 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
       const stillUntilMs = isKnown ? 0 : clock.nowMs() + stillMs(row, signs);
       if (stillUntilMs > untilMs) await outputWithin(context, untilMs);
       else if (source.outputSeq === seq && (isKnown || !(await outputWithin(context, stillUntilMs)))) {
-        await probe(context, kind, capture, row, signs.emptyRow?.split("\n")[0]);
+        const isProbed = await probe(context, kind, capture, row, signs.emptyRow?.split("\n")[0]);
+        // The line is known to be empty, but its editor is in its command mode.
+        if (!isProbed && !isKnown) throw takesNothing(context.pane);
         signs.emptyRow = textOf(row);
-        return { kind, shell: shellName(command), place: placeOf(capture), signs, isProbed: true };
+        return { kind, shell: shellName(command), place: placeOf(capture), signs, isProbed };
       }
     } else if (source.outputSeq === seq) {
       // A shell that has printed nothing may be about to `exec` the pane's program, which need not print anything.
@@ -187,14 +189,17 @@ function refuseScreen(pane: PaneId, shell: string, { cols }: Capture, row: Row, 
   );
 }
 
-/** @param prompt the shell's last prompt on an empty line @throws AppError INCONSISTENT_STATE */
+/**
+ * Whether typed text appears. @param prompt the shell's last prompt on an empty line
+ * @throws AppError INCONSISTENT_STATE if the line is not empty
+ */
 async function probe(
   context: LineContext,
   kind: ShellKind,
   before: Capture,
   row: Row,
   prompt: string | undefined,
-): Promise<void> {
+): Promise<boolean> {
   const { server, pane, clock, source, signal } = context;
   const untilMs = clock.nowMs() + PROBE_MS;
   const from = source.outputSeq;
@@ -203,7 +208,7 @@ async function probe(
     const { capture, seq } = await captureLine({ ...context, signal: undefined });
     const now = rowOf(capture);
     const isSameRow = capture.cursor.row === before.cursor.row;
-    if (isSameRow && now.before === row.before + BLANKS && now.after === row.after.slice(BLANKS.length)) return;
+    if (isSameRow && now.before === row.before + BLANKS && now.after === row.after.slice(BLANKS.length)) return true;
     if (source.outputSeq !== seq) continue;
     // Without output the shell has not reacted yet; once it has, wait for its output to end.
     const quietMs = source.outputSeq === from ? untilMs : clock.nowMs() + SILENT_MS;
@@ -214,7 +219,7 @@ async function probe(
       continue;
     }
     const killed = killedText(before, capture, prompt);
-    if (killed === undefined) throw takesNothing(pane);
+    if (killed === undefined) return false;
     const bytes = encoder.encode(killed);
     await server.input(pane, [UNPROBE, { kind: kind === "fish" ? "paste" : "text", bytes }]);
     throw notEmpty(pane, { line: killed.trimEnd() });

@@ -70,7 +70,7 @@ export async function runCommand(context: RunContext, request: RunRequest): Prom
   const line = { ...context, source, signal: request.signal };
   const empty = await reachEmptyLine(line, deadlineMs);
   const { signs } = empty;
-  const isMarked = signs.isAtMarkedPrompt && isReadWhole(empty.kind, request.command);
+  const isMarked = signs.isAtMarkedPrompt && empty.isProbed && isReadWhole(empty.kind, request.command);
   const nonce = createNonce().slice(0, NONCE_CHARS);
   const marks = isMarked ? SHELL_INTEGRATION_MARKS : marksOf(nonce);
   const parts = isMarked
