@@ -196,7 +196,9 @@ export class PaneClassifier {
         return;
       case "shellMark":
         if (this.#profile.kind === "agent") this.#isForegroundStale = true;
-        if (mark.mark !== "done") this.#evidence.say("osc133", mark.mark === "prompt" ? "idle" : "busy", atMs);
+        // A shell that sends ours has an editor that reports all of this, and nothing of it is said about the programs in it.
+        if (mark.mark !== "done" && mark.isOurs !== true)
+          this.#evidence.say("osc133", mark.mark === "prompt" ? "idle" : "busy", atMs);
         return;
       case "bracketedPaste":
         this.#isForegroundStale = true;

@@ -126,21 +126,21 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
 const placeOf = ({ cursor, cols, rows }: Capture): EmptyLine["place"] => ({ ...cursor, cols, rows });
 
 interface Expected {
-  /** Undefined: any. */
-  readonly row: number | undefined;
-  readonly col: number;
+  /** One of these places. A row that is undefined: any. */
+  readonly at: readonly { readonly row: number | undefined; readonly col: number }[];
   /** The stream's length before what moves it was typed. */
   readonly from: number;
 }
 
 /** Whether the cursor comes to a place. False: its output has ended and it is elsewhere. */
-export async function cursorComes(context: LineContext, { row, col, from }: Expected): Promise<boolean> {
+export async function cursorComes(context: LineContext, { at, from }: Expected): Promise<boolean> {
   const { clock, source } = context;
   const untilMs = clock.nowMs() + PROBE_MS;
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- one look after the other
     const { capture, seq } = await captureLine(context);
-    if ((row === undefined || capture.cursor.row === row) && capture.cursor.col === col) return true;
+    const { cursor } = capture;
+    if (at.some(({ row, col }) => (row ?? cursor.row) === cursor.row && col === cursor.col)) return true;
     if (source.outputSeq !== seq) continue;
     const quietMs = source.outputSeq === from ? untilMs : clock.nowMs() + DRAWN_MS;
     // oxlint-disable-next-line no-await-in-loop -- until it has been drawn

@@ -18,6 +18,8 @@ import {
   erasingLine,
   isReadWhole,
   marksOf,
+  placedLine,
+  type PlacedLine,
   requireTypable,
   SHELL_INTEGRATION_MARKS,
   type ShellKind,
@@ -70,12 +72,12 @@ export async function runCommand(context: RunContext, request: RunRequest): Prom
   const line = { ...context, source, signal: request.signal };
   const empty = await reachEmptyLine(line, deadlineMs);
   const { signs } = empty;
-  const isMarked = signs.isAtMarkedPrompt && empty.isProbed && isReadWhole(empty.kind, request.command);
+  const plain = plainLine(empty, request.command);
+  const isMarked = plain !== undefined && (await isShown(line, empty, plain));
   const nonce = createNonce().slice(0, NONCE_CHARS);
   const marks = isMarked ? SHELL_INTEGRATION_MARKS : marksOf(nonce);
-  const parts = isMarked
-    ? [...unprobe(empty), ...lineParts(empty.kind, request.command), ENTER]
-    : await markedParts(line, empty, { command: request.command, nonce, deadlineMs });
+  const unmarked = plain === undefined || isMarked ? empty : await reachEmptyLine(line, deadlineMs);
+  const parts = isMarked ? [ENTER] : await markedParts(line, unmarked, { command: request.command, nonce, deadlineMs });
   let isEntered = false;
   const onTyped = (): void => {
     isEntered = true;
@@ -124,6 +126,13 @@ function lineParts(kind: ShellKind, line: string): InputPart[] {
   return [text(line.slice(0, -rest.length)), { kind: "paste", bytes: encoder.encode(rest) }];
 }
 
+/** The command as it is, for a shell that marks its commands. Undefined where it may be read as something else. */
+function plainLine({ kind, place, signs, isProbed }: EmptyLine, command: string): PlacedLine | undefined {
+  if (!signs.isAtMarkedPrompt || !isProbed || signs.shownAstray >= MAX_ASTRAY || !isReadWhole(kind, command))
+    return undefined;
+  return placedLine(command, place);
+}
+
 /**
  * What is to be typed so that the command runs between our marks. A line that removes itself is typed here, all but its Enter,
  * because what it will erase depends on how the shell's editor shows it: the cursor must be where it has to be.
@@ -133,18 +142,27 @@ async function markedParts(
   empty: EmptyLine,
   { command, nonce, deadlineMs }: { readonly command: string; readonly nonce: string; readonly deadlineMs: number },
 ): Promise<InputPart[]> {
-  const { server, pane, source, signal } = context;
   const { kind, shell, place, signs } = empty;
   const erasing = signs.shownAstray < MAX_ASTRAY ? erasingLine(shell, command, nonce, place) : undefined;
   if (erasing === undefined) return [...unprobe(empty), ...lineParts(kind, shellLine(kind, command, nonce)), ENTER];
+  if (await isShown(context, empty, erasing)) return [ENTER];
+  return markedParts(context, await reachEmptyLine(context, deadlineMs), { command, nonce, deadlineMs });
+}
+
+/** Types a line without its Enter. If it is not shown where it has to be, it is deleted. */
+async function isShown(context: LineContext, empty: EmptyLine, { line, places }: PlacedLine): Promise<boolean> {
+  const { server, pane, source, signal } = context;
+  const { kind, place, signs } = empty;
   const from = source.outputSeq;
   try {
-    await server.input(pane, [...unprobe(empty), ...lineParts(kind, erasing.line)], { signal });
+    await server.input(pane, [...unprobe(empty), ...lineParts(kind, line)], { signal });
     // Once the last row is reached, the screen scrolls.
-    const row = Math.min(place.row + erasing.rowsBelow, place.rows - 1);
-    if (await cursorComes(context, { row, col: erasing.col, from })) {
+    const rowOf = (rowsBelow: number): number => Math.min(place.row + rowsBelow, place.rows - 1);
+    if (
+      await cursorComes(context, { at: places.map(({ rowsBelow, col }) => ({ row: rowOf(rowsBelow), col })), from })
+    ) {
       signs.shownAstray = 0;
-      return [ENTER];
+      return true;
     }
   } catch (error) {
     // Otherwise the next Enter that somebody presses would run it.
@@ -155,8 +173,8 @@ async function markedParts(
   signs.shownAstray += 1;
   const killed = source.outputSeq;
   await server.input(pane, [KILL_LINE]);
-  await cursorComes(context, { row: undefined, col: place.col, from: killed });
-  return markedParts(context, await reachEmptyLine(context, deadlineMs), { command, nonce, deadlineMs });
+  await cursorComes(context, { at: [{ row: undefined, col: place.col }], from: killed });
+  return false;
 }
 
 interface Reading {

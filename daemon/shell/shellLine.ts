@@ -120,12 +120,26 @@ export interface LinePlace {
   readonly rows: number;
 }
 
-/** A line that removes itself from the screen. */
-interface ErasingLine {
-  readonly line: string;
-  /** Where the cursor is behind it, as long as the terminal need not scroll: rows below its first one, and the column. */
+interface EditedPlace {
   readonly rowsBelow: number;
   readonly col: number;
+}
+
+/** A line, and where an editor has the cursor behind it, as long as the terminal need not scroll: rows below its first one. */
+export interface PlacedLine {
+  readonly line: string;
+  /** More than one at the edge, where terminals and editors differ. */
+  readonly places: readonly [EditedPlace, ...EditedPlace[]];
+}
+
+export function placedLine(line: string, { col, cols }: LinePlace): PlacedLine {
+  const end = col + columnsOf(line);
+  const rowsBelow = Math.floor(end / cols);
+  const place = { rowsBelow, col: end % cols };
+  const above = rowsBelow - 1;
+  const places: PlacedLine["places"] =
+    place.col > 0 ? [place] : [place, { rowsBelow: above, col: cols }, { rowsBelow: above, col: cols - 1 }];
+  return { line, places };
 }
 
 /**
@@ -133,21 +147,19 @@ interface ErasingLine {
  * has control characters, which a shell shows in its own way.
  * @param shell its name @throws AppError INVALID_ARGUMENT
  */
-export function erasingLine(shell: string, command: string, nonce: string, place: LinePlace): ErasingLine | undefined {
+export function erasingLine(shell: string, command: string, nonce: string, place: LinePlace): PlacedLine | undefined {
   const kind = shellKind(shell);
   if (kind === undefined || !(kind === "plain" ? isPlainText(command) : isPlainText(command.replaceAll("\n", ""))))
     return undefined;
-  const { col, cols, rows } = place;
+  const { col, rows } = place;
   // How far up is part of the text, whose length decides it.
   for (let up = 1; up < rows; up += 1) {
     for (const padding of ["", " "]) {
-      const line = padding + shellLine(kind, command, nonce, { shell, up, col });
-      const end = col + columnsOf(line);
-      // At the edge, terminals and editors differ in where the cursor is.
-      if (end % cols === 0) continue;
-      const rowsBelow = Math.floor(end / cols);
+      const placed = placedLine(padding + shellLine(kind, command, nonce, { shell, up, col }), place);
+      const [{ rowsBelow }, ...others] = placed.places;
+      if (others.length > 0) continue;
       if (rowsBelow + 1 < up) return undefined;
-      if (rowsBelow + 1 === up) return { line, rowsBelow, col: end % cols };
+      if (rowsBelow + 1 === up) return placed;
       break;
     }
   }

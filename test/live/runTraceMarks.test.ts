@@ -164,7 +164,7 @@ describe.each(SHELLS)("$title", ({ name, files, history }) => {
     'echo "it is a rather long command that takes more than one row in a narrow pane"',
     "seq 1 9 | tail -n 3",
     "printf abc",
-    "echo é, à",
+    "echo é, à, ü",
     // Not one that is typed as it is; fish's history can only be added to by typing.
     ...(isFish ? [] : [`echo 'it'"'"'s' "$(echo quoted)"`]),
     history,

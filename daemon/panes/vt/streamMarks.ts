@@ -10,8 +10,8 @@ export type StreamMark =
   | { readonly kind: "title"; readonly title: string }
   /** OSC 7501. */
   | { readonly kind: "agentState"; readonly state: "idle" | "busy" | "asking" }
-  /** OSC 133: `prompt` A and B, `command` C, `done` D. */
-  | { readonly kind: "shellMark"; readonly mark: "prompt" | "command" | "done" }
+  /** OSC 133: `prompt` A and B, `command` C, `done` D; of our own scripts (`tmuxwire-marks`). */
+  | { readonly kind: "shellMark"; readonly mark: "prompt" | "command" | "done"; readonly isOurs?: true }
   | { readonly kind: "bracketedPaste"; readonly on: boolean }
   | { readonly kind: "alternateScreen"; readonly on: boolean };
 
@@ -90,7 +90,10 @@ function streamMarkOf(payload: Uint8Array): StreamMark | undefined {
   if (first !== 0x31 && first !== 0x37) return undefined;
   const text = utf8.decode(payload);
   const shell = /^133;([ABCD])(?:;|$)/.exec(text)?.[1];
-  if (shell !== undefined) return { kind: "shellMark", mark: SHELL_MARKS[shell as keyof typeof SHELL_MARKS] };
+  if (shell !== undefined) {
+    const mark = { kind: "shellMark", mark: SHELL_MARKS[shell as keyof typeof SHELL_MARKS] } as const;
+    return text.includes(";tmuxwire") ? { ...mark, isOurs: true } : mark;
+  }
   const agent = /^7501;(?:[^;:]{0,64}[;:]){0,8}state=([a-z]{1,16})(?:[;:]|$)/.exec(text)?.[1];
   const state = agent === undefined ? undefined : AGENT_STATES.get(agent);
   return state === undefined ? undefined : { kind: "agentState", state };

@@ -48,7 +48,7 @@ _tmuxwire_done() {
   [[ $- == *e* ]] || return "$code"
 }
 _tmuxwire_prompt() {
-  if [[ -t 1 ]]; then builtin printf '\e]133;A\a'; fi
+  if [[ -t 1 ]]; then builtin printf '\e]133;A;tmuxwire\a'; fi
 }
 export -nf _tmuxwire_next _tmuxwire_done _tmuxwire_prompt
 _tmuxwire_next

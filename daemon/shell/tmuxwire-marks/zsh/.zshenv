@@ -40,7 +40,7 @@ if [[ -o interactive && ${TMUX-} == *,$PPID,* ]]; then
       } 2>/dev/null
     }
     _tmuxwire_prompt() {
-      { if [[ -t 1 ]]; then builtin print -n '\e]133;A\a'; fi } 2>/dev/null
+      { if [[ -t 1 ]]; then builtin print -n '\e]133;A;tmuxwire\a'; fi } 2>/dev/null
     }
     _tmuxwire_command() {
       { if [[ -t 1 ]]; then builtin print -n "\e]133;C;tmuxwire=$_tmuxwire_key\a"; fi } 2>/dev/null

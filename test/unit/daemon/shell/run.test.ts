@@ -75,7 +75,10 @@ describe("the typed line", () => {
       fc.property(shell, fc.string({ unit: "grapheme-ascii", maxLength: 300 }), place, (name, command, at) => {
         const erasing = erasingLine(name, command, NONCE, at);
         if (erasing === undefined) return;
-        const { line, rowsBelow, col } = erasing;
+        const {
+          line,
+          places: [{ rowsBelow, col }],
+        } = erasing;
         const cells = at.col + line.length;
         expect([rowsBelow, col]).toEqual([Math.floor(cells / at.cols), cells % at.cols]);
         expect(col).not.toBe(0);

@@ -35,7 +35,7 @@ if status is-interactive; and set -q TMUX; and test "$SHLVL" = 1; and string mat
         end
 
         function __tmuxwire_prompt --on-event fish_prompt
-            printf '\e]133;A\a'
+            printf '\e]133;A;tmuxwire\a'
         end
         function __tmuxwire_command --on-event fish_preexec
             # random would be predictable, and taking from it would change what the user gets.

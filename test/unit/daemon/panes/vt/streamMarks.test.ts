@@ -31,6 +31,8 @@ describe("what a program says in its output", () => {
       ],
     ],
     ["\u001b]133;C;cmdline=ls\u001b\\", [{ kind: "shellMark", mark: "command" }]],
+    ["\u001b]133;A;tmuxwire\u0007", [{ kind: "shellMark", mark: "prompt", isOurs: true }]],
+    ["\u001b]133;C;tmuxwire=12ab\u0007", [{ kind: "shellMark", mark: "command", isOurs: true }]],
     ["\u001b]133;D;130\u0007", [{ kind: "shellMark", mark: "done" }]],
     ["\u001b]133;E\u0007\u001b]1337;A\u0007\u001b]133;AB\u0007", []],
     ["\u001b]7501;state=idle\u0007", [{ kind: "agentState", state: "idle" }]],
