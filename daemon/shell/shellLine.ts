@@ -216,7 +216,7 @@ export function shellLine(kind: ShellKind, command: string, nonce: string, erasu
 }
 
 /** Whether a shell's editor takes every character of the command as text, not as a key. */
-export const isPlainText = (command: string): boolean => !/\p{Cc}/u.test(command);
+const isPlainText = (command: string): boolean => !/\p{Cc}/u.test(command);
 
 /** The time that the patterns take grows with the square of a command's length: at this one to about 1 ms. */
 const MAX_SIMPLE_CHARS = 1_000;

@@ -19,6 +19,9 @@ listed=$(tar -tzf "$work/$tarball")
 for file in adapters/client/python/tmuxwire.py docs/index.md docs/examples/repl.py README.md SECURITY.md LICENSE; do
   grep -qx "package/$file" <<<"$listed" || { echo "$file is not in the package"; exit 1; }
 done
+for script in marks.bash zsh/.zshenv fish/vendor_conf.d/tmuxwire.fish; do
+  grep -qx "package/dist/daemon/shell/tmuxwire-marks/$script" <<<"$listed" || { echo "$script is not in the package"; exit 1; }
+done
 echo "the package holds $(wc -l <<<"$listed") files, $(stat -c %s "$work/$tarball") bytes packed"
 
 # The README's own lines, with this package for the published one.

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type MarkedOutput, MarkScanner } from "../../../../daemon/shell/markScanner.ts";
 import {
   erasingLine,
+  isReadWhole,
   type LinePlace,
   marksOf,
   SHELL_INTEGRATION_MARKS,
@@ -225,6 +226,77 @@ describe("the scanner", () => {
       bytes: Buffer.from("out\r\n"),
       status: undefined,
     });
+  });
+});
+
+test("a shell's own marks with a secret: only the end that has it ends the command", () => {
+  const mark = (rest: string): string => `\u001b]133;${rest}\u0007`;
+  const forged =
+    mark("D;0") + mark("D;0;tmuxwire=") + mark("D;0;tmuxwire=7") + mark("C;tmuxwire=7") + mark("D;1;tmuxwire=7");
+  const whole = `ls\r\n${mark("C;tmuxwire=12ab-3")}${forged}out\r\n${mark("D;4;tmuxwire=12ab-3")}${mark("A;tmuxwire")}`;
+  expect(scan(Buffer.from(whole), [], 100, SHELL_INTEGRATION_MARKS)).toMatchObject({
+    bytes: Buffer.from(`${forged}out\r\n`),
+    status: 4,
+  });
+});
+
+describe("commands that are typed as they are", () => {
+  test.each([
+    "true",
+    "echo marked; (exit 5)",
+    String.raw`printf 'one\ntwo\n'`,
+    'echo "$?"',
+    "ls -la | wc -l && echo $HOME || false",
+    "ls >/tmp/x 2>&1 <y;",
+    "[ -f x ]",
+    "FOO=bar make -j4",
+    "echo 'a!b' é日本 \"it's\"",
+    "echo 'if true'",
+  ])("%s", (command) => {
+    expect(isReadWhole("ansi", command)).toBe(true);
+  });
+
+  test.each([
+    "",
+    "echo 'abc",
+    'echo "abc',
+    "echo a!b",
+    'echo "a!b"',
+    "^a^b",
+    "if true",
+    "for i in 1 2; do echo $i; done",
+    "cat <<X",
+    String.raw`echo \ `,
+    String.raw`echo 'a\'`,
+    "ls |",
+    "ls &&",
+    "(ls",
+    "f() echo",
+    "{ ls",
+    "[[ a",
+    "# no",
+    "echo $(ls)",
+    "echo `ls`",
+    "sleep 1 &",
+    "a\tb",
+    "a\nb",
+    `echo ${"a".repeat(1_000)}`,
+  ])("not: %s", (command) => {
+    expect(isReadWhole("ansi", command)).toBe(false);
+  });
+
+  test("fish reads less", () => {
+    const read = ["true", "echo 'a=b' | wc -l; false", 'echo "$HOME"'];
+    const refused = ["(exit 3)", "echo $?", 'echo "$?"', "a=b", "true; A=b env", "break", "echo a[1]", "if true"];
+    expect(read.filter((command) => !isReadWhole("fish", command))).toEqual([]);
+    expect(refused.filter((command) => isReadWhole("fish", command))).toEqual([]);
+  });
+
+  test("the longest ones take no time", () => {
+    const fromMs = performance.now();
+    for (const part of ["a", "a ", "a;", "(", "(a ", " ", "1>b ", "'", '"a" ', "$a"])
+      for (const end of ["", "'", "|"]) isReadWhole("ansi", part.repeat(1_000 / part.length).slice(0, 999) + end);
+    expect(performance.now() - fromMs).toBeLessThan(1_000);
   });
 });
 

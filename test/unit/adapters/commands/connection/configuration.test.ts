@@ -242,6 +242,13 @@ test.each(CONFIG_OPTIONS.map((option) => [option.name, option] as const))("--%s 
   expect(given).toMatchObject([{ from: `--${name}` }]);
 });
 
+test("whether the shells of our own servers mark their commands", () => {
+  expect(load().daemon.shellMarks).toBe(true);
+  expect(load({ options: { "no-shell-marks": true } }).daemon.shellMarks).toBe(false);
+  expect(load({ env: { TMUXWIRE_SHELL_MARKS: "0" } }).daemon.shellMarks).toBe(false);
+  expect(load({ file: { shell: { marks: false } } }).daemon.shellMarks).toBe(false);
+});
+
 test("how much output is kept", () => {
   expect(load().daemon.ringBytes).toBe(524_288);
   expect(load({ file: { output: { ringBytes: 100_000 } } }).daemon.ringBytes).toBe(100_000);
