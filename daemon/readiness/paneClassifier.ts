@@ -196,7 +196,7 @@ export class PaneClassifier {
         return;
       case "shellMark":
         if (this.#profile.kind === "agent") this.#isForegroundStale = true;
-        // A shell that sends ours has an editor that reports all of this, and nothing of it is said about the programs in it.
+        // Ours come from shells whose editor says the same (`?2004`); of a program in one they would say that it is busy.
         if (mark.mark !== "done" && mark.isOurs !== true)
           this.#evidence.say("osc133", mark.mark === "prompt" ? "idle" : "busy", atMs);
         return;

@@ -17,6 +17,15 @@ describe("a shell", () => {
     expect(scene.told.map(({ state }) => state)).toEqual(["busy", "idle"]);
   });
 
+  test("is what its editor says where it sends our marks", async () => {
+    await shell();
+    const before = scene.state;
+    scene.print("\u001b]133;C;tmuxwire=12ab\u0007\u001b]133;A;tmuxwire\u0007");
+    expect(scene.state).toBe(before);
+    scene.print("\u001b[?2004l\u001b]133;C;tmuxwire=12ab\u0007");
+    expect(scene.state).toBe("busy by bracketedPaste");
+  });
+
   test("a command that ends in the turn in which it began is another idle", async () => {
     await shell();
     scene.print("\u001b]133;A\u0007");
