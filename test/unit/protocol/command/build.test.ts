@@ -83,6 +83,7 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
     build.newSession({ name: "w", format: "f", environment: { A: "x#(y)", B: "" }, windowName: "a#b" }),
     'new-sessio -d -P -F "f" -n "a\\043\\043b" -s "w" -e "A=x\\043(y)" -e "B="',
   ],
+  setEnvironment: [build.setEnvironment("A", "$B"), 'set-environmen -g "A" "\\044B"'],
   unsetEnvironment: [build.unsetEnvironment("A"), 'set-environmen -gu "A"'],
   "unsetEnvironment of a session": [build.unsetEnvironment("A", session), 'set-environmen -t "\\0442" -u "A"'],
   linkWindow: [build.linkWindow(window, session), 'link-windo -d -s "@3" -t "\\0442:"'],
