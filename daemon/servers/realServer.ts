@@ -150,11 +150,16 @@ export abstract class RealServer implements TmuxServer, LayoutHost {
     if (this.findSession(name) !== undefined) throw duplicate(name);
     const connection = this.connection();
     const toMake = this.sessionToMake(request, isKept(request, connection.features));
-    const made = await makeSession(connection, toMake);
+    const made = await this.starting(command, () => makeSession(connection, toMake));
     await this.list([]);
     const session = made === undefined ? undefined : this.inventory.session(made);
     if (session !== undefined) return session;
     throw await endedAtOnce(connection, `session ${name}`, command);
+  }
+
+  /** Around the commands that start a pane's program; `make` sends them at once. */
+  starting<T>(_command: readonly string[] | undefined, make: () => Promise<T>): Promise<T> {
+    return make();
   }
 
   async input(pane: PaneId, parts: readonly InputPart[], options: InputOptions = {}): Promise<InputReceipt> {

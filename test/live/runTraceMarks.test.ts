@@ -4,7 +4,7 @@
  * prints marks ends no run.
  */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -44,6 +44,7 @@ interface Started extends AsyncDisposable {
   readonly owned: OwnedFixture;
   readonly pane: PaneClient;
   readonly home: string;
+  readonly url: string;
   /** Everything that the pane has printed, as latin1. */
   readonly raw: () => string;
   /** Types a line as a person does, and waits for the next prompt. */
@@ -90,6 +91,7 @@ async function start(shell: string, { files = {}, marks = true, command, ...more
     owned,
     pane,
     home,
+    url: api.url,
     raw,
     type: async (line) => {
       await eventually(() => prompts() > 1);
@@ -404,6 +406,29 @@ test("what a run needs of a shell is there, also when a command is interrupted o
   for (const line of ["echo 'not complete", "if true", "cat <<END", 'echo "wow!now"', "echo a |"])
     expect([line, (await ours.pane.run(line, { timeoutMs: 10_000 })).method]).toEqual([line, "marker"]);
   expect(await ours.pane.run("echo a")).toMatchObject({ method: "osc133", output: "a\n", exitCode: 0 });
+});
+
+test("programs that we start do not see the variables, and shells that start beside them do", async () => {
+  await using ours = await start("bash", {});
+  const { server, socket } = ours.owned;
+  const session = server.findSession("sh")!.id;
+  const command = ["sh", "-c", `env >"$0.new"; mv "$0.new" "$0"; sleep 60`, join(ours.home, "split")];
+  const shells = [1, 2, 3].map((n) => server.createSession({ name: `beside-${n}` }));
+  const [, { pane }] = await Promise.all([
+    server.createSession({ name: "program", command: command.with(3, join(ours.home, "session")) }),
+    server.layout.run({ kind: "new-window", session, detached: true, command }),
+    ...shells,
+  ]);
+  expect(pane).toBeDefined();
+  for (const name of ["session", "split"]) {
+    await eventually(() => existsSync(join(ours.home, name)));
+    expect(readFileSync(join(ours.home, name), "utf8")).not.toMatch(
+      /PROMPT_COMMAND|ZDOTDIR|XDG_DATA_DIRS|tmuxwire-marks/,
+    );
+  }
+  const client = createClient({ url: ours.url }).server("main");
+  for (const n of [1, 2, 3]) expect((await client.pane(`beside-${n}`).run("true")).method).toBe("osc133");
+  expect(socket.tmux("show-environment", "-g")).toMatch(/^ZDOTDIR=.*tmuxwire-marks/m);
 });
 
 test("the switch: the shells of a server without marks have none, and ours are gone when the daemon is", async () => {

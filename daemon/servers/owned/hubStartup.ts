@@ -21,7 +21,7 @@ import type { Clock } from "../../time/clock.ts";
 import { endClient, isOrphan, type OurClient, ourClients } from "../orphanedClients.ts";
 import { withSetting } from "../../host/socketPath.ts";
 import { putHubLast } from "./hubPlace.ts";
-import { setShellMarks } from "./shellMarks.ts";
+import { setShellMarks, type ShellMarks } from "./shellMarks.ts";
 import { EventPaneReader, hubHooks, isHubName, type PaneEvent, titleHook } from "./hub.ts";
 
 /** A killed daemon's client is gone within this time, because the kernel hangs up its pty (docs/tmuxFacts.md 3). */
@@ -43,6 +43,7 @@ export interface AttachedHub extends ServerIdentity {
   readonly name: string;
   /** This hub's index in the hook arrays. */
   readonly hookIndex: number;
+  readonly marks: ShellMarks;
 }
 
 interface HubStartupOptions {
@@ -77,7 +78,7 @@ export async function prepareHub(options: HubStartupOptions): Promise<AttachedHu
   eventPaneReady.catch(() => undefined);
   await removeOldHubs(options, identity.session);
   await unsetVariables(options);
-  await setShellMarks(connection, options.shellMarks);
+  const marks = await setShellMarks(connection, options.shellMarks);
   const hookIndex = 1_000 + Math.floor(Math.random() * 1_000_000);
   await connection.group(hubHooks(hubName, identity.session, identity.pane, hookIndex));
   await connection.command(titleHook(identity.pane, hookIndex), "none").catch(ignoreRefusal);
@@ -86,7 +87,7 @@ export async function prepareHub(options: HubStartupOptions): Promise<AttachedHu
   const { clock, visit } = options;
   await putHubLast({ connection, clock, hub: identity.session, visit });
   await eventPaneReady;
-  return { ...identity, connection, name: hubName, hookIndex };
+  return { ...identity, connection, name: hubName, hookIndex, marks };
 }
 
 function listenToEventPane(options: HubStartupOptions, pane: PaneId): Promise<void> {

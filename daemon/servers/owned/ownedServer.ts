@@ -37,6 +37,7 @@ import { RealServer, type ServerOptions } from "../realServer.ts";
 import type { SessionToMake } from "../sessionMaking.ts";
 import { requireSize, sessionGone } from "../sessionRules.ts";
 import { attachedToAll, SilentChanges } from "../inventory/silentChanges.ts";
+import { isForShell, type ShellMarks } from "./shellMarks.ts";
 import { SocketKeeper } from "./socketKeeper.ts";
 import type { CreateSession, PaneInfo, ServerCounters, ServerStatus } from "../../tmux/inventory.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
@@ -57,6 +58,8 @@ export interface OwnedServerOptions extends ServerOptions {
   /** Further server options, set on every connection; those that this tmux does not have are skipped. */
   readonly serverOptions?: Readonly<Record<string, string>> | undefined;
 }
+
+const ignoreOutcome = (): void => undefined;
 
 const NOT_RUNNING: ProbedServer = { version: "", introduction: "calm" };
 
@@ -93,6 +96,7 @@ class OwnedServer extends RealServer {
   /** The hub's own. */
   #eventPane: PaneId | undefined;
   #running = NOT_RUNNING;
+  #marks: ShellMarks = { show: [], hide: [] };
   #buffers = 0;
 
   constructor(options: OwnedServerOptions, host: Host, tmuxVersion: string) {
@@ -185,6 +189,17 @@ class OwnedServer extends RealServer {
   async ending(_sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void> {
     await end();
     await this.#keeper.refresher.refresh();
+  }
+
+  override starting<T>(command: readonly string[] | undefined, make: () => Promise<T>): Promise<T> {
+    const { show, hide } = this.#marks;
+    if (command === undefined || show.length === 0 || isForShell(command)) return make();
+    const connection = this.connection();
+    // Sent in one turn, so nobody's shell starts in between; a connection that is lost is prepared again.
+    connection.sendGroup(hide, ignoreOutcome);
+    const made = make();
+    connection.sendGroup(show, ignoreOutcome);
+    return made;
   }
 
   protected follow(isFollowed: boolean): void {
@@ -294,6 +309,7 @@ class OwnedServer extends RealServer {
       setting: this.#options.setting,
     });
     this.#eventPane = hub.pane;
+    this.#marks = hub.marks;
     this.#socket.attached(hub.pid);
     await this.#keeper.attached(hub);
     this.#silent.attached(connection);

@@ -33,14 +33,25 @@ function valuesOf(folder: string): Readonly<Record<(typeof NAMES)[number], strin
   };
 }
 
+/** Commands that set our variables and remove them. */
+export interface ShellMarks {
+  readonly show: readonly string[];
+  readonly hide: readonly string[];
+}
+
+/** The shells that they are for. Any other program that we start gets none: what it starts may outlive our files. */
+export const isForShell = (command: readonly string[]): boolean => /(?:^|\/)(?:ba|z|fi)sh$/.test(command[0] ?? "");
+
 /** Sets the variables that nobody else has set, or removes ours. @param folder of the scripts; undefined: no marks */
-export async function setShellMarks(connection: ControlConnection, folder: string | undefined): Promise<void> {
+export async function setShellMarks(connection: ControlConnection, folder: string | undefined): Promise<ShellMarks> {
   const [holders] = await connection.rows(HOLDERS, displayMessage);
   const values = folder === undefined || UNUSABLE.test(folder) ? undefined : valuesOf(folder);
-  const commands = NAMES.filter((name) => holders !== undefined && holders[name] !== "theirs").map((name) =>
-    values === undefined ? unsetEnvironment(name) : setEnvironment(name, values[name]),
-  );
+  const names = NAMES.filter((name) => holders !== undefined && holders[name] !== "theirs");
+  const hide = names.map((name) => unsetEnvironment(name));
+  const show = values === undefined ? [] : names.map((name) => setEnvironment(name, values[name]));
+  const commands = values === undefined ? hide : show;
   if (commands.length > 0) await connection.group(commands);
+  return { show, hide };
 }
 
 /** What removes ours when the daemon's client is gone, for a hook. */
