@@ -419,8 +419,9 @@ test("programs that we start do not see the variables, and shells that start bes
     server.layout.run({ kind: "new-window", session, detached: true, command }),
     ...shells,
   ]);
-  expect(pane).toBeDefined();
-  for (const name of ["session", "split"]) {
+  await eventually(() => existsSync(join(ours.home, "split")));
+  await server.layout.run({ kind: "respawn-pane", pane: pane!, command: command.with(3, join(ours.home, "again")) });
+  for (const name of ["session", "split", "again"]) {
     await eventually(() => existsSync(join(ours.home, name)));
     expect(readFileSync(join(ours.home, name), "utf8")).not.toMatch(
       /PROMPT_COMMAND|ZDOTDIR|XDG_DATA_DIRS|tmuxwire-marks/,

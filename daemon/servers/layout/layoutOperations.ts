@@ -34,8 +34,6 @@ import { duplicate, requireSessionName, requireSize } from "../sessionRules.ts";
 export interface LayoutHost extends TargetHost, RespawnHost {
   /** Runs `end`, which may end these sessions; our clients in them move elsewhere first. Resolves after a listing. */
   ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void>;
-  /** Around `make`, which sends what starts this program in a pane at once. */
-  starting<T>(command: readonly string[] | undefined, make: () => Promise<T>): Promise<T>;
 }
 
 type Of<Kind extends LayoutOperation["kind"]> = Extract<LayoutOperation, { kind: Kind }>;
@@ -121,7 +119,7 @@ async function made(
   command: string,
   program: readonly string[] | undefined,
 ): Promise<LayoutResult> {
-  const ids = await host.starting(program, () => makePane(host.connection(), command));
+  const ids = await makePane(host, command, program);
   await host.list([ids.window]);
   if (host.inventory.findPane(ids.pane) === undefined) throw await endedAtOnce(host.connection(), "the pane", program);
   return { session, ...ids };

@@ -17,13 +17,15 @@ export interface RespawnHost {
   connection(): ControlConnection;
   /** Resolves after a listing of all places and of these windows that was requested after this call. */
   list(windows: readonly WindowId[]): Promise<void>;
+  /** Around `make`, which sends what starts this program in a pane at once. */
+  starting<T>(command: readonly string[] | undefined, make: () => Promise<T>): Promise<T>;
 }
 
 /** The old pane's title, user options and own `remain-on-exit` are not carried over. */
 export async function respawnPane(host: RespawnHost, old: PaneTarget, program: NewPaneProgram): Promise<LayoutResult> {
   const connection = host.connection();
   const { session, window, pane } = old;
-  const made = await makePane(connection, newWindow(session, { ...program, detached: true }));
+  const made = await makePane(host, newWindow(session, { ...program, detached: true }), program.command);
   try {
     await connection.group([swapPane({ session, ...made }, old, true), killPane(pane)]);
   } catch (error) {
@@ -35,9 +37,14 @@ export async function respawnPane(host: RespawnHost, old: PaneTarget, program: N
   return { session, window, pane: made.pane };
 }
 
-/** @param command that prints `MADE_PANE` */
-export async function makePane(connection: ControlConnection, command: string): Promise<RowOf<typeof MADE_PANE>> {
-  const made = MADE_PANE.decodeOne((await connection.command(command)).body);
+/** @param command that prints `MADE_PANE` @param program that it starts */
+export async function makePane(
+  host: RespawnHost,
+  command: string,
+  program: readonly string[] | undefined,
+): Promise<RowOf<typeof MADE_PANE>> {
+  const { body } = await host.starting(program, () => host.connection().command(command));
+  const made = MADE_PANE.decodeOne(body);
   if (made === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not report the new pane; list the panes");
   return made;
 }
