@@ -47,7 +47,7 @@ if [[ -o interactive && ${TMUX-} == *,$PPID,* ]]; then
     }
     # The line that removes itself (daemon/shell/shellLine.ts) puts its command into the history.
     _tmuxwire_history() {
-      { [[ $1 != ' : i#; _tw='* ]] } 2>/dev/null
+      { [[ $1 != *' : i#; _tw='* ]] } 2>/dev/null
     }
     zshaddhistory_functions+=(_tmuxwire_history)
     precmd_functions=(_tmuxwire_done $precmd_functions _tmuxwire_prompt)
