@@ -64,7 +64,9 @@ interface Start {
 
 function homeWith(files: Files): string {
   const home = mkdtempSync(join(directory, "home-"));
-  for (const [name, text] of Object.entries(files)) {
+  // How a prompt is recognised here; bash before 5.1 has it off.
+  const all = { ".inputrc": "set enable-bracketed-paste on\n", ...files };
+  for (const [name, text] of Object.entries(all)) {
     mkdirSync(dirname(join(home, name)), { recursive: true });
     writeFileSync(join(home, name), text);
   }

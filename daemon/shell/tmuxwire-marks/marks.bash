@@ -3,6 +3,7 @@
 # Some prompts keep that command and run it again and again.
 [[ -z ${_tmuxwire_key+set} ]] || return 0
 _tmuxwire_key=
+_tmuxwire_version=$((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1]))
 _tmuxwire_dir=${BASH_SOURCE[0]%/*}
 if [[ ${ZDOTDIR-} == "$_tmuxwire_dir/zsh" ]]; then unset ZDOTDIR; fi
 if [[ ${XDG_DATA_DIRS-} == *"$_tmuxwire_dir:"* ]]; then
@@ -24,11 +25,17 @@ if ! (unset -v PROMPT_COMMAND) 2>/dev/null; then return 0; fi
 if [[ ${PROMPT_COMMAND+set} ]]; then
   PROMPT_COMMAND=$_tmuxwire_theirs
   export -n PROMPT_COMMAND
-  if [[ -z ${PROMPT_COMMAND[*]} ]]; then unset PROMPT_COMMAND; fi
+  if [[ -z ${PROMPT_COMMAND[*]} ]]; then
+    unset PROMPT_COMMAND
+  elif [[ -z $PROMPT_COMMAND ]] && ((_tmuxwire_version < 501)); then
+    # Of elements, these versions run the first one only, which was ours.
+    PROMPT_COMMAND=("${PROMPT_COMMAND[@]:1}")
+    eval "$PROMPT_COMMAND"
+  fi
 fi
 unset _tmuxwire_theirs
 # PS0 is new in bash 4.4. A DEBUG trap would see our commands. Marks of another integration are not doubled.
-if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)) || [[ ${TMUX-} != *",$PPID,"* || -n ${1-} ]] ||
+if ((_tmuxwire_version < 404)) || [[ ${TMUX-} != *",$PPID,"* || -n ${1-} ]] ||
   [[ "${PS0-}${PS1-}${PROMPT_COMMAND[*]-}$(declare -f)" == *']133;'* ]]; then return 0; fi
 
 _tmuxwire_next() {
@@ -54,7 +61,7 @@ export -nf _tmuxwire_next _tmuxwire_done _tmuxwire_prompt
 _tmuxwire_next
 # The redirections hide what `set -x` shows.
 _tmuxwire_a='{ _tmuxwire_prompt; } 2>/dev/null'
-if [[ ${PROMPT_COMMAND+set} && ${PROMPT_COMMAND@a} == *a* ]]; then
+if [[ ${PROMPT_COMMAND+set} && ${PROMPT_COMMAND@a} == *a* ]] && ((_tmuxwire_version >= 501)); then
   PROMPT_COMMAND='{ _tmuxwire_done; } 2>/dev/null'$'\n'$PROMPT_COMMAND
   # Runs at this prompt, too.
   PROMPT_COMMAND+=("$_tmuxwire_a")
@@ -62,6 +69,6 @@ else
   PROMPT_COMMAND='{ _tmuxwire_done; } 2>/dev/null'$'\n'${PROMPT_COMMAND+$PROMPT_COMMAND$'\n'}$_tmuxwire_a
   _tmuxwire_prompt
 fi
-unset _tmuxwire_a
+unset _tmuxwire_a _tmuxwire_version
 export -n PROMPT_COMMAND
 PS0=${PS0-}'\e]133;C;tmuxwire=${_tmuxwire_key}\a'
