@@ -56,6 +56,8 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     await card.focus();
     await page.keyboard.press("1");
     await channel.next("answer");
+    // The same question again is another one once the first has been seen to go.
+    await eventually(async () => (await timeline("--kind", "answer")).length === 1);
     await channel.tell("ask");
     await eventually(async () => (await timeline("--kind", "question")).length === 2);
     const [asks] = await timeline("--kind", "question");
