@@ -19,7 +19,7 @@ import {
   foregroundMarkOf,
   readersOf,
 } from "../../panes/foreground.ts";
-import type { Foreground, ForegroundProcess, ProcessMark } from "../../tmux/processes.ts";
+import type { Foreground, ForegroundProcess, PaneForeground, ProcessMark } from "../../tmux/processes.ts";
 import { EndSigns } from "../../panes/endSigns.ts";
 import type { Profile } from "../../readiness/profile.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
@@ -183,6 +183,22 @@ export async function typeFor(
   return addressee.type(server, pane, parts);
 }
 
+/** How often a pane is asked for again whose process has only just been forked: some milliseconds. */
+const MAX_STARTING_LOOKS = 50;
+
+/** A child of tmux's server that has not taken its terminal yet reads soon: nobody else has read there before it. */
+async function startedForeground(server: TmuxServer, pane: PaneId): Promise<PaneForeground> {
+  const isStarting = ({ pid, processes }: PaneForeground): boolean => {
+    if (pid === undefined || processes?.length !== 0) return false;
+    const stat = server.processes.statNow(pid);
+    return stat !== undefined && (stat.foregroundGroup <= 0 || stat.foregroundGroup === stat.group);
+  };
+  let found = await server.foreground(pane);
+  for (let looks = 0; looks < MAX_STARTING_LOOKS && isStarting(found); looks += 1)
+    found = await server.foreground(pane);
+  return found;
+}
+
 /** @throws AppError WRONG_STATE (`details.reason: "program_changed"`), NOT_FOUND, CONNECTION_LOST */
 export async function findAddressee(
   server: TmuxServer,
@@ -193,7 +209,7 @@ export async function findAddressee(
 ): Promise<Addressee> {
   const isAgent = profile.kind === "agent" || request.isAgent === true;
   const names = new Set([...(isAgent ? profile.programs : []), ...(request.programs ?? [])]);
-  const { pid, command, processes } = await server.foreground(pane);
+  const { pid, command, processes } = await startedForeground(server, pane);
   const condition: PaneCondition = { pid, command: command === "" ? undefined : command };
   if (processes === undefined) {
     if (isAgent && SHELL_NAME.test(command)) throw shellInFront(pane);
