@@ -1,8 +1,9 @@
 /**
  * Fifty machines with twenty panes each, all followed by one client: memory, CPU at rest, and how soon all are back after the
- * network was away. They are one sshd under fifty names. `HOSTS=50 PANES=20 DARK_MS=60000 npm run load -- hostFleet`
+ * network was away. They are one sshd under fifty names, with a daemon there and without.
+ * `HOSTS=50 PANES=20 DARK_MS=60000 npm run load -- hostFleet`
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -13,7 +14,7 @@ import { STREAM_BEARER_PREFIX, STREAM_PROTOCOL } from "../../protocol/api/native
 import { eventually } from "../support/clock/eventually.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
 import { report } from "../support/daemon/loadReport.ts";
-import { sshHost } from "../support/daemon/sshHost.ts";
+import { type SshHost, sshHost } from "../support/daemon/sshHost.ts";
 
 const HOSTS = Number(process.env["HOSTS"] ?? 50);
 const PANES = Number(process.env["PANES"] ?? 20);
@@ -39,8 +40,16 @@ const sshOf = (root: string): number[] =>
     }
   });
 
-test("many machines", async () => {
-  await using host = await sshHost({ sshd: ["MaxStartups 200"], names: "build*" });
+/** A tmux whose sockets are its own, as on a machine of its own. */
+function tmuxOf({ sandbox }: SshHost, name: string): string {
+  const directory = sandbox.path("tmp", name);
+  mkdirSync(directory);
+  sandbox.binaries(`bin-${name}`, { tmux: `#!/bin/sh\nexport TMUX_TMPDIR='${directory}'\nexec tmux "$@"\n` });
+  return sandbox.path(`bin-${name}`, "tmux");
+}
+
+test.each([true, false])("many machines; a daemon there: %s", async (hasTmuxwire) => {
+  await using host = await sshHost({ hasTmuxwire, sshd: ["MaxStartups 200"], names: "build*" });
   await using here = cliSandbox();
   const daemon = await here.serve();
   const token = readFileSync(here.tokenPath, "utf8").trim();
@@ -51,19 +60,36 @@ test("many machines", async () => {
   const bare = rssMb(daemon.pid);
   const addedMs = performance.now();
   for (const name of names)
-    await client.server("main").perform("addHost", {}, { name, destination: name, sshConfig: host.configFile });
+    await client
+      .server("main")
+      .perform(
+        "addHost",
+        {},
+        {
+          name,
+          destination: name,
+          sshConfig: host.configFile,
+          ...(hasTmuxwire ? {} : { agentless: true, program: tmuxOf(host, name) }),
+        },
+      );
   report("hostFleet", {
+    daemon: hasTmuxwire,
     hosts: HOSTS,
     addedMs: performance.now() - addedMs,
     bareMb: bare,
     connectedMb: rssMb(daemon.pid),
   });
-  for (let pane = 0; pane < PANES; pane += 1) {
-    await client
-      .server("main@build0")
-      .createSession({ name: `p${pane}`, command: ["sh", "-c", "stty -echo; exec cat"] });
+  // With a daemon there, all names lead to the one daemon's server.
+  for (const name of hasTmuxwire ? names.slice(0, 1) : names) {
+    for (let pane = 0; pane < PANES; pane += 1) {
+      await client
+        .server(`main@${name}`)
+        .createSession({ name: `p${pane}`, command: ["sh", "-c", "stty -echo; exec cat"] });
+    }
   }
-  expect(sshOf(here.root).length).toBe(HOSTS);
+  // Without a daemon there, each session is a process as well.
+  const processes = sshOf(here.root).length;
+  if (hasTmuxwire) expect(processes).toBe(HOSTS);
   const socket = new WebSocket(`ws+unix:${here.socketPath}:/v1/stream`, [
     STREAM_PROTOCOL,
     `${STREAM_BEARER_PREFIX}${token}`,
@@ -86,7 +112,9 @@ test("many machines", async () => {
   await pause(20_000);
   const cpu = ((cpuSec(daemon.pid) - restCpu) / (performance.now() - restMs)) * 1_000;
   report("hostFleet", {
+    daemon: hasTmuxwire,
     panes: HOSTS * PANES,
+    processes,
     followedMb,
     perPaneMb: (followedMb - bare) / (HOSTS * PANES),
     idleCpuShare: cpu,
@@ -104,5 +132,5 @@ test("many machines", async () => {
   await host.start();
   const backMs = performance.now();
   await eventually(async () => (await listed()).every(({ state }) => state === "connected"), 100);
-  report("hostFleet", { darkShare, listedMs, backMs: performance.now() - backMs });
+  report("hostFleet", { daemon: hasTmuxwire, darkShare, listedMs, backMs: performance.now() - backMs });
 });
