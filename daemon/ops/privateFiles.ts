@@ -60,6 +60,16 @@ function requireOurs(path: string, uid: number, setting: string): void {
 
 const refused = (message: string): AppError => new AppError("CONFIGURATION_INVALID", message);
 
+/** `CONFIGURATION_INVALID` for a file of ours that could not be written: what is in the way, and what to do. */
+export function unwritable(path: string, error: unknown): AppError {
+  const { code = "unknown error" } = error as NodeJS.ErrnoException;
+  const todo = isNoRoom(code) ? "free some space there" : "make its directory writable";
+  return new AppError("CONFIGURATION_INVALID", `cannot write ${path} (${code}); ${todo}`, { cause: error });
+}
+
+/** Out of space, inodes or quota. */
+export const isNoRoom = (code: unknown): boolean => code === "ENOSPC" || code === "EDQUOT";
+
 /** Of a file whose version is higher than the one we know: what it means is not known here, so it is neither read nor replaced. */
 export const writtenByNewer = (path: string, version: number, known: number): AppError =>
   new AppError(

@@ -6,7 +6,7 @@
 import { dirname } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
 import { newToken } from "./newToken.ts";
-import { createPrivate, isOwn, makeOwnDirectory, readPrivate } from "./privateFiles.ts";
+import { createPrivate, isOwn, makeOwnDirectory, readPrivate, unwritable } from "./privateFiles.ts";
 
 /** Minimum for a token that the user has chosen; only characters that a header can carry. */
 const MIN_TOKEN_CHARS = 32;
@@ -56,8 +56,7 @@ function makeToken(path: string): void {
     createPrivate(path, `${newToken()}\n`);
   } catch (error) {
     if (error instanceof AppError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    throw refused(`cannot create ${path} (${code ?? "unknown error"}); make its directory writable`, error);
+    throw unwritable(path, error);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Servers of another machine through the command line, behind a real sshd: as those of this one. */
-import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, renameSync } from "node:fs";
-import { expect, test } from "vitest";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
 import { builtCli } from "../support/daemon/cliBuild.ts";
 import { createClient } from "../../adapters/client/client.ts";
 import { unixFetch } from "../../adapters/serving/unixFetch.ts";
@@ -17,6 +17,16 @@ async function run(sandbox: CliSandbox, ...args: readonly string[]): Promise<str
   expect([code, stderr]).toEqual([0, ""]);
   return stdout;
 }
+
+/** A person runs it in the terminal `terminal`. */
+async function login(here: CliSandbox): Promise<void> {
+  const words = Object.entries(here.env).map(([name, value]) => `${name}=${value}`);
+  await run(here, "new", "terminal", "--", "env", ...words, process.execPath, builtCli(), "hosts", "login", "build");
+}
+
+// A second factor goes through PAM, which reads its rules from one place, and sshd has a user's processes only as root.
+const mayMount = process.getuid?.() === 0 && spawnSync("unshare", ["--mount", "true"]).status === 0;
+if (!mayMount) process.stderr.write("hosts.test.ts: two skipped, mounts behind sshd need root (unshare --mount)\n");
 
 const hostsFolder = (sandbox: CliSandbox): string => `${sandbox.socketPath}.hosts`;
 
@@ -100,8 +110,7 @@ test("a person logs in once, in a terminal; the connection is used until the hos
     69,
     expect.stringMatching(/^build: auth_needed, .*tmuxwire hosts login build/),
   ]);
-  const words = Object.entries(here.env).map(([name, value]) => `${name}=${value}`);
-  await run(here, "new", "terminal", "--", "env", ...words, process.execPath, builtCli(), "hosts", "login", "build");
+  await login(here);
   await run(here, "wait", "terminal", "--text", "Enter passphrase", "--from", "tail:50");
   await run(here, "send", "terminal", "open sesame", "--enter");
   await eventually(async () => (await run(here, "hosts")).startsWith("build: connected, "), 50);
@@ -113,6 +122,65 @@ test("a person logs in once, in a terminal; the connection is used until the hos
   expect(
     readdirSync("/proc").filter((pid) => commandLine(pid).includes(here.root) && commandLine(pid).startsWith("ssh")),
   ).toEqual([]);
+});
+
+describe.skipIf(!mayMount)("a host with mounts of its own", () => {
+  test("a second factor is asked for once, in a terminal", async () => {
+    await using host = await sshHost({
+      sshd: [
+        "PermitRootLogin yes",
+        "UsePAM yes",
+        "KbdInteractiveAuthentication yes",
+        "AuthenticationMethods publickey,keyboard-interactive",
+      ],
+      // Any account here, and a code that a program of this test checks.
+      mounts: (sandbox) => {
+        const [rules, check] = [sandbox.path("pam"), sandbox.path("check")];
+        writeFileSync(check, `#!/bin/sh\n[ "$(tr -d '\\0')" = 314159 ]\n`, { mode: 0o755 });
+        const lines = [
+          `auth required pam_exec.so quiet expose_authtok ${check}`,
+          "auth required pam_permit.so",
+          "account required pam_permit.so",
+        ];
+        writeFileSync(rules, `${[...lines, "session required pam_permit.so"].join("\n")}\n`);
+        return `mount --bind '${rules}' /etc/pam.d/sshd`;
+      },
+    });
+    await using here = cliSandbox();
+    await here.serve();
+    const add = await here.run(["hosts", "add", "build", "build", "--ssh-config", host.configFile]);
+    expect([add.code, add.stdout]).toEqual([
+      69,
+      expect.stringMatching(/^build: auth_needed, .*tmuxwire hosts login build/),
+    ]);
+    await login(here);
+    await run(here, "wait", "terminal", "--text", "Password:", "--from", "tail:50");
+    await run(here, "send", "terminal", "000000", "--enter");
+    const asked = async () => (await run(here, "capture", "terminal")).match(/Password:/g)?.length;
+    await eventually(async () => (await asked()) === 2, 50);
+    expect(await run(here, "hosts")).toMatch(/^build: auth_needed, /);
+    await run(here, "send", "terminal", "314159", "--enter");
+    await eventually(async () => (await run(here, "hosts")).startsWith("build: connected, "), 50);
+    expect(await run(here, "sessions", "--server", "main@build")).toContain("SESSION");
+  });
+
+  test("a full disk is said with what to do, and is no trouble once there is room", async () => {
+    const full = (sandbox: CliSandbox): string => sandbox.path("state", "fill");
+    await using host = await sshHost({
+      mounts: (sandbox) =>
+        `mount -t tmpfs -o size=512k,mode=700 tmpfs '${sandbox.path("state")}' && { cat /dev/zero >'${full(sandbox)}' 2>/dev/null; true; }`,
+    });
+    await using here = cliSandbox();
+    await here.serve();
+    const add = await here.run(["hosts", "add", "build", "build", "--ssh-config", host.configFile]);
+    expect([add.code, add.stdout]).toEqual([
+      69,
+      expect.stringMatching(/^build: unreachable, .* cannot write \S+ \(ENOSPC\); free some space there/),
+    ]);
+    rmSync(`/proc/${host.sshdPid()}/root${full(host.sandbox)}`);
+    expect(await run(here, "hosts", "show", "build")).toMatch(/^build: connected, /);
+    await run(here, "new", "work", "--server", "main@build");
+  });
 });
 
 function commandLine(pid: string): string {

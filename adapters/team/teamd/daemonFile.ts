@@ -4,7 +4,7 @@
  */
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isOwn, makeOwnDirectory, readPrivate, replacePrivate } from "../../../daemon/ops/privateFiles.ts";
+import { isOwn, makeOwnDirectory, readPrivate, replacePrivate, unwritable } from "../../../daemon/ops/privateFiles.ts";
 import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 import { AppError } from "../../../protocol/errors.ts";
 
@@ -24,9 +24,7 @@ export async function writeDaemonFile(path: string, address: DaemonAddress): Pro
     replacePrivate(path, `${JSON.stringify(address)}\n`);
   } catch (error) {
     if (error instanceof AppError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    const message = `cannot write ${path} (${code ?? "unknown error"}); make its directory writable`;
-    throw new AppError("CONFIGURATION_INVALID", message, { cause: error });
+    throw unwritable(path, error);
   }
 }
 

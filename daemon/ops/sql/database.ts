@@ -7,7 +7,7 @@ import { chmodSync, closeSync, existsSync, openSync, readSync, renameSync, rmSyn
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AppError, messageOf } from "../../../protocol/errors.ts";
-import { makeOwnDirectory, requireOwnFile, writtenByNewer } from "../privateFiles.ts";
+import { isNoRoom, makeOwnDirectory, requireOwnFile, writtenByNewer } from "../privateFiles.ts";
 import {
   cannotWrite,
   type Database,
@@ -179,7 +179,7 @@ export function explainDatabaseError(path: string, error: unknown): AppError {
 export function isDiskFull(path: string, error: unknown): boolean {
   if (isFull(error)) return true;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "ENOSPC" || code === "EDQUOT") return true;
+  if (isNoRoom(code)) return true;
   return cannotWrite(error) && path !== ":memory:" && hasNoRoom(dirname(path));
 }
 

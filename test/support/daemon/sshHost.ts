@@ -24,6 +24,8 @@ interface SshHostOptions {
   readonly names?: string;
   readonly hasTmuxwire?: boolean;
   readonly hasTmux?: boolean;
+  /** A shell command that sshd, and with it everything on the host, has behind it in a mount namespace of its own; as root. */
+  readonly mounts?: (sandbox: CliSandbox) => string;
 }
 
 export interface SshHost extends AsyncDisposable {
@@ -111,7 +113,10 @@ export async function sshHost(options: SshHostOptions = {}): Promise<SshHost> {
   };
   const start = async (): Promise<void> => {
     const from = log.length;
-    sshd = spawn(executable, ["-D", "-e", "-f", path("sshd_config")], { stdio: ["ignore", "ignore", "pipe"] });
+    const words = [executable, "-D", "-e", "-f", path("sshd_config")];
+    const mounted = ["unshare", "--mount", "sh", "-c", `${options.mounts?.(sandbox)} && exec "$@"`, "sh", ...words];
+    const [file = "", ...args] = options.mounts === undefined ? words : mounted;
+    sshd = spawn(file, args, { stdio: ["ignore", "ignore", "pipe"] });
     sshd.stderr?.setEncoding("utf8").on("data", (text: string) => {
       log += text;
       waiters.probe();
