@@ -1,14 +1,15 @@
 /**
  * Messages to the agents that people run, offline, through a daemon that is killed: MESSAGES (10) that wait for an agent with
  * KILLS (2) `kill -9` of the daemon, REPLACED (2) times another agent takes its place while a message waits, ROUNDS (3) of
- * send, wait, collect. The kit's fake model has the truth. Needs AGENT_KIT and TUI_INST; REAL_AGENTS=cc,pi2 runs those
- * alone. The whole hold: MESSAGES=100 KILLS=20 REPLACED=50 ROUNDS=20.
+ * send, wait, collect with each and with WORKERS (2) of them at once, the kinds in turns. The kit's fake model has the truth. Needs AGENT_KIT and TUI_INST; REAL_AGENTS=cc,pi2 runs those
+ * alone. The whole hold: MESSAGES=100 KILLS=20 REPLACED=50 ROUNDS=20 WORKERS=5.
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { createClient, type TmuxwireClient } from "../../adapters/client/client.ts";
 import { unixFetch } from "../../adapters/serving/unixFetch.ts";
+import { Disposables } from "../support/disposables.ts";
 import { seeded } from "../support/agents/agentsEngines.ts";
 import { foregroundGroup, realAgents, realWorld, type RealWorld } from "../support/agents/realAgents.ts";
 import { eventually } from "../support/clock/eventually.ts";
@@ -19,6 +20,7 @@ const MESSAGES = Number(process.env["MESSAGES"] ?? 10);
 const KILLS = Number(process.env["KILLS"] ?? 2);
 const REPLACED = Number(process.env["REPLACED"] ?? 2);
 const ROUNDS = Number(process.env["ROUNDS"] ?? 3);
+const WORKERS = Number(process.env["WORKERS"] ?? 2);
 const SEED = Number(process.env["REAL_SEED"] ?? Date.now() % 1_000_000);
 const SERVER = "real";
 
@@ -30,15 +32,25 @@ const clientOf = ({ socketPath, tokenPath }: CliSandbox): TmuxwireClient => {
   return createClient({ url: "http://localhost", token, fetch: unixFetch(socketPath) });
 };
 
-const serve = (sandbox: CliSandbox, { socket }: RealWorld): Promise<Running> =>
-  sandbox.serve([], { env: { TMUXWIRE_SERVERS: `${SERVER}=${socket.socketPath}` } });
+/** The first one's tmux is `SERVER`, the others are `SERVER1`, `SERVER2`, … */
+const serverOf = (at: number): string => (at === 0 ? SERVER : `${SERVER}${at}`);
+
+const serve = (sandbox: CliSandbox, ...worlds: readonly RealWorld[]): Promise<Running> =>
+  sandbox.serve([], {
+    env: { TMUXWIRE_SERVERS: worlds.map(({ socket }, at) => `${serverOf(at)}=${socket.socketPath}`).join() },
+  });
 
 /** Its id, once the daemon has found it and it takes a prompt; a question that nobody asked for is refused, as a person would. */
-async function idOf(client: TmuxwireClient, { profile, socket, pane }: RealWorld, isOther?: string): Promise<string> {
+async function idOf(
+  client: TmuxwireClient,
+  { profile, socket, pane }: RealWorld,
+  isOther?: string,
+  server = SERVER,
+): Promise<string> {
   let id: string | undefined;
   const refused = new Set<string>();
   await eventually(async () => {
-    const agents = await client.agents({ server: SERVER });
+    const agents = await client.agents({ server });
     const agent = agents.find((each) => each.agent === profile && each.id !== isOther);
     if (agent?.question !== undefined && agent.question !== null && !refused.has(agent.question.id)) {
       refused.add(agent.question.id);
@@ -52,6 +64,26 @@ async function idOf(client: TmuxwireClient, { profile, socket, pane }: RealWorld
 
 const marked = (world: RealWorld, mark: string): number =>
   world.asked().filter(({ text, afterTool }) => !afterTool && text.includes(mark)).length;
+
+/** Sends, waits until it is done, collects; whatever is not as it should be. @param worker a word that its marks begin with */
+async function rounds(client: TmuxwireClient, world: RealWorld, agent: string, worker: string) {
+  const wrong: unknown[] = [];
+  const startedMs = Date.now();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const mark = `${worker}${round}q${SEED}`;
+    const { outcome, lastWords } = await client.tell(agent, `say ${mark} back`, { wait: "done" });
+    const others = lastWords?.match(/[A-Z]\d+q\d+/g)?.filter((other) => other !== mark) ?? [];
+    if (
+      outcome !== "delivered" ||
+      lastWords?.includes(mark) !== true ||
+      others.length > 0 ||
+      marked(world, mark) !== 1
+    ) {
+      wrong.push({ worker, round, outcome, lastWords, asked: marked(world, mark) });
+    }
+  }
+  return { wrong, roundMs: Math.round((Date.now() - startedMs) / ROUNDS) };
+}
 
 function counted(words: readonly string[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
@@ -162,17 +194,7 @@ describe.skipIf(programs.length === 0).each(programs.length === 0 ? (["cc"] as c
       await serve(sandbox, world);
       const client = clientOf(sandbox);
       const agent = await idOf(client, world);
-      const wrong: unknown[] = [];
-      const startedMs = Date.now();
-      for (let round = 0; round < ROUNDS; round += 1) {
-        const mark = `R${round}q${SEED}`;
-        const { outcome, lastWords } = await client.tell(agent, `say ${mark} back`, { wait: "done" });
-        const others = lastWords?.match(/R\d+q\d+/g)?.filter((other) => other !== mark) ?? [];
-        if (outcome !== "delivered" || lastWords === null || others.length > 0 || marked(world, mark) !== 1) {
-          wrong.push({ round, outcome, lastWords, asked: marked(world, mark) });
-        }
-      }
-      const roundMs = Math.round((Date.now() - startedMs) / ROUNDS);
+      const { wrong, roundMs } = await rounds(client, world, agent, "R");
       const ended = await client.endAgent(agent);
       report("agentMessages", { campaign: "rounds", program, rounds: ROUNDS, roundMs, wrong: wrong.length, ...ended });
       expect(wrong).toEqual([]);
@@ -180,3 +202,43 @@ describe.skipIf(programs.length === 0).each(programs.length === 0 ? (["cc"] as c
     },
   );
 });
+
+test.skipIf(ROUNDS === 0 || WORKERS === 0 || programs.length === 0)(
+  "workers at once: each gets its own and nothing else",
+  async () => {
+    await using stack = new Disposables();
+    const worlds: RealWorld[] = [];
+    for (let at = 0; at < WORKERS; at += 1) {
+      const world = stack.use(await realWorld(programs[at % programs.length]!));
+      await world.start();
+      await world.settled();
+      worlds.push(world);
+    }
+    const sandbox = stack.use(cliSandbox());
+    await serve(sandbox, ...worlds);
+    const client = clientOf(sandbox);
+    const results = await Promise.all(
+      worlds.map(async (world, at) => {
+        const agent = await idOf(client, world, undefined, serverOf(at));
+        return rounds(client, world, agent, String.fromCodePoint(65 + at));
+      }),
+    );
+    const wrong = results.flatMap((each) => each.wrong);
+    // Nobody got what was for another.
+    const strayed = worlds.flatMap((world, at) =>
+      world
+        .asked()
+        .flatMap(({ text }) => text.match(/\b[A-Z]\d+q\d+/g) ?? [])
+        .filter((mark) => !mark.startsWith(String.fromCodePoint(65 + at))),
+    );
+    report("agentMessages", {
+      campaign: "workers",
+      kinds: worlds.map((_, at) => programs[at % programs.length]).join(),
+      rounds: ROUNDS,
+      roundMs: results.map(({ roundMs }) => roundMs),
+      wrong: wrong.length,
+      strayed: strayed.length,
+    });
+    expect([wrong, strayed]).toEqual([[], []]);
+  },
+);

@@ -60,18 +60,16 @@ test.each([true, false])("many machines; a daemon there: %s", async (hasTmuxwire
   const bare = rssMb(daemon.pid);
   const addedMs = performance.now();
   for (const name of names)
-    await client
-      .server("main")
-      .perform(
-        "addHost",
-        {},
-        {
-          name,
-          destination: name,
-          sshConfig: host.configFile,
-          ...(hasTmuxwire ? {} : { agentless: true, program: tmuxOf(host, name) }),
-        },
-      );
+    await client.server("main").perform(
+      "addHost",
+      {},
+      {
+        name,
+        destination: name,
+        sshConfig: host.configFile,
+        ...(hasTmuxwire ? {} : { agentless: true, program: tmuxOf(host, name) }),
+      },
+    );
   report("hostFleet", {
     daemon: hasTmuxwire,
     hosts: HOSTS,

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { AgentChannel } from "../support/agents/agentPrograms.ts";
+import { Disposables } from "../support/disposables.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";
 import { callJson } from "../support/daemon/nativeServer.ts";
@@ -24,7 +25,7 @@ interface Scene extends AsyncDisposable {
 
 /** An agent called `claude` in the session `work` of the host `build`. */
 async function scene(): Promise<Scene> {
-  const stack = new AsyncDisposableStackOf();
+  const stack = new Disposables();
   const host = stack.use(await sshHost());
   const socket = stack.use(privateSocket());
   const here = stack.use(cliSandbox());
@@ -50,24 +51,6 @@ async function scene(): Promise<Scene> {
       expect(opened.wrongs).toEqual([]);
     },
   };
-}
-
-/** Node 20 has no `AsyncDisposableStack`. */
-class AsyncDisposableStackOf implements AsyncDisposable {
-  readonly #used: (AsyncDisposable | Disposable)[] = [];
-
-  use<Used extends AsyncDisposable | Disposable>(used: Used): Used {
-    this.#used.unshift(used);
-    return used;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const used of this.#used) {
-      // oxlint-disable-next-line no-await-in-loop -- one after another, the last first
-      if (Symbol.asyncDispose in used) await used[Symbol.asyncDispose]();
-      else used[Symbol.dispose]();
-    }
-  }
 }
 
 async function run(sandbox: CliSandbox, ...args: readonly string[]): Promise<string> {

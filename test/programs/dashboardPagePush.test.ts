@@ -3,13 +3,14 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AgentChannel } from "../support/agents/agentPrograms.ts";
 import { pushReceiver } from "../support/agents/pushReceiver.ts";
+import { Disposables } from "../support/disposables.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
 import { NO_BROWSER, startBrowser } from "../support/page/browser.ts";
 import { pushedTo, subscribesAt } from "../support/page/pushBrowser.ts";
 
 async function scene() {
-  const stack = new AsyncDisposableList();
+  const stack = new Disposables();
   const sandbox = stack.use(cliSandbox());
   const starting = startBrowser();
   const channel = stack.use(await AgentChannel.open(sandbox.root));
@@ -42,20 +43,6 @@ async function scene() {
       expect(opened.wrongs).toEqual([]);
     },
   };
-}
-
-/** Node 20 has no `AsyncDisposableStack`. */
-class AsyncDisposableList implements AsyncDisposable {
-  readonly #all: AsyncDisposable[] = [];
-
-  use<One extends AsyncDisposable>(one: One): One {
-    this.#all.push(one);
-    return one;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const one of this.#all.toReversed()) await one[Symbol.asyncDispose]();
-  }
 }
 
 test.skipIf(NO_BROWSER !== undefined)(
