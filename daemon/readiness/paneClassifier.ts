@@ -12,8 +12,9 @@ import { Evidence } from "./evidence.ts";
 import { MAX_ROW_CHARACTERS, type Profile } from "./profile.ts";
 import { GENERIC_PROFILE, type Profiles, programName, SHELL_PROFILE } from "./profiles.ts";
 import { versionOfProcess, versionOnScreen } from "./programVersion.ts";
+import { findPromptBox } from "./promptBox.ts";
 import { readScreen, type ScreenReading } from "./screenReading.ts";
-import { screenOf } from "./screenRows.ts";
+import { BLANK_ROW, type Screen, screenOf } from "./screenRows.ts";
 import type { StreamMark } from "../panes/vt/streamMarks.ts";
 import { hasOnlyShell, isShellGone, isShellReading, processOf, profileOf, type PaneReaders } from "./whoReads.ts";
 
@@ -68,6 +69,8 @@ export class PaneClassifier {
   #isScriptAsking = false;
   /** The foreground when it was last asked for. */
   #readers: string | undefined;
+  /** What stood on the screen when only a shell was left, by the number of the row, history included. */
+  #left: ReadonlyMap<number, string> = new Map();
 
   constructor(clock: Clock, processes: HostProcesses, profiles: Profiles, title: string) {
     this.#clock = clock;
@@ -232,7 +235,7 @@ export class PaneClassifier {
     const before = this.#process;
     if (who !== undefined) this.#foreground(who, capture, start.askedMs);
     this.#learnVersion(who, capture);
-    const screen = screenOf(capture, this.#profile.screen.rows);
+    const screen = this.#withoutLeft(capture, screenOf(capture, this.#profile.screen.rows));
     const seen = readScreen(this.#profile, screen);
     // What a script prints may end like a prompt, and it may `exec` an agent at any moment: it is asked for again.
     const isScripts = this.#profile.kind === "shell" && this.#isShellReading === false;
@@ -271,6 +274,23 @@ export class PaneClassifier {
       // Its screen is gone: before its title says anything, whether it has ended is asked, however lately that was.
       if (isNews) this.#checkedMs = -Infinity;
     }
+    const isShellLeft = this.#profile.kind === "shell" ? !isScripts : this.#isProgramGone;
+    if (who !== undefined && isShellLeft) {
+      this.#left = new Map(
+        screenOf(capture, capture.lines.length).rows.map(({ text }, index) => [capture.historyLines + index, text]),
+      );
+    }
+  }
+
+  /** An agent that was killed leaves on the screen that it works: above the box of its successor that says nothing. */
+  #withoutLeft(capture: Capture, screen: Screen): Screen {
+    const { kind } = this.#profile;
+    if (kind !== "agent" || this.#left.size === 0) return screen;
+    // Directly above it stands its frame.
+    const end = (findPromptBox(this.#profile, screen.rows)?.first ?? 0) - 1;
+    const above = capture.historyLines + capture.lines.length - screen.rows.length;
+    const isLeft = (text: string, index: number): boolean => index < end && this.#left.get(above + index) === text;
+    return { ...screen, rows: screen.rows.map((row, index) => (isLeft(row.text, index) ? BLANK_ROW : row)) };
   }
 
   #found(process: ForegroundProcess | undefined): void {

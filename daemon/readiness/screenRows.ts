@@ -18,6 +18,8 @@ export interface ScreenRow {
   readonly styled: string;
 }
 
+export const BLANK_ROW: ScreenRow = { text: "", column: 0, frame: "none", width: 0, styled: "" };
+
 export interface Screen {
   readonly rows: readonly ScreenRow[];
   readonly cols: number;

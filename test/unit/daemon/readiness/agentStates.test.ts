@@ -161,6 +161,22 @@ describe("an agent", () => {
     expect(scene.told.map(({ state, source }) => `${state} by ${source}`)).toEqual(["dead by screen"]);
   });
 
+  test("is not at work because the one before it was when it was killed, but is when it says so itself", async () => {
+    await claude(WORKING);
+    expect(scene.state).toBe("busy by screen");
+    const left = [...WORKING.slice(0, 3), "❯ Killed"];
+    scene.tmux.command = "bash";
+    scene.print("\u001b[?2004h", [...left, "user@host:~$ "]);
+    await scene.pass(40);
+    expect(scene.pane.current).toMatchObject({ state: "idle", profile: "shell" });
+    scene.tmux.command = "claude";
+    scene.print("\u001b[?2004l", [...left, "user@host:~$ claude", "▐▛███▜▌ Claude Code v2.1.197", ...BOX]);
+    await scene.pass(40);
+    expect(scene.pane.current).toMatchObject({ state: "idle", profile: "claude" });
+    scene.print("x", [...left, "user@host:~$ claude", "▐▛███▜▌ Claude Code v2.1.197", ...WORKING]);
+    expect(await scene.pass(40)).toBe("busy by screen");
+  });
+
   test("behind a page of its own that nobody knows is unknown", async () => {
     await claude();
     scene.print("x", ["  Settings", "  Theme  dark"]);
