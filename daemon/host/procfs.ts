@@ -41,7 +41,12 @@ export interface ProcessStat {
    * these, another text, which is not a number and cannot be compared with other times.
    */
   readonly start: string;
+  /** It has not called exec since it was forked: it is still called as its parent. Undefined where that is not reported. */
+  readonly isForked?: boolean | undefined;
 }
+
+/** PF_FORKNOEXEC (Linux, include/linux/sched.h). */
+const FORKED = 0x40;
 
 /** Sets of signals, signal 1 in the lowest bit. */
 interface ProcessSignals {
@@ -114,12 +119,12 @@ export function procfs(directory = "/proc"): Procfs {
 /** Whether it has ended, even if its parent has not reaped it. */
 export const hasEnded = ({ state }: ProcessStat): boolean => state === "Z" || state === "X";
 
-/** `pid (name) state ppid pgrp session tty_nr tpgid …`; the name may contain anything. */
+/** `pid (name) state ppid pgrp session tty_nr tpgid flags …`; the name may contain anything. */
 function parseStat(text: string | undefined): ProcessStat | undefined {
   const [, pid, name, rest] = /^(\d+) \((.*)\) (.*)/s.exec(text ?? "") ?? [];
   if (pid === undefined || name === undefined || rest === undefined) return undefined;
   const fields = rest.split(" ");
-  const [state = "", parent, group, , terminal, foregroundGroup] = fields;
+  const [state = "", parent, group, , terminal, foregroundGroup, flags] = fields;
   return {
     pid: Number(pid),
     name,
@@ -129,6 +134,7 @@ function parseStat(text: string | undefined): ProcessStat | undefined {
     terminal: Number(terminal),
     foregroundGroup: Number(foregroundGroup),
     start: fields[19] ?? "",
+    isForked: (Number(flags) & FORKED) !== 0,
   };
 }
 

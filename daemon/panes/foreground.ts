@@ -70,7 +70,7 @@ export const LAUNCHED_WITHIN_SEC = 5;
 /**
  * The named program, otherwise what shells and launchers have started; undefined when nobody reads. When it has soon
  * started another of its name with the same terminal, that one counts: it may have ended before its parent notices.
- * Helpers with the agent's name have no terminal as input.
+ * Helpers with the agent's name have no terminal as input; what it has forked bears its name until it becomes what it is for.
  */
 export function addresseeOf(foreground: Foreground, names: ReadonlySet<string>): ForegroundProcess | undefined {
   let named = foreground.find((process) => isCalled(process.names, names));
@@ -82,6 +82,7 @@ export function addresseeOf(foreground: Foreground, names: ReadonlySet<string>):
       (process) =>
         process.depth === depth + 1 &&
         process.hasTerminalInput === true &&
+        process.isForked !== true &&
         Number(process.start) <= latest &&
         isCalled(process.names, names),
     );
@@ -212,7 +213,7 @@ function leaderOf(processes: Procfs, pane: ProcessStat): ProcessStat | undefined
 
 function processOf(
   processes: Procfs,
-  { pid, start, name }: ProcessStat,
+  { pid, start, name, isForked }: ProcessStat,
   words: readonly string[],
   depth: number,
 ): ForegroundProcess {
@@ -226,6 +227,7 @@ function processOf(
     isShell,
     isInteractiveShell: isShell && readsCommands(words),
     hasTerminalInput: processes.hasTerminalInputNow(pid),
+    isForked,
     depth,
   };
 }

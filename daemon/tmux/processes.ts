@@ -16,6 +16,8 @@ export interface ForegroundProcess extends ProcessMark {
   readonly isShell: boolean;
   /** Whether its standard input is a terminal; undefined if unknown. */
   readonly hasTerminalInput?: boolean | undefined;
+  /** Whether it has called no exec since it was forked, and may do so at any moment; undefined if unknown. */
+  readonly isForked?: boolean | undefined;
   /** How many processes lie between it and the leader. */
   readonly depth: number;
 }

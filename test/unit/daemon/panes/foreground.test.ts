@@ -109,6 +109,17 @@ test("a helper that an agent starts from its own file is nobody to deliver to", 
   expect(mark.program.pid).toBe(mark.leader.pid);
 });
 
+test("what it has forked is nobody to deliver to: it bears its name until it becomes what it is for", async () => {
+  const forker = join(directory, "forker.pl");
+  writeFileSync(forker, '$0 = "myagent"; $| = 1; if (fork) { sleep 60 } else { print "Is up!"; <STDIN>; exec "cat" }');
+  const { pid, write, shows } = terminal("bash", ["--norc", "-i"]);
+  write(`perl ${forker}\n`);
+  await shows("Is up!");
+  expect((await foregroundOf(pid)).map(({ names: [name] }) => name)).toEqual(["myagent", "myagent"]);
+  const mark = await agentIn(pid);
+  expect(mark.program.pid).toBe(mark.leader.pid);
+});
+
 test("one that is stopped reads no more, and one that is continued in front does", async () => {
   const { pid, write, shows } = terminal("bash", ["--norc", "-i"]);
   write(`${AGENT}\n`);
