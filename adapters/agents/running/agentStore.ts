@@ -130,8 +130,6 @@ export interface KeptAgent {
   readonly appearedUnixMs: number;
   /** Undefined while nobody has seen its end: it runs, or the machine or the daemon ended first. */
   readonly endedUnixMs: number | undefined;
-  /** It ended because its tmux server did. */
-  readonly endedWithServer: boolean;
 }
 
 interface Row {
@@ -145,7 +143,6 @@ interface Row {
   readonly place: string;
   readonly appeared_unix_ms: number;
   readonly ended_unix_ms: number | null;
-  readonly with_server: number;
 }
 
 interface AgentStoreOptions {
@@ -208,9 +205,8 @@ export class AgentStore {
     );
   }
 
-  /** @param withServer because its tmux server ended */
-  end(id: string, unixMs: number, withServer: boolean): void {
-    this.#use().statements.end.run(unixMs, withServer ? 1 : 0, id);
+  end(id: string, unixMs: number): void {
+    this.#use().statements.end.run(unixMs, id);
   }
 
   /**
@@ -284,8 +280,8 @@ function statementsOf(database: Database) {
     keep: database.prepare(`INSERT INTO agents (id, kind, name, server, pid, start, executable, facts, place, appeared_unix_ms)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET name = excluded.name, pid = excluded.pid,
       start = excluded.start, executable = excluded.executable, facts = excluded.facts, place = excluded.place,
-      ended_unix_ms = NULL, with_server = 0`),
-    end: database.prepare("UPDATE agents SET ended_unix_ms = ?, with_server = ? WHERE id = ?"),
+      ended_unix_ms = NULL`),
+    end: database.prepare("UPDATE agents SET ended_unix_ms = ? WHERE id = ?"),
     settle: database.prepare(`UPDATE agents SET ended_unix_ms = ? WHERE server = ? AND ended_unix_ms IS NULL
       AND id NOT IN (SELECT value FROM json_each(?)) RETURNING *`),
     all: database.prepare("SELECT * FROM agents ORDER BY appeared_unix_ms DESC, id"),
@@ -304,5 +300,4 @@ const keptOf = (row: Row): KeptAgent => ({
   place: JSON.parse(row.place) as AgentPlace,
   appearedUnixMs: row.appeared_unix_ms,
   endedUnixMs: row.ended_unix_ms ?? undefined,
-  endedWithServer: row.with_server === 1,
 });
