@@ -24,7 +24,7 @@ import { requireAgents } from "./agentOperations.ts";
 import { nativeAgent } from "./agentOutputs.ts";
 import { EXAMPLE_AGENT } from "../examples.ts";
 import { findPane, findServer, findSession } from "../findTargets.ts";
-import { ON_TMUX, operation, type OperationContext } from "../operation.ts";
+import { ON_TMUX, operation, type OperationContext, requirePart } from "../operation.ts";
 
 const EXAMPLE_WORKTREE = {
   name: "shop-agent-api",
@@ -171,10 +171,8 @@ export const agentStartOperations = {
 } as const;
 
 /** @throws AppError INVALID_ARGUMENT */
-function requireAgentWork({ agentWork }: OperationContext): AgentWork {
-  if (agentWork !== undefined) return agentWork;
-  throw invalidArgument("this daemon starts no agents; run the daemon of `tmuxwire serve`");
-}
+const requireAgentWork = ({ agentWork }: OperationContext): AgentWork =>
+  requirePart(agentWork, "starts no agents; run the daemon of `tmuxwire serve`");
 
 /** An agent is known by its process. @throws AppError INVALID_ARGUMENT */
 function requireVisible({ remote }: OperationContext, serverName: string): void {
