@@ -8,7 +8,7 @@ import { openDatabase } from "../../../daemon/ops/sql/database.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import { becomeSoleOwner, hasOwner } from "../../../daemon/ops/sql/soleOwner.ts";
 import { closeDatabase, type Database } from "../../../daemon/ops/sql/sqlite.ts";
-import { type Cell, preparing, Table } from "../../../daemon/ops/sql/table.ts";
+import { jsonOf, preparing, Table } from "../../../daemon/ops/sql/table.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import type { AgentFacts, AgentPlace } from "./runningAgent.ts";
@@ -248,7 +248,7 @@ export class AgentStore {
       prepare: preparing(database),
       name: "agents",
       key: ["id"],
-      decode: { facts: objectOf, place: objectOf },
+      decode: { facts: jsonOf, place: jsonOf },
     });
     return { database, table };
   }
@@ -263,8 +263,6 @@ function isOwned(path: string): boolean {
     return false;
   }
 }
-
-const objectOf = (cell: Cell): unknown => JSON.parse(String(cell));
 
 const keptOf = ({ server: _server, pid, start, executable, ...agent }: Row): KeptAgent => ({
   ...agent,

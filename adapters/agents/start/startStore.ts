@@ -1,6 +1,6 @@
 /** Starts by idempotency key, in the agents' database: which were begun, and what became of them. */
 import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
-import { Table } from "../../../daemon/ops/sql/table.ts";
+import { jsonOf, Table } from "../../../daemon/ops/sql/table.ts";
 import type { Kept, OnceKey, OnceStore } from "../../../daemon/ops/once.ts";
 
 const MAX_STARTS = 1_000;
@@ -23,7 +23,7 @@ export class StartStore<Result extends object> implements OnceStore<Result> {
       prepare: (sql) => database().prepare(sql),
       name: "starts",
       key: ["key"],
-      decode: { result: (cell) => (cell === null ? undefined : JSON.parse(String(cell))) as unknown },
+      decode: { result: jsonOf },
     });
     this.#nowUnixMs = nowUnixMs;
   }

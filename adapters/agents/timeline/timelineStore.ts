@@ -4,7 +4,7 @@
  */
 import type { Surroundings } from "../../../daemon/ops/log.ts";
 import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
-import { type Prepare, preparing, Table } from "../../../daemon/ops/sql/table.ts";
+import { jsonOf, type Prepare, preparing, Table } from "../../../daemon/ops/sql/table.ts";
 import { WriteBehind } from "../../../daemon/ops/sql/writeBehind.ts";
 import { TIMELINE_DAYS, type TimelineKind, type TimelineOutcome } from "../../../protocol/api/native/nativeTimeline.ts";
 
@@ -89,7 +89,7 @@ export class TimelineStore {
       name: "timeline",
       key: ["number"],
       columns: { by: "actor" },
-      decode: { options: (cell) => (cell === null ? undefined : JSON.parse(String(cell))) as unknown },
+      decode: { options: jsonOf },
     });
     this.#writes = new WriteBehind({
       database,

@@ -103,6 +103,9 @@ export class Table<Kept extends object> {
   }
 }
 
+/** For `decode`, of what was an object. */
+export const jsonOf = (cell: Cell): unknown => (cell === null ? undefined : JSON.parse(String(cell)));
+
 function cellOf(value: unknown): Cell {
   if (value === undefined) return null;
   if (typeof value === "boolean") return value ? 1 : 0;
