@@ -85,28 +85,16 @@ interface DashboardApp {
 }
 
 export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
-  const { server, readiness, delivery, database, settings, clock, nowUnixMs, log } = options;
+  const { server, delivery, database, settings, clock, nowUnixMs, log } = options;
   const store = new DashboardStore({ database, clock, nowUnixMs, log });
   const book = new AgentBook(store, nowUnixMs);
   const onError = (error: unknown): void => log.error("dashboard.subscriber.failed", { error });
   const events = new DashboardEvents({ nextId: () => store.nextEventId(), onError });
   const desk = new AgentDesk({ store, book, events, clock, nowUnixMs });
   const measure = measureAvailability({ ...options.availability, server });
-  const { listed, running, operations, machines = () => undefined } = options;
+  const { listed, operations, machines = () => undefined } = options;
   const { programs } = options.availability;
-  const panes = new PaneLinks({
-    server,
-    listed,
-    readiness,
-    running,
-    book,
-    desk,
-    clock,
-    nowUnixMs,
-    log,
-    measure,
-    programs,
-  });
+  const panes = new PaneLinks({ ...options, listed, book, desk, measure, programs });
   const found = new FoundAgents({ ...options, listed, book, desk, panes, messages: options.operations?.messages });
   const answers = new AnswerKeys({ store, clock, nowUnixMs });
   const streams = { open: new Set<() => void>(), bounds: options.streamBounds ?? {} };

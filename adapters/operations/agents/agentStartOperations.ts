@@ -208,19 +208,9 @@ function nativeStarted(
   context: OperationContext,
   serverName: string,
   server: TmuxServer,
-  {
-    agentId,
-    pane,
-    outcome,
-    reason,
-    dialog,
-    screen,
-    worktree,
-    readyMs,
-    takenMs,
-    repeated,
-  }: StartResult & { readonly repeated: boolean },
+  started: StartResult & { readonly repeated: boolean },
 ): NativeAgentStarted {
+  const { agentId, pane, outcome, reason, dialog, screen, worktree, readyMs, takenMs, repeated } = started;
   const agent = agentId === undefined ? undefined : requireAgents(context).known(agentId);
   const window = server.findPane(pane)?.window;
   const session =
@@ -248,14 +238,8 @@ function nativeWorktree(worktree: Worktree & WorktreeState): NativeWorktree {
   return { name, path, repository, branch, madeUnixMs, ...state };
 }
 
-function nativeResumed({
-  agent,
-  place,
-  cwd,
-  outcome,
-  reason,
-  pane,
-}: ResumedAgent): NativeResumedAgents["agents"][number] {
+function nativeResumed(resumed: ResumedAgent): NativeResumedAgents["agents"][number] {
+  const { agent, place, cwd, outcome, reason, pane } = resumed;
   return {
     name: agent.name,
     agent: agent.kind,
