@@ -6,12 +6,10 @@
  *     await pane.type("make test", { enter: true });
  *     for await (const event of pane.follow({ from: "snapshot" })) …
  */
-import { systemClock } from "../../daemon/time/clock.ts";
 import type { NativeLayoutRequest, NativeLayoutResult } from "../../protocol/api/native/nativeLayout.ts";
 import type * as responses from "../../protocol/api/native/nativeResponses.ts";
 import type * as messages from "../../protocol/api/native/nativeAgentMessages.ts";
 import type * as delivery from "../../protocol/api/native/nativeDelivery.ts";
-import type { NativeAgentEvent } from "../../protocol/api/native/nativeAgentEvents.ts";
 import type { AgentStateName, NativeAgent } from "../../protocol/api/native/nativeAgents.ts";
 import type * as hosts from "../../protocol/api/native/nativeHosts.ts";
 import type * as timelines from "../../protocol/api/native/nativeTimeline.ts";
@@ -25,26 +23,30 @@ import {
   LAYOUT_OPERATION_NAMES,
   type LayoutOperationName,
 } from "../../protocol/api/operationRoutes.ts";
-import type { ErrorCode } from "../../protocol/errors.ts";
-import type { NativeTreeResponse, NativeWindow, NativeServerEvent } from "../../protocol/api/native/nativeTree.ts";
-import type { SseEvent } from "../../protocol/text/sse.ts";
-import { decodeBase64, type FollowOptions, type PaneEvent, paneEvent, retryDelayMs } from "./clientEvents.ts";
+import type { NativeTreeResponse, NativeWindow } from "../../protocol/api/native/nativeTree.ts";
+import { decodeBase64, type FollowOptions, type PaneEvent } from "./clientEvents.ts";
 import { type RunListener, runAndListen } from "./clientRun.ts";
+import { type CallOptions, type ClientOptions, HttpCaller, type PerformOptions } from "./clientHttp.ts";
 import {
-  type CallOptions,
-  type ClientOptions,
-  HttpCaller,
-  type PerformOptions,
-  isPassing,
-  TmuxwireError,
-  type HttpRequest,
-} from "./clientHttp.ts";
+  type AgentEventsOptions,
+  type FollowedAgentEvent,
+  followAgents,
+  followPane,
+  followServer,
+  type ServerEventsOptions,
+  type ServerEventWithId,
+} from "./clientStreams.ts";
 import { ClientSocket, type SocketOptions } from "./clientSocket.ts";
 import type { NativeWaitRequest } from "../operations/panes/waitSchema.ts";
-import { SseLoss, SseFollower } from "./sseFollower.ts";
 
 export type { FollowOptions, PaneEvent, SocketFollowOptions } from "./clientEvents.ts";
 export { type CallOptions, type ClientOptions, type PerformOptions, TmuxwireError } from "./clientHttp.ts";
+export type {
+  AgentEventsOptions,
+  FollowedAgentEvent,
+  ServerEventsOptions,
+  ServerEventWithId,
+} from "./clientStreams.ts";
 export type { ClientSocket, SocketOptions } from "./clientSocket.ts";
 export type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 export { applyTreeEvent } from "../../protocol/api/native/applyTreeEvent.ts";
@@ -447,59 +449,6 @@ export class PaneClient {
   }
 }
 
-/**
- * A pane's output as an async iterable over server-sent events. A lost connection is resumed from the last position, so
- * that every byte comes once and in order.
- * @throws TmuxwireError when the daemon refuses; the signal's reason when it aborts
- */
-async function* followPane(
-  http: HttpCaller,
-  path: readonly string[],
-  options: FollowOptions = {},
-): AsyncGenerator<PaneEvent, void, void> {
-  const { from, readiness, input, resume = true, signal } = options;
-  let isOpen = false;
-  // A gap is delivered together with the snapshot that ends it, so that no gap is delivered twice.
-  let gap: PaneEvent | undefined;
-  const follower = clientFollower<PaneEvent>(http, {
-    path,
-    query: (lastEventId) => {
-      gap = undefined;
-      return { from: lastEventId === undefined ? from : undefined, readiness, input };
-    },
-    decode: ({ event, data, id }) => {
-      const seen: PaneEvent | undefined =
-        event === "output"
-          ? { kind: event, bytes: decodeBase64(data), position: id }
-          : paneEvent(event, JSON.parse(data) as object);
-      // The daemon is stopping, not the pane: resume.
-      if (seen?.kind === "closed" && isPassing(seen.code) && resume) throw new TmuxwireError(seen.code, seen.message);
-      return seen;
-    },
-    resume,
-    signal,
-  });
-  try {
-    for await (const event of follower.events()) {
-      if (event.kind === "gap") {
-        gap = event;
-        continue;
-      }
-      if (gap !== undefined) yield gap;
-      gap = undefined;
-      if (event.kind === "open" && isOpen) continue;
-      isOpen = true;
-      yield event;
-      if (event.kind === "closed") return;
-    }
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (!isOpen || !(error instanceof TmuxwireError) || error.code !== "NOT_FOUND")
-      throw streamError(error, "the stream ended before the pane did");
-    yield { kind: "closed", code: error.code, message: error.message };
-  }
-}
-
 type CamelCase<Name extends string> = Name extends `${infer First}-${infer Rest}`
   ? `${First}${Capitalize<CamelCase<Rest>>}`
   : Name;
@@ -524,135 +473,4 @@ function layoutClient(http: HttpCaller, server: string): LayoutClient {
     (request: object, options?: CallOptions) => run(name, request, options),
   ]);
   return { run, ...Object.fromEntries(methods) } as LayoutClient;
-}
-
-export interface ServerEventsOptions extends CallOptions {
-  /** The id of the last received event or tree. Default: begin with the whole tree. */
-  readonly after?: string | undefined;
-  /** Also report the readiness of every pane; each pane is watched meanwhile. */
-  readonly readiness?: boolean | undefined;
-  /** Also report the coding agents on this server. */
-  readonly agents?: boolean | undefined;
-  /** If false, a lost connection is an error instead of a pause. Default true. */
-  readonly resume?: boolean | undefined;
-}
-
-export interface ServerEventWithId {
-  readonly id: string;
-  readonly event: NativeServerEvent;
-}
-
-/**
- * A tmux server's events as an async iterable: the whole tree first, then every change once and in order. A lost
- * connection is resumed after the last event delivered; if the daemon no longer has that event, a `reset` with the whole
- * tree comes. `applyTreeEvent` keeps a tree up to date with these events.
- * Ends only when the loop is left. @throws TmuxwireError when the daemon refuses; the signal's reason when it aborts
- */
-async function* followServer(
-  http: HttpCaller,
-  path: readonly string[],
-  options: ServerEventsOptions = {},
-): AsyncGenerator<ServerEventWithId, void, void> {
-  const { after, readiness, agents, resume = true, signal } = options;
-  const follower = clientFollower<ServerEventWithId>(http, {
-    path,
-    query: () => ({ readiness, agents }),
-    decode: ({ data, id }) => {
-      const event = JSON.parse(data) as NativeServerEvent;
-      // The daemon is stopping, but another one may start.
-      if (event.type === "closed")
-        throw isPassing(event.code) ? new TmuxwireError(event.code, event.message) : new SseLoss("ended");
-      return { id, event };
-    },
-    lastEventId: after,
-    resume,
-    signal,
-  });
-  try {
-    yield* follower.events();
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw streamError(error, "the stream ended");
-  }
-}
-
-export interface AgentEventsOptions extends CallOptions {
-  /** If false, a lost connection is an error instead of a pause. Default true. */
-  readonly resume?: boolean | undefined;
-}
-
-/** `closed` is the daemon's end, which is resumed or thrown. */
-export type FollowedAgentEvent = Exclude<NativeAgentEvent, { readonly type: "closed" }>;
-
-async function* followAgents(
-  http: HttpCaller,
-  { resume = true, signal }: AgentEventsOptions,
-): AsyncGenerator<FollowedAgentEvent, void, void> {
-  const follower = clientFollower<FollowedAgentEvent>(http, {
-    path: ["v1", "agent-events"],
-    query: () => ({}),
-    decode: ({ data }) => {
-      const event = JSON.parse(data) as NativeAgentEvent;
-      // The daemon is stopping, but another one may start.
-      if (event.type === "closed") throw new TmuxwireError(event.code as ErrorCode, event.message);
-      return event;
-    },
-    resume,
-    signal,
-  });
-  try {
-    yield* follower.events();
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw streamError(error, "the stream ended");
-  }
-}
-
-/** The daemon sends a keep-alive every 15 s; after three missing ones the connection counts as dead. */
-const SILENCE_MS = 45_000;
-
-interface ClientFollowerOptions<Decoded> {
-  readonly path: readonly string[];
-  /** Called before each connection. */
-  readonly query: (lastEventId: string | undefined) => HttpRequest["query"];
-  readonly decode: (event: SseEvent) => Decoded | undefined;
-  readonly lastEventId?: string | undefined;
-  readonly resume: boolean;
-  readonly signal: AbortSignal | undefined;
-}
-
-function clientFollower<Decoded>(
-  http: HttpCaller,
-  { path, query, resume, ...options }: ClientFollowerOptions<Decoded>,
-): SseFollower<Decoded> {
-  return new SseFollower<Decoded>({
-    ...options,
-    clock: systemClock,
-    silenceMs: SILENCE_MS,
-    steadyMs: 0,
-    open: (lastEventId, signal) =>
-      http.open({
-        method: "GET",
-        path,
-        query: query(lastEventId),
-        headers: {
-          accept: "text/event-stream",
-          ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
-        },
-        signal,
-      }),
-    pauseMs: (loss, tries) => (resume && isWorthRetrying(loss) ? retryDelayMs(tries) : undefined),
-  });
-}
-
-/** Whether a retry may help: the connection broke, or the daemon or tmux is unreachable. */
-const isWorthRetrying = (loss: unknown): boolean =>
-  loss instanceof SseLoss ||
-  (loss instanceof TmuxwireError && (isPassing(loss.code) || loss.code === "RESOURCE_LIMIT"));
-
-/** The error for the stream's reader. */
-function streamError(error: unknown, ended: string): unknown {
-  if (!(error instanceof SseLoss)) return error;
-  const message = error.reason === "ended" ? ended : "the stream was cut";
-  return new TmuxwireError("DAEMON_UNREACHABLE", message, { cause: error });
 }

@@ -31,16 +31,8 @@ interface AgentRouteParts extends Omit<AgentDeskOptions, "clock"> {
 
 const MAX_TURNS = 200;
 
-export function agentRoutes({
-  server,
-  book,
-  store,
-  events,
-  nowUnixMs,
-  goneSinceUnixMs,
-  screens,
-  serverName,
-}: AgentRouteParts): readonly Route[] {
+export function agentRoutes(parts: AgentRouteParts): readonly Route[] {
+  const { server, book, store, events, nowUnixMs, goneSinceUnixMs, screens, serverName } = parts;
   return [
     {
       ...GET,

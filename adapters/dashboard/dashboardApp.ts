@@ -14,11 +14,10 @@ import { NO_TOKEN, tokenAccess } from "./access.ts";
 import { AgentBook } from "./agents/agentBook.ts";
 import { AgentDesk } from "./agents/agentDesk.ts";
 import { agentRoutes } from "./agentRoutes.ts";
-import { answerRoutes } from "./answerRoutes.ts";
 import { pageRoutes, recordingRoutes } from "./dashboardRoutes.ts";
 import { eventRoutes, type OpenStreams } from "./events/eventRoutes.ts";
 import { paneRoutes } from "./paneRoutes.ts";
-import { pushRoutes } from "./pushRoutes.ts";
+import { answerRoutes, pushRoutes } from "./pushRoutes.ts";
 import type { DeliverParts } from "./respond/deliverAnswer.ts";
 import { respondRoutes } from "./respond/respondRoutes.ts";
 import { sessionRoutes } from "./sessionRoutes.ts";
@@ -86,28 +85,16 @@ interface DashboardApp {
 }
 
 export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
-  const { server, readiness, delivery, database, settings, clock, nowUnixMs, log } = options;
+  const { server, delivery, database, settings, clock, nowUnixMs, log } = options;
   const store = new DashboardStore({ database, clock, nowUnixMs, log });
   const book = new AgentBook(store, nowUnixMs);
   const onError = (error: unknown): void => log.error("dashboard.subscriber.failed", { error });
   const events = new DashboardEvents({ nextId: () => store.nextEventId(), onError });
   const desk = new AgentDesk({ store, book, events, clock, nowUnixMs });
   const measure = measureAvailability({ ...options.availability, server });
-  const { listed, running, operations, machines = () => undefined } = options;
+  const { listed, operations, machines = () => undefined } = options;
   const { programs } = options.availability;
-  const panes = new PaneLinks({
-    server,
-    listed,
-    readiness,
-    running,
-    book,
-    desk,
-    clock,
-    nowUnixMs,
-    log,
-    measure,
-    programs,
-  });
+  const panes = new PaneLinks({ ...options, listed, book, desk, measure, programs });
   const found = new FoundAgents({ ...options, listed, book, desk, panes, messages: options.operations?.messages });
   const answers = new AnswerKeys({ store, clock, nowUnixMs });
   const streams = { open: new Set<() => void>(), bounds: options.streamBounds ?? {} };

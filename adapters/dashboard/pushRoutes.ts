@@ -1,17 +1,27 @@
-/** `/api/push`: the page's browser as a channel of notifications (docs/contracts/dashboard.md §5). */
+/**
+ * `/api/push`: the page's browser as a channel of notifications (docs/contracts/dashboard.md §5), and `/api/answers`: a
+ * button of a notification was pressed (docs/notifications.md, "Answers").
+ */
 import * as v from "valibot";
 import {
   addPushSchema,
   browserSchema,
   channelSchema,
   pushKeySchema,
+  pressedSchema,
+  pressSchema,
 } from "../../protocol/api/native/nativeNotifications.ts";
 import { okSchema } from "../../protocol/api/native/nativeResponses.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import type { AgentNotifier } from "../agents/notify/agentNotifier.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { SMALL_MAX_BODY_BYTES } from "./dashboardLimits.ts";
-import { GET, POST } from "./dashboardRoutes.ts";
+import { GET, POST, REFUSED } from "./dashboardRoutes.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { NativeDelivery } from "../../protocol/api/native/nativeDelivery.ts";
+import type { OperationContext } from "../operations/operation.ts";
+import { OPERATIONS } from "../operations/operationTable.ts";
+import { perform } from "../operations/perform.ts";
 
 const subscribeSchema = v.omit(addPushSchema, ["kind"]);
 const BODY = { ...POST, request: browserSchema, maxJsonBytes: SMALL_MAX_BODY_BYTES } as const;
@@ -60,6 +70,39 @@ export function pushRoutes(notifier: AgentNotifier): readonly Route[] {
       handle: (c) => {
         notifier.remove(notifier.browser(parse(browserSchema, c.get("json")).url).name);
         return c.json({ ok: true });
+      },
+    },
+  ];
+}
+
+const MAX_BODY_BYTES = 1_024;
+/** These were typed as they should be. */
+const SURE: ReadonlySet<NativeDelivery["outcome"]> = new Set(["submitted", "queued"]);
+
+/** Without any other credential: the token is for one answer to one question, which may be of any agent of the daemon. */
+export function answerRoutes(notifier: AgentNotifier, operations: OperationContext): readonly Route[] {
+  return [
+    {
+      method: "POST",
+      path: "/api/answers",
+      auth: false,
+      request: pressSchema,
+      maxJsonBytes: MAX_BODY_BYTES,
+      response: { ...REFUSED, 200: pressedSchema },
+      errors: [...OPERATIONS.answerAgent.errors, "INVALID_ARGUMENT", "NOT_FOUND", "RESOURCE_LIMIT", "WRONG_STATE"],
+      handle: async (c) => {
+        const { token, option } = parse(pressSchema, c.get("json"));
+        const words = await notifier.answer(token, option, async ({ agent, dialogId, index }) => {
+          const input = { answer: { kind: "option", index }, dialogId };
+          const { outcome } = (await perform(operations, "answerAgent", {
+            names: { agent },
+            input,
+            by: "notification",
+          })) as NativeDelivery;
+          if (SURE.has(outcome)) return;
+          throw new AppError("WRONG_STATE", `the answer is ${outcome}; look at the agent on the dashboard`);
+        });
+        return c.json({ status: "ok", words } as const);
       },
     },
   ];

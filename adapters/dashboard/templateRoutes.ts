@@ -18,6 +18,9 @@ import type { DashboardStore } from "./store/store.ts";
 
 const SETTING = "prompt_templates";
 
+const response = { 200: templatesSchema } as const;
+const CHANGE = { ...POST, maxJsonBytes: SMALL_MAX_BODY_BYTES, response } as const;
+
 export function templateRoutes(store: DashboardStore): readonly Route[] {
   let templates = kept(store.setting(SETTING));
   const keep = (next: readonly DashboardTemplate[]) => {
@@ -30,16 +33,14 @@ export function templateRoutes(store: DashboardStore): readonly Route[] {
     {
       ...GET,
       path: "/api/templates",
-      response: { 200: templatesSchema },
+      response,
       errors: [],
       handle: (c) => c.json({ templates }),
     },
     {
-      ...POST,
+      ...CHANGE,
       path: "/api/templates",
       request: saveTemplateSchema,
-      maxJsonBytes: SMALL_MAX_BODY_BYTES,
-      response: { 200: templatesSchema },
       errors: ["INVALID_ARGUMENT", "ALREADY_EXISTS", "RESOURCE_LIMIT"],
       handle: (c) => {
         const { name, text, replaces = name } = parse(saveTemplateSchema, c.get("json"));
@@ -52,11 +53,9 @@ export function templateRoutes(store: DashboardStore): readonly Route[] {
       },
     },
     {
-      ...POST,
+      ...CHANGE,
       path: "/api/templates/remove",
       request: removeTemplateSchema,
-      maxJsonBytes: SMALL_MAX_BODY_BYTES,
-      response: { 200: templatesSchema },
       errors: ["INVALID_ARGUMENT", "NOT_FOUND", "RESOURCE_LIMIT"],
       handle: (c) => {
         const { name } = parse(removeTemplateSchema, c.get("json"));

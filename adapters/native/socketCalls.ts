@@ -32,21 +32,7 @@ export class SocketCalls {
   }
 
   /** @throws AppError INVALID_ARGUMENT, ALREADY_EXISTS, RESOURCE_LIMIT */
-  call({
-    id,
-    operation,
-    input = {},
-    idempotencyKey,
-    server,
-    session,
-    pane,
-    recording,
-    agent,
-    worktree,
-    message: told,
-    host,
-    notification,
-  }: Of<"call">): Promise<unknown> {
+  call({ type: _type, id, operation, input = {}, idempotencyKey, ...names }: Of<"call">): Promise<unknown> {
     const name = operationNamed(operation);
     if (this.#underWay.has(id)) throw new AppError("ALREADY_EXISTS", `a call with the id ${id} is still running`);
     if (this.#underWay.size >= MAX_CALLS || this.#sink.room() <= 0) {
@@ -56,7 +42,6 @@ export class SocketCalls {
     const abort = new AbortController();
     this.#underWay.set(id, abort);
     const { signal } = abort;
-    const names = { server, session, pane, recording, agent, worktree, message: told, host, notification };
     const work = perform(this.#context, name, { names, input, idempotencyKey, signal });
     const ended = work
       .catch((error: unknown) => {

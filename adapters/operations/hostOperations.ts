@@ -6,8 +6,7 @@ import {
   type NativeCheckedHost,
 } from "../../protocol/api/native/nativeHosts.ts";
 import { emptyRequestSchema } from "../../protocol/api/native/nativeRequests.ts";
-import { invalidArgument } from "../../protocol/errors.ts";
-import { JUST_DONE, type Hosts, operation, type OperationContext } from "./operation.ts";
+import { JUST_DONE, type Hosts, operation, type OperationContext, requirePart } from "./operation.ts";
 
 const EXAMPLE_HOST: NativeCheckedHost = {
   name: "build",
@@ -76,7 +75,5 @@ export const hostOperations = {
 } as const;
 
 /** @throws AppError INVALID_ARGUMENT */
-export function requireHosts({ remote }: Pick<OperationContext, "remote">): Hosts {
-  if (remote !== undefined) return remote;
-  throw invalidArgument("this daemon serves no other machines; run the daemon of `tmuxwire serve`");
-}
+export const requireHosts = ({ remote }: Pick<OperationContext, "remote">): Hosts =>
+  requirePart(remote, "serves no other machines; run the daemon of `tmuxwire serve`");

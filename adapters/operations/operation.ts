@@ -24,7 +24,7 @@ import { emptyRequestSchema } from "../../protocol/api/native/nativeRequests.ts"
 import { okSchema } from "../../protocol/api/native/nativeResponses.ts";
 import type { Frozen, NativeTreeResponse } from "../../protocol/api/native/nativeTree.ts";
 import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
-import type { ErrorCode } from "../../protocol/errors.ts";
+import { type ErrorCode, invalidArgument } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Measure } from "./measure.ts";
 
@@ -99,6 +99,12 @@ export interface OperationContext {
   readonly running: WeakMap<TmuxServer, Set<PaneId>>;
   /** A server's tree, and the id of the last event it includes. */
   readonly treeOf: (server: TmuxServer) => NativeTreeResponse;
+}
+
+/** What a context may lack. @throws AppError INVALID_ARGUMENT */
+export function requirePart<Part>(part: Part | undefined, lack: string): Part {
+  if (part !== undefined) return part;
+  throw invalidArgument(`this daemon ${lack}`);
 }
 
 interface OnServer {

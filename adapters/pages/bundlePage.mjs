@@ -85,7 +85,7 @@ async function knownAgents() {
   return JSON.stringify(known);
 }
 
-/** Replaces xterm's inline styles by what a page's policy allows: see screenSheet.ts. */
+/** Replaces xterm's inline styles by what a page's policy allows: see `ScreenSheet` in pageScreen.ts. */
 function leadXtermStyles({ onLoad }) {
   onLoad({ filter: /@xterm\/xterm\/lib\/xterm\.js$/ }, ({ path }) => {
     let contents = readFileSync(path, "utf8");

@@ -76,16 +76,8 @@ function screenOfSection([name = "", ...entries]: readonly string[], drawn: read
 const partsOf = (field = ""): readonly string[] => field.split(" | ").filter((part) => part !== "");
 
 /** One section, from which the same screen is read. `judged`, `labels` and `question` are for a person to add. */
-export function writeRecordedScreen({
-  name,
-  state,
-  title,
-  command,
-  cursor,
-  cols,
-  rows,
-  lines,
-}: RecordedScreen): string {
+export function writeRecordedScreen(recorded: RecordedScreen): string {
+  const { name, state, title, command, cursor, cols, rows, lines } = recorded;
   const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
   const head = [`state: ${state}`, `title: ${oneLine(title)}`, `command: ${oneLine(command)}`];
   const place = [`cursor: ${cursor.row},${cursor.col}`, `size: ${cols}x${rows}`];

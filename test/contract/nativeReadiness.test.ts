@@ -3,11 +3,9 @@ import * as v from "valibot";
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { createClient, type PaneEvent } from "../../adapters/client/client.ts";
-import { ReadinessEngine } from "../../daemon/readiness/engine.ts";
-import { systemClock } from "../../daemon/time/clock.ts";
 import * as answers from "../../protocol/api/native/nativeResponses.ts";
 import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
-import { PROFILES } from "../support/agents/agentCatalogue.ts";
+import { realReadiness } from "../support/agents/readinessWatch.ts";
 
 const WORKING = "\u001b]7501;state=working\u0007";
 const IDLE = "\u001b]7501;state=idle\u0007";
@@ -15,14 +13,7 @@ const BLOCKED = "\u001b]7501;state=blocked:kind=permission\u0007";
 
 async function withReadiness() {
   const server = stubServer();
-  const engine = new ReadinessEngine({
-    profiles: PROFILES,
-    clock: systemClock,
-    nowUnixMs: () => Date.now(),
-    onError: (error) => {
-      throw error;
-    },
-  });
+  const engine = realReadiness(Date.now);
   const session = await server.createSession({ name: "work" });
   const api = await nativeFixture(server, { readiness: engine });
   const pane = session.activePane!;

@@ -2,12 +2,10 @@
 import { expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
 import type { NativeAppOptions } from "../../adapters/native/nativeApp.ts";
-import { ReadinessEngine } from "../../daemon/readiness/engine.ts";
-import { systemClock } from "../../daemon/time/clock.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
 import { RawSocket } from "../support/daemon/nativeSocket.ts";
-import { PROFILES } from "../support/agents/agentCatalogue.ts";
+import { realReadiness } from "../support/agents/readinessWatch.ts";
 
 async function withSession(options: Partial<NativeAppOptions> = {}) {
   const server = stubServer();
@@ -74,14 +72,7 @@ test("an id that is unknown, or not kept any more, gets the whole tree; one that
 });
 
 test("readiness is sent only on request, and is not resumed over a time without a request", async () => {
-  const readiness = new ReadinessEngine({
-    profiles: PROFILES,
-    clock: systemClock,
-    nowUnixMs: () => Date.now(),
-    onError: (error) => {
-      throw error;
-    },
-  });
+  const readiness = realReadiness(Date.now);
   await using api = await withSession({ readiness });
   const pane = api.server.panes()[0]!.id;
   const say = (state: string) =>

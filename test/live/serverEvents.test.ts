@@ -2,8 +2,6 @@
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
-import { ReadinessEngine } from "../../daemon/readiness/engine.ts";
-import { systemClock } from "../../daemon/time/clock.ts";
 import { type NativeServerEvent, serverEventSchema } from "../../protocol/api/native/nativeTree.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { nativeFixture, type NativeFixture } from "../support/daemon/nativeServer.ts";
@@ -11,7 +9,7 @@ import { RawSocket } from "../support/daemon/nativeSocket.ts";
 import { guestFixture, userSession } from "../support/tmux/guestFixture.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { keepsPanes } from "../support/tmux/tmuxWords.ts";
-import { PROFILES } from "../support/agents/agentCatalogue.ts";
+import { realReadiness } from "../support/agents/readinessWatch.ts";
 
 interface Reader extends AsyncDisposable {
   readonly events: readonly NativeServerEvent[];
@@ -54,14 +52,7 @@ async function scene(kind: "owned" | "guest") {
     kind === "owned" ? await ownedFixture() : await guestFixture((socket) => void userSession(socket, "home"));
   const { server, socket } = fixture;
   if (kind === "owned") await server.createSession({ name: "home", command: ["cat"] });
-  const readiness = new ReadinessEngine({
-    profiles: PROFILES,
-    clock: systemClock,
-    nowUnixMs: () => Date.now(),
-    onError: (error) => {
-      throw error;
-    },
-  });
+  const readiness = realReadiness(Date.now);
   const api = await nativeFixture(server, { readiness });
   return {
     server,

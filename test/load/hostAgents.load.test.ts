@@ -3,7 +3,7 @@
  * and nothing untrue. The kit's fake model has the truth. Needs AGENT_KIT and TUI_INST; REAL_AGENTS=cc,codex runs those alone.
  * `PROMPTS=100 npm run load -- hostAgents --testTimeout=3600000`
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { createClient, TmuxwireError } from "../../adapters/client/client.ts";
@@ -12,22 +12,11 @@ import { seeded } from "../support/agents/agentsEngines.ts";
 import { realAgents, realWorld } from "../support/agents/realAgents.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
 import { report } from "../support/daemon/loadReport.ts";
-import { sshHost } from "../support/daemon/sshHost.ts";
+import { sshHost, sshClients } from "../support/daemon/sshHost.ts";
 
 const PROMPTS = Number(process.env["PROMPTS"] ?? 10);
 const SEED = Number(process.env["REAL_SEED"] ?? 5);
 const programs = realAgents();
-
-const sshOf = (root: string): readonly number[] =>
-  readdirSync("/proc").flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      const line = readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ");
-      return line.startsWith("ssh ") && line.includes(root) ? [Number(name)] : [];
-    } catch {
-      return [];
-    }
-  });
 
 function isLost(error: unknown): false {
   if (error instanceof TmuxwireError && error.code === "DAEMON_UNREACHABLE") return false;
@@ -61,7 +50,7 @@ describe.skipIf(programs.length === 0).each(programs.length === 0 ? (["cc"] as c
       );
       if (at % 2 === 0) {
         await delay(random() * 600);
-        for (const pid of sshOf(here.root)) process.kill(pid, "SIGKILL");
+        for (const pid of sshClients(here.root)) process.kill(pid, "SIGKILL");
         cuts += 1;
       }
       outcomes.push({ mark, outcome: await submitted });

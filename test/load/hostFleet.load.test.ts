@@ -3,7 +3,7 @@
  * network was away. They are one sshd under fifty names, with a daemon there and without.
  * `HOSTS=50 PANES=20 DARK_MS=60000 npm run load -- hostFleet`
  */
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -14,7 +14,7 @@ import { STREAM_BEARER_PREFIX, STREAM_PROTOCOL } from "../../protocol/api/native
 import { eventually } from "../support/clock/eventually.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
 import { report } from "../support/daemon/loadReport.ts";
-import { type SshHost, sshHost } from "../support/daemon/sshHost.ts";
+import { type SshHost, sshHost, sshClients } from "../support/daemon/sshHost.ts";
 
 const HOSTS = Number(process.env["HOSTS"] ?? 50);
 const PANES = Number(process.env["PANES"] ?? 20);
@@ -29,16 +29,6 @@ const cpuSec = (pid: number): number => {
     .split(" ");
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SEC;
 };
-const sshOf = (root: string): number[] =>
-  readdirSync("/proc").flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      const line = readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ");
-      return line.startsWith("ssh ") && line.includes(root) ? [Number(name)] : [];
-    } catch {
-      return [];
-    }
-  });
 
 /** A tmux whose sockets are its own, as on a machine of its own. */
 function tmuxOf({ sandbox }: SshHost, name: string): string {
@@ -86,7 +76,7 @@ test.each([true, false])("many machines; a daemon there: %s", async (hasTmuxwire
     }
   }
   // Without a daemon there, the session of the control client is a process as well.
-  const processes = sshOf(here.root).length;
+  const processes = sshClients(here.root).length;
   expect(processes).toBe(hasTmuxwire ? HOSTS : 2 * HOSTS);
   const socket = new WebSocket(`ws+unix:${here.socketPath}:/v1/stream`, [
     STREAM_PROTOCOL,
@@ -120,7 +110,7 @@ test.each([true, false])("many machines; a daemon there: %s", async (hasTmuxwire
   socket.close();
 
   await host.stop();
-  for (const pid of sshOf(here.root)) process.kill(pid, "SIGKILL");
+  for (const pid of sshClients(here.root)) process.kill(pid, "SIGKILL");
   const [darkMs, darkCpu] = [performance.now(), cpuSec(daemon.pid)];
   await pause(DARK_MS);
   const darkShare = ((cpuSec(daemon.pid) - darkCpu) / (performance.now() - darkMs)) * 1_000;

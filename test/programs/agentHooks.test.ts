@@ -3,19 +3,18 @@
  * their agents run them, with events as the programs wrote them, against a real dashboard; and out again to the byte.
  */
 import { execFile, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { builtCli } from "../support/daemon/cliBuild.ts";
 import { dashboardFixture } from "../support/daemon/dashboardFixture.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { guestFixture, userSession } from "../support/tmux/guestFixture.ts";
+import { ownDirectory } from "../support/daemon/ownDirectory.ts";
 
 let home = "";
-beforeEach(() => void (home = mkdtempSync(join(tmpdir(), "tmuxwire it's-"))));
-afterEach(() => rmSync(home, { recursive: true }));
+beforeEach(() => void (home = ownDirectory()));
 
 const run = promisify(execFile);
 const cli = (...words: string[]) =>

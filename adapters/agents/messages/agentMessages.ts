@@ -229,20 +229,11 @@ export class AgentMessages {
   #queueOf(agent: string): MessageQueue {
     const known = this.#queues.get(agent);
     if (known !== undefined) return known;
-    const { agents, delivery, transcripts, clock, nowUnixMs, onError } = this.#options;
-    const onChange = (): void => this.#messageChanged();
-    const onEnd = (): void => void this.#queues.delete(agent);
-    const store = this.#messages();
     const queue = new MessageQueue(agent, {
-      agents,
-      delivery,
-      transcripts,
-      clock,
-      nowUnixMs,
-      store,
-      onChange,
-      onEnd,
-      onError,
+      ...this.#options,
+      store: this.#messages(),
+      onChange: () => this.#messageChanged(),
+      onEnd: () => void this.#queues.delete(agent),
     });
     this.#queues.set(agent, queue);
     return queue;

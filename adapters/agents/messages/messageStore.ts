@@ -3,7 +3,7 @@
  * noted before its first byte, so that a daemon that was killed meanwhile knows what it has to find out.
  */
 import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
-import { type Prepare, preparing, Table } from "../../../daemon/ops/sql/table.ts";
+import { jsonOf, type Prepare, preparing, Table } from "../../../daemon/ops/sql/table.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import type { MessageConfirmation, MessageOutcome } from "../../../protocol/api/native/nativeAgentMessages.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -85,7 +85,7 @@ export class MessageStore {
       name: "messages",
       key: ["id"],
       columns: { when: "urgency" },
-      decode: { process: (cell) => JSON.parse(String(cell)) as ProcessMark, wasShown: (cell) => cell !== 0 },
+      decode: { process: jsonOf, wasShown: (cell) => cell !== 0 },
     });
     this.#nowUnixMs = nowUnixMs;
   }

@@ -539,9 +539,8 @@ export class AgentDirectory {
 
   #end(agent: LiveAgent): void {
     const unixMs = this.#options.nowUnixMs();
-    const { state, identity } = agent.server.status();
     agent.end(unixMs);
-    this.#stored((store) => store.end(agent.id, unixMs, state !== "ready" || identity !== agent.identity));
+    this.#stored((store) => store.end(agent.id, unixMs));
     this.#running.delete(agent.id);
     const inPane = this.#servers.get(agent.server)?.agents;
     if (inPane?.get(agent.pane) === agent) {
@@ -562,10 +561,8 @@ export class AgentDirectory {
   #serverLost({ server }: Served): void {
     const since = this.#options.nowUnixMs() - WITH_SERVER_MS;
     for (const agent of this.#ended.values()) {
-      const { id, server: its, endedUnixMs = -Infinity } = agent;
-      if (its !== server || endedUnixMs < since) continue;
-      this.#stored((store) => store.end(id, endedUnixMs, true));
-      this.#events.emit({ kind: "serverEnded", agent });
+      const { server: its, endedUnixMs = -Infinity } = agent;
+      if (its === server && endedUnixMs >= since) this.#events.emit({ kind: "serverEnded", agent });
     }
   }
 

@@ -7,7 +7,8 @@ import { existsSync } from "node:fs";
 import { openDatabase } from "../../../daemon/ops/sql/database.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import { becomeSoleOwner, hasOwner } from "../../../daemon/ops/sql/soleOwner.ts";
-import { closeDatabase, type Database, type Statement } from "../../../daemon/ops/sql/sqlite.ts";
+import { closeDatabase, type Database } from "../../../daemon/ops/sql/sqlite.ts";
+import { jsonOf, preparing, Table } from "../../../daemon/ops/sql/table.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import type { AgentFacts, AgentPlace } from "./runningAgent.ts";
@@ -117,6 +118,7 @@ CREATE TABLE timeline_dropped (
 const MAX_ROWS = 1_000;
 /** Older rows are swept at the first and at every so many agents. */
 const SWEEP_EVERY = 50;
+const TRIM = "DELETE FROM agents WHERE id NOT IN (SELECT id FROM agents ORDER BY appeared_unix_ms DESC LIMIT ?)";
 
 /** As it was last seen. */
 export interface KeptAgent {
@@ -130,22 +132,11 @@ export interface KeptAgent {
   readonly appearedUnixMs: number;
   /** Undefined while nobody has seen its end: it runs, or the machine or the daemon ended first. */
   readonly endedUnixMs: number | undefined;
-  /** It ended because its tmux server did. */
-  readonly endedWithServer: boolean;
 }
 
-interface Row {
-  readonly id: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly pid: number;
-  readonly start: string;
-  readonly executable: string | null;
-  readonly facts: string;
-  readonly place: string;
-  readonly appeared_unix_ms: number;
-  readonly ended_unix_ms: number | null;
-  readonly with_server: number;
+interface Row extends Omit<KeptAgent, "process">, ProcessMark {
+  /** Its identity. */
+  readonly server: string;
 }
 
 interface AgentStoreOptions {
@@ -158,7 +149,7 @@ interface AgentStoreOptions {
 
 interface Opened {
   readonly database: Database;
-  readonly statements: ReturnType<typeof statementsOf>;
+  readonly table: Table<Row>;
   readonly release: () => void;
   /** Another daemon of the same user has the file. */
   readonly isElsewhere: boolean;
@@ -185,32 +176,21 @@ export class AgentStore {
 
   /** The agent that was this process. @param server its identity */
   find(server: string, { pid, start, executable }: ProcessMark): KeptAgent | undefined {
-    const row = this.#use().statements.find.get(server, pid, start, executable ?? null) as Row | undefined;
+    const where = "WHERE server = ? AND pid = ? AND start = ? AND executable IS ? AND ended_unix_ms IS NULL";
+    const row = this.#use().table.first(where, server, pid, start, executable ?? null);
     return row === undefined ? undefined : keptOf(row);
   }
 
   /** @param server its identity */
-  keep(server: string, { id, kind, name, process, facts, place, appearedUnixMs }: KeptAgent): void {
-    const { statements } = this.#use();
-    if (this.#made++ % SWEEP_EVERY === 0) statements.trim.run(this.#options.maxRows ?? MAX_ROWS);
-    const { pid, start, executable = null } = process;
-    statements.keep.run(
-      id,
-      kind,
-      name,
-      server,
-      pid,
-      start,
-      executable,
-      JSON.stringify(facts),
-      JSON.stringify(place),
-      appearedUnixMs,
-    );
+  keep(server: string, { process, ...agent }: KeptAgent): void {
+    const { database, table } = this.#use();
+    if (this.#made++ % SWEEP_EVERY === 0) database.prepare(TRIM).run(this.#options.maxRows ?? MAX_ROWS);
+    table.save(table.rowOf({ ...agent, ...process, server }));
   }
 
-  /** @param withServer because its tmux server ended */
-  end(id: string, unixMs: number, withServer: boolean): void {
-    this.#use().statements.end.run(unixMs, withServer ? 1 : 0, id);
+  end(id: string, unixMs: number): void {
+    const { table } = this.#use();
+    table.update(table.rowOf({ id, endedUnixMs: unixMs }));
   }
 
   /**
@@ -219,13 +199,15 @@ export class AgentStore {
    */
   settle(server: string, running: readonly string[], unixMs: number): readonly KeptAgent[] {
     if (this.#opened === undefined && !existsSync(this.#options.path)) return [];
-    const rows = this.#use().statements.settle.all(unixMs, server, JSON.stringify(running));
-    return (rows as unknown as readonly Row[]).map(keptOf);
+    const where = "WHERE server = ? AND ended_unix_ms IS NULL AND id NOT IN (SELECT value FROM json_each(?))";
+    const ended = this.#use().table.all(where, server, JSON.stringify(running));
+    for (const { id } of ended) this.end(id, unixMs);
+    return ended.map(keptOf);
   }
 
   /** The newest first. */
   all(): readonly KeptAgent[] {
-    return (this.#use().statements.all.all() as unknown as readonly Row[]).map(keptOf);
+    return this.#use().table.all("ORDER BY appeared_unix_ms DESC, id").map(keptOf);
   }
 
   close(): void {
@@ -257,12 +239,18 @@ export class AgentStore {
     }
   }
 
-  #openAt(path: string): Pick<Opened, "database" | "statements"> {
+  #openAt(path: string): Pick<Opened, "database" | "table"> {
     const { nowUnixMs, log } = this.#options;
     const onMovedAside = (movedTo: string, error: unknown): void =>
       log.error("agents.store.damaged", { movedTo, error });
     const database = openDatabase({ path, setting: SETTING, migrations: AGENT_MIGRATIONS, nowUnixMs, onMovedAside });
-    return { database, statements: statementsOf(database) };
+    const table = new Table<Row>({
+      prepare: preparing(database),
+      name: "agents",
+      key: ["id"],
+      decode: { facts: jsonOf, place: jsonOf },
+    });
+    return { database, table };
   }
 }
 
@@ -276,33 +264,7 @@ function isOwned(path: string): boolean {
   }
 }
 
-function statementsOf(database: Database) {
-  return {
-    find: database.prepare(
-      "SELECT * FROM agents WHERE server = ? AND pid = ? AND start = ? AND executable IS ? AND ended_unix_ms IS NULL",
-    ),
-    keep: database.prepare(`INSERT INTO agents (id, kind, name, server, pid, start, executable, facts, place, appeared_unix_ms)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET name = excluded.name, pid = excluded.pid,
-      start = excluded.start, executable = excluded.executable, facts = excluded.facts, place = excluded.place,
-      ended_unix_ms = NULL, with_server = 0`),
-    end: database.prepare("UPDATE agents SET ended_unix_ms = ?, with_server = ? WHERE id = ?"),
-    settle: database.prepare(`UPDATE agents SET ended_unix_ms = ? WHERE server = ? AND ended_unix_ms IS NULL
-      AND id NOT IN (SELECT value FROM json_each(?)) RETURNING *`),
-    all: database.prepare("SELECT * FROM agents ORDER BY appeared_unix_ms DESC, id"),
-    trim: database.prepare(
-      "DELETE FROM agents WHERE id NOT IN (SELECT id FROM agents ORDER BY appeared_unix_ms DESC LIMIT ?)",
-    ),
-  } satisfies Record<string, Statement>;
-}
-
-const keptOf = (row: Row): KeptAgent => ({
-  id: row.id,
-  kind: row.kind,
-  name: row.name,
-  process: { pid: row.pid, start: row.start, executable: row.executable ?? undefined },
-  facts: JSON.parse(row.facts) as AgentFacts,
-  place: JSON.parse(row.place) as AgentPlace,
-  appearedUnixMs: row.appeared_unix_ms,
-  endedUnixMs: row.ended_unix_ms ?? undefined,
-  endedWithServer: row.with_server === 1,
+const keptOf = ({ server: _server, pid, start, executable, ...agent }: Row): KeptAgent => ({
+  ...agent,
+  process: { pid, start, executable },
 });

@@ -121,7 +121,6 @@ export class LiveAgent implements RunningAgent {
       place: this.#place ?? { serverName, socketPath: this.server.status().socketPath, pane, cwd },
       appearedUnixMs: this.#options.appearedUnixMs,
       endedUnixMs: this.#endedUnixMs,
-      endedWithServer: false,
     };
   }
 

@@ -453,26 +453,11 @@ const WHY: Readonly<Record<DeliveryOutcome, string | undefined>> = {
 /** Of a key or a request, short enough for a pane's option. */
 export const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 22);
 
-const digestOf = ({
-  serverName,
-  kind,
-  program,
-  args,
-  environment,
-  cwd,
-  name,
-  where,
-  prompt,
-  resume,
-  worktree,
-}: StartRequest): string =>
-  digest(
-    JSON.stringify(
-      [serverName, kind.name, program, args, environment, cwd, name, where, prompt, resume, worktree].map(
-        (part) => part ?? null,
-      ),
-    ),
-  );
+function digestOf(request: StartRequest): string {
+  const { serverName, kind, program, args, environment, cwd, name, where, prompt, resume, worktree } = request;
+  const parts = [serverName, kind.name, program, args, environment, cwd, name, where, prompt, resume, worktree];
+  return digest(JSON.stringify(parts.map((part) => part ?? null)));
+}
 
 function factsOf(
   { kind, program = kind.name, args = [], environment = {}, startedBy }: StartRequest,

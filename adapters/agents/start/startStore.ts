@@ -1,56 +1,61 @@
 /** Starts by idempotency key, in the agents' database: which were begun, and what became of them. */
 import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
+import { jsonOf, Table } from "../../../daemon/ops/sql/table.ts";
 import type { Kept, OnceKey, OnceStore } from "../../../daemon/ops/once.ts";
-import { fieldsOf } from "../../../protocol/text/jsonObject.ts";
 
 const MAX_STARTS = 1_000;
 
-export class StartStore<Result> implements OnceStore<Result> {
+interface Start<Result> {
+  readonly key: string;
+  readonly request: string;
+  readonly result: Result | undefined;
+  readonly begunUnixMs: number;
+}
+
+export class StartStore<Result extends object> implements OnceStore<Result> {
   readonly #database: () => Database;
+  readonly #table: Table<Start<Result>>;
   readonly #nowUnixMs: () => number;
 
   constructor(database: () => Database, nowUnixMs: () => number) {
     this.#database = database;
+    this.#table = new Table<Start<Result>>({
+      prepare: (sql) => database().prepare(sql),
+      name: "starts",
+      key: ["key"],
+      decode: { result: jsonOf },
+    });
     this.#nowUnixMs = nowUnixMs;
   }
 
   /** One that was begun and not completed is not found: whoever repeats it looks for what it has made. */
   find(key: OnceKey): Kept<Result> | undefined {
-    const { request, result } = this.#row(key);
-    if (typeof request !== "string" || typeof result !== "string") return undefined;
-    return { request, result: JSON.parse(result) as Result };
+    const { request, result } = this.#start(key) ?? {};
+    return request === undefined || result === undefined ? undefined : { request, result };
   }
 
   /** The request that was begun under this key, by this daemon or an earlier one. */
   begun(key: OnceKey): string | undefined {
-    const { request } = this.#row(key);
-    return typeof request === "string" ? request : undefined;
+    return this.#start(key)?.request;
   }
 
   begin(key: OnceKey, request: string): void {
-    const database = this.#database();
-    database
-      .prepare("INSERT OR REPLACE INTO starts (key, request, begun_unix_ms) VALUES (?, ?, ?)")
-      .run(JSON.stringify(key), request, this.#nowUnixMs());
-    database
+    const start = { key: JSON.stringify(key), request, result: undefined, begunUnixMs: this.#nowUnixMs() };
+    this.#table.save(this.#table.rowOf(start));
+    this.#database()
       .prepare("DELETE FROM starts WHERE key IN (SELECT key FROM starts ORDER BY begun_unix_ms DESC LIMIT -1 OFFSET ?)")
       .run(MAX_STARTS);
   }
 
   complete(key: OnceKey, _request: string, result: Result): void {
-    this.#database()
-      .prepare("UPDATE starts SET result = ? WHERE key = ?")
-      .run(JSON.stringify(result), JSON.stringify(key));
+    this.#table.update(this.#table.rowOf({ key: JSON.stringify(key), result }));
   }
 
   forget(key: OnceKey): void {
     this.#database().prepare("DELETE FROM starts WHERE key = ?").run(JSON.stringify(key));
   }
 
-  #row(key: OnceKey): Readonly<Record<string, unknown>> {
-    const row: unknown = this.#database()
-      .prepare("SELECT request, result FROM starts WHERE key = ?")
-      .get(JSON.stringify(key));
-    return fieldsOf(row) ?? {};
+  #start(key: OnceKey): Start<Result> | undefined {
+    return this.#table.first("WHERE key = ?", JSON.stringify(key));
   }
 }

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
-import { fieldsOf } from "../../../protocol/text/jsonObject.ts";
+import { Table } from "../../../daemon/ops/sql/table.ts";
 import type { RunningAgent } from "../running/runningAgent.ts";
 import type { Git } from "./git.ts";
 
@@ -50,6 +50,7 @@ interface WorktreesOptions {
   readonly nowUnixMs: () => number;
 }
 
+const OLDEST_FIRST = "ORDER BY made_unix_ms, name";
 /** A number at the end makes a name unique up to here. */
 const MAX_TRIES = 100;
 /** git is started a few times for each worktree: so many are looked at at once. */
@@ -65,9 +66,17 @@ const UNDER_WAY = {
 
 export class Worktrees {
   readonly #options: WorktreesOptions;
+  readonly #table: Table<Worktree>;
 
   constructor(options: WorktreesOptions) {
     this.#options = options;
+    this.#table = new Table<Worktree>({
+      prepare: (sql) => options.database().prepare(sql),
+      name: "worktrees",
+      key: ["name"],
+      columns: { isOwnBranch: "own_branch" },
+      decode: { isOwnBranch: (cell) => cell === 1 },
+    });
   }
 
   /**
@@ -100,14 +109,14 @@ export class Worktrees {
     const making = isOwnBranch ? ["-b", branch] : [];
     await git.do(repository, ["worktree", "add", "--quiet", ...making, "--", path, what]);
     const worktree = { name, path, repository, branch, isOwnBranch, madeUnixMs: this.#options.nowUnixMs() };
-    this.#keep(worktree);
+    this.#table.save(this.#table.rowOf(worktree));
     const inside = join(path, top === undefined ? "" : relative(top, cwd));
     return { worktree, cwd: isDirectory(inside) ? inside : path };
   }
 
   /** All that were made, oldest first, each as it is now. */
   async list(): Promise<readonly (Worktree & WorktreeState)[]> {
-    const worktrees = this.#kept();
+    const worktrees = this.#table.all(OLDEST_FIRST);
     const listed: (Worktree & WorktreeState)[] = [];
     for (let at = 0; at < worktrees.length; at += AT_ONCE) {
       const some = worktrees.slice(at, at + AT_ONCE);
@@ -118,7 +127,7 @@ export class Worktrees {
 
   /** Removes its folder, and its branch if it was made with it. @throws AppError NOT_FOUND, WRONG_STATE: what would be lost */
   async remove(name: string): Promise<Worktree> {
-    const worktree = this.#kept().find((each) => each.name === name || each.path === name);
+    const worktree = this.#table.all(OLDEST_FIRST).find((each) => each.name === name || each.path === name);
     if (worktree === undefined) {
       throw new AppError("NOT_FOUND", `there is no worktree ${JSON.stringify(name)}; run \`tmuxwire worktrees\``);
     }
@@ -179,7 +188,7 @@ export class Worktrees {
     const beside = join(dirname(repository), `${own}.worktrees`);
     const parent = (await this.#isVisibleToGit(beside)) ? join(this.#options.fallbackDirectory, own) : beside;
     const word = branch.replaceAll(/[^\w.-]+/g, "-");
-    const taken = new Set(this.#kept().map(({ name }) => name));
+    const taken = new Set(this.#table.all(OLDEST_FIRST).map(({ name }) => name));
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       const folder = tries === 1 ? word : `${word}-${tries}`;
       const [path, name] = [join(parent, folder), `${own}-${folder}`];
@@ -229,30 +238,6 @@ export class Worktrees {
     return this.#options.agents().flatMap((agent) => {
       const cwd = agent.server.processes.cwdNow(agent.process.pid);
       return agent.worktree === path || cwd === path || cwd?.startsWith(`${path}/`) === true ? [agent.name] : [];
-    });
-  }
-
-  #keep({ name, path, repository, branch, isOwnBranch, madeUnixMs }: Worktree): void {
-    this.#options
-      .database()
-      .prepare(
-        "INSERT INTO worktrees (name, path, repository, branch, own_branch, made_unix_ms) VALUES (?, ?, ?, ?, ?, ?)",
-      )
-      .run(name, path, repository, branch, isOwnBranch ? 1 : 0, madeUnixMs);
-  }
-
-  #kept(): readonly Worktree[] {
-    const rows = this.#options.database().prepare("SELECT * FROM worktrees ORDER BY made_unix_ms, name").all();
-    return rows.map((row) => {
-      const { name, path, repository, branch, own_branch: own, made_unix_ms: made } = fieldsOf(row) ?? {};
-      return {
-        name: String(name),
-        path: String(path),
-        repository: String(repository),
-        branch: String(branch),
-        isOwnBranch: own === 1,
-        madeUnixMs: Number(made),
-      };
     });
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { Surroundings } from "../../../daemon/ops/log.ts";
 import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
+import { jsonOf, type Prepare, preparing, Table } from "../../../daemon/ops/sql/table.ts";
 import { WriteBehind } from "../../../daemon/ops/sql/writeBehind.ts";
 import { TIMELINE_DAYS, type TimelineKind, type TimelineOutcome } from "../../../protocol/api/native/nativeTimeline.ts";
 
@@ -56,19 +57,7 @@ interface Dropped {
   readonly untilUnixMs: number;
 }
 
-interface Row {
-  readonly number: number;
-  readonly agent: string;
-  readonly name: string;
-  readonly server: string;
-  readonly socket: string | null;
-  readonly kind: TimelineKind;
-  readonly unix_ms: number;
-  readonly actor: string | null;
-  readonly text: string | null;
-  readonly options: string | null;
-  readonly outcome: TimelineOutcome | null;
-  readonly mark: string | null;
+interface KeptEntry extends TimelineEntry {
   readonly bytes: number;
 }
 
@@ -83,7 +72,8 @@ type Change = Partial<Pick<TimelineEntry, "by" | "text" | "options" | "outcome">
 
 export class TimelineStore {
   readonly #options: TimelineStoreOptions;
-  readonly #statements: ReturnType<typeof prepare>;
+  readonly #prepare: Prepare;
+  readonly #table: Table<KeptEntry>;
   readonly #writes: WriteBehind;
   #next: number;
   /** Of all entries that are on disk. */
@@ -93,7 +83,14 @@ export class TimelineStore {
   constructor(options: TimelineStoreOptions) {
     const { database, clock, log, maxPendingBytes = MAX_PENDING_BYTES } = options;
     this.#options = options;
-    this.#statements = prepare(database);
+    this.#prepare = preparing(database);
+    this.#table = new Table<KeptEntry>({
+      prepare: this.#prepare,
+      name: "timeline",
+      key: ["number"],
+      columns: { by: "actor" },
+      decode: { options: jsonOf },
+    });
     this.#writes = new WriteBehind({
       database,
       owner: "timeline",
@@ -104,7 +101,7 @@ export class TimelineStore {
       clock,
       log,
     });
-    const { next, bytes } = this.#statements.sums.get() as { readonly next: number; readonly bytes: number };
+    const { next, bytes } = this.#prepare(SUMS).get() as { readonly next: number; readonly bytes: number };
     this.#next = next;
     this.#bytes = bytes;
   }
@@ -116,55 +113,35 @@ export class TimelineStore {
 
   /** Returns its number. One with a mark that the agent has already is not kept twice. */
   add(entry: Omit<TimelineEntry, "number">, number = this.reserve()): number {
-    const { agent, name, server, socket, kind, unixMs, by, text, options, outcome, mark } = entry;
     const bytes = sizeOf(entry);
-    const listed = options === undefined ? null : JSON.stringify(options);
+    const row = this.#table.rowOf({ ...entry, number, bytes });
     this.#write(() => {
-      const { add, trimAgent } = this.#statements;
-      const { changes } = add.run(
-        number,
-        agent,
-        name,
-        server,
-        socket ?? null,
-        kind,
-        unixMs,
-        by ?? null,
-        text ?? null,
-        listed,
-        outcome ?? null,
-        mark ?? null,
-        bytes,
-      );
-      if (changes === 0) return;
+      if (this.#prepare(ADD).run(row).changes === 0) return;
       this.#bytes += bytes;
-      this.#drop(trimAgent.all(agent, this.#options.maxEntriesPerAgent ?? MAX_ENTRIES_PER_AGENT));
-      this.#trim();
+      this.#trim(entry.agent);
     }, bytes);
     return number;
   }
 
   change(number: number, change: Change): void {
     this.#write(() => {
-      const { find, change: set } = this.#statements;
-      const before = entryOf(find.get(number) as Row | undefined);
+      const before = this.#table.first("WHERE number = ?", number);
       if (before === undefined) return;
-      const next = { ...before, ...change };
-      const listed = next.options === undefined ? null : JSON.stringify(next.options);
-      this.#bytes += sizeOf(next) - sizeOf(before);
-      set.run(next.by ?? null, next.text ?? null, listed, next.outcome ?? null, sizeOf(next), number);
+      const bytes = sizeOf({ ...before, ...change });
+      this.#bytes += bytes - sizeOf(before);
+      this.#table.update(this.#table.rowOf({ ...change, bytes, number }));
     }, sizeOf(change));
   }
 
   /** The newest first. */
   newest(agent: string, limit: number): readonly TimelineEntry[] {
     this.flush();
-    return (this.#statements.newest.all(agent, limit) as unknown as readonly Row[]).map((row) => entryOf(row)!);
+    return this.#table.all("WHERE agent = ? ORDER BY number DESC LIMIT ?", agent, limit);
   }
 
   marked(agent: string, mark: string): TimelineEntry | undefined {
     this.flush();
-    return entryOf(this.#statements.marked.get(agent, mark) as Row | undefined);
+    return this.#table.first("WHERE agent = ? AND mark = ?", agent, mark);
   }
 
   /** The newest first. `next`: there are older ones, from before this entry. */
@@ -181,15 +158,14 @@ export class TimelineStore {
     const dropped = this.#dropped(filter);
     for (;;) {
       const atOnce = wanted === undefined ? limit + 1 : SEARCHED_AT_ONCE;
-      const rows = this.#page(filter, before, atOnce);
-      for (const row of rows) {
-        const entry = entryOf(row)!;
+      const page = this.#page(filter, before, atOnce);
+      for (const entry of page) {
         if (wanted !== undefined && !holds(entry, wanted)) continue;
         if (entries.length === limit) return { entries, next: entries.at(-1)!.number, dropped };
         entries.push(entry);
       }
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < atOnce) return { entries, next: undefined, dropped };
+      const last = page.at(-1);
+      if (last === undefined || page.length < atOnce) return { entries, next: undefined, dropped };
       before = last.number;
       // Programs in panes do not wait for whoever searches.
       await new Promise<void>((resolve) => void setImmediate(resolve));
@@ -199,7 +175,7 @@ export class TimelineStore {
   /** Whether anything is kept, or was, of such an agent. @param agent a name, or an id */
   knows(agent: string): boolean {
     this.flush();
-    return this.#statements.knows.get(agent, agent) !== undefined;
+    return this.#prepare("SELECT 1 FROM timeline WHERE agent = ? OR name = ? LIMIT 1").get(agent, agent) !== undefined;
   }
 
   /** Writes what waits, if the database takes it. */
@@ -232,18 +208,16 @@ export class TimelineStore {
     }
   }
 
-  #page({ agent, server, kind }: TimelineFilter, before: number, limit: number): readonly Row[] {
+  #page({ agent, server, kind }: TimelineFilter, before: number, limit: number): readonly TimelineEntry[] {
     const since = this.#options.nowUnixMs() - KEPT_MS;
-    const { all, ofAgent } = this.#statements;
-    const more = [kind ?? null, kind ?? null, ...serverParts(server), limit] as const;
-    const rows =
-      agent === undefined ? all.all(before, since, ...more) : ofAgent.all(agent.id, agent.name, before, since, ...more);
-    return rows as readonly Row[];
+    const shown = [before, since, kind ?? null, kind ?? null, ...serverParts(server), limit] as const;
+    if (agent === undefined) return this.#table.all(`WHERE ${SHOWN}`, ...shown);
+    return this.#table.all(`WHERE (agent = ? OR name = ?) AND ${SHOWN}`, agent.id, agent.name, ...shown);
   }
 
   #dropped({ agent, server }: TimelineFilter): Dropped | undefined {
     const since = this.#options.nowUnixMs() - KEPT_MS;
-    const { entries, untilUnixMs } = this.#statements.dropped.get(
+    const { entries, untilUnixMs } = this.#prepare(DROPPED).get(
       agent?.id ?? null,
       agent?.id ?? null,
       agent?.name ?? null,
@@ -254,37 +228,26 @@ export class TimelineStore {
   }
 
   #sweep(nowUnixMs: number): void {
-    const { expire, expireDropped } = this.#statements;
-    for (const { bytes } of expire.all(nowUnixMs - KEPT_MS) as unknown as readonly Row[]) this.#bytes -= bytes;
-    expireDropped.run(nowUnixMs - KEPT_MS);
+    const expired = this.#prepare("DELETE FROM timeline WHERE unix_ms < ? RETURNING bytes").all(nowUnixMs - KEPT_MS);
+    for (const { bytes } of expired as unknown as readonly KeptEntry[]) this.#bytes -= bytes;
+    this.#prepare("DELETE FROM timeline_dropped WHERE until_unix_ms < ?").run(nowUnixMs - KEPT_MS);
   }
 
-  #trim(): void {
-    const most = this.#options.maxBytes ?? MAX_BYTES;
-    while (this.#bytes > most) {
-      const rows = this.#statements.oldest.all(TRIM_ROWS) as unknown as readonly Row[];
-      if (rows.length === 0) return;
-      const gone: Row[] = [];
-      for (const row of rows) {
-        if (this.#bytes <= most) break;
-        this.#statements.remove.run(row.number);
-        gone.push(row);
-        this.#bytes -= row.bytes;
-      }
-      this.#count(gone);
+  /** After an entry of this agent. */
+  #trim(agent: string): void {
+    const { maxEntriesPerAgent = MAX_ENTRIES_PER_AGENT, maxBytes = MAX_BYTES } = this.#options;
+    for (const entry of this.#table.all(SURPLUS, agent, maxEntriesPerAgent)) this.#drop(entry);
+    while (this.#bytes > maxBytes) {
+      const oldest = this.#table.all("ORDER BY number LIMIT ?", TRIM_ROWS);
+      if (oldest.length === 0) return;
+      for (const entry of oldest) if (this.#bytes > maxBytes) this.#drop(entry);
     }
   }
 
-  #drop(rows: readonly unknown[]): void {
-    const gone = rows as readonly Row[];
-    for (const { bytes } of gone) this.#bytes -= bytes;
-    this.#count(gone);
-  }
-
-  #count(gone: readonly Row[]): void {
-    for (const { agent, name, server, socket, unix_ms: unixMs } of gone) {
-      this.#statements.countDropped.run(agent, name, server, socket, unixMs);
-    }
+  #drop({ number, agent, name, server, socket, unixMs, bytes }: KeptEntry): void {
+    this.#prepare("DELETE FROM timeline WHERE number = ?").run(number);
+    this.#prepare(COUNT_DROPPED).run(agent, name, server, socket ?? null, unixMs);
+    this.#bytes -= bytes;
   }
 }
 
@@ -301,54 +264,15 @@ const serverParts = (server: TimelineFilter["server"]) => {
 };
 
 const ON_SERVER = "(? IS NULL OR socket = ? OR ((? IS NULL OR socket IS NULL) AND server = ?))";
-const SHOWN = `number < ? AND unix_ms >= ? AND (? IS NULL OR kind = ?) AND ${ON_SERVER}`;
-
-const prepare = (database: Database) => ({
-  sums: database.prepare(`SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'timeline'), 0) + 1 AS next,
-    (SELECT coalesce(sum(bytes), 0) FROM timeline) AS bytes`),
-  add: database.prepare(`INSERT OR IGNORE INTO timeline
-    (number, agent, name, server, socket, kind, unix_ms, actor, text, options, outcome, mark, bytes)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
-  change: database.prepare(
-    "UPDATE timeline SET actor = ?, text = ?, options = ?, outcome = ?, bytes = ? WHERE number = ?",
-  ),
-  find: database.prepare("SELECT * FROM timeline WHERE number = ?"),
-  newest: database.prepare("SELECT * FROM timeline WHERE agent = ? ORDER BY number DESC LIMIT ?"),
-  marked: database.prepare("SELECT * FROM timeline WHERE agent = ? AND mark = ?"),
-  all: database.prepare(`SELECT * FROM timeline WHERE ${SHOWN} ORDER BY number DESC LIMIT ?`),
-  ofAgent: database.prepare(
-    `SELECT * FROM timeline WHERE (agent = ? OR name = ?) AND ${SHOWN} ORDER BY number DESC LIMIT ?`,
-  ),
-  knows: database.prepare("SELECT 1 FROM timeline WHERE agent = ? OR name = ? LIMIT 1"),
-  trimAgent: database.prepare(`DELETE FROM timeline WHERE number IN
-    (SELECT number FROM timeline WHERE agent = ? ORDER BY number DESC LIMIT -1 OFFSET ?) RETURNING *`),
-  oldest: database.prepare("SELECT * FROM timeline ORDER BY number LIMIT ?"),
-  remove: database.prepare("DELETE FROM timeline WHERE number = ?"),
-  expire: database.prepare("DELETE FROM timeline WHERE unix_ms < ? RETURNING bytes"),
-  countDropped: database.prepare(`INSERT INTO timeline_dropped (agent, name, server, socket, entries, until_unix_ms)
-    VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT (agent) DO UPDATE SET name = excluded.name, entries = entries + 1,
-    until_unix_ms = max(until_unix_ms, excluded.until_unix_ms)`),
-  expireDropped: database.prepare("DELETE FROM timeline_dropped WHERE until_unix_ms < ?"),
-  dropped: database.prepare(`SELECT coalesce(sum(entries), 0) AS entries, coalesce(max(until_unix_ms), 0) AS untilUnixMs
-    FROM timeline_dropped WHERE (? IS NULL OR agent = ? OR name = ?) AND ${ON_SERVER}
-    AND until_unix_ms >= ?`),
-});
-
-function entryOf(row: Row | undefined): TimelineEntry | undefined {
-  if (row === undefined) return undefined;
-  const { number, agent, name, server, socket, kind, unix_ms: unixMs, actor, text, options, outcome, mark } = row;
-  return {
-    number,
-    agent,
-    name,
-    server,
-    socket: socket ?? undefined,
-    kind,
-    unixMs,
-    by: actor ?? undefined,
-    text: text ?? undefined,
-    options: options === null ? undefined : (JSON.parse(options) as readonly string[]),
-    outcome: outcome ?? undefined,
-    mark: mark ?? undefined,
-  };
-}
+const SHOWN = `number < ? AND unix_ms >= ? AND (? IS NULL OR kind = ?) AND ${ON_SERVER} ORDER BY number DESC LIMIT ?`;
+const SURPLUS = "WHERE agent = ? ORDER BY number DESC LIMIT -1 OFFSET ?";
+const SUMS = `SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'timeline'), 0) + 1 AS next,
+  (SELECT coalesce(sum(bytes), 0) FROM timeline) AS bytes`;
+const ADD = `INSERT OR IGNORE INTO timeline
+  (number, agent, name, server, socket, kind, unix_ms, actor, text, options, outcome, mark, bytes)
+  VALUES (@number, @agent, @name, @server, @socket, @kind, @unix_ms, @actor, @text, @options, @outcome, @mark, @bytes)`;
+const COUNT_DROPPED = `INSERT INTO timeline_dropped (agent, name, server, socket, entries, until_unix_ms)
+  VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT (agent) DO UPDATE SET name = excluded.name, entries = entries + 1,
+  until_unix_ms = max(until_unix_ms, excluded.until_unix_ms)`;
+const DROPPED = `SELECT coalesce(sum(entries), 0) AS entries, coalesce(max(until_unix_ms), 0) AS untilUnixMs
+  FROM timeline_dropped WHERE (? IS NULL OR agent = ? OR name = ?) AND ${ON_SERVER} AND until_unix_ms >= ?`;

@@ -24,8 +24,9 @@ import { JSON_OPTION, printResult } from "../../cli/jsonOutput.ts";
 import { printable } from "../../cli/textTable.ts";
 import { urlHost } from "../../kit/peers/addresses.ts";
 import { configurationOf } from "../connection/configuration.ts";
-import { findInstall, forgetInstall, otherInstalls, rememberInstall } from "./hookInstalls.ts";
 import { rememberDirectories, removeMadeDirectories } from "./hookDirectories.ts";
+import * as v from "valibot";
+import { tryParse } from "../../../protocol/api/parse.ts";
 
 const ACTIONS = ["install", "uninstall", "status"] as const;
 const SCOPES = ["user", "project"] as const;
@@ -339,3 +340,49 @@ const noCurl = ({ script }: Place, curl: boolean): readonly string[] =>
   curl || script === undefined ? [] : ["curl is not on PATH: install it; the hooks do nothing without it"];
 
 const indented = (paths: readonly string[]): readonly string[] => paths.map((path) => `  ${printable(path)}`);
+
+/** An install's arguments, recorded beside the scripts: `status` and `uninstall` find the same files and dashboard. */
+const installSchema = v.strictObject({ scope: v.picklist(SCOPES), settings: v.string(), url: v.string() });
+type HookInstall = v.InferOutput<typeof installSchema>;
+
+const recordOf = (data: string, agent: string): string => join(data, `${agent}.installs.json`);
+
+/** Newest last; empty if the record is unreadable. */
+function installsOf(data: string, agent: string): readonly HookInstall[] {
+  try {
+    const record = JSON.parse(textAt(recordOf(data, agent)) ?? "[]") as unknown;
+    const parsed = tryParse(v.array(installSchema), record, { mayBeArray: true });
+    return parsed.success ? parsed.output : [];
+  } catch {
+    return [];
+  }
+}
+
+/** The install into this file; if no file was named, else the newest one for all sessions. */
+function findInstall(
+  data: string,
+  agent: string,
+  { settings, isNamed }: { readonly settings: string; readonly isNamed: boolean },
+): HookInstall | undefined {
+  const installs = installsOf(data, agent);
+  const exact = installs.find((one) => one.settings === settings);
+  return exact ?? (isNamed ? undefined : installs.findLast(({ scope }) => scope === "user"));
+}
+
+const otherInstalls = (data: string, agent: string, settings: string): readonly HookInstall[] =>
+  installsOf(data, agent).filter((one) => one.settings !== settings);
+
+/** @throws AppError CONFIGURATION_INVALID */
+function rememberInstall(data: string, agent: string, last: HookInstall): void {
+  write(data, agent, [...otherInstalls(data, agent, last.settings), last]);
+}
+
+/** @throws AppError CONFIGURATION_INVALID */
+function forgetInstall(data: string, agent: string, settings: string): void {
+  const left = otherInstalls(data, agent, settings);
+  if (left.length > 0) write(data, agent, left);
+  else removeUserFile(recordOf(data, agent));
+}
+
+const write = (data: string, agent: string, installs: readonly HookInstall[]): void =>
+  replaceUserFile(recordOf(data, agent), `${JSON.stringify(installs, undefined, 2)}\n`, 0o600);

@@ -109,19 +109,8 @@ function tokenIn(path: string): string {
 }
 
 /** `phone: ntfy https://ntfy.sh/..., tells asking, host; sent 12:04:11`. */
-function line({
-  name,
-  kind,
-  url,
-  on,
-  quiet,
-  answers,
-  waiting,
-  lost,
-  sentUnixMs,
-  failingSinceUnixMs,
-  why,
-}: NativeChannel): string {
+function line(channel: NativeChannel): string {
+  const { name, kind, url, on, quiet, answers, waiting, lost, sentUnixMs, failingSinceUnixMs, why } = channel;
   const words = [
     `${kind} ${url}`,
     `tells ${on.join(" ")}`,

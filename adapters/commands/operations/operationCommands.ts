@@ -1,7 +1,7 @@
 /** The command of each operation: the compiler checks that each has one. */
 import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
 import type { CommandSpec } from "../../cli/commandTypes.ts";
-import { agentCommand, agentsCommand, renameAgentCommand } from "./agentCommands.ts";
+import { agentCommand, agentsCommand, renameAgentCommand, timelineCommand } from "./agentCommands.ts";
 import { removeWorktreeCommand, resumeCommand, startCommand, worktreesCommand } from "./agentStartCommands.ts";
 import {
   agentInterruptCommand,
@@ -28,7 +28,6 @@ import {
   stopRecordingCommand,
 } from "./recordingCommands.ts";
 import { killCommand, newCommand } from "./sessionCommands.ts";
-import { timelineCommand } from "./timelineCommand.ts";
 import { waitCommand } from "./waitCommand.ts";
 
 /** In the order in which help lists them. */

@@ -39,11 +39,11 @@ import { readHosts } from "../../remote/hostBook.ts";
 import { type AdapterName, ADAPTERS } from "../../adapters.ts";
 import { OpenParts } from "../../serving/openParts.ts";
 import type { Restart } from "../../serving/restart.ts";
-import { sharedRecordings } from "../../serving/sharedRecordings.ts";
 import { SharedGuests } from "../../serving/sharedGuests.ts";
 import type { MountedPart, StartContext } from "../../serving/startContext.ts";
 import type { Config } from "../connection/configuration.ts";
 import { oneLine } from "../../cli/textTable.ts";
+import { RecordingRegistry } from "../../../daemon/recordings/recordingRegistry.ts";
 
 export interface Daemon {
   /** Safe to call twice. */
@@ -358,4 +358,17 @@ function openProfiles({ env, log }: ServeOptions, agents: readonly Agent[]): Pro
     profilesOf(agents),
     own.flatMap(({ profile }) => profile ?? []),
   );
+}
+
+/** The daemon's recordings, opened once by the first part that serves them; that repairs what an earlier daemon left. */
+function sharedRecordings(
+  env: Readonly<Record<string, string | undefined>>,
+  log: Log,
+): () => Promise<RecordingRegistry> {
+  let opened: Promise<RecordingRegistry> | undefined;
+  return () => {
+    const folder = runtimePaths(env, homedir()).recordingsPath;
+    opened ??= RecordingRegistry.open({ folder, clock: systemClock, nowUnixMs: Date.now, log });
+    return opened;
+  };
 }

@@ -7,19 +7,19 @@ import { clip } from "./clip.ts";
 import { fieldsOf, textOf } from "../../../protocol/text/jsonObject.ts";
 import { MAX_DIFF_CHARS, MAX_DIFF_FILES, MAX_DIFF_LINE_CHARS, MAX_DIFF_LINES } from "../dashboardLimits.ts";
 
-interface FileEdit {
+export interface FileEdit<Line = string> {
   /** Empty: not named. */
   readonly path: string;
   /** The lines are the file's whole new content; what it has now is not known. */
   readonly whole: boolean;
   /** Each begins with its sign: `-` removed, `+` added, a blank for one that stays. */
-  readonly lines: readonly string[];
+  readonly lines: readonly Line[];
   /** Lines that were left out at the end. */
   readonly more: number;
 }
 
-export interface Edits {
-  readonly files: readonly FileEdit[];
+export interface Edits<Line = string> {
+  readonly files: readonly FileEdit<Line>[];
   /** Files that were left out. */
   readonly more: number;
 }

@@ -15,13 +15,12 @@ import { type AgentBook, isSameServer } from "../agents/agentBook.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
 import { PANE_RETRY_MS } from "../dashboardLimits.ts";
 import { isFound } from "../store/records.ts";
-import { AgentPlaces } from "./agentPlaces.ts";
+import { AgentPlaces, PaneListing, type ReportedPane } from "./agentPlaces.ts";
 import { AgentProcesses, type AgentProcessesOptions } from "./agentProcess.ts";
 import type { MeasureAvailability } from "./availability.ts";
 import { ContextGauge } from "./contextGauge.ts";
 import { FirstListing } from "./firstListing.ts";
 import { AgentPaneOption } from "./agentPaneOption.ts";
-import { PaneListing, type ReportedPane } from "./panePlace.ts";
 import { GoneWatch } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
 

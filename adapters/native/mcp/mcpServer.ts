@@ -16,9 +16,15 @@ import { visibleError } from "../../kit/guard/httpErrors.ts";
 import type { OperationContext } from "../../operations/operation.ts";
 import { jsonSchema } from "../../serving/jsonSchema.ts";
 import { visible, visibleJson } from "./foreignText.ts";
-import { listAgentsTool } from "./agentTools.ts";
 import { startAgentTool } from "./startAgentTool.ts";
-import { answerAgentTool, endAgentTool, interruptAgentTool, tellTool, waitAgentTool } from "./agentMessageTools.ts";
+import {
+  answerAgentTool,
+  endAgentTool,
+  interruptAgentTool,
+  listAgentsTool,
+  tellTool,
+  waitAgentTool,
+} from "./agentMessageTools.ts";
 import { createTool, killTool, listTool, splitTool } from "./layoutTools.ts";
 import { modelInput } from "./modelInput.ts";
 import { modelSchema } from "./modelSchema.ts";

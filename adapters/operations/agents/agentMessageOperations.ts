@@ -31,12 +31,12 @@ import type { Delivery } from "../../../daemon/delivery/delivery.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { deliveryResponseSchema } from "../../../protocol/api/native/nativeDelivery.ts";
 import { emptyRequestSchema } from "../../../protocol/api/native/nativeRequests.ts";
-import { AppError, invalidArgument, toAppError } from "../../../protocol/errors.ts";
+import { AppError, toAppError } from "../../../protocol/errors.ts";
 import { requireAgents } from "./agentOperations.ts";
 import { nativeAgent } from "./agentOutputs.ts";
 import { DELIVERING, nativeDelivery, PRESSING, requireDelivery } from "../panes/deliveryOperations.ts";
 import { EXAMPLE_AGENT, EXAMPLE_DELIVERY, EXAMPLE_MESSAGE } from "../examples.ts";
-import { type Call, JUST_DONE, operation, type OperationContext } from "../operation.ts";
+import { type Call, JUST_DONE, operation, type OperationContext, requirePart } from "../operation.ts";
 
 const WAITING = ["TIMEOUT", "WRONG_STATE", "CONNECTION_LOST", "SHUTTING_DOWN", "NOT_FOUND"] as const;
 
@@ -236,10 +236,8 @@ export async function interruptTurn(
 }
 
 /** @throws AppError INVALID_ARGUMENT */
-function requireMessages({ messages }: OperationContext): AgentMessages {
-  if (messages !== undefined) return messages;
-  throw invalidArgument("this daemon keeps no messages; run the daemon of `tmuxwire serve`");
-}
+const requireMessages = ({ messages }: OperationContext): AgentMessages =>
+  requirePart(messages, "keeps no messages; run the daemon of `tmuxwire serve`");
 
 export function nativeMessage(message: Message): NativeMessage {
   return {

@@ -7,12 +7,11 @@ import {
   renameAgentSchema,
 } from "../../../protocol/api/native/nativeAgents.ts";
 import { emptyRequestSchema } from "../../../protocol/api/native/nativeRequests.ts";
-import { invalidArgument } from "../../../protocol/errors.ts";
 import { stateOf } from "../../agents/running/agentState.ts";
 import { nativeAgent, nativeAgents } from "./agentOutputs.ts";
 import { EXAMPLE_AGENT } from "../examples.ts";
 import { findServer } from "../findTargets.ts";
-import { operation, type OperationContext } from "../operation.ts";
+import { operation, type OperationContext, requirePart } from "../operation.ts";
 
 export const agentOperations = {
   listAgents: operation({
@@ -69,10 +68,8 @@ export const agentOperations = {
 } as const;
 
 /** @throws AppError INVALID_ARGUMENT */
-export function requireAgents({ agents }: Pick<OperationContext, "agents">): AgentDirectory {
-  if (agents !== undefined) return agents;
-  throw invalidArgument("this daemon keeps no list of agents; run the daemon of `tmuxwire serve`");
-}
+export const requireAgents = ({ agents }: Pick<OperationContext, "agents">): AgentDirectory =>
+  requirePart(agents, "keeps no list of agents; run the daemon of `tmuxwire serve`");
 
 /** The user's own tmux, unless another server is asked for; where there is none, or it may not be opened, nothing is. */
 export async function openUsersServer(

@@ -24,7 +24,7 @@ import { requireAgents } from "./agentOperations.ts";
 import { nativeAgent } from "./agentOutputs.ts";
 import { EXAMPLE_AGENT } from "../examples.ts";
 import { findPane, findServer, findSession } from "../findTargets.ts";
-import { ON_TMUX, operation, type OperationContext } from "../operation.ts";
+import { ON_TMUX, operation, type OperationContext, requirePart } from "../operation.ts";
 
 const EXAMPLE_WORKTREE = {
   name: "shop-agent-api",
@@ -171,10 +171,8 @@ export const agentStartOperations = {
 } as const;
 
 /** @throws AppError INVALID_ARGUMENT */
-function requireAgentWork({ agentWork }: OperationContext): AgentWork {
-  if (agentWork !== undefined) return agentWork;
-  throw invalidArgument("this daemon starts no agents; run the daemon of `tmuxwire serve`");
-}
+const requireAgentWork = ({ agentWork }: OperationContext): AgentWork =>
+  requirePart(agentWork, "starts no agents; run the daemon of `tmuxwire serve`");
 
 /** An agent is known by its process. @throws AppError INVALID_ARGUMENT */
 function requireVisible({ remote }: OperationContext, serverName: string): void {
@@ -210,19 +208,9 @@ function nativeStarted(
   context: OperationContext,
   serverName: string,
   server: TmuxServer,
-  {
-    agentId,
-    pane,
-    outcome,
-    reason,
-    dialog,
-    screen,
-    worktree,
-    readyMs,
-    takenMs,
-    repeated,
-  }: StartResult & { readonly repeated: boolean },
+  started: StartResult & { readonly repeated: boolean },
 ): NativeAgentStarted {
+  const { agentId, pane, outcome, reason, dialog, screen, worktree, readyMs, takenMs, repeated } = started;
   const agent = agentId === undefined ? undefined : requireAgents(context).known(agentId);
   const window = server.findPane(pane)?.window;
   const session =
@@ -250,14 +238,8 @@ function nativeWorktree(worktree: Worktree & WorktreeState): NativeWorktree {
   return { name, path, repository, branch, madeUnixMs, ...state };
 }
 
-function nativeResumed({
-  agent,
-  place,
-  cwd,
-  outcome,
-  reason,
-  pane,
-}: ResumedAgent): NativeResumedAgents["agents"][number] {
+function nativeResumed(resumed: ResumedAgent): NativeResumedAgents["agents"][number] {
+  const { agent, place, cwd, outcome, reason, pane } = resumed;
   return {
     name: agent.name,
     agent: agent.kind,

@@ -6,9 +6,8 @@ import {
   type NativeChannel,
 } from "../../../protocol/api/native/nativeNotifications.ts";
 import { emptyRequestSchema } from "../../../protocol/api/native/nativeRequests.ts";
-import { invalidArgument } from "../../../protocol/errors.ts";
 import type { AgentNotifier } from "../../agents/notify/agentNotifier.ts";
-import { JUST_DONE, operation, type OperationContext } from "../operation.ts";
+import { JUST_DONE, operation, type OperationContext, requirePart } from "../operation.ts";
 
 const EXAMPLE_CHANNEL: NativeChannel = {
   name: "phone",
@@ -78,7 +77,5 @@ export const notificationOperations = {
 } as const;
 
 /** @throws AppError INVALID_ARGUMENT */
-export function requireNotifier({ notifier }: Pick<OperationContext, "notifier">): AgentNotifier {
-  if (notifier !== undefined) return notifier;
-  throw invalidArgument("this daemon sends no notifications; run the daemon of `tmuxwire serve`");
-}
+export const requireNotifier = ({ notifier }: Pick<OperationContext, "notifier">): AgentNotifier =>
+  requirePart(notifier, "sends no notifications; run the daemon of `tmuxwire serve`");

@@ -6,11 +6,10 @@ import {
   timelineRequestSchema,
   timelineSchema,
 } from "../../../protocol/api/native/nativeTimeline.ts";
-import { invalidArgument } from "../../../protocol/errors.ts";
 import type { Timeline } from "../../agents/timeline/timeline.ts";
 import type { TimelineEntry } from "../../agents/timeline/timelineStore.ts";
 import { EXAMPLE_AGENT } from "../examples.ts";
-import { operation, type OperationContext } from "../operation.ts";
+import { operation, type OperationContext, requirePart } from "../operation.ts";
 
 export const timelineOperations = {
   timeline: operation({
@@ -57,31 +56,18 @@ export const timelineOperations = {
 } as const;
 
 /** @throws AppError INVALID_ARGUMENT */
-function requireTimeline({ timeline }: OperationContext): Timeline {
-  if (timeline !== undefined) return timeline;
-  throw invalidArgument("this daemon keeps no timeline; run the daemon of `tmuxwire serve`");
-}
+const requireTimeline = ({ timeline }: OperationContext): Timeline =>
+  requirePart(timeline, "keeps no timeline; run the daemon of `tmuxwire serve`");
 
-const nativeEntry = ({
-  number,
-  unixMs,
-  agent,
-  name,
-  server,
-  kind,
-  by,
-  text,
-  options,
-  outcome,
-}: TimelineEntry): NativeTimelineEntry => ({
-  number,
-  unixMs,
-  agent,
-  name,
-  server,
-  kind,
-  by: by ?? null,
-  text: text ?? null,
-  options: options === undefined ? null : [...options],
-  outcome: outcome ?? null,
+const nativeEntry = (entry: TimelineEntry): NativeTimelineEntry => ({
+  number: entry.number,
+  unixMs: entry.unixMs,
+  agent: entry.agent,
+  name: entry.name,
+  server: entry.server,
+  kind: entry.kind,
+  by: entry.by ?? null,
+  text: entry.text ?? null,
+  options: entry.options === undefined ? null : [...entry.options],
+  outcome: entry.outcome ?? null,
 });

@@ -6,10 +6,9 @@ import {
   type NativeDelivery,
   submitRequestSchema,
 } from "../../../protocol/api/native/nativeDelivery.ts";
-import { invalidArgument } from "../../../protocol/errors.ts";
 import { formatPosition } from "../../../protocol/position.ts";
 import { EXAMPLE_DELIVERY } from "../examples.ts";
-import { JUST_DONE, ON_TMUX, operation, type OperationContext } from "../operation.ts";
+import { JUST_DONE, ON_TMUX, operation, type OperationContext, requirePart } from "../operation.ts";
 import { wholeMicros } from "../outputs.ts";
 
 export const DELIVERING = [
@@ -34,18 +33,10 @@ export const deliveryOperations = {
     long: true,
     idempotent: true,
     example: { input: { text: "fix the failing test", whileBusy: "queue" }, output: EXAMPLE_DELIVERY },
-    run: async (context, { server, pane }, input, { idempotencyKey, signal, isLate, by = "api" }) =>
-      nativeDelivery(
-        await requireDelivery(context).submit({
-          ...input,
-          server,
-          pane: pane.id,
-          addressee: { isLate },
-          idempotencyKey,
-          signal,
-          by,
-        }),
-      ),
+    run: async (context, { server, pane }, input, { idempotencyKey, signal, isLate, by = "api" }) => {
+      const from = { server, pane: pane.id, addressee: { isLate }, idempotencyKey, signal, by };
+      return nativeDelivery(await requireDelivery(context).submit({ ...input, ...from }));
+    },
   }),
 
   choose: operation({
@@ -61,18 +52,10 @@ export const deliveryOperations = {
       input: { answer: { kind: "option", index: 0 } },
       output: { ...EXAMPLE_DELIVERY, confirmedBy: "screen" },
     },
-    run: async (context, { server, pane }, input, { idempotencyKey, signal, isLate, by = "api" }) =>
-      nativeDelivery(
-        await requireDelivery(context).choose({
-          ...input,
-          server,
-          pane: pane.id,
-          addressee: { isLate },
-          idempotencyKey,
-          signal,
-          by,
-        }),
-      ),
+    run: async (context, { server, pane }, input, { idempotencyKey, signal, isLate, by = "api" }) => {
+      const from = { server, pane: pane.id, addressee: { isLate }, idempotencyKey, signal, by };
+      return nativeDelivery(await requireDelivery(context).choose({ ...input, ...from }));
+    },
   }),
 
   interrupt: operation({
@@ -100,10 +83,8 @@ export const deliveryOperations = {
   }),
 } as const;
 
-export function requireDelivery({ delivery }: OperationContext): Delivery {
-  if (delivery !== undefined) return delivery;
-  throw invalidArgument("this daemon does not deliver prompts; use input instead");
-}
+export const requireDelivery = ({ delivery }: OperationContext): Delivery =>
+  requirePart(delivery, "does not deliver prompts; use input instead");
 
 export function nativeDelivery(result: SubmitResult): NativeDelivery {
   const { outcome, position, latencyMs, firstByteMs, enterMs, enterPresses, confirmedBy, details, repeated } = result;

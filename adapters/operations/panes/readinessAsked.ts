@@ -1,17 +1,14 @@
 /** What a program is doing, for routes that report it: once, or as a stream. */
 import type { ReadinessWatcher, PaneReadiness, Readiness } from "../../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import { invalidArgument } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
-import type { OperationContext } from "../operation.ts";
+import { type OperationContext, requirePart } from "../operation.ts";
 
 type WithReadiness = Pick<OperationContext, "readiness">;
 
 /** @throws AppError INVALID_ARGUMENT */
-export function requireReadiness({ readiness }: WithReadiness): ReadinessWatcher {
-  if (readiness === undefined) throw invalidArgument("this daemon does not report readiness");
-  return readiness;
-}
+export const requireReadiness = ({ readiness }: WithReadiness): ReadinessWatcher =>
+  requirePart(readiness, "does not report readiness");
 
 /** The current readiness; captures the screen if nobody follows the pane. @throws AppError NOT_FOUND, CONNECTION_LOST */
 export async function readinessNow(

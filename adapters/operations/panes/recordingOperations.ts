@@ -10,9 +10,9 @@ import {
   startRecordingSchema,
 } from "../../../protocol/api/native/nativeRecordings.ts";
 import { emptyRequestSchema } from "../../../protocol/api/native/nativeRequests.ts";
-import { AppError, invalidArgument } from "../../../protocol/errors.ts";
+import { AppError } from "../../../protocol/errors.ts";
 import { EXAMPLE_RECORDING } from "../examples.ts";
-import { JUST_DONE, ON_TMUX, operation, type OperationContext } from "../operation.ts";
+import { JUST_DONE, ON_TMUX, operation, type OperationContext, requirePart } from "../operation.ts";
 
 export const recordingOperations = {
   startRecording: operation({
@@ -71,10 +71,8 @@ export const recordingOperations = {
 } as const;
 
 /** @throws AppError INVALID_ARGUMENT */
-export function requireRecordings({ recordings }: Pick<OperationContext, "recordings">): RecordingRegistry {
-  if (recordings !== undefined) return recordings;
-  throw invalidArgument("this daemon keeps no recordings; use `tmuxwire rec`");
-}
+export const requireRecordings = ({ recordings }: Pick<OperationContext, "recordings">): RecordingRegistry =>
+  requirePart(recordings, "keeps no recordings; use `tmuxwire rec`");
 
 /** A recording's file as written so far, as a response. @throws AppError INVALID_ARGUMENT, NOT_FOUND */
 export async function recordingResponse(

@@ -72,17 +72,8 @@ export const recordOption = (record: StartRecord): Readonly<Record<string, strin
 export const writeRecord = (server: TmuxServer, pane: PaneId, record: StartRecord): Promise<void> =>
   server.setPaneUserOption(pane, OPTION, optionText(record));
 
-function optionText({
-  key,
-  request,
-  prompt,
-  threadId,
-  outcome,
-  readyMs,
-  detail,
-  announced,
-  agent,
-}: StartRecord): string {
+function optionText(record: StartRecord): string {
+  const { key, request, prompt, threadId, outcome, readyMs, detail, announced, agent } = record;
   const why = detail === undefined ? undefined : shortened(detail, MAX_DETAIL_ENCODED_CHARS);
   const fields = [key, request, threadId, outcome, readyMs, why, announced, prompt?.digest, prompt?.start];
   return JSON.stringify(agent === undefined ? fields : [...fields, agent]);

@@ -32,7 +32,8 @@ interface TableOptions<Kept> {
 
 export class Table<Kept extends object> {
   readonly #options: TableOptions<Kept>;
-  readonly #members: ReadonlyMap<string, string>;
+  /** By column, as far as they have been read. */
+  readonly #members: Map<string, string>;
 
   constructor(options: TableOptions<Kept>) {
     this.#options = options;
@@ -83,15 +84,27 @@ export class Table<Kept extends object> {
 
   #recordOf(row: Row): Kept {
     const { decode } = this.#options;
-    const entries = Object.entries(row).map(([column, cell]) => {
-      const member =
-        this.#members.get(column) ?? column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const record: Record<string, unknown> = {};
+    for (const column in row) {
+      const member = this.#memberOf(column);
       const decoded = decode?.[member as keyof Kept & string];
-      return [member, decoded === undefined ? (cell ?? undefined) : decoded(cell)];
-    });
-    return Object.fromEntries(entries) as Kept;
+      record[member] = decoded === undefined ? (row[column] ?? undefined) : decoded(row[column]!);
+    }
+    return record as Kept;
+  }
+
+  #memberOf(column: string): string {
+    let member = this.#members.get(column);
+    if (member === undefined) {
+      member = column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      this.#members.set(column, member);
+    }
+    return member;
   }
 }
+
+/** For `decode`, of what was an object. */
+export const jsonOf = (cell: Cell): unknown => (cell === null ? undefined : JSON.parse(String(cell)));
 
 function cellOf(value: unknown): Cell {
   if (value === undefined) return null;

@@ -19,7 +19,6 @@ import {
   requireProgram,
   requireWindowName,
 } from "./layoutRules.ts";
-import { makePane, type RespawnHost, respawnPane } from "./respawn.ts";
 import {
   paneTarget,
   requireSession,
@@ -29,9 +28,18 @@ import {
   windowTarget,
 } from "./layoutTargets.ts";
 import { duplicate, requireSessionName, requireSize } from "../sessionRules.ts";
+import { MADE_PANE } from "../../../protocol/command/formats.ts";
+import type { RowOf } from "../../../protocol/command/rowFormat.ts";
+import type { ControlConnection } from "../../connection/controlConnection.ts";
 
 /** The parts that differ between an owned server and a guest. */
-export interface LayoutHost extends TargetHost, RespawnHost {
+export interface LayoutHost extends TargetHost {
+  /** @throws AppError CONNECTION_LOST */
+  connection(): ControlConnection;
+  /** Resolves after a listing of all places and of these windows that was requested after this call. */
+  list(windows: readonly WindowId[]): Promise<void>;
+  /** Around `make`, which sends what starts this program in a pane at once. */
+  starting<T>(command: readonly string[] | undefined, make: () => Promise<T>): Promise<T>;
   /** Runs `end`, which may end these sessions; our clients in them move elsewhere first. Resolves after a listing. */
   ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void>;
 }
@@ -83,8 +91,7 @@ function perform(host: LayoutHost, operation: LayoutOperation): Promise<LayoutRe
     case "select-layout":
       return selectLayout(host, operation);
     case "respawn-pane":
-      requireProgram(operation);
-      return respawnPane(host, paneTarget(host, operation.pane), operation);
+      return respawnPane(host, operation);
     case "clear-history": {
       const target = paneTarget(host, operation.pane);
       return onPane(host, target, [build.clearHistory(target.pane)]);
@@ -123,6 +130,18 @@ async function made(
   await host.list([ids.window]);
   if (host.inventory.findPane(ids.pane) === undefined) throw await endedAtOnce(host.connection(), "the pane", program);
   return { session, ...ids };
+}
+
+/** @param command that prints `MADE_PANE` @param program that it starts */
+async function makePane(
+  host: LayoutHost,
+  command: string,
+  program: readonly string[] | undefined,
+): Promise<RowOf<typeof MADE_PANE>> {
+  const { body } = await host.starting(program, () => host.connection().command(command));
+  const pane = MADE_PANE.decodeOne(body);
+  if (pane === undefined) throw new AppError("PROTOCOL_ERROR", "tmux did not report the new pane; list the panes");
+  return pane;
 }
 
 /**
@@ -252,6 +271,29 @@ async function setOptionOfPane(host: LayoutHost, operation: Of<"set-pane-option"
   requireOption("pane", option, value);
   const command = value === null ? unsetPaneOption(pane, option) : setPaneOption(pane, option, value);
   return onPane(host, paneTarget(host, pane), [command]);
+}
+
+/**
+ * Restarts a pane's program in a new pane that takes the old one's place, because tmux's own `respawn-pane` can crash the
+ * server while a control client has not taken all of the pane's output (docs/tmuxFacts.md 16). The new pane is made in its own
+ * window, where there is always room, and the two are swapped; the old one is closed with that window. The old pane's title,
+ * user options and own `remain-on-exit` are not carried over.
+ */
+async function respawnPane(host: LayoutHost, operation: Of<"respawn-pane">): Promise<LayoutResult> {
+  requireProgram(operation);
+  const old = paneTarget(host, operation.pane);
+  const { session, window, pane } = old;
+  const connection = host.connection();
+  const next = await makePane(host, build.newWindow(session, { ...operation, detached: true }), operation.command);
+  try {
+    await connection.group([build.swapPane({ session, ...next }, old, true), build.killPane(pane)]);
+  } catch (error) {
+    if (!connection.closed) await connection.command(build.killPane(next.pane), "none").catch(() => undefined);
+    await host.list([window, next.window]);
+    throw error;
+  }
+  await host.list([window, next.window]);
+  return { session, window, pane: next.pane };
 }
 
 async function onWindow(host: LayoutHost, target: WindowTarget, commands: readonly string[]): Promise<LayoutResult> {

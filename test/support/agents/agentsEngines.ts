@@ -1,5 +1,5 @@
 /** The readiness and delivery engines as the daemon joins them, for tests with agent programs. */
-import { DeliveryEngine } from "../../../daemon/delivery/deliveryEngine.ts";
+import { DeliveryEngine, type DeliveryOptions } from "../../../daemon/delivery/deliveryEngine.ts";
 import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import type { PaneReadiness, Readiness, ReadinessState } from "../../../daemon/readiness/readiness.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
@@ -13,11 +13,12 @@ export interface Engines extends Disposable {
   readonly errors: readonly unknown[];
 }
 
-export function engines(): Engines {
+export function engines({ nowUnixMs = unixMs, ...options }: Partial<DeliveryOptions> = {}): Engines {
   const errors: unknown[] = [];
   const onError = (error: unknown): void => void errors.push(error);
-  const readiness = new ReadinessEngine({ profiles: PROFILES, clock: systemClock, nowUnixMs: unixMs, onError });
-  const delivery = new DeliveryEngine({ clock: systemClock, nowUnixMs: unixMs, readiness, onError });
+  const common = { clock: systemClock, nowUnixMs, onError };
+  const readiness = new ReadinessEngine({ ...common, profiles: PROFILES });
+  const delivery = new DeliveryEngine({ ...common, readiness, ...options });
   return {
     readiness,
     delivery,

@@ -3,14 +3,12 @@
  * readiness engine says is held against when the program changed by its own account.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import type { PaneReadiness, Readiness, ReadinessState } from "../../../daemon/readiness/readiness.ts";
-import { systemClock } from "../../../daemon/time/clock.ts";
 import { AGENT_PROFILES, type AgentName, type AgentStart, guestAgent, ownedAgent, unixMs } from "./agentPrograms.ts";
 import { shellProgram } from "./agentShell.ts";
 import { text } from "../tmux/panePrograms.ts";
 import { spread } from "../daemon/loadReport.ts";
-import { PROFILES } from "./agentCatalogue.ts";
+import { engines } from "./agentsEngines.ts";
 
 /** The engine's promise: a state is known within this. */
 const STATE_WITHIN_MS = 100;
@@ -154,42 +152,33 @@ export async function agentDay(options: DayOptions): Promise<ReadinessFigures> {
   const begin = where === "guest" ? guestAgent : ownedAgent;
   await using agent = await begin(program, { ...start, options: { ...start.options, busyMs: 0 } });
   const { server, pane, channel } = agent;
-  const errors: unknown[] = [];
-  const engine = new ReadinessEngine({
-    profiles: PROFILES,
-    clock: systemClock,
-    nowUnixMs: unixMs,
-    onError: (error) => errors.push(error),
-  });
-  try {
-    const readiness = engine.watch(server, pane, { profile: AGENT_PROFILES[program] });
-    const ledger = new Ledger(readiness);
-    await ledger.begin("idle");
-    let state: Change = "idle";
-    let sinceUnixMs = 0;
-    let askedAt = 0;
-    for (let at = 0; at < changes; at += 1) {
-      const choices: readonly Change[] = NEXT[state].filter((next) => next !== "asking" || program !== "piLike");
-      const next = choices[Math.floor(random() * choices.length)]!;
-      const from = channel.log.length;
-      if (state === "asking") ledger.checkAsking(askedAt, ledger.heard.length, sinceUnixMs);
-      askedAt = ledger.heard.length;
-      await channel.tell(next === "asking" ? "ask" : next);
-      const entry = await channel.next((candidate) => candidate.state === next, from);
-      sinceUnixMs = entry.atUnixMs;
-      state = next;
-      await ledger.changed(next, sinceUnixMs, Math.floor(random() * DWELL_MS));
-    }
+  using made = engines();
+  const { readiness: engine, errors } = made;
+  const readiness = engine.watch(server, pane, { profile: AGENT_PROFILES[program] });
+  const ledger = new Ledger(readiness);
+  await ledger.begin("idle");
+  let state: Change = "idle";
+  let sinceUnixMs = 0;
+  let askedAt = 0;
+  for (let at = 0; at < changes; at += 1) {
+    const choices: readonly Change[] = NEXT[state].filter((next) => next !== "asking" || program !== "piLike");
+    const next = choices[Math.floor(random() * choices.length)]!;
     const from = channel.log.length;
     if (state === "asking") ledger.checkAsking(askedAt, ledger.heard.length, sinceUnixMs);
-    await channel.tell("exit", { status: 0 });
-    const exit = await channel.next("exit", from);
-    await ledger.changed("dead", exit.atUnixMs, 0);
-    if (errors.length > 0) throw new AggregateError(errors, "the engine reported errors");
-    return ledger.figures();
-  } finally {
-    engine.close();
+    askedAt = ledger.heard.length;
+    await channel.tell(next === "asking" ? "ask" : next);
+    const entry = await channel.next((candidate) => candidate.state === next, from);
+    sinceUnixMs = entry.atUnixMs;
+    state = next;
+    await ledger.changed(next, sinceUnixMs, Math.floor(random() * DWELL_MS));
   }
+  const from = channel.log.length;
+  if (state === "asking") ledger.checkAsking(askedAt, ledger.heard.length, sinceUnixMs);
+  await channel.tell("exit", { status: 0 });
+  const exit = await channel.next("exit", from);
+  await ledger.changed("dead", exit.atUnixMs, 0);
+  if (errors.length > 0) throw new AggregateError(errors, "the engine reported errors");
+  return ledger.figures();
 }
 
 /** Commands in bash, with marks or without: at its prompt or running. */
@@ -200,26 +189,17 @@ export async function shellDay(
 ): Promise<ReadinessFigures> {
   await using shell = await shellProgram(marks);
   const { server, pane } = shell;
-  const errors: unknown[] = [];
-  const engine = new ReadinessEngine({
-    profiles: PROFILES,
-    clock: systemClock,
-    nowUnixMs: unixMs,
-    onError: (error) => errors.push(error),
-  });
-  try {
-    const ledger = new Ledger(engine.watch(server, pane, { profile: "shell" }));
-    await ledger.begin("idle");
-    for (let at = 0; at < changes; at += 2) {
-      const dwell = (): number => Math.floor(random() * DWELL_MS);
-      await server.input(pane, [text("hold\r")]);
-      await ledger.changed("busy", (await shell.next("busy")).atUnixMs, dwell());
-      shell.release(at % 3);
-      await ledger.changed("idle", (await shell.next("idle")).atUnixMs, dwell());
-    }
-    if (errors.length > 0) throw new AggregateError(errors, "the engine reported errors");
-    return ledger.figures();
-  } finally {
-    engine.close();
+  using made = engines();
+  const { readiness: engine, errors } = made;
+  const ledger = new Ledger(engine.watch(server, pane, { profile: "shell" }));
+  await ledger.begin("idle");
+  for (let at = 0; at < changes; at += 2) {
+    const dwell = (): number => Math.floor(random() * DWELL_MS);
+    await server.input(pane, [text("hold\r")]);
+    await ledger.changed("busy", (await shell.next("busy")).atUnixMs, dwell());
+    shell.release(at % 3);
+    await ledger.changed("idle", (await shell.next("idle")).atUnixMs, dwell());
   }
+  if (errors.length > 0) throw new AggregateError(errors, "the engine reported errors");
+  return ledger.figures();
 }

@@ -1,36 +1,14 @@
 /** Readiness and delivery as a daemon has them, for one test; an error that only the log would show fails it. */
 import { existsSync } from "node:fs";
-import { DeliveryEngine, type DeliveryOptions } from "../../../daemon/delivery/deliveryEngine.ts";
-import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
+import type { DeliveryOptions } from "../../../daemon/delivery/deliveryEngine.ts";
 import type { PaneReadiness, Readiness, ReadinessState } from "../../../daemon/readiness/readiness.ts";
-import { systemClock } from "../../../daemon/time/clock.ts";
 import { eventually } from "../clock/eventually.ts";
 import { AGENT_PROFILES, type AgentName, type AgentProgram } from "./agentPrograms.ts";
-import { PROFILES } from "./agentCatalogue.ts";
+import { type Engines, engines as enginesAt } from "./agentsEngines.ts";
 
-export interface Engines extends Disposable {
-  readonly readiness: ReadinessEngine;
-  readonly delivery: DeliveryEngine;
-  /** What was told to the log instead of a caller. */
-  readonly errors: readonly unknown[];
-}
-
-export function engines(options: Partial<DeliveryOptions> = {}): Engines {
-  const errors: unknown[] = [];
-  const onError = (error: unknown): void => void errors.push(error);
-  const common = { clock: systemClock, nowUnixMs: Date.now, onError };
-  const readiness = new ReadinessEngine({ ...common, profiles: PROFILES });
-  const delivery = new DeliveryEngine({ ...common, readiness, ...options });
-  return {
-    readiness,
-    delivery,
-    errors,
-    [Symbol.dispose]: () => {
-      delivery.close();
-      readiness.close();
-    },
-  };
-}
+export type { Engines } from "./agentsEngines.ts";
+export const engines = (options: Partial<DeliveryOptions> = {}): Engines =>
+  enginesAt({ nowUnixMs: Date.now, ...options });
 
 /** Until the daemon knows that the program is in this state: it draws after it has changed. */
 export async function untilState(watched: PaneReadiness, wanted: ReadinessState): Promise<Readiness> {

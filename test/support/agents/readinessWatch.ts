@@ -20,9 +20,10 @@ export interface WatchedPane extends Disposable {
   until(fits: (readiness: Readiness) => boolean, from?: number): Promise<SeenReadiness>;
 }
 
-const nowUnixMs = (): number => performance.timeOrigin + performance.now();
+const preciseUnixMs = (): number => performance.timeOrigin + performance.now();
 
-export function realReadiness(): ReadinessEngine {
+/** An error that only the log would show fails the test. */
+export function realReadiness(nowUnixMs = preciseUnixMs): ReadinessEngine {
   return new ReadinessEngine({
     profiles: PROFILES,
     clock: systemClock,
@@ -40,10 +41,10 @@ export function watchPane(
   engine = realReadiness(),
 ): WatchedPane {
   const pane = engine.watch(server, id, options);
-  const seen: SeenReadiness[] = [{ atUnixMs: nowUnixMs(), readiness: pane.current }];
+  const seen: SeenReadiness[] = [{ atUnixMs: preciseUnixMs(), readiness: pane.current }];
   const waiting = new Set<() => void>();
   pane.subscribe((readiness) => {
-    seen.push({ atUnixMs: nowUnixMs(), readiness });
+    seen.push({ atUnixMs: preciseUnixMs(), readiness });
     for (const probe of waiting) probe();
   });
   return {

@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import { COMMANDS } from "../../../adapters/commands/commandTable.ts";
 import { COMMAND_GROUPS, HELP_TOPICS } from "../../../adapters/commands/helpTopics.ts";
-import type { CommandSpec } from "../../../adapters/cli/commandTypes.ts";
+import type { CommandSpec, Program } from "../../../adapters/cli/commandTypes.ts";
 import type { Io } from "../../../adapters/cli/cliIo.ts";
 import { runCli } from "../../../adapters/cli/runCli.ts";
 import { tmuxwireProgram } from "../../../adapters/cli/tmuxwireProgram.ts";
@@ -20,8 +20,12 @@ export async function inProcessCli(
   io: Partial<Io> = {},
   table: readonly CommandSpec[] = COMMANDS,
 ): Promise<CliResult> {
+  return ranInProcess(tmuxwireProgram(table, table === COMMANDS ? HELP : {}), args, io);
+}
+
+export async function ranInProcess(program: Program, args: readonly string[], io: Partial<Io>): Promise<CliResult> {
   let [out, err] = ["", ""];
-  const code = await runCli(tmuxwireProgram(table, table === COMMANDS ? HELP : {}), args, {
+  const code = await runCli(program, args, {
     env: {},
     cwd: "/",
     homeDir: "/nonexistent/home",

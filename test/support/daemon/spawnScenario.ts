@@ -10,7 +10,7 @@ import { cliSandbox } from "./cliSandbox.ts";
 
 export const hasStrace = (): boolean => spawnSync("strace", ["-V"]).status === 0;
 
-interface SpawnCount {
+export interface SpawnCount {
   readonly operations: number;
   /** Responses that were not the expected ones. */
   readonly wrong: readonly string[];
@@ -35,14 +35,8 @@ export async function countSpawns(operations: number): Promise<SpawnCount> {
     { action: "send_and_capture", session: "first", text: "echo go", enter: true, wait_for: "^go$" },
     200,
   );
-  const trace = sandbox.path("trace");
-  const calls = "trace=execve,execveat,fork,vfork,clone,clone3";
-  const strace = spawn("strace", ["-f", "-q", "-e", calls, "-o", trace, "-p", String(daemon.pid)], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  try {
-    // The daemon stands still while strace attaches: a response after that is from a traced daemon.
-    while (!/TracerPid:\t[1-9]/.test(readFileSync(`/proc/${daemon.pid}/status`, "utf8"))) await client.health();
+  const ask = (): Promise<unknown> => client.health();
+  const started = await startsOf(daemon.pid, sandbox.path("trace"), ask, async () => {
     const kinds: readonly (readonly [object, number])[] = [
       [{ action: "list_sessions" }, 200],
       [{ action: "send_keys", session: "first", text: "echo one", enter: true }, 200],
@@ -61,14 +55,31 @@ export async function countSpawns(operations: number): Promise<SpawnCount> {
       const [body, status] = kinds[at % kinds.length]!;
       await expectStatus(body, status);
     }
+  });
+  return { operations, wrong, ...started };
+}
+
+/** How many processes are started below this one meanwhile. @param ask it for anything */
+export async function startsOf(
+  pid: number | undefined,
+  trace: string,
+  ask: () => Promise<unknown>,
+  work: () => Promise<void>,
+): Promise<Pick<SpawnCount, "execve" | "forks">> {
+  const calls = "trace=execve,execveat,fork,vfork,clone,clone3";
+  const strace = spawn("strace", ["-f", "-q", "-e", calls, "-o", trace, "-p", String(pid)], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  try {
+    // The daemon stands still while strace attaches: a response after that is from a traced daemon.
+    while (!/TracerPid:\t[1-9]/.test(readFileSync(`/proc/${pid}/status`, "utf8"))) await ask();
+    await work();
   } finally {
     strace.kill("SIGINT");
     await once(strace, "exit");
   }
   const lines = readFileSync(trace, "utf8").split("\n");
   return {
-    operations,
-    wrong,
     execve: lines.filter((line) => / execve/.test(line)).length,
     forks: lines.filter((line) => / (?:v?fork|clone3?)\(/.test(line) && !/CLONE_THREAD/.test(line)).length,
   };

@@ -4,7 +4,16 @@
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { userInfo } from "node:os";
 import process from "node:process";
@@ -181,3 +190,15 @@ async function freePort(): Promise<number> {
 export function addToStartup(host: SshHost, text: string): void {
   for (const file of [".bashrc", ".zshenv"]) appendFileSync(host.sandbox.path("home", file), text);
 }
+
+/** The pids of the ssh clients whose command line names this folder. */
+export const sshClients = (root: string): readonly number[] =>
+  readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const line = readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ");
+      return line.startsWith("ssh ") && line.includes(root) ? [Number(name)] : [];
+    } catch {
+      return [];
+    }
+  });

@@ -8,9 +8,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import type { Io } from "../../../adapters/cli/cliIo.ts";
-import { runCli } from "../../../adapters/cli/runCli.ts";
+import { type CliResult, ranInProcess } from "../daemon/cliOutput.ts";
 import { freshellProgram } from "../../../adapters/freshell/cli/freshellProgram.ts";
 
 export interface Asked {
@@ -19,12 +18,6 @@ export interface Asked {
   readonly token: string | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly body: unknown;
-}
-
-export interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
 }
 
 export class FreshellFake implements AsyncDisposable {
@@ -87,7 +80,7 @@ export class FreshellFake implements AsyncDisposable {
     args: readonly string[],
     env: Readonly<Record<string, string>> = { FRESHELL_TOKEN: "t".repeat(20) },
     io: Partial<Io> = {},
-  ): Promise<Ended> {
+  ): Promise<CliResult> {
     return runFreshell(args, { homeDir: this.home, env: { FRESHELL_URL: this.url, ...env }, ...io });
   }
 
@@ -101,28 +94,9 @@ export function send(response: ServerResponse, status: number, body: unknown): v
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
 
-export async function runFreshell(args: readonly string[], io: Partial<Io>): Promise<Ended> {
-  let [out, err] = ["", ""];
-  const code = await runCli(
+export const runFreshell = (args: readonly string[], io: Partial<Io>): Promise<CliResult> =>
+  ranInProcess(
     freshellProgram(() => "0.0.0", []),
     args,
-    {
-      env: {},
-      cwd: "/",
-      homeDir: "/nonexistent/home",
-      tmpDir: "/nonexistent/tmp",
-      platform: "linux",
-      stdin: Readable.from([]),
-      out: async (data) => {
-        out += typeof data === "string" ? data : Buffer.from(data).toString("utf8");
-      },
-      err: (text) => {
-        err += text;
-      },
-      colour: false,
-      signal: new AbortController().signal,
-      ...io,
-    },
+    io,
   );
-  return { code, out, err };
-}

@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
-import { type Asked, type Ended, FreshellFake, send } from "./freshellFake.ts";
+import type { CliResult } from "../daemon/cliOutput.ts";
+import { type Asked, FreshellFake, send } from "./freshellFake.ts";
 
 export const BOOTSTRAP = "the-server's-token-0123456789";
 /** Commands have the login's token alone. */
@@ -33,7 +34,7 @@ export class LoginServer implements AsyncDisposable {
     return JSON.parse(readFileSync(this.file, "utf8")) as Record<string, unknown>;
   }
 
-  login(): Promise<Ended> {
+  login(): Promise<CliResult> {
     return this.fake.run(["auth", "login"], { AUTH_TOKEN: BOOTSTRAP });
   }
 

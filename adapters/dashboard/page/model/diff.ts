@@ -1,5 +1,6 @@
 /** What a question would change in files: as its tool says it, or as the agent has drawn it on its screen. Foreign text. */
 import { fieldsOf, textOf } from "../../../../protocol/text/jsonObject.ts";
+import type { Edits, FileEdit } from "../../agents/edits.ts";
 
 export type Sign = "+" | "-" | " ";
 
@@ -10,20 +11,8 @@ interface DiffLine {
   readonly number?: string;
 }
 
-export interface FileDiff {
-  readonly path: string;
-  /** The file's whole new content. */
-  readonly whole: boolean;
-  readonly lines: readonly DiffLine[];
-  /** Lines that are not shown. */
-  readonly more: number;
-}
-
-export interface Diff {
-  readonly files: readonly FileDiff[];
-  /** Files that are not shown. */
-  readonly more: number;
-}
+export type FileDiff = FileEdit<DiffLine>;
+export type Diff = Edits<DiffLine>;
 
 const isSign = (char: string | undefined): char is Sign => char === "+" || char === "-" || char === " ";
 

@@ -1,15 +1,12 @@
 /** What Freshell's listener refuses at its start, in one line that names the reason and never the token (F187). */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { inProcessCli } from "../../../support/daemon/cliOutput.ts";
+import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 
 let homeDir: string;
 beforeEach(() => {
-  homeDir = mkdtempSync(join(tmpdir(), "tw-freshell-"));
+  homeDir = ownDirectory();
 });
-afterEach(() => rmSync(homeDir, { recursive: true, force: true }));
 
 const GOOD = "0123456789abcdef";
 test.each<[Record<string, string>, RegExp]>([

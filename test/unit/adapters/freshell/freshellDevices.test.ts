@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { PaneList, TabList } from "../../../../adapters/freshell/cli/deviceCalls.ts";
 import { DeviceFake } from "../../../support/freshell/deviceFake.ts";
-import type { Ended } from "../../../support/freshell/freshellFake.ts";
+import type { CliResult } from "../../../support/daemon/cliOutput.ts";
 import { RelayFake } from "../../../support/freshell/relayFake.ts";
 import { Interrupted } from "../../../../adapters/cli/cliIo.ts";
 
@@ -234,7 +234,9 @@ describe("the lock", () => {
 });
 
 describe("device run", () => {
-  async function running(...args: readonly string[]): Promise<{ ended: Promise<Ended>; stop(): Promise<Ended> }> {
+  async function running(
+    ...args: readonly string[]
+  ): Promise<{ ended: Promise<CliResult>; stop(): Promise<CliResult> }> {
     const controller = new AbortController();
     const ended = relay.fake.run(["device", "run", ...args], undefined, { signal: controller.signal });
     await vi.waitFor(() => expect(relay.published.length).toBeGreaterThan(1), { timeout: 20_000, interval: 5 });

@@ -1,18 +1,17 @@
 /** The file that an agent loads to report its events, as it is loaded: what it posts, in which order, and that it throws nothing. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { hookedAgents, isHooked } from "../../../../adapters/hooks/agentHooks.ts";
 import { hookFileText } from "../../../../adapters/hooks/hookFile.ts";
 import { eventually } from "../../../support/clock/eventually.ts";
+import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 
 let home = "";
-beforeEach(() => void (home = mkdtempSync(join(tmpdir(), "tmuxwire-"))));
-afterEach(() => rmSync(home, { recursive: true }));
+beforeEach(() => void (home = ownDirectory()));
 
 interface Told {
   readonly path: string | undefined;

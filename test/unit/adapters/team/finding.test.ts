@@ -1,18 +1,7 @@
 /** What the extension finds: teamd, the daemon, and which directories a lease is about. */
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import {
   daemonFilePath,
   readDaemonFile,
@@ -24,12 +13,12 @@ import { pathInProject } from "../../../../adapters/team/piExtension.ts";
 import { refuseTeam } from "../../../../adapters/team/teamMount.ts";
 import { parse } from "../../../../protocol/api/parse.ts";
 import { teamListSchema } from "../../../../protocol/api/team.ts";
+import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 
 let homeDir: string;
 beforeEach(() => {
-  homeDir = mkdtempSync(join(tmpdir(), "tw-team-"));
+  homeDir = ownDirectory();
 });
-afterEach(() => rmSync(homeDir, { recursive: true, force: true }));
 
 function runtime(team: string, url: string, changedSec: number, token = `token-${team}`): void {
   const directory = join(homeDir, ".pi/teams", team);

@@ -1,20 +1,19 @@
 /** The bounds of the record of deliveries, and a place that cannot be used. What is once per key: `once.test.ts`. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { DELIVERY_KEPT_MS } from "../../../../daemon/delivery/deliveryLimits.ts";
 import { DeliveryStore } from "../../../../daemon/delivery/deliveryStore.ts";
 import { DatabaseSync } from "../../../../daemon/ops/sql/sqlite.ts";
+import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 
 let directory: string;
 let path: string;
 let nowUnixMs = 1_000_000;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
+  directory = ownDirectory();
   path = join(directory, "state", "deliveries.db");
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const store = (maxRows?: number) => new DeliveryStore({ path, nowUnixMs: () => nowUnixMs, maxRows });
 const key = (name: string): readonly [string, string, string] => ["123.456", "%1", name];

@@ -1,18 +1,17 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { findProgram } from "../../../../daemon/host/findProgram.ts";
+import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 
 let root: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "tw-programs-"));
+  root = ownDirectory();
   for (const name of ["a", "b", "b/pi"]) mkdirSync(join(root, name));
   for (const name of ["a/pi", "a/notes"]) writeFileSync(join(root, name), "");
   chmodSync(join(root, "a/pi"), 0o755);
   chmodSync(join(root, "a/notes"), 0o644);
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 test("a name is looked for on PATH, a path from the directory; what cannot be executed is none", async () => {
   const [a, b] = [join(root, "a"), join(root, "b")];

@@ -1,8 +1,7 @@
 /** Files that earlier versions wrote (test/golden/state, one folder for each version), read by the stores of this one. */
-import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { MessageStore } from "../../../../adapters/agents/messages/messageStore.ts";
 import { readChannels } from "../../../../adapters/agents/notify/channelBook.ts";
 import { AGENT_MIGRATIONS, AgentStore } from "../../../../adapters/agents/running/agentStore.ts";
@@ -14,6 +13,7 @@ import { DELIVERY_MIGRATIONS, DeliveryStore } from "../../../../daemon/delivery/
 import { openDatabase } from "../../../../daemon/ops/sql/database.ts";
 import { DatabaseSync, pragma } from "../../../../daemon/ops/sql/sqlite.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
+import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 
 const STATE = new URL("../../../golden/state/", import.meta.url).pathname;
 /** A moment after they were written. */
@@ -22,9 +22,8 @@ const nowUnixMs = (): number => NOW_UNIX_MS;
 
 let directory: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "tw-earlier-"));
+  directory = ownDirectory();
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe.each(readdirSync(STATE))("what %s wrote", (version) => {
   beforeEach(() => {

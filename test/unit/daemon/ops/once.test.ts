@@ -1,8 +1,6 @@
 /** One run per key, over every store: joined, repeated, refused, forgotten, bounded in age, known after a restart. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { INTERRUPTED } from "../../../../adapters/dashboard/respond/failures.ts";
 import { answersOf } from "../../../../adapters/dashboard/respond/answerKeys.ts";
 import { failureResponse } from "../../../../adapters/dashboard/respond/respondResponse.ts";
@@ -17,14 +15,14 @@ import { openDatabase } from "../../../../daemon/ops/sql/database.ts";
 import { Once, type OnceKey, OnceMemory, type OnceStore } from "../../../../daemon/ops/once.ts";
 import { silentLog } from "../../../../bench/silentLog.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
+import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 
 let directory: string;
 let nowMs = 0;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
+  directory = ownDirectory();
   nowMs = 1_000_000;
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 interface Opened {
   readonly store: OnceStore<unknown>;

@@ -1,16 +1,15 @@
 /** Where a database may be: a place that others cannot change. */
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { closeDatabase } from "../../../../daemon/ops/sql/sqlite.ts";
 import { openDatabase } from "../../../../daemon/ops/sql/database.ts";
+import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 
 let root: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "tw-place-"));
+  root = ownDirectory();
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const open = (path: string) =>
   openDatabase({

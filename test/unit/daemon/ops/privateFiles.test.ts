@@ -1,17 +1,7 @@
 import { execFileSync } from "node:child_process";
-import {
-  lstatSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import {
   createDirectory,
   createPrivate,
@@ -20,14 +10,14 @@ import {
   replaceKeeping,
   replacePrivate,
 } from "../../../../daemon/ops/privateFiles.ts";
+import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 
 let root: string;
 let path: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "tw-files-"));
+  root = ownDirectory();
   path = join(root, "file");
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
 const modeOf = (name: string): number => statSync(name).mode & 0o777;
 
 test("a private file replaces what is there, a link as well, and leaves nothing beside it", () => {

@@ -1,19 +1,18 @@
 /** Files that outlive the daemon: an older version's are migrated and a copy is kept, a newer version's are refused. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { readHosts } from "../../../../adapters/remote/hostBook.ts";
 import { sessionFile } from "../../../../adapters/freshell/tokens/credentials.ts";
 import { silentLog } from "../../../../bench/silentLog.ts";
 import { openDatabase, requireKnownVersion } from "../../../../daemon/ops/sql/database.ts";
 import { closeDatabase, DatabaseSync, pragma } from "../../../../daemon/ops/sql/sqlite.ts";
+import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 
 let directory: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "tw-versions-"));
+  directory = ownDirectory();
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const MIGRATIONS = ["CREATE TABLE t (x)", "ALTER TABLE t ADD COLUMN y", "CREATE TABLE u (z)"];
 

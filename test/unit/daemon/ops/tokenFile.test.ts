@@ -2,27 +2,24 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { readOrMakeToken, readToken } from "../../../../daemon/ops/tokenFile.ts";
+import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 
 const GOOD = "k".repeat(43);
 let root: string;
 let path: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "tw-token-"));
+  root = ownDirectory();
   path = join(root, "state", "tmuxwire", "token");
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 function write(text: string | Uint8Array, mode: number): void {
   mkdirSync(join(root, "state", "tmuxwire"), { recursive: true, mode: 0o700 });

@@ -1,9 +1,8 @@
 /** Profiles that a person wrote: what is taken, what is refused in one line, and that no pattern of theirs holds the daemon up. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { spawnSync } from "node:child_process";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import claude from "../../../../adapters/agents/claude/profile.json" with { type: "json" };
 import { profilesOf } from "../../../../adapters/agents/agentProfiles.ts";
 import { refusedPattern } from "../../../../daemon/readiness/userProfiles.ts";
@@ -16,6 +15,7 @@ import {
   writeRecordedScreen,
 } from "../../../../daemon/readiness/recordedScreens.ts";
 import { AGENTS, PROFILES } from "../../../support/agents/agentCatalogue.ts";
+import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 
 const { source: _, ...base } = claude;
 const mine = {
@@ -35,9 +35,8 @@ const mine = {
 
 let directory: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
+  directory = ownDirectory();
 });
-afterEach(() => rmSync(directory, { recursive: true }));
 const write = (name: string, content: unknown): void =>
   writeFileSync(join(directory, name), typeof content === "string" ? content : JSON.stringify(content));
 

@@ -1,8 +1,6 @@
 /** What people are told, when, and once: over an agents' directory by hand, a clock by hand and addresses that note requests. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { Channel } from "../../../../../adapters/agents/notify/channelBook.ts";
 import type { Sent } from "../../../../../adapters/agents/notify/httpSender.ts";
 import { WebPush } from "../../../../../adapters/agents/notify/webPush.ts";
@@ -14,13 +12,13 @@ import type { AgentChange, RunningAgent } from "../../../../../adapters/agents/r
 import { silentLog } from "../../../../../bench/silentLog.ts";
 import type { Readiness } from "../../../../../daemon/readiness/readiness.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
+import { ownDirectory } from "../../../../support/daemon/ownDirectory.ts";
 
 const START_UNIX_MS = 1_795_149_767_000;
 const HOOK: Channel = { name: "hook", kind: "webhook", url: "http://127.0.0.1:9/hook" };
 
 let directory = "";
-beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), "tw-notify-"))));
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
+beforeEach(() => void (directory = ownDirectory()));
 
 type State = "idle" | "busy" | "asking" | "unknown";
 

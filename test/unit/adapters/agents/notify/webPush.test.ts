@@ -1,20 +1,19 @@
 /** What goes to a browser: only it can read it, and its push service knows who sent it. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { type PushChannel, requireAddress } from "../../../../../adapters/agents/notify/channelBook.ts";
 import { type Notice, tellRequest, withdrawRequest } from "../../../../../adapters/agents/notify/notices.ts";
 import { WebPush } from "../../../../../adapters/agents/notify/webPush.ts";
 import { signedBy, subscriber } from "../../../../support/agents/pushReceiver.ts";
+import { ownDirectory } from "../../../../support/daemon/ownDirectory.ts";
 
 let directory = "";
 let path = "";
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "tw-push-"));
+  directory = ownDirectory();
   path = join(directory, "pushKeys.json");
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const browser = subscriber();
 const CHANNEL: PushChannel = { name: "chrome", kind: "push", url: "https://push.example/secret", keys: browser.keys };

@@ -1,13 +1,13 @@
 /** Conversations as the programs wrote them (Claude Code 2.1.330, Codex 0.169, Gemini CLI 0.61, pi 0.74, opencode 1.18). */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync, appendFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync, writeFileSync, appendFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { loadTranscripts } from "../../../../../adapters/agents/agentTranscript.ts";
 import { Transcripts } from "../../../../../adapters/agents/start/transcripts.ts";
 import type { AgentFacts, RunningAgent } from "../../../../../adapters/agents/running/runningAgent.ts";
 import { DatabaseSync } from "../../../../../daemon/ops/sql/sqlite.ts";
 import { AGENTS } from "../../../../support/agents/agentCatalogue.ts";
+import { ownDirectory } from "../../../../support/daemon/ownDirectory.ts";
 
 const TRANSCRIPTS = await loadTranscripts(AGENTS);
 const ONE = "11111111-2222-4333-8444-000000000001";
@@ -18,8 +18,7 @@ const T = "2026-11-23T19:30:57.000Z";
 const SINCE = Date.parse(T);
 
 let home: string;
-beforeEach(() => void (home = mkdtempSync(join(tmpdir(), "tw-transcripts-"))));
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+beforeEach(() => void (home = ownDirectory()));
 
 interface Scene {
   readonly kind: string;

@@ -1,17 +1,16 @@
 /** A daemon is started where none listens, but never before one that restarts. */
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { utimesSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { startNative } from "../../../../../adapters/commands/connection/startNative.ts";
 import type { Io } from "../../../../../adapters/cli/cliIo.ts";
+import { ownDirectory } from "../../../../support/daemon/ownDirectory.ts";
 
 let directory: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "tw-start-"));
+  directory = ownDirectory();
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const io = { env: {}, signal: new AbortController().signal } as unknown as Io;
 

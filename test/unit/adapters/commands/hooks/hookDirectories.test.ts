@@ -1,16 +1,15 @@
 /** `tmuxwire hooks uninstall` leaves a home as it was before `install`: every file, and every directory, empty ones too. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { inProcessCli } from "../../../../support/daemon/cliOutput.ts";
+import { ownDirectory } from "../../../../support/daemon/ownDirectory.ts";
 
 let home = "";
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "tmuxwire-"));
+  home = ownDirectory();
   mkdirSync(join(home, "project"));
 });
-afterEach(() => rmSync(home, { recursive: true }));
 
 /** A variable that is set has the token stored beside the script, too. */
 const env = { PATH: "", TMUXWIRE_DASHBOARD_TOKEN: "s3cret-of-the-dashboard" };

@@ -4,7 +4,6 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -13,21 +12,20 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { hookScript } from "../../../../../adapters/hooks/hookScript.ts";
 import { inProcessCli, type CliResult } from "../../../../support/daemon/cliOutput.ts";
+import { ownDirectory } from "../../../../support/daemon/ownDirectory.ts";
 
 const SCRIPT = hookScript({ name: "claude", title: "Claude Code", guard: [] });
 
 let home = "";
 let env: Record<string, string> = {};
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "tmuxwire it's-"));
+  home = ownDirectory("tmuxwire it's-");
   env = { PATH: process.env["PATH"] ?? "" };
 });
-afterEach(() => rmSync(home, { recursive: true }));
 
 const hooks = (...words: string[]): Promise<CliResult> =>
   inProcessCli(["hooks", ...words], { homeDir: home, cwd: join(home, "project"), env });

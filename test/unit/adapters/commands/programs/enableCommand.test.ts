@@ -1,16 +1,15 @@
 /** What plain `serve` starts besides: named in the file, or set up on purpose. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { loadConfig } from "../../../../../adapters/commands/connection/configuration.ts";
 import { inProcessCli } from "../../../../support/daemon/cliOutput.ts";
+import { ownDirectory } from "../../../../support/daemon/ownDirectory.ts";
 
 let homeDir: string;
 beforeEach(() => {
-  homeDir = mkdtempSync(join(tmpdir(), "tw-enable-"));
+  homeDir = ownDirectory();
 });
-afterEach(() => rmSync(homeDir, { recursive: true, force: true }));
 
 const path = (): string => join(homeDir, ".config/tmuxwire/config.json");
 const cli = (...args: string[]) => inProcessCli(args, { homeDir });

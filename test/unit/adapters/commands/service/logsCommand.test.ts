@@ -1,15 +1,14 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { Interrupted } from "../../../../../adapters/cli/cliIo.ts";
 import { inProcessCli } from "../../../../support/daemon/cliOutput.ts";
+import { ownDirectory } from "../../../../support/daemon/ownDirectory.ts";
 
 let homeDir: string;
 beforeEach(() => {
-  homeDir = mkdtempSync(join(tmpdir(), "tw-logs-"));
+  homeDir = ownDirectory();
 });
-afterEach(() => rmSync(homeDir, { recursive: true, force: true }));
 
 const logs = (...args: string[]) =>
   inProcessCli(["logs", ...args], { homeDir, env: { XDG_RUNTIME_DIR: join(homeDir, "run") } });

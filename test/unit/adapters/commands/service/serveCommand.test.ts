@@ -1,15 +1,14 @@
 /** What `tmuxwire serve` refuses before anything is started: one line, exit code 1; a mistake of usage is 2. */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { inProcessCli } from "../../../../support/daemon/cliOutput.ts";
+import { ownDirectory } from "../../../../support/daemon/ownDirectory.ts";
 
 let homeDir: string;
 beforeEach(() => {
-  homeDir = mkdtempSync(join(tmpdir(), "tw-serve-"));
+  homeDir = ownDirectory();
 });
-afterEach(() => rmSync(homeDir, { recursive: true, force: true }));
 
 async function refusal(args: readonly string[], env: Record<string, string> = {}, expected = 1): Promise<string> {
   const { code, out, err } = await inProcessCli(["serve", ...args], { env, homeDir });

@@ -1,21 +1,20 @@
 /** What is stored of device sessions (F204), and how long a refresh token lasts. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { Credentials, sessionFile } from "../../../../../adapters/freshell/tokens/credentials.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 import { silentLog } from "../../../../../bench/silentLog.ts";
+import { ownDirectory } from "../../../../support/daemon/ownDirectory.ts";
 
 const TOKEN = "bootstrap-token-of-a-test";
 const device = { deviceId: "d1", deviceLabel: "me", deviceType: "cli" } as const;
 let directory: string;
 let nowMs = 1_000_000;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "tw-sessions-"));
+  directory = ownDirectory();
   nowMs = 1_000_000;
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const path = (): string => join(directory, "state", "sessions.json");
 const start = (token = TOKEN): Credentials =>

@@ -1,17 +1,17 @@
 /** The kernel's table of sockets, read from files like its own: whose row counts, and whose does not. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { endianness, tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
+import { endianness } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { PeerTable } from "../../../../../adapters/kit/peers/peerTable.ts";
 import { PeerUsers, peersUnknowable } from "../../../../../adapters/kit/peers/peerUsers.ts";
 import { silentLog } from "../../../../../bench/silentLog.ts";
+import { ownDirectory } from "../../../../support/daemon/ownDirectory.ts";
 
 let directory: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "tw-"));
+  directory = ownDirectory();
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const hexPort = (port: number): string => port.toString(16).toUpperCase().padStart(4, "0");
 const word = (text: string): string => (endianness() === "LE" ? (text.match(/../g) ?? []).reverse().join("") : text);

@@ -1,8 +1,7 @@
 import { X509Certificate } from "node:crypto";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import {
   CERTIFICATE_CHECK_MS,
   keepCertificateFresh,
@@ -13,6 +12,7 @@ import { issueLeaf, makeAuthority } from "../../../../../adapters/kit/trust/loca
 import type { CertificateConfig } from "../../../../../adapters/kit/trust/certificates.ts";
 import { silentLog } from "../../../../../bench/silentLog.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
+import { ownDirectory } from "../../../../support/daemon/ownDirectory.ts";
 
 const NOW = Date.UTC(2026, 0, 15);
 const DAY = 86_400_000;
@@ -21,7 +21,7 @@ let root: string;
 let config: CertificateConfig;
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "tmuxwire-certs-"));
+  root = ownDirectory();
   config = {
     configured: undefined,
     bridgeDir: join(root, "bridge"),
@@ -29,8 +29,6 @@ beforeEach(() => {
     stateDir: join(root, "state", "certs"),
   };
 });
-
-afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 function writePair(directory: string, pair: KeyPair, names: { key: string; cert: string }): void {
   mkdirSync(directory, { recursive: true });

@@ -1,19 +1,18 @@
 /** The guest's socket: which one it is, whether anything listens, and when it appears. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { linuxHost } from "../../../../../daemon/host/linux/linuxHost.ts";
 import { reachedTmuxSocket } from "../../../../../daemon/ops/runtimePaths.ts";
 import { SocketWatch, trySocket } from "../../../../../daemon/servers/guest/guestSocket.ts";
+import { ownDirectory } from "../../../../support/daemon/ownDirectory.ts";
 
 const { sockets } = linuxHost();
 let directory = "";
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
+  directory = ownDirectory();
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 test.each([
   [{}, "/tmp/tmux-7/default"],
