@@ -69,8 +69,10 @@ export class PaneClassifier {
   #isScriptAsking = false;
   /** The foreground when it was last asked for. */
   #readers: string | undefined;
-  /** What stood on the screen when only a shell was left, by the number of the row, history included. */
-  #left: ReadonlyMap<number, string> = new Map();
+  /** The last screen at a moment when the program in front, or the shell that it left, was certainly still there. */
+  #shown: Capture | undefined;
+  /** Rows that the program before has left, by their number with the history, as long as they stand there. */
+  #left = new Map<number, string>();
 
   constructor(clock: Clock, processes: HostProcesses, profiles: Profiles, title: string) {
     this.#clock = clock;
@@ -234,6 +236,8 @@ export class PaneClassifier {
     const isReadingAgain = this.#promptMs !== undefined && this.#wasPasteOff;
     const before = this.#process;
     if (who !== undefined) this.#foreground(who, capture, start.askedMs);
+    // What a shell runs comes and goes.
+    if (who !== undefined && this.#profile.kind !== "shell") this.#found(processOf(this.#profile, who, before));
     this.#learnVersion(who, capture);
     const screen = this.#withoutLeft(capture, screenOf(capture, this.#profile.screen.rows));
     const seen = readScreen(this.#profile, screen);
@@ -258,8 +262,6 @@ export class PaneClassifier {
     const order = start.evidence === this.#evidence ? start.order : this.#evidence.order;
     const isNews = this.#evidence.reading?.state !== reading.state;
     this.#evidence.saw({ reading, order, askedMs: start.askedMs, beforeCursor }, isCurrent);
-    // What a shell runs comes and goes.
-    if (who !== undefined && this.#profile.kind !== "shell") this.#found(processOf(this.#profile, who, before));
     if (this.#profile.kind !== "agent") this.#isProgramGone = false;
     else if (who !== undefined) {
       this.#process ??= before;
@@ -274,12 +276,11 @@ export class PaneClassifier {
       // Its screen is gone: before its title says anything, whether it has ended is asked, however lately that was.
       if (isNews) this.#checkedMs = -Infinity;
     }
-    const isShellLeft = this.#profile.kind === "shell" ? !isScripts : this.#isProgramGone;
-    if (who !== undefined && isShellLeft) {
-      this.#left = new Map(
-        screenOf(capture, capture.lines.length).rows.map(({ text }, index) => [capture.historyLines + index, text]),
-      );
-    }
+    const isThere =
+      this.#profile.kind === "shell"
+        ? who !== undefined && !isScripts
+        : this.#process !== undefined && (this.#isProgramGone || isRunning(this.#process, this.#processes));
+    if (isThere) this.#shown = capture;
   }
 
   /** An agent that was killed leaves on the screen that it works: above the box of its successor that says nothing. */
@@ -289,15 +290,33 @@ export class PaneClassifier {
     // Directly above it stands its frame.
     const end = (findPromptBox(this.#profile, screen.rows)?.first ?? 0) - 1;
     const above = capture.historyLines + capture.lines.length - screen.rows.length;
-    const isLeft = (text: string, index: number): boolean => index < end && this.#left.get(above + index) === text;
-    return { ...screen, rows: screen.rows.map((row, index) => (isLeft(row.text, index) ? BLANK_ROW : row)) };
+    const rows = screen.rows.map((row, index) => {
+      if (this.#left.get(above + index) === row.text) return index < end ? BLANK_ROW : row;
+      // It has drawn something there itself.
+      this.#left.delete(above + index);
+      return row;
+    });
+    return { ...screen, rows };
   }
 
   #found(process: ForegroundProcess | undefined): void {
     this.#process = process;
     if (process === undefined) return;
-    if (process.pid !== this.#shownBy?.pid || process.start !== this.#shownBy.start) this.#programs += 1;
+    if (process.pid !== this.#shownBy?.pid || process.start !== this.#shownBy.start) {
+      this.#programs += 1;
+      // One that goes on is behind the other, and draws with it.
+      if (this.#shownBy !== undefined && !isRunning(this.#shownBy, this.#processes)) this.#leave();
+    }
     this.#shownBy = process;
+  }
+
+  /** Another program is in front. */
+  #leave(): void {
+    if (this.#shown === undefined) return;
+    const { historyLines, lines } = this.#shown;
+    const { rows } = screenOf(this.#shown, lines.length);
+    this.#left = new Map(rows.map(({ text }, index) => [historyLines + index, text]));
+    this.#shown = undefined;
   }
 
   #hearTitle(title: string): void {
@@ -395,6 +414,7 @@ export class PaneClassifier {
   #become(profile: Profile): void {
     const former = this.#evidence;
     const isSameProgram = profile.name === this.#profile.name;
+    if (this.#profile.kind === "shell") this.#leave();
     const wasAnotherAgent = this.#profile.kind === "agent" && !isSameProgram;
     this.#profile = profile;
     if (!isSameProgram) {

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, describe, expect, test } from "vitest";
+import type { Foreground } from "../../../../daemon/tmux/processes.ts";
 import { BOX, dialog, Scene, title, WORKING } from "./engineScene.ts";
 
 let scene: Scene;
@@ -175,6 +176,34 @@ describe("an agent", () => {
     expect(scene.pane.current).toMatchObject({ state: "idle", profile: "claude" });
     scene.print("x", [...left, "user@host:~$ claude", "▐▛███▜▌ Claude Code v2.1.197", ...WORKING]);
     expect(await scene.pass(40)).toBe("busy by screen");
+  });
+
+  test("is not at work because one was whose place it takes at once", async () => {
+    const children = [spawn("sleep", ["1000"], { stdio: "ignore" }), spawn("sleep", ["1000"], { stdio: "ignore" })];
+    scene = new Scene();
+    const inFront = (pid: number): Foreground => {
+      const { start } = scene.tmux.processes.statNow(pid)!;
+      scene.tmux.panePid = pid;
+      return [
+        { pid, start, executable: "1:1", names: ["claude"], isInteractiveShell: false, isShell: false, depth: 0 },
+      ];
+    };
+    scene.tmux.inForeground = inFront(children[0]!.pid!);
+    await scene.watch("claude", WORKING);
+    expect(scene.state).toBe("busy by screen");
+    const ended = once(children[0]!, "exit");
+    children[0]!.kill("SIGKILL");
+    await ended;
+    scene.tmux.inForeground = inFront(children[1]!.pid!);
+    scene.print("x", [...WORKING.slice(0, 3), "❯ Killed", "", ...BOX]);
+    await scene.pass(40);
+    expect(scene.state).toBe("idle by screen");
+    // In the place where it stood it means something once something else has stood there.
+    scene.print("x", ["Welcome", ...WORKING.slice(1, 3), "", "", ...BOX]);
+    expect(await scene.pass(40)).toBe("idle by screen");
+    scene.print("x", WORKING);
+    expect(await scene.pass(40)).toBe("busy by screen");
+    children[1]!.kill("SIGKILL");
   });
 
   test("behind a page of its own that nobody knows is unknown", async () => {
