@@ -1,10 +1,9 @@
 /** Which agent a hook is of: how it is found, and when a new one is made (docs/contracts/dashboard.md §3). */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { UUID } from "../support/daemon/dashboardFixture.ts";
 import { DashboardScene } from "../support/daemon/dashboardScene.ts";
+import { ownDirectory } from "../support/daemon/ownDirectory.ts";
 
 let scene: DashboardScene;
 beforeEach(async () => {
@@ -26,45 +25,41 @@ describe("a hook is assigned to its agent", () => {
   });
 
   test("by the launcher's uuid, by its pane, by its directory, else a new one in a registered project", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "tw-proj-"));
-    try {
-      const register = async (uuid: string, pane?: string) =>
-        (
-          await scene.dashboard.call("POST", "/api/sessions", {
-            session_uuid: uuid,
-            project_path: directory,
-            ...(pane === undefined ? {} : { tmux_pane_id: pane }),
-          })
-        ).json["agent_id"];
-      const inPane = await register(UUID, scene.pane);
-      const waiting = await register(UUID.replace("0", "1"));
-      const launched = await register(UUID.replace("0", "2"));
-      const start = (session: string, body: object) => methodOf({ session_id: session, ...body });
-      const at = { working_directory: directory };
-      expect(await start("a", { ...at, headspace_session_id: UUID.replace("0", "2"), tmux_pane: scene.pane })).toEqual([
-        200,
-        "headspace_session_id",
-        false,
-        launched,
-      ]);
-      // That one is in the pane now.
-      expect(await start("b", { ...at, tmux_pane: scene.pane })).toEqual([200, "tmux_pane_id", false, launched]);
-      const byDirectory = [
-        await start("c", at),
-        await start("d", { working_directory: join(directory, "..") + "/" + directory.split("/").pop() }),
-      ];
-      expect(byDirectory.map(([status, method]) => [status, method])).toEqual([
-        [200, "working_directory"],
-        [200, "working_directory"],
-      ]);
-      expect(new Set(byDirectory.map(([, , , id]) => id))).toEqual(new Set([inPane, waiting]));
-      const [, method, isNew, created] = await start("e", at);
-      expect([method, isNew]).toEqual(["created", true]);
-      expect([inPane, waiting, launched]).not.toContain(created);
-      expect(await start("e", at)).toEqual([200, "session_id", false, created]);
-    } finally {
-      rmSync(directory, { recursive: true });
-    }
+    const directory = ownDirectory();
+    const register = async (uuid: string, pane?: string) =>
+      (
+        await scene.dashboard.call("POST", "/api/sessions", {
+          session_uuid: uuid,
+          project_path: directory,
+          ...(pane === undefined ? {} : { tmux_pane_id: pane }),
+        })
+      ).json["agent_id"];
+    const inPane = await register(UUID, scene.pane);
+    const waiting = await register(UUID.replace("0", "1"));
+    const launched = await register(UUID.replace("0", "2"));
+    const start = (session: string, body: object) => methodOf({ session_id: session, ...body });
+    const at = { working_directory: directory };
+    expect(await start("a", { ...at, headspace_session_id: UUID.replace("0", "2"), tmux_pane: scene.pane })).toEqual([
+      200,
+      "headspace_session_id",
+      false,
+      launched,
+    ]);
+    // That one is in the pane now.
+    expect(await start("b", { ...at, tmux_pane: scene.pane })).toEqual([200, "tmux_pane_id", false, launched]);
+    const byDirectory = [
+      await start("c", at),
+      await start("d", { working_directory: join(directory, "..") + "/" + directory.split("/").pop() }),
+    ];
+    expect(byDirectory.map(([status, method]) => [status, method])).toEqual([
+      [200, "working_directory"],
+      [200, "working_directory"],
+    ]);
+    expect(new Set(byDirectory.map(([, , , id]) => id))).toEqual(new Set([inPane, waiting]));
+    const [, method, isNew, created] = await start("e", at);
+    expect([method, isNew]).toEqual(["created", true]);
+    expect([inPane, waiting, launched]).not.toContain(created);
+    expect(await start("e", at)).toEqual([200, "session_id", false, created]);
   });
 
   test("an unregistered directory is dropped, unless a live pane of ours is in it", async () => {

@@ -5,7 +5,6 @@ import {
   chmodSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -15,13 +14,13 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type FileResponse, MAX_FILE_BYTES } from "../../protocol/api/freshell/freshellFiles.ts";
 import { FreshellFixture } from "../support/daemon/freshellFixture.ts";
 import { stubServer } from "../support/daemon/nativeServer.ts";
 import { sendRaw } from "../support/daemon/nativeRaw.ts";
+import { ownDirectory } from "../support/daemon/ownDirectory.ts";
 
 let freshell: FreshellFixture;
 let root: string;
@@ -29,7 +28,7 @@ let home: string;
 let elsewhere: string;
 let pages: string;
 beforeEach(async () => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "tw-files-")));
+  root = realpathSync(ownDirectory());
   [home, elsewhere, pages] = [join(root, "home"), join(root, "elsewhere"), join(root, "pages")];
   for (const folder of [home, elsewhere, pages]) mkdirSync(folder);
   writeFileSync(join(elsewhere, "secret"), "secret");
@@ -39,7 +38,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await freshell[Symbol.asyncDispose]();
-  rmSync(root, { recursive: true, force: true });
 });
 
 const read = (path: string) => freshell.call("GET", `/api/files?path=${encodeURIComponent(path)}`);

@@ -1,7 +1,6 @@
 /** Panes published on a real NATS server and followed from it: every byte once and in order, or a declared gap. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import {
@@ -23,6 +22,7 @@ import { DOMAIN, NO_NATS, natsServers, natsVersion } from "../support/daemon/nat
 import { Record, StreamChecker } from "../support/daemon/nativeChecker.ts";
 import { echoPane } from "../support/daemon/nativeEchoPane.ts";
 import { breakConnection, ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { ownDirectory } from "../support/daemon/ownDirectory.ts";
 
 const AT = { host: "box", server: "main" };
 if (natsVersion === undefined) process.stderr.write(`fleet: skipped, ${NO_NATS}\n`);
@@ -349,37 +349,33 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
   });
 
   test.each(["token", "nkey", "TLS"])("a connection with %s", async (what) => {
-    const directory = mkdtempSync(join(tmpdir(), "tw-nats-keys-"));
+    const directory = ownDirectory();
     const file = (name: string, text = ""): string => {
       if (text !== "") writeFileSync(join(directory, name), text);
       return join(directory, name);
     };
-    try {
-      const pair = nkeys.createUser();
-      const certificate = `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout ${file("key")} -out ${file("cert")}`;
-      if (what === "TLS") spawnSync("openssl", certificate.split(" "));
-      const [config, access, own] = {
-        token: ["authorization { token: t0ken }", { token: "t0ken" }, { token: "t0ken" }],
-        nkey: [
-          `authorization { users: [ { nkey: ${pair.getPublicKey()} } ] }`,
-          { nkeyPath: file("seed", `${new TextDecoder().decode(pair.getSeed())}\n`) },
-          { authenticator: nkeyAuthenticator(pair.getSeed()) },
-        ],
-        TLS: [
-          `tls { cert_file: ${JSON.stringify(file("cert"))}, key_file: ${JSON.stringify(file("key"))} }`,
-          { tls: { caPath: file("cert"), certificatePath: undefined, keyPath: undefined } },
-          { tls: { caFile: file("cert") } },
-        ],
-      }[what] as [string, NonNullable<PublishOptions["access"]>, NodeConnectionOptions];
-      await using nats = await natsServers({ config, own });
-      await using owned = await ownedFixture();
-      await echoPane(owned.server, "work", 80, 24);
-      await using publishing = publish(nats.urls, owned.server, { access });
-      await published(publishing);
-      expect(publishing.link.state).toEqual({ connected: true, problem: undefined });
-    } finally {
-      rmSync(directory, { recursive: true });
-    }
+    const pair = nkeys.createUser();
+    const certificate = `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout ${file("key")} -out ${file("cert")}`;
+    if (what === "TLS") spawnSync("openssl", certificate.split(" "));
+    const [config, access, own] = {
+      token: ["authorization { token: t0ken }", { token: "t0ken" }, { token: "t0ken" }],
+      nkey: [
+        `authorization { users: [ { nkey: ${pair.getPublicKey()} } ] }`,
+        { nkeyPath: file("seed", `${new TextDecoder().decode(pair.getSeed())}\n`) },
+        { authenticator: nkeyAuthenticator(pair.getSeed()) },
+      ],
+      TLS: [
+        `tls { cert_file: ${JSON.stringify(file("cert"))}, key_file: ${JSON.stringify(file("key"))} }`,
+        { tls: { caPath: file("cert"), certificatePath: undefined, keyPath: undefined } },
+        { tls: { caFile: file("cert") } },
+      ],
+    }[what] as [string, NonNullable<PublishOptions["access"]>, NodeConnectionOptions];
+    await using nats = await natsServers({ config, own });
+    await using owned = await ownedFixture();
+    await echoPane(owned.server, "work", 80, 24);
+    await using publishing = publish(nats.urls, owned.server, { access });
+    await published(publishing);
+    expect(publishing.link.state).toEqual({ connected: true, problem: undefined });
   });
 
   test("calls: what is allowed is performed once, everything else refused with the reason", async () => {

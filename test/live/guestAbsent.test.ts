@@ -1,6 +1,5 @@
 /** A guest without its server, without its directory, without tmux: it starts, says which, and is there when they are. */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
 import type { GuestServerOptions } from "../../daemon/servers/guest/guestServer.ts";
@@ -15,6 +14,7 @@ import { nextState } from "../support/tmux/failureScenarios.ts";
 import { userSession } from "../support/tmux/guestFixture.ts";
 import { privateSocket } from "../support/tmux/ownedFixture.ts";
 import { text } from "../support/tmux/panePrograms.ts";
+import { ownDirectory } from "../support/daemon/ownDirectory.ts";
 
 const start = (socketPath: string, more: Partial<GuestServerOptions> = {}): Promise<TmuxServer> =>
   startGuestServer({ socketPath, env: process.env, clock: systemClock, ...more });
@@ -65,7 +65,7 @@ test("no server: `tmux_not_running`, until there is one, and again when it has e
 });
 
 test("no directory for the socket, as when nobody has used tmux since the machine started", async () => {
-  const parent = mkdtempSync(join(tmpdir(), "tmuxwire-"));
+  const parent = ownDirectory();
   const env = { ...process.env, TMUX: undefined, TMUX_TMPDIR: parent };
   await using server = await start("default", { env });
   const socketPath = join(parent, `tmux-${process.getuid?.()}`, "default");
@@ -80,7 +80,6 @@ test("no directory for the socket, as when nobody has used tmux since the machin
   expect(server.findSession("main")).toBeDefined();
   user.tmux("-S", socketPath, "kill-server");
   await server.close();
-  rmSync(parent, { recursive: true });
 });
 
 test("no tmux: `tmux_not_installed`, until it is and a server runs", async () => {

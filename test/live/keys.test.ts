@@ -1,11 +1,10 @@
 /** `isKeyName` against tmux's own parser: a name that we take and tmux does not would be typed as text. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isKeyName } from "../../daemon/panes/input/keys.ts";
 import { quote } from "../../protocol/command/encode.ts";
+import { ownDirectory } from "../support/daemon/ownDirectory.ts";
 
 const NAMED = [
   Array.from({ length: 13 }, (_unused, index) => `F${index}`),
@@ -21,7 +20,7 @@ const PREFIXES = ["", "C-", "M-", "S-", "c-", "C-M-", "M-C-S-", "C-C-", "^", "^M
 
 /** tmux's replies to `bind-key -T test NAME`, one per name: whether it knows the key. */
 function knownToTmux(names: readonly string[]): boolean[] {
-  const directory = mkdtempSync(join(tmpdir(), "tmuxwire-keys-"));
+  const directory = ownDirectory();
   const tmux = (...args: string[]): string =>
     spawnSync("tmux", ["-u", "-S", join(directory, "s"), "-f", "/dev/null", ...args], { encoding: "utf8" }).stdout;
   try {
@@ -32,7 +31,6 @@ function knownToTmux(names: readonly string[]): boolean[] {
     return answers.map(([, , word]) => word === "end");
   } finally {
     tmux("kill-server");
-    rmSync(directory, { recursive: true, force: true });
   }
 }
 

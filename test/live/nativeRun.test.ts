@@ -1,12 +1,12 @@
 /** `run` in real shells: output, status, marks that nobody sees. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { nativeFixture } from "../support/daemon/nativeServer.ts";
+import { ownDirectory } from "../support/daemon/ownDirectory.ts";
 
 async function withShell(command: readonly string[]) {
   const owned = await ownedFixture();
@@ -122,23 +122,19 @@ test("a program in the foreground is refused, and nothing is typed into it", asy
 });
 
 test("a shell that becomes another program while it is waited for is refused, though it prints nothing", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "tmuxwire-go-"));
+  const directory = ownDirectory();
   const gate = join(directory, "gate");
   execFileSync("mkfifo", [gate]);
-  try {
-    await using shell = await withShell(["sh", "-c", `read go < ${gate}; exec cat`]);
-    const response = shell.pane.run("echo hi").catch((error: unknown) => error);
-    // It has been looked at by then.
-    await shell.pane.capture();
-    writeFileSync(gate, "go\n");
-    expect(await response).toMatchObject({ code: "INCONSISTENT_STATE" });
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
+  await using shell = await withShell(["sh", "-c", `read go < ${gate}; exec cat`]);
+  const response = shell.pane.run("echo hi").catch((error: unknown) => error);
+  // It has been looked at by then.
+  await shell.pane.capture();
+  writeFileSync(gate, "go\n");
+  expect(await response).toMatchObject({ code: "INCONSISTENT_STATE" });
 });
 
 test("a shell that marks its commands gets them as they are", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "tmuxwire-rc-"));
+  const directory = ownDirectory();
   const rc = join(directory, "rc");
   writeFileSync(
     rc,
@@ -161,5 +157,4 @@ test("a shell that marks its commands gets them as they are", async () => {
     output: "one\ntwo\n",
     exitCode: 0,
   });
-  rmSync(directory, { recursive: true });
 });

@@ -1,23 +1,21 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { unixFetch } from "../../../../adapters/serving/unixFetch.ts";
+import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 
 let directory: string;
 let path: string;
 let closing: (() => Promise<void>)[];
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "tw-fetch-"));
+  directory = ownDirectory();
   path = join(directory, "s");
   closing = [];
 });
 afterEach(async () => {
   for (const close of closing) await close();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 async function serve(listener: RequestListener): Promise<void> {

@@ -1,23 +1,22 @@
 /** The user's own tmux on demand: only theirs, only when it may, once for all who ask. */
-import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { userServer } from "../../../../adapters/serving/userServer.ts";
 import type { SharedGuests } from "../../../../adapters/serving/sharedGuests.ts";
 import type { TmuxServer } from "../../../../daemon/tmux/tmuxServer.ts";
+import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 
 const UID = process.getuid?.() ?? 0;
 let root: string;
 let listener: Server | undefined;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "tw-user-"));
+  root = ownDirectory();
 });
 afterEach(() => {
   listener?.close();
   listener = undefined;
-  rmSync(root, { recursive: true, force: true });
 });
 
 const directory = (): string => join(root, `tmux-${UID}`);

@@ -1,20 +1,19 @@
 /** Versions of running programs, by where their files are and what they draw; no process is started for this. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { HostProcesses } from "../../../../daemon/host/hostProcesses.ts";
 import { versionOfProcess, versionOnScreen } from "../../../../daemon/readiness/programVersion.ts";
 import { profileNamed } from "../../../support/agents/agentCatalogue.ts";
+import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 
 const NAMES = new Set(["tool", "@maker/tool"]);
 
 let root: string;
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "tmuxwire-")));
+  root = realpathSync(ownDirectory());
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
 function write(path: string, content: unknown = ""): string {
   const file = join(root, path);

@@ -1,7 +1,5 @@
 /** Whether a server has ended is looked at when its connection is lost, and not for ever. */
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { linuxHost } from "../../../../daemon/host/linux/linuxHost.ts";
@@ -9,6 +7,7 @@ import { probeForEnd } from "../../../../daemon/servers/serverEnd.ts";
 import { systemClock } from "../../../../daemon/time/clock.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import { eventually } from "../../../support/clock/eventually.ts";
+import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 
 const lost = (reason: string): AppError => new AppError("CONNECTION_LOST", "lost", { details: { reason } });
 
@@ -20,7 +19,7 @@ let server: Server;
 let onTry: () => void = () => undefined;
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
+  directory = ownDirectory();
   socketPath = join(directory, "s");
   tries = 0;
   onTry = () => undefined;
@@ -34,7 +33,6 @@ beforeEach(async () => {
 
 afterEach(() => {
   server.close();
-  rmSync(directory, { recursive: true });
 });
 
 test("tmux has said so, or the process is gone: at once", () => {

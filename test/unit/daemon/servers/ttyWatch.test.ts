@@ -1,6 +1,5 @@
 /** Terminals that come and go: the first is looked at now, a burst once more. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { linuxHost } from "../../../../daemon/host/linux/linuxHost.ts";
@@ -9,6 +8,7 @@ import { TtyWatch } from "../../../../daemon/servers/ttyWatch.ts";
 import { systemClock } from "../../../../daemon/time/clock.ts";
 import { TTY_PROBE_INTERVAL_MS } from "../../../../protocol/limits.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
+import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 
 test("a burst costs two looks", () => {
   const clock = new FakeClock();
@@ -30,7 +30,7 @@ test("a burst costs two looks", () => {
 });
 
 test("a name that appears or goes is a reason to look", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
+  const directory = ownDirectory();
   let tell: () => void = () => undefined;
   let probes = 0;
   const ttys = new TtyWatch({
@@ -46,11 +46,10 @@ test("a name that appears or goes is a reason to look", async () => {
   }
   expect(probes).toBe(2);
   ttys.close();
-  rmSync(directory, { recursive: true });
 });
 
 test("whoever asks for what goes only is not told of what comes", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "tmuxwire-"));
+  const directory = ownDirectory();
   let [probes, everyLook] = [0, 0];
   let onProbe = (): void => undefined;
   const gone = new TtyWatch({
@@ -81,5 +80,4 @@ test("whoever asks for what goes only is not told of what comes", async () => {
   expect(everyLook).toBe(2);
   gone.close();
   every.close();
-  rmSync(directory, { recursive: true });
 });

@@ -1,19 +1,18 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { GitHeads } from "../../../../../adapters/agents/running/gitHeads.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
+import { ownDirectory } from "../../../../support/daemon/ownDirectory.ts";
 
 let root = "";
 const clock = new FakeClock();
 const heads = new GitHeads(clock);
 
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "tw-heads-")));
+  root = realpathSync(ownDirectory());
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 async function at(directory: string): Promise<string | undefined> {
   clock.advanceMs(10_000);

@@ -1,7 +1,6 @@
 /** Worktrees, with the real git in repositories of their own. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AgentStore } from "../../../../../adapters/agents/running/agentStore.ts";
@@ -11,6 +10,7 @@ import { Worktrees } from "../../../../../adapters/agents/start/worktrees.ts";
 import { silentLog } from "../../../../../bench/silentLog.ts";
 import { runProgram } from "../../../../../daemon/host/runProgram.ts";
 import { paneEnvironment } from "../../../../../daemon/ops/environment.ts";
+import { ownDirectory } from "../../../../support/daemon/ownDirectory.ts";
 
 let root: string;
 let shop: string;
@@ -30,7 +30,7 @@ const git = (directory: string, ...args: readonly string[]): string =>
   execFileSync("git", ["-C", directory, ...args], { env: ENV, encoding: "utf8" }).trim();
 
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "tw-worktrees-")));
+  root = realpathSync(ownDirectory());
   shop = join(root, "shop");
   mkdirSync(join(shop, "src"), { recursive: true });
   git(root, "init", "-q", "-b", "main", shop);
@@ -49,7 +49,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   store.close();
-  rmSync(root, { recursive: true, force: true });
 });
 
 test("a worktree is beside its repository, on a branch of its own, in the folder that corresponds", async () => {
@@ -116,9 +115,8 @@ test("a branch that was there stays", async () => {
 });
 
 test("what cannot be made is refused, and nothing is left", async () => {
-  const bare = mkdtempSync(join(tmpdir(), "tw-none-"));
+  const bare = ownDirectory();
   await expect(worktrees.create(bare, {}, "api")).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
-  rmSync(bare, { recursive: true });
   const refused = [{ branch: "-x" }, { branch: "a..b" }, { branch: "new", from: "--output=x" }, { from: "nowhere" }];
   for (const request of refused) {
     await expect(worktrees.create(shop, request, "api")).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
