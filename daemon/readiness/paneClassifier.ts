@@ -70,8 +70,8 @@ export class PaneClassifier {
   /** The foreground when it was last asked for. */
   #readers: string | undefined;
   /** The last screen at a moment when the program in front, or the shell that it left, was certainly still there. */
-  #shown: Capture | undefined;
-  /** Rows that the program before has left, by their number with the history, as long as they stand there. */
+  #shown: Pick<Capture, "historyLines" | "cursor" | "alternateScreen"> | undefined;
+  /** Rows that the program before has left, by their number with the history, as long as nothing else stands there. */
   #left = new Map<number, string>();
 
   constructor(clock: Clock, processes: HostProcesses, profiles: Profiles, title: string) {
@@ -237,7 +237,8 @@ export class PaneClassifier {
     const before = this.#process;
     if (who !== undefined) this.#foreground(who, capture, start.askedMs);
     // What a shell runs comes and goes.
-    if (who !== undefined && this.#profile.kind !== "shell") this.#found(processOf(this.#profile, who, before));
+    if (who !== undefined && this.#profile.kind !== "shell")
+      this.#found(processOf(this.#profile, who, before), capture);
     this.#learnVersion(who, capture);
     const screen = this.#withoutLeft(capture, screenOf(capture, this.#profile.screen.rows));
     const seen = readScreen(this.#profile, screen);
@@ -299,24 +300,29 @@ export class PaneClassifier {
     return { ...screen, rows };
   }
 
-  #found(process: ForegroundProcess | undefined): void {
+  #found(process: ForegroundProcess | undefined, capture: Capture): void {
     this.#process = process;
     if (process === undefined) return;
     if (process.pid !== this.#shownBy?.pid || process.start !== this.#shownBy.start) {
       this.#programs += 1;
       // One that goes on is behind the other, and draws with it.
-      if (this.#shownBy !== undefined && !isRunning(this.#shownBy, this.#processes)) this.#leave();
+      if (this.#shownBy !== undefined && !isRunning(this.#shownBy, this.#processes)) this.#leave(capture);
     }
     this.#shownBy = process;
   }
 
-  /** Another program is in front. */
-  #leave(): void {
-    if (this.#shown === undefined) return;
-    const { historyLines, lines } = this.#shown;
-    const { rows } = screenOf(this.#shown, lines.length);
-    this.#left = new Map(rows.map(({ text }, index) => [historyLines + index, text]));
+  /** Another program is in front, and has drawn nothing yet above the place where the cursor of the one before was. */
+  #leave(capture: Capture): void {
+    const shown = this.#shown;
     this.#shown = undefined;
+    // Where rows have no lasting numbers, nothing is known.
+    const { historyLines, lines, alternateScreen } = capture;
+    if (shown === undefined || shown.alternateScreen || alternateScreen || historyLines < shown.historyLines) return;
+    const { rows } = screenOf(capture, lines.length);
+    const own = shown.historyLines + shown.cursor.row;
+    this.#left = new Map(
+      rows.map(({ text }, index) => [historyLines + index, text] as const).filter(([place]) => place < own),
+    );
   }
 
   #hearTitle(title: string): void {
@@ -362,6 +368,7 @@ export class PaneClassifier {
     const fits = isShellsOwn ? SHELL_PROFILE : guess;
     if (this.#given.length === 0 && fits.name !== this.#profile.name) {
       this.#title = title;
+      if (this.#profile.kind === "shell") this.#leave(capture);
       this.#become(fits);
     }
     const promptMs = this.#promptMs;
@@ -414,7 +421,6 @@ export class PaneClassifier {
   #become(profile: Profile): void {
     const former = this.#evidence;
     const isSameProgram = profile.name === this.#profile.name;
-    if (this.#profile.kind === "shell") this.#leave();
     const wasAnotherAgent = this.#profile.kind === "agent" && !isSameProgram;
     this.#profile = profile;
     if (!isSameProgram) {
