@@ -4,6 +4,7 @@ import type { PaneId } from "../../protocol/ids.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import { SharedPace } from "../time/sharedPace.ts";
 import { ObservedPane, type ObservedPaneOptions } from "./observedPane.ts";
+import type { Former } from "./paneClassifier.ts";
 import type { Profiles } from "./profiles.ts";
 import type { PaneReadiness, Readiness, ReadinessOptions, ReadinessWatcher } from "./readiness.ts";
 
@@ -28,8 +29,8 @@ interface Observed {
 export class ReadinessEngine implements ReadinessWatcher {
   readonly #options: ReadinessEngineOptions;
   readonly #servers = new Map<TmuxServer, Map<PaneId, Observed>>();
-  /** When an agent was last seen in panes that nobody observes any more; of the last seconds only. */
-  readonly #agents = new WeakMap<TmuxServer, Map<PaneId, number>>();
+  /** Of panes that are there and that nobody observes any more. */
+  readonly #former = new WeakMap<TmuxServer, Map<PaneId, Former>>();
   readonly #pace: SharedPace;
   #isClosed = false;
 
@@ -59,7 +60,8 @@ export class ReadinessEngine implements ReadinessWatcher {
     if (observed === undefined || observed.pane.isGone) {
       if (server.findPane(pane) === undefined)
         throw new AppError("NOT_FOUND", `there is no pane ${pane}; list the panes`);
-      const made = new ObservedPane({ ...this.#options, pace: this.#pace, server, pane, unfollowed });
+      const former = this.#former.get(server)?.get(pane);
+      const made = new ObservedPane({ ...this.#options, pace: this.#pace, server, pane, unfollowed }, former);
       observed = { pane: made, holders: 0, followers: 0 };
       panes.set(pane, observed);
       this.#servers.set(server, panes);
@@ -75,7 +77,7 @@ export class ReadinessEngine implements ReadinessWatcher {
         if (observed.followers === 0) observed.pane.unfollow();
         return;
       }
-      this.#remember(server, pane, observed.pane.agentSeenMs);
+      this.#remember(server, pane, observed.pane.former);
       observed.pane.close();
       if (panes.get(pane) === observed) panes.delete(pane);
       if (panes.size === 0) this.#servers.delete(server);
@@ -89,19 +91,15 @@ export class ReadinessEngine implements ReadinessWatcher {
 
   hadAgent(server: TmuxServer, pane: PaneId): boolean {
     const observed = this.#servers.get(server)?.get(pane)?.pane.agentSeenMs ?? -Infinity;
-    const before = this.#agents.get(server)?.get(pane) ?? -Infinity;
-    return this.#isRecent(Math.max(observed, before));
+    const before = this.#former.get(server)?.get(pane)?.agentSeenMs ?? -Infinity;
+    return Math.max(observed, before) > this.#options.clock.nowMs() - AGENT_LEFT_MS;
   }
 
-  #isRecent(seenMs: number): boolean {
-    return seenMs > this.#options.clock.nowMs() - AGENT_LEFT_MS;
-  }
-
-  #remember(server: TmuxServer, pane: PaneId, seenMs: number): void {
-    const panes = this.#agents.get(server) ?? new Map<PaneId, number>();
-    for (const [other, otherMs] of panes) if (!this.#isRecent(otherMs)) panes.delete(other);
-    if (this.#isRecent(seenMs)) panes.set(pane, seenMs);
-    this.#agents.set(server, panes);
+  #remember(server: TmuxServer, pane: PaneId, former: Former): void {
+    const panes = this.#former.get(server) ?? new Map<PaneId, Former>();
+    for (const other of panes.keys()) if (server.findPane(other) === undefined) panes.delete(other);
+    panes.set(pane, former);
+    this.#former.set(server, panes);
   }
 
   /** Ends every observation; what was handed out keeps its last state. Safe to call twice. */

@@ -11,7 +11,7 @@ import type { Timed, Timer } from "../time/clock.ts";
 import type { SharedPace } from "../time/sharedPace.ts";
 import type { Verdict } from "./evidence.ts";
 import { ProbePacer } from "./probePacer.ts";
-import { PaneClassifier } from "./paneClassifier.ts";
+import { type Former, PaneClassifier } from "./paneClassifier.ts";
 import type { Profile } from "./profile.ts";
 import { isNewFor, type Profiles } from "./profiles.ts";
 import type { Dialog, HookEvidence, Readiness } from "./readiness.ts";
@@ -73,15 +73,24 @@ export class ObservedPane implements FeedMember {
   readonly #unsettled = new Set<() => void>();
   #isClosed = false;
 
-  /** @throws AppError NOT_FOUND, CONNECTION_LOST */
-  constructor(options: ObservedPaneOptions) {
+  /**
+   * @param former what an earlier observation of the pane knew at its end
+   * @throws AppError NOT_FOUND, CONNECTION_LOST
+   */
+  constructor(options: ObservedPaneOptions, former?: Former) {
     const { server, pane, profiles, clock, pace, nowUnixMs, unfollowed } = options;
     this.#options = options;
     this.#isUnfollowed = unfollowed;
     this.#feed = new PaneFeed(options);
     this.#source = this.#feed.source;
     this.#at = this.#source.outputSeq;
-    this.#classifier = new PaneClassifier(clock, server.processes, profiles, server.findPane(pane)?.title ?? "");
+    this.#classifier = new PaneClassifier(
+      clock,
+      server.processes,
+      profiles,
+      server.findPane(pane)?.title ?? "",
+      former,
+    );
     this.#current = {
       state: "unknown",
       source: "none",
@@ -109,6 +118,12 @@ export class ObservedPane implements FeedMember {
   get agentSeenMs(): number {
     this.#settle();
     return this.#classifier.agentSeenMs;
+  }
+
+  /** For the next observation. */
+  get former(): Former {
+    this.#settle();
+    return this.#classifier.former;
   }
 
   /** The pane no longer exists. */

@@ -30,6 +30,18 @@ interface ProbeStart {
   readonly asksWho: boolean;
 }
 
+/** What outlives an observation of a pane. */
+export interface Former {
+  /** When an agent was last in front, as far as was known; -Infinity for never. */
+  readonly agentSeenMs: number;
+  /** The last that was found in front. */
+  readonly shownBy: ForegroundProcess | undefined;
+  /** The last screen at a moment when that one, or the shell that it left, was certainly still there. */
+  readonly shown: Pick<Capture, "historyLines" | "cursor" | "alternateScreen"> | undefined;
+  /** Rows that the program before that one has left, by their number with the history, as long as nothing else stands there. */
+  readonly left: Map<number, string>;
+}
+
 export class PaneClassifier {
   readonly #clock: Clock;
   readonly #processes: HostProcesses;
@@ -53,8 +65,7 @@ export class PaneClassifier {
   #isProgramGone = false;
   /** The process that the profile is about, until it has ended. */
   #process: ForegroundProcess | undefined;
-  /** The last that was found in front. */
-  #shownBy: ForegroundProcess | undefined;
+  #shownBy: Former["shownBy"];
   #programs = 0;
   /** Of the agent's program. */
   #version: string | undefined;
@@ -69,16 +80,17 @@ export class PaneClassifier {
   #isScriptAsking = false;
   /** The foreground when it was last asked for. */
   #readers: string | undefined;
-  /** The last screen at a moment when the program in front, or the shell that it left, was certainly still there. */
-  #shown: Pick<Capture, "historyLines" | "cursor" | "alternateScreen"> | undefined;
-  /** Rows that the program before has left, by their number with the history, as long as nothing else stands there. */
-  #left = new Map<number, string>();
+  #shown: Former["shown"];
+  #left: Former["left"];
 
-  constructor(clock: Clock, processes: HostProcesses, profiles: Profiles, title: string) {
+  constructor(clock: Clock, processes: HostProcesses, profiles: Profiles, title: string, former?: Former) {
     this.#clock = clock;
     this.#processes = processes;
     this.#profiles = profiles;
     this.#title = title;
+    this.#shownBy = former?.shownBy;
+    this.#shown = former?.shown;
+    this.#left = former?.left ?? new Map<number, string>();
     this.#profile = profiles.guess({ command: "", title });
     this.#evidence = new Evidence(this.#profile.kind, clock.nowMs());
   }
@@ -111,9 +123,12 @@ export class PaneClassifier {
     return this.#version;
   }
 
-  /** When an agent was last in front, as far as was known. */
   get agentSeenMs(): number {
     return this.#agentSeenMs;
+  }
+
+  get former(): Former {
+    return { agentSeenMs: this.#agentSeenMs, shownBy: this.#shownBy, shown: this.#shown, left: this.#left };
   }
 
   /**
@@ -281,7 +296,8 @@ export class PaneClassifier {
       this.#profile.kind === "shell"
         ? who !== undefined && !isScripts
         : this.#process !== undefined && (this.#isProgramGone || isRunning(this.#process, this.#processes));
-    if (isThere) this.#shown = capture;
+    const { historyLines, cursor, alternateScreen } = capture;
+    if (isThere) this.#shown = { historyLines, cursor, alternateScreen };
   }
 
   /** An agent that was killed leaves on the screen that it works: above the box of its successor that says nothing. */

@@ -178,7 +178,10 @@ describe("an agent", () => {
     expect(await scene.pass(40)).toBe("busy by screen");
   });
 
-  test("is not at work because one was whose place it takes at once", async () => {
+  test.each([
+    ["", false],
+    [", also for who begins to watch it then", true],
+  ])("is not at work because one was whose place it takes at once%s", async (_, isWatchedAnew) => {
     const children = [spawn("sleep", ["1000"], { stdio: "ignore" }), spawn("sleep", ["1000"], { stdio: "ignore" })];
     scene = new Scene();
     const inFront = (pid: number): Foreground => {
@@ -195,6 +198,10 @@ describe("an agent", () => {
     children[0]!.kill("SIGKILL");
     await ended;
     scene.tmux.inForeground = inFront(children[1]!.pid!);
+    if (isWatchedAnew) {
+      scene.pane[Symbol.dispose]();
+      await scene.watch("claude", [...WORKING.slice(0, 3), "❯ Killed"]);
+    }
     scene.print("x", [...WORKING.slice(0, 3), "❯ Killed", "", ...BOX]);
     await scene.pass(40);
     expect(scene.state).toBe("idle by screen");
