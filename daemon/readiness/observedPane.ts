@@ -188,7 +188,8 @@ export class ObservedPane implements FeedMember {
     this.#source = this.#feed.source;
     this.#isLost = false;
     this.#listen();
-    this.#classifier.missed();
+    if (unfollowed) this.#classifier.unfollowed();
+    else this.#classifier.missed();
     this.#pacer.soon();
   }
 

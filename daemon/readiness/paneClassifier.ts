@@ -205,6 +205,12 @@ export class PaneClassifier {
     this.#isForegroundStale = true;
   }
 
+  /** Its output is followed no more: what stood in it can be taken back by nothing but output. */
+  unfollowed(): void {
+    for (const source of ["osc7501", "osc133", "bracketedPaste"] as const) this.#evidence.withdraw(source);
+    this.missed();
+  }
+
   onMark(mark: StreamMark): void {
     const atMs = this.#clock.nowMs();
     switch (mark.kind) {

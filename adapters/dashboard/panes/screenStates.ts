@@ -166,8 +166,7 @@ export class ScreenStates {
     const { question } = agent;
     if (openTask(agent)?.state !== "awaiting_input") {
       if (openTask(agent) !== undefined || !isConclusive(agent, readiness)) return;
-      if (agent.hasHooks) this.#whenSettled(agent, () => desk.started(agent, EVENT_TYPE));
-      else desk.started(agent, EVENT_TYPE);
+      this.#whenSettled(agent, () => desk.started(agent, EVENT_TYPE));
       return;
     }
     if (this.#reported?.agent === agent) return;
@@ -187,8 +186,12 @@ export class ScreenStates {
     this.#whenSettled(agent, () => this.#options.desk.completed(agent, EVENT_TYPE));
   }
 
-  /** Unless the screen, the task or the question has changed by then. */
+  /** Unless the screen, the task or the question has changed by then. Without hooks there is nothing to wait for. */
   #whenSettled(agent: Agent, act: () => void): void {
+    if (!agent.hasHooks) {
+      act();
+      return;
+    }
     const { clock, isActive } = this.#options;
     const { readiness, task, question } = agent;
     const timer = clock.callAt(clock.nowMs() + SCREEN_SETTLE_MS, () => {
