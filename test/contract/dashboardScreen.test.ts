@@ -276,7 +276,13 @@ test("an agent without hooks is tracked by its screen alone", async () => {
   expect([answer.status, scene.chosen[0]?.answer]).toEqual([200, { kind: "option", index: 0 }]);
   scene.shows("busy", undefined, "codex");
   scene.shows("idle", undefined, "codex");
-  clock.advanceMs(1_500);
+  // No hook could still say otherwise.
+  expect(await state()).toBe("COMPLETE");
+  scene.shows("asking", undefined, "codex");
+  expect(await state()).toBe("AWAITING_INPUT");
+  scene.shows("asking", dialog("d2"), "codex");
+  expect(await scene.card(agentId)).toMatchObject({ question: { text: "Question d2?", dialog_id: "d2" } });
+  scene.shows("idle", undefined, "codex");
   expect(await state()).toBe("COMPLETE");
 });
 

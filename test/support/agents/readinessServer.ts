@@ -29,6 +29,8 @@ export class ReadinessServer {
   held: Promise<void> | undefined;
   isThere = true;
   state: "connecting" | "ready" = "ready";
+  /** Only of a guest's panes is the output not always followed. */
+  kind: "stub" | "guest" = "stub";
   readonly #listeners = new Set<(event: ServerEvent) => void>();
 
   /** As the engine sees it. */
@@ -41,7 +43,7 @@ export class ReadinessServer {
   }
 
   status() {
-    return { kind: "stub", state: this.state, epoch: this.source.epoch };
+    return { kind: this.kind, state: this.state, epoch: this.source.epoch };
   }
 
   findPane(pane: PaneId): PaneInfo | undefined {

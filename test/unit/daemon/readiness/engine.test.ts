@@ -244,6 +244,22 @@ describe("the engine", () => {
     expect(scene.pane.current.profile).toBe("claude");
   });
 
+  test("what was heard while its output was followed does not outlive that: nothing could take it back", async () => {
+    const box = ["› Ask Codex to do anything", "", "  100% context left"];
+    scene = new Scene();
+    scene.tmux.kind = "guest";
+    await scene.watch("codex", box, "codex");
+    using unfollowed = scene.engine.watch(scene.tmux.server, scene.tmux.pane, { profile: "codex", unfollowed: true });
+    scene.print("\u001b]7501;state=working\u0007", ["• Working (1s • esc to interrupt)", "", ...box]);
+    expect(await scene.pass(100)).toBe("busy by osc7501");
+    scene.pane[Symbol.dispose]();
+    await scene.pass(100);
+    expect(unfollowed.current).toMatchObject({ state: "busy", source: "screen" });
+    scene.print("something was written", box);
+    await scene.pass(100);
+    expect(unfollowed.current).toMatchObject({ state: "idle", source: "screen" });
+  });
+
   test("closed, it keeps what was last known and watches nothing any more", async () => {
     await claude();
     scene.engine.close();
