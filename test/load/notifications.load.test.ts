@@ -1,6 +1,6 @@
 /**
- * Notifications over restarts of the daemon (`kill -9`): ROUNDS (5) questions of three agents each, a third of them answered
- * within 1.5 s, the daemon killed at a random moment around each. The whole hold: ROUNDS=50.
+ * Notifications over restarts of the daemon (`kill -9`), by a webhook, ntfy and Web Push: ROUNDS (5) questions of three agents
+ * each, a third of them answered within 1.5 s, the daemon killed at a random moment around most. The whole hold: ROUNDS=50.
  */
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,21 +8,48 @@ import { expect, test } from "vitest";
 import { AGENT_DIRECTORY, AgentChannel } from "../support/agents/agentPrograms.ts";
 import { seeded } from "../support/agents/agentsEngines.ts";
 import { notifyReceiver } from "../support/agents/notifyReceiver.ts";
+import { pushReceiver } from "../support/agents/pushReceiver.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
 import { report, spread } from "../support/daemon/loadReport.ts";
+import { callJson } from "../support/daemon/nativeServer.ts";
 
 const ROUNDS = Number(process.env["ROUNDS"] ?? 5);
 const SEED = Number(process.env["NOTIFY_SEED"] ?? Date.now() % 1_000_000);
 /** A question that is open for so long is told. */
 const SETTLE_MS = 2_000;
+const GIVEN_UP_MS = 60_000;
 const NAMES = ["one", "two", "three"] as const;
+
+/** What one channel has been told so far, and how often it was wrong. */
+class Told {
+  readonly counts = { told: 0, twice: 0, lost: 0, notTakenBack: 0, shortTold: 0 };
+  readonly late: number[] = [];
+  readonly opened: () => number;
+  readonly withdrawn: () => number;
+
+  constructor(opened: () => number, withdrawn: () => number) {
+    this.opened = opened;
+    this.withdrawn = withdrawn;
+  }
+}
+
+/** Of the next question, when it is told; undefined: never. */
+async function nextTold(told: Told, before: number): Promise<number | undefined> {
+  const giveUpMs = performance.now() + GIVEN_UP_MS;
+  await eventually(() => told.opened() > before || performance.now() > giveUpMs);
+  return told.opened() > before ? performance.now() : undefined;
+}
 
 test("each question is told once, whatever happens to the daemon, and none that is answered at once", async () => {
   const uniform = seeded(SEED);
   const random = (below: number): number => Math.floor(uniform() * below);
   await using sandbox = cliSandbox();
-  await using receiver = await notifyReceiver();
+  await using webhook = await notifyReceiver();
+  await using ntfy = await notifyReceiver();
+  let key = "";
+  // It takes only what it can decrypt and what is signed with the daemon's key.
+  await using push = await pushReceiver(() => key);
   const channels = new Map<string, AgentChannel>();
   for (const name of NAMES) channels.set(name, await AgentChannel.open(sandbox.root));
   const argv = Object.fromEntries(
@@ -33,8 +60,18 @@ process.argv.splice(2, 1, ...${JSON.stringify(argv)}[process.argv[2]]);
 void import(${JSON.stringify(join(AGENT_DIRECTORY, "dialog.mjs"))});
 `;
   const bin = sandbox.binaries("bin", { claude });
-  let daemon = await sandbox.serve();
-  await sandbox.run(["notify", "add", "webhook", receiver.url, "--on", "asking"]);
+  const serve = async () => {
+    const daemon = sandbox.start(["serve", "--only", "native,dashboard", "--port", "0"]);
+    const [, url = ""] = await daemon.line(/dashboard listening on (\S+)/);
+    await daemon.line(/listening on unix:/);
+    return { daemon, url };
+  };
+  let { daemon, url } = await serve();
+  await sandbox.run(["notify", "add", "webhook", webhook.url, "--on", "asking"]);
+  await sandbox.run(["notify", "add", "ntfy", `${ntfy.url}/topic`, "--on", "asking"]);
+  key = String((await callJson(url, "GET", "/api/push/key", undefined, {})).json["key"]);
+  const subscription = { url: push.url, keys: push.keys, on: ["asking"] };
+  expect((await callJson(url, "POST", "/api/push", subscription, {})).status).toBe(200);
   for (const name of NAMES) {
     await sandbox.run(["new", name, "--", join(bin, "claude"), name]);
     await channels.get(name)!.next("ready");
@@ -43,23 +80,44 @@ void import(${JSON.stringify(join(AGENT_DIRECTORY, "dialog.mjs"))});
     const { agents } = JSON.parse((await sandbox.run(["agents", "--json"])).stdout) as { agents: { state: string }[] };
     return agents.length === NAMES.length && agents.every(({ state }) => state === "ready");
   }, 100);
-  const open = (): number => receiver.received.filter(({ body: { state } }) => state === "open").length;
-  const withdrawn = (): number => receiver.received.length - open();
+  const hookCount = (state: string): number => webhook.received.filter(({ body }) => body.state === state).length;
+  const ntfyCount = (method: string): number => ntfy.received.filter((one) => one.method === method).length;
+  const pushCount = (state: string): number => push.received.filter(({ notice }) => notice.state === state).length;
+  const channelsTold: Readonly<Record<string, Told>> = {
+    webhook: new Told(
+      () => hookCount("open"),
+      () => hookCount("withdrawn"),
+    ),
+    ntfy: new Told(
+      () => ntfyCount("POST"),
+      () => ntfyCount("DELETE"),
+    ),
+    push: new Told(
+      () => pushCount("open"),
+      () => pushCount("withdrawn"),
+    ),
+  };
+  const all = Object.values(channelsTold);
 
-  const counts = { questions: 0, told: 0, twice: 0, lost: 0, notTakenBack: 0, short: 0, shortTold: 0 };
-  const late: number[] = [];
+  const counts = { restarts: 0, questions: 0, short: 0 };
+  const tell = (what: string): void => {
+    const told = Object.entries(channelsTold).map(([name, one]) => [name, { ...one.counts, late: spread(one.late) }]);
+    report("notifications", { what, seed: SEED, ...counts, ...Object.fromEntries(told) });
+  };
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const name of NAMES) {
       const channel = channels.get(name)!;
       const isShort = random(3) === 0;
       const isKilled = random(3) > 0;
-      const [before, backBefore] = [open(), withdrawn()];
+      const before = all.map((told) => told.opened());
+      const backBefore = all.map((told) => told.withdrawn());
       const restart = async (): Promise<void> => {
         if (!isKilled) return;
         await delay(random(isShort ? 1_000 : 2_500));
         daemon.child.kill("SIGKILL");
         await daemon.finished;
-        daemon = await sandbox.serve();
+        ({ daemon, url } = await serve());
+        counts.restarts += 1;
       };
       const askedMs = performance.now();
       await channel.tell("ask");
@@ -68,30 +126,32 @@ void import(${JSON.stringify(join(AGENT_DIRECTORY, "dialog.mjs"))});
         await Promise.all([restart(), answered]);
         await delay(SETTLE_MS + 1_500);
         counts.short += 1;
-        counts.shortTold += open() - before;
+        for (const [at, told] of all.entries()) told.counts.shortTold += told.opened() - before[at]!;
         continue;
       }
-      const seen = (async (): Promise<number | undefined> => {
-        const giveUpMs = performance.now() + 60_000;
-        await eventually(() => open() > before || performance.now() > giveUpMs);
-        return open() > before ? performance.now() : undefined;
-      })();
+      const seen = Promise.all(all.map((told, at) => nextTold(told, before[at]!)));
       await restart();
-      const atMs = await seen;
       counts.questions += 1;
-      if (atMs === undefined) counts.lost += 1;
-      else {
-        counts.told += 1;
-        if (!isKilled) late.push(atMs - askedMs - SETTLE_MS);
+      for (const [at, atMs] of (await seen).entries()) {
+        const told = all[at]!;
+        if (atMs === undefined) told.counts.lost += 1;
+        else {
+          told.counts.told += 1;
+          if (!isKilled) told.late.push(atMs - askedMs - SETTLE_MS);
+        }
       }
       await delay(1_500);
-      counts.twice += Math.max(0, open() - before - 1);
+      for (const [at, told] of all.entries()) told.counts.twice += Math.max(0, told.opened() - before[at]! - 1);
       await channel.tell("idle");
-      const giveUpMs = performance.now() + 60_000;
-      await eventually(() => withdrawn() > backBefore || performance.now() > giveUpMs);
-      if (withdrawn() === backBefore) counts.notTakenBack += 1;
+      const giveUpMs = performance.now() + GIVEN_UP_MS;
+      const isBack = (told: Told, at: number): boolean => told.withdrawn() > backBefore[at]!;
+      await eventually(() => all.every(isBack) || performance.now() > giveUpMs);
+      for (const [at, told] of all.entries()) if (!isBack(told, at)) told.counts.notTakenBack += 1;
     }
+    if (round % 10 === 9) tell("so far");
   }
-  report("notifications", { seed: SEED, ...counts, late: spread(late) });
-  expect(counts).toMatchObject({ lost: 0, twice: 0, notTakenBack: 0, shortTold: 0 });
+  tell("all");
+  for (const [name, told] of Object.entries(channelsTold)) {
+    expect.soft({ name, ...told.counts }).toMatchObject({ name, lost: 0, twice: 0, notTakenBack: 0, shortTold: 0 });
+  }
 });
