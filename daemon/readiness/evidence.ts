@@ -55,6 +55,8 @@ export interface Verdict {
   readonly againAtMs?: number | undefined;
   /** No state is known before the first capture. */
   readonly needsProbe?: boolean | undefined;
+  /** A guess until the next capture, which is about to come. */
+  readonly isPassing?: boolean | undefined;
 }
 
 export class Evidence {
@@ -223,7 +225,7 @@ export class Evidence {
   /** Until more is known. What was asked has been answered, or the screen would still show it. */
   #meanwhile(previous: ReadinessState, statement: Statement): Verdict {
     const state = previous === "asking" || previous === "dead" ? "busy" : previous;
-    return { state, source: state === "unknown" ? "none" : statement.source };
+    return { state, source: state === "unknown" ? "none" : statement.source, isPassing: true };
   }
 
   /** No statement: the screen alone decides. */

@@ -339,7 +339,9 @@ export class ObservedPane implements FeedMember {
     this.#timer = undefined;
     const { againAtMs, needsProbe = false } = verdict;
     if (againAtMs !== undefined) this.#timer = this.#options.clock.callAt(againAtMs, () => this.#settle());
-    this.#publish(verdict);
+    // Of a pane that nobody follows the dialog went up to a second ago: what came after it is known in a moment.
+    const isHeldBack = this.#isUnfollowed && verdict.isPassing === true && this.#current.state === "asking";
+    if (!isHeldBack) this.#publish(verdict);
     this.#isUnsettled = verdict.state === "unknown" && (againAtMs !== undefined || needsProbe);
     if (!this.#isUnsettled) for (const done of this.#unsettled) done();
     this.#lookForDialog(verdict, nowMs);

@@ -282,11 +282,21 @@ export class Page {
       agents = folded.agents;
       unknown ||= folded.unknown;
     }
-    const nowUnixMs = this.#nowUnixMs();
     const { host } = from.listing;
     const isGone = host !== undefined && host !== "" && !hosts.has(host);
-    const listing = isGone ? { ...from.listing, host: undefined } : from.listing;
-    this.#set(withAgents({ ...from, listing, hosts, waitingSinceUnixMs, goneSinceUnixMs, nowUnixMs }, agents));
+    const isSame =
+      from === this.#state &&
+      agents === from.agents &&
+      hosts === from.hosts &&
+      waitingSinceUnixMs === from.waitingSinceUnixMs &&
+      goneSinceUnixMs === from.goneSinceUnixMs &&
+      !isGone;
+    // Of the events about a question, only the first has anything that is not on the page yet.
+    if (!isSame) {
+      const nowUnixMs = this.#nowUnixMs();
+      const listing = isGone ? { ...from.listing, host: undefined } : from.listing;
+      this.#set(withAgents({ ...from, listing, hosts, waitingSinceUnixMs, goneSinceUnixMs, nowUnixMs }, agents));
+    }
     if (unknown && this.#loading === undefined) void this.#load();
   }
 

@@ -260,6 +260,24 @@ describe("the engine", () => {
     expect(unfollowed.current).toMatchObject({ state: "idle", source: "screen" });
   });
 
+  test("a dialog that has gone from a pane that nobody follows was not followed by work for a moment", async () => {
+    scene = new Scene();
+    scene.tmux.kind = "guest";
+    scene.tmux.command = "claude";
+    scene.tmux.lines = dialog("Bash");
+    scene.tmux.title = "⠂ project";
+    scene.pane = scene.engine.watch(scene.tmux.server, scene.tmux.pane, { unfollowed: true });
+    expect(await scene.pass(400)).toMatch("asking by");
+    const states: string[] = [];
+    scene.pane.subscribe(({ state }) => states.push(state));
+    scene.tmux.title = "✳ project";
+    scene.tmux.lines = BOX;
+    // That something was written is all that is told of it.
+    scene.tmux.source.gap(1);
+    await scene.pass(400);
+    expect(states).toEqual(["idle"]);
+  });
+
   test("closed, it keeps what was last known and watches nothing any more", async () => {
     await claude();
     scene.engine.close();

@@ -33,6 +33,7 @@ class Scene {
   readonly searches: string[] = [];
   searched: (text: string) => Promise<DashboardScreens> = () => Promise.resolve({ found: [], unread: 0 });
   readonly tokens: string[] = [];
+  drawn = 0;
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
   #keys = 0;
 
@@ -41,7 +42,7 @@ class Scene {
     nowUnixMs: () => 1_000_000 + this.clock.nowMs(),
     random: () => 1,
     newKey: () => `key-${++this.#keys}`,
-    onChange: () => undefined,
+    onChange: () => void (this.drawn += 1),
     onAsking: (asks: AgentCard) => this.asking.push(asks.agent_id),
     api: {
       giveToken: async (token) => {
@@ -126,6 +127,20 @@ describe("what it knows", () => {
     page.close();
     await settled();
     expect(scene.clock.pendingTimers).toBe(0);
+  });
+
+  test("what an event tells that is on the page already is not drawn again", async () => {
+    const scene = new Scene();
+    const page = await scene.start(card(1));
+    const before = scene.drawn;
+    await scene.event("card_refresh", permissionCard(1));
+    await scene.event("state_changed", { agent_id: 1, new_state: "AWAITING_INPUT" });
+    await scene.event("turn_created", { agent_id: 1, text: "Bash command" });
+    expect(scene.drawn - before).toBe(1);
+    await scene.event("state_changed", { agent_id: 1, new_state: "PROCESSING" });
+    expect(scene.drawn - before).toBe(2);
+    page.close();
+    await settled();
   });
 
   test("an event that comes while the listing is under way is not lost to an older listing", async () => {
