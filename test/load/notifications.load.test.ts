@@ -19,6 +19,8 @@ const SEED = Number(process.env["NOTIFY_SEED"] ?? Date.now() % 1_000_000);
 /** A question that is open for so long is told. */
 const SETTLE_MS = 2_000;
 const GIVEN_UP_MS = 60_000;
+/** Share of the questions that are answered at once. */
+const SHORT_SHARE = Number(process.env["SHORT_SHARE"] ?? 1 / 3);
 const NAMES = ["one", "two", "three"] as const;
 
 /** What one channel has been told so far, and how often it was wrong. */
@@ -107,7 +109,7 @@ void import(${JSON.stringify(join(AGENT_DIRECTORY, "dialog.mjs"))});
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const name of NAMES) {
       const channel = channels.get(name)!;
-      const isShort = random(3) === 0;
+      const isShort = uniform() < SHORT_SHARE;
       const isKilled = random(3) > 0;
       const before = all.map((told) => told.opened());
       const backBefore = all.map((told) => told.withdrawn());
@@ -122,11 +124,28 @@ void import(${JSON.stringify(join(AGENT_DIRECTORY, "dialog.mjs"))});
       const askedMs = performance.now();
       await channel.tell("ask");
       if (isShort) {
-        const answered = delay(random(1_500)).then(() => channel.tell("idle"));
-        await Promise.all([restart(), answered]);
+        const steps: Record<string, number> = {};
+        const step = (what: string): void => void (steps[what] = Math.round(performance.now() - askedMs));
+        const answer = async (): Promise<void> => {
+          await delay(random(1_500));
+          await channel.tell("idle");
+          step("answered");
+        };
+        await Promise.all([restart().then(() => step("served")), answer()]);
         await delay(SETTLE_MS + 1_500);
         counts.short += 1;
         for (const [at, told] of all.entries()) told.counts.shortTold += told.opened() - before[at]!;
+        const wrong = webhook.received.filter(({ body, atMs }) => body.state === "open" && atMs > askedMs);
+        for (const { body, atMs } of wrong) {
+          report("notifications", {
+            what: "short told",
+            name,
+            isKilled,
+            ...steps,
+            toldMs: Math.round(atMs - askedMs),
+            body,
+          });
+        }
         continue;
       }
       const seen = Promise.all(all.map((told, at) => nextTold(told, before[at]!)));

@@ -185,6 +185,19 @@ export class AgentNotifier {
     const before = this.#seen.get(agent.id);
     const now = this.#meet(agent);
     if (now === undefined) return;
+    this.#changed(agent, { before, now, isUnmet });
+    // What is not true any more has been taken back by now.
+    this.#outbox.seenAgain(agent.id);
+  }
+
+  #changed(
+    agent: RunningAgent,
+    {
+      before,
+      now,
+      isUnmet,
+    }: { readonly before: LastSeen | undefined; readonly now: LastSeen; readonly isUnmet: boolean },
+  ): void {
     if (before?.state === now.state && isSameQuestion(before, now, isUnmet)) return;
     if (before?.state === "asking") this.#outbox.takeBack(agent.id, ["asking"]);
     if (now.state === "asking") this.#outbox.tell(this.#notice("asking", agent.id, now), SETTLE_MS);

@@ -41,6 +41,8 @@ const RETRY = { minMs: 2_000, maxMs: 600_000 };
 const MAX_AGE_MS = 6 * 3_600_000;
 /** Of all channels, a few hundred bytes each; what is more is lost, the oldest first. */
 const MAX_NOTICES = 500;
+/** What an earlier daemon has left is told only once its agent was seen again, or after this: it may have been answered meanwhile. */
+const SEEN_AGAIN_WITHIN_MS = 10_000;
 /** Before the next look at the clock of the quiet hours. */
 const QUIET_LOOK_MS = 60_000;
 
@@ -77,11 +79,15 @@ export class NoticeOutbox {
   readonly #channels = new Map<string, Open>();
   /** By id, the oldest first. */
   readonly #notices = new Map<string, KeptNotice>();
+  /** Subjects that an earlier daemon has left notices about, and nobody has seen since. */
+  readonly #unsure = new Set<string>();
+  readonly #sureUnixMs: number;
   #timer: Timer | undefined;
   #isClosed = false;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
+    this.#sureUnixMs = options.nowUnixMs() + SEEN_AGAIN_WITHIN_MS;
     for (const channel of options.channels) this.#open(channel);
     if (this.hasChannels) for (const kept of options.store.notices()) this.#load(kept);
     this.#pump();
@@ -182,6 +188,11 @@ export class NoticeOutbox {
     this.#pump();
   }
 
+  /** It was seen again: what is left to be told of it is true. */
+  seenAgain(subject: string): void {
+    if (this.#unsure.delete(subject)) this.#pump();
+  }
+
   /** What is shown once it is taken back; undefined: nothing in particular. @param id of the notice */
   note(id: string, note: string | undefined): void {
     const kept = this.#notices.get(id);
@@ -216,7 +227,7 @@ export class NoticeOutbox {
     const { channel, failing } = open;
     const next = open.sending === undefined ? this.#next(channel) : undefined;
     if (next === undefined) return Infinity;
-    const dueUnixMs = Math.max(next.sending.dueUnixMs, failing?.nextUnixMs ?? 0);
+    const dueUnixMs = Math.max(this.#dueUnixMs(next.kept, next.sending), failing?.nextUnixMs ?? 0);
     if (dueUnixMs > nowUnixMs) return dueUnixMs;
     if (!isAllowedAt(channel.quiet, nowUnixMs)) return nowUnixMs + QUIET_LOOK_MS;
     open.sending = new AbortController();
@@ -229,9 +240,15 @@ export class NoticeOutbox {
     for (const kept of this.#notices.values()) {
       const sending = kept.sendings[name];
       if (sending === undefined || sending.state === "sent") continue;
-      if (first === undefined || sending.dueUnixMs < first.sending.dueUnixMs) first = { kept, sending };
+      const isEarlier =
+        first === undefined || this.#dueUnixMs(kept, sending) < this.#dueUnixMs(first.kept, first.sending);
+      if (isEarlier) first = { kept, sending };
     }
     return first;
+  }
+
+  #dueUnixMs({ notice }: KeptNotice, { state, dueUnixMs }: Sending): number {
+    return state === "waiting" && this.#unsure.has(notice.subject) ? Math.max(dueUnixMs, this.#sureUnixMs) : dueUnixMs;
   }
 
   async #sendOne(
@@ -262,9 +279,10 @@ export class NoticeOutbox {
   /** Others of its kind that are due. */
   #due({ name }: Channel, { id, kind }: Notice): readonly Notice[] {
     const nowUnixMs = this.#options.nowUnixMs();
-    return [...this.#notices.values()].flatMap(({ notice, sendings }) => {
+    return [...this.#notices.values()].flatMap((kept) => {
+      const { notice, sendings } = kept;
       const sending = sendings[name];
-      const isDue = sending?.state === "waiting" && sending.dueUnixMs <= nowUnixMs;
+      const isDue = sending?.state === "waiting" && this.#dueUnixMs(kept, sending) <= nowUnixMs;
       return isDue && notice.kind === kind && notice.id !== id ? [notice] : [];
     });
   }
@@ -367,6 +385,7 @@ export class NoticeOutbox {
   #load(kept: KeptNotice): void {
     const left = Object.entries(kept.sendings).filter(([name]) => this.#channels.has(name));
     this.#notices.set(kept.notice.id, kept);
+    if (PASSES.has(kept.notice.kind)) this.#unsure.add(kept.notice.subject);
     if (left.length < Object.keys(kept.sendings).length) this.#put({ ...kept, sendings: Object.fromEntries(left) });
   }
 
@@ -415,6 +434,8 @@ export class NoticeOutbox {
   }
 }
 
+/** What may be over at any moment, of agents. */
+const PASSES: ReadonlySet<NoticeKind> = new Set(["asking", "done", "stalled"]);
 /** What has happened is not taken back. */
 const STAYS_TRUE: ReadonlySet<NoticeKind> = new Set(["done", "ended"]);
 

@@ -433,6 +433,31 @@ test("nothing is lost or told twice over a restart: open questions, ends of turn
   second.close();
 });
 
+test("a question that is answered while no daemon runs is not told by the next one; one that nobody can look at is, after a while", async () => {
+  const { start, actor, pass, told } = scene();
+  const first = start();
+  const [answered, open, unseen] = ["answered", "open", "unseen"].map((name, at) =>
+    actor(`agent-00000000000${at}`, name),
+  ) as [Actor, Actor, Actor];
+  for (const one of [answered, open, unseen]) one.is("asking", "1-abc");
+  await pass(500);
+  first.close();
+  await pass(1_400);
+  const second = start();
+  // It takes longer than until they are due.
+  await pass(1_000);
+  expect(told()).toEqual([]);
+  answered.is("busy");
+  open.is("asking", "1-abc");
+  await pass(0);
+  expect(told()).toEqual(["asking"]);
+  await pass(8_900);
+  expect(told()).toEqual(["asking"]);
+  await pass(100);
+  expect(told()).toEqual(["asking", "asking"]);
+  second.close();
+});
+
 test("nothing is sent in quiet hours; what is still true afterwards is", async () => {
   const { start, actor, pass, told } = scene();
   const now = new Date(START_UNIX_MS);
