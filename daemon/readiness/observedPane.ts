@@ -23,8 +23,8 @@ import { trackerOf } from "../panes/vt/vtTracker.ts";
 const BACKLOG_BYTES = 65_536;
 /** A dialog is drawn this soon after the hook that tells of it, or a second of tmux's own tells of it. */
 const DIALOG_WITHIN_MS = 1_500;
-/** As often as output that flows is captured. */
-const DIALOG_LOOK_MS = 60;
+/** More often than output that flows is captured: a person waits for it, and it is soon over. */
+const DIALOG_LOOK_MS = 45;
 /** After a capture that failed, when nothing else asks for one. */
 const RETRY_MS = 250;
 /** What a title means is known within this, or the screen is one that nobody knows (docs/agentFacts.md 12, 18). */

@@ -1,6 +1,7 @@
 /**
  * Many agents and many pages open, the daemon as it is built: a dialog until it stands on its card, a click until its key is in the
- * program; and what the daemon costs while nobody does anything. AGENTS (60), PAGES (10), TRIES (10), WORKING (10 of them),
+ * program; and what the daemon costs while nobody does anything. AGENTS (60), PAGES (10), READERS (0: pages elsewhere, which get
+ * the same events and draw nothing here: ten pages that draw share this machine's cores), TRIES (10), WORKING (10 of them),
  * IDLE_AGENTS (200), IDLE_MS (20,000). Other work on the machine shows in the figures, so its load is printed beside.
  */
 import { loadavg } from "node:os";
@@ -12,7 +13,7 @@ import type { AgentName } from "../support/agents/agentPrograms.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";
 import { dashboardFleet, type FleetAgent } from "../support/daemon/dashboardFleet.ts";
-import { UUID } from "../support/daemon/dashboardFixture.ts";
+import { EventReader, UUID } from "../support/daemon/dashboardFixture.ts";
 import { report, spread } from "../support/daemon/loadReport.ts";
 import { callJson } from "../support/daemon/nativeServer.ts";
 import { costOf } from "../support/daemon/processCost.ts";
@@ -20,6 +21,7 @@ import { type BrowserPage, NO_BROWSER, startBrowser } from "../support/page/brow
 
 const AGENTS = Number(process.env["AGENTS"] ?? 60);
 const PAGES = Number(process.env["PAGES"] ?? 10);
+const READERS = Number(process.env["READERS"] ?? 0);
 const TRIES = Number(process.env["TRIES"] ?? 10);
 const WORKING = Number(process.env["WORKING"] ?? 10);
 const IDLE_AGENTS = Number(process.env["IDLE_AGENTS"] ?? 200);
@@ -88,6 +90,8 @@ test.skipIf(NO_BROWSER !== undefined)(
     const opened: BrowserPage[] = [];
     while (opened.length < PAGES) opened.push(await browser.open(url, { viewport: { width: 1440, height: 900 } }));
     for (const { page } of opened) await untilCards(page, AGENTS);
+    const readers: EventReader[] = [];
+    while (readers.length < READERS) readers.push(await EventReader.open(`${url}/api/page/events`));
     const { page } = opened.at(-1)!;
     await page.bringToFront();
     await page.evaluate(WATCH);
@@ -140,6 +144,7 @@ test.skipIf(NO_BROWSER !== undefined)(
       expect.soft(figures.clickToProgram.p50Ms).toBeLessThanOrEqual(80);
       await channel.tell("idle");
     }
+    for (const reader of readers) reader.close();
     expect(opened.flatMap(({ wrongs }) => wrongs)).toEqual([]);
   },
   WITHIN_MS,

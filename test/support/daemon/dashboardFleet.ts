@@ -20,7 +20,7 @@ export interface FleetAgent {
   start(): string;
 }
 
-export interface DashboardFleet extends AsyncDisposable {
+interface DashboardFleet extends AsyncDisposable {
   readonly socketPath: string;
   readonly agents: readonly FleetAgent[];
   tmux(...args: readonly string[]): string;
