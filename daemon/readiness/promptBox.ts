@@ -34,10 +34,6 @@ export function findPromptBox({ screen }: Profile, rows: readonly ScreenRow[]): 
   return undefined;
 }
 
-/** Its box stands between two rules, so that nothing a user has typed passes for one. */
-export const isRuled = ({ screen: { promptBox } }: Profile): boolean =>
-  promptBox?.above !== undefined && promptBox.below !== undefined;
-
 const modeOf = (mode: RegExp | undefined, shown: string): string =>
   mode?.test(shown) === true ? (/^[!#]/.exec(shown.trim())?.[0] ?? "!") : "";
 

@@ -5,7 +5,7 @@
 import { cursorDialog, dialogOf, type SeenDialog } from "./dialog.ts";
 import { findMenu, type Menu } from "./menu.ts";
 import type { Profile } from "./profile.ts";
-import { findPromptBox, isRuled, type PromptBox } from "./promptBox.ts";
+import { findPromptBox, type PromptBox } from "./promptBox.ts";
 import type { Screen } from "./screenRows.ts";
 
 export type ScreenReading =
@@ -30,24 +30,11 @@ export function readScreen(profile: Profile, screen: Screen): ScreenReading {
   if (rules.cursor?.asking.some((pattern) => pattern.test(beforeCursor)) === true) {
     return { state: "asking", dialog: cursorDialog(beforeCursor) };
   }
-  const isAtWork =
-    shows(rules.busy, afterFormer(profile, screen, box)) ||
-    (box !== undefined && shows(rules.busyFooter, box.last + 1));
+  const isAtWork = shows(rules.busy) || (box !== undefined && shows(rules.busyFooter, box.last + 1));
   if (isAtWork) return { state: "busy" };
   if (box !== undefined || shows(rules.ready)) return { state: "idle" };
   if (rules.cursor?.prompt.test(beforeCursor) === true) return { state: "idle", prompt: beforeCursor };
   return { state: "none" };
-}
-
-/**
- * Where what the program shows now begins: a program that was ended at work leaves its last frame above whoever is started
- * there next, box included.
- */
-function afterFormer(profile: Profile, { rows }: Screen, box: PromptBox | undefined): number {
-  if (box === undefined || !isRuled(profile)) return 0;
-  // Without the rule that begins the box.
-  const former = findPromptBox(profile, rows.slice(0, Math.max(0, box.first - 1)));
-  return former === undefined ? 0 : former.last + 1;
 }
 
 /** Whether a menu is a question by itself, without any words of one. */

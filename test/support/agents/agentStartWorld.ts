@@ -3,7 +3,7 @@
  * and the kit's fake model, whose log is the truth about what arrived. AGENT_KIT and TUI_INST come from the environment.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AgentDirectory } from "../../../adapters/agents/running/agentDirectory.ts";
@@ -15,6 +15,7 @@ import { silentLog } from "../../../bench/silentLog.ts";
 import { paneEnvironment } from "../../../daemon/ops/environment.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import { removed } from "../removed.ts";
 import { eventually } from "../clock/eventually.ts";
 import { startGuestServer } from "../tmux/guestEngine.ts";
 import { privateSocket, type PrivateSocket } from "../tmux/ownedFixture.ts";
@@ -169,8 +170,7 @@ export async function startWorld(): Promise<StartWorld> {
       await server.close();
       await socket[Symbol.asyncDispose]();
       spawnSync("tmux", ["-S", apiSocket, "kill-server"]);
-      // What was killed may write to its home for a moment yet.
-      rmSync(run, { recursive: true, force: true, maxRetries: 100, retryDelay: 200 });
+      await removed(run);
     },
   };
 }

@@ -9,7 +9,6 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -23,6 +22,7 @@ import { systemClock } from "../../../daemon/time/clock.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { bracketedPasteOf } from "../../../daemon/delivery/pane/bracketedPaste.ts";
 import { type Engines, engines } from "./agentsEngines.ts";
+import { removed } from "../removed.ts";
 import { eventually } from "../clock/eventually.ts";
 import { privateSocket, type PrivateSocket } from "../tmux/ownedFixture.ts";
 
@@ -133,8 +133,7 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
   const api = `AGENT_KIT=${KIT} FAKE_API_PORTFILE=${portFile} FAKE_API_LOG=${apiLog} exec node ${join(import.meta.dirname, "fakeModel.mjs")}`;
   const ended = async (): Promise<void> => {
     await socket[Symbol.asyncDispose]();
-    // What was killed may write to its home for a moment yet.
-    rmSync(run, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
+    await removed(run);
   };
   try {
     const first = ["new-session", "-d", "-s", "api", "-x", "120", "-y", "40", api];

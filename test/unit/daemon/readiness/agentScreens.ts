@@ -70,18 +70,6 @@ export const AGENT_SCREENS: readonly AgentScreen[] = [
   },
   {
     profile: "claude",
-    name: "the box of one that was started where another was ended at work",
-    lines: ["✻ Pondering… (esc to interrupt)", ...CLAUDE_BOX(""), "$ claude", ...CLAUDE_BOX("")],
-    state: "idle",
-  },
-  {
-    profile: "claude",
-    name: "at work where another was ended before",
-    lines: [...CLAUDE_BOX(""), "$ claude", "> touch it", "", "✻ Pondering… (esc to interrupt)", "", ...CLAUDE_BOX("")],
-    state: "busy",
-  },
-  {
-    profile: "claude",
     name: "a permission",
     lines: ["> touch it", "", ...BASH_DIALOG],
     state: "asking",
