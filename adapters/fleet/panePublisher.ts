@@ -28,6 +28,8 @@ import { storedMessage } from "./storedMessage.ts";
 const MESSAGE_BYTES = 262_144;
 /** After so much output the screen is published again, so that a viewer can begin near any place. */
 const SNAPSHOT_EVERY_BYTES = 1_048_576;
+/** Whoever follows the pane on this machine gets its bytes first: sending them takes a core what it takes to read them. */
+const LIVE_FIRST_MS = 1;
 /** Between two tries to follow a pane while tmux is being connected. */
 const TMUX_RETRY_MS = 250;
 
@@ -332,7 +334,7 @@ export class PanePublisher {
       this.#wake = () => {
         timer.cancel();
         this.#wake = undefined;
-        resolve();
+        this.#options.clock.callAt(this.#options.clock.nowMs() + LIVE_FIRST_MS, resolve);
       };
     });
   }

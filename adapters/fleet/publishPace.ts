@@ -1,7 +1,7 @@
 /**
  * How often panes publish. A message costs a daemon half a millisecond whatever its size, so that hundreds of busy panes wait
  * longer, for larger ones, and all to the same moments: their messages are written together. A pane that was silent
- * publishes at once.
+ * publishes as soon as those who follow it here have been served.
  */
 import { alignedDeadline } from "../../daemon/time/alignedDeadline.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
