@@ -99,6 +99,11 @@ export class Evidence {
     return this.#seen?.reading;
   }
 
+  /** When the capture began in which it was read; -Infinity: none. */
+  get readMs(): number {
+    return this.#seen?.askedMs ?? -Infinity;
+  }
+
   say(source: StatementSource, state: StatementState, atMs: number, ambiguous = false): void {
     const last = this.#statements.get(source);
     if (last?.state === state && last.ambiguous === ambiguous) {

@@ -61,7 +61,8 @@ export class ObservedPane implements FeedMember {
   #activity = 0;
   #timer: Timer | undefined;
   #dialogTimer: Timer | undefined;
-  #dialogUntilMs = -Infinity;
+  /** When its program last told of a dialog, and that no other thing has been told since; -Infinity otherwise. */
+  #dialogToldMs = -Infinity;
   #outputMs = -Infinity;
   #settledMs = -Infinity;
   /** One was heard since. */
@@ -154,7 +155,7 @@ export class ObservedPane implements FeedMember {
 
   report({ state, atMs }: HookEvidence): void {
     const nowMs = this.#options.clock.nowMs();
-    this.#dialogUntilMs = state === "asking" ? nowMs + DIALOG_WITHIN_MS : -Infinity;
+    this.#dialogToldMs = state === "asking" ? nowMs : -Infinity;
     this.#classifier.evidence.say("hook", state, atMs ?? nowMs);
     this.#settle();
   }
@@ -358,8 +359,10 @@ export class ObservedPane implements FeedMember {
     this.#dialogTimer?.cancel();
     this.#dialogTimer = undefined;
     const { evidence, isScriptAsking } = this.#classifier;
-    const isToldOf = this.#isUnfollowed && state === "asking" && evidence.reading?.state !== "asking";
-    const isComing = isToldOf && nowMs < this.#dialogUntilMs;
+    // A dialog that was read before its program told of one may be an earlier one, answered since.
+    const isRead = evidence.reading?.state === "asking" && evidence.readMs >= this.#dialogToldMs;
+    const isToldOf = this.#isUnfollowed && state === "asking" && !isRead;
+    const isComing = isToldOf && nowMs < this.#dialogToldMs + DIALOG_WITHIN_MS;
     const isPassing = isScriptAsking && nowMs < this.#outputMs + DIALOG_WITHIN_MS;
     if (!isComing && !isPassing) return;
     this.#dialogTimer = this.#options.clock.callAt(nowMs + DIALOG_LOOK_MS, () => this.#pacer.soon());

@@ -278,6 +278,26 @@ describe("the engine", () => {
     expect(states).toEqual(["idle"]);
   });
 
+  test("a dialog that a hook tells of is looked for, also while the one before it was the last that was seen", async () => {
+    scene = new Scene();
+    scene.tmux.kind = "guest";
+    scene.tmux.command = "claude";
+    scene.tmux.lines = dialog("Bash");
+    scene.pane = scene.engine.watch(scene.tmux.server, scene.tmux.pane, { unfollowed: true });
+    expect(await scene.pass(400)).toMatch("asking by");
+    const first = scene.pane.current.dialog?.id;
+    // Answered, at work, and the next question, before tmux tells that anything was written.
+    scene.tmux.lines = BOX;
+    scene.pane.report({ state: "busy" });
+    scene.pane.report({ state: "asking" });
+    await scene.pass(60);
+    scene.tmux.lines = dialog("Edit");
+    await scene.pass(100);
+    expect(scene.pane.current.dialog?.id).not.toBe(first);
+    expect(scene.state).toMatch("asking by");
+    expect(scene.pane.current.dialog?.id).toBeDefined();
+  });
+
   test("closed, it keeps what was last known and watches nothing any more", async () => {
     await claude();
     scene.engine.close();
