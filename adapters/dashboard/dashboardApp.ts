@@ -15,7 +15,7 @@ import { AgentBook } from "./agents/agentBook.ts";
 import { AgentDesk } from "./agents/agentDesk.ts";
 import { agentRoutes } from "./agentRoutes.ts";
 import { pageRoutes, recordingRoutes } from "./dashboardRoutes.ts";
-import { eventRoutes, type OpenStreams } from "./events/eventRoutes.ts";
+import { eventRoutes, type OpenStreams, PAGE_EVENTS } from "./events/eventRoutes.ts";
 import { paneRoutes } from "./paneRoutes.ts";
 import { answerRoutes, pushRoutes } from "./pushRoutes.ts";
 import type { DeliverParts } from "./respond/deliverAnswer.ts";
@@ -33,6 +33,8 @@ import type { Delivery } from "../../daemon/delivery/delivery.ts";
 import { DashboardEvents } from "./events/dashboardEvents.ts";
 import { type HookRouteParts, hookRoutes } from "./hooks/hookRoutes.ts";
 import { PageFiles } from "../kit/pageFiles.ts";
+import { createWebSocketServer, type WebSocketRoutes } from "../kit/streams/websocket.ts";
+import { MAX_PAGE_MESSAGE_BYTES } from "./dashboardLimits.ts";
 import { type AvailabilityOptions, measureAvailability } from "./panes/availability.ts";
 import { PaneLinks, type PaneLinksOptions } from "./panes/paneLinks.ts";
 import { ScreenSearch } from "./panes/screenSearch.ts";
@@ -74,6 +76,8 @@ export interface DashboardAppOptions extends Pick<
 
 interface DashboardApp {
   readonly app: Hono<GuardEnv>;
+  /** For `ListenOptions.websocket`. */
+  readonly websocket: WebSocketRoutes;
   /** Ends every stream; call it before the listener's `close`. */
   readonly end: () => void;
   /** Resolves when tmux has all agents' pane options; call it before the connection to tmux is closed. */
@@ -141,7 +145,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     ...sessionRoutes({ book, desk, panes }),
     ...recordingRoutes(options.recordings),
     ...templateRoutes(store),
-    ...eventRoutes({ events, machines, clock, streams }),
+    ...eventRoutes({ events, machines, clock, streams, onError }),
     ...hostPaneRoutes({ machines, clock, streams }),
     ...(operations === undefined ? [] : pageOperations(operations, server)),
     ...(options.notifier === undefined ? [] : pushRoutes(options.notifier)),
@@ -150,6 +154,12 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
   ]);
   return {
     app,
+    websocket: createWebSocketServer({
+      paths: [PAGE_EVENTS],
+      protocol: undefined,
+      maxMessageBytes: MAX_PAGE_MESSAGE_BYTES,
+      clock,
+    }),
     end: () => {
       for (const end of streams.open) end();
     },

@@ -44,6 +44,8 @@ export const MAX_CARD_TEXT_CHARS = 600;
 /** Concurrent readers of the event stream, and the Retry-After of one past them. */
 export const MAX_EVENT_CLIENTS = 100;
 export const RETRY_AFTER_SEC = 5;
+/** Of a page's WebSocket, over which it sends nothing. */
+export const MAX_PAGE_MESSAGE_BYTES = 1_024;
 /** Between two heartbeats of the event stream. */
 export const HEARTBEAT_MS = 30_000;
 /** Event ids taken from the database at once: a crash skips at most as many, and never repeats one. */

@@ -30,7 +30,7 @@ export async function startDashboard(dashboard: DashboardConfig, context: StartC
   const { server, listed } = await guests.opened(dashboard.tmuxSocketPath, SERVER_NAME);
   const origins = new Set(dashboard.allowedOrigins);
   const recordings = context.only.has("native") ? await context.recordings() : undefined;
-  const { app, end, settled, leave, close } = createDashboardApp({
+  const { app, websocket, end, settled, leave, close } = createDashboardApp({
     server,
     listed,
     readiness,
@@ -67,6 +67,7 @@ export async function startDashboard(dashboard: DashboardConfig, context: StartC
   open.rest.push(close);
   const listener = await listen({
     fetch: app.fetch,
+    websocket,
     host: dashboard.host,
     port: dashboard.port,
     clock: systemClock,

@@ -1,5 +1,7 @@
 /** The event stream (docs/contracts/dashboard.md §4): shapes, order, filters, replay, gaps, and how many may listen. */
+import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
 import { databaseDirectory, dashboardFixture, type EventReader, UUID } from "../support/daemon/dashboardFixture.ts";
 import { DashboardScene } from "../support/daemon/dashboardScene.ts";
 import { FakeClock } from "../support/clock/fakeClock.ts";
@@ -303,5 +305,50 @@ test("100 readers are accepted, and the next one is told when to retry", async (
   await eventually(async () => {
     const again = await scene.dashboard.events();
     return again.status === 200;
+  });
+});
+
+describe("a page's WebSocket", () => {
+  const openSocket = (query = "", headers: Record<string, string> = {}, url = scene.dashboard.url): WebSocket =>
+    new WebSocket(`${url.replace(/^http/, "ws")}/api/page/events${query}`, { headers });
+  const refusalOf = (socket: WebSocket): Promise<unknown> =>
+    new Promise((resolve) => socket.once("error", ({ message }) => resolve(message)));
+
+  test("has the stream's own bytes, from the event after the one that is named", async () => {
+    await scene.register();
+    const events = await scene.dashboard.events("?last_event_id=0");
+    const first = await events.next("session_created");
+    const text = events.text.slice(events.text.indexOf("\n\n", events.text.indexOf(`id: ${first.id}\n`)) + 2);
+    const socket = openSocket(`?last_event_id=${first.id}`);
+    const frames: string[] = [];
+    socket.on("message", (data: Buffer, isBinary) => frames.push(isBinary ? "binary" : data.toString("utf8")));
+    await events.until(() => events.text.length >= text.length);
+    const { eventually } = await import("../support/clock/eventually.ts");
+    await eventually(() => Promise.resolve(frames.join("") === `: heartbeat\n\n${text}`));
+    socket.terminate();
+  });
+
+  test("is refused to another site, and without the token", async () => {
+    expect(await refusalOf(openSocket("", { origin: "http://example.org" }))).toMatch(/403/);
+    await using guarded = await dashboardFixture(scene.server, { token: "s3cret" });
+    expect(await refusalOf(openSocket("", {}, guarded.url))).toMatch(/401/);
+    const allowed = openSocket("", { authorization: "Bearer s3cret" }, guarded.url);
+    await once(allowed, "open");
+    allowed.terminate();
+  });
+
+  test("has a heartbeat that a page can see, expects no message, and ends with the daemon", async () => {
+    const clock = new FakeClock();
+    await using quiet = await dashboardFixture(scene.server, { clock });
+    const [socket, talker] = [openSocket("", {}, quiet.url), openSocket("", {}, quiet.url)];
+    await Promise.all([once(socket, "message"), once(talker, "message")]);
+    const beat = once(socket, "message");
+    clock.advanceMs(30_000);
+    expect(String((await beat)[0])).toBe(": heartbeat\n\n");
+    talker.send("hello");
+    expect((await once(talker, "close"))[0]).toBe(1_008);
+    const ended = once(socket, "close");
+    quiet.end();
+    expect((await ended)[0]).toBe(1_001);
   });
 });

@@ -281,3 +281,20 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     expect(opened.wrongs).toEqual([]);
   });
 });
+
+test.skipIf(NO_BROWSER !== undefined)("nine tabs of one browser all follow their agents", async () => {
+  await using agent = await guestAgent("inkPrompt");
+  await using dashboard = await dashboardFixture(agent.server, { pageDirectory: suite.bundle.directory });
+  await dashboard.call("POST", "/api/sessions", {
+    session_uuid: UUID,
+    project_path: "/work/shop",
+    tmux_pane_id: agent.pane,
+  });
+  await using opened = await suite.browser.open(dashboard.url);
+  const pages = [opened.page];
+  while (pages.length < 9) pages.push(await opened.another());
+  for (const page of pages) await page.locator("#agent-1").waitFor();
+  await agent.channel.tell("busy");
+  for (const page of pages) await page.locator("#agent-1").getByText("Working").waitFor();
+  expect(opened.wrongs).toEqual([]);
+});

@@ -277,6 +277,31 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     }
   });
 
+  test("a pane in a tab that is hidden is not followed, and drawn anew when somebody looks again", async () => {
+    await using at = await scene(card(1));
+    const { page, fake } = at;
+    const show = (isHidden: boolean): Promise<void> =>
+      page.evaluate(`Object.defineProperty(document, "hidden", { configurable: true, value: ${isHidden} });
+        document.dispatchEvent(new Event("visibilitychange"))`);
+    fake.pane = snapshotFrames(40, 5, "before");
+    await page.clock.install();
+    await cardOf(page, 1).getByRole("button", { name: "Open pane" }).click();
+    await page.getByText("before").waitFor();
+    await show(true);
+    await page.clock.fastForward(29_000);
+    await show(false);
+    await show(true);
+    await page.clock.fastForward(29_000);
+    expect(fake.paneStreams).toBe(1);
+    await page.clock.fastForward(1_000);
+    await page.getByText("paused: this tab was hidden").waitFor();
+    await eventually(() => Promise.resolve(fake.paneStreams === 0));
+    fake.pane = snapshotFrames(40, 5, "after");
+    await show(false);
+    await page.getByText("after").waitFor();
+    expect(fake.paneStreams).toBe(1);
+  });
+
   test("what is written on a button is in its name", async () => {
     await using at = await scene(permissionCard(1), card(2, { state: "PROCESSING" }), textCard(3));
     const { page } = at;

@@ -1,6 +1,7 @@
 /**
  * `GET /api/events/stream`: the event log as server-sent events (docs/contracts/dashboard.md §4); `GET /api/page/events`: the
- * same with the other machines and their agents, in one stream, because a browser has few connections to one server.
+ * same with the other machines and their agents, in one stream, and over a WebSocket, because a browser has few connections to
+ * one server.
  */
 import type { Context } from "hono";
 import type { Clock } from "../../../daemon/time/clock.ts";
@@ -8,7 +9,8 @@ import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import type { Route } from "../../kit/guard/routes.ts";
 import type { EventReader } from "../../kit/streams/eventLog.ts";
 import type { OtherMachines } from "../../kit/streams/otherMachines.ts";
-import { eventResponse } from "../../kit/streams/eventResponse.ts";
+import { type EventResponseOptions, eventResponse, eventSocket } from "../../kit/streams/eventResponse.ts";
+import { upgradeSocket } from "../../kit/streams/websocket.ts";
 import { HEARTBEAT_MS, MAX_EVENT_CLIENTS, RETRY_AFTER_SEC } from "../dashboardLimits.ts";
 import { GET } from "../dashboardRoutes.ts";
 import type { DashboardEvents, EventFilter } from "./dashboardEvents.ts";
@@ -26,7 +28,11 @@ interface EventRouteParts {
   readonly machines: () => OtherMachines | undefined;
   readonly clock: Clock;
   readonly streams: OpenStreams;
+  readonly onError: (error: unknown) => void;
 }
+
+/** Of the page, which may also be asked for as a WebSocket. */
+export const PAGE_EVENTS = "/api/page/events";
 
 export const eventRoutes = (parts: EventRouteParts): readonly Route[] => [
   {
@@ -38,23 +44,24 @@ export const eventRoutes = (parts: EventRouteParts): readonly Route[] => [
   },
   {
     ...GET,
-    path: "/api/page/events",
-    response: { 200: "text/event-stream", 503: "text/plain" },
+    path: PAGE_EVENTS,
+    response: { 101: "none", 200: "text/event-stream", 503: "text/plain" },
     errors: [],
     handle: (c) => openEventStream(parts, c, parts.machines()),
   },
 ];
 
-function openEventStream(
-  { events, clock, streams }: EventRouteParts,
+async function openEventStream(
+  { events, clock, streams, onError }: EventRouteParts,
   c: Context<GuardEnv>,
   machines: OtherMachines | undefined,
-): Response {
+): Promise<Response> {
   if (events.readerCount >= MAX_EVENT_CLIENTS) {
     const text = "Service temporarily unavailable - connection limit reached";
     return c.text(text, 503, { "Retry-After": String(RETRY_AFTER_SEC) });
   }
-  return eventResponse(c, {
+  const [filter, after] = [filterOf(c), afterId(c)];
+  const stream: EventResponseOptions = {
     clock,
     open: streams.open,
     cacheControl: "no-cache",
@@ -63,11 +70,14 @@ function openEventStream(
     ...streams.bounds,
     read: (out) => {
       const sink = { room: () => out.room(), write: (frame: string) => out.write(frame) };
-      const here = events.read(filterOf(c), afterId(c), sink);
+      const here = events.read(filter, after, sink);
       const there = machines?.readAgents(sink);
       return there === undefined ? here : both(here, there);
     },
-  });
+  };
+  const isSocket = c.req.path === PAGE_EVENTS && c.req.header("upgrade")?.toLowerCase() === "websocket";
+  const upgraded = isSocket ? await upgradeSocket((socket) => eventSocket(socket, stream), onError)(c) : undefined;
+  return upgraded ?? eventResponse(c, stream);
 }
 
 const both = (one: EventReader, other: EventReader): EventReader => ({

@@ -3,6 +3,7 @@ import { render } from "preact";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { startPage } from "../../pages/startPage.ts";
 import { createApi } from "./net/api.ts";
+import { socketStream } from "./net/socketStream.ts";
 import { Page } from "./page.ts";
 import { App } from "./ui/app.tsx";
 import { handleKey } from "./ui/handleKey.ts";
@@ -11,7 +12,10 @@ import { keepFocus } from "./ui/focus.ts";
 import { titleText } from "./words/stateWords.ts";
 import { askingCards } from "./model/pageState.ts";
 
-const api = createApi((input, init) => globalThis.fetch(input, init));
+const api = createApi(
+  (input, init) => globalThis.fetch(input, init),
+  (path, signal) => socketStream(path, signal, systemClock),
+);
 const notifier: Notifier = new Notifier({
   api,
   onPick: (agentId) => {

@@ -1,13 +1,21 @@
-/** A response that is a reader's events, as server-sent events, until the reader's connection or the listener ends. */
+/**
+ * A reader's events until its connection or the listener ends: server-sent events as a response, or the same frames as
+ * messages of a WebSocket, of which a browser keeps far more at once than connections for requests (six for all its tabs).
+ */
 import type { Context } from "hono";
-import type { Clock } from "../../../daemon/time/clock.ts";
+import type { WebSocket } from "ws";
+import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { alreadySent } from "../guard/alreadySent.ts";
 import type { GuardEnv } from "../guard/requestGuard.ts";
 import type { EventReader } from "./eventLog.ts";
 import { type SseOptions, SseWriter } from "./sseWriter.ts";
+import { type SocketSession, SocketWriter } from "./websocket.ts";
 
-interface EventResponseOptions extends Pick<SseOptions, "stallMs" | "bufferBytes" | "cacheControl" | "keepAlive"> {
+export interface EventResponseOptions extends Pick<
+  SseOptions,
+  "stallMs" | "bufferBytes" | "cacheControl" | "keepAlive"
+> {
   readonly clock: Clock;
   /** What ends the streams of this listener; this one is added while it is open. */
   readonly open: Set<() => void>;
@@ -52,4 +60,53 @@ export function eventResponse(
   open.add(stop);
   reader.pump();
   return alreadySent();
+}
+
+/** RFC 6455 §7.4.1. */
+const CLOSE = { goingAway: 1_001, policyViolation: 1_008 };
+
+/** The client sends nothing. */
+export function eventSocket(
+  socket: WebSocket,
+  { open, first, last, onStalled, read, clock, keepAlive, stallMs, bufferBytes }: EventResponseOptions,
+): SocketSession {
+  let [timer, reader]: [Timer | undefined, EventReader | undefined] = [undefined, undefined];
+  const writer = new SocketWriter({
+    socket,
+    clock,
+    stallMs,
+    bufferBytes,
+    onDrain: () => reader?.pump(),
+    onStall: () => onStalled?.(),
+  });
+  const stop = (): void => {
+    if (last !== undefined) writer.text(last());
+    socket.close(CLOSE.goingAway, "the daemon is stopping");
+    closed();
+  };
+  const closed = (): void => {
+    open.delete(stop);
+    timer?.cancel();
+    writer.close();
+    reader?.close();
+  };
+  // A page does not see a WebSocket's pings.
+  const beat = ({ frame, everyMs }: NonNullable<typeof keepAlive>): void => {
+    timer = clock.callAt(clock.nowMs() + everyMs, () => {
+      writer.text(frame);
+      beat({ frame, everyMs });
+    });
+  };
+  if (keepAlive !== undefined) beat(keepAlive);
+  if (first !== undefined) writer.text(first);
+  reader = read({ room: () => writer.room(), write: (frame) => writer.text(frame), end: stop });
+  open.add(stop);
+  reader.pump();
+  return {
+    message: () => {
+      socket.close(CLOSE.policyViolation, "nothing is expected here");
+      return undefined;
+    },
+    closed,
+  };
 }

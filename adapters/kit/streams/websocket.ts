@@ -133,7 +133,7 @@ class MessageLease {
   }
 }
 
-interface SocketSession {
+export interface SocketSession {
   /** A text message comes as text, a binary one as bytes. It counts against the budget until the promise settles. */
   message(data: string | Uint8Array): Promise<unknown> | undefined;
   /** Called when the connection is gone. */

@@ -104,6 +104,11 @@ export class FakeDashboard implements AsyncDisposable {
     for (const stream of this.#streams) stream.write(`id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
+  /** Open ones. */
+  get paneStreams(): number {
+    return this.#paneStreams.size;
+  }
+
   toPane(frames: string): void {
     for (const stream of this.#paneStreams) stream.write(frames);
   }

@@ -87,6 +87,7 @@ export async function dashboardFixture(
   });
   const listener = await listen({
     fetch: dashboard.app.fetch,
+    websocket: dashboard.websocket,
     host: "127.0.0.1",
     port: options.port ?? 0,
     clock: systemClock,

@@ -41,6 +41,8 @@ function check(served: Served): void {
       const response = await handle(c);
       const shape = served.response[response.status];
       if (isJson || response.headers.has("x-hono-already-sent") || shape === "none") return response;
+      // What stands for an upgrade's 101, which the library has sent.
+      if (served.response[101] === "none" && c.env.outgoing === undefined && response.status === 200) return response;
       const type = response.headers.get("content-type") ?? "";
       if (shape === "*/*") return response;
       if (!type.startsWith(typeof shape === "string" ? shape : "application/json") || shape === undefined) {

@@ -90,7 +90,7 @@ async function openPage(browser: Browser, url: string, options: OpenOptions = {}
 function watch(page: Page, origins: readonly string[], wrongs: string[]): void {
   page.on("console", (message) => {
     // Chromium reports refused styles and scripts here; a failed request is the test's own doing or a wrong of its own.
-    const isRequest = message.text().startsWith("Failed to load resource");
+    const isRequest = /^(Failed to load resource|WebSocket connection to )/.test(message.text());
     if (message.type() === "error" && !isRequest) wrongs.push(`console: ${message.text()}`);
   });
   page.on("pageerror", (error) => wrongs.push(`error: ${error.message}`));

@@ -47,8 +47,14 @@ export interface Api {
   recordingText(id: string, signal: AbortSignal): Promise<string>;
 }
 
-/** For a daemon with a token, this page has a cookie. */
-export function createApi(fetch: Fetch): Api {
+/**
+ * For a daemon with a token, this page has a cookie.
+ * @param stream a stream of events that takes none of the connections for requests; resolves with undefined without one
+ */
+export function createApi(
+  fetch: Fetch,
+  stream: (path: string, signal: AbortSignal) => Promise<Response | undefined>,
+): Api {
   const ask = (path: string, init: RequestInit): Promise<Response> => askServer(fetch, path, init, SHAPE);
   const post = async (path: string, body: unknown, key?: string, signal?: AbortSignal): Promise<Answered> => {
     const headers = new Headers({ "content-type": "application/json" });
@@ -80,11 +86,11 @@ export function createApi(fetch: Fetch): Api {
       far === undefined
         ? post(`/api/agents/${agentId}/input`, { text: input })
         : post(`${farPane(far.server, running?.id ?? "")}/input`, { parts: [{ kind: "text", text: input }] }),
-    events: (lastEventId, signal) =>
-      ask("/api/page/events", {
-        signal,
-        headers: lastEventId === undefined ? {} : { "last-event-id": lastEventId },
-      }),
+    events: async (lastEventId, signal) => {
+      const path = `/api/page/events${lastEventId === undefined ? "" : `?last_event_id=${encodeURIComponent(lastEventId)}`}`;
+      // A request says why not, when it is refused.
+      return (await stream(path, signal)) ?? ask(path, { signal });
+    },
     pane: ({ agent_id: agentId, far, running }, signal) =>
       far === undefined
         ? ask(`/api/agents/${agentId}/pane/stream`, { signal })

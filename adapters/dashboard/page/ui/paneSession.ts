@@ -1,5 +1,8 @@
-/** One open pane: its stream on a screen, and its keyboard while the person has control. Closed with its view. */
-import type { Clock } from "../../../../daemon/time/clock.ts";
+/**
+ * One open pane: its stream on a screen, and its keyboard while the person has control. Closed with its view. A tab that is
+ * not looked at has no stream: a browser keeps six connections to a server, for all its tabs together.
+ */
+import type { Clock, Timer } from "../../../../daemon/time/clock.ts";
 import type { NativeExit } from "../../../../protocol/api/native/nativeResponses.ts";
 import type { SseEvent } from "../../../../protocol/text/sse.ts";
 import { decodeBase64, type PaneEvent, paneEvent } from "../../../client/clientEvents.ts";
@@ -12,6 +15,9 @@ import type { PaneStatus } from "./paneStatus.ts";
 import { FIRST_STATUS } from "./paneStatus.ts";
 import type { ReflowedScreen } from "./reflowedScreen.ts";
 import { Screen } from "./screen.ts";
+
+/** Whoever looks something up in another tab comes back within this. */
+const HIDDEN_MS = 30_000;
 
 interface PaneSessionOptions {
   readonly card: AgentCard;
@@ -28,14 +34,16 @@ export class PaneSession {
   readonly #options: PaneSessionOptions;
   readonly #screen: Screen;
   readonly #input: InputSender;
-  readonly #link: SseLink;
+  #link: SseLink | undefined;
+  #hidden: Timer | undefined;
   readonly #reflowed: ReflowedScreen | undefined;
   readonly #release = (): void => this.#setControl(false);
+  readonly #looked = (): void => this.#visible(!document.hidden);
   #status: PaneStatus = FIRST_STATUS;
   #ended = false;
 
   constructor(options: PaneSessionOptions) {
-    const { card, api, place, clock } = options;
+    const { card, api, place } = options;
     this.#options = options;
     this.#input = new InputSender({
       send: (input) => api.type(card, input),
@@ -44,22 +52,8 @@ export class PaneSession {
     this.#screen = new Screen(place, (data) => this.#input.type(data));
     this.#reflowed = options.reflowed === null ? undefined : this.#screen.reflowedIn(options.reflowed);
     this.#reflowed?.show(options.isReflowed);
-    this.#link = new SseLink({
-      // Always from a fresh snapshot: after a pause the screen is redrawn, not caught up.
-      open: (_lastEventId, signal) => api.pane(card, signal),
-      clock,
-      random: () => Math.random(),
-      onState: (state) => {
-        if (this.#ended) return;
-        if (state.kind === "live") this.#update({ live: true, words: "live" });
-        else if (state.kind === "lost") this.#lost(`${state.message}; trying again…`);
-        else if (state.kind === "refused") this.#lost(state.message);
-      },
-      onEvent: (event) => {
-        const decoded = decode(event);
-        return decoded === undefined ? undefined : this.#show(decoded);
-      },
-    });
+    this.#visible(!document.hidden);
+    document.addEventListener("visibilitychange", this.#looked);
   }
 
   /** Keys go to the pane until `release`, wherever it is called. */
@@ -93,9 +87,46 @@ export class PaneSession {
     endControl(this.#release);
     this.#input.drop();
     this.#ended = true;
-    this.#link.close();
+    document.removeEventListener("visibilitychange", this.#looked);
+    this.#hidden?.cancel();
+    this.#link?.close();
     this.#reflowed?.close();
     this.#screen.close();
+  }
+
+  #visible(isVisible: boolean): void {
+    const { clock } = this.#options;
+    this.#hidden?.cancel();
+    if (this.#ended) return;
+    if (isVisible) this.#link ??= this.#connect();
+    else this.#hidden = clock.callAt(clock.nowMs() + HIDDEN_MS, () => this.#disconnect("paused: this tab was hidden"));
+  }
+
+  #disconnect(words: string): void {
+    const link = this.#link;
+    this.#link = undefined;
+    link?.close();
+    this.#lost(words);
+  }
+
+  #connect(): SseLink {
+    const { api, card, clock } = this.#options;
+    return new SseLink({
+      // Always from a fresh snapshot: after a pause the screen is redrawn, not caught up.
+      open: (_lastEventId, signal) => api.pane(card, signal),
+      clock,
+      random: () => Math.random(),
+      onState: (state) => {
+        if (this.#ended) return;
+        if (state.kind === "live") this.#update({ live: true, words: "live" });
+        else if (state.kind === "lost") this.#lost(`${state.message}; trying again…`);
+        else if (state.kind === "refused") this.#lost(state.message);
+      },
+      onEvent: (event) => {
+        const decoded = decode(event);
+        return decoded === undefined ? undefined : this.#show(decoded);
+      },
+    });
   }
 
   #show(event: PaneEvent): void | Promise<void> {
@@ -125,8 +156,7 @@ export class PaneSession {
         return;
       case "closed":
         this.#ended = true;
-        this.#link.close();
-        this.#lost(event.message);
+        this.#disconnect(event.message);
         return;
     }
   }

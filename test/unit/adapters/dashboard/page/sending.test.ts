@@ -157,26 +157,51 @@ describe("keys", () => {
   });
 });
 
+const NO_STREAM = (): Promise<undefined> => Promise.resolve(undefined);
+
+describe("the stream of events", () => {
+  const { signal } = new AbortController();
+
+  test("comes over a WebSocket where one can be opened, from the event after the last", async () => {
+    const response = new Response();
+    const asked: string[] = [];
+    const api = createApi(
+      () => Promise.reject(new Error("nothing is requested")),
+      (path) => {
+        asked.push(path);
+        return Promise.resolve(response);
+      },
+    );
+    expect(await api.events("7", signal)).toBe(response);
+    expect(asked).toEqual(["/api/page/events?last_event_id=7"]);
+  });
+
+  test("is requested where none can, so that a refusal is told", async () => {
+    const api = createApi(() => Promise.resolve(new Response(null, { status: 401 })), NO_STREAM);
+    await expect(api.events(undefined, signal)).rejects.toMatchObject({ status: 401 });
+  });
+});
+
 describe("a token", () => {
   test("goes in a header and in no address", async () => {
     const asked: unknown[] = [];
     const api = createApi((path, init) => {
       asked.push([path, init]);
       return Promise.resolve(new Response(null, { status: 204 }));
-    });
+    }, NO_STREAM);
     await api.giveToken("a&b");
     expect(asked).toEqual([["/api/token", { method: "POST", headers: { authorization: "Bearer a&b" } }]]);
   });
 
   test("that no header can carry is a wrong one", async () => {
-    const api = createApi(() => Promise.reject(new Error("nothing is asked")));
+    const api = createApi(() => Promise.reject(new Error("nothing is asked")), NO_STREAM);
     await expect(api.giveToken("pässword")).rejects.toMatchObject({ status: 401, message: /plain ASCII/ });
   });
 });
 
 describe("a refusal", () => {
   const errorOf = async (response: Response): Promise<Refused> => {
-    const api = createApi(() => Promise.resolve(response));
+    const api = createApi(() => Promise.resolve(response), NO_STREAM);
     return api.agents(new AbortController().signal).then(
       () => {
         throw new Error("it should fail");
@@ -209,7 +234,7 @@ describe("a refusal", () => {
   });
 
   test("no answer at all says what to look at", async () => {
-    const api = createApi(() => Promise.reject(new TypeError("fetch failed")));
+    const api = createApi(() => Promise.reject(new TypeError("fetch failed")), NO_STREAM);
     await expect(api.agents(new AbortController().signal)).rejects.toMatchObject({
       status: 0,
       code: "unreachable",
