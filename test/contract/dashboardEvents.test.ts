@@ -322,9 +322,12 @@ describe("a page's WebSocket", () => {
     const socket = openSocket(`?last_event_id=${first.id}`);
     const frames: string[] = [];
     socket.on("message", (data: Buffer, isBinary) => frames.push(isBinary ? "binary" : data.toString("utf8")));
-    await events.until(() => events.text.length >= text.length);
     const { eventually } = await import("../support/clock/eventually.ts");
     await eventually(() => Promise.resolve(frames.join("") === `: heartbeat\n\n${text}`));
+    // Each is one message.
+    expect(frames.slice(1).map((frame) => frame.split("\n", 1)[0])).toEqual(
+      events.events.filter(({ id }) => id > first.id).map(({ id }) => `id: ${id}`),
+    );
     socket.terminate();
   });
 
