@@ -12,14 +12,13 @@ import { AppError } from "../../protocol/errors.ts";
 import { requestAbort } from "../kit/guard/requestAbort.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
-import { waitingFields } from "./agents/agentEvents.ts";
 import { cardOf } from "./agents/card.ts";
 import { agentIdOf, GET } from "./dashboardRoutes.ts";
 import { MAX_SEARCH_CHARS, MIN_SEARCH_CHARS } from "./dashboardLimits.ts";
 import type { ScreenSearch } from "./panes/screenSearch.ts";
 import { agentNotFound, respondWith } from "./respond/respondResponse.ts";
 import type { TurnRecord } from "./store/records.ts";
-import type { AgentDeskOptions } from "./agents/agentDesk.ts";
+import { type AgentDeskOptions, waitingFields } from "./agents/agentDesk.ts";
 
 interface AgentRouteParts extends Omit<AgentDeskOptions, "clock"> {
   readonly server: TmuxServer;

@@ -5,11 +5,12 @@
  */
 import type { Timed } from "../../../daemon/time/clock.ts";
 import type { Waiting } from "../../../daemon/tmux/outputSource.ts";
+import { MAX_EVENT_MESSAGE_CHARS, MAX_EVENT_TEXT_CHARS } from "../dashboardLimits.ts";
 import type { DashboardEvents } from "../events/dashboardEvents.ts";
 import type { DashboardStore } from "../store/store.ts";
-import { type Agent, type LastDelivery, openTask } from "./agent.ts";
+import { type Agent, type LastDelivery, openTask, stateName } from "./agent.ts";
 import type { AgentBook } from "./agentBook.ts";
-import { AgentEvents } from "./agentEvents.ts";
+import { cardOf } from "./card.ts";
 import { clip } from "./clip.ts";
 import type { AskedQuestion, OpenQuestion } from "./questions.ts";
 import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
@@ -37,29 +38,28 @@ export interface AgentDeskOptions extends Timed {
 
 export class AgentDesk {
   readonly #options: AgentDeskOptions;
-  readonly #events: AgentEvents;
 
   constructor(options: AgentDeskOptions) {
     this.#options = options;
-    this.#events = new AgentEvents(options);
   }
 
   reportCreated(agent: Agent): void {
-    this.#events.session("session_created", agent);
+    this.#publish("session_created", { session_uuid: agent.record.sessionUuid }, agent);
   }
 
   refreshCard(agent: Agent, reason: string): void {
-    this.#events.card(agent, reason);
+    const { events, nowUnixMs } = this.#options;
+    events.publish("card_refresh", cardOf(agent, reason, nowUnixMs()));
   }
 
   /** What our clients wait for has changed. */
   serverWaiting(waiting: Waiting | undefined): void {
-    this.#events.waiting(waiting);
+    this.#publish("server_waiting", { waiting: waitingFields(waiting) ?? null });
   }
 
   /** Since when tmux does not run; undefined: it does. */
   serverGone(sinceUnixMs: number | undefined): void {
-    this.#events.gone(sinceUnixMs);
+    this.#publish("server_gone", { since_unix_ms: sinceUnixMs ?? null });
   }
 
   seen(agent: Agent): void {
@@ -76,9 +76,9 @@ export class AgentDesk {
         ? undefined
         : this.#addTurn(agent, task, { actor: "user", intent: isAnswer ? "answer" : "command", text, answersTurnId });
     this.#setState(agent, "processing");
-    if (turn !== undefined) this.#events.turn(agent, turn);
+    if (turn !== undefined) this.#tellTurn(agent, turn);
     this.refreshCard(agent, "user_prompt_submit");
-    this.#events.state(agent, "user_prompt_submit", text ?? null);
+    this.#tellState(agent, "user_prompt_submit", text ?? null);
   }
 
   /** A question replaces any earlier one. */
@@ -89,7 +89,7 @@ export class AgentDesk {
     const turn = this.#addTurn(agent, task, { actor: "agent", intent: "question", text, tool, kind, toolInput });
     agent.question = { ...question, turnId: turn.id, openedMs: this.#options.clock.nowMs() };
     this.#entered(agent, "awaiting_input", eventType);
-    this.#events.turn(agent, turn);
+    this.#tellTurn(agent, turn);
   }
 
   /** The same question, now with its options. */
@@ -101,7 +101,7 @@ export class AgentDesk {
     const turn = this.#turnOf(agent, task, agent.question);
     this.#options.store.save("turns", turn);
     this.refreshCard(agent, "question_options");
-    this.#events.turn(agent, turn);
+    this.#tellTurn(agent, turn);
   }
 
   /** The question is answered, by anyone, and the agent works on. */
@@ -128,8 +128,9 @@ export class AgentDesk {
     if (isOpen) this.#setState(agent, "processing");
     this.seen(agent);
     this.refreshCard(agent, "respond");
-    this.#events.responded(agent);
-    this.#events.turn(agent, turn);
+    const message = "User responded via dashboard";
+    this.#publish("state_changed", { event_type: "respond", new_state: stateName(agent), message }, agent);
+    this.#tellTurn(agent, turn);
   }
 
   /** What has become of an answer, for its card. */
@@ -144,7 +145,7 @@ export class AgentDesk {
     const turn = this.#addTurn(agent, task, { actor: "user", intent: "answer", ...answer });
     this.seen(agent);
     this.refreshCard(agent, "respond_unconfirmed");
-    this.#events.turn(agent, turn);
+    this.#tellTurn(agent, turn);
   }
 
   /** @param words the agent's last message, if its hook brings it */
@@ -152,7 +153,7 @@ export class AgentDesk {
     this.#closeQuestion(agent);
     const task = openTask(agent);
     if (task !== undefined && words !== undefined && words.trim() !== "") {
-      this.#events.turn(agent, this.#addTurn(agent, task, { actor: "agent", intent: "completion", text: words }));
+      this.#tellTurn(agent, this.#addTurn(agent, task, { actor: "agent", intent: "completion", text: words }));
     }
     agent.expectedPrompts.length = 0;
     this.#entered(agent, "complete", eventType, eventType, "→ COMPLETE");
@@ -165,12 +166,12 @@ export class AgentDesk {
     agent.expectedPrompts.length = 0;
     this.#options.book.end(agent);
     this.refreshCard(agent, eventType);
-    this.#events.state(agent, eventType, "Session ended", "COMPLETE");
-    this.#events.session("session_ended", agent);
+    this.#tellState(agent, eventType, "Session ended", "COMPLETE");
+    this.#publish("session_ended", { session_uuid: agent.record.sessionUuid }, agent);
   }
 
   availabilityChanged(agent: Agent): void {
-    this.#events.availability(agent);
+    this.#publish("commander_availability", { available: agent.isAvailable }, agent);
   }
 
   /** The hook that reports a prompt of ours has come. Returns the turn of the question that it answers. */
@@ -179,6 +180,29 @@ export class AgentDesk {
     const turn = store.turns(agent.record.id, 8).find((one) => one.isEchoPending && one.text === text);
     if (turn !== undefined) store.save("turns", { ...turn, isEchoPending: false });
     return turn?.answersTurnId;
+  }
+
+  #tellTurn(agent: Agent, { text, actor, intent, taskId, id, toolInput }: TurnRecord): void {
+    const ids = { task_id: taskId, turn_id: id, ...(toolInput === undefined ? {} : { tool_input: toolInput }) };
+    this.#publish("turn_created", { text: clip(text, MAX_EVENT_TEXT_CHARS), actor, intent, ...ids }, agent);
+  }
+
+  #tellState(agent: Agent, eventType: string, message: string | null, state = stateName(agent)): void {
+    const fields = {
+      project_name: agent.project.name,
+      agent_session: agent.record.sessionUuid,
+      event_type: eventType,
+      new_state: state,
+      message: message === null ? null : clip(message, MAX_EVENT_MESSAGE_CHARS),
+    };
+    this.#publish("state_changed", fields, agent);
+  }
+
+  /** @param agent whom it is about; undefined: it concerns all */
+  #publish(type: Parameters<DashboardEvents["publish"]>[0], fields: object, agent?: Agent): void {
+    const { events, nowUnixMs } = this.#options;
+    const ids = agent && { agent_id: agent.record.id, project_id: agent.record.projectId };
+    events.publish(type, { ...ids, ...fields, timestamp: new Date(nowUnixMs()).toISOString() });
   }
 
   #ensureTask(agent: Agent, prompt: string | undefined): TaskRecord {
@@ -204,7 +228,7 @@ export class AgentDesk {
   #entered(agent: Agent, state: TaskState, eventType: string, reason = eventType, message: string | null = null): void {
     this.#setState(agent, state);
     this.refreshCard(agent, reason);
-    this.#events.state(agent, eventType, message);
+    this.#tellState(agent, eventType, message);
   }
 
   #setState(agent: Agent, state: TaskState): void {
@@ -268,3 +292,6 @@ export class AgentDesk {
     };
   }
 }
+
+export const waitingFields = (waiting: Waiting | undefined): object | undefined =>
+  waiting && { for: waiting.for, since_unix_ms: waiting.sinceUnixMs };
