@@ -33,49 +33,38 @@ export interface ContextUse {
   readonly remaining: string;
 }
 
-export interface Agent {
+export class Agent {
   record: AgentRecord;
   project: ProjectRecord;
   /** The last one, complete or not. */
   task: TaskRecord | undefined;
-  digest: TaskDigest;
+  digest: TaskDigest = EMPTY_DIGEST;
   /** Set while the task awaits input. */
   question: OpenQuestion | undefined;
   /** The turn of a question of another process than the one before: only an answer that names its dialog is meant for it. */
   othersTurnId: number | undefined;
   /** The pane exists and an agent program runs in it. */
-  isAvailable: boolean;
+  isAvailable = false;
   readiness: Readiness | undefined;
   context: ContextUse | undefined;
   lastDelivery: LastDelivery | undefined;
   /** Prompts we typed that no hook has reported yet, oldest first. */
-  readonly expectedPrompts: string[];
+  readonly expectedPrompts: string[] = [];
   answer: AnswerUnderWay | undefined;
   /** As the daemon found it; undefined: not now, or on a host that shows no processes. */
   running: RunningAgent | undefined;
   /** Messages that wait for it, or could not be delivered. */
-  messages: readonly Message[];
+  messages: readonly Message[] = [];
   /** It reports by hooks; until then only its screen does. */
   hasHooks: boolean;
-}
 
-export const newAgent = (record: AgentRecord, project: ProjectRecord, task: TaskRecord | undefined): Agent => ({
-  record,
-  project,
-  task,
-  digest: EMPTY_DIGEST,
-  question: undefined,
-  othersTurnId: undefined,
-  isAvailable: false,
-  readiness: undefined,
-  context: undefined,
-  lastDelivery: undefined,
-  expectedPrompts: [],
-  answer: undefined,
-  running: undefined,
-  messages: [],
-  hasHooks: record.agentSessionId !== undefined,
-});
+  constructor(record: AgentRecord, project: ProjectRecord, task: TaskRecord | undefined) {
+    this.record = record;
+    this.project = project;
+    this.task = task;
+    this.hasHooks = record.agentSessionId !== undefined;
+  }
+}
 
 /** Its task while that is not complete. */
 export const openTask = ({ task }: Agent): TaskRecord | undefined => (task?.state === "complete" ? undefined : task);

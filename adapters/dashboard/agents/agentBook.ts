@@ -5,7 +5,7 @@
 import { AppError } from "../../../protocol/errors.ts";
 import { MAX_AGENTS, MAX_EXPECTED_PROMPTS } from "../dashboardLimits.ts";
 import type { DashboardStore } from "../store/store.ts";
-import { type Agent, newAgent } from "./agent.ts";
+import { Agent } from "./agent.ts";
 import { questionOfTurn } from "./questions.ts";
 import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
 import { type AgentRecord, isFound, newAgentRecord, type ProjectRecord } from "../store/records.ts";
@@ -93,7 +93,7 @@ export class AgentBook {
     const made = newAgentRecord(sessionUuid, project, this.#nowUnixMs());
     const kept = { ...made, ...facts, id: this.#store.nextId("agents") };
     this.#store.save("agents", kept);
-    const agent = newAgent(kept, project, undefined);
+    const agent = new Agent(kept, project, undefined);
     this.#agents.set(kept.id, agent);
     return agent;
   }
@@ -153,7 +153,7 @@ export class AgentBook {
   #agentOf(record: AgentRecord): Agent {
     const project = [...this.#projects.values()].find(({ id }) => id === record.projectId);
     const unknown: ProjectRecord = { id: record.projectId, name: "", path: "", branch: undefined };
-    return newAgent(record, project ?? unknown, this.#store.lastTask(record.id));
+    return new Agent(record, project ?? unknown, this.#store.lastTask(record.id));
   }
 }
 
