@@ -84,7 +84,7 @@ async function paneInput(parts: PaneRouteParts, c: Context<GuardEnv>, id: number
   try {
     await parts.server.input(pane, [part]);
   } catch (error) {
-    return respondWith(c, failureResponse(failures.failureOf(error), undefined));
+    return respondWith(c, failureResponse(failures.failureOf(error)));
   }
   return c.json({ status: "ok", agent_id: id });
 }
@@ -105,5 +105,5 @@ async function livePane(parts: PaneRouteParts, id: number): Promise<PaneId | Res
     return refusalResponse(400, "no_pane_id", "Agent has no tmux pane ID — cannot show or use its pane.");
   }
   const pane = await usablePane(parts, agent, tmuxPaneId);
-  return typeof pane === "string" ? pane : failureResponse(pane, undefined);
+  return typeof pane === "string" ? pane : failureResponse(pane);
 }

@@ -79,7 +79,7 @@ export function answersOf(store: DashboardStore, nowUnixMs: () => number): OnceS
       if (kept === undefined) return undefined;
       const { requestHash: request, status, body } = kept;
       if (status === undefined || body === undefined) {
-        return { request, result: failureResponse(INTERRUPTED, undefined) };
+        return { request, result: failureResponse(INTERRUPTED) };
       }
       return { request, result: { status, body: JSON.parse(body) as unknown, isKept: true } as RespondResponse };
     },

@@ -4,7 +4,7 @@ import { textOf } from "../../../protocol/text/jsonObject.ts";
 import { type AppError, type ErrorCode, toAppError } from "../../../protocol/errors.ts";
 
 export interface Failure {
-  readonly status: 400 | 409 | 429 | 500 | 502 | 503;
+  readonly status: 400 | 404 | 409 | 429 | 500 | 502 | 503;
   readonly errorType: string;
   readonly message: string;
   /** Something may have been typed: the same request is not carried out a second time. */
@@ -17,7 +17,12 @@ export interface Failure {
   readonly wasWritten?: boolean | undefined;
 }
 
-const failure = (status: Failure["status"], errorType: string, message: string, isUncertain = false): Failure => ({
+export const failure = (
+  status: Failure["status"],
+  errorType: string,
+  message: string,
+  isUncertain = false,
+): Failure => ({
   status,
   errorType,
   message,

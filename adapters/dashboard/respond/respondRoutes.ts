@@ -82,9 +82,7 @@ interface Target {
 }
 
 const notWaiting = (state: string): RespondResponse =>
-  refusedAs(failures.wrongState(`Agent is not awaiting input (current state: ${state}).`));
-
-const refusedAs = (failure: failures.Failure): RespondResponse => failureResponse(failure, undefined);
+  failureResponse(failures.wrongState(`Agent is not awaiting input (current state: ${state}).`));
 
 /** The pane to type into, or why there is none. */
 async function targetOf(
@@ -103,16 +101,16 @@ async function targetOf(
     state === "awaiting_input" || (state === "no_task" && parts.panes.places.livePane(agent) === undefined);
   if (mode !== "keys") {
     if (!isWaiting)
-      return parts.panes.processes.hasEnded(agent) ? refusedAs(failures.PROGRAM_ENDED) : notWaiting(state);
+      return parts.panes.processes.hasEnded(agent) ? failureResponse(failures.PROGRAM_ENDED) : notWaiting(state);
     if (agent.answer !== undefined) return notWaiting("processing");
   }
   const pane = await usablePane(parts, agent, tmuxPaneId);
-  if (typeof pane !== "string") return refusedAs(pane);
+  if (typeof pane !== "string") return failureResponse(pane);
   // The connection may have been lost and made anew.
   if (mode === "keys") return pane;
   if (openTask(agent)?.state !== "awaiting_input") return notWaiting("no_task");
   const isOthers = agent.othersTurnId !== undefined && agent.question?.turnId === agent.othersTurnId;
-  return isOthers && dialogId === undefined ? refusedAs(failures.ASKED_BY_ANOTHER) : pane;
+  return isOthers && dialogId === undefined ? failureResponse(failures.ASKED_BY_ANOTHER) : pane;
 }
 
 const readersOf = ({ server }: RespondParts, { record: { tmuxPaneId } }: Agent): Readers | undefined =>
@@ -125,15 +123,12 @@ async function pressed(parts: RespondParts, target: Target, keys: readonly strin
   } catch (error) {
     return failureResponse(await explained(parts, pane, error), latencyMs());
   }
-  const newState = openTask(agent)?.state ?? "idle";
-  const details = {
+  return successResponse(agent, {
     mode: "keys",
-    newState,
+    new_state: openTask(agent)?.state ?? "idle",
+    latency_ms: latencyMs(),
     delivery: "submitted",
-    screenNote: undefined,
-    latencyMs: latencyMs(),
-  } as const;
-  return successResponse(agent, details);
+  });
 }
 
 async function delivered(parts: RespondParts, target: Target, request: Answer): Promise<RespondResponse> {
@@ -193,7 +188,8 @@ async function deliveredAs(
   const isTaken = outcome !== "echoed_unconfirmed";
   underWay.record({ isReported: !("isPrompt" in result && result.isPrompt), isTaken });
   const newState = isTaken ? "processing" : (openTask(agent)?.state ?? "idle");
-  return successResponse(agent, { mode: request.mode, newState, delivery: outcome, screenNote, latencyMs });
+  const told = { latency_ms: latencyMs, delivery: outcome, screen_note: screenNote };
+  return successResponse(agent, { mode: request.mode, new_state: newState, ...told });
 }
 
 /** A pane that ends takes its connection with it, which is not the reason that helps. */
@@ -261,27 +257,8 @@ function turnText(request: Answer): string {
   }
 }
 
-interface Success {
-  readonly mode: RespondRequest["mode"];
-  readonly newState: string;
-  readonly delivery: string;
-  readonly screenNote: string | undefined;
-  readonly latencyMs: number;
-}
-
-const successResponse = (
-  agent: Agent,
-  { mode, newState, delivery, screenNote, latencyMs }: Success,
-): RespondResponse => ({
+const successResponse = (agent: Agent, told: RespondResponse["body"]): RespondResponse => ({
   status: 200,
-  body: {
-    status: "ok",
-    agent_id: agent.record.id,
-    mode,
-    new_state: newState,
-    latency_ms: latencyMs,
-    delivery,
-    ...(screenNote === undefined ? {} : { screen_note: screenNote }),
-  },
+  body: { status: "ok", agent_id: agent.record.id, ...told },
   isKept: true,
 });
