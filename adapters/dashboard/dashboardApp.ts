@@ -132,7 +132,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
       store,
       events,
       nowUnixMs,
-      goneSinceUnixMs: () => panes.goneSinceUnixMs,
+      goneSinceUnixMs: () => panes.presence.goneSinceUnixMs,
       screens: new ScreenSearch({
         server,
         agents: () => book.all(),

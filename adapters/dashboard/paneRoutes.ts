@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import type { Feeds } from "../../daemon/panes/feeds.ts";
 import { isKeyName } from "../../daemon/panes/input/keys.ts";
+import type { Clock } from "../../daemon/time/clock.ts";
 import type { InputPart } from "../../daemon/tmux/io.ts";
 import { agentOkSchema } from "../../protocol/api/dashboard.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -27,6 +28,7 @@ import { usablePane, type UsablePaneParts } from "./respond/usablePane.ts";
 
 interface PaneRouteParts extends UsablePaneParts {
   readonly feeds: Feeds;
+  readonly clock: Clock;
   readonly streams: OpenStreams;
 }
 

@@ -90,7 +90,7 @@ const saidBy = (name: HookName, { sessionId, transcriptPath, prompt, lastMessage
 /** Only its pane identifies the agent of an unknown session, once that pane has been listed. */
 async function agentOf(parts: HookRouteParts, hook: HookRequest): Promise<Correlation | undefined> {
   const { book, panes } = parts;
-  if (hook.pane !== undefined && !panes.first.isOver && !isKnown(hook, book)) await panes.first.wait();
+  if (hook.pane !== undefined && !panes.presence.isListed && !isKnown(hook, book)) await panes.presence.settled();
   return correlate(hook, parts) ?? ((await panes.listing.comes(hook)) ? correlate(hook, parts) : undefined);
 }
 

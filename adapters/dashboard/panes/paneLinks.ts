@@ -19,9 +19,8 @@ import { AgentPlaces, PaneListing, type ReportedPane } from "./agentPlaces.ts";
 import { AgentProcesses, type AgentProcessesOptions } from "./agentProcess.ts";
 import type { MeasureAvailability } from "./availability.ts";
 import { ContextGauge } from "./contextGauge.ts";
-import { FirstListing } from "./firstListing.ts";
 import { AgentPaneOption } from "./agentPaneOption.ts";
-import { GoneWatch } from "./serverPresence.ts";
+import { ServerPresence } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
 
 export interface PaneLinksOptions
@@ -42,7 +41,7 @@ export interface AgentParts {
 }
 
 export class PaneLinks {
-  readonly first: FirstListing;
+  readonly presence: ServerPresence;
   readonly agentOption: AgentPaneOption;
   readonly places: AgentPlaces;
   readonly processes: AgentProcesses;
@@ -50,10 +49,8 @@ export class PaneLinks {
   readonly #options: PaneLinksOptions;
   readonly #links = new Map<number, PaneLink>();
   readonly #screens: ScreenStates;
-  readonly #gone: GoneWatch;
   readonly #context: ContextGauge;
   readonly #unsubscribe: () => void;
-  #goneSinceUnixMs: number | undefined;
   #closed = false;
 
   constructor(options: PaneLinksOptions) {
@@ -67,21 +64,14 @@ export class PaneLinks {
       onIdentified: (agent) => this.evaluate(agent),
     });
     this.#context = new ContextGauge(options);
-    this.first = new FirstListing(options);
+    this.presence = new ServerPresence({ ...options, onChange: (sinceUnixMs) => this.#presenceChanged(sinceUnixMs) });
     this.#screens = new ScreenStates({
       ...options,
       isActive: (agent) => this.#links.has(agent.record.id),
       onAsked: (agent) => this.processes.asked(agent, this.places.livePane(agent)),
     });
-    this.#gone = new GoneWatch(options.server, options.clock, () => this.#serverGone());
     this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
     if (options.server.status().state === "ready") this.#serverReady();
-    else void Promise.resolve(options.listed).then(() => this.#lookForServer());
-  }
-
-  /** Since when (unix ms) tmux does not run; undefined: it does, or that is not known yet. */
-  get goneSinceUnixMs(): number | undefined {
-    return this.#goneSinceUnixMs;
   }
 
   /** A hook of the agent has come. The pane it names counts once it is known not to be another server's. */
@@ -92,7 +82,7 @@ export class PaneLinks {
       this.#isIn(agent, this.places.livePane(agent), reportedSec);
       return;
     }
-    this.first.after(agent, () => {
+    this.presence.whenListed(agent, () => {
       const isActive = this.#options.book.active(agent.record.id) === agent;
       if (!isActive || this.places.placeOf(reported) === "elsewhere" || this.places.isBehindAnother(agent, pane))
         return;
@@ -165,9 +155,8 @@ export class PaneLinks {
 
   close(): void {
     this.#closed = true;
-    this.first.close();
+    this.presence.close();
     this.#unsubscribe();
-    this.#gone.stop();
     this.processes.close();
     for (const { agent } of this.#links.values()) this.#detach(agent);
     this.#screens.close();
@@ -284,34 +273,18 @@ export class PaneLinks {
       for (const link of this.#links.values()) if (link.pane === event.pane) this.#setAvailable(link.agent, false);
     }
     if (event.kind === "waiting") this.#options.desk.serverWaiting(event.waiting);
-    if (event.kind !== "state") return;
-    this.#gone.stop();
-    if (event.state === "ready") this.#serverReady();
-    else if (event.state === "connecting") this.#gone.lost();
-    else if (event.state === "closed") this.#serverGone();
+    if (event.kind === "state" && event.state === "ready") this.#serverReady();
   }
 
-  /** It may not run when we start. */
-  #lookForServer(): void {
-    if (this.#options.server.status().identity === undefined) this.#setGone(true);
-  }
-
-  #setGone(isGone: boolean): void {
-    const { desk, nowUnixMs } = this.#options;
-    if (this.#closed || isGone === (this.#goneSinceUnixMs !== undefined)) return;
-    this.#goneSinceUnixMs = isGone ? nowUnixMs() : undefined;
-    desk.serverGone(this.#goneSinceUnixMs);
-  }
-
-  #serverGone(): void {
-    this.#setGone(true);
+  #presenceChanged(goneSinceUnixMs: number | undefined): void {
+    this.#options.desk.serverGone(goneSinceUnixMs);
+    if (goneSinceUnixMs === undefined) return;
     for (const { agent } of this.#links.values()) this.#setAvailable(agent, false);
   }
 
   /** Runs after every reconnect, too: links to this server are kept, links to another are dropped. */
   #serverReady(): void {
     const { book } = this.#options;
-    this.#setGone(false);
     for (const agent of book.all()) {
       const link = this.#links.get(agent.record.id);
       const isOther = !isSameServer(agent.record.paneServer, this.places.identity);

@@ -3,6 +3,7 @@
  * state, delivery. One answer per agent is under way at a time; a second one is told that the agent does not wait.
  */
 import type { Log } from "../../../daemon/ops/log.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
 import { respondSchema } from "../../../protocol/api/dashboard.ts";
 import { type Readers, readersNow } from "../../../daemon/delivery/pane/addressee.ts";
 import { toAppError } from "../../../protocol/errors.ts";
@@ -11,7 +12,6 @@ import { type Agent, type AnswerUnderWay, openTask } from "../agents/agent.ts";
 import type { Route } from "../../kit/guard/routes.ts";
 import { MAX_EXPECTED_PROMPTS, MAX_KEY_CHARS, RESPOND_MAX_BODY_BYTES } from "../dashboardLimits.ts";
 import { agentIdOf, POST, REFUSED } from "../dashboardRoutes.ts";
-import { untilSettled } from "../panes/serverPresence.ts";
 import { type AnswerKeys, requestHash } from "./answerKeys.ts";
 import { pressSlowly } from "./contractKeys.ts";
 import { type Answer, type Delivered, deliverAnswer, type DeliverParts } from "./deliverAnswer.ts";
@@ -28,6 +28,7 @@ import { usablePane, type UsablePaneParts } from "./usablePane.ts";
 
 interface RespondParts extends UsablePaneParts, DeliverParts {
   readonly answers: AnswerKeys;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -193,10 +194,10 @@ async function deliveredAs(
 }
 
 /** A pane that ends takes its connection with it, which is not the reason that helps. */
-async function explained({ server, clock }: RespondParts, pane: PaneId, thrown: unknown): Promise<failures.Failure> {
+async function explained({ server, panes }: RespondParts, pane: PaneId, thrown: unknown): Promise<failures.Failure> {
   const failure = failures.failureOf(thrown);
   if (toAppError(thrown).code !== "CONNECTION_LOST" || failure.isUncertain) return failure;
-  await untilSettled(server, clock);
+  await panes.presence.settled();
   const error = await server.describePane(pane).then(() => undefined, toAppError);
   return error?.code === "NOT_FOUND" ? failures.paneGone(pane) : failure;
 }

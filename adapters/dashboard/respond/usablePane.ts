@@ -3,27 +3,23 @@ import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Agent } from "../agents/agent.ts";
 import { isSameServer } from "../agents/agentBook.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { AgentParts } from "../panes/paneLinks.ts";
-import { untilSettled } from "../panes/serverPresence.ts";
 import * as failures from "./failures.ts";
 
 export interface UsablePaneParts extends AgentParts {
   readonly server: TmuxServer;
-  readonly clock: Clock;
 }
 
 /** @param pane the one that the agent reported */
 export async function usablePane(
-  { server, panes, clock }: UsablePaneParts,
+  { server, panes }: UsablePaneParts,
   agent: Agent,
   pane: PaneId,
 ): Promise<PaneId | failures.Failure> {
   const live = panes.places.livePane(agent);
   if (live !== undefined) return live;
-  await panes.first.wait();
-  await untilSettled(server, clock);
+  await panes.presence.settled();
   const back = panes.places.livePane(agent);
   if (back !== undefined) return back;
   if (!isSameServer(agent.record.paneServer, panes.places.identity)) return failures.paneOfOtherServer(pane);
