@@ -65,7 +65,7 @@ function createSession({ book, desk, panes }: AgentParts, c: Context<GuardEnv>):
     branch: text("git_branch") ?? text("current_branch"),
   });
   const elsewhere = { tmuxSession: text("tmux_session"), itermPaneId: text("iterm_pane_id") };
-  const there = pane === undefined ? undefined : book.inPane(pane, panes.places.identity);
+  const there = pane === undefined ? undefined : panes.places.inPane(pane);
   // Its card is there already.
   const isThere = there !== undefined && isFound(there.record);
   const agent = isThere ? book.register(there, uuid, project, elsewhere) : book.add(uuid, project, elsewhere);

@@ -41,8 +41,7 @@ export function correlate(hook: HookRequest, context: CorrelateParts): Correlati
   const launched = uuid === undefined ? undefined : book.byUuid(uuid);
   if (launched !== undefined) return claim(context, hook, book.reopen(launched), "headspace_session_id");
   const place = panes.places.placeOf(hook);
-  const inPane =
-    hook.pane === undefined || place === "elsewhere" ? undefined : book.inPane(hook.pane, panes.places.identity);
+  const inPane = hook.pane === undefined || place === "elsewhere" ? undefined : panes.places.inPane(hook.pane);
   if (inPane !== undefined && !isStartedBy(inPane, hook, panes)) return claim(context, hook, inPane, "tmux_pane_id");
   const project = projectOf(hook.workingDirectory ?? hook.cwd, {
     book,

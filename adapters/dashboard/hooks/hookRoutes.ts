@@ -91,7 +91,7 @@ const saidBy = (name: HookName, { sessionId, transcriptPath, prompt, lastMessage
 async function agentOf(parts: HookRouteParts, hook: HookRequest): Promise<Correlation | undefined> {
   const { book, panes } = parts;
   if (hook.pane !== undefined && !panes.presence.isListed && !isKnown(hook, book)) await panes.presence.settled();
-  return correlate(hook, parts) ?? ((await panes.listing.comes(hook)) ? correlate(hook, parts) : undefined);
+  return correlate(hook, parts) ?? ((await panes.places.comes(hook)) ? correlate(hook, parts) : undefined);
 }
 
 /** A timeout counts as yes. */

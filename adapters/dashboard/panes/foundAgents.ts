@@ -86,7 +86,11 @@ export class FoundAgents {
   }
 
   #runs(found: RunningAgent): void {
-    const agent = this.#holderOf(found) ?? this.#add(found);
+    const holder = this.#options.panes.places.inPane(found.pane);
+    const process = holder?.record.process;
+    // As far as anybody knows.
+    const isIts = process === undefined || (process.pid === found.process.pid && process.start === found.process.start);
+    const agent = isIts && holder !== undefined ? holder : this.#add(found, holder);
     if (agent === undefined) return;
     // Messages may have waited for it while no daemon ran.
     if (agent.running?.id !== found.id) this.#messagesSoon();
@@ -102,22 +106,11 @@ export class FoundAgents {
     this.#show(agent);
   }
 
-  /** Whose process it is, as far as anybody knows; undefined: nobody's, or that of one who has left. */
-  #holderOf(found: RunningAgent): Agent | undefined {
-    const { book, panes } = this.#options;
-    const holder = book.inPane(found.pane, panes.places.identity);
-    const process = holder?.record.process;
-    return process === undefined || (process.pid === found.process.pid && process.start === found.process.start)
-      ? holder
-      : undefined;
-  }
-
-  /** @throws AppError RESOURCE_LIMIT */
-  #add(found: RunningAgent): Agent | undefined {
+  /** @param holder whose pane it is @throws AppError RESOURCE_LIMIT */
+  #add(found: RunningAgent, holder: Agent | undefined): Agent | undefined {
     const { book, desk, panes, settings } = this.#options;
-    const holder = book.inPane(found.pane, panes.places.identity);
     // What runs in front of an agent that has not left is its tool.
-    if (holder !== undefined && !panes.processes.hasEnded(holder)) return undefined;
+    if (holder !== undefined && !panes.places.hasEnded(holder)) return undefined;
     const project = projectOf(found.cwd, { book, registers: settings.registersProjects });
     if (project === undefined) return undefined;
     const sessionUuid = uuidOf(found.id);

@@ -11,12 +11,11 @@ import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { AgentDirectory, AgentReport } from "../../agents/running/agentDirectory.ts";
 import type { Agent } from "../agents/agent.ts";
-import { type AgentBook, isSameServer } from "../agents/agentBook.ts";
+import type { AgentBook } from "../agents/agentBook.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
 import { PANE_RETRY_MS } from "../dashboardLimits.ts";
 import { isFound } from "../store/records.ts";
-import { AgentPlaces, PaneListing, type ReportedPane } from "./agentPlaces.ts";
-import { AgentProcesses, type AgentProcessesOptions } from "./agentProcess.ts";
+import { AgentPlaces, type AgentPlacesOptions, type ReportedPane } from "./agentPlaces.ts";
 import type { MeasureAvailability } from "./availability.ts";
 import { ContextGauge } from "./contextGauge.ts";
 import { AgentPaneOption } from "./agentPaneOption.ts";
@@ -24,7 +23,7 @@ import { ServerPresence } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
 
 export interface PaneLinksOptions
-  extends Pick<AgentProcessesOptions, "server" | "book" | "desk" | "programs" | "log">, Timed {
+  extends Pick<AgentPlacesOptions, "server" | "book" | "desk" | "programs" | "log">, Timed {
   /** Told what hooks say; looks once a second. */
   readonly running: Pick<AgentDirectory, "reported" | "onCheck">;
   /** As in `DashboardAppOptions`. */
@@ -44,8 +43,6 @@ export class PaneLinks {
   readonly presence: ServerPresence;
   readonly agentOption: AgentPaneOption;
   readonly places: AgentPlaces;
-  readonly processes: AgentProcesses;
-  readonly listing: PaneListing;
   readonly #options: PaneLinksOptions;
   readonly #links = new Map<number, PaneLink>();
   readonly #screens: ScreenStates;
@@ -55,10 +52,8 @@ export class PaneLinks {
 
   constructor(options: PaneLinksOptions) {
     this.#options = options;
-    this.places = new AgentPlaces(options.server, options.book);
     this.agentOption = new AgentPaneOption(options);
-    this.listing = new PaneListing(options.server, options.clock);
-    this.processes = new AgentProcesses({
+    this.places = new AgentPlaces({
       ...options,
       onGone: (agent) => this.#processGone(agent),
       onIdentified: (agent) => this.evaluate(agent),
@@ -68,7 +63,7 @@ export class PaneLinks {
     this.#screens = new ScreenStates({
       ...options,
       isActive: (agent) => this.#links.has(agent.record.id),
-      onAsked: (agent) => this.processes.asked(agent, this.places.livePane(agent)),
+      onAsked: (agent) => this.places.asked(agent),
     });
     this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
     if (options.server.status().state === "ready") this.#serverReady();
@@ -77,7 +72,7 @@ export class PaneLinks {
   /** A hook of the agent has come. The pane it names counts once it is known not to be another server's. */
   reported(agent: Agent, reported: ReportedPane): void {
     const { pane, tmuxSession } = reported;
-    const reportedSec = this.processes.uptimeSec();
+    const reportedSec = this.places.uptimeSec();
     if (pane === undefined) {
       this.#isIn(agent, this.places.livePane(agent), reportedSec);
       return;
@@ -101,7 +96,7 @@ export class PaneLinks {
     if (pane === undefined) return;
     const link = this.#links.get(agent.record.id);
     if (link?.watch !== undefined && agent.hasHooks && !link.isUnfollowed) this.#watch(link);
-    this.processes.identify(agent, pane, reportedSec);
+    this.places.identify(agent, pane, reportedSec);
     this.#context.reported(agent, pane);
   }
 
@@ -157,7 +152,7 @@ export class PaneLinks {
     this.#closed = true;
     this.presence.close();
     this.#unsubscribe();
-    this.processes.close();
+    this.places.close();
     for (const { agent } of this.#links.values()) this.#detach(agent);
     this.#screens.close();
   }
@@ -187,8 +182,8 @@ export class PaneLinks {
       if (waitMs !== undefined) link.retry = clock.callAt(clock.nowMs() + waitMs, () => this.#open(link));
       return;
     }
-    if (agent.record.paneServer === undefined) book.update(agent, { paneServer: this.places.identity });
-    this.processes.listed(agent);
+    if (agent.record.paneServer === undefined) book.update(agent, { paneServer: server.status().identity });
+    this.places.listed(agent);
     try {
       this.#watch(link);
     } catch (error) {
@@ -208,7 +203,7 @@ export class PaneLinks {
     link.watch = readiness.watch(server, pane, { unfollowed: link.isUnfollowed });
     link.unsubscribe = link.watch.subscribe((state) => {
       // Before the screen of whoever is there now.
-      this.processes.endIfGone(agent);
+      this.places.endIfGone(agent);
       this.#screens.changed(agent, state);
       link.measure();
     });
@@ -236,7 +231,7 @@ export class PaneLinks {
       // It may have gone meanwhile.
       if (this.#links.get(agent.record.id) !== link || server.status().state === "connecting") return;
       this.#setAvailable(agent, isAvailable && this.places.livePane(agent) === pane);
-      this.processes.endIfGone(agent);
+      this.places.endIfGone(agent);
     } catch (error) {
       log.debug("dashboard.pane.unmeasured", { agent: agent.record.id, pane, error });
     }
@@ -287,8 +282,7 @@ export class PaneLinks {
     const { book } = this.#options;
     for (const agent of book.all()) {
       const link = this.#links.get(agent.record.id);
-      const isOther = !isSameServer(agent.record.paneServer, this.places.identity);
-      if (link !== undefined && isOther) {
+      if (link !== undefined && this.places.paneHere(agent) === undefined) {
         this.#detach(agent);
         this.#setAvailable(agent, false);
       } else if (link?.watch === undefined) this.#attach(agent);

@@ -95,14 +95,14 @@ async function targetOf(
   if (tmuxPaneId === undefined) {
     return refusalResponse(400, "no_pane_id", "Agent has no tmux pane ID — cannot send input.");
   }
-  await parts.panes.processes.identified(agent);
+  await parts.panes.places.identified(agent);
   const state = openTask(agent)?.state ?? "no_task";
   // A task that has ended with its pane is not the reason that helps.
   const isWaiting =
     state === "awaiting_input" || (state === "no_task" && parts.panes.places.livePane(agent) === undefined);
   if (mode !== "keys") {
     if (!isWaiting)
-      return parts.panes.processes.hasEnded(agent) ? failureResponse(failures.PROGRAM_ENDED) : notWaiting(state);
+      return parts.panes.places.hasEnded(agent) ? failureResponse(failures.PROGRAM_ENDED) : notWaiting(state);
     if (agent.answer !== undefined) return notWaiting("processing");
   }
   const pane = await usablePane(parts, agent, tmuxPaneId);
@@ -164,7 +164,7 @@ async function deliveredAs(
     result = await explained(parts, pane, error);
     // What stands on the screen is no reason where nobody reads it any more.
     const isRefused = result.status === 409 && result.reason === undefined && !result.isUncertain;
-    if (isRefused && panes.processes.hasEnded(agent)) result = failures.PROGRAM_ENDED;
+    if (isRefused && panes.places.hasEnded(agent)) result = failures.PROGRAM_ENDED;
     if (result.errorType === "unknown") log.error("dashboard.respond.failed", { agent: agent.record.id, error });
   }
   const latencyMs = target.latencyMs();

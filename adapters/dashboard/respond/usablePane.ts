@@ -22,7 +22,7 @@ export async function usablePane(
   await panes.presence.settled();
   const back = panes.places.livePane(agent);
   if (back !== undefined) return back;
-  if (!isSameServer(agent.record.paneServer, panes.places.identity)) return failures.paneOfOtherServer(pane);
+  if (!isSameServer(agent.record.paneServer, server.status().identity)) return failures.paneOfOtherServer(pane);
   // Asked only for its refusal: whether tmux is missing, not running, busy, or without this pane.
   const error = await server.describePane(pane).then(() => undefined, toAppError);
   const isConnected = error === undefined || error.code === "NOT_FOUND";
