@@ -3,16 +3,18 @@
  * because no profile knows the program or its question, the keys that the contract names are pressed. Text is never pressed
  * into a dialog with Enter: that would accept its default.
  */
-import type { AddresseeRequest } from "../../../daemon/delivery/pane/addressee.ts";
+import { type AddresseeRequest, findAddressee } from "../../../daemon/delivery/pane/addressee.ts";
 import type { Delivery, DeliveryOutcome, PressStep, SubmitResult } from "../../../daemon/delivery/delivery.ts";
 import type { Dialog, PaneReadiness, Readiness } from "../../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import { GENERIC_PROFILE } from "../../../daemon/readiness/profiles.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import { sleep } from "../../../daemon/time/within.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { OpenQuestion } from "../agents/questions.ts";
 import { knowsProgram } from "../panes/screenStates.ts";
-import { KEY_GAP_MS, otherKeys, selectKeys, stepsOf } from "./contractKeys.ts";
-import type { RespondRequest } from "./respondRequest.ts";
+import type { MultiAnswer, RespondRequest } from "./respondRequest.ts";
 
 export interface DeliverParts {
   readonly server: TmuxServer;
@@ -39,6 +41,9 @@ export interface Delivered {
   /** The program's hook reports it as a prompt. */
   readonly isPrompt: boolean;
 }
+
+/** Two keys in one read count as a paste to some programs (docs/agentFacts.md). */
+const KEY_GAP_MS = 60;
 
 /** In the agent's timeline. */
 const BY = "dashboard";
@@ -98,7 +103,7 @@ async function toDialog(
     choose(dialog.multi ? { kind: "multi", answers: [[index]] } : { kind: "option", index });
   switch (answer.mode) {
     case "text": {
-      const option = optionMeant(dialog, answer.text);
+      const option = optionMeant(dialog.options, answer.text);
       if (option !== undefined) return chooseOption(option);
       requireOther(dialog);
       return choose({ kind: "other", text: answer.text });
@@ -127,14 +132,15 @@ function requireOther(dialog: Dialog): void {
   throw new AppError("WRONG_STATE", `A dialog is open that takes no free text; its options are ${optionList(dialog)}.`);
 }
 
+type OptionName = Pick<Dialog["options"][number], "index" | "number" | "label">;
+
 /** The option that a person means who types its number or its label. */
-function optionMeant(dialog: Dialog, text: string): number | undefined {
+function optionMeant(options: readonly OptionName[], text: string): number | undefined {
   const typed = normal(text).replace(/^(\d{1,2})[.)]$/, "$1");
-  const isNumbered = dialog.options.some(({ number }) => number !== undefined);
-  const found = dialog.options.find(
+  const isNumbered = options.some(({ number }) => number !== undefined);
+  return options.find(
     ({ index, number, label }) => (isNumbered ? number : String(index + 1)) === typed || normal(label) === typed,
-  );
-  return found?.index;
+  )?.index;
 }
 
 /** Labels on a screen may be cut, or followed by more than the tool called them. */
@@ -160,22 +166,12 @@ const deliveredBy = ({ outcome, details }: SubmitResult, isPrompt: boolean): Del
 });
 
 async function submit(
-  { server, delivery, settings }: DeliverParts,
+  { server, delivery, settings: { clearFirst, gapMs } }: DeliverParts,
   { pane, addressee }: DeliverTarget,
   text: string,
 ): Promise<Delivered> {
-  const { clearFirst, gapMs } = settings;
-  const result = await delivery.submit({
-    server,
-    pane,
-    text,
-    whileBusy: "queue",
-    clearFirst,
-    gapMs,
-    addressee,
-    by: BY,
-  });
-  return deliveredBy(result, true);
+  const how = { whileBusy: "queue", clearFirst, gapMs, addressee, by: BY } as const;
+  return deliveredBy(await delivery.submit({ server, pane, text, ...how }), true);
 }
 
 /**
@@ -197,17 +193,45 @@ async function pressKeys(
 
 function contractSteps(options: OpenQuestion["options"], answer: Answer): readonly PressStep[] {
   switch (answer.mode) {
-    case "text": {
-      const typed = normal(answer.text);
-      const meant = options.find(({ index, label }) => String(index + 1) === typed || normal(label) === typed);
-      if (meant !== undefined) return stepsOf(selectKeys([{ indices: [meant.index], isMulti: false }]));
-      return stepsOf(otherKeys(options.length), answer.text);
+    case "text":
+    case "other": {
+      // Where the program stands is not read, so its own numbers say nothing.
+      const places = options.map(({ index, label }) => ({ index, label }));
+      const meant = answer.mode === "text" ? optionMeant(places, answer.text) : undefined;
+      if (meant !== undefined) return chosen([{ indices: [meant], isMulti: false }]);
+      return [...down(options.length), ENTER, { kind: "paste", text: answer.text }, ENTER];
     }
-    case "other":
-      return stepsOf(otherKeys(options.length), answer.text);
     case "select":
-      return stepsOf(selectKeys([{ indices: [answer.index], isMulti: false }]));
+      return chosen([{ indices: [answer.index], isMulti: false }]);
     case "multi_select":
-      return stepsOf([...selectKeys(answer.answers), "Enter"]);
+      return [...chosen(answer.answers), ENTER];
+  }
+}
+
+const key = (name: string): PressStep => ({ kind: "key", key: name });
+const ENTER = key("Enter");
+const down = (times: number): readonly PressStep[] => Array.from({ length: times }, () => key("Down"));
+
+/** `Down` to each option, `Space` where several may be chosen, `Enter` after each question. */
+const chosen = (answers: readonly MultiAnswer[]): readonly PressStep[] =>
+  answers.flatMap(({ indices, isMulti }) => [
+    ...indices.flatMap((index, at) => [...down(index - (indices[at - 1] ?? 0)), ...(isMulti ? [key("Space")] : [])]),
+    ENTER,
+  ]);
+
+/**
+ * Keys that a person presses from afar: at once, whatever is being delivered, and for the agent alone.
+ * @throws AppError WRONG_STATE, NOT_FOUND, CONNECTION_LOST
+ */
+export async function pressSlowly(
+  { server, clock }: { readonly server: TmuxServer; readonly clock: Clock },
+  { pane, addressee: request }: Pick<DeliverTarget, "pane" | "addressee">,
+  keys: readonly string[],
+): Promise<void> {
+  const arrival = { readers: request.readers, isNamed: false, hadAgent: false };
+  const addressee = await findAddressee(server, pane, GENERIC_PROFILE, arrival, request);
+  for (const [at, name] of keys.entries()) {
+    if (at > 0) await sleep(clock, KEY_GAP_MS);
+    await addressee.type(server, pane, [{ kind: "keys", keys: [name] }], at > 0);
   }
 }

@@ -5,7 +5,7 @@
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { respondSchema } from "../../../protocol/api/dashboard.ts";
-import { type Readers, readersNow } from "../../../daemon/delivery/pane/addressee.ts";
+import { type AddresseeRequest, readersNow } from "../../../daemon/delivery/pane/addressee.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { type Agent, type AnswerUnderWay, openTask } from "../agents/agent.ts";
@@ -13,8 +13,7 @@ import type { Route } from "../../kit/guard/routes.ts";
 import { MAX_EXPECTED_PROMPTS, MAX_KEY_CHARS, RESPOND_MAX_BODY_BYTES } from "../dashboardLimits.ts";
 import { agentIdOf, POST, REFUSED } from "../dashboardRoutes.ts";
 import { type AnswerKeys, requestHash } from "./answerKeys.ts";
-import { pressSlowly } from "./contractKeys.ts";
-import { type Answer, type Delivered, deliverAnswer, type DeliverParts } from "./deliverAnswer.ts";
+import { type Answer, type Delivered, deliverAnswer, type DeliverParts, pressSlowly } from "./deliverAnswer.ts";
 import * as failures from "./failures.ts";
 import {
   agentNotFound,
@@ -59,13 +58,15 @@ async function respond(
   if ("errorType" in request) return refusalResponse(400, request.errorType, request.message);
   const agent = book.find(agentId);
   if (agent === undefined) return agentNotFound(agentId);
-  const readers = readersOf(parts, agent);
+  const { tmuxPaneId } = agent.record;
+  const readers = tmuxPaneId === undefined ? undefined : readersNow(parts.server, tmuxPaneId);
   const identity = { agentId, key, hash: requestHash(bytes) };
   const earlier = await answers.earlier(identity);
   if (earlier !== undefined) return earlier;
   const pane = await targetOf(parts, agent, request);
   if (typeof pane !== "string") return pane;
-  const target: Target = { agent, pane, readers, latencyMs: () => Math.round(clock.nowMs() - startedMs) };
+  const addressee = { ...parts.panes.addresseeOf(agent), readers };
+  const target: Target = { agent, pane, addressee, latencyMs: () => Math.round(clock.nowMs() - startedMs) };
   if (request.mode === "keys") return answers.first(identity, () => pressed(parts, target, request.keys));
   book.requireWritable();
   // Finding the reason of a refusal may have taken a moment.
@@ -76,8 +77,8 @@ async function respond(
 interface Target {
   readonly agent: Agent;
   readonly pane: PaneId;
-  /** Who read from its pane as the answer arrived: whoever comes after that is not the one who is answered. */
-  readonly readers: Readers | undefined;
+  /** Among who read from its pane as the answer arrived: whoever comes after that is not the one who is answered. */
+  readonly addressee: AddresseeRequest;
   /** Since then. */
   readonly latencyMs: () => number;
 }
@@ -114,13 +115,10 @@ async function targetOf(
   return isOthers && dialogId === undefined ? failureResponse(failures.ASKED_BY_ANOTHER) : pane;
 }
 
-const readersOf = ({ server }: RespondParts, { record: { tmuxPaneId } }: Agent): Readers | undefined =>
-  tmuxPaneId === undefined ? undefined : readersNow(server, tmuxPaneId);
-
 async function pressed(parts: RespondParts, target: Target, keys: readonly string[]): Promise<RespondResponse> {
-  const { agent, pane, readers, latencyMs } = target;
+  const { agent, pane, latencyMs } = target;
   try {
-    await pressSlowly(parts, pane, keys, { ...parts.panes.addresseeOf(agent), readers });
+    await pressSlowly(parts, target, keys);
   } catch (error) {
     return failureResponse(await explained(parts, pane, error), latencyMs());
   }
@@ -151,15 +149,11 @@ async function deliveredAs(
   underWay: AnswerUnderWay,
 ): Promise<RespondResponse> {
   const { panes, desk, log } = parts;
-  const { agent, pane, readers } = target;
+  const { agent, pane, addressee } = target;
   const { question } = agent;
   let result: Delivered | failures.Failure;
   try {
-    result = await deliverAnswer(
-      parts,
-      { pane, watch: panes.watchOf(agent), question, addressee: { ...panes.addresseeOf(agent), readers } },
-      request,
-    );
+    result = await deliverAnswer(parts, { pane, watch: panes.watchOf(agent), question, addressee }, request);
   } catch (error) {
     result = await explained(parts, pane, error);
     // What stands on the screen is no reason where nobody reads it any more.
