@@ -89,7 +89,7 @@ export class DashboardStore {
     };
     this.#forgetOld(nowUnixMs());
     this.#lastIds = new Map(NUMBERED.map((table) => [table, Number(this.#value(`SELECT max(id) FROM ${table}`) ?? 0)]));
-    this.#nextEventId = Number(this.#value("SELECT value FROM meta WHERE key = 'next_event_id'") ?? 1);
+    this.#nextEventId = Number(this.setting(NEXT_EVENT_ID) ?? 1);
     this.#reservedEventId = this.#nextEventId;
   }
 
@@ -103,7 +103,7 @@ export class DashboardStore {
   nextEventId(): number {
     if (this.#nextEventId >= this.#reservedEventId) {
       this.#reservedEventId = this.#nextEventId + EVENT_ID_BLOCK;
-      this.#keepEventId(this.#reservedEventId);
+      this.keepSetting(NEXT_EVENT_ID, String(this.#reservedEventId));
     }
     return this.#nextEventId++;
   }
@@ -184,7 +184,7 @@ export class DashboardStore {
   close(): void {
     if (!this.#database.isOpen) return;
     // Ids that were reserved and not used are used next time.
-    if (this.#reservedEventId > this.#nextEventId) this.#keepEventId(this.#nextEventId);
+    if (this.#reservedEventId > this.#nextEventId) this.keepSetting(NEXT_EVENT_ID, String(this.#nextEventId));
     this.#writes.close();
     closeDatabase(this.#database);
   }
@@ -202,19 +202,14 @@ export class DashboardStore {
     this.#writes.flush();
   }
 
-  #keepEventId(id: number): void {
-    this.#writes.add(
-      () => this.#prepare("INSERT OR REPLACE INTO meta VALUES ('next_event_id', ?)").run(String(id)),
-      WRITE_BYTES,
-    );
-  }
-
   /** Of a query for one value. */
   #value(sql: string, ...parameters: (string | number)[]): string | number | null | undefined {
     const row = this.#prepare(sql).get(...parameters) as Row | undefined;
     return row === undefined ? undefined : Object.values(row)[0];
   }
 }
+
+const NEXT_EVENT_ID = "next_event_id";
 
 /** What a write takes in memory besides its texts. */
 const WRITE_BYTES = 500;
