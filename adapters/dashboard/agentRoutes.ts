@@ -7,7 +7,6 @@ import {
   turnsSchema,
 } from "../../protocol/api/dashboard.ts";
 import type { Context } from "hono";
-import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { requestAbort } from "../kit/guard/requestAbort.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
@@ -15,15 +14,13 @@ import type { Route } from "../kit/guard/routes.ts";
 import { cardOf } from "./agents/card.ts";
 import { agentIdOf, GET } from "./dashboardRoutes.ts";
 import { MAX_SEARCH_CHARS, MIN_SEARCH_CHARS } from "./dashboardLimits.ts";
-import type { ScreenSearch } from "./panes/screenSearch.ts";
+import type { AgentParts } from "./panes/paneLinks.ts";
+import { ScreenSearch } from "./panes/screenSearch.ts";
 import { agentNotFound, respondWith } from "./respond/respondResponse.ts";
 import type { TurnRecord } from "./store/records.ts";
 import { type AgentDeskOptions, waitingFields } from "./agents/agentDesk.ts";
 
-interface AgentRouteParts extends Omit<AgentDeskOptions, "clock"> {
-  readonly server: TmuxServer;
-  readonly goneSinceUnixMs: () => number | undefined;
-  readonly screens: ScreenSearch;
+interface AgentRouteParts extends AgentParts, Omit<AgentDeskOptions, "clock"> {
   /** Undefined: the page offers no operations. */
   readonly serverName: () => string | undefined;
 }
@@ -31,7 +28,8 @@ interface AgentRouteParts extends Omit<AgentDeskOptions, "clock"> {
 const MAX_TURNS = 200;
 
 export function agentRoutes(parts: AgentRouteParts): readonly Route[] {
-  const { server, book, store, events, nowUnixMs, goneSinceUnixMs, screens, serverName } = parts;
+  const { server, book, store, events, panes, nowUnixMs, serverName } = parts;
+  const screens = new ScreenSearch(parts);
   return [
     {
       ...GET,
@@ -42,7 +40,7 @@ export function agentRoutes(parts: AgentRouteParts): readonly Route[] {
       handle: (c) => {
         const agents = book.all().map((agent) => cardOf(agent, "list", nowUnixMs()));
         const waiting = waitingFields(server.status().waiting);
-        const gone = goneSinceUnixMs();
+        const gone = panes.presence.goneSinceUnixMs;
         return c.json({
           agents,
           // The event stream after this id has all later changes.

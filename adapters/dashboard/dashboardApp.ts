@@ -37,7 +37,6 @@ import { createWebSocketServer, type WebSocketRoutes } from "../kit/streams/webs
 import { MAX_PAGE_MESSAGE_BYTES } from "./dashboardLimits.ts";
 import { type AvailabilityOptions, measureAvailability } from "./panes/availability.ts";
 import { PaneLinks, type PaneLinksOptions } from "./panes/paneLinks.ts";
-import { ScreenSearch } from "./panes/screenSearch.ts";
 import { AnswerKeys } from "./respond/answerKeys.ts";
 import { DashboardStore } from "./store/store.ts";
 
@@ -99,6 +98,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
   const { listed, operations, machines = () => undefined } = options;
   const { programs } = options.availability;
   const panes = new PaneLinks({ ...options, listed, book, desk, measure, programs });
+  const agents = { server, store, book, events, desk, panes, clock, nowUnixMs, log };
   const found = new FoundAgents({ ...options, listed, book, desk, panes, messages: options.operations?.messages });
   const answers = new AnswerKeys({ store, clock, nowUnixMs });
   const streams = { open: new Set<() => void>(), bounds: options.streamBounds ?? {} };
@@ -127,22 +127,12 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
   serveRoutes(app, guard, [
     ...pageRoutes(new PageFiles(options.pageDirectory), access),
     ...agentRoutes({
-      server,
-      book,
-      store,
-      events,
-      nowUnixMs,
-      goneSinceUnixMs: () => panes.presence.goneSinceUnixMs,
-      screens: new ScreenSearch({
-        server,
-        agents: () => book.all(),
-        paneOf: (agent) => panes.places.livePane(agent),
-      }),
+      ...agents,
       serverName: () => (operations === undefined ? undefined : [...operations.servers.keys()][0]),
     }),
-    ...paneRoutes({ server, book, desk, panes, feeds: new Feeds({ server, clock, onError }), clock, streams }),
-    ...respondRoutes({ server, delivery, settings, book, desk, panes, answers, clock, log }),
-    ...sessionRoutes({ book, desk, panes }),
+    ...paneRoutes({ ...agents, feeds: new Feeds({ server, clock, onError }), streams }),
+    ...respondRoutes({ ...agents, delivery, settings, answers }),
+    ...sessionRoutes(agents),
     ...recordingRoutes(options.recordings),
     ...templateRoutes(store),
     ...eventRoutes({ events, machines, clock, streams, onError }),
@@ -150,8 +140,12 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     ...(operations === undefined ? [] : pageOperations(operations, server)),
     ...(options.notifier === undefined ? [] : pushRoutes(options.notifier)),
     ...(options.notifier === undefined || operations === undefined ? [] : answerRoutes(options.notifier, operations)),
-    ...hookRoutes({ book, desk, panes, settings, clock, nowUnixMs }),
+    ...hookRoutes({ ...agents, settings }),
   ]);
+  const leave = (): void => {
+    found.close();
+    panes.close();
+  };
   return {
     app,
     websocket: createWebSocketServer({
@@ -164,13 +158,9 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
       for (const end of streams.open) end();
     },
     settled: () => panes.agentOption.settled(),
-    leave: () => {
-      found.close();
-      panes.close();
-    },
+    leave,
     close: () => {
-      found.close();
-      panes.close();
+      leave();
       store.close();
     },
   };

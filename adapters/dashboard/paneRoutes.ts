@@ -16,6 +16,7 @@ import { MAX_KEYS, SMALL_MAX_BODY_BYTES } from "./dashboardLimits.ts";
 import { agentIdOf, GET, POST, REFUSED } from "./dashboardRoutes.ts";
 import type { OpenStreams } from "./events/eventRoutes.ts";
 import { bodyFields } from "./fields.ts";
+import type { AgentParts } from "./panes/paneLinks.ts";
 import * as failures from "./respond/failures.ts";
 import {
   agentNotFound,
@@ -24,9 +25,9 @@ import {
   type RespondResponse,
   respondWith,
 } from "./respond/respondResponse.ts";
-import { usablePane, type UsablePaneParts } from "./respond/usablePane.ts";
+import { usablePane } from "./respond/usablePane.ts";
 
-interface PaneRouteParts extends UsablePaneParts {
+interface PaneRouteParts extends AgentParts {
   readonly feeds: Feeds;
   readonly clock: Clock;
   readonly streams: OpenStreams;

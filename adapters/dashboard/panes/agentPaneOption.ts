@@ -2,20 +2,14 @@
  * Which agent is in a pane, noted on the pane itself (`@tmuxwire_agent`): it outlives the daemon, and its database. Anyone
  * with the tmux socket can write such a note, so one counts only with the agent's own session uuid in it.
  */
-import type { Log } from "../../../daemon/ops/log.ts";
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Agent } from "../agents/agent.ts";
-import type { AgentBook } from "../agents/agentBook.ts";
+import type { AgentPlacesOptions } from "./agentPlaces.ts";
 
 const OPTION = "agent";
 
-interface AgentPaneOptionParts {
-  readonly server: TmuxServer;
-  readonly book: AgentBook;
-  readonly log: Log;
-}
+type AgentPaneOptionParts = Pick<AgentPlacesOptions, "server" | "book" | "log">;
 
 export class AgentPaneOption {
   readonly #options: AgentPaneOptionParts;

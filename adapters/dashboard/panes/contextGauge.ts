@@ -2,25 +2,17 @@
  * How full an agent's context is, where its status line says so: `[ctx: 22% used, 155k remaining]`, as the contract's users
  * have it. Captured after a hook, once in a while: no hook waits for the capture, and nothing polls.
  */
-import type { Log } from "../../../daemon/ops/log.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Agent, ContextUse } from "../agents/agent.ts";
-import type { AgentDesk } from "../agents/agentDesk.ts";
 import { CONTEXT_CAPTURE_MS } from "../dashboardLimits.ts";
+import type { AgentPlacesOptions } from "./agentPlaces.ts";
 
 /** A status line is one of the last. */
 const LINES = 8;
 const STATUS = /\[ctx:\s*(\d{1,3})%\s*used,\s*(\d{1,9}(?:\.\d{1,3})?[kKmM]?)\s*remaining\]/;
 
-interface ContextGaugeOptions {
-  readonly server: TmuxServer;
-  readonly desk: AgentDesk;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+type ContextGaugeOptions = Pick<AgentPlacesOptions, "server" | "desk" | "clock" | "log">;
 
 export class ContextGauge {
   readonly #options: ContextGaugeOptions;

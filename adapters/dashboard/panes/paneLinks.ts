@@ -8,6 +8,7 @@ import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../dae
 import { SingleFlight } from "../../../daemon/time/singleFlight.ts";
 import type { Timed, Timer } from "../../../daemon/time/clock.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
+import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { AgentDirectory, AgentReport } from "../../agents/running/agentDirectory.ts";
 import type { Agent } from "../agents/agent.ts";
@@ -34,6 +35,7 @@ export interface PaneLinksOptions
 
 /** Agents, what happens to them, and where they are. */
 export interface AgentParts {
+  readonly server: TmuxServer;
   readonly book: AgentBook;
   readonly desk: AgentDesk;
   readonly panes: PaneLinks;
@@ -62,7 +64,7 @@ export class PaneLinks {
     this.presence = new ServerPresence({ ...options, onChange: (sinceUnixMs) => this.#presenceChanged(sinceUnixMs) });
     this.#screens = new ScreenStates({
       ...options,
-      isActive: (agent) => this.#links.has(agent.record.id),
+      watchOf: (agent) => this.watchOf(agent),
       onAsked: (agent) => this.places.asked(agent),
     });
     this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
@@ -128,12 +130,12 @@ export class PaneLinks {
   /** A dialog may have been on the screen before its hook came: captured once the hook has its response. */
   showDialog(agent: Agent): void {
     const { clock } = this.#options;
-    clock.callAt(clock.nowMs(), () => void this.#screens.captureDialog(agent, () => this.watchOf(agent)));
+    clock.callAt(clock.nowMs(), () => void this.#screens.captureDialog(agent));
   }
 
   /** An answer is over: what its screen has shown meanwhile counts from now on. */
   answerOver(agent: Agent): void {
-    this.#screens.answerOver(agent, () => this.watchOf(agent));
+    this.#screens.answerOver(agent);
   }
 
   evaluate(agent: Agent): void {

@@ -2,22 +2,14 @@
  * Which agents have a text on their screens now: each live pane is captured once per search, some at a time. Nothing is kept,
  * and nobody is attached to a session for it.
  */
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { PaneId } from "../../../protocol/ids.ts";
-import type { Agent } from "../agents/agent.ts";
 import {
   MAX_FOUND_ROW_CHARS,
   MAX_SCREEN_SEARCHES,
   MAX_SEARCHED_SCREENS,
   SCREENS_CAPTURED_AT_ONCE,
 } from "../dashboardLimits.ts";
-
-interface ScreenSearchOptions {
-  readonly server: Pick<TmuxServer, "capture">;
-  readonly agents: () => readonly Agent[];
-  readonly paneOf: (agent: Agent) => PaneId | undefined;
-}
+import type { AgentParts } from "./paneLinks.ts";
 
 interface FoundScreens {
   /** The lowest row that has the text, as far as there is room for it. Foreign text. */
@@ -27,10 +19,10 @@ interface FoundScreens {
 }
 
 export class ScreenSearch {
-  readonly #options: ScreenSearchOptions;
+  readonly #options: AgentParts;
   #underWay = 0;
 
-  constructor(options: ScreenSearchOptions) {
+  constructor(options: AgentParts) {
     this.#options = options;
   }
 
@@ -51,9 +43,9 @@ export class ScreenSearch {
   }
 
   async #find(text: string, signal: AbortSignal): Promise<FoundScreens> {
-    const { agents, paneOf, server } = this.#options;
-    const all = agents().flatMap((agent) => {
-      const pane = paneOf(agent);
+    const { server, book, panes } = this.#options;
+    const all = book.all().flatMap((agent) => {
+      const pane = panes.places.livePane(agent);
       return pane === undefined ? [] : [{ id: agent.record.id, pane }];
     });
     const waiting = all.slice(0, MAX_SEARCHED_SCREENS);

@@ -4,12 +4,10 @@
  * and what it shows has held for a while: programs repaint around their dialogs, and hooks are quicker. While an answer of
  * ours is under way its own keys change the screen: what that means is decided once the answer is over.
  */
-import type { Log } from "../../../daemon/ops/log.ts";
 import type { PaneReadiness, Readiness } from "../../../daemon/readiness/readiness.ts";
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
+import type { Timer } from "../../../daemon/time/clock.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import { type Agent, openTask } from "../agents/agent.ts";
-import type { AgentDesk } from "../agents/agentDesk.ts";
 import {
   type AskedQuestion,
   ASKING_TOOLS,
@@ -18,14 +16,13 @@ import {
   questionOfNotification,
 } from "../agents/questions.ts";
 import { SCREEN_SETTLE_MS } from "../dashboardLimits.ts";
+import type { AgentPlacesOptions } from "./agentPlaces.ts";
 
 const EVENT_TYPE = "readiness";
 
-interface ScreenStatesOptions {
-  readonly desk: AgentDesk;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly isActive: (agent: Agent) => boolean;
+interface ScreenStatesOptions extends Pick<AgentPlacesOptions, "desk" | "clock" | "log"> {
+  /** Its pane, as it is watched; undefined: it is not, or not any more. */
+  readonly watchOf: (agent: Agent) => PaneReadiness | undefined;
   /** The screen shows a question that no hook has told of. */
   readonly onAsked: (agent: Agent) => void;
 }
@@ -61,11 +58,11 @@ export class ScreenStates {
   }
 
   /** The answer that was under way is over, and recorded if it was delivered. */
-  answerOver(agent: Agent, watchOf: () => PaneReadiness | undefined): void {
+  answerOver(agent: Agent): void {
     const { readiness } = agent;
     if (!this.#changedMeanwhile.delete(agent) || readiness === undefined) return;
     // A dialog that was seen on the way may have gone since.
-    if (readiness.state === "asking") void this.captureDialog(agent, watchOf);
+    if (readiness.state === "asking") void this.captureDialog(agent);
     else this.#apply(agent, readiness);
   }
 
@@ -85,15 +82,16 @@ export class ScreenStates {
   }
 
   /** The dialog of the question that is open now; what was read before its hook may be the dialog before. */
-  async captureDialog(agent: Agent, watchOf: () => PaneReadiness | undefined): Promise<void> {
+  async captureDialog(agent: Agent): Promise<void> {
     const { question } = agent;
-    const watch = watchOf();
+    const { watchOf, log } = this.#options;
+    const watch = watchOf(agent);
     try {
       const readiness = await watch?.probe();
-      const isOpen = agent.question === question && watchOf() === watch;
+      const isOpen = agent.question === question && watchOf(agent) === watch;
       if (isOpen && readiness?.dialog !== undefined) this.changed(agent, readiness);
     } catch (error) {
-      this.#options.log.debug("dashboard.pane.unseen", { agent: agent.record.id, code: toAppError(error).code });
+      log.debug("dashboard.pane.unseen", { agent: agent.record.id, code: toAppError(error).code });
     }
   }
 
@@ -186,18 +184,18 @@ export class ScreenStates {
     this.#whenSettled(agent, () => this.#options.desk.completed(agent, EVENT_TYPE));
   }
 
-  /** Unless the screen, the task or the question has changed by then. Without hooks there is nothing to wait for. */
+  /** Unless the screen, the task or the question has changed by then, or the pane has been left. Without hooks there is nothing to wait for. */
   #whenSettled(agent: Agent, act: () => void): void {
     if (!agent.hasHooks) {
       act();
       return;
     }
-    const { clock, isActive } = this.#options;
+    const { clock } = this.#options;
     const { readiness, task, question } = agent;
     const timer = clock.callAt(clock.nowMs() + SCREEN_SETTLE_MS, () => {
       this.#settling.delete(agent);
       const isSame = agent.readiness === readiness && agent.task === task && agent.question === question;
-      if (!isSame || !isActive(agent)) return;
+      if (!isSame) return;
       if (agent.answer === undefined) act();
       else this.#changedMeanwhile.add(agent);
     });

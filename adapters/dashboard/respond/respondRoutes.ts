@@ -4,6 +4,7 @@
  */
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
+import type { DeliveryOutcome } from "../../../daemon/delivery/delivery.ts";
 import { respondSchema } from "../../../protocol/api/dashboard.ts";
 import { type AddresseeRequest, readersNow } from "../../../daemon/delivery/pane/addressee.ts";
 import { toAppError } from "../../../protocol/errors.ts";
@@ -12,6 +13,7 @@ import { type Agent, type AnswerUnderWay, openTask } from "../agents/agent.ts";
 import type { Route } from "../../kit/guard/routes.ts";
 import { MAX_EXPECTED_PROMPTS, MAX_KEY_CHARS, RESPOND_MAX_BODY_BYTES } from "../dashboardLimits.ts";
 import { agentIdOf, POST, REFUSED } from "../dashboardRoutes.ts";
+import type { AgentParts } from "../panes/paneLinks.ts";
 import { type AnswerKeys, requestHash } from "./answerKeys.ts";
 import { type Answer, type Delivered, deliverAnswer, type DeliverParts, pressSlowly } from "./deliverAnswer.ts";
 import * as failures from "./failures.ts";
@@ -23,9 +25,9 @@ import {
   respondWith,
 } from "./respondResponse.ts";
 import { parseRespond, type RespondRequest } from "./respondRequest.ts";
-import { usablePane, type UsablePaneParts } from "./usablePane.ts";
+import { usablePane } from "./usablePane.ts";
 
-interface RespondParts extends UsablePaneParts, DeliverParts {
+interface RespondParts extends AgentParts, DeliverParts {
   readonly answers: AnswerKeys;
   readonly clock: Clock;
   readonly log: Log;
@@ -151,19 +153,20 @@ async function deliveredAs(
   const { panes, desk, log } = parts;
   const { agent, pane, addressee } = target;
   const { question } = agent;
-  let result: Delivered | failures.Failure;
+  let result: Delivered | undefined;
+  let failure: failures.Failure | undefined;
   try {
     result = await deliverAnswer(parts, { pane, watch: panes.watchOf(agent), question, addressee }, request);
+    failure = FAILED[result.outcome];
   } catch (error) {
-    result = await explained(parts, pane, error);
+    failure = await explained(parts, pane, error);
     // What stands on the screen is no reason where nobody reads it any more.
-    const isRefused = result.status === 409 && result.reason === undefined && !result.isUncertain;
-    if (isRefused && panes.places.hasEnded(agent)) result = failures.PROGRAM_ENDED;
-    if (result.errorType === "unknown") log.error("dashboard.respond.failed", { agent: agent.record.id, error });
+    const isRefused = failure.status === 409 && failure.reason === undefined && !failure.isUncertain;
+    if (isRefused && panes.places.hasEnded(agent)) failure = failures.PROGRAM_ENDED;
+    if (failure.errorType === "unknown") log.error("dashboard.respond.failed", { agent: agent.record.id, error });
   }
   const latencyMs = target.latencyMs();
-  const screenNote = "screenNote" in result ? result.screenNote : undefined;
-  const failure = "status" in result ? result : failureOfOutcome(result);
+  const screenNote = result?.screenNote;
   // A hook that has reported the prompt knows better than a connection that was lost meanwhile.
   if (failure !== undefined && !underWay.isRecorded) {
     if (failure.isUncertain) {
@@ -177,11 +180,11 @@ async function deliveredAs(
     return failureResponse(failure, latencyMs);
   }
   // A hook that has reported the prompt is the program's own word for it.
-  const outcome = underWay.isRecorded || !("outcome" in result) || failure !== undefined ? "submitted" : result.outcome;
+  const outcome = underWay.isRecorded || result === undefined || failure !== undefined ? "submitted" : result.outcome;
   desk.delivered(agent, { delivery: outcome, screenNote, mode: request.mode, latencyMs });
   if (underWay.isRecorded) desk.refreshCard(agent, "respond");
   const isTaken = outcome !== "echoed_unconfirmed";
-  underWay.record({ isReported: !("isPrompt" in result && result.isPrompt), isTaken });
+  underWay.record({ isReported: result?.isPrompt !== true, isTaken });
   const newState = isTaken ? "processing" : (openTask(agent)?.state ?? "idle");
   const told = { latency_ms: latencyMs, delivery: outcome, screen_note: screenNote };
   return successResponse(agent, { mode: request.mode, new_state: newState, ...told });
@@ -220,18 +223,10 @@ function answerUnderWay({ desk }: RespondParts, agent: Agent, text: string): Ans
   };
 }
 
-function failureOfOutcome({ outcome }: Delivered): failures.Failure | undefined {
-  switch (outcome) {
-    case "submitted":
-    case "queued":
-    case "echoed_unconfirmed":
-      return undefined;
-    case "not_echoed":
-      return failures.NOT_ECHOED;
-    case "indeterminate":
-      return failures.INDETERMINATE;
-  }
-}
+const FAILED: Readonly<Partial<Record<DeliveryOutcome, failures.Failure>>> = {
+  not_echoed: failures.NOT_ECHOED,
+  indeterminate: failures.INDETERMINATE,
+};
 
 /** Its text in the history. */
 function turnText(request: Answer): string {

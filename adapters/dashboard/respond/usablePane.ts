@@ -3,17 +3,12 @@ import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Agent } from "../agents/agent.ts";
 import { isSameServer } from "../agents/agentBook.ts";
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { AgentParts } from "../panes/paneLinks.ts";
 import * as failures from "./failures.ts";
 
-export interface UsablePaneParts extends AgentParts {
-  readonly server: TmuxServer;
-}
-
 /** @param pane the one that the agent reported */
 export async function usablePane(
-  { server, panes }: UsablePaneParts,
+  { server, panes }: AgentParts,
   agent: Agent,
   pane: PaneId,
 ): Promise<PaneId | failures.Failure> {
