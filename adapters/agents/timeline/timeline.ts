@@ -15,6 +15,7 @@ import type { Surroundings } from "../../../daemon/ops/log.ts";
 import type { Timer } from "../../../daemon/time/clock.ts";
 import type { TimelineKind, TimelineOutcome } from "../../../protocol/api/native/nativeTimeline.ts";
 import { AppError } from "../../../protocol/errors.ts";
+import { clip } from "../../../protocol/text/clip.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
 import { stateOf } from "../running/agentState.ts";
 import type { AgentChange, AgentEvent, RunningAgent } from "../running/runningAgent.ts";
@@ -555,11 +556,7 @@ const isSame = (one: string, other: string): boolean => significant(one, true) =
 const startOf = ({ kind, launch }: RunningAgent): string =>
   launch === undefined ? kind.title : [launch.program, ...launch.args].join(" ");
 
-const cut = (text: string | undefined): string | undefined => {
-  if (text === undefined || text.length <= MAX_TEXT_CHARS) return text;
-  // No half of a surrogate pair.
-  return `${text.slice(0, MAX_TEXT_CHARS - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
-};
+const cut = (text: string | undefined): string | undefined => (text === undefined ? text : clip(text, MAX_TEXT_CHARS));
 
 const textsOf = ({ text, options }: Dialog) => ({
   text: cut(text),

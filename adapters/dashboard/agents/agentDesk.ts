@@ -11,7 +11,7 @@ import type { DashboardStore } from "../store/store.ts";
 import { type Agent, type LastDelivery, openTask, stateName } from "./agent.ts";
 import type { AgentBook } from "./agentBook.ts";
 import { cardOf } from "./card.ts";
-import { clip } from "./clip.ts";
+import { clip } from "../../../protocol/text/clip.ts";
 import type { AskedQuestion, OpenQuestion } from "./questions.ts";
 import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
 import type { TaskRecord, TaskState, TurnRecord } from "../store/records.ts";

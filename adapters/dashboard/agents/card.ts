@@ -3,7 +3,7 @@ import type { DashboardCard } from "../../../protocol/api/dashboard.ts";
 import { formatPosition } from "../../../protocol/position.ts";
 import { ACTIVE_MS, MAX_CARD_MESSAGES, MAX_CARD_TEXT_CHARS } from "../dashboardLimits.ts";
 import { type Agent, openTask, stateName } from "./agent.ts";
-import { clip } from "./clip.ts";
+import { clip } from "../../../protocol/text/clip.ts";
 import type { OpenQuestion } from "./questions.ts";
 import { summaryOf, type TaskDigest } from "./taskDigest.ts";
 

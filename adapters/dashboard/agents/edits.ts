@@ -3,7 +3,7 @@
  * differently, so it goes by what is given, not by who asks. Everything in it is foreign text; it is bounded in files, lines
  * and characters, and says how much was left out.
  */
-import { clip } from "./clip.ts";
+import { clip } from "../../../protocol/text/clip.ts";
 import { fieldsOf, textOf } from "../../../protocol/text/jsonObject.ts";
 import { MAX_DIFF_CHARS, MAX_DIFF_FILES, MAX_DIFF_LINE_CHARS, MAX_DIFF_LINES } from "../dashboardLimits.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Dialog } from "../../../daemon/readiness/readiness.ts";
 import { MAX_EVENT_TEXT_CHARS } from "../dashboardLimits.ts";
-import { clip } from "./clip.ts";
+import { clip } from "../../../protocol/text/clip.ts";
 import { type Edits, editsOf, isPatch } from "./edits.ts";
 import { fieldsOf, textOf } from "../../../protocol/text/jsonObject.ts";
 import type { QuestionKind, ToolInput, TurnRecord } from "../store/records.ts";
@@ -34,12 +34,17 @@ export interface OpenQuestion {
   readonly openedMs: number;
 }
 
-/** As the contract names it. */
+/** As the contract names it, which is without what is undefined. */
 interface Risk {
   readonly safety: Safety;
-  readonly command_context?: { readonly command?: string; readonly description?: string };
+  readonly command_context?: CommandContext | undefined;
   /** What it would change in files. */
-  readonly diff?: Edits;
+  readonly diff?: Edits | undefined;
+}
+
+interface CommandContext {
+  readonly command?: string | undefined;
+  readonly description?: string | undefined;
 }
 
 export type AskedQuestion = Omit<OpenQuestion, "turnId" | "openedMs">;
@@ -93,12 +98,9 @@ export function questionOfTool(tool: string | undefined, input: unknown, message
     };
   }
   const diff = editsOf(input);
-  const known = withContext(
-    safetyOf(tool, input),
-    isPatch(input) ? undefined : commandOf(input),
-    textOf(fieldsOf(input)?.["description"]),
-  );
-  const risk = diff === undefined ? known : { ...known, diff };
+  const command = isPatch(input) ? undefined : commandOf(input);
+  const description = textOf(fieldsOf(input)?.["description"]);
+  const risk = { ...withContext(safetyOf(tool, input), { command, description }), diff };
   const told = diff !== undefined && isPatch(input) ? { path: diff.files.map(({ path }) => path).join(", ") } : input;
   return { ...BARE, tool, text: permissionText(tool ?? message, told, tool === undefined), kind: "select", risk };
 }
@@ -108,9 +110,9 @@ export function questionOfTurn({ id, text, tool, kind, toolInput }: TurnRecord):
   const asked = questionOfTool(tool, toolInput);
   const safety = SAFETIES.find((one) => one === toolInput?.["safety"]);
   const context = fieldsOf(toolInput?.["command_context"]);
-  const told = safety && withContext(safety, textOf(context?.["command"]), textOf(context?.["description"]));
+  const [command, description] = [textOf(context?.["command"]), textOf(context?.["description"])];
   const diff = fieldsOf(toolInput?.["diff"]) as Edits | undefined;
-  const risk = told === undefined ? asked.risk : { ...told, ...(diff === undefined ? {} : { diff }) };
+  const risk = safety === undefined ? asked.risk : { ...withContext(safety, { command, description }), diff };
   return { ...asked, text, kind: kind ?? "text", tool, toolInput, risk, turnId: id, openedMs: 0 };
 }
 
@@ -139,16 +141,13 @@ export function questionOfDialog(dialog: Dialog, base?: AskedQuestion): AskedQue
 
 /** What is asked without a hook, where the dialog names a command; read from a screen, none is called safe. */
 function riskOfDialog(text: string): Risk | undefined {
-  const { command, description } = contextOfDialog(text);
-  if (command === undefined) return undefined;
-  return withContext(safetyOfCommand(command) === "destructive" ? "destructive" : "unknown", command, description);
+  const context = contextOfDialog(text);
+  if (context.command === undefined) return undefined;
+  return withContext(safetyOfCommand(context.command) === "destructive" ? "destructive" : "unknown", context);
 }
 
 /** `$ COMMAND`, and a reason; or a command, a description and nothing else below a heading. */
-function contextOfDialog(text: string): {
-  readonly command?: string | undefined;
-  readonly description?: string | undefined;
-} {
+function contextOfDialog(text: string): CommandContext {
   const command = /^\s*\$ (\S[^]*?)(?:\n\s*\n|$(?![^]))/m.exec(text)?.[1];
   if (command !== undefined) return { command, description: /^\s*Reason: (.+)$/m.exec(text)?.[1] };
   const lines = text.split("\n").flatMap((line) => (line.trim() === "" || TIP.test(line) ? [] : [line.trim()]));
@@ -164,15 +163,10 @@ const TIP = /^\s*Tip: /;
 /** A sentence rather than a command. */
 const PROSE = /^\p{Lu}[^$|&;<>`\\/=]* [^$|&;<>`\\/=]*$/u;
 
-function withContext(safety: Safety, command: string | undefined, description: string | undefined): Risk {
+function withContext(safety: Safety, { command, description }: CommandContext): Risk {
   if (command === undefined && description === undefined) return { safety };
-  return {
-    safety,
-    command_context: {
-      ...(command === undefined ? {} : { command: clip(command, MAX_TEXT_CHARS) }),
-      ...(description === undefined ? {} : { description: clip(description, MAX_TEXT_CHARS) }),
-    },
-  };
+  const [told, why] = [command, description].map((text) => (text === undefined ? text : clip(text, MAX_TEXT_CHARS)));
+  return { safety, command_context: { command: told, description: why } };
 }
 
 /** One that comes as words, too. */

@@ -1,6 +1,6 @@
 /** An agent's last task on its card beyond its state: number of turns, last message, plan. */
 import { fieldsOf, textOf } from "../../../protocol/text/jsonObject.ts";
-import { clip } from "./clip.ts";
+import { clip } from "../../../protocol/text/clip.ts";
 import type { TurnRecord } from "../store/records.ts";
 
 /** As long as the contract's cards have it. */

@@ -1,5 +1,5 @@
 /** What went wrong on the way to a pane, as the contract reports it: a type, a status, and a message for a person. */
-import { clip } from "../agents/clip.ts";
+import { clip } from "../../../protocol/text/clip.ts";
 import { textOf } from "../../../protocol/text/jsonObject.ts";
 import { type AppError, type ErrorCode, toAppError } from "../../../protocol/errors.ts";
 

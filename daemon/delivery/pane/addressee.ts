@@ -41,7 +41,7 @@ export interface AddresseeRequest {
 }
 
 /** Who reads from a pane at one moment, and what shows of their end. */
-export interface Readers {
+interface Readers {
   readonly foreground: Foreground;
   readonly endSigns: EndSigns;
 }
