@@ -125,9 +125,9 @@ export class TmuxwireClient {
     await this.#http.perform("removeChannel", { notification: name }, {}, options);
   }
 
-  /** The coding agents that run, on every server. */
+  /** The coding agents that run, on every server; with `text`, those whose screens show it. */
   async agents(
-    input: { readonly server?: string; readonly state?: AgentStateName } = {},
+    input: { readonly server?: string; readonly state?: AgentStateName; readonly text?: string } = {},
     options: CallOptions = {},
   ): Promise<readonly NativeAgent[]> {
     return (await this.#http.perform<{ agents: NativeAgent[] }>("listAgents", {}, input, options)).agents;

@@ -2,10 +2,12 @@
 import {
   agentsSchema,
   availabilitySchema,
+  type DashboardScreens,
   refusalSchema,
   screensSchema,
   turnsSchema,
 } from "../../protocol/api/dashboard.ts";
+import { type NativeAgent, SCREEN_TEXT_CHARS } from "../../protocol/api/native/nativeAgents.ts";
 import type { Context } from "hono";
 import { AppError } from "../../protocol/errors.ts";
 import { requestAbort } from "../kit/guard/requestAbort.ts";
@@ -13,14 +15,16 @@ import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { cardOf } from "./agents/card.ts";
 import { agentIdOf, GET } from "./dashboardRoutes.ts";
-import { MAX_SEARCH_CHARS, MIN_SEARCH_CHARS } from "./dashboardLimits.ts";
+import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
+import type { OtherMachines } from "../kit/streams/otherMachines.ts";
 import type { AgentParts } from "./panes/paneLinks.ts";
-import { ScreenSearch } from "./panes/screenSearch.ts";
 import { agentNotFound, respondWith } from "./respond/respondResponse.ts";
 import type { TurnRecord } from "./store/records.ts";
 import { type AgentDeskOptions, waitingFields } from "./agents/agentDesk.ts";
 
 interface AgentRouteParts extends AgentParts, Omit<AgentDeskOptions, "clock"> {
+  readonly running: Pick<AgentDirectory, "screens">;
+  readonly machines: () => OtherMachines | undefined;
   /** Undefined: the page offers no operations. */
   readonly serverName: () => string | undefined;
 }
@@ -29,7 +33,6 @@ const MAX_TURNS = 200;
 
 export function agentRoutes(parts: AgentRouteParts): readonly Route[] {
   const { server, book, store, events, panes, nowUnixMs, serverName } = parts;
-  const screens = new ScreenSearch(parts);
   return [
     {
       ...GET,
@@ -56,7 +59,7 @@ export function agentRoutes(parts: AgentRouteParts): readonly Route[] {
       path: "/api/screens",
       response: { 200: screensSchema },
       errors: ["INVALID_ARGUMENT", "RESOURCE_LIMIT"],
-      handle: async (c) => c.json(await screens.find(searchedIn(c), requestAbort(c).signal)),
+      handle: async (c) => c.json(await onScreens(parts, searchedIn(c), requestAbort(c).signal)),
     },
     {
       ...GET,
@@ -86,11 +89,39 @@ export function agentRoutes(parts: AgentRouteParts): readonly Route[] {
   ];
 }
 
+/** Here by the panes of the cards; the daemons of other machines look at their own. @throws AppError RESOURCE_LIMIT */
+async function onScreens(
+  { server, book, panes, running, machines }: AgentRouteParts,
+  text: string,
+  signal: AbortSignal,
+): Promise<DashboardScreens> {
+  const screens = book.all().flatMap((agent) => {
+    const pane = panes.places.livePane(agent);
+    return pane === undefined ? [] : [{ owner: agent.record.id, server, pane }];
+  });
+  const theirs = machines()?.withTheirs("listAgents", { names: {}, input: { text }, signal }, { agents: [] });
+  const [here, there] = await Promise.all([running.screens.find(text, screens, signal), theirs]);
+  const { agents = [], unread = 0, unreachable = [] } = (there ?? {}) as Partial<FoundElsewhere>;
+  return {
+    found: [...here.rows].map(([agentId, row]) => ({ agent_id: agentId, row })),
+    elsewhere: agents.flatMap(({ id, onScreen }) => (onScreen === undefined ? [] : [{ agent: id, row: onScreen }])),
+    unread: here.unread + unread,
+    unreachable: [...unreachable],
+  };
+}
+
+interface FoundElsewhere {
+  readonly agents: readonly NativeAgent[];
+  readonly unread: number;
+  readonly unreachable: readonly string[];
+}
+
 /** @throws AppError INVALID_ARGUMENT */
 function searchedIn(c: Context<GuardEnv>): string {
   const text = c.req.query("text")?.trim() ?? "";
-  if (text.length >= MIN_SEARCH_CHARS && text.length <= MAX_SEARCH_CHARS) return text;
-  const bounds = `${MIN_SEARCH_CHARS} to ${MAX_SEARCH_CHARS} characters`;
+  const { min, max } = SCREEN_TEXT_CHARS;
+  if (text.length >= min && text.length <= max) return text;
+  const bounds = `${min} to ${max} characters`;
   throw new AppError("INVALID_ARGUMENT", `text is what to look for on the screens: ${bounds}`);
 }
 

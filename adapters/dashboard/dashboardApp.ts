@@ -51,7 +51,7 @@ export interface DashboardAppOptions extends Pick<
   /** The daemon's; absent: no recordings. */
   readonly recordings?: RecordingRegistry | undefined;
   /** The daemon's. */
-  readonly running: Pick<AgentDirectory, "reported" | "onCheck" | "agents" | "subscribe">;
+  readonly running: Pick<AgentDirectory, "reported" | "onCheck" | "agents" | "subscribe" | "screens">;
   /** What the page asks of the daemon besides the contract, on this server alone; absent: nothing. */
   readonly operations?: OperationContext | undefined;
   /** The other machines, if they are served; absent: none. */
@@ -128,6 +128,8 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     ...pageRoutes(new PageFiles(options.pageDirectory), access),
     ...agentRoutes({
       ...agents,
+      running: options.running,
+      machines,
       serverName: () => (operations === undefined ? undefined : [...operations.servers.keys()][0]),
     }),
     ...paneRoutes({ ...agents, feeds: new Feeds({ server, clock, onError }), streams }),

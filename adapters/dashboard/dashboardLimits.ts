@@ -25,14 +25,6 @@ export const MAX_DIFF_LINES = 200;
 export const MAX_DIFF_CHARS = 16_384;
 export const MAX_DIFF_LINE_CHARS = 500;
 export const MAX_DIFF_FILES = 20;
-/** A search over screens: what a person types, the rows that are given back, and what tmux is asked for at once. */
-export const MIN_SEARCH_CHARS = 2;
-export const MAX_SEARCH_CHARS = 256;
-export const MAX_FOUND_ROW_CHARS = 200;
-export const MAX_SEARCHED_SCREENS = 500;
-export const SCREENS_CAPTURED_AT_ONCE = 8;
-/** Pages that search at the same time. */
-export const MAX_SCREEN_SEARCHES = 4;
 /** Prompts that are kept under a name: more than a person looks through. */
 export const MAX_TEMPLATES = 100;
 /** Messages on a card; the others follow when these are gone. */

@@ -10,6 +10,7 @@ import type { NativeCheckedHost } from "../../protocol/api/native/nativeHosts.ts
 import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError, invalidArgument, shuttingDown } from "../../protocol/errors.ts";
+import { fieldsOf } from "../../protocol/text/jsonObject.ts";
 import { notFound } from "../../protocol/text/nearestName.ts";
 import type { EventReader } from "../kit/streams/eventLog.ts";
 import type { OtherMachines } from "../kit/streams/otherMachines.ts";
@@ -140,7 +141,15 @@ export class RemoteHosts implements OtherMachines {
     const unreachable = hosts.flatMap((host, at) =>
       host.link.state.kind !== "connected" || answers[at] === undefined ? [host.name] : [],
     );
-    return { ...here, [list]: all, ...(unreachable.length === 0 ? {} : { unreachable }) };
+    const unread = [here, ...answers]
+      .map((answer) => Number(fieldsOf(answer)?.["unread"] ?? 0))
+      .reduce((sum, count) => sum + count, 0);
+    return {
+      ...here,
+      [list]: all,
+      ...(unread === 0 ? {} : { unread }),
+      ...(unreachable.length === 0 ? {} : { unreachable }),
+    };
   }
 
   /** Called with every new state of a host's connection. Returns the unsubscribe function. */

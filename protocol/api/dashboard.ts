@@ -139,7 +139,11 @@ export type DashboardAgents = v.InferOutput<typeof agentsSchema>;
 /** Of a search over screens; rows are foreign text. */
 export const screensSchema = v.strictObject({
   found: v.array(v.strictObject({ agent_id: count, row: text })),
+  /** On other machines: `running.id` of the card. */
+  elsewhere: v.array(v.strictObject({ agent: text, row: text })),
   unread: count,
+  /** Machines that did not respond in time. */
+  unreachable: v.array(text),
 });
 export type DashboardScreens = v.InferOutput<typeof screensSchema>;
 

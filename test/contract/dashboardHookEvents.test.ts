@@ -3,6 +3,7 @@
  * readiness engine is the real one: a hook tells it what the agent does, and that must not be told a second time.
  */
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { ScreenSearch } from "../../adapters/agents/running/screenSearch.ts";
 import { dashboardFixture, type DashboardFixture, type EventReader, UUID } from "../support/daemon/dashboardFixture.ts";
 import { DashboardScene } from "../support/daemon/dashboardScene.ts";
 
@@ -78,6 +79,7 @@ test("what hooks say of the program in the pane is told to the daemon's list of 
     onCheck: () => () => undefined,
     agents: () => [],
     subscribe: () => () => undefined,
+    screens: new ScreenSearch(),
   };
   dashboard = await dashboardFixture(scene.server, { running });
   events = await dashboard.events();

@@ -4,7 +4,7 @@ import {
   MAX_FOUND_ROW_CHARS,
   MAX_SCREEN_SEARCHES,
   SCREENS_CAPTURED_AT_ONCE,
-} from "../../adapters/dashboard/dashboardLimits.ts";
+} from "../../adapters/agents/running/screenSearch.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { DashboardScene } from "../support/daemon/dashboardScene.ts";
@@ -35,11 +35,13 @@ describe("a search over screens", () => {
     await scene.register({ pane: undefined });
     expect((await search(" price ")).json).toEqual({
       found: [{ agent_id: first, row: "the PRICE is 6 <b>" }],
+      elsewhere: [],
       unread: 0,
+      unreachable: [],
     });
     expect((await search("a.b")).json["found"]).toEqual([{ agent_id: first, row: "The price was 5 (a.b)" }]);
     expect((await search("axb")).json["found"]).toEqual([{ agent_id: second, row: "axb" }]);
-    expect((await search("absent")).json).toEqual({ found: [], unread: 0 });
+    expect((await search("absent")).json).toEqual({ found: [], elsewhere: [], unread: 0, unreachable: [] });
   });
 
   test("gives of a long row the part that has it", async () => {

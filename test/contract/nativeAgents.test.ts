@@ -33,6 +33,25 @@ test("the list, by server and by state; one by name or id", async () => {
   expect((await api.call("GET", "/v1/agents/who")).status).toBe(404);
 });
 
+test("of those whose screens show a text, with the row; a screen that cannot be read is counted", async () => {
+  const { api: opened, server } = await scene();
+  await using api = opened;
+  const pane = server.panes()[0]!.id;
+  await server.input(pane, [{ kind: "text", bytes: new TextEncoder().encode("a PRICE (5)") }]);
+  const found = async (text: string) => (await api.call("GET", `/v1/agents?text=${encodeURIComponent(text)}`)).json;
+  expect(await found("price (")).toMatchObject({ agents: [{ name: "api", onScreen: "a PRICE (5)" }] });
+  expect(await found("price.")).toEqual({ agents: [] });
+  expect((await api.call("GET", "/v1/agents?text=p")).status).toBe(400);
+  const cliOf = (...args: readonly string[]) =>
+    inProcessCli(["agents", ...args, "--text", "price", "--url", api.url, "--token-file", "/nonexistent/token"]);
+  const cli = await cliOf();
+  expect([cli.code, cli.out]).toMatchObject([0, expect.stringMatching(/ON ITS SCREEN\n.*a PRICE \(5\)/)]);
+  const watched = await cliOf("-w");
+  expect([watched.code, watched.err.includes("looks once")]).toEqual([2, true]);
+  server.capture = () => Promise.reject(new Error("gone"));
+  expect(await found("price")).toEqual({ agents: [], unread: 1 });
+});
+
 test.each(["main", "other"])("an agent on %s can stand for its pane, whichever server the path names", async (name) => {
   const { api: opened, server } = await scene(name);
   await using api = opened;

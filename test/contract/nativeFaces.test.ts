@@ -145,6 +145,8 @@ const CASES: Readonly<Record<OperationName, readonly FaceCase[]>> = {
     { names: {}, input: {}, command: ["agents"] },
     { names: {}, input: { server: "main", state: "ready" }, command: ["agents", "--on", "main", "--state", "ready"] },
     { names: {}, input: { server: "nowhere" }, command: ["agents", "--on", "nowhere"] },
+    { names: {}, input: { text: "$ " }, command: ["agents", "--text", "$ "] },
+    { names: {}, input: { text: "x" }, command: ["agents", "--text", "x"] },
   ],
   showAgent: [
     { names: { agent: "api" }, input: {}, command: ["agent", "api"] },

@@ -148,6 +148,10 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     await agent.next((entry) => entry.event === "submit" && entry.text === "typed here");
     await page.getByRole("button", { name: "Release" }).click();
     await page.getByRole("button", { name: "Close the pane view" }).click();
+
+    // By what is on its screen and nowhere else.
+    await page.getByRole("searchbox").fill("esc to interrupt");
+    await card.locator(".on-screen").getByText("esc to interrupt").waitFor();
   });
 
   test("starts an agent on a host, where it says", async () => {

@@ -23,6 +23,7 @@ import { GitHeads } from "./gitHeads.ts";
 import { defined, idOf, LiveAgent, tookOver } from "./liveAgent.ts";
 import { PaneLook } from "./paneLook.ts";
 import type { AgentChange, AgentEvent, AgentFacts, RunningAgent } from "./runningAgent.ts";
+import { ScreenSearch } from "./screenSearch.ts";
 
 /** Between two checks of all panes. */
 const CHECK_MS = 1_000;
@@ -88,6 +89,8 @@ export class AgentDirectory {
   /** By id, in the order in which they appeared. */
   readonly #running = new Map<string, LiveAgent>();
   readonly #ended = new Map<string, LiveAgent>();
+  /** Of agents' screens. */
+  readonly screens = new ScreenSearch();
   readonly #changes: Listeners<AgentChange>;
   readonly #events: Listeners<AgentEvent>;
   readonly #checked: Listeners<void>;

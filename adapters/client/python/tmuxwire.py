@@ -140,9 +140,12 @@ class Client:
     def remove_notification(self, name):
         self.request("DELETE", ("v1", "notifications", name))
 
-    def agents(self, server=None, state=None):
-        """The coding agents that run, on every server or on this one, in any state or in this one."""
-        return self.request("GET", ("v1", "agents"), query=_given(server=server, state=state))["agents"]
+    def agents(self, server=None, state=None, text=None):
+        """The coding agents that run, on every server or on this one, in any state or in this one.
+
+        With `text`, those whose screens show it, each with the row (`onScreen`).
+        """
+        return self.request("GET", ("v1", "agents"), query=_given(server=server, state=state, text=text))["agents"]
 
     def agent_events(self, resume=True):
         """Events as dicts with a `type`: agents (all that run, first), agent (one that has changed), messages.

@@ -9,6 +9,7 @@ import {
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { sleep } from "../../../daemon/time/within.ts";
+import { usageError } from "../../cli/parseCommand.ts";
 import { connect } from "../connection/clientConnection.ts";
 import { operationCommand } from "./operationCommand.ts";
 import { AGENT } from "./paneArguments.ts";
@@ -23,6 +24,7 @@ const once = operationCommand<{ readonly agents: readonly NativeAgent[] }>({
     { line: "tmuxwire agents", does: "on every server" },
     { line: "tmuxwire agents -w", does: "redrawn as they appear, change and end" },
     { line: "tmuxwire agents --state asking", does: "those that wait for an answer" },
+    { line: "tmuxwire agents --text 'rate limit'", does: "those whose screens show these words, with the row" },
     { line: "tmuxwire agents -w --line", does: "one line whenever it changes, for a status line" },
   ],
   show: ({ io }, { agents }) => io.out(drawn(agents)),
@@ -57,6 +59,9 @@ async function watch(call: CommandCall, goesOn: boolean): Promise<number> {
   const { signal } = io;
   const json = options.flag("json");
   const line = options.flag("line");
+  if (options.text("text") !== undefined) {
+    throw usageError("--text looks once and cannot be combined with -w or --line; `tmuxwire wait` waits for text");
+  }
   const [only, state] = [options.text("on") ?? options.text("server"), options.text("state")];
   const client = await connect(call);
   // Also opens the user's own tmux.
@@ -132,8 +137,13 @@ function lineOf(agents: readonly NativeAgent[]): string {
   ].join(" | ");
 }
 
-const drawn = (agents: readonly NativeAgent[]): string =>
-  table(["NAME", "AGENT", "STATE", "SINCE", "TASK", "WHERE", "CWD", "BRANCH"], agents.map(agentRow));
+const drawn = (agents: readonly NativeAgent[]): string => {
+  const isSearched = agents.some(({ onScreen }) => onScreen !== undefined);
+  return table(
+    ["NAME", "AGENT", "STATE", "SINCE", "TASK", "WHERE", "CWD", "BRANCH", ...(isSearched ? ["ON ITS SCREEN"] : [])],
+    agents.map((agent) => [...agentRow(agent), ...(isSearched ? [agent.onScreen ?? "-"] : [])]),
+  );
+};
 
 const agentRow = (agent: NativeAgent): string[] => [
   agent.name,

@@ -20,7 +20,7 @@ import { sendAnswer, sendFarAnswer } from "./net/sendAnswer.ts";
 import type { LinkState } from "./model/pageState.ts";
 import { SseLink } from "./net/sseLink.ts";
 import { deliveredText, failureText, isUnconfirmed } from "./words/deliveryWords.ts";
-import { nameOf } from "./words/stateWords.ts";
+import { nameOf, unseenWords } from "./words/stateWords.ts";
 
 interface PageOptions extends Timed {
   readonly api: Api;
@@ -92,7 +92,7 @@ export class Page {
   filter(filter: string): void {
     const { clock } = this.#options;
     this.#endSearch();
-    this.update({ listing: { ...this.#state.listing, filter, screens: undefined } });
+    this.update({ listing: { ...this.#state.listing, filter, screens: undefined, unseen: undefined } });
     const text = filter.trim();
     if (text.length < MIN_SEARCH_CHARS || text.length > MAX_SEARCH_CHARS) return;
     const abort = new AbortController();
@@ -177,8 +177,13 @@ export class Page {
   async #findOnScreens(text: string, signal: AbortSignal): Promise<void> {
     const found = await this.#options.api.screens(text, signal).catch(() => undefined);
     if (found === undefined || signal.aborted) return;
+    const elsewhere = new Map(found.elsewhere.map(({ agent, row }) => [agent, row]));
     const screens = new Map(found.found.map(({ agent_id: agentId, row }) => [agentId, row]));
-    this.update({ listing: { ...this.#state.listing, screens } });
+    for (const [agentId, { far, running }] of this.#state.agents) {
+      const row = far === undefined ? undefined : elsewhere.get(running?.id ?? "");
+      if (row !== undefined) screens.set(agentId, row);
+    }
+    this.update({ listing: { ...this.#state.listing, screens, unseen: unseenWords(found) } });
   }
 
   #progress(agentId: number, progress: AnswerProgress): void {

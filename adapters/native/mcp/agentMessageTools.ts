@@ -150,7 +150,7 @@ export const listAgentsTool = mcpTool({
     const named = input.server === undefined ? input : { ...input, server: call.tier.serverName(input.server) };
     const { agents } = await call.perform<{ agents: readonly NativeAgent[] }>("listAgents", {}, named);
     const seen = agents.filter((agent) => isSeen(call, agent));
-    const untrusted = ["task", "lastMessage", "question", "cwd", "branch", "session"];
+    const untrusted = ["task", "lastMessage", "question", "cwd", "branch", "session", "onScreen"];
     return { text: seen.map(agentText).join("\n") || "No agents run.", structured: { agents: seen, untrusted } };
   },
 });
@@ -162,11 +162,12 @@ function isSeen({ context, tier }: ToolCall, { id, server }: NativeAgent): boole
   return agent !== undefined && pane !== undefined && tier.seesServer(server) && tier.seesPane(agent.server, pane);
 }
 
-const agentText = ({ name, agent, state, why, task, question, cwd, server, pane }: NativeAgent): string =>
+const agentText = ({ name, agent, state, why, task, question, cwd, server, pane, onScreen }: NativeAgent): string =>
   [
     `${name} (${agent}): ${state}, ${why}`,
     `pane ${pane} on ${server}`,
     ...(cwd === null ? [] : [`in ${JSON.stringify(cwd)}`]),
     ...(task === null ? [] : [`task ${JSON.stringify(task.text)}`]),
     ...(question === null ? [] : [`asks ${JSON.stringify(question.text)}`]),
+    ...(onScreen === undefined ? [] : [`on its screen ${JSON.stringify(onScreen)}`]),
   ].join(", ");

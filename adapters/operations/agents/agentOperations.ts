@@ -20,20 +20,24 @@ export const agentOperations = {
     scope: "daemon",
     input: agentsRequestSchema,
     output: agentsSchema,
-    errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
+    errors: ["INVALID_ARGUMENT", "NOT_FOUND", "RESOURCE_LIMIT"],
     example: { input: { state: "asking" }, output: { agents: [EXAMPLE_AGENT] } },
-    run: async (context, _target, { server, state }) => {
+    run: async (context, _target, { server, state, text }, { signal }) => {
       const agents = requireAgents(context);
       await openUsersServer(context, server);
       if (server !== undefined) findServer(context.servers, server);
       await agents.refresh();
+      const meant = agents
+        .agents()
+        .filter(({ serverName }) => server === undefined || serverName === server)
+        .filter((agent) => state === undefined || stateOf(agent).state === state);
+      if (text === undefined) return { agents: nativeAgents(meant) };
+      const screens = meant.map((owner) => ({ owner, server: owner.server, pane: owner.pane }));
+      const { rows, unread } = await agents.screens.find(text, screens, signal);
+      const onScreens = [...rows.values()];
       return {
-        agents: nativeAgents(
-          agents
-            .agents()
-            .filter(({ serverName }) => server === undefined || serverName === server)
-            .filter((agent) => state === undefined || stateOf(agent).state === state),
-        ),
+        agents: nativeAgents([...rows.keys()]).map((agent, at) => ({ ...agent, onScreen: onScreens[at] })),
+        ...(unread === 0 ? {} : { unread }),
       };
     },
   }),

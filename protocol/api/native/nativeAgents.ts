@@ -7,6 +7,9 @@ import { described, filled, named, optional, orNull } from "../described.ts";
 import { unreachable } from "./nativeHosts.ts";
 import { dialogSchema } from "./nativeReadiness.ts";
 
+/** What is looked for on screens: one letter is on each of them. */
+export const SCREEN_TEXT_CHARS = { min: 2, max: 256 };
+
 export const AGENT_STATE_NAMES = ["starting", "ready", "busy", "asking", "ended", "unknown"] as const;
 const stateName = v.picklist(AGENT_STATE_NAMES);
 export type AgentStateName = v.InferOutput<typeof stateName>;
@@ -39,11 +42,13 @@ export const agentSchema = v.object({
   sessionId: orNull(v.string(), "Its own id of its conversation, where it has said so."),
   startedBy: orNull(v.string(), "Who started it through the daemon, such as `api`."),
   leader: orNull(named(v.string(), "Its id."), "The id of the agent whose teammate it is."),
+  onScreen: optional(v.string(), "With `text`: the lowest row of its screen that has it. Foreign text."),
 });
 export type NativeAgent = v.InferOutput<typeof agentSchema>;
 
 export const agentsSchema = v.object({
   agents: described(v.array(agentSchema), "In the order in which they appeared."),
+  unread: optional(v.number(), "With `text`: how many screens could not be looked at, if any."),
   unreachable,
 });
 
@@ -54,4 +59,8 @@ export const renameAgentSchema = v.strictObject({
 export const agentsRequestSchema = v.strictObject({
   server: v.optional(named(filled(128), "Only those on this server.")),
   state: optional(stateName, "Only those in this state."),
+  text: optional(
+    v.pipe(v.string(), v.minLength(SCREEN_TEXT_CHARS.min), v.maxLength(SCREEN_TEXT_CHARS.max)),
+    "Only those whose screens show this text now: literal, upper and lower case are the same.",
+  ),
 });

@@ -1,4 +1,5 @@
 /** A directory with one agent in a server's first pane, without a process: a stub's host has none. */
+import { ScreenSearch } from "../../../adapters/agents/running/screenSearch.ts";
 import type { AgentDirectory } from "../../../adapters/agents/running/agentDirectory.ts";
 import type { AgentChange, RunningAgent } from "../../../adapters/agents/running/runningAgent.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
@@ -56,5 +57,6 @@ export function fakeAgents(server: TmuxServer, serverName = "main"): FakeAgents 
     },
     check: () => undefined,
     refresh: async () => undefined,
+    screens: new ScreenSearch(),
   } as unknown as FakeAgents;
 }

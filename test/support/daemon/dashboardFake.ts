@@ -147,7 +147,8 @@ export class FakeDashboard implements AsyncDisposable {
     if (this.token !== undefined) return unauthorized(response, "Unauthorized.");
     if (path === "/api/agents") return json(response, 200, { agents: [...this.cards.values()], server: this.server });
     if (path.startsWith("/api/templates")) return this.#template(request, response, path);
-    if (path === "/api/screens") return json(response, 200, { found: this.screens, unread: 0 });
+    if (path === "/api/screens")
+      return json(response, 200, { found: this.screens, elsewhere: [], unread: 0, unreachable: [] });
     if (/^\/api\/agents\/\d+\/turns$/.test(path)) return json(response, 200, { turns: this.turns });
     if (path === "/v1/timeline") {
       return json(response, 200, {

@@ -33,6 +33,8 @@ export interface Listing {
   readonly filter: string;
   /** Agents that have the filter's text on their screens, by number, with the row; undefined: not looked for. */
   readonly screens?: ReadonlyMap<number, string> | undefined;
+  /** Which screens were not looked at; undefined: none. */
+  readonly unseen?: string | undefined;
   /** Only those on this machine; empty: on this one; undefined: on all. */
   readonly host: string | undefined;
 }

@@ -24,7 +24,7 @@ export interface Api {
   giveToken(token: string): Promise<void>;
   agents(signal: AbortSignal): Promise<Answered>;
   respond(agentId: number, body: unknown, idempotencyKey: string, signal: AbortSignal): Promise<Answered>;
-  /** Of this machine's agents: those whose screens show this text now. */
+  /** The agents whose screens show this text now, on this machine and on others. */
   screens(text: string, signal: AbortSignal): Promise<DashboardScreens>;
   turns(agentId: number, signal: AbortSignal): Promise<Answered>;
   /** An operation of the daemon's API. */

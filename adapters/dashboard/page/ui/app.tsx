@@ -144,6 +144,7 @@ function AgentList({ state, page, names }: AgentListProps) {
   return (
     <>
       <ListBar state={state} page={page} />
+      {listing.unseen === undefined ? null : <p class="quiet unseen">{listing.unseen}</p>}
       {groups.length === 0 ? (
         <p class="loading">No agent has these words{listing.screens === undefined ? "" : ", nor has its screen"}.</p>
       ) : null}

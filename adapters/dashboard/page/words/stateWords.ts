@@ -1,5 +1,6 @@
 /** What an agent is doing and by which evidence, in the page's words. */
 import { isHookName } from "../../hooks/hookNames.ts";
+import type { DashboardScreens } from "../../../../protocol/api/dashboard.ts";
 import type { AgentCard } from "../model/agentCard.ts";
 import type { Need } from "../model/order.ts";
 import { needOf } from "../model/order.ts";
@@ -78,3 +79,15 @@ export function namesOf(cards: Iterable<AgentCard>): ReadonlyMap<number, string>
 
 /** For the tab: how many ask, before the name. */
 export const titleText = (asking: number): string => (asking === 0 ? "tmuxwire" : `(${asking}) tmuxwire`);
+
+/** After a search over screens; undefined: all of them were looked at. */
+export function unseenWords({
+  unread,
+  unreachable,
+}: Omit<DashboardScreens, "found" | "elsewhere">): string | undefined {
+  const parts = [
+    ...(unread === 0 ? [] : [unread === 1 ? "1 screen" : `${unread} screens`]),
+    ...(unreachable.length === 0 ? [] : [`the screens of ${unreachable.join(", ")}`]),
+  ];
+  return parts.length === 0 ? undefined : `Not looked at: ${parts.join(", and ")}.`;
+}

@@ -11,6 +11,8 @@ import type { FakeCard } from "../../../../support/daemon/dashboardFake.ts";
 import { hostAgent, hostAgents, hostEntry } from "../../../../support/daemon/hostCards.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 
+const NONE_FOUND: DashboardScreens = { found: [], elsewhere: [], unread: 0, unreachable: [] };
+
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 /** A page, and a server in which everything is said by the test. */
@@ -31,7 +33,7 @@ class Scene {
     Promise.resolve({ body: { outcome: "waiting", reason: null }, serverUnixMs: 0 });
   refusal: Refused | undefined;
   readonly searches: string[] = [];
-  searched: (text: string) => Promise<DashboardScreens> = () => Promise.resolve({ found: [], unread: 0 });
+  searched: (text: string) => Promise<DashboardScreens> = () => Promise.resolve(NONE_FOUND);
   readonly tokens: string[] = [];
   drawn = 0;
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -433,10 +435,28 @@ describe("prompts", () => {
 });
 
 describe("the filter", () => {
+  test("finds what is on the screens of other machines, and says which screens were not looked at", async () => {
+    const scene = new Scene();
+    const page = await scene.start(card(1));
+    const agent = hostAgent("agent-0123456789ab");
+    await scene.event("host_agents", hostAgents(agent));
+    const elsewhere = [{ agent: agent.id, row: "a price" }];
+    scene.searched = () => Promise.resolve({ ...NONE_FOUND, elsewhere, unread: 2, unreachable: ["away"] });
+    page.filter("price");
+    scene.clock.advanceMs(SEARCH_PAUSE_MS);
+    await settled();
+    const far = [...page.state.agents.values()].find((one) => one.far !== undefined)!;
+    expect(page.state.listing.screens).toEqual(new Map([[far.agent_id, "a price"]]));
+    expect(page.state.listing.unseen).toBe("Not looked at: 2 screens, and the screens of away.");
+    page.filter("");
+    expect(page.state.listing.unseen).toBe(undefined);
+    page.close();
+  });
+
   test("looks at the screens once, when a person has stopped typing, and shows nothing of an older search", async () => {
     const scene = new Scene();
     const page = await scene.start(card(1), card(2));
-    const found = (agentId: number, row: string) => ({ found: [{ agent_id: agentId, row }], unread: 0 });
+    const found = (agentId: number, row: string) => ({ ...NONE_FOUND, found: [{ agent_id: agentId, row }] });
     scene.searched = (text) => Promise.resolve(found(2, `${text} here`));
     for (const text of ["p", "pr", "pri", " price "]) {
       page.filter(text);
