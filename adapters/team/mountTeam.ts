@@ -16,7 +16,7 @@ import { TeamServers } from "./teamServers.ts";
 import type { TeamConfig } from "./teamConfig.ts";
 
 export function mountTeam(team: TeamConfig, context: StartContext): MountedPart {
-  const { env, only, readiness, delivery, agents, messages, catalogue, log, open, print } = context;
+  const { env, only, agentWork, delivery, agents, messages, catalogue, log, open, print } = context;
   const servers = new TeamServers({
     rootDir: team.rootDir,
     env: paneEnvironment(env),
@@ -29,7 +29,7 @@ export function mountTeam(team: TeamConfig, context: StartContext): MountedPart 
   open.servers.push(() => servers.close());
   const mount = createTeamMount({
     servers,
-    readiness,
+    starts: agentWork.starts,
     delivery,
     agents,
     messages,

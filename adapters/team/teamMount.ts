@@ -41,7 +41,7 @@ export const TEAM_PREFIX = "/team/v1/tmux/";
 export function createTeamMount(options: StartsOptions & Workers): Mount {
   const { servers, agents, teamdOf, clock } = options;
   const long = { clock, errorBody: (error: unknown) => teamErrorBody(visibleError(error)) };
-  const starts = new Starts(options);
+  const workerStarts = new Starts(options);
   const routes = [
     endpoint({
       ...POST,
@@ -50,7 +50,7 @@ export function createTeamMount(options: StartsOptions & Workers): Mount {
       response: { 200: teamStartResponseSchema },
       errors: [...COMMON, ...OF_TEAMD, "invalid_cwd", "session_exists", "worker_not_found", "resource_limit"],
       idempotent: true,
-      handle: async (c, request) => c.json(await starts.start(keyed(request, c.req.header("idempotency-key")))),
+      handle: async (c, request) => c.json(await workerStarts.start(keyed(request, c.req.header("idempotency-key")))),
     }),
     endpoint({
       ...POST,
@@ -118,7 +118,7 @@ export function createTeamMount(options: StartsOptions & Workers): Mount {
       request: teamSessionSchema,
       response: { 200: teamRestartResponseSchema },
       errors: [...COMMON, "session_not_found", "session_exists", "worker_not_found"],
-      handle: async (c, request) => c.json(await starts.restart(request)),
+      handle: async (c, request) => c.json(await workerStarts.restart(request)),
     }),
   ];
   return { prefix: "/team/", routes, errorBody: teamErrorBody };

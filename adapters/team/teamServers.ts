@@ -9,7 +9,7 @@ import { meansGone, trySocket } from "../../daemon/servers/guest/guestSocket.ts"
 import { type OwnedServerOptions, startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
-import { within } from "../../daemon/time/within.ts";
+import { untilSo } from "../../daemon/time/within.ts";
 import { AppError, isCutShort, shuttingDown } from "../../protocol/errors.ts";
 import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
 import type { TeamSessionRequest } from "../../protocol/api/team.ts";
@@ -147,7 +147,8 @@ export class TeamServers {
     while (!(await responds(server))) {
       const { state } = server.status();
       if (state === "closed" || state === "degraded" || clock.nowMs() >= untilMs) throw this.#notReady(teamId);
-      await nextState(server, clock, untilMs);
+      const hasChanged = (): boolean => server.status().state !== "connecting";
+      await untilSo(clock, untilMs - clock.nowMs(), hasChanged, (check) => server.subscribe(check));
     }
   }
 
@@ -227,14 +228,5 @@ async function responds(server: TmuxServer): Promise<boolean> {
     throw error;
   }
 }
-
-/** Resolves when the connection's state changes or at the deadline; at once if it is ready. */
-const nextState = (server: TmuxServer, clock: Clock, untilMs: number): Promise<void> =>
-  within<void>(clock, untilMs - clock.nowMs(), undefined, (done) => {
-    if (server.status().state === "ready") done();
-    return server.subscribe((event) => {
-      if (event.kind === "state") done();
-    });
-  });
 
 const byUse = ([, a]: readonly [string, Entry], [, b]: readonly [string, Entry]): number => a.lastUsedMs - b.lastUsedMs;

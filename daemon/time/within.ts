@@ -22,6 +22,21 @@ export function within<T>(
   });
 }
 
+/** Whether it `isSo` within `ms`: looked at now, and whenever the caller of `watch` is told of something. */
+export const untilSo = (
+  clock: Clock,
+  ms: number,
+  isSo: () => boolean,
+  watch: (check: () => void) => () => void,
+): Promise<boolean> =>
+  within(clock, ms, false, (done) => {
+    const check = (): void => {
+      if (isSo()) done(true);
+    };
+    check();
+    return watch(check);
+  });
+
 /** Resolves after `ms`, at once for 0 or less. @throws the reason of `signal` when it aborts */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   if (ms <= 0 && signal?.aborted !== true) return Promise.resolve();

@@ -6,7 +6,7 @@
  */
 import { createHash, randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
-import type { Delivery, DeliveryOutcome } from "../../../daemon/delivery/delivery.ts";
+import type { Delivery, DeliveryOutcome, SubmitRequest } from "../../../daemon/delivery/delivery.ts";
 import { promptText } from "../../../daemon/delivery/prompt/promptText.ts";
 import { findProgram } from "../../../daemon/host/findProgram.ts";
 import type { Surroundings } from "../../../daemon/ops/log.ts";
@@ -69,6 +69,17 @@ export interface StartRequest {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** What brings a program that runs to its prompt. */
+interface BringUpRequest extends Pick<
+  StartRequest,
+  "server" | "kind" | "prompt" | "timeoutMs" | "startedBy" | "idempotencyKey"
+> {
+  /** Whether one that is its pane's own program was started with a hook; undefined: it runs in front of a shell. */
+  readonly hooked?: boolean | undefined;
+  /** How its prompt is typed, if not as it is. */
+  readonly typed?: Partial<Pick<SubmitRequest, "text" | "literal" | "timeoutMs" | "idempotencyKey">> | undefined;
+}
+
 /**
  * What a delivery says of the prompt, or: `ready`: it takes a prompt, and there was none. `asking`: it asks something first.
  * `late`: it was not ready in time. `ended`: it could not be started, or ended at once. `refused`: it did not take the prompt
@@ -83,6 +94,8 @@ export interface StartResult {
   readonly outcome: StartOutcome;
   /** Why the prompt was not taken; one line. */
   readonly reason: string | undefined;
+  /** What its screen says since the prompt, where that speaks against it. Foreign text, one line. */
+  readonly screenNote?: string | undefined;
   readonly dialog: Dialog | undefined;
   /** The end of what stands on its screen, if that is not as wished. Foreign text. */
   readonly screen: string | undefined;
@@ -186,7 +199,7 @@ export class AgentStarts {
     const pane = await this.#makePane({ ...request, cwd }, command);
     const path = made?.worktree.path ?? request.madeWorktree;
     const withdraw = this.#introduce(request, pane, factsOf(request, cwd, session, path));
-    const result = await this.#bringUp(request, pane, path, madeMs);
+    const result = await this.bringUp(request, pane, madeMs, path);
     // Its pane stays, and would keep its name taken.
     if (result.outcome === "ended") withdraw();
     return result;
@@ -205,7 +218,7 @@ export class AgentStarts {
     }
     const worktree = this.#options.agents.inPane(server, pane)?.worktree;
     this.#introduce(request, pane, factsOf(request, request.cwd, { args: [] }, worktree));
-    return this.#bringUp(request, pane, worktree, this.#options.clock.nowMs());
+    return this.bringUp(request, pane, this.#options.clock.nowMs(), worktree);
   }
 
   /** @throws AppError INVALID_ARGUMENT, NOT_FOUND */
@@ -308,17 +321,12 @@ export class AgentStarts {
     }
   }
 
-  /** Until it is ready, and until it has taken its prompt. */
-  async #bringUp(
-    request: StartRequest,
-    pane: PaneId,
-    worktree: string | undefined,
-    madeMs: number,
-  ): Promise<StartResult> {
-    const { server, kind, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
+  /** Until it is ready, and until it has taken its prompt. @throws AppError as a delivery does, unless its state is the reason */
+  async bringUp(request: BringUpRequest, pane: PaneId, madeMs: number, worktree?: string): Promise<StartResult> {
+    const { server, kind, hooked, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
     const { clock, readiness, agents, log } = this.#options;
     const endMs = clock.nowMs() + timeoutMs;
-    using watched = readiness.watch(server, pane);
+    using watched = readiness.watch(server, pane, hooked === undefined ? {} : { profile: kind.name });
     let refusal: AppError | undefined;
     let readyMs: number | undefined;
     let seen: Readiness | undefined;
@@ -348,6 +356,7 @@ export class AgentStarts {
         clock,
         timeoutMs: leftMs,
         profile: kind.name,
+        hooked,
         seen,
       });
       if (state === "late") {
@@ -365,17 +374,18 @@ export class AgentStarts {
         return await this.#prompt(request, pane, watched, result, sinceMade);
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== "WRONG_STATE") throw error;
-        if (error.details?.["state"] === "asking") {
-          return result("asking", { reason: ASKING, dialog: watched.current.dialog });
-        }
-        if (!MAY_PASS.has(String(error.details?.["state"]))) return result("refused", { reason: error.message });
+        const { state: then, reason } = error.details ?? {};
+        if (then === "asking") return result("asking", { reason: ASKING, dialog: watched.current.dialog });
+        // Without a shell behind it, one that no longer reads from its pane is about to end.
+        const isEnding = hooked !== undefined && (then === "dead" || reason === "program_changed");
+        if (!isEnding && !MAY_PASS.has(String(then))) return result("refused", { reason: error.message });
         refusal = error;
       }
     }
   }
 
   async #prompt(
-    { server, kind, prompt = "", idempotencyKey, timeoutMs = DEFAULT_TIMEOUT_MS, startedBy }: StartRequest,
+    { server, kind, prompt = "", idempotencyKey, hooked, typed, timeoutMs, startedBy }: BringUpRequest,
     pane: PaneId,
     watched: PaneReadiness,
     result: (outcome: StartOutcome, more?: Partial<StartResult>) => Promise<StartResult>,
@@ -384,27 +394,33 @@ export class AgentStarts {
     const { delivery, agents, nowUnixMs } = this.#options;
     const agent = this.#agentIn(server, pane);
     const sinceUnixMs = nowUnixMs();
-    const key = idempotencyKey === undefined ? undefined : `agent_start:${digest(idempotencyKey)}`;
+    const isInFrontOfShell = hooked === undefined;
+    const request = {
+      text: prompt,
+      timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      idempotencyKey: idempotencyKey === undefined ? undefined : `agent_start:${digest(idempotencyKey)}`,
+      addressee: isInFrontOfShell ? { isAgent: true, process: agent?.process } : undefined,
+      ...typed,
+    };
+    const { idempotencyKey: key } = request;
     const { outcome, details } = await delivery.submit({
+      ...request,
       server,
       pane,
-      text: prompt,
       profile: kind.name,
-      addressee: { isAgent: true, ...(agent === undefined ? {} : { process: agent.process }) },
-      timeoutMs,
-      idempotencyKey: key,
       by: startedBy,
     });
     const isConfirmed = outcome === "submitted" || outcome === "queued";
-    const isLate = outcome === "echoed_unconfirmed" && agent !== undefined;
+    // What has a hook says itself that it works.
+    const isLate = outcome === "echoed_unconfirmed" && agent !== undefined && isInFrontOfShell;
     const isTaken = isConfirmed || (isLate && (await this.#hasTaken(agent, prompt, sinceUnixMs, watched)));
     if (isTaken && agent !== undefined) agents.taken(agent, { text: prompt, sinceUnixMs, by: startedBy, key });
     // A question came instead of the turn.
-    if (!isTaken && watched.current.state === "asking") {
+    if (!isTaken && isInFrontOfShell && watched.current.state === "asking") {
       return result("asking", { reason: ASKING, dialog: watched.current.dialog });
     }
     if (isTaken) return result(isConfirmed ? outcome : "submitted", { takenMs: sinceMade() });
-    return result(outcome, { reason: details?.screenNote ?? WHY[outcome] });
+    return result(outcome, { reason: details?.screenNote ?? WHY[outcome], screenNote: details?.screenNote });
   }
 
   /** A first turn may show later than a delivery waits for it; its conversation or its hooks then tell. */

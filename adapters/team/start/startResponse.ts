@@ -34,7 +34,8 @@ export async function startResponse(
   };
 }
 
-export const isTaken = (outcome: TeamStartOutcome): boolean => outcome === "submitted" || outcome === "queued";
+export const isTaken = (outcome: TeamStartOutcome | undefined): boolean =>
+  outcome === "submitted" || outcome === "queued";
 
 async function whyDead({ exitStatus }: SessionEnd, outcome: TeamStartOutcome, place: TeamPlace): Promise<string> {
   // Its last output helps, but if it can no longer be read, that is no reason to fail.

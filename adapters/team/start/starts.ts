@@ -8,6 +8,7 @@ import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { promptText } from "../../../daemon/delivery/prompt/promptText.ts";
 import { Once, requireSameRequest } from "../../../daemon/ops/once.ts";
+import { untilSo } from "../../../daemon/time/within.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import {
   TEAM_DEFAULT_PREFIX,
@@ -17,14 +18,13 @@ import {
   type TeamStartRequest,
 } from "../../../protocol/api/team.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import { untilSettled } from "../../agents/start/untilSettled.ts";
 import { initialCapture } from "../captureText.ts";
 import { onTmux, teamError, withKey } from "../teamErrors.ts";
-import { MAX_NAME_TRIES, MAX_STARTS_PER_TEAM } from "../teamLimits.ts";
+import { EXIT_WITHIN_MS, GONE_WITHIN_MS, MAX_NAME_TRIES, MAX_STARTS_PER_TEAM } from "../teamLimits.ts";
 import { asTmuxNames, findNamed, nextSessionName } from "../names.ts";
 import { startPost } from "../posts.ts";
 import { sessionEnd } from "../sessionEnd.ts";
-import { startResponse } from "./startResponse.ts";
+import { isTaken, startResponse } from "./startResponse.ts";
 import {
   beginRecord,
   isComplete,
@@ -40,9 +40,9 @@ import type { TeamdClient } from "../teamd/teamd.ts";
 import {
   makeWorker,
   promptWorker,
+  startOf,
   requireWorker,
   untilExitReported,
-  untilGone,
   type StartsOptions,
   type Worker,
 } from "./worker.ts";
@@ -178,13 +178,12 @@ export class Starts {
     // Its daemon ended between making the worker and announcing it: the rest is done, and nothing twice.
     own.session = sessionName;
     const teamd = await this.#options.teamdOf(request);
-    const worker = { ...place, madeAtMs: this.#options.clock.nowMs() };
-    return this.#bringUp(worker, record, request, (post) => teamd.postOnce(threadId, post));
+    return this.#bringUp(place, record, request, (post) => teamd.postOnce(threadId, post));
   }
 
   /** Ends a worker, and starts the same agent again under its name, with its conversation if that is known. @throws AppError session_not_found, tmux_error */
   restart(request: TeamSessionRequest): Promise<TeamRestart> {
-    const { servers, agents, readiness, clock, workerOf } = this.#options;
+    const { servers, agents, starts, clock, workerOf } = this.#options;
     return servers.withSession(request, async ({ server, session, sessionName, pane }) => {
       const { teamId } = request;
       if ([...(this.#underWay.get(teamId)?.keys() ?? [])].some((start) => start.session === sessionName)) {
@@ -204,15 +203,14 @@ export class Starts {
       const goesOn = sessionId === undefined || kind?.resume === undefined ? [] : [...kind.resume, sessionId];
       await onTmux(`tmux kill-session -t =${sessionName}`, () => server.killSession(session.id));
       // Its name, and its conversation, are free once its process has ended.
-      if (before !== undefined) await untilGone(agents, before, clock);
+      const hasEnded = (): boolean => before?.endedUnixMs !== undefined;
+      if (before !== undefined) await untilSo(clock, GONE_WITHIN_MS, hasEnded, (check) => agents.subscribe(check));
       agents.check();
       const worker = { ...program, argv: [...program.argv, ...goesOn] };
       const made = await makeWorker(this.#options, server, { worker, teamId, name: sessionName, cwd, record });
-      using watched = readiness.watch(server, made.pane, { profile: program.agent });
-      const { readyTimeoutMs: timeoutMs, hooked } = program;
-      const settle = { agents, clock, timeoutMs, profile: program.agent, hooked };
-      const state = await untilSettled(server, made.pane, watched, settle);
-      return { sessionName, paneId: made.pane, resumed: goesOn.length > 0, state: state === "ended" ? "dead" : state };
+      const { outcome } = await starts.bringUp(startOf(agents, server, program), made.pane, clock.nowMs());
+      const state = (outcome === "ended" ? "dead" : outcome) as TeamRestart["state"];
+      return { sessionName, paneId: made.pane, resumed: goesOn.length > 0, state };
     });
   }
 
@@ -256,8 +254,12 @@ export class Starts {
   ): Promise<TeamStart> {
     const { server, pane, sessionName, socketPath } = worker;
     const { teamId, taskPrompt, lines, threadId } = request;
+    const { clock } = this.#options;
     const record = begun.outcome === undefined ? await this.#prompted(worker, begun, request) : begun;
-    if (record.outcome === "ended") await untilExitReported(server, pane, this.#options.clock);
+    const { outcome, readyMs } = record;
+    if (outcome === "ended") await untilExitReported(server, pane, clock);
+    // What it was given may have ended it.
+    else if (readyMs !== undefined && !isTaken(outcome)) await untilExitReported(server, pane, clock, EXIT_WITHIN_MS);
     const { dead, exitStatus } = sessionEnd(worker);
     const ended = dead ? { exitStatus } : undefined;
     try {

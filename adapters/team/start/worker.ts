@@ -1,26 +1,22 @@
 /** One worker: an interactive agent in the pane of its own session, and the prompt it gets once it is ready. */
 import { basename } from "node:path";
-import type { Delivery } from "../../../daemon/delivery/delivery.ts";
 import { findProgram } from "../../../daemon/host/findProgram.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
-import type { PaneReadiness, Readiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
+import type { Dialog } from "../../../daemon/readiness/readiness.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
-import { within } from "../../../daemon/time/within.ts";
+import { untilSo } from "../../../daemon/time/within.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { TeamStartOutcome } from "../../../protocol/api/team.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Agent } from "../../agents/catalogue.ts";
 import type { AgentDirectory } from "../../agents/running/agentDirectory.ts";
-import type { RunningAgent } from "../../agents/running/runningAgent.ts";
-import { AGENT_COLS, AGENT_ROWS } from "../../agents/start/agentStarts.ts";
-import { untilSettled } from "../../agents/start/untilSettled.ts";
+import { AGENT_COLS, AGENT_ROWS, type AgentStarts } from "../../agents/start/agentStarts.ts";
 import { onTmux, teamError } from "../teamErrors.ts";
-import { EXIT_REPORTED_WITHIN_MS, EXIT_WITHIN_MS, GONE_WITHIN_MS, SUBMIT_TIMEOUT_MS } from "../teamLimits.ts";
+import { EXIT_REPORTED_WITHIN_MS, SUBMIT_TIMEOUT_MS } from "../teamLimits.ts";
 import type { TeamdOf } from "../teamd/discovery.ts";
 import type { TeamPlace, TeamServers } from "../teamServers.ts";
 import { recordOption, type StartRecord } from "./startRecord.ts";
-import { isTaken } from "./startResponse.ts";
 import { guardPrompt } from "./workerPrompt.ts";
 
 /** Whose extension this is, and the profile of `team.workerArgv`. */
@@ -55,7 +51,8 @@ export const workerFinder =
 
 /** One that exists. */
 export interface Worker extends TeamPlace {
-  readonly madeAtMs: number;
+  /** Undefined: by an earlier daemon, which did not come to the end of its start. */
+  readonly madeAtMs?: number | undefined;
 }
 
 interface WorkerRequest {
@@ -84,8 +81,7 @@ export async function requireWorker({ agent, argv, environment }: TeamWorker, cw
 export interface StartsOptions {
   readonly servers: TeamServers;
   readonly agents: AgentDirectory;
-  readonly readiness: Pick<ReadinessWatcher, "watch">;
-  readonly delivery: Pick<Delivery, "submit" | "interrupt">;
+  readonly starts: Pick<AgentStarts, "bringUp">;
   readonly workerOf: WorkerOf;
   readonly teamdOf: TeamdOf;
   readonly clock: Clock;
@@ -94,7 +90,7 @@ export interface StartsOptions {
 
 /** @throws AppError ALREADY_EXISTS, tmux_error */
 export async function makeWorker(
-  { servers, agents, clock }: Pick<StartsOptions, "servers" | "agents" | "clock">,
+  { servers, agents, clock }: StartsOptions,
   server: TmuxServer,
   { worker, teamId, name, cwd, record }: WorkerRequest,
 ): Promise<Worker> {
@@ -131,12 +127,18 @@ export async function makeWorker(
   return { ...place, madeAtMs };
 }
 
+export const startOf = (
+  agents: AgentDirectory,
+  server: TmuxServer,
+  { agent, hooked, readyTimeoutMs: timeoutMs }: TeamWorker,
+) => ({ server, kind: agents.kind(agent), hooked, timeoutMs, startedBy: "team" });
+
 interface Prompted {
   readonly outcome: TeamStartOutcome;
   /** Why it was not taken. */
   readonly detail?: string | undefined;
   /** How long it took to be ready; undefined if it was not ready in time. */
-  readonly readyMs: number | undefined;
+  readonly readyMs?: number | undefined;
   /** From then until the prompt was confirmed as taken. */
   readonly submitMs?: number | undefined;
 }
@@ -146,92 +148,53 @@ interface Prompted {
  * @param key of the delivery: with the same key nothing is typed twice, not even by another daemon.
  */
 export async function promptWorker(
-  { agents, readiness, delivery, clock, log }: Omit<StartsOptions, "servers" | "workerOf" | "teamdOf">,
-  { agent: profile, hooked, readyTimeoutMs: timeoutMs }: TeamWorker,
+  { agents, starts, clock, log }: StartsOptions,
+  program: TeamWorker,
   { server, pane, madeAtMs }: Worker,
   prompt: string,
   key: string,
 ): Promise<Prompted> {
-  let readyMs: number | undefined;
+  const isPi = program.agent === PI;
+  // The hook takes the guard away again.
+  const text = isPi ? guardPrompt(prompt) : prompt;
+  const typed = { text, literal: !isPi, timeoutMs: SUBMIT_TIMEOUT_MS, idempotencyKey: key };
   try {
-    using watched = readiness.watch(server, pane, { profile });
-    const ready = await untilSettled(server, pane, watched, { agents, clock, timeoutMs, profile, hooked });
-    if (ready === "asking") return { outcome: "not_ready", detail: asks(watched.current), readyMs };
-    if (ready !== "ready") return { outcome: ready === "ended" ? "ended" : "not_ready", readyMs };
-    readyMs = Math.round(clock.nowMs() - madeAtMs);
-    try {
-      const {
-        outcome,
-        repeated = false,
-        details,
-      } = await delivery.submit({
-        server,
-        pane,
-        // The hook takes the guard away again.
-        text: profile === PI ? guardPrompt(prompt) : prompt,
-        literal: profile !== PI,
-        profile,
-        timeoutMs: SUBMIT_TIMEOUT_MS,
-        idempotencyKey: key,
-        by: "team",
-      });
-      const submitMs = Math.round(clock.nowMs() - madeAtMs) - readyMs;
-      const hasTaken = isTaken(outcome);
-      if (!hasTaken) await untilEnded(watched, clock);
-      return { outcome, readyMs, submitMs, detail: hasTaken ? undefined : whyNot(details?.screenNote, repeated) };
-    } catch (error) {
-      if (hasLeft(error) && (await untilEnded(watched, clock))) return { outcome: "ended", readyMs };
-      throw error;
+    const request = { ...startOf(agents, server, program), prompt, typed };
+    const started = await starts.bringUp(request, pane, madeAtMs ?? clock.nowMs());
+    const { outcome, reason, dialog, screenNote, readyMs, takenMs } = started;
+    if (outcome === "ready" || outcome === "ended") return { outcome: "ended", readyMs };
+    if (outcome === "asking" || outcome === "late" || outcome === "refused") {
+      const detail = outcome === "asking" ? asks(dialog) : reason;
+      if (readyMs !== undefined) return { outcome: "refused", detail, readyMs };
+      return { outcome: "not_ready", detail: outcome === "asking" ? detail : undefined };
     }
+    const isCutShort = outcome === "indeterminate" && madeAtMs === undefined;
+    const detail = screenNote === undefined ? (isCutShort ? CUT_SHORT : undefined) : `${SHOWS}: ${screenNote}`;
+    return { outcome, detail, readyMs, submitMs: takenMs === undefined ? undefined : takenMs - (readyMs ?? 0) };
   } catch (error) {
     // The worker exists; the response says that it got no prompt.
     if (!(error instanceof AppError) || error.code === "INTERNAL_ERROR") throw error;
     log.warn("team.prompt.failed", { pane, code: error.code });
-    return { outcome: "refused", detail: error.message, readyMs };
+    return { outcome: "refused", detail: error.message };
   }
 }
 
-const asks = ({ dialog }: Readiness): string =>
+const asks = (dialog: Dialog | undefined): string =>
   `the worker asks something first${dialog === undefined ? "" : `: ${dialog.text.split("\n").slice(0, 3).join(" ")}`}`;
 
-/** Prefers what the worker shows, which says more than what was done. */
-function whyNot(screenNote: string | undefined, isRepeated: boolean): string | undefined {
-  if (screenNote !== undefined) return `the prompt was typed and Enter pressed; the worker shows: ${screenNote}`;
-  return isRepeated ? CUT_SHORT : undefined;
-}
-
+const SHOWS = "the prompt was typed and Enter pressed; the worker shows";
 const CUT_SHORT = "the daemon ended while it typed the prompt, so it is not typed again";
 
-/** Whether its program no longer reads from the pane: it is ending, or was stopped. */
-const hasLeft = (error: unknown): boolean =>
-  error instanceof AppError && (error.details?.["reason"] === "program_changed" || error.details?.["state"] === "dead");
-
-/** Whether its program has ended, which the host may show before tmux reports it. */
-const untilEnded = (pane: PaneReadiness, clock: Clock): Promise<boolean> =>
-  within(clock, EXIT_WITHIN_MS, false, (end) => {
-    const judge = (): void => {
-      if (pane.current.state === "dead") end(true);
-    };
-    judge();
-    return pane.subscribe(judge);
-  });
-
 /** Waits until tmux has reported how the pane's program ended; the host reports a little earlier that it is gone. */
-export const untilExitReported = (server: TmuxServer, pane: PaneId, clock: Clock): Promise<void> =>
-  within<void>(clock, EXIT_REPORTED_WITHIN_MS, undefined, (end) => {
-    const check = (): void => {
-      const found = server.findPane(pane);
-      if (found === undefined || found.exit !== undefined) end();
-    };
-    check();
-    return server.subscribe(check);
-  });
-
-/** Waits until an agent's process has ended, in vain if it ignores that its terminal has closed. */
-export const untilGone = (agents: AgentDirectory, agent: RunningAgent, clock: Clock): Promise<void> =>
-  within<void>(clock, GONE_WITHIN_MS, undefined, (end) => {
-    if (agent.endedUnixMs !== undefined) end();
-    return agents.subscribe((change) => {
-      if (change.kind === "ended" && change.agent.id === agent.id) end();
-    });
-  });
+export const untilExitReported = (
+  server: TmuxServer,
+  pane: PaneId,
+  clock: Clock,
+  ms = EXIT_REPORTED_WITHIN_MS,
+): Promise<boolean> => {
+  const isReported = (): boolean => {
+    const found = server.findPane(pane);
+    return found === undefined || found.exit !== undefined;
+  };
+  return untilSo(clock, ms, isReported, (check) => server.subscribe(check));
+};
