@@ -4,6 +4,7 @@
  * adapter makes the checks that need the machine (whether `cwd` exists, tmux knows the key, RE2 accepts the pattern).
  */
 import * as v from "valibot";
+import { isWellFormed } from "../text/wellFormed.ts";
 import { invalidArgument } from "../errors.ts";
 import { isFields } from "../text/jsonObject.ts";
 
@@ -29,8 +30,6 @@ const ADDIN_MAX_WAIT_MS = 120_000;
 
 const SESSION_NAME = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
 const KEY_TOKEN = /^[A-Za-z0-9._:+-]{1,48}$/;
-/** With the `u` flag this matches only lone surrogates, which UTF-8 cannot encode. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
 
 const trimmed = v.pipe(
   v.unknown(),
@@ -90,7 +89,7 @@ export const addinFieldsSchema = v.pipe(
           `text is too long (max ${ADDIN_MAX_TEXT_CHARS} characters).`,
         ),
         v.check(
-          (text) => text === undefined || !LONE_SURROGATE.test(text),
+          (text) => text === undefined || isWellFormed(text),
           "text must be well-formed Unicode: it has half of a surrogate pair.",
         ),
       ),

@@ -3,6 +3,8 @@
  * error. A schema message that begins with an error's name selects that error instead of `invalid_argument`.
  */
 import * as v from "valibot";
+import { isWellFormed } from "../text/wellFormed.ts";
+import { filled } from "./described.ts";
 import {
   AGENT_WAIT_NAMES,
   MESSAGE_OUTCOMES,
@@ -16,59 +18,34 @@ export const TEAM_MAX_BODY_BYTES = 2_097_152;
 export const TEAM_MAX_CAPTURE_LINES = 5_000;
 export const TEAM_DEFAULT_CAPTURE_LINES = 1_000;
 const TEAM_MAX_PROMPT_BYTES = 1_048_576;
-const TEAM_MAX_IDENTIFIER_CHARS = 64;
-const TEAM_MAX_AGENT_ID_CHARS = 256;
 export const TEAM_DEFAULT_PREFIX = "worker";
 
-const LONE_SURROGATE = /\p{Surrogate}/u;
 const IDENTIFIER = /^[a-zA-Z0-9._][a-zA-Z0-9._-]*$/;
 
 /** `.` and `..` are directories, a leading dash is an option, and our own names are reserved. */
 const isIdentifier = (text: string): boolean =>
   IDENTIFIER.test(text) && !/^\.{1,2}$/.test(text) && !text.startsWith("__tmuxwire-");
 
-const identifier = v.pipe(
-  v.string(),
-  v.check(
-    (text) => isIdentifier(text) && text.length <= TEAM_MAX_IDENTIFIER_CHARS,
-    `invalid_identifier: must be 1 to ${TEAM_MAX_IDENTIFIER_CHARS} of a-z, A-Z, 0-9, ".", "_" and "-", not beginning with "-"`,
-  ),
-);
-
-/** A name that tmux reports, so it may be one that we would not create. */
-const sessionName = v.pipe(
-  v.string(),
-  v.check(
-    (text) => isIdentifier(text) && text.length <= 2 * TEAM_MAX_IDENTIFIER_CHARS,
-    'invalid_identifier: must be a name of a-z, A-Z, 0-9, ".", "_" and "-", not beginning with "-"',
-  ),
-);
-
-/** An id that teamd accepts; pi-team derives it from the user's name, which may be long. */
-const agentId = v.pipe(
-  v.string(),
-  v.check(
-    (text) => /^[a-zA-Z0-9._-]+$/.test(text) && text.length <= TEAM_MAX_AGENT_ID_CHARS,
-    `invalid_identifier: must be 1 to ${TEAM_MAX_AGENT_ID_CHARS} of a-z, A-Z, 0-9, ".", "_" and "-"`,
-  ),
-);
-
-const short = (maxChars: number) =>
+const LETTERS = 'of a-z, A-Z, 0-9, ".", "_" and "-"';
+const named = (isName: (text: string) => boolean, maxChars: number, what: string) =>
   v.pipe(
     v.string(),
-    v.check((value) => value.length <= maxChars, `must be at most ${maxChars} characters`),
+    v.check((text) => isName(text) && text.length <= maxChars, `invalid_identifier: must be ${what}`),
   );
 
-const filled = (maxChars: number) => v.pipe(short(maxChars), v.nonEmpty("must not be empty"));
+const identifier = named(isIdentifier, 64, `1 to 64 ${LETTERS}, not beginning with "-"`);
+/** A name that tmux reports, so it may be one that we would not create. */
+const sessionName = named(isIdentifier, 128, `a name ${LETTERS}, not beginning with "-"`);
+/** An id that teamd accepts; pi-team derives it from the user's name, which may be long. */
+const agentId = named((text) => /^[a-zA-Z0-9._-]+$/.test(text), 256, `1 to 256 ${LETTERS}`);
+
+const short = (maxChars: number) => v.pipe(v.string(), v.maxLength(maxChars));
 
 const text = (maxBytes: number) =>
   v.pipe(
     v.string(),
-    v.check((value) => !value.includes("\0") && !LONE_SURROGATE.test(value), "must be well-formed text without NUL"),
-    v.check(
-      (value) => new TextEncoder().encode(value).length <= maxBytes,
-      `must be at most ${maxBytes} bytes of UTF-8`,
-    ),
+    v.check((value) => !value.includes("\0") && isWellFormed(value), "must be well-formed text without NUL"),
+    v.maxBytes(maxBytes),
   );
 
 const WHOLE = "must be an integer from 1";
@@ -110,7 +87,7 @@ export const teamStartSchema = v.strictObject({
   /** Exactly this session, instead of the next one with a prefix; if it exists, nothing is done. */
   sessionName: v.optional(identifier),
   lines: v.optional(lines),
-  title: v.optional(v.pipe(text(1_024), v.nonEmpty("must not be empty"))),
+  title: v.optional(v.pipe(text(1_024), v.nonEmpty())),
   idempotencyKey,
   teamd: v.optional(teamd),
 });
@@ -141,7 +118,7 @@ export const teamWaitSchema = v.strictObject({
   for: v.optional(
     v.pipe(
       v.array(oneOf(AGENT_WAIT_NAMES), "must be a list"),
-      v.minLength(1, "must not be empty"),
+      v.minLength(1),
       v.maxLength(AGENT_WAIT_NAMES.length, "names one twice"),
     ),
   ),
