@@ -8,6 +8,7 @@ import {
   VERSION_HEADER,
 } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
+import { parseJson } from "../../protocol/text/jsonObject.ts";
 
 /** The daemon's error, or `DAEMON_UNREACHABLE` if there was no response. Decide by `code`, show `message`. */
 export class TmuxwireError extends Error {
@@ -113,9 +114,9 @@ export class HttpCaller {
     const response = await this.open(request);
     const text = await this.#guarded(request, () => response.text());
     // A late response has status 200 even if it is an error.
-    const body = JSON.parse(text) as Body | NativeErrorResponse;
-    if (isError(body)) throw errorOf(body, response);
-    return body;
+    const body = parseJson(text);
+    if (body === undefined || isError(body)) throw errorFrom(text, response);
+    return body as Body;
   }
 
   /** Returns the response if its status is a success. */
@@ -167,12 +168,9 @@ export const errorOf = ({ error }: NativeErrorResponse, { status, headers }: Res
 
 function errorFrom(text: string, response: Response): TmuxwireError {
   const { status } = response;
-  try {
-    const body: unknown = JSON.parse(text);
-    if (isError(body)) return errorOf(body, response);
-  } catch {
-    // Not our JSON, but a proxy's page or the plain-text 403 of an older daemon.
-  }
+  const body = parseJson(text);
+  if (isError(body)) return errorOf(body, response);
+  // Not our JSON, but a proxy's page or the plain-text 403 of an older daemon.
   const code = status === 403 ? "FORBIDDEN" : status === 401 ? "UNAUTHORIZED" : "INTERNAL_ERROR";
   return new TmuxwireError(code, `unexpected response ${status}: ${text.slice(0, 100)}`, { status });
 }

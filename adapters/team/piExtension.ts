@@ -187,7 +187,7 @@ const directoryOf = ({ cwd: wanted }: Fields, { cwd = process.cwd() }: PiContext
 
 function toolError(error: unknown): Error {
   if (!(error instanceof AppError)) return error instanceof Error ? error : new Error(String(error));
-  return new TeamToolError(teamErrorWord(error), error.message, { cause: error });
+  return new TeamToolError(teamErrorWord(error), error.message, error);
 }
 
 const hasKey = (value: unknown, key: string): boolean => typeof value === "object" && value !== null && key in value;

@@ -4,7 +4,8 @@
  */
 import { homedir } from "node:os";
 import { join, basename, dirname } from "node:path";
-import { type Fields, fieldsOf, parseJson, textOf } from "../../../protocol/text/jsonObject.ts";
+import type { Fields } from "../../../protocol/text/jsonObject.ts";
+import { HttpCaller, TmuxwireError } from "../../client/clientHttp.ts";
 import { autostart } from "../../serving/autostart.ts";
 import { type DaemonAddress, daemonFilePath, readDaemonFile } from "./daemonFile.ts";
 import type { Environment } from "./discovery.ts";
@@ -21,15 +22,11 @@ export interface DaemonClientOptions {
 /** The error of a tool; its message begins with the contract's code. */
 export class TeamToolError extends Error {
   readonly code: string;
-  readonly command: string | undefined;
-  readonly stderr: string | undefined;
 
-  constructor(code: string, message: string, more: { command?: unknown; stderr?: unknown; cause?: unknown } = {}) {
-    super(`${code}: ${message}`, more.cause === undefined ? undefined : { cause: more.cause });
+  constructor(code: string, message: string, cause?: unknown) {
+    super(`${code}: ${message}`, cause === undefined ? undefined : { cause });
     this.name = "TeamToolError";
     this.code = code;
-    this.command = textOf(more.command);
-    this.stderr = textOf(more.stderr);
   }
 }
 
@@ -58,7 +55,8 @@ export class DaemonClient {
       try {
         if (address !== undefined) return await send(address, operation, body, signal);
       } catch (error) {
-        if (error instanceof TeamToolError || signal?.aborted === true) throw error;
+        if (!(error instanceof TmuxwireError)) throw error;
+        if (error.status !== 0) throw new TeamToolError(error.code.toLowerCase(), error.message, error);
         refusal = unreachable(`the tmuxwire daemon does not respond at ${address?.url}`, error);
         if (!didNotArrive(error) && !isRepeatable) throw refusal;
       }
@@ -99,31 +97,21 @@ export class DaemonClient {
   }
 }
 
-const didNotArrive = (error: unknown): boolean =>
-  ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === "ECONNREFUSED";
+const didNotArrive = ({ cause }: TmuxwireError): boolean =>
+  ((cause as Error).cause as NodeJS.ErrnoException | undefined)?.code === "ECONNREFUSED";
 
 const unreachable = (message: string, cause?: unknown): TeamToolError =>
-  new TeamToolError("daemon_unavailable", `${message}; run \`tmuxwire serve --with team\``, { cause });
+  new TeamToolError("daemon_unavailable", `${message}; run \`tmuxwire serve --with team\``, cause);
 
-async function send(
-  { url, token }: Pick<DaemonAddress, "url" | "token">,
+const send = (
+  address: Pick<DaemonAddress, "url" | "token">,
   operation: string,
   body: Fields,
   signal: AbortSignal | undefined,
-): Promise<Fields> {
-  const response = await fetch(`${url.replace(/\/+$/, "")}/team/v1/tmux/${operation}`, {
+): Promise<Fields> =>
+  new HttpCaller({ ...address, fetch: (url, request) => fetch(url, { ...request, redirect: "error" }) }).json({
     method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify(body),
-    redirect: "error",
-    ...(signal === undefined ? {} : { signal }),
+    path: ["team", "v1", "tmux", operation],
+    body,
+    signal,
   });
-  const received = fieldsOf(parseJson(await response.text()));
-  if (response.ok && received !== undefined) return received;
-  const { code, message, command, stderr } = fieldsOf(received?.["error"]) ?? {};
-  throw new TeamToolError(
-    textOf(code) ?? `http_${response.status}`,
-    textOf(message) ?? "unexpected response; check that a tmuxwire daemon listens at this address",
-    { command, stderr },
-  );
-}
