@@ -36,29 +36,22 @@ export interface PromptMark {
   readonly start: string;
 }
 
-export const keyDigest = (key: string | undefined): string | undefined => (key === undefined ? undefined : digest(key));
+export type BegunRecord = StartRecord & { readonly prompt: PromptMark };
 
-/** A digest of the request, without teamd's address and the idempotency key, which do not make it another request. */
-export function requestDigest(request: TeamStartRequest): string {
-  const { taskPrompt, threadId, sessionPrefix, sessionName, cwd, title, agent } = request;
-  const parts = [taskPrompt, threadId, sessionPrefix, sessionName, cwd, title, ...(agent === undefined ? [] : [agent])];
-  return digest(JSON.stringify(parts.map((part) => part ?? null)));
+/** The record before the worker exists. The digest leaves out teamd's address, which does not make it another request. */
+export function beginRecord(request: TeamStartRequest, threadId?: string): BegunRecord {
+  const { taskPrompt, sessionPrefix, sessionName, cwd, title, agent, idempotencyKey: key } = request;
+  const parts = [taskPrompt, request.threadId, sessionPrefix, sessionName, cwd, title];
+  if (agent !== undefined) parts.push(agent);
+  return {
+    key: key === undefined ? undefined : digest(key),
+    request: digest(JSON.stringify(parts.map((part) => part ?? null))),
+    prompt: { digest: digest(taskPrompt), start: shortened(taskPrompt, MAX_PROMPT_ENCODED_CHARS) },
+    threadId,
+    announced: false,
+    agent,
+  };
 }
-
-export const promptMark = (prompt: string): PromptMark => ({
-  digest: digest(prompt),
-  start: shortened(prompt, MAX_PROMPT_ENCODED_CHARS),
-});
-
-/** The record before the worker exists. */
-export const beginRecord = (request: TeamStartRequest, threadId: string): StartRecord => ({
-  key: keyDigest(request.idempotencyKey),
-  request: requestDigest(request),
-  prompt: promptMark(request.taskPrompt),
-  threadId,
-  announced: false,
-  agent: request.agent,
-});
 
 /** Whether nothing is left to do. */
 export const isComplete = ({ outcome, announced }: StartRecord): boolean => outcome !== undefined && announced;

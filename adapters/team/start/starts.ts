@@ -7,7 +7,7 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { promptText } from "../../../daemon/delivery/prompt/promptText.ts";
-import { Once, requireSameRequest } from "../../../daemon/ops/once.ts";
+import { requireSameRequest } from "../../../daemon/ops/once.ts";
 import { untilSo } from "../../../daemon/time/within.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import {
@@ -26,13 +26,11 @@ import { startPost } from "../posts.ts";
 import { sessionEnd } from "../sessionEnd.ts";
 import { isTaken, startResponse } from "./startResponse.ts";
 import {
+  type BegunRecord,
   beginRecord,
   isComplete,
-  keyDigest,
   type PromptMark,
-  promptMark,
   readRecords,
-  requestDigest,
   type StartRecord,
   writeRecord,
 } from "./startRecord.ts";
@@ -49,21 +47,18 @@ import {
 
 /** A start in progress. */
 interface UnderWay {
-  readonly prompt: PromptMark;
+  readonly teamId: string;
+  readonly begun: BegunRecord;
   /** The session name in the request. */
   readonly name: string | undefined;
   /** The session that it makes or finishes: from then on no other start does. */
   session?: string;
 }
 
-type TeamStarts = Map<UnderWay, Promise<TeamStart>>;
-
 export class Starts {
   readonly #options: StartsOptions;
-  /** By team. */
-  readonly #underWay = new Map<string, TeamStarts>();
-  /** By idempotency key, while they are under way; later the record on the worker's pane tells. */
-  readonly #keys = new Once<TeamStart>({});
+  /** Later the record on the worker's pane tells. */
+  readonly #underWay = new Map<UnderWay, Promise<TeamStart>>();
 
   constructor(options: StartsOptions) {
     this.#options = options;
@@ -78,55 +73,46 @@ export class Starts {
     if (request.sessionName !== undefined && request.sessionPrefix !== undefined) {
       throw teamError("invalid_argument", "give either sessionName or sessionPrefix, not both");
     }
-    return withKey(() => this.#onceByKey({ ...request, cwd }));
+    return withKey(() => this.#startOnce({ ...request, cwd }));
   }
 
-  async #onceByKey(request: Located): Promise<TeamStart> {
-    if (request.idempotencyKey === undefined) return this.#startSession(request);
-    const key = [request.teamId, request.idempotencyKey];
-    const digest = requestDigest(request);
-    const earlier = this.#keys.earlier(key, digest);
-    if (earlier !== undefined) return { ...(await earlier), created: false, threadCreated: false };
-    return this.#keys.run(key, digest, () => this.#startSession(request));
-  }
-
-  async #startSession(request: Located): Promise<TeamStart> {
-    const { teamId, taskPrompt, sessionName } = request;
-    const team: TeamStarts = this.#underWay.get(teamId) ?? new Map();
-    this.#underWay.set(teamId, team);
-    const own: UnderWay = {
-      prompt: promptMark(taskPrompt),
-      name: sessionName === undefined ? undefined : asTmuxNames(sessionName),
-    };
-    const [repeated] = [...team].find(([{ name }]) => name !== undefined && name === own.name) ?? [];
+  async #startOnce(request: Located): Promise<TeamStart> {
+    const { teamId, sessionName } = request;
+    const name = sessionName === undefined ? undefined : asTmuxNames(sessionName);
+    const own: UnderWay = { teamId, name, begun: beginRecord(request) };
+    const { key, request: digest, prompt } = own.begun;
+    const team = this.#startsOf(teamId);
+    const sameKey = team.find(({ begun }) => key !== undefined && begun.key === key);
+    if (sameKey !== undefined) requireSameRequest(sameKey.begun.request, digest);
+    const sameName = team.find((other) => name !== undefined && other.name === name);
+    const repeated = sameKey ?? sameName;
     if (repeated !== undefined) {
-      requireSamePrompt(repeated.name ?? "", repeated.prompt, own.prompt);
-      return this.#joined(team, repeated);
+      requireSamePrompt(repeated.name ?? "", repeated.begun.prompt, prompt);
+      return this.#joined(repeated);
     }
-    if (team.size >= MAX_STARTS_PER_TEAM) {
+    if (team.length >= MAX_STARTS_PER_TEAM) {
       throw new AppError(
         "RESOURCE_LIMIT",
         `this team already has ${MAX_STARTS_PER_TEAM} starts in progress; wait for one to end`,
       );
     }
-    const result = this.#run(team, own, request);
-    team.set(own, result);
-    try {
-      return await result;
-    } finally {
-      team.delete(own);
-      if (team.size === 0) this.#underWay.delete(teamId);
-    }
+    const result = this.#run(own, request).finally(() => this.#underWay.delete(own));
+    this.#underWay.set(own, result);
+    return result;
   }
 
-  async #joined(team: TeamStarts, other: UnderWay): Promise<TeamStart> {
-    return { ...(await team.get(other)!), created: false, threadCreated: false };
+  #startsOf(teamId: string): readonly UnderWay[] {
+    return [...this.#underWay.keys()].filter((start) => start.teamId === teamId);
   }
 
-  async #run(team: TeamStarts, own: UnderWay, request: Located): Promise<TeamStart> {
+  async #joined(other: UnderWay): Promise<TeamStart> {
+    return { ...(await this.#underWay.get(other)!), created: false, threadCreated: false };
+  }
+
+  async #run(own: UnderWay, request: Located): Promise<TeamStart> {
     const { servers, workerOf, teamdOf } = this.#options;
     const earlier = await servers.useIfThere(request.teamId, async (server) =>
-      server === undefined ? undefined : this.#earlier(team, own, server, request),
+      server === undefined ? undefined : this.#earlier(own, server, request),
     );
     if (earlier !== undefined) return earlier;
     // Checked before there is anything to undo.
@@ -136,7 +122,7 @@ export class Starts {
     if (request.threadId === undefined) await teamd.requireTeam();
     else await teamd.requireThread(request.threadId);
     return servers.use(request.teamId, async (server) => {
-      const made = await this.#make(team, own, server, teamd, request);
+      const made = await this.#make(own, server, teamd, request);
       if (!("worker" in made)) return made;
       const { worker, record, threadId } = made;
       const response = await this.#bringUp(worker, record, request, (post) => teamd.post(threadId, post));
@@ -145,17 +131,11 @@ export class Starts {
   }
 
   /** The result of an earlier request with this key or for this session; finishes it if it was cut short. */
-  async #earlier(
-    team: TeamStarts,
-    own: UnderWay,
-    server: TmuxServer,
-    request: Located,
-  ): Promise<TeamStart | undefined> {
-    const key = keyDigest(request.idempotencyKey);
+  async #earlier(own: UnderWay, server: TmuxServer, request: Located): Promise<TeamStart | undefined> {
+    const { key, request: digest, prompt } = own.begun;
     const named = request.sessionName === undefined ? undefined : findNamed(server, request.sessionName);
     if (key === undefined && named === undefined) return undefined;
     const records = await onTmux("tmux list-panes", () => readRecords(server));
-    const digest = requestDigest(request);
     let session = named;
     for (const [pane, record] of records) {
       if (key === undefined || record.key !== key) continue;
@@ -166,11 +146,11 @@ export class Starts {
     if (place === undefined) return undefined;
     const { sessionName, pane } = place;
     const record = records.get(pane);
-    const underWay = record && [...team.keys()].find((other) => other.session === sessionName);
+    const underWay = record && this.#startsOf(own.teamId).find((other) => other.session === sessionName);
     // If it ended before it took a prompt, or its start was cut short, the response says that instead.
     const hasPrompt = underWay !== undefined || (record?.outcome !== undefined && record.outcome !== "ended");
-    if (hasPrompt && record?.prompt !== undefined) requireSamePrompt(sessionName, record.prompt, own.prompt);
-    if (underWay !== undefined) return this.#joined(team, underWay);
+    if (hasPrompt && record?.prompt !== undefined) requireSamePrompt(sessionName, record.prompt, prompt);
+    if (underWay !== undefined) return this.#joined(underWay);
     const { threadId } = record ?? {};
     if (record === undefined || threadId === undefined || isComplete(record) || record.request !== digest) {
       return startResponse(place, record, request.threadId);
@@ -186,7 +166,7 @@ export class Starts {
     const { servers, agents, starts, clock, workerOf } = this.#options;
     return servers.withSession(request, async ({ server, session, sessionName, pane }) => {
       const { teamId } = request;
-      if ([...(this.#underWay.get(teamId)?.keys() ?? [])].some((start) => start.session === sessionName)) {
+      if (this.#startsOf(teamId).some((start) => start.session === sessionName)) {
         throw teamError(
           "session_exists",
           `session ${sessionName} is still being started; wait until it has its prompt`,
@@ -215,24 +195,18 @@ export class Starts {
   }
 
   /** Makes the session and the thread that announces it; or returns the response for an existing session of that name. */
-  async #make(
-    team: TeamStarts,
-    own: UnderWay,
-    server: TmuxServer,
-    teamd: TeamdClient,
-    request: Located,
-  ): Promise<Made | TeamStart> {
+  async #make(own: UnderWay, server: TmuxServer, teamd: TeamdClient, request: Located): Promise<Made | TeamStart> {
     const { sessionName, sessionPrefix = TEAM_DEFAULT_PREFIX, title, teamId, cwd } = request;
     const worker = this.#options.workerOf(request.agent);
     for (let tries = 1; ; tries += 1) {
-      const promised = [...team.keys()].flatMap(({ session }) => session ?? []);
+      const promised = this.#startsOf(teamId).flatMap(({ session }) => session ?? []);
       const taken = [...server.sessions().map((session) => session.name), ...promised];
       const name = own.name ?? nextSessionName(sessionPrefix, taken);
       own.session = name;
       try {
         // The worker is a participant of the thread, so that its messages reach it; another name needs another thread.
         const threadId = request.threadId ?? (await teamd.createThread(title ?? `tmux: ${name}`, [name]));
-        const record = beginRecord(request, threadId);
+        const record = { ...own.begun, threadId };
         const made = await makeWorker(this.#options, server, { worker, teamId, name, cwd, record });
         return { worker: made, record, threadId };
       } catch (error) {
