@@ -3,7 +3,8 @@
  * loses a notification or sends it twice, as far as the receiver has confirmed it. A disk that is full ends nothing but the
  * record.
  */
-import type { Database, Statement } from "../../../daemon/ops/sql/sqlite.ts";
+import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
+import { jsonOf, type Prepare, preparing, Table } from "../../../daemon/ops/sql/table.ts";
 import type { Notice } from "./notices.ts";
 
 /** What becomes of a notice on one channel. */
@@ -40,68 +41,56 @@ interface NoticeStoreOptions {
   readonly onError: (error: unknown) => void;
 }
 
+type Kept<Key extends string, Record> = { readonly [key in Key]: string } & { readonly record: Record };
+
 export class NoticeStore {
   readonly #options: NoticeStoreOptions;
-  #statements: ReturnType<typeof prepare> | undefined;
+  readonly #notices: Table<Kept<"id", KeptNotice>>;
+  readonly #seen: Table<Kept<"agent", LastSeen>>;
+  #prepare: Prepare | undefined;
 
   constructor(options: NoticeStoreOptions) {
     this.#options = options;
+    const prepare: Prepare = (sql) => (this.#prepare ??= preparing(options.database()))(sql);
+    const decode = { record: jsonOf };
+    this.#notices = new Table<Kept<"id", KeptNotice>>({ prepare, name: "notices", key: ["id"], decode });
+    this.#seen = new Table<Kept<"agent", LastSeen>>({ prepare, name: "last_seen", key: ["agent"], decode });
   }
 
   /** The oldest first. */
   notices(): readonly KeptNotice[] {
-    const rows = this.#use(({ notices }) => notices.all()) ?? [];
-    return rows
-      .map((row) => JSON.parse((row as Row).record) as KeptNotice)
+    return (this.#use(() => this.#notices.all()) ?? [])
+      .map(({ record }) => record)
       .toSorted((one, other) => one.notice.sinceUnixMs - other.notice.sinceUnixMs);
   }
 
-  keep(kept: KeptNotice): void {
-    this.#use(({ keep }) => keep.run(kept.notice.id, JSON.stringify(kept)));
+  keep(record: KeptNotice): void {
+    this.#use(() => this.#notices.save(this.#notices.rowOf({ id: record.notice.id, record })));
   }
 
   drop({ notice }: KeptNotice): void {
-    this.#use(({ drop }) => drop.run(notice.id));
+    this.#use(() => this.#notices.remove(notice.id));
   }
 
   /** By agent. */
   seen(): ReadonlyMap<string, LastSeen> {
-    const rows = (this.#use(({ seen }) => seen.all()) ?? []) as unknown as readonly (Row & { agent: string })[];
-    return new Map(rows.map(({ agent, record }) => [agent, JSON.parse(record) as LastSeen]));
+    return new Map((this.#use(() => this.#seen.all()) ?? []).map(({ agent, record }) => [agent, record]));
   }
 
-  see(agent: string, seen: LastSeen): void {
-    this.#use(({ see }) => see.run(agent, JSON.stringify(seen)));
+  see(agent: string, record: LastSeen): void {
+    this.#use(() => this.#seen.save(this.#seen.rowOf({ agent, record })));
   }
 
   forget(agent: string): void {
-    this.#use(({ forget }) => forget.run(agent));
+    this.#use(() => this.#seen.remove(agent));
   }
 
-  #use<Result>(work: (statements: ReturnType<typeof prepare>) => Result): Result | undefined {
+  #use<Result>(work: () => Result): Result | undefined {
     try {
-      return work((this.#statements ??= prepare(this.#options.database())));
+      return work();
     } catch (error) {
       this.#options.onError(error);
       return undefined;
     }
   }
 }
-
-interface Row {
-  readonly record: string;
-}
-
-const prepare = (database: Database) =>
-  ({
-    notices: database.prepare("SELECT record FROM notices"),
-    keep: database.prepare(
-      "INSERT INTO notices (id, record) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record",
-    ),
-    drop: database.prepare("DELETE FROM notices WHERE id = ?"),
-    seen: database.prepare("SELECT agent, record FROM last_seen"),
-    see: database.prepare(
-      "INSERT INTO last_seen (agent, record) VALUES (?, ?) ON CONFLICT (agent) DO UPDATE SET record = excluded.record",
-    ),
-    forget: database.prepare("DELETE FROM last_seen WHERE agent = ?"),
-  }) satisfies Record<string, Statement>;

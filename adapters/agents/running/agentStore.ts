@@ -118,7 +118,6 @@ CREATE TABLE timeline_dropped (
 const MAX_ROWS = 1_000;
 /** Older rows are swept at the first and at every so many agents. */
 const SWEEP_EVERY = 50;
-const TRIM = "DELETE FROM agents WHERE id NOT IN (SELECT id FROM agents ORDER BY appeared_unix_ms DESC LIMIT ?)";
 
 /** As it was last seen. */
 export interface KeptAgent {
@@ -183,8 +182,8 @@ export class AgentStore {
 
   /** @param server its identity */
   keep(server: string, { process, ...agent }: KeptAgent): void {
-    const { database, table } = this.#use();
-    if (this.#made++ % SWEEP_EVERY === 0) database.prepare(TRIM).run(this.#options.maxRows ?? MAX_ROWS);
+    const { table } = this.#use();
+    if (this.#made++ % SWEEP_EVERY === 0) table.trim("appeared_unix_ms", this.#options.maxRows ?? MAX_ROWS);
     table.save(table.rowOf({ ...agent, ...process, server }));
   }
 

@@ -4,12 +4,11 @@
  * and when the layout changes. What has gone is noted only once the server has outlived it: a server that ends takes
  * everything with it, piece by piece.
  */
-import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
+import { jsonOf, Table } from "../../../daemon/ops/sql/table.ts";
 import type { Timed, Timer } from "../../../daemon/time/clock.ts";
 import type { ServerStatus } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { TreeSession, TreeWindow } from "../../../daemon/tmux/layout.ts";
-import { fieldsOf } from "../../../protocol/text/jsonObject.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
 import type { AgentFacts, RunningAgent } from "../running/runningAgent.ts";
 import type { Transcripts } from "./transcripts.ts";
@@ -47,6 +46,13 @@ export interface Place {
   readonly activeWindow: number;
 }
 
+interface KeptPlace extends Pick<Place, "identity" | "session" | "server"> {
+  readonly place: Place;
+  /** Their names. */
+  readonly agents: readonly string[];
+  readonly notedUnixMs: number;
+}
+
 interface AgentPlacesOptions extends Timed {
   readonly agents: AgentDirectory;
   readonly transcripts: Transcripts;
@@ -64,6 +70,7 @@ interface Followed {
 
 export class AgentPlaces {
   readonly #options: AgentPlacesOptions;
+  readonly #table: Table<KeptPlace>;
   readonly #followed = new Map<TmuxServer, Followed>();
   readonly #unsubscribe: () => void;
   /** The state in which each agent was last asked for its conversation. */
@@ -72,6 +79,12 @@ export class AgentPlaces {
 
   constructor(options: AgentPlacesOptions) {
     this.#options = options;
+    this.#table = new Table<KeptPlace>({
+      prepare: (sql) => options.agents.database.prepare(sql),
+      name: "places",
+      key: ["identity", "session"],
+      decode: { place: jsonOf, agents: jsonOf },
+    });
     this.#unsubscribe = options.agents.subscribe(({ kind, agent }) => {
       if (kind === "ended") this.#asked.delete(agent.id);
       else this.#askForConversation(agent);
@@ -177,42 +190,20 @@ export class AgentPlaces {
     return places;
   }
 
-  get #database(): Database {
-    return this.#options.agents.database;
-  }
-
   #read(): readonly Place[] {
-    const rows = this.#database.prepare("SELECT place FROM places ORDER BY noted_unix_ms").all();
-    return rows.flatMap((row) => {
-      const { place } = fieldsOf(row) ?? {};
-      return typeof place === "string" ? [JSON.parse(place) as Place] : [];
-    });
+    return this.#table.all("ORDER BY noted_unix_ms").map(({ place }) => place);
   }
 
   #write(place: Place): void {
+    const { identity, session, server } = place;
     const agents = agentsOf(place).map(({ name }) => name);
-    this.#database
-      .prepare(
-        "INSERT OR REPLACE INTO places (identity, session, server, place, agents, noted_unix_ms) VALUES (?, ?, ?, ?, ?, ?)",
-      )
-      .run(
-        place.identity,
-        place.session,
-        place.server,
-        JSON.stringify(place),
-        JSON.stringify(agents),
-        this.#options.nowUnixMs(),
-      );
-    this.#database
-      .prepare(
-        "DELETE FROM places WHERE (identity, session) IN (SELECT identity, session FROM places ORDER BY noted_unix_ms DESC LIMIT -1 OFFSET ?)",
-      )
-      .run(MAX_PLACES);
+    const notedUnixMs = this.#options.nowUnixMs();
+    this.#table.save(this.#table.rowOf({ identity, session, server, place, agents, notedUnixMs }));
+    this.#table.trim("noted_unix_ms", MAX_PLACES);
   }
 
   #remove(identity: string, sessions: readonly string[]): void {
-    const remove = this.#database.prepare("DELETE FROM places WHERE identity = ? AND session = ?");
-    for (const session of sessions) remove.run(identity, session);
+    for (const session of sessions) this.#table.remove(identity, session);
   }
 }
 

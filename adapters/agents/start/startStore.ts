@@ -13,12 +13,10 @@ interface Start<Result> {
 }
 
 export class StartStore<Result extends object> implements OnceStore<Result> {
-  readonly #database: () => Database;
   readonly #table: Table<Start<Result>>;
   readonly #nowUnixMs: () => number;
 
   constructor(database: () => Database, nowUnixMs: () => number) {
-    this.#database = database;
     this.#table = new Table<Start<Result>>({
       prepare: (sql) => database().prepare(sql),
       name: "starts",
@@ -42,9 +40,7 @@ export class StartStore<Result extends object> implements OnceStore<Result> {
   begin(key: OnceKey, request: string): void {
     const start = { key: JSON.stringify(key), request, result: undefined, begunUnixMs: this.#nowUnixMs() };
     this.#table.save(this.#table.rowOf(start));
-    this.#database()
-      .prepare("DELETE FROM starts WHERE key IN (SELECT key FROM starts ORDER BY begun_unix_ms DESC LIMIT -1 OFFSET ?)")
-      .run(MAX_STARTS);
+    this.#table.trim("begun_unix_ms", MAX_STARTS);
   }
 
   complete(key: OnceKey, _request: string, result: Result): void {
@@ -52,7 +48,7 @@ export class StartStore<Result extends object> implements OnceStore<Result> {
   }
 
   forget(key: OnceKey): void {
-    this.#database().prepare("DELETE FROM starts WHERE key = ?").run(JSON.stringify(key));
+    this.#table.remove(JSON.stringify(key));
   }
 
   #start(key: OnceKey): Start<Result> | undefined {

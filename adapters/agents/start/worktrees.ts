@@ -140,7 +140,7 @@ export class Worktrees {
     else if (isDirectory(repository)) await git.ask(repository, ["worktree", "prune"]);
     // `-D`: all of its commits are elsewhere, perhaps not in what is checked out.
     if (isOwnBranch && state.exists && state.unpushed === 0) await git.ask(repository, ["branch", "-D", "--", branch]);
-    this.#options.database().prepare("DELETE FROM worktrees WHERE name = ?").run(worktree.name);
+    this.#table.remove(worktree.name);
     return worktree;
   }
 

@@ -245,7 +245,7 @@ export class TimelineStore {
   }
 
   #drop({ number, agent, name, server, socket, unixMs, bytes }: KeptEntry): void {
-    this.#prepare("DELETE FROM timeline WHERE number = ?").run(number);
+    this.#table.remove(number);
     this.#prepare(COUNT_DROPPED).run(agent, name, server, socket ?? null, unixMs);
     this.#bytes -= bytes;
   }

@@ -75,6 +75,19 @@ export class Table<Kept extends object> {
     prepare(`UPDATE ${name} SET ${set!.join(", ")} WHERE ${where!.join(" AND ")}`).run(row);
   }
 
+  /** @param values of its key */
+  remove(...values: readonly Cell[]): void {
+    const { prepare, name, key } = this.#options;
+    prepare(`DELETE FROM ${name} WHERE ${key.map((column) => `${column} = ?`).join(" AND ")}`).run(...values);
+  }
+
+  /** All but so many, the highest in this column, are removed. */
+  trim(column: string, most: number): void {
+    const { prepare, name, key } = this.#options;
+    const surplus = `SELECT ${key.join(", ")} FROM ${name} ORDER BY ${column} DESC LIMIT -1 OFFSET ?`;
+    prepare(`DELETE FROM ${name} WHERE (${key.join(", ")}) IN (${surplus})`).run(most);
+  }
+
   #columnOf(member: string): string {
     const { columns } = this.#options;
     return (
