@@ -11,7 +11,7 @@ import {
   STREAM_PROTOCOL,
 } from "../../protocol/api/native/nativeFrames.ts";
 import type { StreamMessage, StreamRequest, StreamRequestOf } from "../../protocol/api/native/nativeStream.ts";
-import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
+import type { OperationName } from "../../protocol/api/operationRoutes.ts";
 import { AppError, toAppError } from "../../protocol/errors.ts";
 import { OPERATIONS, operationNamed } from "../operations/operationTable.ts";
 import { nameOn, withNames } from "./hostNames.ts";
@@ -50,7 +50,7 @@ export class HostSockets {
     const operation = request.type === "call" ? operationNamed(request.operation) : undefined;
     if (operation !== undefined && mayRepeat(operation)) return false;
     const input = request.type === "call" ? request.input : undefined;
-    const theirs = this.#hosts.find(namesIn(request), operation, input);
+    const theirs = this.#hosts.find(request, operation, input);
     if (theirs === undefined) return false;
     const { host, names } = theirs;
     let socket = this.#sockets.get(host);
@@ -87,12 +87,6 @@ export class HostSockets {
   #some(take: (socket: HostSocket) => boolean): boolean {
     return [...this.#sockets.values()].some(take);
   }
-}
-
-function namesIn(request: Named): OperationNames {
-  if (request.type !== "call") return { server: request.server, ...("pane" in request ? { pane: request.pane } : {}) };
-  const { server, session, pane, recording, agent, worktree, message } = request;
-  return { server, session, pane, recording, agent, worktree, message };
 }
 
 type Named = Exclude<StreamRequest, { readonly channel: number } | { readonly type: "cancel" }>;
