@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { createClient, type TmuxwireError } from "../../../adapters/client/client.ts";
-import type { AgentDirectory } from "../../../adapters/agents/running/agentDirectory.ts";
 import type { AgentMessages } from "../../../adapters/agents/messages/agentMessages.ts";
 import type { AgentNotifier } from "../../../adapters/agents/notify/agentNotifier.ts";
 import type { NativeAddChannel, NativeChannel } from "../../../protocol/api/native/nativeNotifications.ts";
@@ -17,6 +16,7 @@ import type { RunningAgent } from "../../../adapters/agents/running/runningAgent
 import type { ResumeRequest } from "../../../adapters/agents/start/agentResume.ts";
 import type { StartRequest } from "../../../adapters/agents/start/agentStarts.ts";
 import type { AgentWork } from "../../../adapters/agents/start/agentWork.ts";
+import type { OperationContext } from "../../../adapters/operations/operation.ts";
 import { perform } from "../../../adapters/operations/perform.ts";
 import type { Delivery, SubmitResult } from "../../../daemon/delivery/delivery.ts";
 import { silentLog } from "../../../bench/silentLog.ts";
@@ -27,7 +27,6 @@ import { AppError } from "../../../protocol/errors.ts";
 import { expect } from "vitest";
 import { OPERATIONS } from "../../../adapters/operations/operationTable.ts";
 import { withNames } from "../../../adapters/remote/hostNames.ts";
-import type { RemoteHosts } from "../../../adapters/remote/remoteHosts.ts";
 import { deadHosts, nearFixture } from "./farHost.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { runCommand } from "../../../daemon/shell/runCommand.ts";
@@ -57,11 +56,13 @@ type Outcome = { readonly output: unknown } | { readonly code: string; readonly 
 interface Scene {
   readonly api: NativeFixture;
   readonly server: TmuxServer;
-  readonly delivery: Delivery;
-  readonly recordings: RecordingRegistry;
-  readonly agents: AgentDirectory;
-  readonly remote: RemoteHosts;
+  readonly parts: Parts;
 }
+/** What operations need, whichever way they are called. */
+type Parts = Pick<
+  Required<OperationContext>,
+  "delivery" | "recordings" | "agents" | "agentWork" | "messages" | "timeline" | "remote" | "notifier"
+>;
 type Face = (scene: Scene, name: OperationName, each: FaceCase) => Promise<Outcome>;
 
 const failed = ({ code, message }: { readonly code: string; readonly message: string }): Outcome => ({ code, message });
@@ -69,11 +70,7 @@ const outcomeOf = (answer: object): Outcome =>
   "error" in answer ? failed(answer.error as { code: string; message: string }) : { output: answer };
 
 export const FACES: Readonly<Record<string, Face>> = {
-  "in process": async (
-    { server, delivery, recordings, agents, api, remote },
-    name,
-    { names, input, idempotencyKey },
-  ) => {
+  "in process": async ({ server, parts, api }, name, { names, input, idempotencyKey }) => {
     const context = {
       servers: new Map([["main", server]]),
       waits: api.waits,
@@ -81,14 +78,7 @@ export const FACES: Readonly<Record<string, Face>> = {
       clock: systemClock,
       measure: async <Result>(_name: string, work: () => Result | Promise<Result>) => work(),
       readiness: undefined,
-      delivery,
-      recordings,
-      agents,
-      agentWork: workOf(server),
-      messages: MESSAGES,
-      timeline: TIMELINE,
-      remote,
-      notifier: NOTIFIER,
+      ...parts,
       running: new WeakMap(),
       // Made for streams: the tree itself is the server's.
       treeOf: () => ({ id: "epoch:0", state: server.status().state, ...server.layout.tree() }),
@@ -199,19 +189,18 @@ export async function throughFace(
     nowUnixMs: () => KEPT_AT_MS,
     log: silentLog,
   });
-  const agents = fakeAgents(server);
-  const remote = deadHosts();
-  await using api = await nativeFixture(server, {
+  const parts = {
     delivery,
     recordings,
-    agents,
+    agents: fakeAgents(server),
     agentWork: workOf(server),
     messages: MESSAGES,
     timeline: TIMELINE,
-    remote,
+    remote: deadHosts(),
     notifier: NOTIFIER,
-  });
-  const outcome = await face({ api, server, delivery, recordings, agents, remote }, name, each);
+  };
+  await using api = await nativeFixture(server, parts);
+  const outcome = await face({ api, server, parts }, name, each);
   await recordings.close();
   rmSync(folder, { recursive: true, force: true });
   return { outcome: steady(outcome, stub) as Outcome, reached: askedOnce(reached) };
