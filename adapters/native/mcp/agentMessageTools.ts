@@ -44,8 +44,6 @@ export const tellTool = mcpTool({
     "Give a coding agent a message. It waits until the agent takes a prompt, goes to that agent alone, and is typed once. With " +
     "`wait: done`, returns the agent's last words once its turn is over.",
   effect: "works",
-  isIdempotent: false,
-  isOpenWorld: true,
   input: v.strictObject({ ...AGENT, ...tellRequestSchema.entries, ...key }),
   words: {
     text: "The message.",
@@ -71,8 +69,6 @@ export const waitAgentTool = mcpTool({
   description:
     "Wait until a coding agent is ready, asks, is done with what it was told, has ended, or is stalled: the first of those given.",
   effect: "reads",
-  isIdempotent: true,
-  isOpenWorld: false,
   input: v.strictObject({ ...AGENT, ...waitAgentRequestSchema.entries }),
   words: {
     for: "Any of these. stalled: busy, no output for stalledSec.",
@@ -94,8 +90,6 @@ export const answerAgentTool = mcpTool({
   title: "Answer an agent's question",
   description: "Answer the question that a coding agent has open, as `choose` does for a pane. Give `dialogId`.",
   effect: "works",
-  isIdempotent: false,
-  isOpenWorld: true,
   input: v.strictObject({ ...AGENT, ...answerAgentRequestSchema.entries, ...key }),
   // Said at `choose`.
   words: { ...ANSWER_WORDS, option: { type: "integer" }, options: { type: "array" }, other: { type: "string" } },
@@ -111,8 +105,6 @@ export const interruptAgentTool = mcpTool({
   title: "Interrupt an agent",
   description: "Interrupt a coding agent's turn with its own keys. Returns when the turn has ended.",
   effect: "destroys",
-  isIdempotent: false,
-  isOpenWorld: false,
   input: v.strictObject(AGENT),
   run: async (call, { agent }) => {
     const structured = await call.perform<object>("interruptAgent", await allowed(call, agent), {});
@@ -127,7 +119,6 @@ export const endAgentTool = mcpTool({
     "End a coding agent with its own words; refused, with what would be lost, unless `force`. Its pane and its shell stay.",
   effect: "destroys",
   isIdempotent: true,
-  isOpenWorld: false,
   input: v.strictObject({ ...AGENT, ...endAgentRequestSchema.entries }),
   words: { force: "Whatever would be lost, and with signals if need be.", timeoutMs: "Default 10000." },
   run: async (call, { agent, ...input }) => {
@@ -143,8 +134,6 @@ export const listAgentsTool = mcpTool({
     "List the coding agents that run in panes: name, state and why, task, open question, directory, branch, pane. An agent's " +
     "name can stand wherever a pane is named. Cheap.",
   effect: "reads",
-  isIdempotent: true,
-  isOpenWorld: false,
   input: agentsRequestSchema,
   run: async (call, input) => {
     const named = input.server === undefined ? input : { ...input, server: call.tier.serverName(input.server) };

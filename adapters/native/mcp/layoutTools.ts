@@ -32,8 +32,6 @@ export const listTool = mcpTool({
     "List tmux servers with their sessions, windows and panes: ids, programs, directories, and what each program is doing " +
     "(readiness: idle, busy, a dialog with its options). For an overview, not to wait for a change.",
   effect: "reads",
-  isIdempotent: true,
-  isOpenWorld: false,
   input: v.strictObject({ server: optional(v.string(), "Only this server; default: all.") }),
   run: async (call, { server }) => {
     const only = server === undefined ? undefined : call.server(server).name;
@@ -121,8 +119,6 @@ export const createTool = mcpTool({
     "Create a session with one pane, for your own work: never use a pane that someone else works in. It stays after you " +
     "disconnect; end it with `kill`.",
   effect: "works",
-  isIdempotent: false,
-  isOpenWorld: true,
   input: v.strictObject({ ...SERVER, ...createSessionSchema.entries }),
   words: {
     name: "Default: one that is free.",
@@ -148,8 +144,6 @@ export const splitTool = mcpTool({
   title: "Split a pane",
   description: "Create a pane beside or below another one, in the same window, and start a program in it.",
   effect: "works",
-  isIdempotent: false,
-  isOpenWorld: true,
   input: v.strictObject({ ...SERVER, ...LAYOUT_OPERATIONS["split-window"].body.entries }),
   words: {
     pane: "%5, a session's name, or an agent's.",
@@ -179,8 +173,6 @@ export const killTool = mcpTool({
     "Kill a pane, a window or a session with every program in it, at once and for good. Give exactly one of the three. To stop " +
     "a command and keep the shell, use `interrupt`.",
   effect: "destroys",
-  isIdempotent: false,
-  isOpenWorld: false,
   input: v.strictObject({
     ...SERVER,
     pane: victim("Such as %5."),

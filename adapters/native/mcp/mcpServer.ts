@@ -59,7 +59,7 @@ export function createMcpServer(parts: McpServerParts): McpServer {
     },
   );
   for (const tool of toolsOf(tier)) {
-    const { name, title, description, effect, isIdempotent, isOpenWorld } = tool;
+    const { name, title, description, effect, isIdempotent } = tool;
     const config = {
       title,
       description,
@@ -67,8 +67,9 @@ export function createMcpServer(parts: McpServerParts): McpServer {
       // What is not said is as the protocol's defaults are: it may change things, and act on anything.
       annotations: {
         ...(effect === "reads" ? { readOnlyHint: true } : { destructiveHint: effect === "destroys" }),
-        ...(effect !== "reads" && isIdempotent ? { idempotentHint: true } : {}),
-        ...(isOpenWorld ? {} : { openWorldHint: false }),
+        ...(isIdempotent === true ? { idempotentHint: true } : {}),
+        // What works acts on programs that can do anything: a shell, an agent.
+        ...(effect === "works" ? {} : { openWorldHint: false }),
       },
     };
     server.registerTool(name, config, (input: unknown, at: ServerContext) => called(parts, tool, input, at));

@@ -121,10 +121,8 @@ export interface McpTool<In extends v.GenericSchema = v.GenericSchema> {
   /** For the model: what it does, when to use it, what it costs. */
   readonly description: string;
   readonly effect: ToolEffect;
-  /** A second call changes nothing further. */
-  readonly isIdempotent: boolean;
-  /** It acts on programs that can do anything: a shell, an agent. */
-  readonly isOpenWorld: boolean;
+  /** It changes something, and a second call nothing further. */
+  readonly isIdempotent?: true;
   /** As the API has it. */
   readonly input: In;
   /** What the model reads instead of the API's words. */

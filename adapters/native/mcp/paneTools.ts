@@ -29,8 +29,6 @@ export const captureTool = mcpTool({
     "Read a pane: its screen, its last `lines`, or with `since` only the output after a position from an earlier result, so " +
     "that nothing is read twice. Changes nothing. Never call it in a loop: `wait`.",
   effect: "reads",
-  isIdempotent: true,
-  isOpenWorld: false,
   input: v.strictObject({
     ...PANE,
     lines: captureLines,
@@ -83,8 +81,6 @@ export const runTool = mcpTool({
     "`timeoutMs` it fails with TIMEOUT and the command runs on: `wait` or `interrupt`. For programs that ask for input or " +
     "never end, use `send` and `wait`.",
   effect: "works",
-  isIdempotent: false,
-  isOpenWorld: true,
   input: v.strictObject({ ...PANE, command, timeoutMs, ...TEXT_BOUND }),
   words: { command: "Typed into the shell as one line.", timeoutMs: "Default 30000." },
   run: async (call, { server, pane, maxOutputBytes = DEFAULT_TEXT_BYTES, ...input }) => {

@@ -26,8 +26,6 @@ export const searchTool = mcpTool({
     "Find the lines that contain a text, in the history and screen of one pane or of all, newest first. Costs a capture per " +
     "pane: name the pane if you know it. For text that is still to come, use `wait`.",
   effect: "reads",
-  isIdempotent: true,
-  isOpenWorld: false,
   input: v.strictObject({
     server: PANE.server,
     pane: v.optional(PANE.pane),

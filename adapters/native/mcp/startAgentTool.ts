@@ -17,8 +17,6 @@ export const startAgentTool = mcpTool({
     "the outcome. `asking`: it asks something first (trust, login); answer with `choose` if that decision is yours, then " +
     "`submit` the prompt.",
   effect: "works",
-  isIdempotent: false,
-  isOpenWorld: true,
   input: v.strictObject({
     server,
     ...request,

@@ -31,8 +31,6 @@ export const sendTool = mcpTool({
     "order. Returns at once, with the position before the effect: `wait` from it, or `capture` since it. For a shell command " +
     "prefer `run`; for a prompt to an agent `submit`.",
   effect: "works",
-  isIdempotent: false,
-  isOpenWorld: true,
   input: v.strictObject({ ...PANE, ...inputRequestSchema.entries }),
   words: TYPED,
   run: async (call, { server, pane, ...input }) => {
@@ -55,8 +53,6 @@ export const submitTool = mcpTool({
     "Give a prompt to the coding agent or shell in a pane: Enter is pressed once the screen shows it, and the outcome is " +
     "confirmed. WRONG_STATE while the program is busy or asks. Then `wait` with `ready`.",
   effect: "works",
-  isIdempotent: false,
-  isOpenWorld: true,
   input: v.strictObject({ ...PANE, ...submitRequestSchema.entries, ...key }),
   words: {
     text: "The prompt.",
@@ -94,8 +90,6 @@ export const chooseTool = mcpTool({
     "Answer the dialog that is open in a pane (`list` shows it under readiness) with `option`, `options` or `other`. Give " +
     "`dialogId`, so that a dialog opened meanwhile is not answered by mistake.",
   effect: "works",
-  isIdempotent: false,
-  isOpenWorld: true,
   input: v.strictObject({ ...PANE, ...chooseRequestSchema.entries, ...key }),
   words: ANSWER_WORDS,
   run: async (call, { server, pane, idempotencyKey, ...input }) =>
@@ -113,8 +107,6 @@ export const interruptTool = mcpTool({
   description:
     "Interrupt the program in a pane with its own keys (C-c, Escape); it keeps running. Returns when an agent's turn has ended.",
   effect: "destroys",
-  isIdempotent: false,
-  isOpenWorld: false,
   input: v.strictObject(PANE),
   run: async (call, named) => {
     const stopped = await call.onPane<object>("interrupt", named, {});

@@ -54,8 +54,6 @@ function waitTool(input: WaitInput, effect: "reads" | "works", description: stri
     title: "Wait for a pane",
     description,
     effect,
-    isIdempotent: false,
-    isOpenWorld: effect === "works",
     input,
     words,
     run: async (call, { server, pane, maxOutputBytes = DEFAULT_TEXT_BYTES, ...predicates }) => {
