@@ -11,14 +11,16 @@ export interface OperationFacts {
   readonly summary: string;
   readonly description?: string | undefined;
   readonly scope: Scope;
+  readonly idempotent: Operation["idempotent"];
   /** Of its input, in order. */
   readonly members: readonly (readonly [name: string, member: SchemaMember])[];
 }
 
-const factsOf = ({ summary, description, scope, input }: Operation): OperationFacts => ({
+const factsOf = ({ summary, description, scope, idempotent, input }: Operation): OperationFacts => ({
   summary,
   description,
   scope,
+  idempotent,
   members: [...schemaMembers(input)],
 });
 

@@ -17,10 +17,10 @@ import type {
 import type { CommandCall, OptionSpec } from "../../cli/commandTypes.ts";
 import { usageError } from "../../cli/parseCommand.ts";
 import { printable, table } from "../../cli/textTable.ts";
-import { ANSWER, ANSWER_OPTIONS, answerInput, exitCode, idempotencyKey, show } from "./deliveryCommands.ts";
+import { ANSWER, ANSWER_OPTIONS, answerInput, exitCode, show } from "./deliveryCommands.ts";
 import { readText } from "./inputParts.ts";
 import { type GivingPositional, operationCommand } from "./operationCommand.ts";
-import { AGENT, TIMEOUT_OPTION, timeoutOf } from "./paneArguments.ts";
+import { AGENT, keyOption, TIMEOUT_OPTION, timeoutOf } from "./paneArguments.ts";
 import { timeText } from "./waitingText.ts";
 
 const MESSAGE: GivingPositional = {
@@ -79,13 +79,7 @@ export const tellCommand = operationCommand<NativeTold>({
       default: "none",
     },
     { name: "or-asking", type: "flag", description: "while waiting, also return when the agent asks a question" },
-    {
-      name: "key",
-      short: "k",
-      type: "text",
-      value: "KEY",
-      description: "idempotency key: repeating it tells nothing and returns the first message",
-    },
+    keyOption("tells nothing and returns the first message"),
     WAIT_OPTION,
   ],
   examples: [
@@ -104,7 +98,6 @@ export const tellCommand = operationCommand<NativeTold>({
       wait: options.text("wait"),
     };
   },
-  idempotencyKey,
   show: ({ io }, { id, outcome, reason, doneUnixMs, lastWords, question }) => {
     if (outcome !== "waiting" && outcome !== "delivered") return io.err(`tmuxwire: ${outcome}: ${reason ?? ""}\n`);
     if (question !== null) io.err(`tmuxwire: the agent asks: ${printable(question.text)}\n`);
@@ -227,7 +220,6 @@ export const answerCommand = operationCommand<NativeDelivery>({
     { line: "tmuxwire answer api --other 'use the other file'", does: "with your own text" },
   ],
   input: answerInput,
-  idempotencyKey,
   show,
   exitCode,
 });

@@ -4,19 +4,16 @@ import type { NativeAgentStarted, NativeResumedAgents, NativeStartAgent, NativeW
 import type { CommandCall } from "../../cli/commandTypes.ts";
 import { usageError } from "../../cli/parseCommand.ts";
 import { printable, table } from "../../cli/textTable.ts";
+import { SUBMIT_EXIT_CODES } from "./deliveryCommands.ts";
 import { readText } from "./inputParts.ts";
 import { startDirectory } from "../connection/clientConnection.ts";
 import { operationCommand } from "./operationCommand.ts";
-import { HERE_OR_HOME, profileNames, timeoutOf } from "./paneArguments.ts";
+import { HERE_OR_HOME, keyOption, profileNames, TIMEOUT_OPTION, timeoutOf } from "./paneArguments.ts";
 
 /** Other exit codes are for errors: nothing was started. */
 const EXIT_CODES: Readonly<Record<NativeAgentStarted["outcome"], number>> = {
+  ...SUBMIT_EXIT_CODES,
   ready: 0,
-  submitted: 0,
-  queued: 20,
-  echoed_unconfirmed: 21,
-  not_echoed: 22,
-  indeterminate: 23,
   asking: 10,
   refused: 10,
   late: 124,
@@ -58,23 +55,8 @@ export const startCommand = operationCommand<NativeAgentStarted>({
     { name: "window", type: "text", value: "SESSION", description: "in a new window of this session" },
     { name: "split", type: "text", value: "PANE", description: "in a part of this pane" },
     { name: "on", type: "text", value: "SERVER", description: "the tmux server", default: "the daemon's own" },
-    {
-      name: "key",
-      short: "k",
-      type: "text",
-      value: "KEY",
-      description: "idempotency key: repeating it starts nothing",
-    },
-    {
-      name: "timeout",
-      short: "t",
-      type: "number",
-      value: "SECONDS",
-      description: "give up after this long until it is ready",
-      default: "60",
-      min: 0.001,
-      max: 600,
-    },
+    keyOption("starts nothing"),
+    { ...TIMEOUT_OPTION, description: "give up after this long until it is ready", default: "60", max: 600 },
   ],
   examples: [
     { line: `tmuxwire start ${ONE} 'fix the failing test' --name api`, does: "in this directory" },
@@ -98,7 +80,6 @@ export const startCommand = operationCommand<NativeAgentStarted>({
       ...timeoutOf(call),
     };
   },
-  idempotencyKey: ({ options }) => options.text("key"),
   show: async ({ io }, { agent, pane, outcome, reason, screen, worktree }) => {
     await io.out(`${agent?.name ?? pane}\n`);
     if (worktree !== null) io.err(`tmuxwire: its worktree is ${printable(worktree)}\n`);

@@ -7,11 +7,11 @@ import type { NativeChooseRequest, NativeDelivery } from "../../client/client.ts
 import type { CommandCall, OptionSpec } from "../../cli/commandTypes.ts";
 import { readText } from "./inputParts.ts";
 import { type GivingPositional, operationCommand } from "./operationCommand.ts";
-import { PANE, PANE_OR_THIS, profileNames, timeoutOf } from "./paneArguments.ts";
+import { keyOption, PANE, PANE_OR_THIS, profileNames, TIMEOUT_OPTION, timeoutOf } from "./paneArguments.ts";
 import { usageError } from "../../cli/parseCommand.ts";
 
 /** Other exit codes, such as 10 (wrong state), are for errors: nothing was delivered. */
-const SUBMIT_EXIT_CODES: Readonly<Record<NativeDelivery["outcome"], number>> = {
+export const SUBMIT_EXIT_CODES: Readonly<Record<NativeDelivery["outcome"], number>> = {
   submitted: 0,
   queued: 20,
   echoed_unconfirmed: 21,
@@ -32,23 +32,8 @@ const noteOf = ({ details }: NativeDelivery): string =>
   details?.screenNote === undefined ? "" : ` (it shows: ${details.screenNote})`;
 
 const KEY_AND_TIMEOUT: readonly OptionSpec[] = [
-  {
-    name: "key",
-    short: "k",
-    type: "text",
-    value: "KEY",
-    description: "idempotency key: repeating it types nothing and returns the first outcome",
-  },
-  {
-    name: "timeout",
-    short: "t",
-    type: "number",
-    value: "SECONDS",
-    description: "give up after this long",
-    default: "10",
-    min: 0.001,
-    max: NATIVE_MAX_DELIVERY_MS / 1_000,
-  },
+  keyOption("types nothing and returns the first outcome"),
+  { ...TIMEOUT_OPTION, description: "give up after this long", default: "10", max: NATIVE_MAX_DELIVERY_MS / 1_000 },
 ];
 
 /** Of the commands that answer a question. */
@@ -71,8 +56,6 @@ export const ANSWER: GivingPositional = {
   optional: true,
   many: true,
 };
-
-export const idempotencyKey = ({ options }: CommandCall): string | undefined => options.text("key");
 
 export const show = ({ io }: CommandCall, delivery: NativeDelivery): void => {
   if (delivery.outcome !== "submitted") io.err(`tmuxwire: ${WHAT_IT_MEANS[delivery.outcome]}${noteOf(delivery)}\n`);
@@ -137,7 +120,6 @@ export const submitCommand = operationCommand<NativeDelivery>({
       profile: options.text("profile"),
     };
   },
-  idempotencyKey,
   show,
   exitCode,
 });
@@ -159,7 +141,6 @@ export const chooseCommand = operationCommand<NativeDelivery>({
     { line: "tmuxwire choose agent 0,2 1", does: "two options of the first question, one of the second" },
   ],
   input: answerInput,
-  idempotencyKey,
   show,
   exitCode,
 });

@@ -29,12 +29,11 @@ export interface OperationCommand<Output> {
   readonly members?: readonly string[] | undefined;
   /** Overrides of the options derived from the schema. */
   readonly tweak?: Readonly<Record<string, Partial<OptionSpec>>> | undefined;
-  /** Options that are not members: `input` reads them. */
+  /** Options that are not members: `input` reads them, except the `--key` of an idempotent operation. */
   readonly options?: readonly OptionSpec[] | undefined;
   readonly examples: readonly Example[];
   /** Further members; they override those from the options. @throws AppError INVALID_ARGUMENT */
   readonly input?: ((call: CommandCall) => object | Promise<object>) | undefined;
-  readonly idempotencyKey?: ((call: CommandCall) => string | undefined) | undefined;
   /** Prints the output when --json is not given; default: print nothing. */
   readonly show?: ((call: CommandCall, output: Output) => Promise<void> | void) | undefined;
   /** Other spellings of the positionals. @throws AppError INVALID_ARGUMENT */
@@ -84,7 +83,7 @@ export function operationCommand<Output extends object>(command: OperationComman
       }
       Object.assign(input, await command.input?.(call));
       const client = await connect(call);
-      const idempotencyKey = command.idempotencyKey?.(call);
+      const idempotencyKey = operation.idempotent === true ? call.options.text("key") : undefined;
       const whole = await client.perform<Output>(id, names, input, { signal: io.signal, idempotencyKey });
       const output = command.selected?.(call, whole) ?? whole;
       if (call.options.flag("json")) await io.out(`${JSON.stringify(output)}\n`);

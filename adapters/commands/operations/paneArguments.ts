@@ -49,6 +49,15 @@ export const TIMEOUT_OPTION: OptionSpec = {
   max: MAX_TIMEOUT_SEC,
 };
 
+/** @param effect of repeating it */
+export const keyOption = (effect: string): OptionSpec => ({
+  name: "key",
+  short: "k",
+  type: "text",
+  value: "KEY",
+  description: `idempotency key: repeating it ${effect}`,
+});
+
 export const timeoutOf = ({ options }: CommandCall): { timeoutMs?: number } => {
   const seconds = options.number("timeout");
   return seconds === undefined ? {} : { timeoutMs: Math.ceil(seconds * 1_000) };
