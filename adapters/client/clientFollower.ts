@@ -3,6 +3,7 @@
  * from after a reconnect. Unread events are kept across it; only what follows them is requested.
  */
 import type { StreamFrame } from "../../protocol/api/native/nativeFrames.ts";
+import { Changes } from "../../daemon/time/changes.ts";
 import { STREAM_INITIAL_CREDIT_BYTES } from "../../protocol/api/native/nativeFrames.ts";
 import type { StreamMessage, StreamRequestOf } from "../../protocol/api/native/nativeStream.ts";
 import { type PaneEvent, paneEvent, type SocketFollowOptions } from "./clientEvents.ts";
@@ -23,7 +24,7 @@ export class SocketFollower {
   readonly #options: FollowerOptions;
   readonly #window: number;
   #queue: PaneEvent[] = [];
-  #wake: (() => void) | undefined;
+  readonly #changes = new Changes();
   #channel: number | undefined;
   #epoch = "";
   #position: string | undefined;
@@ -101,7 +102,7 @@ export class SocketFollower {
     if (this.#done) return;
     this.#failure = error;
     this.#done = true;
-    this.#wakeUp();
+    this.#changes.changed();
   }
 
   async *events(): AsyncGenerator<PaneEvent, void, void> {
@@ -127,9 +128,7 @@ export class SocketFollower {
           }
           throw this.#failure as Error;
         }
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
+        await this.#changes.next(this.#changes.count);
       }
     } finally {
       this.#done = true;
@@ -151,13 +150,7 @@ export class SocketFollower {
 
   #push(event: PaneEvent): void {
     this.#queue.push(event);
-    this.#wakeUp();
-  }
-
-  #wakeUp(): void {
-    const wake = this.#wake;
-    this.#wake = undefined;
-    wake?.();
+    this.#changes.changed();
   }
 }
 

@@ -3,6 +3,7 @@
  * delivered, and treats a silence longer than the daemon's keep-alive interval as a loss. It reads no further than its
  * reader. Runs in browsers and Node alike.
  */
+import { Changes } from "../../daemon/time/changes.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { type SseEvent, SseParser } from "../../protocol/text/sse.ts";
 
@@ -52,7 +53,7 @@ interface SseFollowerOptions<Decoded> {
 export class SseFollower<Decoded> {
   readonly #options: SseFollowerOptions<Decoded>;
   #abort: AbortController | undefined;
-  #wake: (() => void) | undefined;
+  readonly #changes = new Changes();
   #closed = false;
   #tries = 0;
   #lastEventId: string | undefined;
@@ -64,14 +65,14 @@ export class SseFollower<Decoded> {
 
   /** Ends the pause before the next attempt. */
   retryNow(): void {
-    this.#wake?.();
+    this.#changes.changed();
   }
 
   /** Ends `events`. Safe to call twice. */
   close(): void {
     this.#closed = true;
     this.#abort?.abort();
-    this.#wake?.();
+    this.#changes.changed();
   }
 
   /** Call once. @throws a loss that is not retried; the signal's reason when it aborts */
@@ -97,7 +98,7 @@ export class SseFollower<Decoded> {
         const retryAtMs = clock.nowMs() + waitMs;
         onState?.({ kind: "lost", retryAtMs, loss });
         // oxlint-disable-next-line no-await-in-loop -- a pause between two connections
-        await this.#sleepUntil(retryAtMs);
+        if (!this.#closed) await this.#changes.next(this.#changes.count, clock, retryAtMs);
       }
       signal?.throwIfAborted();
     } finally {
@@ -151,22 +152,6 @@ export class SseFollower<Decoded> {
       if (event.id !== "") this.#lastEventId = event.id;
       if (steadyMs === 0) this.#tries = 0;
     }
-  }
-
-  #sleepUntil(atMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#closed) {
-        resolve();
-        return;
-      }
-      const wake = (): void => {
-        timer.cancel();
-        this.#wake = undefined;
-        resolve();
-      };
-      const timer = this.#options.clock.callAt(atMs, wake);
-      this.#wake = wake;
-    });
   }
 }
 

@@ -6,6 +6,7 @@
 import { DeliverPolicy, type JetStreamClient, type JetStreamManager } from "@nats-io/jetstream";
 import type { NatsConnection, Subscription } from "@nats-io/nats-core";
 import { backOffMs } from "../../daemon/time/backOff.ts";
+import { Changes } from "../../daemon/time/changes.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { sleep } from "../../daemon/time/within.ts";
 import { messageOf } from "../../protocol/errors.ts";
@@ -60,7 +61,7 @@ export class FleetFollower {
   #queued = 0;
   /** Something may have been missed. */
   #isBehind = true;
-  #wake: (() => void) | undefined;
+  readonly #changes = new Changes();
   /** The newest message that has been read. */
   #seq = 0;
   #at: Position | undefined;
@@ -85,7 +86,7 @@ export class FleetFollower {
       },
     });
     const stopTelling = onReconnect(() => this.#fallBehind());
-    const abort = (): void => this.#wakeUp();
+    const abort = (): void => this.#changes.changed();
     signal?.addEventListener("abort", abort);
     try {
       yield* this.#begin();
@@ -224,13 +225,8 @@ export class FleetFollower {
     const first = this.#queue.shift();
     if (first === undefined) {
       if (live.isClosed()) throw new TmuxwireError("DAEMON_UNREACHABLE", "NATS has ended the subscription");
-      await new Promise<void>((resolve) => {
-        const timer = systemClock.callAt(systemClock.nowMs() + this.#doubtMs, () => this.#doubt());
-        this.#wake = () => {
-          timer.cancel();
-          resolve();
-        };
-      });
+      const doubtedMs = systemClock.nowMs() + this.#doubtMs;
+      if (!(await this.#changes.next(this.#changes.count, systemClock, doubtedMs))) this.#doubt();
       return;
     }
     this.#queued -= first.length;
@@ -324,7 +320,7 @@ export class FleetFollower {
     else {
       this.#queue.push({ ...stored, before, length: raw.data.length });
       this.#queued += raw.data.length;
-      this.#wakeUp();
+      this.#changes.changed();
     }
   }
 
@@ -338,13 +334,7 @@ export class FleetFollower {
     this.#isBehind = true;
     this.#queue.length = 0;
     this.#queued = 0;
-    this.#wakeUp();
-  }
-
-  #wakeUp(): void {
-    const wake = this.#wake;
-    this.#wake = undefined;
-    wake?.();
+    this.#changes.changed();
   }
 
   async #last(): Promise<Stored | undefined> {

@@ -15,6 +15,7 @@
 import type { Delivery, SubmitRequest, SubmitResult } from "../../../daemon/delivery/delivery.ts";
 import type { AddresseeRequest } from "../../../daemon/delivery/pane/addressee.ts";
 import type { ReadinessState } from "../../../daemon/readiness/readiness.ts";
+import { Changes } from "../../../daemon/time/changes.ts";
 import type { Timed, Timer } from "../../../daemon/time/clock.ts";
 import type { MessageConfirmation } from "../../../protocol/api/native/nativeAgentMessages.ts";
 import { AppError, type ErrorCode, isCutShort, toAppError } from "../../../protocol/errors.ts";
@@ -80,8 +81,7 @@ export class MessageQueue {
   #isClosed = false;
   /** Nothing is typed meanwhile: the agent is being ended. */
   #holds = 0;
-  #version = 0;
-  #wake: (() => void) | undefined;
+  readonly #changes = new Changes();
   #expiry: Timer | undefined;
   #retryAtMs = -Infinity;
   #retryMs = RETRY_MS;
@@ -112,8 +112,7 @@ export class MessageQueue {
     if (state === "busy" || state === "asking") this.#hasWorked = true;
     if (state !== this.#state) this.#retryAtMs = -Infinity;
     this.#state = state;
-    this.#version += 1;
-    this.#wake?.();
+    this.#changes.changed();
     if (!this.#isRunning && !this.#isClosed) void this.#run();
   }
 
@@ -146,36 +145,22 @@ export class MessageQueue {
   close(): void {
     this.#isClosed = true;
     this.#expiry?.cancel();
-    this.#version += 1;
-    this.#wake?.();
+    this.#changes.changed();
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true;
     while (!this.#isClosed) {
-      const version = this.#version;
+      const known = this.#changes.count;
       const dueMs = await this.#step().catch((error: unknown) => {
         if (!this.#isClosed && !isCutShort(error)) this.#parts.onError(error);
         return this.#later();
       });
-      if (dueMs !== undefined) await this.#next(version, dueMs);
-      else if (version === this.#version) break;
+      if (dueMs === undefined && known === this.#changes.count) break;
+      if (dueMs !== undefined && !this.#isClosed) await this.#changes.next(known, this.#parts.clock, dueMs);
     }
     this.#isRunning = false;
     if (this.#parts.agents.known(this.#agent)?.endedUnixMs !== undefined) this.#parts.onEnd();
-  }
-
-  /** Until something happens that `version` does not know of, or it is time. */
-  async #next(version: number, dueMs: number): Promise<void> {
-    if (this.#version !== version || this.#isClosed) return;
-    await new Promise<void>((resolve) => {
-      const timer = this.#parts.clock.callAt(dueMs, resolve);
-      this.#wake = () => {
-        timer.cancel();
-        resolve();
-      };
-    });
-    this.#wake = undefined;
   }
 
   /** Does what is due, and returns when to look again at the latest (of the clock); undefined: nothing is left. */

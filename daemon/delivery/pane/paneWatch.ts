@@ -8,6 +8,7 @@ import type { OutputSource } from "../../tmux/outputSource.ts";
 import type { PaneReadiness, Readiness, ReadinessWatcher } from "../../readiness/readiness.ts";
 import type { Capture } from "../../tmux/io.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
+import { Changes } from "../../time/changes.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { Profile } from "../../readiness/profile.ts";
 import type { Profiles } from "../../readiness/profiles.ts";
@@ -32,12 +33,11 @@ export class PaneWatch implements Disposable {
   readonly isFresh: boolean;
   readonly #profiles: Profiles;
   readonly #unsubscribe: readonly (() => void)[];
-  #version = 0;
+  readonly #changes = new Changes();
   #lastOutputMs: number;
   #lastCaptureMs = -Infinity;
   #gone: AppError | undefined;
   #hasExited: boolean;
-  #wake: (() => void) | undefined;
 
   /** @throws AppError NOT_FOUND, INVALID_ARGUMENT, CONNECTION_LOST */
   constructor({ server, pane, readiness, clock, profile }: PaneWatchOptions) {
@@ -52,7 +52,7 @@ export class PaneWatch implements Disposable {
     this.readiness = readiness.watch(server, pane, profile === undefined ? {} : { profile });
     const wrote = (): void => {
       this.#lastOutputMs = clock.nowMs();
-      this.#happened();
+      this.#changes.changed();
     };
     this.#unsubscribe = [
       this.source.subscribe({
@@ -60,14 +60,14 @@ export class PaneWatch implements Disposable {
         gap: wrote,
         exited: () => {
           this.#hasExited = true;
-          this.#happened();
+          this.#changes.changed();
         },
         closed: (error) => {
           this.#gone = error;
-          this.#happened();
+          this.#changes.changed();
         },
       }),
-      this.readiness.subscribe(() => this.#happened()),
+      this.readiness.subscribe(() => this.#changes.changed()),
     ];
   }
 
@@ -82,7 +82,7 @@ export class PaneWatch implements Disposable {
 
   /** Changes with everything that happens. */
   get version(): number {
-    return this.#version;
+    return this.#changes.count;
   }
 
   get lastOutputMs(): number {
@@ -107,15 +107,7 @@ export class PaneWatch implements Disposable {
 
   /** Until something happens that `version` does not know of, or it is time. */
   async next(version: number, untilMs: number): Promise<void> {
-    if (this.#version !== version || this.clock.nowMs() >= untilMs) return;
-    await new Promise<void>((resolve) => {
-      const timer = this.clock.callAt(untilMs, resolve);
-      this.#wake = () => {
-        timer.cancel();
-        resolve();
-      };
-    });
-    this.#wake = undefined;
+    if (this.clock.nowMs() < untilMs) await this.#changes.next(version, this.clock, untilMs);
   }
 
   /** Waits until then, whatever happens. */
@@ -140,10 +132,5 @@ export class PaneWatch implements Disposable {
   [Symbol.dispose](): void {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.readiness[Symbol.dispose]();
-  }
-
-  #happened(): void {
-    this.#version += 1;
-    this.#wake?.();
   }
 }

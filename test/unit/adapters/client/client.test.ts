@@ -34,6 +34,7 @@ function loaded(path: string, seen = new Set<string>()): Set<string> {
 /** What the client and the player load of ours besides themselves. */
 const SHARED = [
   "daemon/time/backOff.ts",
+  "daemon/time/changes.ts",
   "daemon/time/clock.ts",
   "protocol/api/native/applyTreeEvent.ts",
   "protocol/api/native/nativeFrames.ts",
