@@ -1,6 +1,4 @@
 /** What is done with workers that exist: nothing here starts or attaches anything. */
-import type { Delivery } from "../../daemon/delivery/delivery.ts";
-import type { Clock } from "../../daemon/time/clock.ts";
 import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
 import {
   TEAM_DEFAULT_CAPTURE_LINES,
@@ -19,32 +17,19 @@ import {
 } from "../../protocol/api/team.ts";
 import { interruptTurn, tellAgent, waitForAgent } from "../operations/agents/agentMessageOperations.ts";
 import { nativeAgent } from "../operations/agents/agentOutputs.ts";
-import type { AgentMessages } from "../agents/messages/agentMessages.ts";
-import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
 import type { RunningAgent } from "../agents/running/runningAgent.ts";
 import { captureText } from "./captureText.ts";
 import { onTmux, teamError, withKey } from "./teamErrors.ts";
 import { attachArgv, hasPrefix, shellLine } from "./names.ts";
 import { capturePost } from "./posts.ts";
 import { sessionEnd } from "./sessionEnd.ts";
-import type { TeamdOf } from "./teamd/discovery.ts";
-import type { TeamPlace, TeamServers } from "./teamServers.ts";
+import type { TeamPlace } from "./teamServers.ts";
 import { readRecords } from "./start/startRecord.ts";
-import { PI, untilExitReported } from "./start/worker.ts";
+import { PI, type TeamParts, untilExitReported } from "./start/worker.ts";
 import { guardPrompt } from "./start/workerPrompt.ts";
 
-/** How workers that run are told something, waited for and interrupted. */
-export interface Workers {
-  readonly servers: TeamServers;
-  readonly agents: AgentDirectory;
-  readonly messages: AgentMessages;
-  readonly delivery: Pick<Delivery, "interrupt">;
-  readonly clock: Clock;
-}
-
 export function listSessions(
-  servers: TeamServers,
-  agents: AgentDirectory,
+  { servers, agents }: TeamParts,
   { teamId, sessionPrefix }: TeamListRequest,
 ): Promise<TeamSessions> {
   return servers.useIfThere(teamId, async (server) => {
@@ -78,15 +63,14 @@ export function listSessions(
   });
 }
 
-export const attachTo = (servers: TeamServers, request: TeamSessionRequest): Promise<TeamAttach> =>
+export const attachTo = ({ servers }: TeamParts, request: TeamSessionRequest): Promise<TeamAttach> =>
   servers.withSession(request, async ({ sessionName, socketPath }) => {
     const argv = attachArgv(socketPath, sessionName);
     return { sessionName, socketPath, argv, command: shellLine(argv) };
   });
 
 export async function captureSession(
-  servers: TeamServers,
-  teamdOf: TeamdOf,
+  { servers, teamdOf }: TeamParts,
   request: TeamCaptureRequest,
 ): Promise<TeamCapture> {
   const { threadId, lines = TEAM_DEFAULT_CAPTURE_LINES } = request;
@@ -97,7 +81,7 @@ export async function captureSession(
 }
 
 /** Ends the worker and its session, whatever it is doing. */
-export const killWorker = (servers: TeamServers, request: TeamSessionRequest): Promise<TeamDone> =>
+export const killWorker = ({ servers }: TeamParts, request: TeamSessionRequest): Promise<TeamDone> =>
   servers.withSession(request, async ({ server, session, sessionName, socketPath }) => {
     await onTmux(`tmux -S ${socketPath} kill-session -t =${sessionName}`, () => server.killSession(session.id));
     return { sessionName, ok: true };
@@ -105,7 +89,7 @@ export const killWorker = (servers: TeamServers, request: TeamSessionRequest): P
 
 /** @throws AppError worker_not_running, TIMEOUT, and what telling an agent throws */
 export async function sendToWorker(
-  workers: Workers,
+  workers: TeamParts,
   { message, when, ttlSec, wait = "taken", timeoutMs, idempotencyKey, ...place }: TeamSendRequest,
   signal: AbortSignal,
 ): Promise<TeamSent> {
@@ -120,7 +104,7 @@ export async function sendToWorker(
 
 /** @throws AppError worker_not_running, unless that is waited for; TIMEOUT */
 export async function waitForWorker(
-  workers: Workers,
+  workers: TeamParts,
   { for: wanted = ["done", "asking", "ended"], stalledSec, timeoutMs, ...place }: TeamWaitRequest,
   signal: AbortSignal,
 ): Promise<TeamWaited> {
@@ -137,7 +121,7 @@ export async function waitForWorker(
 }
 
 /** @throws AppError worker_not_running, and what interrupting an agent throws */
-export async function interruptWorker(workers: Workers, request: TeamSessionRequest): Promise<TeamDone> {
+export async function interruptWorker(workers: TeamParts, request: TeamSessionRequest): Promise<TeamDone> {
   const { sessionName, agent } = await runningIn(workers, request);
   await interruptTurn(workers.delivery, agent, "team");
   return { sessionName, ok: true };
@@ -148,7 +132,7 @@ type PlaceRequest = Pick<TeamSessionRequest, "teamId" | "sessionName">;
 type Found = TeamPlace & { readonly agent: RunningAgent | undefined };
 
 /** The team's server is not kept in use by what may wait for long: an agent that runs there does that. */
-const placeOf = ({ servers, agents, clock }: Workers, request: PlaceRequest): Promise<Found> =>
+const placeOf = ({ servers, agents, clock }: TeamParts, request: PlaceRequest): Promise<Found> =>
   servers.withSession(request, async (place) => {
     const { server, pane } = place;
     agents.check();
@@ -158,7 +142,7 @@ const placeOf = ({ servers, agents, clock }: Workers, request: PlaceRequest): Pr
     return { ...place, agent };
   });
 
-const runningIn = async (workers: Workers, request: PlaceRequest) => {
+const runningIn = async (workers: TeamParts, request: PlaceRequest) => {
   const found = await placeOf(workers, request);
   return { ...found, agent: requireAgent(found) };
 };

@@ -116,44 +116,34 @@ class TeamTmux {
         const reason = await this.#refusal(name, params, context);
         if (reason !== undefined) throw new TeamToolError("blocked", reason);
       }
-      return await this.#run(name, id, params, signal, context);
+      const { posts, once } = TOOLS[name] ?? {};
+      const teamd = await this.#teamd();
+      const teamId = teamd?.teamId ?? (await discoverTeamId({ env: this.#env, homeDir: this.#homeDir }));
+      if (teamId === undefined) throw noTeam();
+      const isStart = name === START;
+      const cwd = directoryOf(params, context);
+      const result = await this.#daemon.call(
+        name.replace("team_tmux_", ""),
+        {
+          ...params,
+          teamId,
+          agentId: teamd?.agentId ?? defaultAgentId(this.#env),
+          ...(isStart ? { cwd } : {}),
+          ...(once ? { idempotencyKey: `${id}:${randomUUID()}` } : {}),
+          ...(posts && teamd !== undefined ? { teamd: { url: teamd.url, token: teamd.token } } : {}),
+        },
+        signal,
+      );
+      const { sessionName, text } = result;
+      if (isStart && typeof sessionName === "string" && this.#workers.size < MAX_REMEMBERED_WORKERS) {
+        this.#workers.set(sessionName, cwd);
+      }
+      const shown =
+        name === "team_tmux_capture" && typeof text === "string" ? text : JSON.stringify(result, undefined, 2);
+      return { content: [{ type: "text", text: shown }], details: result };
     } catch (error) {
       throw toolError(error);
     }
-  }
-
-  async #run(
-    name: string,
-    id: string,
-    params: Fields,
-    signal: AbortSignal | undefined,
-    context: PiContext,
-  ): Promise<ToolResult> {
-    const { posts, once } = TOOLS[name] ?? {};
-    const teamd = await this.#teamd();
-    const teamId = teamd?.teamId ?? (await discoverTeamId({ env: this.#env, homeDir: this.#homeDir }));
-    if (teamId === undefined) throw noTeam();
-    const isStart = name === START;
-    const cwd = directoryOf(params, context);
-    const result = await this.#daemon.call(
-      name.replace("team_tmux_", ""),
-      {
-        ...params,
-        teamId,
-        agentId: teamd?.agentId ?? defaultAgentId(this.#env),
-        ...(isStart ? { cwd } : {}),
-        ...(once ? { idempotencyKey: `${id}:${randomUUID()}` } : {}),
-        ...(posts && teamd !== undefined ? { teamd: { url: teamd.url, token: teamd.token } } : {}),
-      },
-      signal,
-    );
-    const { sessionName, text } = result;
-    if (isStart && typeof sessionName === "string" && this.#workers.size < MAX_REMEMBERED_WORKERS) {
-      this.#workers.set(sessionName, cwd);
-    }
-    const shown =
-      name === "team_tmux_capture" && typeof text === "string" ? text : JSON.stringify(result, undefined, 2);
-    return { content: [{ type: "text", text: shown }], details: result };
   }
 
   /**

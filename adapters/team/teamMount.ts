@@ -31,17 +31,15 @@ import {
   listSessions,
   sendToWorker,
   waitForWorker,
-  type Workers,
 } from "./operations.ts";
 import { Starts } from "./start/starts.ts";
-import type { StartsOptions } from "./start/worker.ts";
+import type { TeamParts } from "./start/worker.ts";
 
 export const TEAM_PREFIX = "/team/v1/tmux/";
 
-export function createTeamMount(options: StartsOptions & Workers): Mount {
-  const { servers, agents, teamdOf, clock } = options;
-  const long = { clock, errorBody: (error: unknown) => teamErrorBody(visibleError(error)) };
-  const workerStarts = new Starts(options);
+export function createTeamMount(parts: TeamParts): Mount {
+  const long = { clock: parts.clock, errorBody: (error: unknown) => teamErrorBody(visibleError(error)) };
+  const workerStarts = new Starts(parts);
   const routes = [
     endpoint({
       ...POST,
@@ -58,7 +56,7 @@ export function createTeamMount(options: StartsOptions & Workers): Mount {
       request: teamListSchema,
       response: { 200: teamSessionsSchema },
       errors: COMMON,
-      handle: async (c, request) => c.json(await listSessions(servers, agents, request)),
+      handle: async (c, request) => c.json(await listSessions(parts, request)),
     }),
     endpoint({
       ...POST,
@@ -66,7 +64,7 @@ export function createTeamMount(options: StartsOptions & Workers): Mount {
       request: teamSessionSchema,
       response: { 200: teamAttachResponseSchema },
       errors: [...COMMON, "session_not_found"],
-      handle: async (c, request) => c.json(await attachTo(servers, request)),
+      handle: async (c, request) => c.json(await attachTo(parts, request)),
     }),
     endpoint({
       ...POST,
@@ -74,7 +72,7 @@ export function createTeamMount(options: StartsOptions & Workers): Mount {
       request: teamCaptureSchema,
       response: { 200: teamCaptureResponseSchema },
       errors: [...COMMON, ...OF_TEAMD, "session_not_found"],
-      handle: async (c, request) => c.json(await captureSession(servers, teamdOf, request)),
+      handle: async (c, request) => c.json(await captureSession(parts, request)),
     }),
     endpoint({
       ...POST,
@@ -84,9 +82,7 @@ export function createTeamMount(options: StartsOptions & Workers): Mount {
       errors: [...COMMON, ...OF_WORKER, "resource_limit", "timeout"],
       idempotent: true,
       handle: (c, request) =>
-        longResponse(c, long, (signal) =>
-          sendToWorker(options, keyed(request, c.req.header("idempotency-key")), signal),
-        ),
+        longResponse(c, long, (signal) => sendToWorker(parts, keyed(request, c.req.header("idempotency-key")), signal)),
     }),
     endpoint({
       ...POST,
@@ -94,7 +90,7 @@ export function createTeamMount(options: StartsOptions & Workers): Mount {
       request: teamWaitSchema,
       response: { 200: teamWaitResponseSchema },
       errors: [...COMMON, ...OF_WORKER, "timeout"],
-      handle: (c, request) => longResponse(c, long, (signal) => waitForWorker(options, request, signal)),
+      handle: (c, request) => longResponse(c, long, (signal) => waitForWorker(parts, request, signal)),
     }),
     endpoint({
       ...POST,
@@ -102,7 +98,7 @@ export function createTeamMount(options: StartsOptions & Workers): Mount {
       request: teamSessionSchema,
       response: { 200: teamDoneSchema },
       errors: [...COMMON, ...OF_WORKER, "resource_limit", "timeout"],
-      handle: async (c, request) => c.json(await interruptWorker(options, request)),
+      handle: async (c, request) => c.json(await interruptWorker(parts, request)),
     }),
     endpoint({
       ...POST,
@@ -110,7 +106,7 @@ export function createTeamMount(options: StartsOptions & Workers): Mount {
       request: teamSessionSchema,
       response: { 200: teamDoneSchema },
       errors: [...COMMON, "session_not_found"],
-      handle: async (c, request) => c.json(await killWorker(servers, request)),
+      handle: async (c, request) => c.json(await killWorker(parts, request)),
     }),
     endpoint({
       ...POST,

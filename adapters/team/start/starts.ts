@@ -41,7 +41,7 @@ import {
   startOf,
   requireWorker,
   untilExitReported,
-  type StartsOptions,
+  type TeamParts,
   type Worker,
 } from "./worker.ts";
 
@@ -56,11 +56,11 @@ interface UnderWay {
 }
 
 export class Starts {
-  readonly #options: StartsOptions;
+  readonly #options: TeamParts;
   /** Later the record on the worker's pane tells. */
   readonly #underWay = new Map<UnderWay, Promise<TeamStart>>();
 
-  constructor(options: StartsOptions) {
+  constructor(options: TeamParts) {
     this.#options = options;
   }
 

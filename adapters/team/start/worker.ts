@@ -1,5 +1,6 @@
 /** One worker: an interactive agent in the pane of its own session, and the prompt it gets once it is ready. */
 import { basename } from "node:path";
+import type { Delivery } from "../../../daemon/delivery/delivery.ts";
 import { findProgram } from "../../../daemon/host/findProgram.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { Dialog } from "../../../daemon/readiness/readiness.ts";
@@ -10,6 +11,7 @@ import type { TeamStartOutcome } from "../../../protocol/api/team.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Agent } from "../../agents/catalogue.ts";
+import type { AgentMessages } from "../../agents/messages/agentMessages.ts";
 import type { AgentDirectory } from "../../agents/running/agentDirectory.ts";
 import { AGENT_COLS, AGENT_ROWS, type AgentStarts } from "../../agents/start/agentStarts.ts";
 import { onTmux, teamError } from "../teamErrors.ts";
@@ -78,9 +80,12 @@ export async function requireWorker({ agent, argv, environment }: TeamWorker, cw
   );
 }
 
-export interface StartsOptions {
+/** What the contract's operations work with. */
+export interface TeamParts {
   readonly servers: TeamServers;
   readonly agents: AgentDirectory;
+  readonly messages: AgentMessages;
+  readonly delivery: Pick<Delivery, "interrupt">;
   readonly starts: Pick<AgentStarts, "bringUp">;
   readonly workerOf: WorkerOf;
   readonly teamdOf: TeamdOf;
@@ -90,7 +95,7 @@ export interface StartsOptions {
 
 /** @throws AppError ALREADY_EXISTS, tmux_error */
 export async function makeWorker(
-  { servers, agents, clock }: StartsOptions,
+  { servers, agents, clock }: TeamParts,
   server: TmuxServer,
   { worker, teamId, name, cwd, record }: WorkerRequest,
 ): Promise<Worker> {
@@ -148,7 +153,7 @@ interface Prompted {
  * @param key of the delivery: with the same key nothing is typed twice, not even by another daemon.
  */
 export async function promptWorker(
-  { agents, starts, clock, log }: StartsOptions,
+  { agents, starts, clock, log }: TeamParts,
   program: TeamWorker,
   { server, pane, madeAtMs }: Worker,
   prompt: string,
