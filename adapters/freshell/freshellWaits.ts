@@ -9,7 +9,7 @@ import type {
 } from "../../protocol/api/freshell/freshellHttp.ts";
 import { invalidArgument } from "../../protocol/errors.ts";
 import type { Session, SessionRegistry } from "./sessions/sessionRegistry.ts";
-import { exitCodeOf } from "./terminals/terminal.ts";
+import { shellStatusOf } from "../../daemon/tmux/outputSource.ts";
 import type { TerminalRegistry } from "./terminals/terminalRegistry.ts";
 
 type WaitBody = InferOutput<typeof freshellWaitSchema>;
@@ -62,7 +62,7 @@ function requestOf({ pattern, literal, regex, stableSec, exit, prompt, from, tim
 }
 
 function responseOf({ matched, position, exit, elapsedMs }: WaitResult): FreshellWaitResponse {
-  const exitCode = exit === undefined ? undefined : exitCodeOf(exit);
+  const exitCode = shellStatusOf(exit);
   return {
     matched: matched.map(({ predicate, text, to }) => ({
       predicate: predicate as FreshellWaitMatch["predicate"],

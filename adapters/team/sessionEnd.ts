@@ -1,5 +1,5 @@
 /** Whether and how a worker's session has ended, for lists and for the response to a start. */
-import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
+import { shellStatusOf } from "../../daemon/tmux/outputSource.ts";
 import type { TeamPlace } from "./teamServers.ts";
 
 export interface SessionEnd {
@@ -14,12 +14,6 @@ export function sessionEnd({ server, session }: Pick<TeamPlace, "server" | "sess
   const panes = windows.flatMap((window) => window.panes.flatMap((pane) => server.findPane(pane) ?? []));
   return {
     dead: panes.length > 0 && panes.every((pane) => pane.exit !== undefined),
-    exitStatus: exitStatus(panes.find((pane) => pane.id === session.activePane)),
+    exitStatus: shellStatusOf(panes.find((pane) => pane.id === session.activePane)?.exit) ?? null,
   };
-}
-
-function exitStatus(pane: PaneInfo | undefined): number | null {
-  const { exitCode, signal } = pane?.exit ?? {};
-  if (exitCode !== undefined) return exitCode;
-  return signal === undefined ? null : 128 + signal;
 }

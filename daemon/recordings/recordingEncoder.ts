@@ -4,7 +4,7 @@
  * becomes a marker before the screen from which the output continues.
  */
 import { CastEncoder, type CastVersion } from "../../protocol/text/asciicast.ts";
-import type { ExitStatus } from "../tmux/outputSource.ts";
+import { type ExitStatus, shellStatusOf } from "../tmux/outputSource.ts";
 
 /** Why a recording ended. */
 export const CAST_ENDS = {
@@ -130,7 +130,7 @@ export class RecordingEncoder {
     if (this.isOpen) {
       const atMs = this.elapsedMs;
       this.#write(this.#encoder.marker(atMs, `end: ${CAST_ENDS[end]}`));
-      const status = this.#exit === undefined ? undefined : exitStatus(this.#exit);
+      const status = shellStatusOf(this.#exit);
       if (status !== undefined) this.#write(this.#encoder.exit(atMs, status));
     }
     this.#options.onEnd(end);
@@ -151,7 +151,3 @@ export class RecordingEncoder {
 
 const exitWords = ({ exitCode, signal }: ExitStatus): string =>
   signal !== undefined ? `signal ${signal}` : exitCode !== undefined ? `status ${exitCode}` : "status not known";
-
-/** The exit status as shells report it. */
-const exitStatus = ({ exitCode, signal }: ExitStatus): number | undefined =>
-  signal === undefined ? exitCode : 128 + signal;

@@ -12,6 +12,10 @@ export interface ExitStatus {
   readonly signal?: number | undefined;
 }
 
+/** As shells report it: 128 plus the signal's number for a program that a signal ended. */
+export const shellStatusOf = ({ exitCode, signal }: ExitStatus = {}): number | undefined =>
+  exitCode ?? (signal === undefined ? undefined : 128 + signal);
+
 /** Our control clients wait for sessions and clients to stop changing, because attaching now could crash tmux. */
 export interface Waiting {
   readonly for: "calm";

@@ -5,14 +5,13 @@
 import { constants } from "node:os";
 import { PaneStream } from "../../../daemon/panes/paneStream.ts";
 import type { Timed } from "../../../daemon/time/clock.ts";
-import type { ExitStatus } from "../../../daemon/tmux/outputSource.ts";
+import { type ExitStatus, shellStatusOf } from "../../../daemon/tmux/outputSource.ts";
 import type { SessionEntry, SessionStatus } from "../../../protocol/api/freshell/sessionEvents.ts";
 import type { CodingProvider, SessionKind } from "../../../protocol/api/freshell/sessionNames.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { DEFAULT_RING_BYTES } from "../../../protocol/limits.ts";
 import { given, type JsonLine } from "../../agents/jsonFields.ts";
 import { TEXT_PART_BYTES } from "../freshellLimits.ts";
-import { exitCodeOf } from "../terminals/terminal.ts";
 import { type ProgramPlan, SessionProgram } from "./sessionProgram.ts";
 
 /** All that starting a session needs, found and checked. */
@@ -92,7 +91,7 @@ export abstract class AgentSession<Event> {
   }
 
   get exitCode(): number | undefined {
-    return this.#exit === undefined ? undefined : exitCodeOf(this.#exit);
+    return shellStatusOf(this.#exit);
   }
 
   /** Why it ended, unless somebody ended it: how, and the end of its standard error. Foreign text. */

@@ -6,7 +6,8 @@ import type { Snapshot } from "../../../daemon/tmux/io.ts";
 import type { ServerMessage } from "../../../protocol/api/freshell/freshellWire.ts";
 import type { AppError } from "../../../protocol/errors.ts";
 import { decodeUtf8 } from "../../../protocol/text/utf8.ts";
-import { exitCodeOf, type Terminal } from "../terminals/terminal.ts";
+import { shellStatusOf } from "../../../daemon/tmux/outputSource.ts";
+import type { Terminal } from "../terminals/terminal.ts";
 import type { TerminalRegistry } from "../terminals/terminalRegistry.ts";
 import type { FrameShare } from "./outputFrames.ts";
 import type { SocketClient } from "./socketClient.ts";
@@ -78,7 +79,7 @@ export class Attachment {
       snapshot: (snapshot) => this.#snapshot(snapshot),
       // A page redraws its own screen.
       resized: () => undefined,
-      exited: (status) => client.send({ type: "terminal.exit", terminalId, exitCode: exitCodeOf(status) ?? null }),
+      exited: (status) => client.send({ type: "terminal.exit", terminalId, exitCode: shellStatusOf(status) ?? null }),
       closed: (error) => {
         this.close();
         this.#options.onClosed(this.#hasBegun ? undefined : error);

@@ -5,7 +5,7 @@
 import type { InferOutput } from "valibot";
 import { AnsiStripper, stripRoom } from "../../../daemon/panes/vt/ansi.ts";
 import type { InputPart, Snapshot } from "../../../daemon/tmux/io.ts";
-import { type ExitStatus, slicesOf } from "../../../daemon/tmux/outputSource.ts";
+import { shellStatusOf, slicesOf } from "../../../daemon/tmux/outputSource.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type {
@@ -102,7 +102,7 @@ export class Terminal {
   entry(): TerminalEntry {
     const { id, title, mode, createdAt, cwd } = this.identity;
     const { exit, outputSeq, tailSeq } = this.source;
-    const exitCode = exit === undefined ? undefined : exitCodeOf(exit);
+    const exitCode = shellStatusOf(exit);
     return {
       terminalId: id,
       title,
@@ -226,10 +226,6 @@ function requireWhole(historyLines: number, limit: number | undefined): void {
     { details: { historyLines } },
   );
 }
-
-/** As in a shell: 128 plus the signal's number for a program ended by a signal. */
-export const exitCodeOf = ({ exitCode, signal }: ExitStatus): number | undefined =>
-  exitCode ?? (signal === undefined ? undefined : 128 + signal);
 
 /** Does not quote the requested id: it may be anything. */
 export const unknownTerminal = (): AppError =>

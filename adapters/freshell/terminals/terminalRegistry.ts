@@ -16,7 +16,8 @@ import type { PaneId } from "../../../protocol/ids.ts";
 import { MAX_ENDED_TERMINALS, RESERVED_OUTPUT_BYTES } from "../freshellLimits.ts";
 import { newId } from "../newId.ts";
 import { endTerminal } from "./endProgram.ts";
-import { exitCodeOf, Terminal, type TerminalIdentity, type TerminalSize, unknownTerminal } from "./terminal.ts";
+import { shellStatusOf } from "../../../daemon/tmux/outputSource.ts";
+import { Terminal, type TerminalIdentity, type TerminalSize, unknownTerminal } from "./terminal.ts";
 import {
   begun,
   makePane,
@@ -163,7 +164,7 @@ export class TerminalRegistry {
         if (pane !== undefined) await removePane(server, pane);
         source.declareExit({});
         this.#forget(terminal);
-        return exitCodeOf(source.exit ?? {}) ?? null;
+        return shellStatusOf(source.exit) ?? null;
       });
     } finally {
       terminal.isEnding = terminal.isForgotten;
