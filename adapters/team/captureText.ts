@@ -48,20 +48,16 @@ function bounded(
 
 /** The rows without trailing blank ones, and without tmux's note below them that the program has ended. */
 async function ownRows(target: CaptureTarget, lines: number): Promise<readonly string[]> {
-  const rows = [...(await printedRows(target, lines))];
+  const rows = written(await printedRows(target, lines));
   const isDead = target.server.findPane(target.pane)?.exit !== undefined;
-  const dropBlank = (): void => {
-    while (rows.at(-1) === "") rows.pop();
-  };
-  dropBlank();
-  if (isDead && rows.length > 1 && meansDead(rows.at(-1) ?? "")) {
-    const note = rows.pop() ?? "";
-    dropBlank();
-    // The program itself printed nothing.
-    if (rows.length === 0) rows.push(note);
-  }
-  return rows;
+  if (!isDead || !meansDead(rows.at(-1) ?? "")) return rows;
+  const own = written(rows.slice(0, -1));
+  // The note stays if the program itself printed nothing.
+  return own.length === 0 ? rows.slice(-1) : own;
 }
+
+const written = (rows: readonly string[]): readonly string[] =>
+  rows.slice(0, rows.findLastIndex((row) => row !== "") + 1);
 
 /** The note that tmux, in any version, writes into a dead pane. */
 const meansDead = (row: string): boolean => /^Pane is dead(?: \(|$)/.test(row);
