@@ -69,9 +69,8 @@ async function openEventStream(
     first: HEARTBEAT,
     ...streams.bounds,
     read: (out) => {
-      const sink = { room: () => out.room(), write: (frame: string) => out.write(frame) };
-      const here = events.read(filter, after, sink);
-      const there = machines?.readAgents(sink);
+      const here = events.read(filter, after, out);
+      const there = machines?.readAgents(out);
       return there === undefined ? here : both(here, there);
     },
   };

@@ -4,7 +4,7 @@
  * into a dialog with Enter: that would accept its default.
  */
 import { type AddresseeRequest, findAddressee } from "../../../daemon/delivery/pane/addressee.ts";
-import type { Delivery, DeliveryOutcome, PressStep, SubmitResult } from "../../../daemon/delivery/delivery.ts";
+import type { Delivery, PressStep, SubmitResult } from "../../../daemon/delivery/delivery.ts";
 import type { Dialog, PaneReadiness, Readiness } from "../../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { GENERIC_PROFILE } from "../../../daemon/readiness/profiles.ts";
@@ -34,10 +34,7 @@ interface DeliverTarget {
   readonly addressee: AddresseeRequest;
 }
 
-export interface Delivered {
-  readonly outcome: DeliveryOutcome;
-  /** What the screen says since, see `DeliveryDetails`. */
-  readonly screenNote: string | undefined;
+export interface Delivered extends SubmitResult {
   /** The program's hook reports it as a prompt. */
   readonly isPrompt: boolean;
 }
@@ -97,7 +94,7 @@ async function toDialog(
   }
   const choose = async (how: Parameters<Delivery["choose"]>[0]["answer"]): Promise<Delivered> => {
     const result = await delivery.choose({ server, pane, answer: how, dialogId: dialog.id, addressee, by: BY });
-    return deliveredBy(result, how.kind === "other");
+    return { ...result, isPrompt: how.kind === "other" };
   };
   const chooseOption = (index: number): Promise<Delivered> =>
     choose(dialog.multi ? { kind: "multi", answers: [[index]] } : { kind: "option", index });
@@ -159,19 +156,13 @@ const normal = (text: string): string =>
 const optionList = ({ options }: Dialog): string =>
   options.map(({ index, number, label }) => `${number ?? index + 1}. ${label}`).join(" / ");
 
-const deliveredBy = ({ outcome, details }: SubmitResult, isPrompt: boolean): Delivered => ({
-  outcome,
-  screenNote: details?.screenNote,
-  isPrompt,
-});
-
 async function submit(
   { server, delivery, settings: { clearFirst, gapMs } }: DeliverParts,
   { pane, addressee }: DeliverTarget,
   text: string,
 ): Promise<Delivered> {
   const how = { whileBusy: "queue", clearFirst, gapMs, addressee, by: BY } as const;
-  return deliveredBy(await delivery.submit({ server, pane, text, ...how }), true);
+  return { ...(await delivery.submit({ server, pane, text, ...how })), isPrompt: true };
 }
 
 /**
@@ -185,10 +176,7 @@ async function pressKeys(
 ): Promise<Delivered> {
   const steps = contractSteps(question?.options ?? [], answer);
   const result = await delivery.press({ server, pane, steps, gapMs: KEY_GAP_MS, addressee, by: BY });
-  return deliveredBy(
-    result,
-    steps.some(({ kind }) => kind === "paste"),
-  );
+  return { ...result, isPrompt: steps.some(({ kind }) => kind === "paste") };
 }
 
 function contractSteps(options: OpenQuestion["options"], answer: Answer): readonly PressStep[] {

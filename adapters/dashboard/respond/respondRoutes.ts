@@ -166,7 +166,7 @@ async function deliveredAs(
     if (failure.errorType === "unknown") log.error("dashboard.respond.failed", { agent: agent.record.id, error });
   }
   const latencyMs = target.latencyMs();
-  const screenNote = result?.screenNote;
+  const screenNote = result?.details?.screenNote;
   // A hook that has reported the prompt knows better than a connection that was lost meanwhile.
   if (failure !== undefined && !underWay.isRecorded) {
     if (failure.isUncertain) {
