@@ -13,7 +13,6 @@ import {
   questionOfTool,
 } from "../agents/questions.ts";
 import type { AgentParts } from "../panes/paneLinks.ts";
-import type { Correlation } from "./correlate.ts";
 import type { HookName } from "./hookNames.ts";
 import type { HookRequest } from "./hookRequest.ts";
 
@@ -21,13 +20,8 @@ type HookReply = Readonly<Record<string, string | boolean | null>>;
 
 type Effect = (context: AgentParts, agent: Agent, hook: HookRequest) => HookReply;
 
-export function applyHook(context: AgentParts, name: HookName, hook: HookRequest, found: Correlation): HookReply {
-  const { agent } = found;
+export function applyHook(context: AgentParts, name: HookName, hook: HookRequest, agent: Agent): HookReply {
   context.desk.seen(agent);
-  if (name === "session-start") {
-    const reply = sessionStart(context, agent, hook);
-    return { is_new_agent: found.isNew, correlation_method: found.method, ...reply };
-  }
   return EFFECTS[name](context, agent, hook);
 }
 

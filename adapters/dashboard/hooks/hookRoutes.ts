@@ -70,12 +70,13 @@ async function hookRoute(
   const found = await agentOf(parts, hook);
   if (found === undefined) return c.json({ status: "dropped", message: "Session correlation failed" }, 404);
   stats.received(name);
-  if (found.isNew) desk.reportCreated(found.agent);
-  found.agent.hasHooks = true;
-  panes.reported(found.agent, hook);
-  panes.tellRunning(found.agent, saidBy(name, hook));
-  const reply = applyHook(parts, name, hook, found);
-  return c.json({ status: "ok", agent_id: found.agent.record.id, ...reply });
+  const { agent, isNew, method } = found;
+  if (isNew) desk.reportCreated(agent);
+  agent.hasHooks = true;
+  panes.reported(agent, hook);
+  panes.tellRunning(agent, saidBy(name, hook));
+  const how = name === "session-start" ? { is_new_agent: isNew, correlation_method: method } : {};
+  return c.json({ status: "ok", agent_id: agent.record.id, ...how, ...applyHook(parts, name, hook, agent) });
 }
 
 /** What the program in the pane has said of itself. */
