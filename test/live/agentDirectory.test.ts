@@ -22,13 +22,19 @@ import { guestFixture, userSession } from "../support/tmux/guestFixture.ts";
 import { ownedFixture, type PrivateSocket } from "../support/tmux/ownedFixture.ts";
 import { keys, text } from "../support/tmux/panePrograms.ts";
 
-/** Draws Claude's box. With `--launches`, first starts itself once more, as a program does that gives itself more memory. */
+/**
+ * Draws Claude's box. With `--launches`, first starts itself once more, as a program does that gives itself more memory: as
+ * soon as the file `launch` is beside it.
+ */
 const CLAUDE = `#!${process.execPath}
 if (process.argv.includes("--launches")) {
   const { spawn } = require("node:child_process");
-  setTimeout(() => {
+  const { existsSync } = require("node:fs");
+  const looks = setInterval(() => {
+    if (!existsSync(process.argv[1].replace(/[^/]*$/, "launch"))) return;
+    clearInterval(looks);
     spawn(process.execPath, [process.argv[1]], { stdio: "inherit" }).on("exit", (code) => process.exit(code ?? 1));
-  }, 1_300);
+  }, 10);
 } else {
   const rule = "─".repeat(60);
   process.stdin.setRawMode?.(true);
@@ -107,7 +113,7 @@ describe.each(["owned", "guest"] as const)("on a server that is %s", (kind) => {
     socket.tmux("new-session", "-d", "-x", "100", "-y", "30", "-s", session, "--", ...command);
   };
 
-  test("an agent appears by its process, is judged, and ends with it; a successor is another one", async () => {
+  test.concurrent("an agent appears by its process, is judged, and ends with it; a successor is another one", async () => {
     await using fixture = await place();
     using found = scene(fixture.socket.directory);
     const { agents, changes, claude } = found;
@@ -130,7 +136,7 @@ describe.each(["owned", "guest"] as const)("on a server that is %s", (kind) => {
     expect(changes).toEqual(["appeared claude", "ended claude", "appeared claude", "ended claude"]);
   });
 
-  test("names are unique; a program that starts itself again stays the same agent", async () => {
+  test.concurrent("names are unique; a program that starts itself again stays the same agent", async () => {
     await using fixture = await place();
     using found = scene(fixture.socket.directory);
     const { agents, changes, claude, pi } = found;
@@ -148,6 +154,7 @@ describe.each(["owned", "guest"] as const)("on a server that is %s", (kind) => {
         .map(({ name }) => name)
         .toSorted(),
     ).toEqual(["claude", "claude-2", "pi"]);
+    writeFileSync(join(fixture.socket.directory, "bin", "launch"), "");
     await eventually(() => launcher.process.pid !== process.pid);
     expect([launcher.id, launcher.endedUnixMs, agents.find(id)]).toEqual([id, undefined, launcher]);
     agents.rename(launcher, "api");
@@ -159,7 +166,7 @@ describe.each(["owned", "guest"] as const)("on a server that is %s", (kind) => {
     expect(changes.filter((change) => change.startsWith("ended"))).toEqual([]);
   });
 
-  test("a program that its launcher has started stays the same agent, however late it is seen", async () => {
+  test.concurrent("a program that its launcher has started stays the same agent, however late it is seen", async () => {
     await using fixture = await place();
     const { directory } = fixture.socket;
     let lateMs = 0;
@@ -184,7 +191,7 @@ describe.each(["owned", "guest"] as const)("on a server that is %s", (kind) => {
     expect(changes).toEqual(["appeared claude"]);
   });
 
-  test("a launcher that becomes something else before it becomes the program stays the same agent", async () => {
+  test.concurrent("a launcher that becomes something else before it becomes the program stays the same agent", async () => {
     await using fixture = await place();
     const { directory } = fixture.socket;
     using found = scene(directory);
@@ -214,7 +221,7 @@ describe.each(["owned", "guest"] as const)("on a server that is %s", (kind) => {
     expect([agents.find("api"), agent.process.pid, changes]).toEqual([agent, pid, ["appeared claude"]]);
   });
 
-  test("what hooks say is kept, early too; an agent that another one runs as its tool says nothing for it", async () => {
+  test.concurrent("what hooks say is kept, early too; an agent that another one runs as its tool says nothing for it", async () => {
     await using fixture = await place();
     using found = scene(fixture.socket.directory);
     const { agents, claude } = found;
@@ -241,7 +248,7 @@ describe.each(["owned", "guest"] as const)("on a server that is %s", (kind) => {
     expect(agent.sessionId).toBe("second");
   });
 
-  test("another daemon knows them again, by name and what was known; who ended meanwhile has ended", async () => {
+  test.concurrent("another daemon knows them again, by name and what was known; who ended meanwhile has ended", async () => {
     await using fixture = await place();
     const { directory } = fixture.socket;
     const before: Record<string, string> = {};

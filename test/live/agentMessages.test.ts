@@ -8,7 +8,7 @@ import { eventually } from "../support/clock/eventually.ts";
 
 const WITHIN = { timeoutMs: 60_000, orAsking: false };
 
-test("messages to an agent are typed one turn after the other, each once, and have its words", async () => {
+test.concurrent("messages to an agent are typed one turn after the other, each once, and have its words", async () => {
   await using scene = await messagesScene();
   using desk = scene.desk();
   const channel = await scene.start("work", "dialog", { busyMs: 0 });
@@ -31,7 +31,7 @@ test("messages to an agent are typed one turn after the other, each once, and ha
   expect(desk.errors).toEqual([]);
 });
 
-test("a message for an agent that ends goes to no successor", async () => {
+test.concurrent("a message for an agent that ends goes to no successor", async () => {
   await using scene = await messagesScene();
   using desk = scene.desk();
   const first = await scene.start("work", "dialog", { busyMs: 0 });
@@ -62,7 +62,7 @@ test("a message for an agent that ends goes to no successor", async () => {
   expect(() => desk.messages.tell(agent, told("too late"), undefined)).toThrow(/has ended/);
 });
 
-test("a message whose Enter the agent reads late is not typed again", async () => {
+test.concurrent("a message whose Enter the agent reads late is not typed again", async () => {
   await using scene = await messagesScene();
   using desk = scene.desk();
   // Longer than a delivery waits for a sign that it was taken.
@@ -76,7 +76,7 @@ test("a message whose Enter the agent reads late is not typed again", async () =
   expect(desk.errors).toEqual([]);
 });
 
-test("a person who types comes first; what waits can be cancelled, expires, and is told why it waits", async () => {
+test.concurrent("a person who types comes first; what waits can be cancelled, expires, and is told why it waits", async () => {
   await using scene = await messagesScene();
   using desk = scene.desk();
   const channel = await scene.start("work", "dialog", { busyMs: 0 });
@@ -116,7 +116,7 @@ test("a person who types comes first; what waits can be cancelled, expires, and 
   expect(desk.errors).toEqual([]);
 });
 
-test("an agent that is busy and silent is stalled; it is ended only by force, and its shell stays", async () => {
+test.concurrent("an agent that is busy and silent is stalled; it is ended only by force, and its shell stays", async () => {
   await using scene = await messagesScene();
   using desk = scene.desk();
   const channel = await scene.start("work", "dialog", { busyMs: 0 });

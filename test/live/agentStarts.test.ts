@@ -151,7 +151,7 @@ const screenOf = async (server: TmuxServer, pane: Parameters<TmuxServer["capture
   (await server.capture(pane)).lines.join("\n");
 
 describe.each(["owned", "guest"] as const)("on a server that is %s", (kind) => {
-  test("a start gives the prompt once; its pane, name and conversation are known, and a shell stays", async () => {
+  test.concurrent("a start gives the prompt once; its pane, name and conversation are known, and a shell stays", async () => {
     await using opened = await scene(kind);
     const { server, agents, work } = opened;
     const { channel, request } = await opened.program("dialog", { busyMs: 0 });
@@ -172,7 +172,7 @@ describe.each(["owned", "guest"] as const)("on a server that is %s", (kind) => {
     expect(server.findPane(result.pane)?.exit).toBe(undefined);
   });
 
-  test("a window and a part of a pane, beside what is there", async () => {
+  test.concurrent("a window and a part of a pane, beside what is there", async () => {
     await using opened = await scene(kind);
     const { server, socket, work } = opened;
     const shell = await server.createSession({ name: "work", command: ["sh"], cols: 160, rows: 50 });
@@ -199,7 +199,7 @@ describe.each(["owned", "guest"] as const)("on a server that is %s", (kind) => {
   });
 });
 
-test("one key starts one agent, told of once: together, afterwards, and never for another request", async () => {
+test.concurrent("one key starts one agent, told of once: together, afterwards, and never for another request", async () => {
   await using opened = await scene();
   const { agents, work } = opened;
   const { channel, request } = await opened.program("dialog", { busyMs: 0 });
@@ -222,7 +222,7 @@ test("one key starts one agent, told of once: together, afterwards, and never fo
   expect([opened.started().length, agents.agents().length]).toEqual([1, 1]);
 });
 
-test("a program that asks at its start: the question is told and stays, nothing is typed; answered, it takes its prompt", async () => {
+test.concurrent("a program that asks at its start: the question is told and stays, nothing is typed; answered, it takes its prompt", async () => {
   await using opened = await scene();
   const { server, agents, work, engine } = opened;
   const { channel, request } = await opened.program("dialog", { busyMs: 0, asks: "permission" });
@@ -252,7 +252,7 @@ test("a program that asks at its start: the question is told and stays, nothing 
   expect([outcome, channel.submits()]).toEqual(["submitted", ["after the question"]]);
 });
 
-test.each(["yes", "no"])(
+test.concurrent.each(["yes", "no"])(
   "a prompt that its screen does not confirm is taken if its conversation has it: %s",
   async (keeps) => {
     await using opened = await scene();
@@ -277,7 +277,7 @@ test.each(["yes", "no"])(
   },
 );
 
-test("a program that is missing starts nothing; one that ends at once, or draws nothing, says what it printed", async () => {
+test.concurrent("a program that is missing starts nothing; one that ends at once, or draws nothing, says what it printed", async () => {
   await using opened = await scene();
   const { server, socket, agents, work } = opened;
   const { request } = await opened.program("dialog");
@@ -319,7 +319,7 @@ test("a program that is missing starts nothing; one that ends at once, or draws 
   expect(await screenOf(server, late.pane)).not.toContain("never typed");
 });
 
-test("after kill-server two agents in two sessions are back, in their layout, each in its own conversation", async () => {
+test.concurrent("after kill-server two agents in two sessions are back, in their layout, each in its own conversation", async () => {
   await using opened = await scene("guest");
   const { server, socket, agents, work } = opened;
   const programs = [await opened.program("dialog"), await opened.program("dialog")];

@@ -10,7 +10,7 @@ import { HOSTS } from "../support/tmux/hosts.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { agentPid, drawn, engines, shellHasRun, shellReads, to, untilState } from "../support/agents/deliveryScene.ts";
 
-test("pi whose extensions start for 1.5 s gets every prompt once, and none is told that did not arrive", async () => {
+test.concurrent("pi whose extensions start for 1.5 s gets every prompt once, and none is told that did not arrive", async () => {
   for (let n = 1; n <= 3; n += 1) {
     await using agent = await ownedAgent("piLike", { options: { startMs: 1_500 } });
     using on = engines();
@@ -22,7 +22,7 @@ test("pi whose extensions start for 1.5 s gets every prompt once, and none is to
   }
 });
 
-test.each([
+test.concurrent.each([
   ["still has its title", ""],
   ["has the shell's title again", `PROMPT_COMMAND='printf "\\033]0;shell\\007"'`],
 ])("pi that is started again in a pane that %s gets every prompt once", async (_, setUp) => {
@@ -42,7 +42,7 @@ test.each([
   expect(agent.channel.submits()).toEqual(["first", "second"]);
 });
 
-test("one that starts for longer than is waited for gets it again, once, when it says that it has started", async () => {
+test.concurrent("one that starts for longer than is waited for gets it again, once, when it says that it has started", async () => {
   await using agent = await ownedAgent("piLike", { options: { startMs: 9_000 } });
   using on = engines();
   const request = { ...(await drawn(agent, on, "piLike")), text: "very cold", timeoutMs: 30_000 };
@@ -54,7 +54,7 @@ test("one that starts for longer than is waited for gets it again, once, when it
   expect(agent.channel.submits()).toEqual(["very cold"]);
 });
 
-test("one that has started and says its title again gets nothing twice, whatever it shows and however late", async () => {
+test.concurrent("one that has started and says its title again gets nothing twice, whatever it shows and however late", async () => {
   // A turn that is over at once and a history that does not show the end of the text: nothing confirms the prompt.
   await using agent = await ownedAgent("piLike", { options: { busyMs: 1, stillMs: 900 } });
   using on = engines();
@@ -64,7 +64,7 @@ test("one that has started and says its title again gets nothing twice, whatever
   expect(agent.channel.submits()).toEqual([text]);
 });
 
-test("one that draws its box before it takes pastes is waited for", async () => {
+test.concurrent("one that draws its box before it takes pastes is waited for", async () => {
   await using agent = await ownedAgent("geminiLike", { options: { bracketsAfterMs: 1_500 } });
   using on = engines();
   const result = await on.delivery.submit({ ...(await drawn(agent, on, "geminiLike")), text: "early\nbird" });
@@ -72,7 +72,7 @@ test("one that draws its box before it takes pastes is waited for", async () => 
   expect(agent.channel.submits()).toEqual(["early\nbird"]);
 });
 
-test.each([
+test.concurrent.each([
   ["has ended", "exit"],
   ["was killed, and still takes pastes as far as the pane knows", "kill"],
 ])(
@@ -100,7 +100,7 @@ test.each([
   },
 );
 
-test("one that starts under the box that its predecessor has left, cursor and all, gets the prompt in its own", async () => {
+test.concurrent("one that starts under the box that its predecessor has left, cursor and all, gets the prompt in its own", async () => {
   await using fixture = await ownedFixture();
   const { server, socket } = fixture;
   await using channel = await AgentChannel.open(socket.directory);
@@ -144,7 +144,7 @@ async function undrawn(drawAfterMs: number) {
   };
 }
 
-test("one that draws its box only after seconds gets the prompt then", async () => {
+test.concurrent("one that draws its box only after seconds gets the prompt then", async () => {
   await using agent = await undrawn(4_500);
   using on = engines();
   const result = await on.delivery.submit({ ...agent.request, text: "very early", timeoutMs: 60_000 });
@@ -153,7 +153,7 @@ test("one that draws its box only after seconds gets the prompt then", async () 
   expect(agent.channel.submits()).toEqual(["very early"]);
 });
 
-test("one that does not draw its box in time is refused, with what waits for it", async () => {
+test.concurrent("one that does not draw its box in time is refused, with what waits for it", async () => {
   await using agent = await undrawn(600_000);
   using on = engines();
   const startedMs = performance.now();
@@ -164,7 +164,7 @@ test("one that does not draw its box in time is refused, with what waits for it"
   expect(performance.now() - startedMs).toBeGreaterThan(1_900);
 });
 
-test("one that shows its first prompt and loses it is not taken at its word; one that works on it is", async () => {
+test.concurrent("one that shows its first prompt and loses it is not taken at its word; one that works on it is", async () => {
   await using losing = await ownedAgent("opencodeLike", { options: { loses: 1 } });
   using on = engines();
   const target = await drawn(losing, on, "opencodeLike");
@@ -174,7 +174,7 @@ test("one that shows its first prompt and loses it is not taken at its word; one
   expect(losing.channel.submits()).toEqual(["worked on"]);
 });
 
-test("one that loses a prompt long after its start is not taken at its word either", async () => {
+test.concurrent("one that loses a prompt long after its start is not taken at its word either", async () => {
   // Of what does not tell its age nobody knows that it is new.
   await using losing = await guestAgent("opencodeLike", {
     host: HOSTS["one that knows nothing"]!(),
@@ -188,7 +188,7 @@ test("one that loses a prompt long after its start is not taken at its word eith
 });
 
 describe("interrupt", () => {
-  test("a program that wants it twice is asked twice: the turn has ended when it answers", async () => {
+  test.concurrent("a program that wants it twice is asked twice: the turn has ended when it answers", async () => {
     await using agent = await ownedAgent("opencodeLike", { options: { busyMs: 0 } });
     using on = engines();
     using watched = on.readiness.watch(agent.server, agent.pane, { profile: "opencode" });
@@ -201,7 +201,7 @@ describe("interrupt", () => {
 });
 
 describe("what is asked", () => {
-  test.each([
+  test.concurrent.each([
     ["geminiLike", /^\? Shell {2}touch \/tmp\/approved\n+touch \/tmp\/approved\n+Allow execution of \[Shell\]\?$/],
     ["opencodeLike", /^△ Permission required\n[^]*\$ touch \/tmp\/approved$/],
     ["codexLike", /^Would you like to run the following command\?\n[^]*\$ touch \/tmp\/approved\n[^]*$/],

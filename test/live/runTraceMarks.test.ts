@@ -3,7 +3,7 @@
  * types the command, the start-up files run as they do without us, programs see the same environment, and a program that
  * prints marks ends no run.
  */
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -13,7 +13,6 @@ import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { slicesOf } from "../../daemon/tmux/outputSource.ts";
-import type { PaneId } from "../../protocol/ids.ts";
 import { nativeFixture } from "../support/daemon/nativeServer.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { type OwnedFixture, ownedFixture } from "../support/tmux/ownedFixture.ts";
@@ -24,13 +23,14 @@ const PROMPTS = [
   ["two lines", "┌ me@host:~\\n└ $ "],
 ] as const;
 
-const pathOf = (program: string): string | undefined => {
-  try {
-    return execFileSync("sh", ["-c", `command -v ${program}`], { encoding: "utf8" }).trim();
-  } catch {
-    return undefined;
+const paths = new Map<string, string | undefined>();
+function pathOf(program: string): string | undefined {
+  if (!paths.has(program)) {
+    const { status, stdout } = spawnSync("sh", ["-c", `command -v ${program}`], { encoding: "utf8" });
+    paths.set(program, status === 0 ? stdout.trim() : undefined);
   }
-};
+  return paths.get(program);
+}
 
 let directory: string;
 beforeAll(() => {
@@ -80,11 +80,10 @@ async function start(shell: string, { files = {}, marks = true, command, ...more
     env: { ...paneEnvironment(process.env), LANG: "C.UTF-8", HOME: home, SHELL: pathOf(shell)!, ...more.environment },
     shellMarks: marks ? MARKS : undefined,
   });
-  await owned.server.createSession({ name: "sh", cols, rows, cwd: home, command });
+  const { activePane: id } = await owned.server.createSession({ name: "sh", cols, rows, cwd: home, command });
   const api = await nativeFixture(owned.server);
-  const id = owned.socket.tmux("list-panes", "-t", "sh", "-F", "#{pane_id}").trim() as PaneId;
   const raw = (): string =>
-    Array.from(slicesOf(owned.server.output(id), 0), (slice) =>
+    Array.from(slicesOf(owned.server.output(id!), 0), (slice) =>
       slice.kind === "bytes" ? Buffer.from(slice.bytes).toString("latin1") : "",
     ).join("");
   const pane = createClient({ url: api.url }).server("main").pane("sh");

@@ -25,7 +25,7 @@ async function entries({ timeline }: Told, agent: RunningAgent) {
 const until = (desk: Told, agent: RunningAgent, kind: string, times = 1) =>
   eventually(async () => (await entries(desk, agent)).filter(([name]) => name === kind).length >= times);
 
-test("prompts, questions and answers are told once, by whom, whether hooks, screens or deliveries tell of them", async () => {
+test.concurrent("prompts, questions and answers are told once, by whom, whether hooks, screens or deliveries tell of them", async () => {
   await using scene = await messagesScene();
   using desk = scene.desk();
   const channel = await scene.start("work", "dialog", { busyMs: 0 });
@@ -97,7 +97,7 @@ test("prompts, questions and answers are told once, by whom, whether hooks, scre
   expect(desk.errors).toEqual([]);
 });
 
-test("a daemon that is restarted loses nothing and tells nothing twice", async () => {
+test.concurrent("a daemon that is restarted loses nothing and tells nothing twice", async () => {
   await using scene = await messagesScene();
   const channel = await scene.start("work", "dialog", { busyMs: 0 });
   const first = scene.desk();

@@ -1,6 +1,7 @@
 /** A private owned server for one test: its own directory and socket, tmux ended and everything removed at scope end. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -15,6 +16,13 @@ export interface PrivateSocket extends AsyncDisposable {
   /** A tmux command in a process of its own, against this server. */
   tmux(...args: string[]): string;
 }
+
+/** Asked without a process, which would be a tmux for each test. */
+const takesConnections = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(path, () => resolve(true));
+    socket.on("error", () => resolve(false)).on("connect", () => socket.destroy());
+  });
 
 /** A socket path nobody else uses. */
 export function privateSocket(parent = tmpdir()): PrivateSocket {
@@ -32,7 +40,7 @@ export function privateSocket(parent = tmpdir()): PrivateSocket {
     [Symbol.asyncDispose]: async () => {
       run(["kill-server"]);
       // kill-server returns before the server is gone, and nothing announces that it is (docs/tmuxFacts.md 6).
-      while (!/no server running|error connecting/.test(run(["has-session"]).stderr)) await delay(10);
+      while (await takesConnections(socketPath)) await delay(5);
       rmSync(directory, { recursive: true, force: true });
     },
   };
