@@ -1,30 +1,23 @@
 /** docs/contracts/addin.md §2–§4 on the stub, and what is the stub's own ("Stub mode"). */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AddinClient } from "../support/daemon/addinClient.ts";
-import { inProcess } from "../support/daemon/addinClient.ts";
 import { addinRows } from "../support/daemon/addinRows.ts";
-import type { AddinSetup, RunningBackend } from "../support/daemon/backends.ts";
-import { addinSetup, stubBackend } from "../support/daemon/backends.ts";
+import { addinOn, type AddinOn, stubBackend } from "../support/daemon/backends.ts";
 
 addinRows(stubBackend);
 
 describe("stub mode", () => {
-  let running: RunningBackend;
-  let setup: AddinSetup;
+  let on: AddinOn;
   let client: AddinClient;
   const session = "s";
 
   beforeEach(async () => {
-    running = await stubBackend.start();
-    setup = addinSetup(running.server);
-    client = inProcess(setup.app);
+    on = await addinOn(stubBackend);
+    ({ client } = on);
     await client.tmux({ action: "create_session", session });
   });
 
-  afterEach(() => {
-    setup[Symbol.dispose]();
-    return running.close();
-  });
+  afterEach(() => on[Symbol.asyncDispose]());
 
   const outputOf = async (lines?: number): Promise<unknown> =>
     (await client.tmux({ action: "capture_pane", session, lines })).json["output"];

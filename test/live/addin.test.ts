@@ -6,33 +6,28 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { listen } from "../../adapters/kit/listeners/listen.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import type { AddinClient } from "../support/daemon/addinClient.ts";
-import { inProcess, overSocket } from "../support/daemon/addinClient.ts";
+import { overSocket } from "../support/daemon/addinClient.ts";
 import { addinRows } from "../support/daemon/addinRows.ts";
-import type { AddinSetup } from "../support/daemon/backends.ts";
-import { addinSetup, BRIDGE_SECRET, tmuxBackend } from "../support/daemon/backends.ts";
+import { addinOn, type AddinOn, BRIDGE_SECRET, tmuxBackend } from "../support/daemon/backends.ts";
 
 addinRows(tmuxBackend);
 
 describe("on a real pane", () => {
-  let setup: AddinSetup;
+  let on: AddinOn;
   let client: AddinClient;
   let directory: string;
   let session: string;
   let made = 0;
-  const opened: (() => Promise<void> | void)[] = [];
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), "tmuxwire-live-"));
-    opened.push(() => rmSync(directory, { recursive: true, force: true }));
-    const running = await tmuxBackend.start();
-    opened.push(() => running.close());
-    setup = addinSetup(running.server);
-    opened.push(() => setup[Symbol.dispose]());
-    client = inProcess(setup.app);
+    on = await addinOn(tmuxBackend);
+    ({ client } = on);
   });
 
   afterAll(async () => {
-    for (const close of opened.toReversed()) await close();
+    await on[Symbol.asyncDispose]();
+    rmSync(directory, { recursive: true, force: true });
   });
 
   beforeEach(async () => {
@@ -68,7 +63,7 @@ describe("on a real pane", () => {
 
   // How quickly it responds is a figure of `npm run bench -- health`.
   test("A1 /health responds while a hostile pattern searches a flooding pane", async () => {
-    const listener = await listen({ fetch: setup.app.fetch, host: "127.0.0.1", port: 0, clock: systemClock });
+    const listener = await listen({ fetch: on.app.fetch, host: "127.0.0.1", port: 0, clock: systemClock });
     using asking = overSocket(listener.url);
     // Ends in a letter that never comes: a flood that pauses within a line leaves one of a's only on the screen.
     const request = { action: "send_and_capture", session, enter: true, wait_for: "^(a+)+c$", timeout_ms: 3_000 };

@@ -4,25 +4,19 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { AddinClient, Answer } from "../support/daemon/addinClient.ts";
-import { inProcess } from "../support/daemon/addinClient.ts";
-import { addinSetup, tmuxBackend } from "../support/daemon/backends.ts";
+import { addinOn, type AddinOn, tmuxBackend } from "../support/daemon/backends.ts";
 
 let client: AddinClient;
 let session: string;
 let made = 0;
-const opened: (() => Promise<void> | void)[] = [];
+let on: AddinOn;
 
 beforeAll(async () => {
-  const running = await tmuxBackend.start();
-  opened.push(() => running.close());
-  const setup = addinSetup(running.server);
-  opened.push(() => setup[Symbol.dispose]());
-  client = inProcess(setup.app);
+  on = await addinOn(tmuxBackend);
+  ({ client } = on);
 });
 
-afterAll(async () => {
-  for (const close of opened.toReversed()) await close();
-});
+afterAll(() => on[Symbol.asyncDispose]());
 
 beforeEach(async () => {
   session = `screen-${++made}`;

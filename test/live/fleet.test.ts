@@ -79,6 +79,12 @@ class Seen implements AsyncDisposable {
 const words = (from: number, to: number): Buffer =>
   Buffer.from(Array.from({ length: to - from }, (_, at) => `line ${from + at}\r\n`).join(""));
 
+/** The pane prints these lines, and the viewer sees the last one. */
+async function shown(pane: { print(bytes: Buffer): Promise<unknown> }, viewer: Seen, from: number, to: number) {
+  await pane.print(words(from, to));
+  await viewer.until(() => viewer.text.includes(`line ${to - 1}\r\n`));
+}
+
 /** Its pane's first screen is stored. Asking for it while the stream is being made can end a server of 2.9 (docs/fleet.md). */
 const published = ({ metrics }: Publishing): Promise<void> =>
   eventually(() => Number(/^tmuxwire_nats_messages_total (\d+)/m.exec(metrics.render())?.[1] ?? 0) >= 2);
@@ -155,8 +161,7 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await at.print(words(50, 100));
     await using viewer = new Seen(at.nc, at.pane, "start", checker);
     await using _ = at.start();
-    await at.print(words(100, 150));
-    await viewer.until(() => viewer.text.includes("line 149\r\n"));
+    await shown(at, viewer, 100, 150);
     expect(viewer.kinds).not.toContain("gap");
     await breakConnection(at.owned);
     at.record.begin(at.owned.server, at.pane);
@@ -217,12 +222,10 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     expect(second.metrics.render()).toContain("tmuxwire_nats_panes 0");
     const checker = new StreamChecker(at.record);
     await using viewer = new Seen(at.nc, at.pane, "start", checker);
-    await at.print(words(0, 10));
-    await viewer.until(() => viewer.text.includes("line 9\r\n"));
+    await shown(at, viewer, 0, 10);
     await first[Symbol.asyncDispose]();
     await eventually(() => second.metrics.render().includes("tmuxwire_nats_host_taken 0"));
-    await at.print(words(10, 20));
-    await viewer.until(() => viewer.text.includes("line 19\r\n"));
+    await shown(at, viewer, 10, 20);
     expect(viewer.text).toBe(words(0, 20).toString());
   });
 
@@ -232,11 +235,9 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await published(publishing);
     const checker = new StreamChecker(at.record);
     await using viewer = new Seen(at.nc, at.pane, "start", checker);
-    await at.print(words(0, 5));
-    await viewer.until(() => viewer.text.includes("line 4\r\n"));
+    await shown(at, viewer, 0, 5);
     await jetstream(at.nc).publish(outSubject({ ...AT, pane: at.pane }), "not a message of ours");
-    await at.print(words(5, 10));
-    await viewer.until(() => viewer.text.includes("line 9\r\n"));
+    await shown(at, viewer, 5, 10);
     expect(viewer.text).toBe(words(0, 10).toString());
   });
 
@@ -419,8 +420,7 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     const former = await publishing.link.connection(publishing.link.signal);
     await former.close();
     await eventually(() => !publishing.link.state.connected);
-    await at.print(words(0, 1));
-    await viewer.until(() => viewer.text.includes("line 0\r\n"));
+    await shown(at, viewer, 0, 1);
     await capture();
     await using second = at.start();
     await eventually(() => second.metrics.render().includes("tmuxwire_nats_host_taken 1"));
@@ -470,8 +470,7 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     );
     await using viewer = new Seen(at.nc, at.pane, "snapshot");
     await viewer.until(() => viewer.kinds.includes("snapshot"));
-    await at.print(words(3, 4));
-    await viewer.until(() => viewer.text.includes("line 3\r\n"));
+    await shown(at, viewer, 3, 4);
     expect(viewer.kinds).not.toContain("gap");
   });
 
@@ -526,8 +525,7 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await at.nats.kill(0);
     await at.print(words(20, 40));
     await at.nats.start(0);
-    await at.print(words(40, 60));
-    await viewer.until(() => viewer.text.includes("line 59\r\n"));
+    await shown(at, viewer, 40, 60);
     expect(checker.gaps).toEqual([]);
     const client = new FleetClient(nc, { domain: DOMAIN });
     await eventually(async () => (await client.servers()).some(({ host }) => host === "box"));

@@ -5,13 +5,14 @@
 import { linuxHost } from "../../../daemon/host/linux/linuxHost.ts";
 import type { PaneForeground } from "../../../daemon/tmux/processes.ts";
 import { PaneStream } from "../../../daemon/panes/paneStream.ts";
-import type { PaneReadiness, Readiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
+import type { Readiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
 import type { Capture, InputOptions, InputPart, InputReceipt } from "../../../daemon/tmux/io.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { FakeClock } from "../clock/fakeClock.ts";
 import { PROFILES } from "./agentCatalogue.ts";
+import { watchOf } from "./fakeReadiness.ts";
 
 export interface Typed {
   readonly atMs: number;
@@ -101,21 +102,7 @@ export class FakePane {
     profiles: PROFILES,
     known: () => this.state,
     hadAgent: () => false,
-    watch: (): PaneReadiness => {
-      const current = (): Readiness => this.state;
-      return {
-        get current() {
-          return current();
-        },
-        subscribe: (listener) => {
-          this.#listeners.add(listener);
-          return () => void this.#listeners.delete(listener);
-        },
-        report: () => undefined,
-        probe: async () => this.state,
-        [Symbol.dispose]: () => undefined,
-      };
-    },
+    watch: () => watchOf(() => this.state, this.#listeners),
   };
 
   /** A millisecond at a time until it is settled. */

@@ -5,6 +5,24 @@ import { paneIdOf } from "../../../protocol/ids.ts";
 import type { WaitPane } from "../../../daemon/waits/waitReading.ts";
 import { PROFILES } from "./agentCatalogue.ts";
 
+/** A watch of a pane whose readiness a test moves. */
+export const watchOf = (
+  current: () => Readiness,
+  listeners: Set<(readiness: Readiness) => void>,
+  closed: () => void = () => undefined,
+): PaneReadiness => ({
+  get current() {
+    return current();
+  },
+  subscribe: (listener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  },
+  report: () => undefined,
+  probe: () => Promise.resolve(current()),
+  [Symbol.dispose]: closed,
+});
+
 export class FakeReadiness {
   watchers = 0;
   #current: Readiness;
@@ -38,18 +56,10 @@ export class FakeReadiness {
   #watch(): PaneReadiness {
     if (this.#failure !== undefined) throw this.#failure;
     this.watchers += 1;
-    const current = (): Readiness => this.#current;
-    return {
-      get current() {
-        return current();
-      },
-      subscribe: (listener) => {
-        this.#listeners.add(listener);
-        return () => void this.#listeners.delete(listener);
-      },
-      report: () => undefined,
-      probe: () => Promise.resolve(current()),
-      [Symbol.dispose]: () => void (this.watchers -= 1),
-    };
+    return watchOf(
+      () => this.#current,
+      this.#listeners,
+      () => void (this.watchers -= 1),
+    );
   }
 }

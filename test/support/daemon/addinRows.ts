@@ -7,8 +7,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AddinClient, type Answer, inProcess } from "./addinClient.ts";
-import { type Backend, addinSetup } from "./backends.ts";
+import type { AddinClient, Answer } from "./addinClient.ts";
+import { addinOn, type AddinOn, type Backend } from "./backends.ts";
 
 /** docs/contracts/addin.md §2: a request for each rule and the message it is refused with, always as a 400. */
 type Request = Readonly<Record<string, unknown>>;
@@ -116,23 +116,20 @@ const addinFieldRows: readonly [name: string, request: Request, error: string][]
 export function addinRows(backend: Backend): void {
   describe(`add-in contract on ${backend.name}`, () => {
     let client: AddinClient;
+    let on: AddinOn;
     let directory: string;
     let made = 0;
-    const opened: (() => Promise<void> | void)[] = [];
 
     beforeAll(async () => {
       directory = mkdtempSync(join(tmpdir(), "tmuxwire-rows-"));
-      opened.push(() => rmSync(directory, { recursive: true, force: true }));
       writeFileSync(join(directory, "file"), "");
-      const running = await backend.start();
-      opened.push(() => running.close());
-      const setup = addinSetup(running.server);
-      opened.push(() => setup[Symbol.dispose]());
-      client = inProcess(setup.app);
+      on = await addinOn(backend);
+      ({ client } = on);
     });
 
     afterAll(async () => {
-      for (const close of opened.toReversed()) await close();
+      await on[Symbol.asyncDispose]();
+      rmSync(directory, { recursive: true, force: true });
     });
 
     const sessionName = (): string => `row-${++made}`;

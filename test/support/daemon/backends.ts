@@ -11,6 +11,7 @@ import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { WaitManager } from "../../../daemon/waits/waitManager.ts";
 import { AppError } from "../../../protocol/errors.ts";
+import { type AddinClient, inProcess } from "./addinClient.ts";
 
 export interface RunningBackend {
   readonly server: TmuxServer;
@@ -69,6 +70,25 @@ export function addinSetup(server: TmuxServer, config: Partial<AddinAppConfig> =
     app: addinApp(server, config, waits),
     activeWaits: () => waits.metrics().wait_active,
     [Symbol.dispose]: () => waits.close(),
+  };
+}
+
+/** The same on a backend of its own, with a client. */
+export interface AddinOn extends AsyncDisposable {
+  readonly app: Hono<GuardEnv>;
+  readonly client: AddinClient;
+}
+
+export async function addinOn(backend: Backend): Promise<AddinOn> {
+  const running = await backend.start();
+  const setup = addinSetup(running.server);
+  return {
+    app: setup.app,
+    client: inProcess(setup.app),
+    [Symbol.asyncDispose]: async () => {
+      setup[Symbol.dispose]();
+      await running.close();
+    },
   };
 }
 
