@@ -29,12 +29,15 @@ async function bench(sandbox: CliSandbox, ...args: readonly string[]) {
 
 test("every peer does every job or says why not, and tmuxwire makes no mistake", async () => {
   await using sandbox = cliSandbox();
-  const { stdout, stderr, code } = await bench(sandbox, "peers", "--short", "--json");
-  expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
-  const lines = stdout
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line) as PeerLine);
+  // Side by side, as they mostly wait; together all the jobs, in their order.
+  const runs = await Promise.all(
+    ["echo,text,run", "follow,lines", "prompts"].map((jobs) =>
+      bench(sandbox, "peers", "--short", "--json", "--jobs", jobs),
+    ),
+  );
+  for (const { code, stderr } of runs)
+    expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
+  const lines = runs.flatMap(({ stdout }) => stdout.trim().split("\n")).map((line) => JSON.parse(line) as PeerLine);
   const results = lines.filter(({ job, peer }) => job !== undefined && peer !== undefined);
   const of = (name: string): readonly PeerLine[] => results.filter(({ peer }) => peer === name);
   const jobs = ["echo", "text", "run", "follow", "lines", "prompts"];
@@ -44,7 +47,7 @@ test("every peer does every job or says why not, and tmuxwire makes no mistake",
   const unmeasured = results.flatMap(({ why }) => why ?? []);
   expect(unmeasured.filter((why) => !/^not (?:found|possible): /.test(why))).toEqual([]);
   expect(of("tmux processes").every(({ of: tries }) => tries! > 0)).toBe(true);
-  expect(stderr).toContain("prompts, tmuxwire");
+  expect(runs.at(-1)!.stderr).toContain("prompts, tmuxwire");
 });
 
 test("the tables have the columns of their rows, for a terminal and for a document", () => {
@@ -65,4 +68,7 @@ test("an unknown bench is named, with those that there are", async () => {
   const unknown = await bench(sandbox, "nothing");
   expect(unknown.code).toBe(1);
   expect(unknown.stderr).toContain("no bench nothing; there are roundTrip");
+  // The jobs above are all.
+  const noJob = await bench(sandbox, "peers", "--short", "--json", "--jobs", "nothing");
+  expect(noJob.stderr).toMatch(/no job nothing; there are echo, text, run, follow, lines, prompts$/m);
 });
