@@ -40,26 +40,23 @@ const hasArrived = (server: TmuxServer, pane: PaneId, from: number, text: string
     return slice.kind === "bytes" && Buffer.from(slice.bytes).includes(text);
   });
 
-test.concurrent.each(["handler", "terminal"])(
-  "by its %s: Enter is not pressed when its end has begun",
-  async (endsBy) => {
-    await using agent = await underBash({ endsBy, lingerMs: 600 });
-    using on = engines();
-    let isReported = false;
-    const server = aroundInput(agent.server, "before", "keys", async () => {
-      if (isReported) return;
-      isReported = true;
-      const from = agent.server.output(agent.pane).outputSeq;
-      process.kill(await agentPid(agent), "SIGTERM");
-      await agent.channel.next("ending");
-      if (endsBy === "terminal") await hasArrived(agent.server, agent.pane, from, "\u001b[?2004l");
-    });
-    const target = await drawn(agent, on, "dialog");
-    await expect(on.delivery.submit({ ...target, server, text: "go" })).rejects.toMatchObject(CHANGED);
-    // Before the agent, and after it.
-    expect(await promptsOfShell(agent)).toBe(2);
-  },
-);
+test.each(["handler", "terminal"])("by its %s: Enter is not pressed when its end has begun", async (endsBy) => {
+  await using agent = await underBash({ endsBy, lingerMs: 600 });
+  using on = engines();
+  let isReported = false;
+  const server = aroundInput(agent.server, "before", "keys", async () => {
+    if (isReported) return;
+    isReported = true;
+    const from = agent.server.output(agent.pane).outputSeq;
+    process.kill(await agentPid(agent), "SIGTERM");
+    await agent.channel.next("ending");
+    if (endsBy === "terminal") await hasArrived(agent.server, agent.pane, from, "\u001b[?2004l");
+  });
+  const target = await drawn(agent, on, "dialog");
+  await expect(on.delivery.submit({ ...target, server, text: "go" })).rejects.toMatchObject(CHANGED);
+  // Before the agent, and after it.
+  expect(await promptsOfShell(agent)).toBe(2);
+});
 
 /** It has the signal, and does not come to its handler for so long. */
 async function toldWhileStalled(agent: AgentProgram): Promise<void> {
@@ -69,7 +66,7 @@ async function toldWhileStalled(agent: AgentProgram): Promise<void> {
   process.kill(pid, "SIGTERM");
 }
 
-test.concurrent.each([
+test.each([
   ["the text", "paste"],
   ["Enter", "keys"],
 ] as const)("%s waits for an agent that was told to end but gets no CPU time", async (_what, kind) => {
@@ -88,7 +85,7 @@ test.concurrent.each([
   expect(await promptsOfShell(agent)).toBe(2);
 });
 
-test.concurrent("a prompt is indeterminate if its agent was told to end and gets no CPU time", async () => {
+test("a prompt is indeterminate if its agent was told to end and gets no CPU time", async () => {
   await using agent = await underBash({ endsBy: "handler", lingerMs: 600, busyMs: 0 });
   using on = engines();
   const server = aroundInput(agent.server, "after", "keys", async () => {
@@ -100,7 +97,7 @@ test.concurrent("a prompt is indeterminate if its agent was told to end and gets
   expect(result).toMatchObject({ outcome: "echoed_unconfirmed", enterPresses: 1 });
 });
 
-test.concurrent("a turn that a person stops as it begins: its prompt, in the box again, is neither taken nor entered again", async () => {
+test("a turn that a person stops as it begins: its prompt, in the box again, is neither taken nor entered again", async () => {
   await using agent = await underBash({ busyMs: 0 });
   using on = engines();
   const server = aroundInput(agent.server, "after", "keys", async () => {
@@ -114,7 +111,7 @@ test.concurrent("a turn that a person stops as it begins: its prompt, in the box
   expect(agent.channel.submits()).toEqual(["go"]);
 });
 
-test.concurrent("a turn that a person stops while its start is being confirmed was not taken, if the program says so", async () => {
+test("a turn that a person stops while its start is being confirmed was not taken, if the program says so", async () => {
   await using agent = await ownedAgent("codexLike", { options: { busyMs: 0 } });
   using on = engines();
   let captures = 0;
@@ -141,28 +138,25 @@ test.concurrent("a turn that a person stops while its start is being confirmed w
   });
 });
 
-test.concurrent.each(["handler", "terminal"])(
-  "by its %s: a question that goes with it was not answered",
-  async (endsBy) => {
-    await using agent = await underBash({ endsBy });
-    using on = engines();
-    using watched = on.readiness.watch(agent.server, agent.pane, { profile: "claude" });
-    await agent.channel.tell("ask", { kind: "select" });
-    const { dialog } = await untilState(watched, "asking");
-    await agent.channel.tell("deaf");
-    const server = aroundInput(agent.server, "after", "keys", async () => {
-      process.kill(await agentPid(agent), "SIGTERM");
-    });
-    using other = on.readiness.watch(server, agent.pane, { profile: "claude" });
-    await untilState(other, "asking");
-    const answer = { kind: "option", index: 0 } as const;
-    const result = await on.delivery.choose({ server, pane: agent.pane, answer, dialogId: dialog?.id });
-    expect(result.outcome).toBe("echoed_unconfirmed");
-    expect(agent.channel.count("answer")).toBe(0);
-  },
-);
+test.each(["handler", "terminal"])("by its %s: a question that goes with it was not answered", async (endsBy) => {
+  await using agent = await underBash({ endsBy });
+  using on = engines();
+  using watched = on.readiness.watch(agent.server, agent.pane, { profile: "claude" });
+  await agent.channel.tell("ask", { kind: "select" });
+  const { dialog } = await untilState(watched, "asking");
+  await agent.channel.tell("deaf");
+  const server = aroundInput(agent.server, "after", "keys", async () => {
+    process.kill(await agentPid(agent), "SIGTERM");
+  });
+  using other = on.readiness.watch(server, agent.pane, { profile: "claude" });
+  await untilState(other, "asking");
+  const answer = { kind: "option", index: 0 } as const;
+  const result = await on.delivery.choose({ server, pane: agent.pane, answer, dialogId: dialog?.id });
+  expect(result.outcome).toBe("echoed_unconfirmed");
+  expect(agent.channel.count("answer")).toBe(0);
+});
 
-test.concurrent.each(["before", "after"] as const)(
+test.each(["before", "after"] as const)(
   "an agent that only puts a handler away %s Enter goes on, and gets its prompt",
   async (when) => {
     await using agent = await underBash({ endsBy: "handler" });
