@@ -83,6 +83,7 @@ test.skipIf(NO_BROWSER !== undefined)(
     await pushed.deliver(notice);
     expect(await pushed.shown()).toEqual([]);
     await page.goto("about:blank");
+    await eventually(async () => (await pushed.pages()) === 0);
     await pushed.deliver(notice);
     await eventually(async () => (await pushed.shown()).length === 1);
     const actions = [

@@ -29,6 +29,8 @@ interface Shown {
 
 interface PushedTo {
   deliver(notice: PushNotice): Promise<void>;
+  /** How many open pages the worker knows of: one that has just been left may still be among them. */
+  pages(): Promise<number>;
   /** What is shown now. */
   shown(): Promise<readonly Shown[]>;
   /** A press on what is shown, or on one of its buttons; resolves when the worker is done with it. */
@@ -49,6 +51,7 @@ export async function pushedTo(page: Page): Promise<PushedTo> {
     deliver: async (notice) => {
       await session.send("ServiceWorker.deliverPushMessage", { origin, registrationId, data: JSON.stringify(notice) });
     },
+    pages: () => inWorker("clients.matchAll({ includeUncontrolled: true }).then((all) => all.length)"),
     shown: () => inWorker(SHOWN),
     press: (action = "") => inWorker(PRESS(action)),
   };
