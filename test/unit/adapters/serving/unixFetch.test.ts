@@ -136,7 +136,7 @@ describe("a command's reading of a response", () => {
     await sends(response);
     expect(await textOf()).toBe(expected);
     for (const close of closing.splice(0)) await close();
-    await sends(...response);
+    await sends(...Array.from(response));
     expect(await textOf()).toBe(expected);
   });
 
