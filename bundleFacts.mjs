@@ -1,6 +1,6 @@
-/** For bundles of command lines: what they have to know of the operations, worked out now (`operationFacts.ts`). */
+/** For bundles of command lines: what they have to know of the operations and of agents, worked out now. */
 import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
@@ -8,11 +8,22 @@ import { foldersInBundle } from "./bundleAgents.mjs";
 
 const ROOT = import.meta.dirname;
 
-/** By the module itself, loaded from beside the packages that it needs. */
-async function operationFacts() {
+/** The modules, and what each exports. */
+const MODULES = {
+  "adapters/operations/operationFacts.ts": "OPERATION_FACTS",
+  "adapters/agents/profileNames.ts": "PROFILE_NAMES",
+};
+
+/** By the modules themselves, loaded from beside the packages that they need. */
+async function worked() {
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
-    entryPoints: ["adapters/operations/operationFacts.ts"],
+    stdin: {
+      contents: Object.entries(MODULES)
+        .map(([path, name]) => `export { ${name} } from "./${path}";`)
+        .join("\n"),
+      resolveDir: ROOT,
+    },
     bundle: true,
     write: false,
     format: "esm",
@@ -25,8 +36,7 @@ async function operationFacts() {
   const file = join(ROOT, `.facts.${process.pid}.mjs`);
   writeFileSync(file, outputFiles[0].contents);
   try {
-    const { OPERATION_FACTS } = await import(pathToFileURL(file).href);
-    return OPERATION_FACTS;
+    return await import(pathToFileURL(file).href);
   } finally {
     rmSync(file);
   }
@@ -35,13 +45,14 @@ async function operationFacts() {
 /** Worked out once, however many bundles want to know. */
 let facts;
 
-/** An esbuild plugin: the module that asks the operations becomes one that knows. */
+/** An esbuild plugin: a module that asks the operations, or the catalogue, becomes one that knows. */
 export const factsInBundle = {
-  name: "operationFacts",
+  name: "facts",
   setup({ onLoad }) {
-    onLoad({ filter: /\/operationFacts\.ts$/ }, async () => {
-      const text = JSON.stringify(JSON.stringify(await (facts ??= operationFacts())));
-      return { contents: `export const OPERATION_FACTS = JSON.parse(${text});` };
+    onLoad({ filter: /\/(?:operationFacts|profileNames)\.ts$/ }, async ({ path }) => {
+      const name = MODULES[relative(ROOT, path)];
+      const text = JSON.stringify(JSON.stringify((await (facts ??= worked()))[name]));
+      return { contents: `export const ${name} = JSON.parse(${text});` };
     });
   },
 };

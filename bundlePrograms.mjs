@@ -20,6 +20,11 @@ const out = resolve(process.argv[2] ?? join(ROOT, "dist"));
 const PROGRAMS = ["adapters/bin/tmuxwire.ts", "adapters/bin/addin.ts"];
 /** One file, as small as it can be: most of what a command costs is to load it. */
 const QUICK = ["adapters/bin/quickMain.ts"];
+/** The executable, and the smallest file: CommonJS, for which Node loads the least. */
+const EXECUTABLE = [
+  { in: "adapters/bin/entry.ts", out: "adapters/bin/tmuxwire" },
+  { in: "adapters/bin/frequentMain.ts", out: "adapters/bin/frequentMain" },
+];
 /** Shares no file with those: what it loads is what it needs. */
 const FRESHELL = ["adapters/bin/freshell.ts"];
 /** Each is loaded by somebody else's program (a browser's, pi's): one file, and nothing of Node's that its source has not. */
@@ -74,6 +79,17 @@ const quickBeside = {
   },
 };
 
+/** For the executable both are: of one it has what Node loads in its older way, of the other what it imports. */
+const restBeside = {
+  name: "restBeside",
+  setup({ onResolve }) {
+    onResolve({ filter: /\/frequentMain\.cjs$/ }, ({ path }) => ({ path, external: true }));
+    onResolve({ filter: /\/tmuxwire\.ts$/ }, () => ({ path: "./tmuxwire.js", external: true }));
+  },
+};
+/** What a module says of itself. */
+const COMMON_JS = { "import.meta.dirname": "__dirname" };
+
 /** `tmuxwire/nats` works on a connection that its caller has opened, and what signs in asks for Node's modules by `require`. */
 const withoutKeys = {
   name: "withoutKeys",
@@ -92,6 +108,15 @@ const shipped = await Promise.all([
     chunkNames: "adapters/bin/[name]-[hash]",
   }),
   build({ ...options, entryPoints: QUICK, minifyIdentifiers: true }),
+  build({
+    ...options,
+    plugins: [...options.plugins, restBeside],
+    entryPoints: EXECUTABLE,
+    format: "cjs",
+    outExtension: { ".js": ".cjs" },
+    define: COMMON_JS,
+    minify: true,
+  }),
   build({ ...options, ...requiring, entryPoints: FRESHELL, chunkNames: "adapters/bin/[name]-[hash]" }),
   // Their maps are for us: a line in them that leads to one would have bundlers look for it in the package.
   build({ ...options, plugins: [...options.plugins, withoutKeys], entryPoints: LIBRARIES, sourcemap: "external" }),

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { check, compare, type Contender, type Emit } from "./figures.ts";
 
 const NODE = process.env["BENCH_NODE"] ?? process.execPath;
-const PROGRAM = fileURLToPath(new URL("../adapters/bin/tmuxwire.js", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("../adapters/bin/tmuxwire.cjs", import.meta.url));
 const TURNS = { rounds: 5, perRound: 3, warmUp: 2 };
 const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   ls: ["ls"],
@@ -30,10 +30,12 @@ export async function run(emit: Emit): Promise<void> {
     HOME: home,
     XDG_RUNTIME_DIR: runtime,
     XDG_STATE_HOME: join(home, "state"),
-    TMUXWIRE_PORT: "0",
     SHELL: "/bin/sh",
   };
-  const daemon = spawn(NODE, [PROGRAM, "serve", "--only", "native"], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const daemon = spawn(NODE, [PROGRAM, "serve", "--only", "native", "--port", "0"], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   try {
     await once(daemon.stdout, "data");
     const ours = (args: readonly string[]): number => {

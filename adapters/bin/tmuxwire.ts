@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The executable: arguments in, exit code out. Everything else is in the command table, and loaded after the check of
- * Node's version: an older one would end in an unrelated stack trace.
+ * Every command: arguments in, exit code out. What is run most often never comes here from the executable (`entry.ts`).
+ * Everything is in the command table, and loaded after the check of Node's version, because a script may name this file.
  */
 import process from "node:process";
 

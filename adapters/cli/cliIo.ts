@@ -92,7 +92,10 @@ export function processIo(process: NodeJS.Process, program: string): Io {
     homeDir: homedir(),
     tmpDir: tmpdir(),
     platform: process.platform,
-    stdin: process.stdin,
+    // Not before it is asked for: it takes a while to make.
+    get stdin() {
+      return process.stdin;
+    },
     out: (data, how) => (isOver ? Promise.resolve() : shown(data, how)),
     err,
     colour: process.stdout.isTTY && !isSet(process.env["NO_COLOR"]) && process.env["TERM"] !== "dumb",

@@ -242,8 +242,7 @@ export class TmuxwireClient {
 export class ServerClient {
   readonly #http: HttpCaller;
   readonly #names: { readonly server: string };
-  /** Operations on windows and panes. */
-  readonly layout: LayoutClient;
+  #layout: LayoutClient | undefined;
 
   /** The name given to `server()`. */
   get name(): string {
@@ -253,7 +252,12 @@ export class ServerClient {
   constructor(http: HttpCaller, server: string) {
     this.#http = http;
     this.#names = { server };
-    this.layout = layoutClient(http, server);
+  }
+
+  /** Operations on windows and panes. */
+  get layout(): LayoutClient {
+    this.#layout ??= layoutClient(this.#http, this.name);
+    return this.#layout;
   }
 
   /** Another server of the same daemon. */

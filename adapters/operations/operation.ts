@@ -130,20 +130,6 @@ export interface Targets {
 }
 export type Scope = keyof Targets;
 
-/** The names each scope requires, in the order in which they are resolved. */
-export const SCOPE_NAMES = {
-  daemon: [],
-  server: ["server"],
-  session: ["server", "session"],
-  pane: ["server", "pane"],
-  recording: ["recording"],
-  agent: ["agent"],
-  worktree: ["worktree"],
-  message: ["message"],
-  host: ["host"],
-  notification: ["notification"],
-} as const satisfies Readonly<Record<Scope, readonly (keyof OperationNames)[]>>;
-
 export interface Call {
   /** Aborts when the caller no longer wants the output. Only long operations check it. */
   readonly signal?: AbortSignal | undefined;

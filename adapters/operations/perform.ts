@@ -6,7 +6,8 @@ import { requireAgents } from "./agents/agentOperations.ts";
 import { findPaneOrAgent, findServer, findSession } from "./findTargets.ts";
 import { requireHosts } from "./hostOperations.ts";
 import { requireNotifier } from "./agents/notificationOperations.ts";
-import { type OperationContext, type OperationRequest, type Scope, SCOPE_NAMES, type Targets } from "./operation.ts";
+import type { OperationContext, OperationRequest, Scope, Targets } from "./operation.ts";
+import { SCOPE_NAMES } from "./scopes.ts";
 import { requireRecordings } from "./panes/recordingOperations.ts";
 import { OPERATIONS } from "./operationTable.ts";
 

@@ -1,11 +1,12 @@
 /**
- * `fetch` over a unix socket, which Node's own does not support. The signature is the same, so the typed client needs no
- * change. Request bodies are small and sent whole; response bodies are streams.
+ * `fetch` over a unix socket, which Node's own does not support, with connections that are kept. The signature is the same,
+ * so the typed client needs no change. Request bodies are small and sent whole; response bodies are streams. A command, which
+ * asks once and ends, uses `socketFetch`.
  */
 import type { IncomingMessage } from "node:http";
 import { Agent, request as httpRequest } from "node:http";
 import { Readable } from "node:stream";
-import { AppError } from "../../protocol/errors.ts";
+import { connectError } from "./socketFetch.ts";
 
 type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
@@ -117,19 +118,4 @@ class SocketResponse implements Pick<Response, "status" | "ok" | "headers" | "bo
     for await (const chunk of this.#incoming) chunks.push(chunk as Buffer);
     return Buffer.concat(chunks);
   }
-}
-
-/** An error that says what to do about an unreachable socket. */
-function connectError(socketPath: string, error: NodeJS.ErrnoException): Error {
-  const { code } = error;
-  if (code === "ENOENT" || code === "ECONNREFUSED") {
-    const message = `no daemon listens on ${socketPath}: start one with \`tmuxwire serve\``;
-    return new AppError("DAEMON_UNREACHABLE", message, { cause: error });
-  }
-  if (code === "EACCES" || code === "EPERM") {
-    return new AppError("FORBIDDEN", `no permission to use ${socketPath}: run this as the daemon's user`, {
-      cause: error,
-    });
-  }
-  return error;
 }

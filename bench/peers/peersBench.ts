@@ -335,6 +335,8 @@ async function prompts(start: Start, { prompts: count }: Counts, directory: stri
       took.push(arrived()[0]!.atUnixMs - startUnixMs);
     } else if (isRefused) found.refused += 1;
     else found.lost += 1;
+    // Told to end, it takes a moment, in which a prompt for the next scene would be refused for good reason.
+    if (scene === "ends") await standIn.within(LAUNCHED_WITHIN_MS, () => !standIn.isRunning);
     if (standIn.isRunning) {
       const resetFrom = standIn.log.length;
       standIn.tell("reset");

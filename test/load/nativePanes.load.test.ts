@@ -37,7 +37,7 @@ test.each([1, 10, 100, 300])("%i panes", async (count) => {
     await server.createSession({ name, command: ["sleep", "1000"] });
     panes.push({ name, tty: (await server.pane(name).info()).tty });
   }
-  const dist = pathToFileURL(builtCli().replace("adapters/bin/tmuxwire.js", "")).href;
+  const dist = pathToFileURL(builtCli().replace("adapters/bin/tmuxwire.cjs", "")).href;
   const peer = fork(PEER, [dist, daemon.url, daemon.token], { execArgv: [] });
   const ask = async (message: object): Promise<readonly string[]> => {
     peer.send(message);

@@ -11,7 +11,7 @@ import { builtCli, builtFreshell } from "../support/daemon/cliBuild.ts";
 const ROOT = resolve(import.meta.dirname, "../..");
 const SHIPPED = resolve(dirname(builtCli()), "..");
 const files = readdirSync(SHIPPED, { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".js") && !/^(?:dashboard|freshell)\/page\//.test(name))
+  .filter((name) => /\.c?js$/.test(name) && !/^(?:dashboard|freshell)\/page\//.test(name))
   .map((name) => join(SHIPPED, name));
 
 const ASKS = /^(?:import|export)\b(?:[^;"]* from)? ?"([^"]+)";|\bimport\("([^"]+)"\)|\b_*[rR]equire\d*\("([^"]+)"\)/gm;
@@ -82,7 +82,21 @@ test("a command that only asks a daemon loads one small file of ours, without th
     named.filter((source) => /^daemon\/(?:servers\/(?:guest|owned)|connection|delivery|readiness)\//.test(source)),
   ).toEqual([]);
   expect(readFileSync(quick).length).toBeLessThan(300_000);
-  expect(readFileSync(builtCli(), "utf8")).toContain('import("./quickMain.js")');
+  expect(readFileSync(join(SHIPPED, "bin/tmuxwire.js"), "utf8")).toContain('import("./quickMain.js")');
+});
+
+test("what is run most often is smaller still, and loads neither Node's HTTP nor the catalogue of agents", () => {
+  const frequent = join(SHIPPED, "bin/frequentMain.cjs");
+  const wanted = asked(frequent);
+  expect(wanted.filter((specifier) => !isBuiltin(specifier))).toEqual([]);
+  expect(wanted.filter((specifier) => /http|stream/.test(specifier))).toEqual([]);
+  const { sources } = JSON.parse(readFileSync(`${frequent}.map`, "utf8")) as { sources: string[] };
+  expect(sources.filter((source) => /agentFolders|catalogue|nativeResponses/.test(source))).toEqual([]);
+  expect(readFileSync(frequent).length).toBeLessThan(140_000);
+  expect(asked(builtCli()).filter((specifier) => !isBuiltin(specifier))).toEqual([
+    "./frequentMain.cjs",
+    "./tmuxwire.js",
+  ]);
 });
 
 test("the command line of Freshell loads of the daemon only clock and pauses, its own files, what it did once, escape sequences and what looks at directories and processes", () => {

@@ -1,7 +1,7 @@
 /** A Node that is too old gets one line, before anything is loaded that it cannot load. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { builtCli, builtFreshell } from "../support/daemon/cliBuild.ts";
 
@@ -41,11 +41,21 @@ test.each([oldest, "22.0.0", "24.1.0"])("%s is new enough", (version) => {
 });
 
 test.each([
-  ["tmuxwire", builtCli(), ["node:module", "node:process"]],
+  ["tmuxwire", builtCli(), []],
+  [
+    "tmuxwire.js, which is named in services",
+    join(dirname(builtCli()), "tmuxwire.js"),
+    ["node:module", "node:process"],
+  ],
   ["freshell", builtFreshell(), ["node:module", "node:process"]],
 ])("%s itself loads nothing else of ours before that", (_name, executable, expected) => {
   const text = readFileSync(executable, "utf8");
   const statements = [...text.matchAll(/^(?:import|export)\b.* "(.*)";$/gm)].map(([, from]) => from);
   // `node:module` is the bundle's own, and as old as ES modules are.
   expect(statements).toEqual(expected);
+});
+
+test("an older Node can read the executable", () => {
+  // What came with Node 14 and later.
+  expect(readFileSync(builtCli(), "utf8")).not.toMatch(/\?\.(?!\d)|\?\?|\|\|=|&&=|#\w+[;=(]/);
 });

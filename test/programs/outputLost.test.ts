@@ -1,9 +1,8 @@
 /** Every command with standard output on a full disk: one line on stderr, exit code 1, and no stack. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { builtCli } from "../support/daemon/cliBuild.ts";
+import { builtCli, builtFreshell } from "../support/daemon/cliBuild.ts";
 import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";
 
 const FULL = "/dev/full";
@@ -46,7 +45,7 @@ test
     ["freshell", ["help"]] as const,
     ["freshell", ["--version"]] as const,
   ])("%s %j", (program, args) => {
-  const script = join(dirname(builtCli()), `${program}.js`);
+  const script = program === "freshell" ? builtFreshell() : builtCli();
   const { status, stderr } = spawnSync("sh", ["-c", `exec "$@" > ${FULL}`, "sh", process.execPath, script, ...args], {
     env: sandbox.env,
     cwd: sandbox.root,

@@ -16,7 +16,7 @@ import type { CommandCall, OptionSpec } from "../../cli/commandTypes.ts";
 import { JSON_OPTION } from "../../cli/jsonOutput.ts";
 import { readConfigFile } from "./configFile.ts";
 import { splitName } from "../../remote/hostNames.ts";
-import { unixFetch } from "../../serving/unixFetch.ts";
+import { socketFetch } from "../../serving/socketFetch.ts";
 
 /** The options of every client command. */
 export const CLIENT_OPTIONS: readonly OptionSpec[] = [
@@ -120,7 +120,7 @@ async function place(call: CommandCall) {
   const { env, signal } = call.io;
   const client =
     url === undefined
-      ? createClient({ url: "http://localhost", token, fetch: unixFetch(socketPath) })
+      ? createClient({ url: "http://localhost", token, fetch: socketFetch(socketPath) })
       : createClient({ url, token });
   const here = () =>
     // Our TMUX variable does not apply to a daemon on another machine.

@@ -8,7 +8,8 @@ import { SUBMIT_EXIT_CODES } from "./deliveryCommands.ts";
 import { readText } from "./inputParts.ts";
 import { startDirectory } from "../connection/clientConnection.ts";
 import { operationCommand } from "./operationCommand.ts";
-import { HERE_OR_HOME, keyOption, profileNames, TIMEOUT_OPTION, timeoutOf } from "./paneArguments.ts";
+import { HERE_OR_HOME, keyOption, TIMEOUT_OPTION, timeoutOf } from "./paneArguments.ts";
+import { PROFILE_NAMES } from "../../agents/profileNames.ts";
 
 /** Other exit codes are for errors: nothing was started. */
 const EXIT_CODES: Readonly<Record<NativeAgentStarted["outcome"], number>> = {
@@ -20,7 +21,7 @@ const EXIT_CODES: Readonly<Record<NativeAgentStarted["outcome"], number>> = {
   ended: 1,
 };
 
-const ONE = profileNames()[0] ?? "AGENT";
+const ONE = PROFILE_NAMES[0] ?? "AGENT";
 
 export const startCommand = operationCommand<NativeAgentStarted>({
   operation: "startAgent",

@@ -7,7 +7,8 @@ import type { NativeChooseRequest, NativeDelivery } from "../../client/client.ts
 import type { CommandCall, OptionSpec } from "../../cli/commandTypes.ts";
 import { readText } from "./inputParts.ts";
 import { type GivingPositional, operationCommand } from "./operationCommand.ts";
-import { keyOption, PANE, PANE_OR_THIS, profileNames, TIMEOUT_OPTION, timeoutOf } from "./paneArguments.ts";
+import { keyOption, PANE, PANE_OR_THIS, TIMEOUT_OPTION, timeoutOf } from "./paneArguments.ts";
+import { PROFILE_NAMES } from "../../agents/profileNames.ts";
 import { usageError } from "../../cli/parseCommand.ts";
 
 /** Other exit codes, such as 10 (wrong state), are for errors: nothing was delivered. */
@@ -99,7 +100,7 @@ export const submitCommand = operationCommand<NativeDelivery>({
       value: "NAME",
       description: "the program's profile",
       default: "guessed",
-      complete: profileNames,
+      complete: PROFILE_NAMES,
     },
     ...KEY_AND_TIMEOUT,
   ],

@@ -3,8 +3,8 @@
  * operation's schema; with --json it prints the operation's output unchanged.
  */
 import type { OperationName } from "../../../protocol/api/operationRoutes.ts";
-import { SCOPE_NAMES } from "../../operations/operation.ts";
 import { OPERATION_FACTS, type OperationFacts } from "../../operations/operationFacts.ts";
+import { SCOPE_NAMES } from "../../operations/scopes.ts";
 import type { SchemaMember } from "../../operations/schemaMembers.ts";
 import { CLIENT_OPTIONS, connect, paneNamed, startDirectory } from "../connection/clientConnection.ts";
 import type { CommandCall, CommandSpec, Example, OptionSpec, PositionalSpec } from "../../cli/commandTypes.ts";

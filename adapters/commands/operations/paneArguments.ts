@@ -1,5 +1,4 @@
 /** Arguments that several commands take. */
-import { readAgents } from "../../agents/catalogue.ts";
 import type { CommandCall, OptionSpec } from "../../cli/commandTypes.ts";
 import type { GivingPositional } from "./operationCommand.ts";
 
@@ -29,13 +28,6 @@ export const AGENT: GivingPositional = {
 
 /** Default of `--cwd`. */
 export const HERE_OR_HOME = "the current directory; for a server of a host, your home directory there";
-
-/** Likely ones: a person's own are the daemon's to know. */
-export const profileNames = (): readonly string[] => [
-  ...readAgents().flatMap(({ name, profile }) => (profile === undefined ? [] : [name])),
-  "shell",
-  "generic",
-];
 
 const MAX_TIMEOUT_SEC = 3_600;
 export const TIMEOUT_OPTION: OptionSpec = {

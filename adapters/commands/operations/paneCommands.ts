@@ -2,7 +2,8 @@
 import type { NativeCapture, NativeSnapshot } from "../../client/client.ts";
 import { INPUT_OPTIONS, inputOf } from "./inputParts.ts";
 import { operationCommand } from "./operationCommand.ts";
-import { PANE, PANE_OR_THIS, profileNames } from "./paneArguments.ts";
+import { PANE, PANE_OR_THIS } from "./paneArguments.ts";
+import { PROFILE_NAMES } from "../../agents/profileNames.ts";
 import { usageError } from "../../cli/parseCommand.ts";
 
 export const sendCommand = operationCommand({
@@ -13,7 +14,7 @@ export const sendCommand = operationCommand({
       "joined with a space; `-` alone sends standard input; put text that begins with - after `--`.",
   ],
   positionals: [PANE, { gives: "parts", name: "TEXT", description: "what to type", optional: true, many: true }],
-  tweak: { profile: { value: "NAME", complete: profileNames } },
+  tweak: { profile: { value: "NAME", complete: PROFILE_NAMES } },
   options: INPUT_OPTIONS,
   examples: [
     { line: "tmuxwire send work --enter 'make test'", does: "type a command line" },

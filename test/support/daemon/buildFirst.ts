@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { eventually } from "../clock/eventually.ts";
 import { builtCli } from "./cliBuild.ts";
@@ -55,7 +55,9 @@ const daemonsOfTests = (): readonly string[] =>
       const words = readFileSync(`/proc/${pid}/cmdline`, "latin1").split("\0");
       const environment = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
       const isOfTest = environment.some((one) => one.startsWith(`HOME=${join(tmpdir(), "tw-")}`));
-      return words.includes(builtCli()) && words.includes("serve") && isOfTest && !isOfOthers(pid);
+      // What starts a daemon by itself names the other of the two executables.
+      const isOurs = words.some((word) => dirname(word) === dirname(builtCli()));
+      return isOurs && words.includes("serve") && isOfTest && !isOfOthers(pid);
     } catch {
       // It has ended, or is somebody else's.
       return false;

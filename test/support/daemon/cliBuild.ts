@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const BUILT = resolve(import.meta.dirname, "../../../dist");
-const EXECUTABLE = join(BUILT, "adapters/bin/tmuxwire.js");
+const EXECUTABLE = join(BUILT, "adapters/bin/tmuxwire.cjs");
 
 /** The path of the executable. */
 export const builtCli = (): string => EXECUTABLE;

@@ -3,8 +3,7 @@
  * daemon that is theirs.
  */
 import { spawn } from "node:child_process";
-import { dirname, join } from "node:path";
-import { builtCli } from "./cliBuild.ts";
+import { builtCli, builtFreshell } from "./cliBuild.ts";
 import { behind, type CliSandbox, type Running } from "./cliSandbox.ts";
 
 const AUTH_TOKEN = "a-token-of-the-tests-0123456789";
@@ -24,9 +23,9 @@ export async function user(
   more: readonly string[] = [],
   scripts: Readonly<Record<string, string>> = {},
 ): Promise<User> {
-  const program = (name: string): string => `'${process.execPath}' '${join(dirname(builtCli()), `${name}.js`)}'`;
-  const npx = `#!/bin/sh\nname=$1; shift\ncase $name in\nfreshell) exec ${program("freshell")} "$@";;\nesac\nexec ${program("tmuxwire")} "$@"\n`;
-  const tmuxwire = `#!/bin/sh\nexec ${program("tmuxwire")} "$@"\n`;
+  const program = (path: string): string => `'${process.execPath}' '${path}'`;
+  const npx = `#!/bin/sh\nname=$1; shift\ncase $name in\nfreshell) exec ${program(builtFreshell())} "$@";;\nesac\nexec ${program(builtCli())} "$@"\n`;
+  const tmuxwire = `#!/bin/sh\nexec ${program(builtCli())} "$@"\n`;
   const bin = sandbox.binaries("bin", { npx, tmuxwire, ...scripts });
   const { XDG_STATE_HOME: _state, ...rest } = sandbox.env;
   const ports = ["--port", "0", "--addin-port", "0", "--dashboard-port", "0", "--freshell-port", "0"];

@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import { createServer } from "node:http";
+import net from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { socketFetch } from "../../../../adapters/serving/socketFetch.ts";
 import { unixFetch } from "../../../../adapters/serving/unixFetch.ts";
 import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 
@@ -28,7 +30,10 @@ async function serve(listener: RequestListener): Promise<void> {
   });
 }
 
-describe("fetch over a unix socket", () => {
+describe.each([
+  ["with kept connections", unixFetch],
+  ["of a command", socketFetch],
+])("fetch over a unix socket, %s", (_name, fetchOver) => {
   test("sends method, path, headers and body, and reads the response", async () => {
     await serve((request, response) => {
       let body = "";
@@ -39,7 +44,7 @@ describe("fetch over a unix socket", () => {
         response.end(JSON.stringify({ method, url, body, host: headers.host, auth: headers["authorization"] }));
       });
     });
-    const response = await unixFetch(path)("http://localhost/v1/x%20y?q=1", {
+    const response = await fetchOver(path)("http://localhost/v1/x%20y?q=1", {
       method: "POST",
       headers: { authorization: "Bearer t", "content-type": "application/json" },
       body: '{"é":1}',
@@ -56,7 +61,7 @@ describe("fetch over a unix socket", () => {
 
   test("a response without a body", async () => {
     await serve((_request, response) => response.writeHead(204).end());
-    const response = await unixFetch(path)("http://localhost/");
+    const response = await fetchOver(path)("http://localhost/");
     expect([response.status, response.body]).toEqual([204, null]);
   });
 
@@ -69,7 +74,7 @@ describe("fetch over a unix socket", () => {
     });
     const controller = new AbortController();
     while (closing.length === 0) await new Promise(setImmediate);
-    const response = await unixFetch(path)("http://localhost/", { signal: controller.signal });
+    const response = await fetchOver(path)("http://localhost/", { signal: controller.signal });
     const reader = response.body?.getReader();
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe("first");
     controller.abort(new Error("enough"));
@@ -80,14 +85,96 @@ describe("fetch over a unix socket", () => {
   test("a signal ends a request without a response, and one that was not sent", async () => {
     const controller = new AbortController();
     await serve(() => controller.abort(new Error("enough")));
-    await expect(unixFetch(path)("http://localhost/", { signal: controller.signal })).rejects.toThrow("enough");
-    await expect(unixFetch(path)("http://localhost/", { signal: controller.signal })).rejects.toThrow("enough");
+    await expect(fetchOver(path)("http://localhost/", { signal: controller.signal })).rejects.toThrow("enough");
+    await expect(fetchOver(path)("http://localhost/", { signal: controller.signal })).rejects.toThrow("enough");
   });
 
   test("says what to do when nobody listens", async () => {
-    await expect(unixFetch(path)("http://localhost/")).rejects.toMatchObject({
+    await expect(fetchOver(path)("http://localhost/")).rejects.toMatchObject({
       code: "DAEMON_UNREACHABLE",
       message: `no daemon listens on ${path}: start one with \`tmuxwire serve\``,
     });
+  });
+});
+
+/** A server that sends these bytes, in the given pieces, whatever it is asked, and ends the connection. */
+async function sends(...pieces: readonly string[]): Promise<{ readonly asked: () => string }> {
+  let asked = "";
+  const server = net.createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.on("data", (bytes) => (asked += bytes.toString("latin1")));
+    socket.once("data", () => void oneByOne(socket, pieces));
+  });
+  server.listen(path);
+  await once(server, "listening");
+  closing.push(async () => {
+    server.close();
+    await once(server, "close");
+  });
+  return { asked: () => asked };
+}
+
+async function oneByOne(socket: net.Socket, pieces: readonly string[]): Promise<void> {
+  for (const piece of pieces) {
+    await new Promise((resolve) => socket.write(piece, "latin1", resolve));
+    await new Promise(setImmediate);
+  }
+  socket.end();
+}
+
+const textOf = async (): Promise<string> => (await socketFetch(path)("http://localhost/")).text();
+
+describe("a command's reading of a response", () => {
+  test.each([
+    ["a length", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloignored", "hello"],
+    ["chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\n\r\n", "hello"],
+    ["the end of the connection", "HTTP/1.1 200 OK\r\n\r\nhello", "hello"],
+    ["no body", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", ""],
+    ["another response before", "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", "hi"],
+    ["no phrase, and a name in capitals", "HTTP/1.1 200\r\nCONTENT-LENGTH:2\r\n\r\nhi", "hi"],
+  ])("by %s, whole and a byte at a time", async (_by, response, expected) => {
+    await sends(response);
+    expect(await textOf()).toBe(expected);
+    for (const close of closing.splice(0)) await close();
+    await sends(...Array.from(response));
+    expect(await textOf()).toBe(expected);
+  });
+
+  test.each([
+    ["in its head", "HTTP/1.1 200 OK\r\nConte"],
+    ["before its length", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell"],
+    ["in a chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhell"],
+    ["before the last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"],
+    ["before anything", ""],
+  ])("one that is cut off %s is none", async (_where, response) => {
+    await sends(response);
+    await expect(textOf()).rejects.toThrow("in the middle of the response");
+  });
+
+  test.each([
+    ["no HTTP", "SSH-2.0-OpenSSH\r\n\r\n"],
+    ["a length that is none", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n"],
+    ["a chunk whose length is none", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"],
+    ["a chunk that does not end", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhello\r\n0\r\n\r\n"],
+    ["a header without a name", "HTTP/1.1 200 OK\r\n: x\r\n\r\n"],
+    ["a head without an end", `HTTP/1.1 200 OK\r\nx: ${"y".repeat(40_000)}`],
+  ])("%s is refused", async (_what, response) => {
+    await sends(response);
+    await expect(textOf()).rejects.toThrow("not HTTP");
+  });
+
+  test("a header's value cannot begin another header", async () => {
+    const { asked } = await sends("HTTP/1.1 200 OK\r\n\r\n");
+    const headers = { "idempotency-key": "a\r\nx-evil: 1" };
+    await expect(socketFetch(path)("http://localhost/", { headers })).rejects.toThrow("idempotency-key");
+    expect(asked()).toBe("");
+  });
+
+  test("a body larger than what is held unread comes whole", async () => {
+    const body = "x".repeat(6_000_000);
+    await serve((_request, response) => response.end(body));
+    const response = await socketFetch(path)("http://localhost/");
+    await new Promise((resolve) => setImmediate(resolve));
+    expect((await response.text()) === body).toBe(true);
   });
 });
