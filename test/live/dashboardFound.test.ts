@@ -106,7 +106,8 @@ test("a session that was known before goes on in the process that was found, unl
   const said = { session_id: "s1", tmux_pane: pane, working_directory: scene.socket.directory };
   const { json } = await dashboard.hook("session-start", said);
   await first.tell("exit");
-  await untilCards(dashboard, ([card]) => card?.["is_bridge_connected"] === false);
+  // What ran is known to have ended a moment after its pane is known to be nobody's.
+  await untilCards(dashboard, ([card]) => card?.["is_bridge_connected"] === false && card["running"] === null);
   const second = await scene.start("work", "inkPrompt", { busyMs: 0 });
   const found = await untilCards(dashboard, (cards) =>
     cards.some((card) => card["running"] !== null && isReady([card])),
