@@ -1,6 +1,7 @@
 /** The native API over a server, on a listener of its own: everything that stands between a socket and tmux. */
 import { createNativeApp, type NativeApp, type NativeAppOptions } from "../../../adapters/native/nativeApp.ts";
 import { listen } from "../../../adapters/kit/listeners/listen.ts";
+import { ScreenSearch } from "../../../adapters/agents/running/screenSearch.ts";
 import type { AgentDirectory } from "../../../adapters/agents/running/agentDirectory.ts";
 import { RemoteHosts } from "../../../adapters/remote/remoteHosts.ts";
 import { cutLink } from "./cutLink.ts";
@@ -71,6 +72,7 @@ async function directFixture(
 /** For a daemon that has no agents of its own. */
 export const noAgents = {
   agents: () => [],
+  screens: new ScreenSearch(),
   running: () => undefined,
   refresh: async () => undefined,
 } as unknown as AgentDirectory;
