@@ -340,6 +340,24 @@ describe("a page's WebSocket", () => {
     allowed.terminate();
   });
 
+  test("stays open while its page sends nothing but answers to pings", async () => {
+    const clock = new FakeClock();
+    await using quiet = await dashboardFixture(scene.server, { clock });
+    const socket = openSocket("", {}, quiet.url);
+    await once(socket, "message");
+    for (let turn = 1; turn <= 5; turn += 1) {
+      const ping = once(socket, "ping");
+      // No ping is sent before the one before was answered; a message gets 30 s.
+      for (let isPinged = false; !isPinged && socket.readyState === socket.OPEN;) {
+        clock.advanceMs(15_000);
+        isPinged = await Promise.race([ping.then(() => true), quiet.call("GET", "/api/agents").then(() => false)]);
+      }
+      await quiet.call("GET", "/api/agents");
+    }
+    expect(socket.readyState).toBe(socket.OPEN);
+    socket.terminate();
+  });
+
   test("has a heartbeat that a page can see, expects no message, and ends with the daemon", async () => {
     const clock = new FakeClock();
     await using quiet = await dashboardFixture(scene.server, { clock });

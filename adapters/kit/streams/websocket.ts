@@ -59,6 +59,8 @@ export function createWebSocketServer({ paths, protocol, maxMessageBytes, clock 
   return { server: server as unknown as WebSocketServerLike, paths: new Set(paths) };
 }
 
+/** Before a client's control frame (RFC 6455 §5.2): its head, and the mask. */
+const CONTROL_FRAME_BYTES = 6;
 /** RFC 6455 §7.4.1, IANA's registry: try again later. */
 const CLOSE_TRY_AGAIN = 1_013;
 
@@ -89,6 +91,10 @@ class MessageLease {
     socket.on("data", () => {
       if (this.#heldBytes + this.#owedBytes > 0) this.#late ??= this.#lateness();
     });
+    // What answers our pings is no message, and may be all that a client ever sends.
+    const passed = ({ length }: Buffer): void => this.#passed(CONTROL_FRAME_BYTES + length);
+    websocket.on("ping", passed);
+    websocket.on("pong", passed);
     websocket.once("close", () => this.release(this.arrived()));
   }
 
@@ -105,6 +111,15 @@ class MessageLease {
 
   release(bytes: number): void {
     bodyBudget.release(this, bytes);
+  }
+
+  /** A control frame of so many bytes has come, perhaps in the middle of a message. */
+  #passed(bytes: number): void {
+    const held = Math.min(bytes, this.#heldBytes);
+    this.#heldBytes -= held;
+    this.#owedBytes -= Math.min(bytes - held, this.#owedBytes);
+    this.release(held);
+    if (this.#heldBytes + this.#owedBytes === 0) this.arrived();
   }
 
   #settle(): void {
