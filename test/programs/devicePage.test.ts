@@ -94,6 +94,24 @@ describe.skipIf(NO_BROWSER !== undefined)("F244: the page is a device", () => {
     expect(terminals.map(({ status }) => status)).toEqual(["running", "running"]);
   });
 
+  test("keys that are pressed while the screen is drawn anew arrive", async () => {
+    await using at = await scenes.open();
+    const { page } = at;
+    await page.keyboard.press("Alt+Shift+T");
+    const screen = screenOf(page);
+    await typeCommand(page, screen, "before");
+    // From before the terminal's new size until long after its snapshot.
+    for (const width of [900, 1_100, 800, 1_000, 700, 1_200]) {
+      await page.setViewportSize({ width, height: 600 });
+      await page.keyboard.type(`v=${"0123456789".repeat(60)}; printf 'len-%s\\n' $((\${#v}+${width}))`);
+      await page.keyboard.press("Enter");
+      await screen
+        .getByText(`len-${600 + width}`)
+        .first()
+        .waitFor();
+    }
+  });
+
   test("a reload and a lost connection bring everything back, with what was printed meanwhile", async () => {
     await using at = await scenes.open();
     const { page } = at;

@@ -133,9 +133,9 @@ export class TerminalView implements TerminalSink {
     this.#terminal.focus();
   }
 
-  /** Sends it while the terminal takes input. */
+  /** Sends it while the terminal takes input, also while a snapshot is drawn: of what that asks, nothing is answered (`isSilent`). */
   type(data: string): void {
-    if (this.#isLive && this.#replaying === 0) this.#options.streams.type(this.#options.terminalId, data);
+    if (this.#isLive) this.#options.streams.type(this.#options.terminalId, data);
   }
 
   /** Selects the match and scrolls to it. Returns the number of matches and this one's index. */
