@@ -159,7 +159,8 @@ class Script {
     const track = this.tracks.get(pane) ?? new Track(agent);
     this.tracks.set(pane, track);
     track.add("starting", startedMs);
-    await agent.channel.next("ready", from);
+    // What it says of itself then is read at once: a card that does not come is seen from here on.
+    await agent.channel.next("state", from);
     this.counts.started += 1;
   }
 

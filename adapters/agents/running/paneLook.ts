@@ -42,6 +42,8 @@ export class PaneLook {
     const foreground = readForeground(panePid, this.#processes) ?? [];
     this.#isIdleShell = foreground.length === 1 && foreground[0]?.isInteractiveShell === true;
     this.#found = agentIn(foreground, this.#kinds);
+    // In the middle of execve(2) a process has its new name and no words yet.
+    if (foreground.some(({ names }) => names.length <= 1)) this.#seen = "";
     return this.#found;
   }
 
@@ -67,9 +69,9 @@ export class PaneLook {
     for (let at = 0; at < queue.length && at < MAX_COMPARED; at += 1) {
       const stat = this.#processes.statNow(queue[at]!);
       if (stat === undefined) continue;
-      compared.push(`${stat.pid} ${stat.start} ${stat.name}`);
+      compared.push(`${stat.pid} ${stat.start} ${stat.name} ${stat.isForked}`);
       queue.push(...(this.#processes.childrenNow(stat.pid) ?? []));
     }
-    return compared.length <= 1 ? own : [own, ...compared].join("\n");
+    return compared.length <= 1 && pane.foregroundGroup === pane.pid ? own : [own, ...compared].join("\n");
   }
 }
