@@ -335,7 +335,12 @@ export class ObservedPane implements FeedMember {
     this.#settledMs = nowMs;
     this.#hasMark = false;
     this.#classifier.checkProcess(this.#options.pace.everyMs);
-    const verdict = this.#verdict(nowMs);
+    let verdict = this.#verdict(nowMs);
+    if (verdict.state === "idle" && this.#current.state !== "idle") {
+      // The last that a program has drawn can look as if it waited.
+      this.#classifier.checkNow();
+      verdict = this.#verdict(nowMs);
+    }
     this.#timer?.cancel();
     this.#timer = undefined;
     const { againAtMs, needsProbe = false } = verdict;

@@ -138,9 +138,13 @@ export class PaneClassifier {
   checkProcess(everyMs = 0): void {
     const nowMs = this.#clock.nowMs();
     if (this.#isAgentThere && !this.#isProgramGone) this.#agentSeenMs = nowMs;
-    if (this.#process === undefined || this.#isProgramGone || nowMs - this.#checkedMs < Math.max(CHECK_MS, everyMs))
-      return;
-    this.#checkedMs = nowMs;
+    if (nowMs - this.#checkedMs >= Math.max(CHECK_MS, everyMs)) this.checkNow();
+  }
+
+  /** The same, whenever that was last. */
+  checkNow(): void {
+    if (this.#process === undefined || this.#isProgramGone) return;
+    this.#checkedMs = this.#clock.nowMs();
     if (isRunning(this.#process, this.#processes)) return;
     if (this.#profile.kind === "agent") this.#isProgramGone = true;
     else this.#process = undefined;

@@ -138,7 +138,10 @@ describe("an agent", () => {
     expect(await scene.pass(20)).toBe("idle by screen");
   });
 
-  test("that has just ended is dead, whatever the title that it leaves says", async () => {
+  test.each([
+    ["a title", title("⠐ project"), []],
+    ["its box, as if it waited", "x", BOX],
+  ])("that has just ended is dead, whatever it leaves: %s", async (_what, printed, left) => {
     const child = spawn("sleep", ["1000"], { stdio: "ignore" });
     const pid = child.pid!;
     scene = new Scene();
@@ -148,7 +151,7 @@ describe("an agent", () => {
       { pid, start, executable: "1:1", names: ["claude"], isInteractiveShell: false, isShell: false, depth: 0 },
     ];
     await scene.watch("claude", BOX);
-    scene.print(title("⠐ project"), dialog("Bash command"));
+    scene.print(printed, dialog("Bash command"));
     expect(await scene.pass(100)).toBe("asking by screen");
     // Its process has been asked for in this very moment.
     scene.print("x", dialog("Bash command"));
@@ -157,7 +160,7 @@ describe("an agent", () => {
     child.kill("SIGKILL");
     await ended;
     scene.told.length = 0;
-    scene.tmux.lines = [];
+    scene.tmux.lines = left;
     await scene.pane.probe();
     expect(scene.told.map(({ state, source }) => `${state} by ${source}`)).toEqual(["dead by screen"]);
   });
