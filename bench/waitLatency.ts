@@ -76,7 +76,7 @@ function lastLine(source: OutputSource): Line {
   return line;
 }
 
-/** How the line is asked for. What is text is judged without RE2, see `plainRegex`. */
+/** How the line is asked for. A short one is judged without RE2, see `shortRegex`. */
 const PATTERNS = {
   literal: (text: string) => ({ kind: "literal", text }),
   "text as a regex": (text: string) => ({ kind: "regex", text: `${text}$` }),

@@ -6,18 +6,28 @@
 
 export type RegexNode =
   | { readonly kind: "empty" }
-  /** One of a few characters, or of many (`characters` undefined). `weight`: approximate number of RE2 instructions. */
+  /**
+   * One of a few characters, or of many (`characters` undefined). `weight`: approximate number of RE2 instructions.
+   * `javascript`: a class that means the same in a JavaScript regex with `u`; undefined if only RE2 knows.
+   */
   | {
       readonly kind: "character";
       readonly characters: readonly string[] | undefined;
+      readonly javascript: string | undefined;
       readonly hasNewline: boolean;
       readonly weight: number;
     }
   | { readonly kind: "sequence"; readonly nodes: readonly RegexNode[] }
   | { readonly kind: "alternatives"; readonly nodes: readonly RegexNode[] }
-  | { readonly kind: "repeat"; readonly node: RegexNode; readonly min: number; readonly max: number }
-  /** `$`, `\z`, `\b`, `\B` depend on the text that follows. */
-  | { readonly kind: "assertion"; readonly restsOnEnd: boolean }
+  | {
+      readonly kind: "repeat";
+      readonly node: RegexNode;
+      readonly min: number;
+      readonly max: number;
+      readonly isLazy: boolean;
+    }
+  /** `$`, `\z`, `\b`, `\B` depend on the text that follows. `javascript` means the same with `u` and without `m`. */
+  | { readonly kind: "assertion"; readonly restsOnEnd: boolean; readonly javascript: string | undefined }
   | { readonly kind: "unknown" };
 
 export interface RegexFlags {
@@ -26,10 +36,7 @@ export interface RegexFlags {
   readonly dotAll: boolean;
 }
 
-interface Scope {
-  readonly ignoreCase: boolean;
-  readonly dotAll: boolean;
-}
+type Scope = RegexFlags;
 
 /** The caller refuses parentheses nested deeper than this, because the parser and RE2 both recurse. */
 const MAX_REGEX_DEPTH = 100;
@@ -37,11 +44,15 @@ const MAX_REGEX_DEPTH = 100;
 /** Character classes of at most this size are listed one by one. */
 const MAX_LISTED = 4;
 type CharacterNode = RegexNode & { readonly kind: "character" };
-const ANY: CharacterNode = { kind: "character", characters: undefined, hasNewline: true, weight: 4 };
+const ANY: CharacterNode = { kind: "character", characters: undefined, javascript: "[^]", hasNewline: true, weight: 4 };
 /** A Unicode class has hundreds of byte ranges, so it compiles as slowly as hundreds of ordinary classes. */
 const UNICODE_CLASS_WEIGHT = 400;
 const UNKNOWN: RegexNode = { kind: "unknown" };
 const CONTROL_ESCAPES: Readonly<Record<string, string>> = { a: "\x07", f: "\f", t: "\t", n: "\n", r: "\r", v: "\v" };
+/** RE2's are of ASCII only. */
+const CLASSES: Readonly<Record<string, string>> = { d: "0-9", s: "\\t\\n\\f\\r ", w: "0-9A-Za-z_" };
+const START_OF_TEXT = "^";
+const END_OF_TEXT = "$";
 
 export class RegexParser {
   readonly #text: string;
@@ -55,7 +66,7 @@ export class RegexParser {
 
   /** The tree; `unknown` if the text cannot be parsed completely. */
   parse(flags: RegexFlags): RegexNode {
-    const node = this.#alternatives({ ignoreCase: flags.ignoreCase, dotAll: flags.dotAll });
+    const node = this.#alternatives(flags);
     return this.#failed || this.#at < this.#text.length ? UNKNOWN : node;
   }
 
@@ -97,13 +108,14 @@ export class RegexParser {
       const match = /^(?:([*+?])|\{(\d{1,6})(,?)(\d{0,6})\})\??/.exec(rest);
       if (match === null) return node;
       this.#at += match[0].length;
+      const isLazy = match[0].length > 1 && match[0].endsWith("?");
       if (match[1] !== undefined) {
-        node = { kind: "repeat", node, min: match[1] === "+" ? 1 : 0, max: match[1] === "?" ? 1 : Infinity };
+        node = { kind: "repeat", node, min: match[1] === "+" ? 1 : 0, max: match[1] === "?" ? 1 : Infinity, isLazy };
         continue;
       }
       const min = Number(match[2]);
       const max = match[3] === "" ? min : match[4] === "" ? Infinity : Number(match[4]);
-      node = { kind: "repeat", node, min, max };
+      node = { kind: "repeat", node, min, max, isLazy };
     }
   }
 
@@ -113,11 +125,14 @@ export class RegexParser {
     this.#at += character.length;
     if (character === "(") return this.#group(scope);
     if (character === "[") return this.#class(scope);
-    if (character === ".") return scope.dotAll ? ANY : { ...ANY, hasNewline: false };
-    if (character === "^") return { kind: "assertion", restsOnEnd: false };
-    if (character === "$") return { kind: "assertion", restsOnEnd: true };
+    if (character === ".") return scope.dotAll ? ANY : { ...ANY, javascript: "[^\\n]", hasNewline: false };
+    if (character === "^") return assertion(scope.multiline ? "(?<=^|\\n)" : START_OF_TEXT, false);
+    if (character === "$") return assertion(scope.multiline ? "(?=$|\\n)" : END_OF_TEXT, true);
     if (character === "\\") return this.#escape(scope);
-    return literal(character, scope);
+    // RE2 decides whether an operator can stand for itself here.
+    return /[*+?{]/.test(character)
+      ? { ...literal(character, scope), javascript: undefined }
+      : literal(character, scope);
   }
 
   #group(scope: Scope): RegexNode {
@@ -139,12 +154,17 @@ export class RegexParser {
     const letter = this.#text[this.#at] ?? "";
     this.#at++;
     if (letter === "Q") return this.#quoted(scope);
-    if (letter === "b" || letter === "B" || letter === "z") return { kind: "assertion", restsOnEnd: true };
-    if (letter === "A") return { kind: "assertion", restsOnEnd: false };
+    if (letter === "b") return assertion("\\b", true);
+    // RE2 finds it between the bytes of one character, too.
+    if (letter === "B") return assertion(undefined, true);
+    if (letter === "z") return assertion(END_OF_TEXT, true);
+    if (letter === "A") return assertion(START_OF_TEXT, false);
     this.#at--;
     const one = this.#escapedCharacter();
     if (one !== undefined) return literal(one, scope);
-    return this.#escapedClass() ?? this.#fail();
+    const set = this.#escapedClass() ?? this.#fail();
+    // With `i`, RE2 counts the Kelvin sign and the long s among the letters of words.
+    return scope.ignoreCase && /w/i.test(letter) && set.kind === "character" ? { ...set, javascript: undefined } : set;
   }
 
   #fail(): RegexNode {
@@ -188,11 +208,13 @@ export class RegexParser {
     this.#at += match[0].length;
     const letter = match[1];
     if (letter === undefined) {
-      return { kind: "character", characters: undefined, hasNewline: true, weight: UNICODE_CLASS_WEIGHT };
+      return { ...ANY, javascript: undefined, weight: UNICODE_CLASS_WEIGHT };
     }
+    const members = CLASSES[letter.toLowerCase()] ?? "";
     return {
       kind: "character",
       characters: undefined,
+      javascript: letter === letter.toLowerCase() ? `[${members}]` : `[^${members}]`,
       hasNewline: letter === "s" || letter === "D" || letter === "W",
       weight: 4,
     };
@@ -202,6 +224,8 @@ export class RegexParser {
     const isNegated = this.#text[this.#at] === "^";
     if (isNegated) this.#at++;
     let listed: string[] | undefined = [];
+    /** What stands in the brackets in JavaScript. */
+    let members: string | undefined = scope.ignoreCase ? undefined : "";
     let hasNewline = false;
     let weight = 2;
     for (let first = true; ; first = false) {
@@ -214,12 +238,17 @@ export class RegexParser {
       weight += member.weight;
       if (member.characters === undefined) listed = undefined;
       else listed?.push(...member.characters);
+      // A set in brackets gives what is in them; what a negated one means there is RE2's.
+      const [, inner] = /^\[(?!\^)(.*)\]$/s.exec(member.javascript ?? "") ?? [];
+      members = members === undefined || inner === undefined ? undefined : members + inner;
     }
     this.#at++;
+    const javascript = members === undefined ? undefined : `[${isNegated ? "^" : ""}${members}]`;
     if (isNegated || listed === undefined || listed.length > MAX_LISTED) {
       return {
         kind: "character",
         characters: undefined,
+        javascript,
         hasNewline: isNegated ? !hasNewline : hasNewline,
         weight: weight + 4,
       };
@@ -227,14 +256,14 @@ export class RegexParser {
     const folded = listed.map((character) => literal(character, scope).characters);
     const isSure = folded.every((characters) => characters !== undefined);
     const characters = isSure ? [...new Set(folded.flat())] : undefined;
-    return { kind: "character", characters, hasNewline, weight };
+    return { kind: "character", characters, javascript, hasNewline, weight };
   }
 
   #classMember(): CharacterNode | undefined {
     const named = /^\[:\^?\w+:\]/.exec(this.#text.slice(this.#at, this.#at + 20));
     if (named !== null) {
       this.#at += named[0].length;
-      return { kind: "character", characters: undefined, hasNewline: true, weight: 4 };
+      return { ...ANY, javascript: undefined };
     }
     if (this.#text[this.#at] === "\\") {
       this.#at++;
@@ -245,7 +274,13 @@ export class RegexParser {
     const low = this.#classCharacter();
     if (low === undefined) return undefined;
     if (this.#text[this.#at] !== "-" || this.#text[this.#at + 1] === "]") {
-      return { kind: "character", characters: [low], hasNewline: low === "\n", weight: 1 };
+      return {
+        kind: "character",
+        characters: [low],
+        javascript: `[${escaped(low)}]`,
+        hasNewline: low === "\n",
+        weight: 1,
+      };
     }
     this.#at++;
     const high = this.#classCharacter();
@@ -254,6 +289,7 @@ export class RegexParser {
     return {
       kind: "character",
       characters: undefined,
+      javascript: `[${escaped(low)}-${escaped(high)}]`,
       hasNewline: low <= "\n" && high >= "\n",
       weight: isWide ? 8 : 1,
     };
@@ -277,17 +313,31 @@ const sequence = (nodes: readonly RegexNode[]): RegexNode => {
 function literal(character: string, scope: Scope): CharacterNode {
   const hasNewline = character === "\n";
   // RE2 reads any invalid byte as U+FFFD; the text already has U+FFFD for each, so it is an ordinary character.
-  if (!scope.ignoreCase) return { kind: "character", characters: [character], hasNewline, weight: 1 };
+  if (!scope.ignoreCase) {
+    return { kind: "character", characters: [character], javascript: escaped(character), hasNewline, weight: 1 };
+  }
   const folded = new Set([character, character.toLowerCase(), character.toUpperCase()]);
   // k and s also fold to the Kelvin sign and the long s, and beyond ASCII folding has its own rules, so there is no
   // guarantee.
   const isSure = character < "\x80" && !/[kKsS]/.test(character);
-  return { kind: "character", characters: isSure ? [...folded] : undefined, hasNewline, weight: 2 };
+  const javascript = isSure ? `[${[...folded].map(escaped).join("")}]` : undefined;
+  return { kind: "character", characters: isSure ? [...folded] : undefined, javascript, hasNewline, weight: 2 };
 }
+
+const assertion = (javascript: string | undefined, restsOnEnd: boolean): RegexNode => ({
+  kind: "assertion",
+  restsOnEnd,
+  javascript,
+});
+
+/** Means the character itself in a JavaScript regex with `u`, also in brackets. */
+const escaped = (character: string): string =>
+  /^[0-9A-Za-z]$/.test(character) ? character : `\\u{${character.codePointAt(0)!.toString(16)}}`;
 
 function withFlags(scope: Scope, on: string, off: string): Scope {
   return {
     ignoreCase: (scope.ignoreCase || on.includes("i")) && !off.includes("i"),
+    multiline: (scope.multiline || on.includes("m")) && !off.includes("m"),
     dotAll: (scope.dotAll || on.includes("s")) && !off.includes("s"),
   };
 }

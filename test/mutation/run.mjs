@@ -23,7 +23,7 @@ const TARGETS = {
     sources: ["daemon/panes/"],
     tests: ["unit/daemon/panes/", "unit/daemon/waits/echo/", "property/outputRing"],
   },
-  waits: { sources: ["daemon/waits/"], tests: ["unit/daemon/waits/", "property/{waits,plainRegex,text}"] },
+  waits: { sources: ["daemon/waits/"], tests: ["unit/daemon/waits/", "property/{waits,shortRegex,text}"] },
   delivery: { sources: ["daemon/delivery/"], tests: ["unit/daemon/delivery/", "contract/nativeDelivery"] },
   connection: {
     sources: ["daemon/connection/commandQueue.ts"],

@@ -3,7 +3,7 @@
  * and the same pattern in RE2's own spelling. RE2 is linear in the text but not cheap: counted repetitions multiply its
  * program, and a large program over a Unicode class fills the 16 MB heap of the wasm build, which then aborts.
  */
-import { type PlainRegex, plainRegex } from "./plainRegex.ts";
+import { type ShortRegex, shortRegex } from "./shortRegex.ts";
 import type { WaitLimits } from "../waitLimits.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { type RegexFlags, type RegexNode, RegexParser } from "../../../protocol/text/regexSyntax.ts";
@@ -18,8 +18,8 @@ export interface RegexAnalysis {
   readonly isSingleLine: boolean;
   /** What follows a match decides whether it is one. */
   readonly restsOnEnd: boolean;
-  /** A pattern that can be judged without RE2. */
-  readonly plain: PlainRegex | undefined;
+  /** Judges short text without RE2. */
+  readonly short: ShortRegex | undefined;
 }
 
 /** @throws AppError RESOURCE_LIMIT when it could cost too much, INVALID_ARGUMENT when it splits characters. */
@@ -39,7 +39,7 @@ export function analyseRegex(text: string, flags: RegexFlags, limits: WaitLimits
     required: requiredLiterals(tree),
     isSingleLine: !crosses,
     restsOnEnd,
-    plain: plainRegex(text, flags),
+    short: shortRegex(text, tree),
   };
 }
 

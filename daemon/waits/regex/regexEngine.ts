@@ -5,9 +5,9 @@
  * ended worker stopped and nothing is lost.
  */
 import type { BudgetedTask } from "../../time/turnBudget.ts";
-import { findPlain, type PlainRegex } from "./plainRegex.ts";
 import { refusalOf, type RegexAnalysis } from "./regexAnalysis.ts";
 import { RegexThread } from "./regexThread.ts";
+import type { ShortRegex } from "./shortRegex.ts";
 import type { RegexSource, WorkerJob, WorkerResult } from "./regexWorker.ts";
 import type { WaitHost } from "../waitHost.ts";
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
@@ -54,6 +54,9 @@ export class CompiledRegex {
   users = 1;
   /** The worker that has its source, by number. */
   knownTo = 0;
+  /** Its jobs that are judged here and have no outcome yet, and those that are the worker's. */
+  here = 0;
+  away = 0;
   error: AppError | undefined;
   settle: (error?: AppError) => void = () => undefined;
   readonly #engine: RegexEngine;
@@ -91,13 +94,13 @@ export class RegexEngine {
   readonly #sent = new Map<number, Job>();
   #sentBytes = 0;
   #forget: number[] = [];
-  #plainJobs: (() => void)[] = [];
+  #jobsHere: (() => void)[] = [];
   /** At least one in a turn, the others while there is time: a pane that prints near misses must not hold up the loop. */
-  readonly #plainTask: BudgetedTask = {
+  readonly #taskHere: BudgetedTask = {
     run: (hasTimeLeft) => {
-      do this.#plainJobs.shift()?.();
-      while (this.#plainJobs.length > 0 && hasTimeLeft());
-      return this.#plainJobs.length === 0;
+      do this.#jobsHere.shift()?.();
+      while (this.#jobsHere.length > 0 && hasTimeLeft());
+      return this.#jobsHere.length === 0;
     },
   };
   #nextId = 1;
@@ -135,7 +138,8 @@ export class RegexEngine {
     }
     const regex = new CompiledRegex(this, this.#nextId++, key, analysis);
     this.#regexes.set(key, regex);
-    if (analysis.plain !== undefined) {
+    // RE2 knows all that JavaScript is given, so it need not be asked.
+    if (analysis.short !== undefined) {
       regex.settle();
       return regex;
     }
@@ -149,19 +153,37 @@ export class RegexEngine {
   release(regex: CompiledRegex): void {
     if (--regex.users > 0) return;
     if (this.#regexes.get(regex.key) === regex) this.#regexes.delete(regex.key);
-    if (regex.analysis.plain !== undefined) return;
+    if (regex.knownTo === 0) return;
     this.#forget.push(regex.id);
     this.#flushSoon();
   }
 
   run(regex: CompiledRegex, text: Uint8Array, skip: number, done: (outcome: RegexOutcome) => void): void {
     this.#options.metrics.numbers.wait_regex_jobs_total++;
-    const { plain } = regex.analysis;
-    if (plain === undefined) this.#submit(regex, text, skip, done);
-    else {
-      this.#plainJobs.push(() => done(this.#judge(plain, text, skip)));
-      this.#options.budget.add(this.#plainTask);
+    const { short } = regex.analysis;
+    // Outcomes come in the order of the texts.
+    const isHere = regex.error === undefined && regex.away === 0 && short?.fits(text.length) === true;
+    if (isHere) {
+      regex.here += 1;
+      this.#later(() => {
+        regex.here -= 1;
+        done(this.#judge(short, text, skip));
+      });
+      return;
     }
+    regex.away += 1;
+    const submit = (): void =>
+      this.#submit(regex, text, skip, (outcome) => {
+        regex.away -= 1;
+        done(outcome);
+      });
+    if (regex.here > 0) this.#later(submit);
+    else submit();
+  }
+
+  #later(job: () => void): void {
+    this.#jobsHere.push(job);
+    this.#options.budget.add(this.#taskHere);
   }
 
   close(): void {
@@ -171,9 +193,9 @@ export class RegexEngine {
     this.#failAll(shuttingDown());
   }
 
-  #judge(plain: PlainRegex, text: Uint8Array, skip: number): RegexOutcome {
+  #judge(short: ShortRegex, text: Uint8Array, skip: number): RegexOutcome {
     if (this.#closed) return { kind: "failed", error: shuttingDown() };
-    const found = findPlain(plain, text, skip);
+    const found = short.find(text, skip);
     return found === undefined ? { kind: "none" } : { kind: "match", ...found };
   }
 

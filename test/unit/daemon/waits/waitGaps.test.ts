@@ -64,7 +64,7 @@ test("a match that output has pushed out of the backlog before RE2 returned is s
 
 test("a required literal keeps nothing that was lost from being declared", async () => {
   const { source, waits } = waitBench({ regexBacklogBytes: 16_384, regexWindowBytes: 1_024 });
-  const wait = waits.wait(source, regex("^needle \\d{3}x$"));
+  const wait = waits.wait(source, regex("^needle \\pN{3}x$"));
   source.write("a needle\r\n");
   await turns(1);
   for (let index = 0; index < 20; index++) {
@@ -80,7 +80,7 @@ test("a required literal keeps nothing that was lost from being declared", async
 
 test("what RE2 has not judged yet when a hole comes still counts, and nothing reaches over the hole", async () => {
   const { source, waits } = waitBench();
-  const [before, over] = [waits.wait(source, regex("^\\d{3}x$")), waits.wait(source, regex("12\\d.*tail"))];
+  const [before, over] = [waits.wait(source, regex("^\\pN{3}x$")), waits.wait(source, regex("12\\pN.*tail"))];
   source.write("123x\r\nhead 124");
   // The worker is still starting.
   await turns(1);

@@ -1,0 +1,194 @@
+import fc from "fast-check";
+import { afterAll, expect, test } from "vitest";
+import { systemClock } from "../../daemon/time/clock.ts";
+import { Scheduler } from "../../daemon/time/scheduler.ts";
+import { TurnBudget } from "../../daemon/time/turnBudget.ts";
+import { analyseRegex, type RegexAnalysis } from "../../daemon/waits/regex/regexAnalysis.ts";
+import { RegexEngine, type RegexOutcome } from "../../daemon/waits/regex/regexEngine.ts";
+import { DEFAULT_WAIT_LIMITS } from "../../daemon/waits/waitLimits.ts";
+import { WaitMetrics } from "../../daemon/waits/waitHost.ts";
+
+const limits = DEFAULT_WAIT_LIMITS;
+const scheduler = new Scheduler({ clock: systemClock });
+const budget = new TurnBudget({ clock: systemClock });
+const engine = new RegexEngine({ clock: systemClock, scheduler, budget, limits, metrics: new WaitMetrics() });
+afterAll(() => {
+  engine.close();
+  scheduler.close();
+});
+
+const MULTILINE = { ignoreCase: false, multiline: true, dotAll: false };
+/** Those on which spellings and engines differ are among them. */
+const CHARACTERS = [
+  "a",
+  "b",
+  "K",
+  "k",
+  "\u212a",
+  "S",
+  "\u017f",
+  "1",
+  "_",
+  "$",
+  ".",
+  "-",
+  " ",
+  "\t",
+  "\v",
+  "\r",
+  "\u00a0",
+];
+const WIDE = ["\u00e9", "\u00c9", "\u65e5", "\u{1f600}", "\ufffd", "\u2028"];
+const text = fc
+  .array(fc.constantFrom(...CHARACTERS, ...WIDE, "\n", "\n", "ab", "ab1"), { maxLength: 24 })
+  .map((all) => all.join(""));
+
+const { pattern } = fc.letrec<{ pattern: string; term: string; atom: string }>((tie) => ({
+  atom: fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom("a", "b", "ab", "k", "S", "\u00e9", "\u65e5", "\u{1f600}", " ", "1") },
+    {
+      weight: 4,
+      arbitrary: fc.constantFrom(".", "\\d", "\\D", "\\s", "\\S", "\\w", "\\W", "\\n", "\\t", "\\v", "\\$", "\\."),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom("[ab]", "[^a]", "[a-c1-]", "[\\d_]", "[^\\s$]", "[.$]", "[]a]", "[\u00e8-\u00ea]"),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom("\\b", "\\B", "^", "$", "\\A", "\\z", "\\u00e9", "\\x{1f600}", "\\Qa.\\E"),
+    },
+    { weight: 2, arbitrary: fc.tuple(tie("pattern"), tie("pattern")).map(([one, other]) => `(${one}|${other})`) },
+    { weight: 1, arbitrary: tie("pattern").map((one) => `(?:${one})`) },
+    { weight: 1, arbitrary: tie("pattern").map((one) => `(?i:${one})`) },
+    { weight: 1, arbitrary: tie("pattern").map((one) => `(?s:${one})`) },
+  ),
+  term: fc
+    .tuple(tie("atom"), fc.constantFrom("", "", "", "+", "*", "?", "{2}", "{1,2}", "{2,}", "+?", "*?", "??", "{0,2}?"))
+    .map(([atom, times]) => atom + times),
+  pattern: fc.array(tie("term"), { maxLength: 4 }).map((terms) => terms.join("")),
+}));
+const flags = fc.record({ ignoreCase: fc.boolean(), multiline: fc.boolean(), dotAll: fc.boolean() });
+
+/** What RE2 says, in its worker. */
+const ask = async (given: RegexAnalysis, bytes: Uint8Array, skip: number): Promise<RegexOutcome> => {
+  const regex = engine.acquire({ ...given, short: undefined });
+  try {
+    await regex.ready;
+    return await new Promise<RegexOutcome>((resolve) => engine.run(regex, bytes, skip, resolve));
+  } finally {
+    engine.release(regex);
+  }
+};
+
+test("what is judged without RE2 is judged as RE2 does, and is nothing that RE2 refuses", async () => {
+  let judgedHere = 0;
+  await fc.assert(
+    fc.asyncProperty(pattern, flags, text, fc.constantFrom(0, 1), async (written, given, all, skip) => {
+      const analysis = analyseRegex(written, given, limits);
+      if (analysis.short === undefined) return;
+      judgedHere += 1;
+      const bytes = Buffer.from(all);
+      const outcome = await ask(analysis, bytes, skip);
+      const found = analysis.short.find(bytes, skip);
+      if (outcome.kind === "match") expect(found).toEqual({ index: outcome.index, text: outcome.text });
+      else expect([outcome.kind, found]).toEqual(["none", undefined]);
+    }),
+    { numRuns: Number(process.env["FUZZ_RUNS"] ?? 3_000) },
+  );
+  expect(judgedHere).toBeGreaterThan(0);
+});
+
+test.each([
+  "(a+)+",
+  "(a|b)+",
+  "(a?)*",
+  "(^)*",
+  "(?P<name>a)",
+  "(?U)a+",
+  "a**",
+  "a{2}{3}",
+  "*a",
+  "\\pL",
+  "[[:alpha:]]",
+  "[^\\D]",
+  "(?i)\u00e9",
+  "a\\",
+  "(?=a)",
+])("%j is RE2's", (written) => {
+  expect(analyseRegex(written, MULTILINE, limits).short).toBeUndefined();
+});
+
+test.each(["build (ok|failed)", "\\d+ passed", "^error: .*$", "[$#>] $", "(?i)done", "took [0-9.]+ ?m?s"])(
+  "%j is judged here on a line, and by RE2 on text that could take long",
+  (written) => {
+    const { short } = analyseRegex(written, MULTILINE, limits);
+    expect(short?.fits(160)).toBe(true);
+    expect(short?.fits(10_000_000)).toBe(false);
+  },
+);
+
+test("steps are bounded by the text and by what can be tried on it", () => {
+  const fitting = (written: string): number => {
+    const { short } = analyseRegex(written, MULTILINE, limits);
+    let bytes = 1;
+    while (short?.fits(bytes * 2) === true) bytes *= 2;
+    return bytes;
+  };
+  expect(fitting("a")).toBeGreaterThan(fitting("a+b"));
+  expect(fitting("a+b")).toBeGreaterThan(fitting("a+b+c"));
+  expect(fitting("a?a?a?a?b")).toBeLessThan(fitting("aaaab"));
+  expect(fitting("(?:a?){40}b")).toBeLessThan(2);
+});
+
+test("outcomes come in the order of the texts, whoever judges them", async () => {
+  const regex = engine.acquire(analyseRegex("e+nd", MULTILINE, limits));
+  const order: string[] = [];
+  const told = (name: string): Promise<string> =>
+    new Promise((resolve) => {
+      const bytes = Buffer.from(name.startsWith("long") ? "e ".repeat(15_000) : "eend");
+      engine.run(regex, bytes, 0, ({ kind }) => {
+        order.push(name);
+        resolve(kind);
+      });
+    });
+  expect(await Promise.all(["short", "long", "short after it", "long again"].map(told))).toEqual([
+    "match",
+    "none",
+    "match",
+    "none",
+  ]);
+  expect(order).toEqual(["short", "long", "short after it", "long again"]);
+  engine.release(regex);
+});
+
+test("the engine responds in a later turn, without RE2, and not once it is closed", async () => {
+  const metrics = new WaitMetrics();
+  const alone = new RegexEngine({ clock: systemClock, scheduler, budget, limits, metrics });
+  const regex = alone.acquire(analyseRegex("^ready\\.$", MULTILINE, limits));
+  await regex.ready;
+  let outcome: RegexOutcome | undefined;
+  alone.run(regex, Buffer.from("not ready.\nready.\n"), 0, (told) => (outcome = told));
+  expect(outcome).toBeUndefined();
+  await Promise.resolve();
+  expect(outcome).toEqual({ kind: "match", index: 11, text: "ready." });
+  expect(metrics.numbers.wait_regex_compiles_total).toBe(0);
+  alone.run(regex, Buffer.from("ready.\n"), 0, (told) => (outcome = told));
+  alone.close();
+  await Promise.resolve();
+  expect(outcome).toMatchObject({ kind: "failed", error: { code: "SHUTTING_DOWN" } });
+});
+
+test("what a turn has no time for waits for the next one", async () => {
+  const hurried = new TurnBudget({ clock: systemClock, budgetMs: 0 });
+  const alone = new RegexEngine({ clock: systemClock, scheduler, budget: hurried, limits, metrics: new WaitMetrics() });
+  const regex = alone.acquire(analyseRegex("ready$", MULTILINE, limits));
+  let done = 0;
+  for (let job = 0; job < 3; job += 1) alone.run(regex, Buffer.from("not ready yet\n"), 0, () => (done += 1));
+  for (let turn = 1; turn <= 3; turn += 1) {
+    await Promise.resolve();
+    expect(done).toBe(turn);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  alone.close();
+});
