@@ -24,7 +24,6 @@ import type { NativeContext, NativeWaits, StreamBounds } from "./nativeContext.t
 import { errorBody } from "../kit/operations/errorBody.ts";
 import { nativeMetrics } from "./nativeMetrics.ts";
 import { nativeRoutes, WEBSOCKET_PATHS } from "./nativeRoutes.ts";
-import { openApiDocument } from "./openapi.ts";
 import { ServerEvents, type ServerEventsOptions } from "../kit/streams/serverEvents.ts";
 
 /** Refusals of a request for where it comes from; each names the setting that would allow it. */
@@ -130,7 +129,6 @@ export function createNativeApp(options: NativeAppOptions): NativeApp {
   };
 
   const routes = nativeRoutes(context, {
-    document: JSON.stringify(openApiDocument(version)),
     version,
     renderMetrics: () => registry.render(),
     sockets,

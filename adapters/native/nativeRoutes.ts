@@ -38,6 +38,7 @@ import { recordingResponse } from "../operations/panes/recordingOperations.ts";
 import { statesNow } from "../operations/serverOperations.ts";
 import type { McpEndpoint } from "./mcp/mcpEndpoint.ts";
 import type { NativeContext, NativeHandlerContext } from "./nativeContext.ts";
+import { openApiDocument } from "./openapi.ts";
 import { ENDPOINTS, OTHER_TYPES, type OtherEndpointId } from "./endpoints.ts";
 import { endpointRoute, operationRoute } from "../kit/operations/operationEndpoints.ts";
 import type { EventWishes } from "../kit/streams/serverEvents.ts";
@@ -53,8 +54,6 @@ export const WEBSOCKET_PATHS: readonly string[] = [
 ];
 
 interface NativeRouteParts {
-  /** The OpenAPI document. */
-  readonly document: string;
   /** The daemon's version. */
   readonly version: string;
   readonly renderMetrics: () => string;
@@ -81,10 +80,12 @@ const METRICS_TYPE = { "content-type": "text/plain; version=0.0.4; charset=utf-8
 
 function otherHandlers(
   context: NativeContext,
-  { document, version, renderMetrics, sockets }: NativeRouteParts,
+  { version, renderMetrics, sockets }: NativeRouteParts,
 ): Readonly<Record<OtherEndpointId, RouteHandler>> {
   const { servers, measure } = context;
   const upgrade = upgradeTo(context, sockets);
+  /** Made when it is first asked for, which takes some 20 ms. */
+  let document: string | undefined;
   const measured =
     (name: OtherEndpointId, handle: RouteHandler): RouteHandler =>
     (c) =>
@@ -128,7 +129,8 @@ function otherHandlers(
     recordingFile: measured("recordingFile", (c) => recordingResponse(context, c.req.param("recording") ?? "")),
     daemon: measured("daemon", (c) => c.json(daemonNow(version))),
     restart: measured("restart", async (c) => c.json(await restartFrom(context, c))),
-    openapi: (c) => c.body(document, 200, { "content-type": "application/json" }),
+    openapi: (c) =>
+      c.body((document ??= JSON.stringify(openApiDocument(version))), 200, { "content-type": "application/json" }),
     metrics: (c) => c.text(renderMetrics(), 200, METRICS_TYPE),
     livez: measured("livez", (c) => c.json(OK)),
     readyz: measured("readyz", async (c) => {
