@@ -223,6 +223,7 @@ function machineOver({ name, program = "tmux" }: HostRecord, link: AgentlessLink
     open: (options) => session("-CC", true, options),
     openShort: (options) => session("-C", false, options),
     openDirect: undefined,
+    hold: undefined,
     run: async (_file, args, _env, { timeoutMs }) => {
       const sessions = link.current?.sessions;
       if (sessions === undefined) return { failure: { code: "EHOSTUNREACH", message: away().message }, stdout: "" };

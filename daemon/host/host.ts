@@ -7,6 +7,7 @@ import type { HostProcesses } from "./hostProcesses.ts";
 import type { SocketPathOptions } from "./socketPath.ts";
 import type { RunProgram } from "./runProgram.ts";
 import type { OpenDirect } from "./clients/directTransport.ts";
+import type { HoldServer } from "./clients/holdServer.ts";
 import type { OpenTransport } from "./clients/transport.ts";
 
 export type HostName = "linux" | "darwin" | "unknown";
@@ -27,6 +28,8 @@ export interface HostClients {
   readonly openShort: OpenTransport;
   /** Opens a control client that stays, without a process, on a running server of a release from 3.2 to 3.6. */
   readonly openDirect: OpenDirect | undefined;
+  /** Starts a server for `openDirect`. */
+  readonly hold: HoldServer | undefined;
   /** Runs a program that ends by itself. */
   readonly run: RunProgram;
 }

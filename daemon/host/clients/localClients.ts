@@ -1,5 +1,6 @@
 /** Starts tmux clients on this machine. */
 import { directClients } from "./directTransport.ts";
+import { holdServer } from "./holdServer.ts";
 import type { HostClients } from "../host.ts";
 import { openPipeTransport, openShortTransport } from "./pipeTransport.ts";
 import { openPtyTransport, ptyProblem } from "./ptyTransport.ts";
@@ -10,5 +11,6 @@ export const localClients: HostClients = {
   // A pty can lose the last output of a client that ends immediately (a hang-up after a short read is taken for the end).
   openShort: openShortTransport,
   openDirect: directClients(),
+  hold: holdServer,
   run: runProgram,
 };

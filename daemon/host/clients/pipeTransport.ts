@@ -24,8 +24,9 @@ interface PipedProgram extends Pick<TransportOptions, "env" | "cwd" | "onData" |
   readonly onErrors?: ((chunk: Uint8Array) => void) | undefined;
 }
 
-/** A program whose input and output are a control client's. */
-export function openPiped({ file, args, env, cwd, onData, onErrors, onClose }: PipedProgram): Transport {
+/** @returns as well what ends its input */
+export function openPiped(program: PipedProgram): Transport & { readonly endInput: () => void } {
+  const { file, args, env, cwd, onData, onErrors, onClose } = program;
   const child = spawnChild(file, [...args], { env: { ...env }, cwd, stdio: ["pipe", "pipe", "pipe"] });
   countSpawn(child.pid);
   let closed = false;
@@ -46,6 +47,7 @@ export function openPiped({ file, args, env, cwd, onData, onErrors, onClose }: P
     write: (text) => {
       if (!closed) child.stdin.write(text);
     },
+    endInput: () => void child.stdin.end(),
     close: () => {
       if (!closed) child.kill("SIGHUP");
     },

@@ -20,11 +20,13 @@ import { createNonce } from "../../connection/framing.ts";
 import { ServerProgram } from "../../connection/serverProgram.ts";
 import { Supervisor } from "../../connection/supervisor.ts";
 import { probeTmuxVersion } from "../../connection/tmuxVersion.ts";
+import type { HeldServer } from "../../host/clients/holdServer.ts";
 import type { Host } from "../../host/host.ts";
 import type { OpenTransport } from "../../host/clients/transport.ts";
 import { localHost } from "../../host/localHost.ts";
 import { SECRET_VARIABLES } from "../../ops/environment.ts";
 import type { OutputSource } from "../../tmux/outputSource.ts";
+import { within } from "../../time/within.ts";
 import { isWaiting } from "../processState.ts";
 import { attachArguments, HUB_PREFIX } from "./hub.ts";
 import { prepareHub } from "./hubStartup.ts";
@@ -96,6 +98,8 @@ class OwnedServer extends RealServer {
   /** The hub's own. */
   #eventPane: PaneId | undefined;
   #running = NOT_RUNNING;
+  /** Of the server that was started for the connection: its sessions keep it from then on. */
+  #release: () => void = ignoreOutcome;
   #marks: ShellMarks = { show: [], hide: [] };
   #buffers = 0;
 
@@ -243,7 +247,10 @@ class OwnedServer extends RealServer {
     this.#hubName = `${HUB_PREFIX}${randomName(12)}`;
     this.#panes.beginEpoch(randomName(10), new AppError("CONNECTION_LOST", "the connection to tmux was replaced"));
     const hub = attachArguments(this.#hubName, historyLines, serverOptions);
-    this.#running = await this.#probe();
+    const held = await this.#hold();
+    this.#release = held?.release ?? ignoreOutcome;
+    this.#running =
+      held === undefined ? NOT_RUNNING : { version: held.version, introduction: introductionTo(held.version, true) };
     const connection: ControlConnection = new ControlConnection({
       ...this.#client(this.#spawn("-f", "/dev/null"), hub, transport ?? this.host.clients.open),
       onOutput: (paneNumber, line, from, to) => {
@@ -256,6 +263,7 @@ class OwnedServer extends RealServer {
         this.#panes.announce();
       },
       onClosed: (error) => {
+        held?.release();
         this.#panes.beginEpoch("", error);
         this.#socket.detached();
         this.#keeper.detached(error, this.#options.socketPath);
@@ -265,16 +273,18 @@ class OwnedServer extends RealServer {
     return connection;
   }
 
-  /** Which server is attached to. None is running yet: tmux's own client starts it. */
-  async #probe(): Promise<ProbedServer> {
-    const { tmux = "tmux", env, socketPath, transport } = this.#options;
-    const { clients, sockets } = this.host;
-    const canBeDirect = transport === undefined && clients.openDirect !== undefined;
-    if (!canBeDirect || sockets.exists(socketPath) === false) return NOT_RUNNING;
-    const args = ["-u", "-N", "-S", socketPath, "display-messag", "-p", "#{version}"];
-    const { stdout } = await clients.run(tmux, args, env, { timeoutMs: GUEST_ATTACH_WITHIN_MS });
-    const version = stdout.trim();
-    return { version, introduction: introductionTo(version, canBeDirect) };
+  /** Starts the server if there is none, so that it is attached to in the same way at the first start and later. */
+  async #hold(): Promise<HeldServer | undefined> {
+    const { clock, transport } = this.#options;
+    const { hold, openDirect } = this.host.clients;
+    if (transport !== undefined || hold === undefined || openDirect === undefined) return undefined;
+    const holding = hold(this.#spawn("-f", "/dev/null"));
+    // A server that is stopped does not respond: the client is then what fails.
+    const held = await within<HeldServer | undefined>(clock, GUEST_ATTACH_WITHIN_MS, undefined, (done) => {
+      void (async () => done(await holding))();
+    });
+    if (held === undefined) void (async () => (await holding).release())();
+    return held;
   }
 
   #client(spawn: ClientSpawn, command: readonly string[], open: OpenTransport): ReturnType<typeof controlClient> {
@@ -308,6 +318,7 @@ class OwnedServer extends RealServer {
         this.#client(this.#spawn("-N"), command, this.#options.transport ?? this.host.clients.openShort),
       setting: this.#options.setting,
     });
+    this.#release();
     this.#eventPane = hub.pane;
     this.#marks = hub.marks;
     this.#socket.attached(hub.pid);
