@@ -5,10 +5,11 @@
 import { WebSocket } from "ws";
 import { decodeStreamFrame, STREAM_PROTOCOL } from "../protocol/api/native/nativeFrames.ts";
 import { openPtyTransport } from "../daemon/host/clients/ptyTransport.ts";
-import { captureLines, pollUntilSeen } from "./baseline.ts";
+import { captureLines, pollUntilSeen, tmuxProcess } from "./baseline.ts";
 import { ECHO, naiveEcho, naiveReady, nextToken, READY, seenMs, subprocessEcho } from "./echoBench.ts";
 import {
   check,
+  compare,
   compareTrials,
   type Comparison,
   type Contender,
@@ -18,7 +19,7 @@ import {
   trialOf,
 } from "./figures.ts";
 import { nativeProcess, type NativeProcess } from "./nativeProcess.ts";
-import { detachedPane, naivePane, privateSocket, ROWS, SESSION } from "./privateServer.ts";
+import { detachedPane, naivePane, type PrivateSocket, privateSocket, ROWS, SESSION } from "./privateServer.ts";
 import { RawHttp } from "./rawHttp.ts";
 
 /** A daemon lives for weeks: its code is compiled by the time anybody asks. That takes some thousand requests. */
@@ -49,6 +50,37 @@ export async function run(emit: Emit): Promise<void> {
   };
   const comparison = { bench: "native", figure: "GET capture, visible screen", unit: "ms" };
   await againstProcesses(comparison, async (ours) => ourCapture(ours), capture, emit);
+  await longCaptures(emit);
+}
+
+/** Lines of a pane that keeps more of them than any capture asks for. */
+const LONG_LINES = 25_000;
+const LONG_READY = "all printed";
+const LONG = [
+  "sh",
+  "-c",
+  `stty -echo; seq -f 'line %.0f of what a program has printed, as long as a usual line' ${LONG_LINES}; echo ${LONG_READY}; exec cat`,
+];
+const LONG_TURNS = { rounds: 8, perRound: 15, warmUp: 60 };
+
+async function longCaptures(emit: Emit): Promise<void> {
+  const keepAll = (socket: PrivateSocket): string =>
+    socket.tmux("set-option", "-g", "history-limit", String(2 * LONG_LINES));
+  await using ours = await daemonWith(LONG, LONG_READY, keepAll);
+  await using detached = detachedPane(["cat"]);
+  keepAll(detached);
+  detached.tmux("new-session", "-d", "-s", "long", "-x", "80", "-y", String(ROWS), ...LONG);
+  const captured = (lines: number): Promise<string> =>
+    tmuxProcess(detached.socketPath, ["capture-pane", "-p", "-t", "long", "-S", String(-lines)]);
+  while (!(await captured(1)).includes(LONG_READY));
+  for (const lines of [5_000, 20_000]) {
+    const subprocess: Contender = {
+      name: "subprocess capture-pane",
+      sample: () => timed(async () => check((await captured(lines)).split("\n").length >= lines, "cut")),
+    };
+    const figure = `GET capture, ${lines.toLocaleString("en")} lines`;
+    await compare({ bench: "native", figure, unit: "ms" }, [ourCapture(ours, lines), subprocess], LONG_TURNS, emit);
+  }
 }
 
 async function againstProcesses(
@@ -73,15 +105,22 @@ export interface EchoDaemon extends AsyncDisposable {
   readonly pane: string;
 }
 
-export async function echoDaemon(): Promise<EchoDaemon> {
+export const echoDaemon = (): Promise<EchoDaemon> => daemonWith(ECHO, READY);
+
+async function daemonWith(
+  command: readonly string[],
+  ready: string,
+  prepare?: (socket: PrivateSocket) => unknown,
+): Promise<EchoDaemon> {
   const socket = privateSocket();
   const daemon = await nativeProcess(socket.socketPath);
+  prepare?.(socket);
   const http = await RawHttp.open(daemon.port);
-  const made = (await http.call("POST", "/v1/servers/main/sessions", { name: SESSION, command: ECHO })) as {
+  const made = (await http.call("POST", "/v1/servers/main/sessions", { name: SESSION, command })) as {
     activePane: string;
   };
   const pane = `/v1/servers/main/panes/${made.activePane.slice(1)}`;
-  await http.call("POST", `${pane}/wait`, { pattern: { literal: READY }, from: "tail:10" });
+  await http.call("POST", `${pane}/wait`, { pattern: { literal: ready }, from: "tail:10" });
   return {
     daemon,
     http,
@@ -139,11 +178,16 @@ export function openSocket({ port }: NativeProcess, pane: string, onBytes: (text
   });
 }
 
-export const ourCapture = ({ http, pane }: EchoDaemon): Contender => ({
+export const ourCapture = ({ http, pane }: EchoDaemon, wanted?: number): Contender => ({
   name: "ours",
   sample: () =>
     timed(async () => {
-      const { lines } = (await http.call("GET", `${pane}/capture`)) as { lines: string[] };
-      check(lines.length > 0, "no screen");
+      const { lines } = (await http.call(
+        "GET",
+        `${pane}/capture${wanted === undefined ? "" : `?lines=${wanted}`}`,
+      )) as {
+        lines: string[];
+      };
+      check(wanted === undefined ? lines.length > 0 : lines.length === wanted, "not the lines asked for");
     }),
 });

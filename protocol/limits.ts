@@ -6,7 +6,7 @@
  */
 export const MAX_LINE_BYTES = 4_194_304;
 /**
- * The largest reply kept: 5,000 lines of 800 bytes, times four. A larger reply is dropped, but not the connection.
+ * The largest reply kept: 20,000 lines of 800 bytes. A larger reply is dropped, but not the connection.
  */
 export const MAX_REPLY_BYTES = 16_777_216;
 /** Most commands without a reply on one connection; at 38,000 commands/s this is a quarter of a second. */
@@ -39,8 +39,8 @@ export const MIN_PASTED_BYTES = 16;
 /** Bytes per `set-buffer` piece (docs/tmuxFacts.md 25). */
 export const PASTE_PIECE_BYTES = 8_192;
 
-/** Most lines of one capture (docs/contracts/addin.md §2). */
-export const MAX_CAPTURE_LINES = 5_000;
+/** Most lines of one capture: what is kept of a reply (`MAX_REPLY_BYTES`). */
+export const MAX_CAPTURE_LINES = 20_000;
 /** How often a capture retries for an exact position, while panes print, before it reports `exact: false`. */
 export const MAX_CAPTURE_TRIES = 3;
 
@@ -56,7 +56,7 @@ export const RECONNECT_MAX_MS = 5_000;
 export const MAX_SOCKET_PATH_BYTES = 107;
 /** tmux pauses a pane if we have not read its output for this long (tmux(1) `pause-after`). */
 export const PAUSE_AFTER_SEC = 10;
-/** Lines of history that an owned server keeps per pane: twice `MAX_CAPTURE_LINES`. */
+/** Lines of history that an owned server keeps per pane: twice what the add-in may ask for (docs/contracts/addin.md §2). */
 export const HISTORY_LIMIT_LINES = 10_000;
 
 /**

@@ -18,6 +18,11 @@ export interface Host {
   readonly processes: HostProcesses;
   readonly sockets: HostSockets;
   readonly terminals: HostTerminals;
+  /**
+   * A folder in the memory of this very machine in which every user may have one: tmux can write there what the daemon
+   * reads at once. Undefined: there is none, or the host is another machine.
+   */
+  readonly memory: () => string | undefined;
 }
 
 /** How tmux is started on the host. */

@@ -10,4 +10,5 @@ export const unknownHost = (clients: HostClients = localClients): Host => ({
   processes: unknownProcesses,
   sockets: { exists: nothing, connect: nothingLater, watch: nothing, listenerOf: nothing, ...localPaths },
   terminals: { watch: nothing, isInputOf: nothing, isHeldBy: nothing },
+  memory: nothing,
 });

@@ -6,6 +6,7 @@
 import type { RowFormat } from "../../protocol/command/rowFormat.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
+import type { CaptureFiles } from "./captureFiles.ts";
 import { paneGone, targetError } from "./paneGone.ts";
 import type { PaneStream } from "./paneStream.ts";
 
@@ -15,6 +16,8 @@ export interface CaptureContext {
   readonly stream: PaneStream;
   /** Output bytes of all panes on this connection so far. */
   readonly totalOutputBytes: () => number;
+  /** For long captures. Absent: they are replies, as all others. */
+  readonly files?: CaptureFiles | undefined;
 }
 
 interface PaneReply {

@@ -10,6 +10,7 @@ import type { GapReason } from "../../protocol/position.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import { ByteBudget } from "../ops/byteBudget.ts";
 import type { CaptureContext } from "../panes/askPane.ts";
+import type { CaptureFiles } from "../panes/captureFiles.ts";
 import { InputQueue } from "../panes/input/inputJobs.ts";
 import type { ExitStatus } from "../tmux/outputSource.ts";
 import { paneGone } from "../panes/paneGone.ts";
@@ -21,6 +22,7 @@ export interface PaneRegistryOptions {
   readonly clock: Pick<Clock, "nowMs">;
   readonly connection: () => ControlConnection;
   readonly bufferName: () => string;
+  readonly captureFiles?: CaptureFiles | undefined;
   readonly onListenerError: (error: unknown) => void;
   /** Called when a dead pane has produced output, so it was respawned (tmux does not report that). */
   readonly onRevived: (pane: PaneId) => void;
@@ -104,6 +106,7 @@ export class PaneRegistry {
       connection,
       stream: this.stream(pane),
       totalOutputBytes: () => this.#totalBytes + this.otherBytes,
+      files: this.#options.captureFiles,
     };
   }
 

@@ -99,18 +99,29 @@ export const listCommandUsage = (command: string): string =>
 export const deleteBuffer = (name: string): string => `delete-buffe -b ${name}`;
 
 /** Prints the names of buffers that match a tmux pattern. */
-export const listBufferNames = (pattern: string): string =>
-  `list-buffer -F ${quote("#{buffer_name}")} -f ${quote(`#{m:${pattern},#{buffer_name}}`)}`;
+export const listBufferNames = (pattern: string): string => listBuffers(pattern, "#{buffer_name}");
+
+/** Prints the bytes of a buffer; nothing if there is none of that name. */
+export const bufferSize = (name: string): string => listBuffers(name, "#{buffer_size}");
+
+const listBuffers = (pattern: string, format: string): string =>
+  `list-buffer -F ${quote(format)} -f ${quote(`#{m:${pattern},#{buffer_name}}`)}`;
+
+/** tmux writes the file itself, before it responds. It expands the path as a format. */
+export const saveBuffer = (name: string, path: string): string =>
+  `save-buffe -b ${name} ${quote(path.replaceAll("#", "##"))}`;
 
 interface CapturePane {
   /** The first line: 0 is the top of the screen (default), negative numbers are history. */
   readonly startLine?: number | "oldest" | undefined;
   readonly joinWrapped?: boolean | undefined;
   readonly escapes?: boolean | undefined;
+  /** The paste buffer that takes the text, which is otherwise printed. */
+  readonly buffer?: string | undefined;
 }
 
 export const capturePane = (pane: PaneId, options: CapturePane): string =>
-  `capture-pan -p -t ${pane}${startOf(options.startLine)}` +
+  `capture-pan ${options.buffer === undefined ? "-p" : `-b ${options.buffer}`} -t ${pane}${startOf(options.startLine)}` +
   `${options.joinWrapped === true ? " -J" : ""}${options.escapes === true ? " -e" : ""}`;
 
 /** In tmux, `-` is the oldest kept line. */

@@ -112,7 +112,7 @@ describe("panes", () => {
     expect(JSON.stringify(json)).toContain(word);
   });
 
-  test.each(["lines=0", "lines=5001", "lines=x", "lines=", "lines=5.0", "lines=0x5", "ansi=yes", "ansi=", "lnes=5"])(
+  test.each(["lines=0", "lines=20001", "lines=x", "lines=", "lines=5.0", "lines=0x5", "ansi=yes", "ansi=", "lnes=5"])(
     "refuses capture?%s",
     async (query) => {
       await using api = await withSession();

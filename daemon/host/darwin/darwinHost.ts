@@ -20,13 +20,14 @@ const PS_LIMITS = { timeoutMs: 5_000, maxBytes: 8_388_608 };
 const PS_ENV = { PATH: "/bin:/usr/bin", LC_ALL: "C" };
 
 export function darwinHost(clients: HostClients = localClients): Host {
-  const { terminals, sockets } = unknownHost(clients);
+  const { terminals, sockets, memory } = unknownHost(clients);
   return {
     name: "darwin",
     clients,
     processes: darwinProcesses(clients),
     sockets: { ...sockets, ...nodeSockets },
     terminals,
+    memory,
   };
 }
 

@@ -1,5 +1,5 @@
 /** Linux: `/proc` describes processes and sockets, `/dev/pts` terminals. Nothing has to be started. */
-import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../attempt.ts";
 import type { Host, HostTerminals } from "../host.ts";
@@ -13,15 +13,21 @@ interface LinuxPlaces {
   readonly proc?: string | undefined;
   /** The directory in which terminals appear and disappear. */
   readonly terminals?: string | undefined;
+  /** Where every user may have a folder, in memory (tmpfs(5)). */
+  readonly memory?: string | undefined;
 }
 
-export function linuxHost({ proc = "/proc", terminals = "/dev/pts" }: LinuxPlaces = {}): Host {
+/** Of a file system in memory (statfs(2)). */
+const TMPFS_MAGIC = 0x01021994;
+
+export function linuxHost({ proc = "/proc", terminals = "/dev/pts", memory = "/dev/shm" }: LinuxPlaces = {}): Host {
   return {
     name: "linux",
     clients: localClients,
     processes: linuxProcesses(proc),
     sockets: { ...nodeSockets, ...localPaths, listenerOf: (path, called) => listenerOf(proc, path, called) },
     terminals: linuxTerminals(proc, terminals),
+    memory: () => (attempt(() => statfsSync(memory))?.type === TMPFS_MAGIC ? memory : undefined),
   };
 }
 

@@ -12,6 +12,9 @@ import { askPane, type CaptureContext, requireRow } from "../askPane.ts";
 import { penAfter, sgrOf } from "../pen.ts";
 import { decodeTabs, expandTabs } from "./tabCells.ts";
 
+/** From so many lines of history on, a file is faster than a reply (bench/http.ts). */
+const MIN_FILE_LINES = 500;
+
 const TRAILER = rowFormat({
   pane: paneId,
   col: number("#{cursor_x}"),
@@ -65,8 +68,11 @@ async function captureOnce(
   { joinWrapped, ansi: escapes }: CaptureOptions,
   startLine: CaptureOptions["start"],
 ) {
-  const { pane } = context;
-  const reply = await askPane(context, capturePane(pane, { startLine, joinWrapped, escapes }), TRAILER.format);
+  const { pane, connection, files } = context;
+  const ask = (buffer?: string) =>
+    askPane(context, capturePane(pane, { startLine, joinWrapped, escapes, buffer }), TRAILER.format);
+  const isLong = startLine === "oldest" || (startLine !== undefined && startLine <= -MIN_FILE_LINES);
+  const reply = (isLong ? await files?.take(connection, ask) : undefined) ?? (await ask());
   const screen = requireRow(pane, TRAILER, reply.trailer);
   return { ...reply, ...screen, tabs: decodeTabs(screen.tabs, screen.cols) };
 }

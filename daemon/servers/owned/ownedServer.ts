@@ -33,6 +33,7 @@ import { prepareHub } from "./hubStartup.ts";
 import { type ClientSpawn, controlClient, introductionTo, type ProbedServer } from "../introduction.ts";
 import type { InventoryStore } from "../inventory/inventoryStore.ts";
 import { OwnedInventory } from "./ownedInventory.ts";
+import { CaptureFiles } from "../../panes/captureFiles.ts";
 import { PaneRegistry } from "../paneRegistry.ts";
 import { requirePane } from "../layout/layoutTargets.ts";
 import { RealServer, type ServerOptions } from "../realServer.ts";
@@ -131,6 +132,7 @@ class OwnedServer extends RealServer {
       clock,
       connection,
       bufferName: () => `tmuxwire-${this.#panes.epoch}-${(this.#buffers += 1)}`,
+      captureFiles: CaptureFiles.in(host.memory(), host.processes),
       onListenerError: this.onListenerError,
       onRevived: (pane) => this.#keeper.paneChanged(pane),
     });

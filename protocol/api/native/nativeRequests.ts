@@ -16,7 +16,7 @@ export const NATIVE_DEFAULT_OUTPUT_BYTES = 1_048_576;
 const NATIVE_MAX_TIMEOUT_MS = 3_600_000;
 export const NATIVE_DEFAULT_TIMEOUT_MS = 30_000;
 const NATIVE_MAX_SIZE = 1_000;
-const NATIVE_MAX_LINES = 5_000;
+const NATIVE_MAX_LINES = 20_000;
 
 const base64 = v.pipe(v.string(), v.base64("base64 must be standard base64 with padding"));
 export const timeoutMs = optional(
@@ -118,7 +118,7 @@ export type NativeRunRequest = v.InferInput<typeof runRequestSchema>;
 export const captureRequestSchema = v.strictObject({
   lines: optional(
     whole(1, NATIVE_MAX_LINES),
-    "The last lines of history and screen, up to 5000; default: the visible screen.",
+    "The last lines of history and screen, up to 20000; default: the visible screen.",
   ),
   joined: optional(v.boolean(), "Join wrapped lines."),
   ansi: optional(v.boolean(), "Keep colours and attributes."),
