@@ -11,8 +11,8 @@ interface ShortMatch {
   readonly text: string;
 }
 
-/** Some milliseconds at worst; a line of text and a usual regex take a few thousand. */
-const MAX_STEPS = 1_000_000;
+/** A millisecond or two at worst, for text that is made to take long. */
+const MAX_STEPS = 3_000_000;
 
 /**
  * What RE2 may refuse or read in another way although the tree does not show it: groups with a name or with flags that
