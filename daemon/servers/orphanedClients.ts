@@ -41,18 +41,17 @@ export interface OurClient {
 /** Clients of any tmuxwire daemon on this server, as far as known; all control clients if nothing is known. @throws AppError CONNECTION_LOST */
 export async function ourClients(connection: ControlConnection, host: Host): Promise<readonly OurClient[]> {
   const clients = await connection.rows(OUR_CLIENTS, listClients);
-  const rows = clients.filter(({ pid, isControl }) => isControl && pid !== connection.pid);
-  if (rows.length === 0) return [];
+  const control = clients.filter(({ isControl }) => isControl);
+  // The kernel ends such a one with the daemon, whose process it is; it may be this one.
+  const direct = control.filter(({ tty }) => DIRECT_CLIENT.test(tty));
+  const found: OurClient[] = direct.map(({ pid, session }) => ({ pid, session, daemon: pid }));
+  const rows = control.filter((row) => !direct.includes(row) && row.pid !== connection.pid);
+  if (rows.length === 0) return found;
   const processes = await host.processes.probe();
   // Only their sessions are known.
-  if (!(await processes.isThere())) return rows.map(({ pid, session }) => ({ pid, session, daemon: "unknown" }));
-  const found: OurClient[] = [];
+  if (!(await processes.isThere()))
+    return [...found, ...rows.map(({ pid, session }): OurClient => ({ pid, session, daemon: "unknown" }))];
   for (const { pid, session, tty } of rows) {
-    if (DIRECT_CLIENT.test(tty)) {
-      // The kernel ends it with the daemon, whose process it is.
-      found.push({ pid, session, daemon: pid });
-      continue;
-    }
     const words = (await processes.words(pid)) ?? [];
     const flags = words.map((given) => OUR_FLAGS.exec(given)).find((match) => match !== null);
     if (flags === undefined) continue;

@@ -4,6 +4,7 @@ import { basename, dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import { TeamServers } from "../../adapters/team/teamServers.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
+import { openPtyTransport } from "../../daemon/host/clients/ptyTransport.ts";
 import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { eventually } from "../support/clock/eventually.ts";
@@ -46,7 +47,8 @@ describe("while a connection stands", () => {
   });
 
   test("and the connection is lost in the same moment: it comes back to the same server", async () => {
-    await using fixture = await ownedFixture();
+    // A client that is a process of its own can be ended without the socket.
+    await using fixture = await ownedFixture({ transport: openPtyTransport });
     const { server, socket } = fixture;
     const { pane } = await startProgram(server, "work", ECHO);
     const { identity, epoch } = server.status();

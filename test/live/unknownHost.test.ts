@@ -49,7 +49,8 @@ describe.each(KINDS)("%s", (_, make) => {
     // Another daemon is told who is there, as far as anybody can tell.
     const env = { PATH: process.env["PATH"] ?? "" };
     const [client] = attached(socket);
-    const who = ps === undefined ? `its tmux client has pid ${client?.pid}` : `pid ${process.pid}`;
+    const isKnown = ps !== undefined || client?.pid === process.pid;
+    const who = isKnown ? `pid ${process.pid}` : `its tmux client has pid ${client?.pid}`;
     await expect(
       startOwnedServer({ host, socketPath: socket.socketPath, env, clock: systemClock }),
     ).rejects.toMatchObject({ code: "INCONSISTENT_STATE", message: expect.stringContaining(`(${who})`) as string });

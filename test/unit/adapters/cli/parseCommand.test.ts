@@ -131,7 +131,7 @@ describe("what the table does not know is refused with one line", () => {
     [["%5", "--state=asleep"], /--state must be one of idle, busy, not "asleep"/],
     [["%5", "--state="], /--state must be one of idle, busy, not ""/],
     [["%5", "--lines", "0"], /--lines must be a number from 1 to 5000, not "0"/],
-    [["%5", "--lines", "20001"], /from 1 to 20000/],
+    [["%5", "--lines", "5001"], /from 1 to 5000/],
     [["%5", "--lines", "1e3"], /not "1e3"/],
     [["%5", "--lines", " 3"], /not " 3"/],
     [["%5", "--lines="], /--lines must be a number/],

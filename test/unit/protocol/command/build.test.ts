@@ -51,7 +51,10 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
     'list-command -F "\\043{command_list_usage}" paste-buffer',
   ],
   deleteBuffer: [build.deleteBuffer("b1"), "delete-buffe -b b1"],
+  bufferSize: [build.bufferSize("b1"), 'list-buffer -F "\\043{buffer_size}" -f "\\043{m:b1,\\043{buffer_name}}"'],
+  saveBuffer: [build.saveBuffer("b1", "/dev/shm/a#b"), 'save-buffe -b b1 "/dev/shm/a\\043\\043b"'],
   capturePane: [build.capturePane(pane, {}), "capture-pan -p -t %7"],
+  "capturePane into a buffer": [build.capturePane(pane, { buffer: "b1" }), "capture-pan -b b1 -t %7"],
   "capturePane, all of it": [
     build.capturePane(pane, { startLine: -50, joinWrapped: true, escapes: true }),
     "capture-pan -p -t %7 -S -50 -J -e",

@@ -4,6 +4,7 @@ import { StubServer } from "../../../../../daemon/servers/stub/stubServer.ts";
 import type { ServerEvent, SessionInfo } from "../../../../../daemon/tmux/inventory.ts";
 import type { InputPart } from "../../../../../daemon/tmux/io.ts";
 import type { PaneId } from "../../../../../protocol/ids.ts";
+import { MAX_CAPTURE_LINES } from "../../../../../protocol/limits.ts";
 import { closing } from "../../../../support/tmux/failureScenarios.ts";
 import { DEAF } from "../../../../support/tmux/output.ts";
 
@@ -106,9 +107,9 @@ describe("bounds", () => {
   test("lines", async () => {
     await using server = stub();
     const pane = paneOf(await server.createSession({ name: "s" }));
-    for (let line = 0; line < 5_003; line++) await server.input(pane, [text(`${line}`)]);
-    const { lines } = await server.capture(pane, { lines: 10_000 });
-    expect([lines.length, lines[0], lines.at(-1)]).toEqual([5_000, "3", "5002"]);
+    for (let line = 0; line < MAX_CAPTURE_LINES + 3; line++) await server.input(pane, [text(`${line}`)]);
+    const { lines } = await server.capture(pane, { lines: MAX_CAPTURE_LINES });
+    expect([lines.length, lines[0], lines.at(-1)]).toEqual([MAX_CAPTURE_LINES, "3", `${MAX_CAPTURE_LINES + 2}`]);
   });
   test("bytes", async () => {
     await using server = stub({ retainBytes: 100 });
