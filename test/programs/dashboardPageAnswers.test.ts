@@ -95,6 +95,7 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     );
     const first = cardOf(at.page, 1);
     const region = first.getByRole("region", { name: "Changes to /srv/shop/src/<i>a</i>.ts" });
+    await region.waitFor();
     expect(await region.locator(".diff-line").allTextContents()).toEqual(lines);
     expect(await region.locator(".added, .removed").allTextContents()).toEqual(lines.slice(1));
     expect(await first.locator("figcaption").allTextContents()).toEqual([
@@ -104,6 +105,7 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     await first.getByText("… 41 more lines").waitFor();
     await first.getByText("… 2 more files").waitFor();
     const second = cardOf(at.page, 2);
+    await second.locator(".diff-line").first().waitFor();
     expect(await second.locator(".question").textContent()).toBe(
       "Edit file\nprices.ts\nDo you want to make this edit?",
     );
