@@ -27,6 +27,8 @@ const DIALOG_WITHIN_MS = 1_500;
 const DIALOG_LOOK_MS = 45;
 /** After a capture that failed, when nothing else asks for one. */
 const RETRY_MS = 250;
+/** What a program that ends draws last may look as if it waited; its process is gone this soon after. */
+const ENDS_WITHIN_MS = 40;
 /** What a title means is known within this, or the screen is one that nobody knows (docs/agentFacts.md 12, 18). */
 const SETTLES_WITHIN_MS = 500;
 
@@ -347,8 +349,12 @@ export class ObservedPane implements FeedMember {
     if (againAtMs !== undefined) this.#timer = this.#options.clock.callAt(againAtMs, () => this.#settle());
     // Of a pane that nobody follows the dialog went up to a second ago: what came after it is known in a moment.
     const isHeldBack = this.#isUnfollowed && verdict.isPassing === true && this.#current.state === "asking";
-    if (!isHeldBack) this.#publish(verdict);
-    this.#isUnsettled = verdict.state === "unknown" && (againAtMs !== undefined || needsProbe);
+    const sureAtMs = this.#isUnfollowed ? this.#classifier.evidence.readMs + ENDS_WITHIN_MS : -Infinity;
+    const isAtRest = verdict.state === "idle" && verdict.source === "screen" && this.#current.state === "busy";
+    const mayBeEnding = isAtRest && nowMs < sureAtMs;
+    if (mayBeEnding) this.#timer ??= this.#options.clock.callAt(sureAtMs, () => this.#settle());
+    else if (!isHeldBack) this.#publish(verdict);
+    this.#isUnsettled = mayBeEnding || (verdict.state === "unknown" && (againAtMs !== undefined || needsProbe));
     if (!this.#isUnsettled) for (const done of this.#unsettled) done();
     this.#lookForDialog(verdict, nowMs);
     if (!this.#classifier.takeRequest() && !needsProbe) return;

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Foreground } from "../../../../daemon/tmux/processes.ts";
 import { BOX, dialog, Scene, title, WORKING } from "./engineScene.ts";
+import { rest } from "../../../support/agents/readinessServer.ts";
 
 let scene: Scene;
 const claude = async (lines: readonly string[] = BOX): Promise<Scene> =>
@@ -163,6 +164,30 @@ describe("an agent", () => {
     scene.tmux.lines = left;
     await scene.pane.probe();
     expect(scene.told.map(({ state, source }) => `${state} by ${source}`)).toEqual(["dead by screen"]);
+  });
+
+  test("that nobody follows and that ends while its last frame looks as if it waited was never ready", async () => {
+    const child = spawn("sleep", ["1000"], { stdio: "ignore" });
+    const pid = child.pid!;
+    scene = new Scene();
+    const { start } = scene.tmux.processes.statNow(pid)!;
+    scene.tmux.panePid = pid;
+    scene.tmux.inForeground = [
+      { pid, start, executable: "1:1", names: ["claude"], isInteractiveShell: false, isShell: false, depth: 0 },
+    ];
+    scene.tmux.command = "claude";
+    scene.tmux.lines = WORKING;
+    scene.pane = scene.engine.watch(scene.tmux.server, scene.tmux.pane, { profile: "claude", unfollowed: true });
+    expect((await scene.pane.probe()).state).toBe("busy");
+    scene.pane.subscribe((readiness) => scene.told.push(readiness));
+    scene.tmux.lines = BOX;
+    const probed = scene.pane.probe();
+    await rest();
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+    await scene.pass(60);
+    expect([(await probed).state, ...scene.told.map(({ state }) => state)]).toEqual(["dead", "dead"]);
   });
 
   test("is not at work because the one before it was when it was killed, but is when it says so itself", async () => {
