@@ -4,7 +4,6 @@ import { once } from "node:events";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Foreground } from "../../../../daemon/tmux/processes.ts";
 import { BOX, dialog, Scene, title, WORKING } from "./engineScene.ts";
-import { rest } from "../../../support/agents/readinessServer.ts";
 
 let scene: Scene;
 const claude = async (lines: readonly string[] = BOX): Promise<Scene> =>
@@ -175,17 +174,19 @@ describe("an agent", () => {
     scene.tmux.inForeground = [
       { pid, start, executable: "1:1", names: ["claude"], isInteractiveShell: false, isShell: false, depth: 0 },
     ];
+    scene.tmux.kind = "guest";
     scene.tmux.command = "claude";
     scene.tmux.lines = WORKING;
-    scene.pane = scene.engine.watch(scene.tmux.server, scene.tmux.pane, { profile: "claude", unfollowed: true });
+    scene.pane = scene.engine.watch(scene.tmux.server, scene.tmux.pane, { unfollowed: true });
     expect((await scene.pane.probe()).state).toBe("busy");
     scene.pane.subscribe((readiness) => scene.told.push(readiness));
     scene.tmux.lines = BOX;
     const probed = scene.pane.probe();
-    await rest();
+    await scene.pass(20);
     const ended = once(child, "exit");
     child.kill("SIGKILL");
     await ended;
+    scene.tmux.inForeground = [];
     await scene.pass(60);
     expect([(await probed).state, ...scene.told.map(({ state }) => state)]).toEqual(["dead", "dead"]);
   });
