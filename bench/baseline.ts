@@ -54,6 +54,7 @@ export interface Bridge extends AsyncDisposable {
 interface BridgeRequest {
   readonly action: string;
   readonly text?: string;
+  readonly keys?: readonly string[];
   readonly enter?: boolean;
   readonly lines?: number;
   readonly wait_for?: string;
@@ -82,9 +83,11 @@ export async function startBridge(socketPath: string): Promise<Bridge> {
 }
 
 async function serve(socketPath: string, request: BridgeRequest): Promise<string> {
-  const { action, text, enter, lines = 200, wait_for: waitFor } = request;
+  const { action, text, keys = [], enter, lines = 200, wait_for: waitFor } = request;
+  if (action === "list_sessions") return tmuxProcess(socketPath, ["list-sessions", "-F", "#{session_name}"]);
   if (action !== "capture_pane") {
     if (text !== undefined) await sendText(socketPath, text);
+    for (const key of keys) await tmuxProcess(socketPath, ["send-keys", "-t", SESSION, key]);
     if (enter === true) await tmuxProcess(socketPath, ["send-keys", "-t", SESSION, "Enter"]);
     if (action === "send_keys") return "";
   }

@@ -134,21 +134,31 @@ async function operations(ours: Endpoint, theirs: Endpoint, emit: Emit): Promise
     check(output?.includes(`line ${HISTORY_LINES}`) === true, "not the screen");
   };
   const turns = { rounds: 10, perRound: 10, warmUp: 200 };
-  await compare(
-    { bench: "http", figure: "send_keys, text and Enter", unit: "ms" },
-    both((endpoint) => () => {
-      const body = { action: "send_keys", session: SESSION, text: nextToken(), enter: true };
-      return timed(async () => check((await endpoint.post(body)).ok, "not sent"));
-    }),
-    turns,
-    emit,
-  );
+  const asked = (figure: string, body: () => object) =>
+    compare(
+      { bench: "http", figure, unit: "ms" },
+      both((endpoint) => () => timed(async () => check((await endpoint.post(body())).ok, "refused"))),
+      turns,
+      emit,
+    );
+  const keys = ["Left", "Right", "Left", "Right"];
+  await asked("list_sessions", () => ({ action: "list_sessions" }));
+  await asked("send_keys, 4 keys", () => ({ action: "send_keys", session: SESSION, keys }));
   await compare(
     { bench: "http", figure: "capture_pane, 200 lines", unit: "ms" },
     both((endpoint) => () => timed(() => capture(endpoint))),
     turns,
     emit,
   );
+  await asked("capture_pane, 5,000 lines", () => ({ action: "capture_pane", session: SESSION, lines: 5_000 }));
+  await asked("send_and_capture", () => ({ action: "send_and_capture", session: SESSION, text: nextToken() }));
+  await asked("send_keys, text and Enter", () => ({
+    action: "send_keys",
+    session: SESSION,
+    text: nextToken(),
+    enter: true,
+  }));
+  await asked("send_keys, Enter", () => ({ action: "send_keys", session: SESSION, enter: true }));
   const burst = 200;
   await compare(
     { bench: "http", figure: "capture_pane, 8 at a time", unit: "captures/s" },
