@@ -3,7 +3,7 @@ import type { DeliveryOutcome } from "../../../daemon/delivery/delivery.ts";
 import type { Message } from "../../agents/messages/messageStore.ts";
 import type { RunningAgent } from "../../agents/running/runningAgent.ts";
 import type { Readiness } from "../../../daemon/readiness/readiness.ts";
-import type { AgentRecord, ProjectRecord, TaskRecord } from "../store/records.ts";
+import type { AgentRecord, ProjectRecord, TaskRecord, TurnRecord } from "../store/records.ts";
 import type { OpenQuestion } from "./questions.ts";
 import { EMPTY_DIGEST, type TaskDigest } from "./taskDigest.ts";
 
@@ -49,7 +49,7 @@ export class Agent {
   context: ContextUse | undefined;
   lastDelivery: LastDelivery | undefined;
   /** Prompts we typed that no hook has reported yet, oldest first. */
-  readonly expectedPrompts: string[] = [];
+  readonly expectedPrompts: TurnRecord[] = [];
   answer: AnswerUnderWay | undefined;
   /** As the daemon found it; undefined: not now, or on a host that shows no processes. */
   running: RunningAgent | undefined;

@@ -140,8 +140,8 @@ export class AgentBook {
     const digest = turns.toReversed().reduce(withTurn, EMPTY_DIGEST);
     agent.digest = { ...digest, turnCount: this.#store.turnCount(task.id) };
     if (task.state === "complete") return;
-    const echoes = turns.filter((turn) => turn.isEchoPending).map((turn) => turn.text);
-    agent.expectedPrompts.push(...echoes.reverse().slice(-MAX_EXPECTED_PROMPTS));
+    const echoes = turns.filter(({ isEchoPending }) => isEchoPending).slice(0, MAX_EXPECTED_PROMPTS);
+    agent.expectedPrompts.push(...echoes.reverse());
     const asked = turns.find((turn) => turn.intent === "question");
     if (task.state === "awaiting_input" && asked !== undefined) agent.question = questionOfTurn(asked);
   }

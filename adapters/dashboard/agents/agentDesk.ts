@@ -5,7 +5,7 @@
  */
 import type { Timed } from "../../../daemon/time/clock.ts";
 import type { Waiting } from "../../../daemon/tmux/outputSource.ts";
-import { MAX_EVENT_MESSAGE_CHARS, MAX_EVENT_TEXT_CHARS } from "../dashboardLimits.ts";
+import { MAX_EVENT_MESSAGE_CHARS, MAX_EVENT_TEXT_CHARS, MAX_EXPECTED_PROMPTS } from "../dashboardLimits.ts";
 import type { DashboardEvents } from "../events/dashboardEvents.ts";
 import type { DashboardStore } from "../store/store.ts";
 import { type Agent, type LastDelivery, openTask, stateName } from "./agent.ts";
@@ -174,12 +174,9 @@ export class AgentDesk {
     this.#publish("commander_availability", { available: agent.isAvailable }, agent);
   }
 
-  /** The hook that reports a prompt of ours has come. Returns the turn of the question that it answers. */
-  echoArrived(agent: Agent, text: string): number | undefined {
-    const { store } = this.#options;
-    const turn = store.turns(agent.record.id, 8).find((one) => one.isEchoPending && one.text === text);
-    if (turn !== undefined) store.save("turns", { ...turn, isEchoPending: false });
-    return turn?.answersTurnId;
+  /** The hook that reports this prompt of ours has come. */
+  echoArrived(turn: TurnRecord): void {
+    this.#options.store.save("turns", { ...turn, isEchoPending: false });
   }
 
   #tellTurn(agent: Agent, { text, actor, intent, taskId, id, toolInput }: TurnRecord): void {
@@ -259,6 +256,8 @@ export class AgentDesk {
     };
     this.#options.store.save("turns", made);
     agent.digest = withTurn(agent.digest, made);
+    if (made.isEchoPending) agent.expectedPrompts.push(made);
+    if (agent.expectedPrompts.length > MAX_EXPECTED_PROMPTS) agent.expectedPrompts.shift();
     return made;
   }
 

@@ -179,11 +179,10 @@ function ownPrompt(desk: AgentDesk, agent: Agent, prompt: string): "known" | "ta
     agent.answer.record({ isReported: true, isTaken: true });
     return "known";
   }
-  const at = agent.expectedPrompts.findIndex(isReported);
-  const typed = agent.expectedPrompts[at];
-  if (typed === undefined) return undefined;
   // Earlier ones have been taken without a hook.
-  agent.expectedPrompts.splice(0, at + 1);
-  const answered = desk.echoArrived(agent, typed);
-  return answered !== undefined && answered === agent.question?.turnId ? "taken" : "known";
+  const { expectedPrompts } = agent;
+  const typed = expectedPrompts.splice(0, expectedPrompts.findIndex(({ text }) => isReported(text)) + 1).at(-1);
+  if (typed === undefined) return undefined;
+  desk.echoArrived(typed);
+  return typed.answersTurnId !== undefined && typed.answersTurnId === agent.question?.turnId ? "taken" : "known";
 }

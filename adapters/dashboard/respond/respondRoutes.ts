@@ -11,7 +11,7 @@ import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import { type Agent, type AnswerUnderWay, openTask } from "../agents/agent.ts";
 import type { Route } from "../../kit/guard/routes.ts";
-import { MAX_EXPECTED_PROMPTS, MAX_KEY_CHARS, RESPOND_MAX_BODY_BYTES } from "../dashboardLimits.ts";
+import { MAX_KEY_CHARS, RESPOND_MAX_BODY_BYTES } from "../dashboardLimits.ts";
 import { agentIdOf, POST, REFUSED } from "../dashboardRoutes.ts";
 import type { AgentParts } from "../panes/paneLinks.ts";
 import { type AnswerKeys, requestHash } from "./answerKeys.ts";
@@ -211,10 +211,6 @@ function answerUnderWay({ desk }: RespondParts, agent: Agent, text: string): Ans
     record: ({ isReported, isTaken }) => {
       if (isRecorded) return;
       isRecorded = true;
-      if (!isReported) {
-        agent.expectedPrompts.push(text);
-        if (agent.expectedPrompts.length > MAX_EXPECTED_PROMPTS) agent.expectedPrompts.shift();
-      }
       const answer = { text, answersTurnId: question?.turnId, isEchoPending: !isReported };
       const isOpen = agent.question?.turnId === question?.turnId;
       if (isTaken) desk.answered(agent, answer, isOpen);
