@@ -22,7 +22,7 @@ import { agentNotFound, respondWith } from "./respond/respondResponse.ts";
 import type { TurnRecord } from "./store/records.ts";
 import { type AgentDeskOptions, waitingFields } from "./agents/agentDesk.ts";
 
-interface AgentRouteParts extends AgentParts, Omit<AgentDeskOptions, "clock"> {
+interface AgentRouteParts extends AgentParts, AgentDeskOptions {
   readonly running: Pick<AgentDirectory, "screens">;
   readonly machines: () => OtherMachines | undefined;
   /** Undefined: the page offers no operations. */

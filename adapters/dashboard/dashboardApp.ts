@@ -93,7 +93,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
   const book = new AgentBook(store, nowUnixMs);
   const onError = (error: unknown): void => log.error("dashboard.subscriber.failed", { error });
   const events = new DashboardEvents({ nextId: () => store.nextEventId(), onError });
-  const desk = new AgentDesk({ store, book, events, clock, nowUnixMs });
+  const desk = new AgentDesk({ store, book, events, nowUnixMs });
   const measure = measureAvailability({ ...options.availability, server });
   const { listed, operations, machines = () => undefined } = options;
   const { programs } = options.availability;

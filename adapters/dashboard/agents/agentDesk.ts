@@ -12,7 +12,7 @@ import { type Agent, type LastDelivery, openTask, stateName } from "./agent.ts";
 import type { AgentBook } from "./agentBook.ts";
 import { cardOf } from "./card.ts";
 import { clip } from "../../../protocol/text/clip.ts";
-import type { AskedQuestion, OpenQuestion } from "./questions.ts";
+import type { AskedQuestion } from "./questions.ts";
 import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
 import type { TaskRecord, TaskState, TurnRecord } from "../store/records.ts";
 
@@ -30,7 +30,7 @@ const PLAIN_TURN = {
 /** `isEchoPending`: the hook that reports it as a prompt has not come yet. */
 type UserAnswer = Pick<TurnRecord, "text" | "answersTurnId" | "isEchoPending">;
 
-export interface AgentDeskOptions extends Timed {
+export interface AgentDeskOptions extends Pick<Timed, "nowUnixMs"> {
   readonly store: DashboardStore;
   readonly book: AgentBook;
   readonly events: DashboardEvents;
@@ -85,20 +85,17 @@ export class AgentDesk {
   asked(agent: Agent, question: AskedQuestion, eventType: string): void {
     const task = this.#ensureTask(agent, undefined);
     this.#closeQuestion(agent);
-    const { text, tool, kind, toolInput } = question;
-    const turn = this.#addTurn(agent, task, { actor: "agent", intent: "question", text, tool, kind, toolInput });
-    agent.question = { ...question, turnId: turn.id, openedMs: this.#options.clock.nowMs() };
+    const turn = this.#addTurn(agent, task, { actor: "agent", intent: "question", ...toldOf(question) });
+    agent.question = { ...question, turn };
     this.#entered(agent, "awaiting_input", eventType);
     this.#tellTurn(agent, turn);
   }
 
   /** The same question, now with its options. */
   enriched(agent: Agent, question: AskedQuestion): void {
-    const known = agent.question;
-    const task = openTask(agent);
-    if (known === undefined || task === undefined) return;
-    agent.question = { ...question, turnId: known.turnId, openedMs: known.openedMs };
-    const turn = this.#turnOf(agent, task, agent.question);
+    if (agent.question === undefined || openTask(agent) === undefined) return;
+    const turn = { ...agent.question.turn, ...toldOf(question) };
+    agent.question = { ...question, turn };
     this.#options.store.save("turns", turn);
     this.refreshCard(agent, "question_options");
     this.#tellTurn(agent, turn);
@@ -263,34 +260,18 @@ export class AgentDesk {
 
   /** Returns the turn of the question that was open. */
   #closeQuestion(agent: Agent): number | undefined {
-    const { question, task } = agent;
+    const { question } = agent;
     agent.question = undefined;
-    if (question === undefined || task === undefined) return undefined;
-    if (question.toolInput !== undefined) {
+    if (question?.toolInput !== undefined) {
       const toolInput = { ...question.toolInput, status: "complete" };
-      this.#options.store.save("turns", this.#turnOf(agent, task, { ...question, toolInput }));
+      this.#options.store.save("turns", { ...question.turn, ...toldOf(question), toolInput });
     }
-    return question.turnId;
-  }
-
-  #turnOf(agent: Agent, task: TaskRecord, question: OpenQuestion): TurnRecord {
-    const { turnId, text, tool, kind, toolInput, openedMs } = question;
-    const { clock, nowUnixMs } = this.#options;
-    return {
-      ...PLAIN_TURN,
-      id: turnId,
-      taskId: task.id,
-      agentId: agent.record.id,
-      actor: "agent",
-      intent: "question",
-      text,
-      tool,
-      kind,
-      toolInput,
-      createdUnixMs: Math.round(openedMs === 0 ? nowUnixMs() : nowUnixMs() - (clock.nowMs() - openedMs)),
-    };
+    return question?.turn.id;
   }
 }
+
+/** What a turn has of it. */
+const toldOf = ({ text, tool, kind, toolInput }: AskedQuestion) => ({ text, tool, kind, toolInput });
 
 export const waitingFields = (waiting: Waiting | undefined): object | undefined =>
   waiting && { for: waiting.for, since_unix_ms: waiting.sinceUnixMs };

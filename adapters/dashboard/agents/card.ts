@@ -143,7 +143,7 @@ const slugOf = (name: string): string =>
 const upText = (ms: number): string => spanText(ms).replace(/ \d+m$/, "");
 
 const questionFields = (question: OpenQuestion) => ({
-  turn_id: question.turnId,
+  turn_id: question.turn.id,
   text: question.text,
   kind: question.kind,
   options: question.options.map(({ index, number, label, keys }) => ({ index, number: number ?? null, label, keys })),

@@ -19,7 +19,8 @@ interface QuestionOption {
 }
 
 export interface OpenQuestion {
-  readonly turnId: number;
+  /** As it was told of last. */
+  readonly turn: TurnRecord;
   readonly text: string;
   readonly kind: QuestionKind;
   readonly options: readonly QuestionOption[];
@@ -31,7 +32,6 @@ export interface OpenQuestion {
   readonly toolInput: ToolInput | undefined;
   /** Of a permission: what it would let happen; told with its options. */
   readonly risk: Risk | undefined;
-  readonly openedMs: number;
 }
 
 /** As the contract names it, which is without what is undefined. */
@@ -47,7 +47,7 @@ interface CommandContext {
   readonly description?: string | undefined;
 }
 
-export type AskedQuestion = Omit<OpenQuestion, "turnId" | "openedMs">;
+export type AskedQuestion = Omit<OpenQuestion, "turn">;
 
 /** Tools that are themselves a question to the user. */
 export const ASKING_TOOLS: ReadonlySet<string> = new Set(["AskUserQuestion", "ExitPlanMode"]);
@@ -106,14 +106,15 @@ export function questionOfTool(tool: string | undefined, input: unknown, message
 }
 
 /** The question of a turn before a restart; its dialog is read from the screen again. */
-export function questionOfTurn({ id, text, tool, kind, toolInput }: TurnRecord): OpenQuestion {
+export function questionOfTurn(turn: TurnRecord): OpenQuestion {
+  const { text, tool, kind, toolInput } = turn;
   const asked = questionOfTool(tool, toolInput);
   const safety = SAFETIES.find((one) => one === toolInput?.["safety"]);
   const context = fieldsOf(toolInput?.["command_context"]);
   const [command, description] = [textOf(context?.["command"]), textOf(context?.["description"])];
   const diff = fieldsOf(toolInput?.["diff"]) as Edits | undefined;
   const risk = safety === undefined ? asked.risk : { ...withContext(safety, { command, description }), diff };
-  return { ...asked, text, kind: kind ?? "text", tool, toolInput, risk, turnId: id, openedMs: 0 };
+  return { ...asked, text, kind: kind ?? "text", tool, toolInput, risk, turn };
 }
 
 /** From `notification`: by this hook, the agent waits in its prompt box. */

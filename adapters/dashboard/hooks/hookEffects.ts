@@ -184,5 +184,5 @@ function ownPrompt(desk: AgentDesk, agent: Agent, prompt: string): "known" | "ta
   const typed = expectedPrompts.splice(0, expectedPrompts.findIndex(({ text }) => isReported(text)) + 1).at(-1);
   if (typed === undefined) return undefined;
   desk.echoArrived(typed);
-  return typed.answersTurnId !== undefined && typed.answersTurnId === agent.question?.turnId ? "taken" : "known";
+  return typed.answersTurnId !== undefined && typed.answersTurnId === agent.question?.turn.id ? "taken" : "known";
 }

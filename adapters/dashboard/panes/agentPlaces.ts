@@ -194,7 +194,7 @@ export class AgentPlaces {
     const pane = this.livePane(agent);
     if (agent.hasHooks || pane === undefined) return;
     const isKnown = agent.record.process !== undefined || this.#over.has(agent);
-    if (isKnown && !this.isReachable(agent)) agent.othersTurnId = agent.question?.turnId;
+    if (isKnown && !this.isReachable(agent)) agent.othersTurnId = agent.question?.turn.id;
     this.identify(agent, pane, this.uptimeSec());
   }
 

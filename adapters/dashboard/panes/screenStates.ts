@@ -145,7 +145,7 @@ export class ScreenStates {
     const shown = questionOfDialog(dialog, baseOf(question));
     if (question.dialogId === dialog.id) {
       // The same dialog with its mark elsewhere: other keys choose now.
-      agent.question = { ...shown, turnId: question.turnId, openedMs: question.openedMs };
+      agent.question = { ...shown, turn: question.turn };
       if (JSON.stringify(shown.options) !== JSON.stringify(question.options)) desk.refreshCard(agent, EVENT_TYPE);
       return;
     }

@@ -113,7 +113,7 @@ async function targetOf(
   // The connection may have been lost and made anew.
   if (mode === "keys") return pane;
   if (openTask(agent)?.state !== "awaiting_input") return notWaiting("no_task");
-  const isOthers = agent.othersTurnId !== undefined && agent.question?.turnId === agent.othersTurnId;
+  const isOthers = agent.othersTurnId !== undefined && agent.question?.turn.id === agent.othersTurnId;
   return isOthers && dialogId === undefined ? failureResponse(failures.ASKED_BY_ANOTHER) : pane;
 }
 
@@ -211,8 +211,8 @@ function answerUnderWay({ desk }: RespondParts, agent: Agent, text: string): Ans
     record: ({ isReported, isTaken }) => {
       if (isRecorded) return;
       isRecorded = true;
-      const answer = { text, answersTurnId: question?.turnId, isEchoPending: !isReported };
-      const isOpen = agent.question?.turnId === question?.turnId;
+      const answer = { text, answersTurnId: question?.turn.id, isEchoPending: !isReported };
+      const isOpen = agent.question?.turn.id === question?.turn.id;
       if (isTaken) desk.answered(agent, answer, isOpen);
       else desk.tried(agent, answer);
     },
