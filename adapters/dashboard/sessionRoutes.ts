@@ -49,7 +49,7 @@ export function sessionRoutes(parts: AgentParts): readonly Route[] {
 }
 
 /** @throws AppError RESOURCE_LIMIT */
-function createSession({ book, desk, panes }: AgentParts, c: Context<GuardEnv>): Response {
+function createSession({ store, book, desk, panes }: AgentParts, c: Context<GuardEnv>): Response {
   const asked = newSessionOf(c.get("raw"));
   if (typeof asked === "string") return c.json({ error: asked }, 400);
   const { uuid, path, pane, text } = asked;
@@ -57,7 +57,7 @@ function createSession({ book, desk, panes }: AgentParts, c: Context<GuardEnv>):
   if (existing !== undefined) {
     return c.json({ error: `Session ${uuid} already exists`, agent_id: existing.record.id }, 409);
   }
-  book.requireWritable();
+  store.requireWritable();
   const directory = projectPath(path);
   const project = book.putProject({
     path: directory,

@@ -22,8 +22,8 @@ export class AgentBook {
   constructor(store: DashboardStore, nowUnixMs: () => number) {
     this.#store = store;
     this.#nowUnixMs = nowUnixMs;
-    for (const project of store.projects()) this.#projects.set(project.path, project);
-    for (const record of store.activeAgents()) this.#load(record);
+    for (const project of store.tables.projects.all()) this.#projects.set(project.path, project);
+    for (const record of store.tables.agents.all("WHERE ended_unix_ms IS NULL")) this.#load(record);
   }
 
   all(): readonly Agent[] {
@@ -32,7 +32,7 @@ export class AgentBook {
 
   /** An ended agent is read from disk. */
   find(id: number): Agent | undefined {
-    return this.#agents.get(id) ?? this.#stored(this.#store.agent(id));
+    return this.#agents.get(id) ?? this.#stored("WHERE id = ?", id);
   }
 
   active(id: number): Agent | undefined {
@@ -41,13 +41,14 @@ export class AgentBook {
 
   byUuid(sessionUuid: string): Agent | undefined {
     const known = this.all().find((agent) => agent.record.sessionUuid === sessionUuid);
-    return known ?? this.#stored(this.#store.agentByUuid(sessionUuid));
+    return known ?? this.#stored("WHERE session_uuid = ?", sessionUuid);
   }
 
   /** In memory first, which is the contract's cache. */
   bySession(agentSessionId: string): { readonly agent: Agent; readonly isCached: boolean } | undefined {
     const known = this.all().find((agent) => agent.record.agentSessionId === agentSessionId);
-    const agent = known ?? this.#stored(this.#store.agentBySession(agentSessionId));
+    const latest = "WHERE claude_session_id = ? ORDER BY last_seen_unix_ms DESC LIMIT 1";
+    const agent = known ?? this.#stored(latest, agentSessionId);
     return agent === undefined ? undefined : { agent, isCached: known !== undefined };
   }
 
@@ -80,11 +81,6 @@ export class AgentBook {
     this.#store.save("projects", kept);
     this.#projects.set(kept.path, kept);
     return kept;
-  }
-
-  /** @throws AppError RESOURCE_LIMIT while what is new cannot be kept */
-  requireWritable(): void {
-    this.#store.requireWritable();
   }
 
   /** @throws AppError RESOURCE_LIMIT */
@@ -146,14 +142,16 @@ export class AgentBook {
     if (task.state === "awaiting_input" && asked !== undefined) agent.question = questionOfTurn(asked);
   }
 
-  #stored(record: AgentRecord | undefined): Agent | undefined {
+  #stored(where: string, value: string | number): Agent | undefined {
+    const record = this.#store.tables.agents.first(where, value);
     return record === undefined ? undefined : this.#agentOf(record);
   }
 
   #agentOf(record: AgentRecord): Agent {
     const project = [...this.#projects.values()].find(({ id }) => id === record.projectId);
     const unknown: ProjectRecord = { id: record.projectId, name: "", path: "", branch: undefined };
-    return new Agent(record, project ?? unknown, this.#store.lastTask(record.id));
+    const task = this.#store.tables.tasks.first("WHERE agent_id = ? ORDER BY id DESC LIMIT 1", record.id);
+    return new Agent(record, project ?? unknown, task);
   }
 }
 

@@ -16,6 +16,7 @@ import type { AgentBook } from "../agents/agentBook.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
 import { PANE_RETRY_MS } from "../dashboardLimits.ts";
 import { isFound } from "../store/records.ts";
+import type { DashboardStore } from "../store/store.ts";
 import { AgentPlaces, type AgentPlacesOptions, type ReportedPane } from "./agentPlaces.ts";
 import type { MeasureAvailability } from "./availability.ts";
 import { ContextGauge } from "./contextGauge.ts";
@@ -36,6 +37,7 @@ export interface PaneLinksOptions
 /** Agents, what happens to them, and where they are. */
 export interface AgentParts {
   readonly server: TmuxServer;
+  readonly store: DashboardStore;
   readonly book: AgentBook;
   readonly desk: AgentDesk;
   readonly panes: PaneLinks;

@@ -75,7 +75,7 @@ export function answersOf(store: DashboardStore, nowUnixMs: () => number): OnceS
   };
   return {
     find: ([agentId, key]) => {
-      const kept = store.answer(Number(agentId), String(key));
+      const kept = store.tables.answers.first("WHERE agent_id = ? AND key = ?", Number(agentId), String(key));
       if (kept === undefined) return undefined;
       const { requestHash: request, status, body } = kept;
       if (status === undefined || body === undefined) {

@@ -70,7 +70,7 @@ async function respond(
   const addressee = { ...parts.panes.addresseeOf(agent), readers };
   const target: Target = { agent, pane, addressee, latencyMs: () => Math.round(clock.nowMs() - startedMs) };
   if (request.mode === "keys") return answers.first(identity, () => pressed(parts, target, request.keys));
-  book.requireWritable();
+  parts.store.requireWritable();
   // Finding the reason of a refusal may have taken a moment.
   if (agent.answer !== undefined) return notWaiting("processing");
   return answers.first(identity, () => delivered(parts, target, request));

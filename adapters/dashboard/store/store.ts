@@ -1,5 +1,5 @@
 /**
- * Projects, agents, tasks, turns and answers on disk. Reads are prepared statements; writes go through `WriteBehind`, and
+ * Projects, agents, tasks, turns and answers on disk. Reads are of tables; writes go through `WriteBehind`, and
  * ids are given out here, so that a record is whole before the database has it.
  */
 import type { Surroundings } from "../../../daemon/ops/log.ts";
@@ -48,7 +48,8 @@ export class DashboardStore {
   readonly #database: Database;
   readonly #writes: WriteBehind;
   readonly #prepare: Prepare;
-  readonly #tables: { readonly [Name in keyof Records]: Table<Records[Name]> };
+  /** To read from: what is written waits its turn (`save`). */
+  readonly tables: { readonly [Name in keyof Records]: Table<Records[Name]> };
   readonly #lastIds: Map<Numbered, number>;
   #nextEventId: number;
   #reservedEventId: number;
@@ -68,7 +69,7 @@ export class DashboardStore {
     const prepare = preparing(database);
     const key = ["id"];
     this.#prepare = prepare;
-    this.#tables = {
+    this.tables = {
       projects: new Table({ prepare, name: "projects", key }),
       agents: new Table<AgentRecord>({
         prepare,
@@ -113,47 +114,18 @@ export class DashboardStore {
     this.#writes.requireWritable();
   }
 
-  projects(): readonly ProjectRecord[] {
-    return this.#tables.projects.all();
-  }
-
-  activeAgents(): readonly AgentRecord[] {
-    return this.#tables.agents.all("WHERE ended_unix_ms IS NULL");
-  }
-
-  agent(id: number): AgentRecord | undefined {
-    return this.#tables.agents.first("WHERE id = ?", id);
-  }
-
-  agentByUuid(sessionUuid: string): AgentRecord | undefined {
-    return this.#tables.agents.first("WHERE session_uuid = ?", sessionUuid);
-  }
-
-  agentBySession(agentSessionId: string): AgentRecord | undefined {
-    const where = "WHERE claude_session_id = ? ORDER BY last_seen_unix_ms DESC LIMIT 1";
-    return this.#tables.agents.first(where, agentSessionId);
-  }
-
-  lastTask(agentId: number): TaskRecord | undefined {
-    return this.#tables.tasks.first("WHERE agent_id = ? ORDER BY id DESC LIMIT 1", agentId);
-  }
-
   /** Newest first. */
   turns(agentId: number, limit: number): readonly TurnRecord[] {
-    return this.#tables.turns.all("WHERE agent_id = ? ORDER BY id DESC LIMIT ?", agentId, limit);
+    return this.tables.turns.all("WHERE agent_id = ? ORDER BY id DESC LIMIT ?", agentId, limit);
   }
 
   turnCount(taskId: number): number {
     return Number(this.#value("SELECT count(*) FROM turns WHERE task_id = ?", taskId));
   }
 
-  answer(agentId: number, key: string): KeptResponse | undefined {
-    return this.#tables.answers.first("WHERE agent_id = ? AND key = ?", agentId, key);
-  }
-
   /** In the place of the one with the same id, or of the answer with the same key. */
   save<Name extends keyof Records>(name: Name, record: Records[Name]): void {
-    const table: Table<Records[Name]> = this.#tables[name];
+    const table: Table<Records[Name]> = this.tables[name];
     const row = table.rowOf(record);
     this.#writes.add(() => table.save(row), sizeOf(row));
   }

@@ -73,9 +73,9 @@ describe.each(readdirSync(STATE))("what %s wrote", (version) => {
     });
     const store = new DashboardStore({ database, clock: new FakeClock(), nowUnixMs, log: silentLog });
     try {
-      const agent = store.agentByUuid("11111111-2222-4333-8444-555555555555");
+      const agent = store.tables.agents.first("WHERE session_uuid = ?", "11111111-2222-4333-8444-555555555555");
       expect(agent).toMatchObject({ tmuxPaneId: "%0" });
-      expect(store.lastTask(agent!.id)).toMatchObject({ state: "processing" });
+      expect(store.tables.tasks.first("WHERE agent_id = ?", agent!.id)).toMatchObject({ state: "processing" });
     } finally {
       store.close();
     }
