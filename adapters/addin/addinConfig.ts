@@ -7,7 +7,14 @@ import * as v from "valibot";
 import type { ConfigInputs, DaemonConfig } from "../../daemon/ops/daemonConfig.ts";
 import { baseDir, runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import { HOST, lowerCase, ORIGINS, pathSetting, PORT, YES_OR_NO } from "../../daemon/ops/settingSchemas.ts";
-import type { FlagSpec, SettingInputs, SettingReader } from "../../daemon/ops/settings.ts";
+import {
+  type FlagSpec,
+  hostFlag,
+  pathFlag,
+  portFlag,
+  type SettingInputs,
+  type SettingReader,
+} from "../../daemon/ops/settings.ts";
 import type { CertificateConfig } from "../kit/trust/certificates.ts";
 
 export interface AddinConfig {
@@ -42,20 +49,8 @@ const MAX_COMMAND_TIMEOUT_MS = 120_000;
 const FLAGS = {
   https: { name: "https", type: "flag", description: "serve the add-in over https, which is the default" },
   http: { name: "http", type: "flag", description: "serve the add-in over plain http", negates: true },
-  host: {
-    name: "addin-host",
-    type: "text",
-    value: "HOST",
-    description: "address of the add-in's listener",
-    default: "HOST, else localhost, or 127.0.0.1 with --http",
-  },
-  port: {
-    name: "addin-port",
-    type: "text",
-    value: "PORT",
-    description: "port of the add-in's listener, 0 for any",
-    default: `PORT, else ${DEFAULT_PORT}`,
-  },
+  host: hostFlag("addin-host", "the add-in's", "HOST, else localhost, or 127.0.0.1 with --http"),
+  port: portFlag("addin-port", "the add-in's", `PORT, else ${DEFAULT_PORT}`),
   mode: {
     name: "addin-mode",
     type: "text",
@@ -64,14 +59,11 @@ const FLAGS = {
     default: "TMUX_BRIDGE_MODE, else tmux",
     complete: ["tmux", "stub"],
   },
-  socket: {
-    name: "addin-socket",
-    type: "text",
-    value: "PATH",
-    description: "socket of the add-in's tmux server",
-    default: "TMUX_BRIDGE_SOCKET_PATH, else $TMPDIR/pi-for-excel-tmux-bridge/tmux.sock",
-    complete: "file",
-  },
+  socket: pathFlag(
+    "addin-socket",
+    "socket of the add-in's tmux server",
+    "TMUX_BRIDGE_SOCKET_PATH, else $TMPDIR/pi-for-excel-tmux-bridge/tmux.sock",
+  ),
 } satisfies Record<string, FlagSpec>;
 export const ADDIN_FLAGS: readonly FlagSpec[] = Object.values(FLAGS);
 

@@ -14,7 +14,7 @@ import {
   wholeNumber,
   YES_OR_NO,
 } from "../../daemon/ops/settingSchemas.ts";
-import type { FlagSpec, SettingReader } from "../../daemon/ops/settings.ts";
+import { type FlagSpec, hostFlag, pathFlag, portFlag, type SettingReader } from "../../daemon/ops/settings.ts";
 
 export interface DashboardConfig {
   readonly host: string;
@@ -41,36 +41,18 @@ const DEFAULT_PORT = 5_055;
 const USER_SERVER_NAME = "user";
 
 const FLAGS = {
-  host: {
-    name: "dashboard-host",
-    type: "text",
-    value: "HOST",
-    description: "address of the dashboard's listener",
-    default: "TMUXWIRE_DASHBOARD_HOST, else 127.0.0.1",
-  },
-  port: {
-    name: "dashboard-port",
-    type: "text",
-    value: "PORT",
-    description: "port of the dashboard's listener, 0 for any",
-    default: `TMUXWIRE_DASHBOARD_PORT, else ${DEFAULT_PORT}`,
-  },
-  tmuxSocket: {
-    name: "dashboard-tmux-socket",
-    type: "text",
-    value: "PATH",
-    description: "socket of the tmux server whose agents the dashboard shows, or `default` for tmux's own",
-    default: "TMUXWIRE_DASHBOARD_TMUX_SOCKET, else the --server called user, or the only one, else tmux's own",
-    complete: "file",
-  },
-  database: {
-    name: "dashboard-database",
-    type: "text",
-    value: "PATH",
-    description: "the dashboard's database",
-    default: "TMUXWIRE_DASHBOARD_DATABASE, else ~/.local/state/tmuxwire/dashboard.db",
-    complete: "file",
-  },
+  host: hostFlag("dashboard-host", "the dashboard's", "TMUXWIRE_DASHBOARD_HOST, else 127.0.0.1"),
+  port: portFlag("dashboard-port", "the dashboard's", `TMUXWIRE_DASHBOARD_PORT, else ${DEFAULT_PORT}`),
+  tmuxSocket: pathFlag(
+    "dashboard-tmux-socket",
+    "socket of the tmux server whose agents the dashboard shows, or `default` for tmux's own",
+    "TMUXWIRE_DASHBOARD_TMUX_SOCKET, else the --server called user, or the only one, else tmux's own",
+  ),
+  database: pathFlag(
+    "dashboard-database",
+    "the dashboard's database",
+    "TMUXWIRE_DASHBOARD_DATABASE, else ~/.local/state/tmuxwire/dashboard.db",
+  ),
 } satisfies Record<string, FlagSpec>;
 export const DASHBOARD_FLAGS: readonly FlagSpec[] = Object.values(FLAGS);
 

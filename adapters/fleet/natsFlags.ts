@@ -1,5 +1,5 @@
 /** The flags of the connection to NATS, for a daemon and for commands that read from it. */
-import type { FlagSpec } from "../../daemon/ops/settings.ts";
+import { type FlagSpec, pathFlag } from "../../daemon/ops/settings.ts";
 
 export const NATS_FLAG: FlagSpec = {
   name: "nats",
@@ -10,11 +10,8 @@ export const NATS_FLAG: FlagSpec = {
   default: "TMUXWIRE_NATS, else none",
 };
 
-export const NATS_CREDENTIALS_FLAG: FlagSpec = {
-  name: "nats-creds",
-  type: "text",
-  value: "PATH",
-  description: "file with credentials for NATS, as `nsc` writes it",
-  default: "TMUXWIRE_NATS_CREDS, else none",
-  complete: "file",
-};
+export const NATS_CREDENTIALS_FLAG = pathFlag(
+  "nats-creds",
+  "file with credentials for NATS, as `nsc` writes it",
+  "TMUXWIRE_NATS_CREDS, else none",
+);

@@ -9,7 +9,7 @@ import type { WaitLimits } from "../../daemon/waits/waitLimits.ts";
 import type { ConfigInputs } from "../../daemon/ops/daemonConfig.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import { HOST, ORIGINS, pathSetting, PORT, wholeNumber, YES_OR_NO } from "../../daemon/ops/settingSchemas.ts";
-import type { FlagSpec, SettingReader } from "../../daemon/ops/settings.ts";
+import { type FlagSpec, hostFlag, pathFlag, portFlag, type SettingReader } from "../../daemon/ops/settings.ts";
 import { isLoopbackAddress } from "../kit/peers/addresses.ts";
 import { freshellHome } from "./cli/deviceIdentity.ts";
 
@@ -52,28 +52,13 @@ const WEAK_TOKENS: ReadonlySet<string> = new Set(["changeme", "default", "passwo
 const MIN_ATTACH_CHUNK_BYTES = 16_384;
 
 const FLAGS = {
-  host: {
-    name: "freshell-host",
-    type: "text",
-    value: "HOST",
-    description: "address of Freshell's listener",
-    default: "FRESHELL_HOST (or HOST with --only freshell), else 127.0.0.1",
-  },
-  port: {
-    name: "freshell-port",
-    type: "text",
-    value: "PORT",
-    description: "port of Freshell's listener, 0 for any",
-    default: `FRESHELL_PORT (or PORT with --only freshell), else ${DEFAULT_PORT}`,
-  },
-  tmuxSocket: {
-    name: "freshell-tmux-socket",
-    type: "text",
-    value: "PATH",
-    description: "socket of the tmux server of Freshell's terminals",
-    default: "$XDG_RUNTIME_DIR/tmuxwire/freshell.sock",
-    complete: "file",
-  },
+  host: hostFlag("freshell-host", "Freshell's", "FRESHELL_HOST (or HOST with --only freshell), else 127.0.0.1"),
+  port: portFlag("freshell-port", "Freshell's", `FRESHELL_PORT (or PORT with --only freshell), else ${DEFAULT_PORT}`),
+  tmuxSocket: pathFlag(
+    "freshell-tmux-socket",
+    "socket of the tmux server of Freshell's terminals",
+    "$XDG_RUNTIME_DIR/tmuxwire/freshell.sock",
+  ),
 } satisfies Record<string, FlagSpec>;
 export const FRESHELL_FLAGS: readonly FlagSpec[] = Object.values(FLAGS);
 

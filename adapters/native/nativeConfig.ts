@@ -3,7 +3,14 @@ import * as v from "valibot";
 import { matches } from "../../protocol/api/parse.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import { HOST, hostName, ORIGINS, pathSetting, PORT, textList, YES_OR_NO } from "../../daemon/ops/settingSchemas.ts";
-import { type FlagSpec, type SettingInputs, SettingReader } from "../../daemon/ops/settings.ts";
+import {
+  type FlagSpec,
+  hostFlag,
+  pathFlag,
+  portFlag,
+  type SettingInputs,
+  SettingReader,
+} from "../../daemon/ops/settings.ts";
 
 export interface NativeConfig {
   readonly host: string;
@@ -29,13 +36,7 @@ interface NativeConfigInputs extends Pick<SettingInputs, "env"> {
 const DEFAULT_PORT = 7_420;
 
 const FLAGS = {
-  host: {
-    name: "host",
-    type: "text",
-    value: "HOST",
-    description: "address of the native API's listener",
-    default: "TMUXWIRE_HOST, else 127.0.0.1",
-  },
+  host: hostFlag("host", "the native API's", "TMUXWIRE_HOST, else 127.0.0.1"),
   allowHosts: {
     name: "allow-hosts",
     type: "text",
@@ -43,43 +44,28 @@ const FLAGS = {
     description: "host names under which other machines may use the native API, with its token; comma-separated",
     default: "TMUXWIRE_ALLOWED_HOSTS, else none: this machine only",
   },
-  port: {
-    name: "port",
-    type: "text",
-    value: "PORT",
-    description: "port of the native API's listener, 0 for any",
-    default: `TMUXWIRE_PORT, else ${DEFAULT_PORT}`,
-  },
-  socket: {
-    name: "socket",
-    type: "text",
-    value: "PATH",
-    description: "unix socket of the native API",
-    default: "TMUXWIRE_SOCKET, else $XDG_RUNTIME_DIR/tmuxwire/tmuxwire.sock",
-    complete: "file",
-  },
-  tokenFile: {
-    name: "token-file",
-    type: "text",
-    value: "PATH",
-    description: "file with the native API's token, created on first start",
-    default: "TMUXWIRE_TOKEN_FILE, else ~/.local/state/tmuxwire/token",
-    complete: "file",
-  },
+  port: portFlag("port", "the native API's", `TMUXWIRE_PORT, else ${DEFAULT_PORT}`),
+  socket: pathFlag(
+    "socket",
+    "unix socket of the native API",
+    "TMUXWIRE_SOCKET, else $XDG_RUNTIME_DIR/tmuxwire/tmuxwire.sock",
+  ),
+  tokenFile: pathFlag(
+    "token-file",
+    "file with the native API's token, created on first start",
+    "TMUXWIRE_TOKEN_FILE, else ~/.local/state/tmuxwire/token",
+  ),
   noDefault: {
     name: "no-default-server",
     type: "flag",
     description: "do not open your own tmux when a request names the server `default`",
     negates: true,
   },
-  tmuxSocket: {
-    name: "tmux-socket",
-    type: "text",
-    value: "PATH",
-    description: "socket of the native API's own tmux server",
-    default: "TMUXWIRE_TMUX_SOCKET, else $XDG_RUNTIME_DIR/tmuxwire/tmux.sock",
-    complete: "file",
-  },
+  tmuxSocket: pathFlag(
+    "tmux-socket",
+    "socket of the native API's own tmux server",
+    "TMUXWIRE_TMUX_SOCKET, else $XDG_RUNTIME_DIR/tmuxwire/tmux.sock",
+  ),
 } satisfies Record<string, FlagSpec>;
 export const NATIVE_FLAGS: readonly FlagSpec[] = Object.values(FLAGS);
 

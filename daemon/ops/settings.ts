@@ -40,6 +40,25 @@ export interface FlagSpec {
   readonly negates?: boolean | undefined;
 }
 
+const textFlag = (name: string, value: string, description: string, fallback: string): FlagSpec => ({
+  name,
+  type: "text",
+  value,
+  description,
+  default: fallback,
+});
+
+/** @param whose in help: `the dashboard's` */
+export const hostFlag = (name: string, whose: string, fallback: string): FlagSpec =>
+  textFlag(name, "HOST", `address of ${whose} listener`, fallback);
+export const portFlag = (name: string, whose: string, fallback: string): FlagSpec =>
+  textFlag(name, "PORT", `port of ${whose} listener, 0 for any`, fallback);
+/** Of a file or a socket. */
+export const pathFlag = (name: string, description: string, fallback: string): FlagSpec => ({
+  ...textFlag(name, "PATH", description, fallback),
+  complete: "file",
+});
+
 interface Setting<T> {
   /** The setting's path in the configuration file, such as `addin.port`. */
   readonly key: string;
