@@ -292,7 +292,6 @@ export class PaneLinks {
       } else if (link?.watch === undefined) this.#attach(agent);
       else link.measure();
     }
-    void this.agentOption.adopt((agent, pane) => this.moved(agent, pane, undefined));
   }
 }
 

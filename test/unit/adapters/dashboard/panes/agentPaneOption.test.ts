@@ -1,7 +1,6 @@
 /** What is still to be noted on panes when the daemon stops. */
 import { expect, test } from "vitest";
 import type { Agent } from "../../../../../adapters/dashboard/agents/agent.ts";
-import type { AgentBook } from "../../../../../adapters/dashboard/agents/agentBook.ts";
 import { AgentPaneOption } from "../../../../../adapters/dashboard/panes/agentPaneOption.ts";
 import { silentLog } from "../../../../../bench/silentLog.ts";
 import type { TmuxServer } from "../../../../../daemon/tmux/tmuxServer.ts";
@@ -18,7 +17,7 @@ test("a stop waits until tmux has every note, also one that it refuses", async (
       answers.push((error) => (error === undefined ? resolve() : reject(error)));
     });
   const server = { setPaneUserOption } as unknown as TmuxServer;
-  const userOptions = new AgentPaneOption({ server, book: {} as AgentBook, log: silentLog });
+  const userOptions = new AgentPaneOption({ server, log: silentLog });
   userOptions.set(PANE, { record: { id: 3, sessionUuid: "u" } } as Agent);
   userOptions.set(PANE, undefined);
   let isSettled = false;
