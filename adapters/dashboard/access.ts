@@ -3,10 +3,10 @@
  * for it and exchanges it for a cookie that no script can read and no other site can send. It is never part of a URL: those
  * stay in histories and logs.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
 import type { HonoRequest } from "hono";
 import { AppError } from "../../protocol/errors.ts";
-import { bearerVerifier } from "../kit/guard/bearer.ts";
+import { bearerVerifier, secretVerifier } from "../kit/guard/bearer.ts";
 import type { RouteHandler } from "../kit/guard/requestGuard.ts";
 
 export const TOKEN_PATH = "/api/token";
@@ -30,9 +30,10 @@ export function tokenAccess(token: string): TokenAccess {
   const isToken = bearerVerifier(token);
   // Cookies are sent to every port of this machine, so this one does not hold the token itself.
   const pass = createHmac("sha256", token).update(COOKIE).digest("base64url");
+  const isPass = secretVerifier(pass);
   const isBearer = (request: Headers): boolean => isToken(request.header("authorization"));
   return {
-    proves: (request) => isBearer(request) || cookiesOf(request).some((cookie) => isSame(cookie, pass)),
+    proves: (request) => isBearer(request) || cookiesOf(request).some(isPass),
     exchange: (c) => {
       if (!isBearer(c.req)) throw new AppError("UNAUTHORIZED", "That is not this dashboard's token.");
       // The page came over TLS: a proxy is in front.
@@ -53,9 +54,3 @@ const cookiesOf = (request: Headers): readonly string[] =>
     .map((cookie) => cookie.trim())
     .filter((cookie) => cookie.startsWith(`${COOKIE}=`))
     .map((cookie) => cookie.slice(COOKIE.length + 1));
-
-/** Constant-time; the length is no secret. */
-function isSame(given: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
-  return a.length === b.length && timingSafeEqual(a, b);
-}

@@ -47,9 +47,9 @@ export class PaneLinks {
   readonly presence: ServerPresence;
   readonly agentOption: AgentPaneOption;
   readonly places: AgentPlaces;
+  readonly screens: ScreenStates;
   readonly #options: PaneLinksOptions;
   readonly #links = new Map<number, PaneLink>();
-  readonly #screens: ScreenStates;
   readonly #context: ContextGauge;
   readonly #unsubscribe: () => void;
   #closed = false;
@@ -64,7 +64,7 @@ export class PaneLinks {
     });
     this.#context = new ContextGauge(options);
     this.presence = new ServerPresence({ ...options, onChange: (sinceUnixMs) => this.#presenceChanged(sinceUnixMs) });
-    this.#screens = new ScreenStates({
+    this.screens = new ScreenStates({
       ...options,
       watchOf: (agent) => this.watchOf(agent),
       onAsked: (agent) => this.places.asked(agent),
@@ -126,18 +126,13 @@ export class PaneLinks {
 
   /** A hook says what the agent does. Returns whether that changes its pane's readiness. */
   report(agent: Agent, state: HookEvidence["state"]): boolean {
-    return this.#screens.duringHook(agent, () => this.watchOf(agent)?.report({ state }));
+    return this.screens.duringHook(agent, () => this.watchOf(agent)?.report({ state }));
   }
 
   /** A dialog may have been on the screen before its hook came: captured once the hook has its response. */
   showDialog(agent: Agent): void {
     const { clock } = this.#options;
-    clock.callAt(clock.nowMs(), () => void this.#screens.captureDialog(agent));
-  }
-
-  /** An answer is over: what its screen has shown meanwhile counts from now on. */
-  answerOver(agent: Agent): void {
-    this.#screens.answerOver(agent);
+    clock.callAt(clock.nowMs(), () => void this.screens.captureDialog(agent));
   }
 
   evaluate(agent: Agent): void {
@@ -158,7 +153,7 @@ export class PaneLinks {
     this.#unsubscribe();
     this.places.close();
     for (const { agent } of this.#links.values()) this.#detach(agent);
-    this.#screens.close();
+    this.screens.close();
   }
 
   #leave(agent: Agent): void {
@@ -208,12 +203,12 @@ export class PaneLinks {
     link.unsubscribe = link.watch.subscribe((state) => {
       // Before the screen of whoever is there now.
       this.places.endIfGone(agent);
-      this.#screens.changed(agent, state);
+      this.screens.changed(agent, state);
       link.measure();
     });
     unsubscribe?.();
     former?.[Symbol.dispose]();
-    if (former === undefined) this.#screens.changed(agent, link.watch.current);
+    if (former === undefined) this.screens.changed(agent, link.watch.current);
   }
 
   #detach(agent: Agent): void {
@@ -221,7 +216,7 @@ export class PaneLinks {
     if (link === undefined) return;
     this.#links.delete(agent.record.id);
     link.close();
-    this.#screens.forget(agent);
+    this.screens.forget(agent);
     agent.readiness = undefined;
   }
 

@@ -57,7 +57,7 @@ export class ScreenStates {
     this.#changedMeanwhile.add(agent);
   }
 
-  /** The answer that was under way is over, and recorded if it was delivered. */
+  /** The answer that was under way is over, and recorded if it was delivered: what was shown meanwhile counts now. */
   answerOver(agent: Agent): void {
     const { readiness } = agent;
     if (!this.#changedMeanwhile.delete(agent) || readiness === undefined) return;

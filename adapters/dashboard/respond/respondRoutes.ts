@@ -133,26 +133,10 @@ async function pressed(parts: RespondParts, target: Target, keys: readonly strin
 }
 
 async function delivered(parts: RespondParts, target: Target, request: Answer): Promise<RespondResponse> {
-  const { agent } = target;
-  const underWay = answerUnderWay(parts, agent, turnText(request));
-  agent.answer = underWay;
-  try {
-    return await deliveredAs(parts, target, request, underWay);
-  } finally {
-    agent.answer = undefined;
-    parts.panes.answerOver(agent);
-  }
-}
-
-async function deliveredAs(
-  parts: RespondParts,
-  target: Target,
-  request: Answer,
-  underWay: AnswerUnderWay,
-): Promise<RespondResponse> {
   const { panes, desk, log } = parts;
   const { agent, pane, addressee } = target;
   const { question } = agent;
+  using underWay = begun(parts, agent, turnText(request));
   let result: Delivered | undefined;
   let failure: failures.Failure | undefined;
   try {
@@ -199,11 +183,11 @@ async function explained({ server, panes }: RespondParts, pane: PaneId, thrown: 
   return error?.code === "NOT_FOUND" ? failures.paneGone(pane) : failure;
 }
 
-/** Recorded once, by its delivery or by a hook, whichever is first. */
-function answerUnderWay({ desk }: RespondParts, agent: Agent, text: string): AnswerUnderWay {
+/** The agent's answer until it is disposed of: recorded once, by its delivery or by a hook, whichever is first. */
+function begun({ desk, panes }: RespondParts, agent: Agent, text: string): AnswerUnderWay & Disposable {
   const { question } = agent;
   let isRecorded = false;
-  return {
+  const answer: AnswerUnderWay & Disposable = {
     text,
     get isRecorded() {
       return isRecorded;
@@ -211,12 +195,18 @@ function answerUnderWay({ desk }: RespondParts, agent: Agent, text: string): Ans
     record: ({ isReported, isTaken }) => {
       if (isRecorded) return;
       isRecorded = true;
-      const answer = { text, answersTurnId: question?.turn.id, isEchoPending: !isReported };
+      const turn = { text, answersTurnId: question?.turn.id, isEchoPending: !isReported };
       const isOpen = agent.question?.turn.id === question?.turn.id;
-      if (isTaken) desk.answered(agent, answer, isOpen);
-      else desk.tried(agent, answer);
+      if (isTaken) desk.answered(agent, turn, isOpen);
+      else desk.tried(agent, turn);
+    },
+    [Symbol.dispose]: () => {
+      agent.answer = undefined;
+      panes.screens.answerOver(agent);
     },
   };
+  agent.answer = answer;
+  return answer;
 }
 
 const FAILED: Readonly<Partial<Record<DeliveryOutcome, failures.Failure>>> = {
