@@ -4,7 +4,9 @@
  * kept, only a hash of the request.
  */
 import { explainDatabaseError, openDatabase } from "../ops/sql/database.ts";
+import { OnceTable } from "../ops/sql/onceTable.ts";
 import { closeDatabase, type Database } from "../ops/sql/sqlite.ts";
+import { preparing } from "../ops/sql/table.ts";
 import type { Kept, OnceKey, OnceStore } from "../ops/once.ts";
 import { AppError, type ErrorCode, isCutShort, shuttingDown } from "../../protocol/errors.ts";
 import type { SubmitResult } from "./delivery.ts";
@@ -53,55 +55,36 @@ export const DELIVERY_MIGRATIONS = [
   CREATE INDEX deliveries_by_age ON deliveries (begun_unix_ms);`,
 ];
 
-/** Old rows are swept at the first and at every so many deliveries. */
-const SWEEP_EVERY = 100;
-
-interface Row {
-  readonly request_hash: string;
-  readonly outcome: string | null;
-}
-
 /**
  * By tmux server (the same pane id on another server is another pane), pane and idempotency key. The file is opened when
  * it is first needed: a daemon that delivers nothing makes none.
  */
 export class DeliveryStore implements OnceStore<StoredOutcome> {
   readonly #options: DeliveryStoreOptions;
-  #opened: { readonly database: Database; readonly statements: Statements } | undefined;
+  #opened: { readonly database: Database; readonly rows: OnceTable<StoredOutcome> } | undefined;
   #isClosed = false;
-  #begun = 0;
 
   constructor(options: DeliveryStoreOptions) {
     this.#options = options;
   }
 
   find(key: OnceKey): Kept<StoredOutcome> | undefined {
-    const since = this.#options.nowUnixMs() - DELIVERY_KEPT_MS;
-    const row = this.#with(({ find }) => find.get(...key, since) as Row | undefined);
-    if (row === undefined) return undefined;
-    return { request: row.request_hash, result: row.outcome === null ? UNDECIDED : decode(row.outcome) };
+    return this.#with((rows) => rows.find(key));
   }
 
   /** Before the first byte. @throws AppError RESOURCE_LIMIT: then nothing may be typed */
   begin(key: OnceKey, requestHash: string): void {
-    const nowUnixMs = this.#options.nowUnixMs();
-    this.#with((statements) => {
-      if (this.#begun++ % SWEEP_EVERY === 0) {
-        statements.expire.run(nowUnixMs - DELIVERY_KEPT_MS);
-        statements.trim.run(this.#options.maxRows ?? MAX_DELIVERIES_KEPT);
-      }
-      return statements.begin.run(...key, requestHash, nowUnixMs);
-    });
+    this.#with((rows) => rows.begin(key, requestHash));
   }
 
   /** @throws AppError RESOURCE_LIMIT: it stays begun */
-  complete(key: OnceKey, _requestHash: string, outcome: StoredOutcome): void {
-    this.#with(({ complete }) => complete.run(JSON.stringify(outcome), ...key));
+  complete(key: OnceKey, requestHash: string, outcome: StoredOutcome): void {
+    this.#with((rows) => rows.complete(key, requestHash, outcome));
   }
 
   /** Nothing was typed after all. */
   forget(key: OnceKey): void {
-    this.#with((statements) => statements.forget.run(...key));
+    this.#with((rows) => rows.forget(key));
   }
 
   close(): void {
@@ -111,9 +94,9 @@ export class DeliveryStore implements OnceStore<StoredOutcome> {
   }
 
   /** A path that cannot be used must look neither like a program that refused nor like a daemon that was misconfigured. */
-  #with<Result>(use: (statements: Statements) => Result): Result {
+  #with<Result>(use: (rows: OnceTable<StoredOutcome>) => Result): Result {
     try {
-      return use(this.#statements());
+      return use(this.#rows());
     } catch (error) {
       if (isCutShort(error)) throw error;
       const { message, details } = explainDatabaseError(this.#options.path, error);
@@ -125,9 +108,9 @@ export class DeliveryStore implements OnceStore<StoredOutcome> {
     }
   }
 
-  #statements(): Statements {
+  #rows(): OnceTable<StoredOutcome> {
     if (this.#isClosed) throw shuttingDown();
-    const { path, nowUnixMs, onMovedAside = () => undefined } = this.#options;
+    const { path, nowUnixMs, onMovedAside = () => undefined, maxRows = MAX_DELIVERIES_KEPT } = this.#options;
     if (this.#opened === undefined) {
       const database = openDatabase({
         path,
@@ -136,29 +119,18 @@ export class DeliveryStore implements OnceStore<StoredOutcome> {
         nowUnixMs,
         onMovedAside,
       });
-      this.#opened = { database, statements: prepare(database) };
+      const rows = new OnceTable<StoredOutcome>({
+        prepare: preparing(database),
+        name: "deliveries",
+        key: ["scope", "pane", "key"],
+        columns: { request: "request_hash", result: "outcome" },
+        unfinished: UNDECIDED,
+        keptMs: DELIVERY_KEPT_MS,
+        maxRows,
+        nowUnixMs,
+      });
+      this.#opened = { database, rows };
     }
-    return this.#opened.statements;
+    return this.#opened.rows;
   }
 }
-
-type Statements = ReturnType<typeof prepare>;
-
-const prepare = (database: Database) => ({
-  find: database.prepare(
-    "SELECT request_hash, outcome FROM deliveries WHERE scope = ? AND pane = ? AND key = ? AND begun_unix_ms >= ?",
-  ),
-  begin: database.prepare(
-    `INSERT INTO deliveries (scope, pane, key, request_hash, begun_unix_ms) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET request_hash = excluded.request_hash, begun_unix_ms = excluded.begun_unix_ms, outcome = NULL`,
-  ),
-  complete: database.prepare("UPDATE deliveries SET outcome = ? WHERE scope = ? AND pane = ? AND key = ?"),
-  forget: database.prepare("DELETE FROM deliveries WHERE scope = ? AND pane = ? AND key = ?"),
-  expire: database.prepare("DELETE FROM deliveries WHERE begun_unix_ms < ?"),
-  trim: database.prepare(
-    `DELETE FROM deliveries WHERE begun_unix_ms <
-       (SELECT begun_unix_ms FROM deliveries ORDER BY begun_unix_ms DESC LIMIT 1 OFFSET ?)`,
-  ),
-});
-
-const decode = (text: string): StoredOutcome => JSON.parse(text) as StoredOutcome;

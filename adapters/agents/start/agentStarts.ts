@@ -11,6 +11,7 @@ import { promptText } from "../../../daemon/delivery/prompt/promptText.ts";
 import { findProgram } from "../../../daemon/host/findProgram.ts";
 import type { Surroundings } from "../../../daemon/ops/log.ts";
 import { Once, requireSameRequest } from "../../../daemon/ops/once.ts";
+import { OnceTable } from "../../../daemon/ops/sql/onceTable.ts";
 import type { Dialog, PaneReadiness, Readiness, ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
 import { within } from "../../../daemon/time/within.ts";
 import type { CreateSession } from "../../../daemon/tmux/inventory.ts";
@@ -21,7 +22,6 @@ import type { AgentTranscripts, BegunSession } from "../agentTranscript.ts";
 import type { Agent } from "../catalogue.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
 import type { AgentFacts, RunningAgent } from "../running/runningAgent.ts";
-import { StartStore } from "./startStore.ts";
 import type { Transcripts } from "./transcripts.ts";
 import { untilSettled } from "./untilSettled.ts";
 import type { WorktreeRequest, Worktrees } from "./worktrees.ts";
@@ -148,19 +148,29 @@ const inFrontOfShell = (argv: readonly string[], title: string): readonly string
   ...argv,
 ];
 
+/** That are known by their keys. */
+const MAX_STARTS = 1_000;
+
 /** Arguments with which a program does something other than beginning a conversation of its own. */
 const NOT_NEW = /^(?:-[rcp]|--(?:resume|continue|session\S*|fork\S*|print|no-session)(?:=.*)?)$/;
 
 export class AgentStarts {
   readonly #options: AgentStartsOptions;
-  readonly #store: StartStore<StartResult>;
+  /** In the agents' database. What was begun and not completed is not found: whoever repeats it looks for what it has made. */
+  readonly #store: OnceTable<StartResult>;
   readonly #once: Once<StartResult>;
   /** Names of sessions for starts whose session does not exist yet, by server. */
   readonly #promised = new WeakMap<TmuxServer, Set<string>>();
 
   constructor(options: AgentStartsOptions) {
     this.#options = options;
-    this.#store = new StartStore(() => options.agents.database, options.nowUnixMs);
+    this.#store = new OnceTable<StartResult>({
+      prepare: (sql) => options.agents.database.prepare(sql),
+      name: "starts",
+      key: ["key"],
+      maxRows: MAX_STARTS,
+      nowUnixMs: options.nowUnixMs,
+    });
     const onError = (error: unknown): void => options.log.error("agents.start.record.failed", { error });
     this.#once = new Once({ store: this.#store, onError });
   }
@@ -169,12 +179,12 @@ export class AgentStarts {
   async start(request: StartRequest): Promise<StartResult & { readonly repeated: boolean }> {
     const { idempotencyKey } = request;
     if (idempotencyKey === undefined) return { ...(await this.#first(request, () => undefined)), repeated: false };
-    const key = ["start", idempotencyKey];
+    const key = [JSON.stringify(["start", idempotencyKey])];
     const digest = digestOf(request);
     const earlier = this.#once.earlier(key, digest);
     if (earlier !== undefined) return { ...(await earlier), repeated: true };
     const begun = this.#store.begun(key);
-    if (begun !== undefined) requireSameRequest(begun, digest);
+    if (begun !== undefined) requireSameRequest(begun.request, digest);
     const result = await this.#once.run(key, digest, (begin) =>
       begun === undefined ? this.#first(request, begin) : this.#goOn(request),
     );

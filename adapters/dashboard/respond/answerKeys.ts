@@ -5,9 +5,10 @@
  * is not kept: then trying again is the point.
  */
 import { createHash } from "node:crypto";
-import { isOfOtherRequest, Once, OnceMemory, type OnceStore } from "../../../daemon/ops/once.ts";
+import { isOfOtherRequest, Once, OnceMemory } from "../../../daemon/ops/once.ts";
+import { OnceTable } from "../../../daemon/ops/sql/onceTable.ts";
 import type { Timed } from "../../../daemon/time/clock.ts";
-import { MAX_AGENTS, REPEAT_WITHOUT_KEY_MS } from "../dashboardLimits.ts";
+import { KEEP_ANSWERS_MS, MAX_AGENTS, MAX_KEPT_ANSWERS, REPEAT_WITHOUT_KEY_MS } from "../dashboardLimits.ts";
 import type { DashboardStore } from "../store/store.ts";
 import { INTERRUPTED } from "./failures.ts";
 import { failureResponse, refusalResponse, type RespondResponse } from "./respondResponse.ts";
@@ -67,27 +68,15 @@ export class AnswerKeys {
 }
 
 /** By agent and key. */
-export function answersOf(store: DashboardStore, nowUnixMs: () => number): OnceStore<RespondResponse> {
-  const save = (agentId: number, key: string, hash: string, response: RespondResponse | undefined): void => {
-    const { status, body } = response ?? {};
-    const text = body === undefined ? undefined : JSON.stringify(body);
-    store.save("answers", { agentId, key, requestHash: hash, status, body: text, atUnixMs: nowUnixMs() });
-  };
-  return {
-    find: ([agentId, key]) => {
-      const kept = store.tables.answers.first("WHERE agent_id = ? AND key = ?", Number(agentId), String(key));
-      if (kept === undefined) return undefined;
-      const { requestHash: request, status, body } = kept;
-      if (status === undefined || body === undefined) {
-        return { request, result: failureResponse(INTERRUPTED) };
-      }
-      return { request, result: { status, body: JSON.parse(body) as unknown, isKept: true } as RespondResponse };
-    },
-    begin: ([agentId, key], hash) => {
-      save(Number(agentId), String(key), hash, undefined);
-      store.flush();
-    },
-    complete: ([agentId, key], hash, response) => save(Number(agentId), String(key), hash, response),
-    forget: ([agentId, key]) => store.removeAnswer(Number(agentId), String(key)),
-  };
-}
+export const answersOf = (store: DashboardStore, nowUnixMs: () => number): OnceTable<RespondResponse> =>
+  new OnceTable<RespondResponse>({
+    prepare: store.prepare,
+    name: "answers",
+    key: ["agent_id", "key"],
+    columns: { request: "request_hash", result: "response", begunUnixMs: "at_unix_ms" },
+    unfinished: failureResponse(INTERRUPTED),
+    keptMs: KEEP_ANSWERS_MS,
+    maxRows: MAX_KEPT_ANSWERS,
+    write: (run) => store.writeNow(run),
+    nowUnixMs,
+  });

@@ -33,4 +33,8 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // {pid, start, executable?}: who an agent is among the processes of this machine.
   `ALTER TABLE agents ADD COLUMN process TEXT;`,
+  // Status and body of an answer as one value; `isKept` as all that are kept.
+  `ALTER TABLE answers ADD COLUMN response TEXT;
+  UPDATE answers SET response = json_object('status', status, 'body', json(body), 'isKept', json('true'))
+    WHERE body IS NOT NULL;`,
 ];

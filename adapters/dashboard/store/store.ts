@@ -1,5 +1,5 @@
 /**
- * Projects, agents, tasks, turns and answers on disk. Reads are of tables; writes go through `WriteBehind`, and
+ * Projects, agents, tasks and turns on disk. Reads are of tables; writes go through `WriteBehind`, and
  * ids are given out here, so that a record is whole before the database has it.
  */
 import type { Surroundings } from "../../../daemon/ops/log.ts";
@@ -9,27 +9,11 @@ import { WriteBehind } from "../../../daemon/ops/sql/writeBehind.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import { type Fields, fieldsOf, parseJson, textOf } from "../../../protocol/text/jsonObject.ts";
 import type { AgentRecord, ProjectRecord, TaskRecord, TurnRecord } from "./records.ts";
-import {
-  EVENT_ID_BLOCK,
-  KEEP_ANSWERS_MS,
-  KEEP_HISTORY_MS,
-  MAX_KEPT_ANSWERS,
-  MAX_PENDING_BYTES,
-} from "../dashboardLimits.ts";
+import { EVENT_ID_BLOCK, KEEP_HISTORY_MS, MAX_PENDING_BYTES } from "../dashboardLimits.ts";
 
 interface StoreOptions extends Surroundings {
   /** Opened with `MIGRATIONS`. */
   readonly database: Database;
-}
-
-/** The response to a request with an idempotency key; without a status it was begun, and its outcome is unknown. */
-interface KeptResponse {
-  readonly agentId: number;
-  readonly key: string;
-  readonly requestHash: string;
-  readonly status: number | undefined;
-  readonly body: string | undefined;
-  readonly atUnixMs: number;
 }
 
 interface Records {
@@ -37,7 +21,6 @@ interface Records {
   readonly agents: AgentRecord;
   readonly tasks: TaskRecord;
   readonly turns: TurnRecord;
-  readonly answers: KeptResponse;
 }
 
 /** Those whose records have an id, which is given out here. */
@@ -47,7 +30,7 @@ type Numbered = (typeof NUMBERED)[number];
 export class DashboardStore {
   readonly #database: Database;
   readonly #writes: WriteBehind;
-  readonly #prepare: Prepare;
+  readonly prepare: Prepare;
   /** To read from: what is written waits its turn (`save`). */
   readonly tables: { readonly [Name in keyof Records]: Table<Records[Name]> };
   readonly #lastIds: Map<Numbered, number>;
@@ -68,7 +51,7 @@ export class DashboardStore {
     });
     const prepare = preparing(database);
     const key = ["id"];
-    this.#prepare = prepare;
+    this.prepare = prepare;
     this.tables = {
       projects: new Table({ prepare, name: "projects", key }),
       agents: new Table<AgentRecord>({
@@ -86,7 +69,6 @@ export class DashboardStore {
         columns: { isEchoPending: "echo_pending" },
         decode: { isEchoPending: (cell) => cell === 1, toolInput: objectOf },
       }),
-      answers: new Table({ prepare, name: "answers", key: ["agent_id", "key"] }),
     };
     this.#forgetOld(nowUnixMs());
     this.#lastIds = new Map(NUMBERED.map((table) => [table, Number(this.#value(`SELECT max(id) FROM ${table}`) ?? 0)]));
@@ -123,7 +105,7 @@ export class DashboardStore {
     return Number(this.#value("SELECT count(*) FROM turns WHERE task_id = ?", taskId));
   }
 
-  /** In the place of the one with the same id, or of the answer with the same key. */
+  /** In the place of the one with the same id. */
   save<Name extends keyof Records>(name: Name, record: Records[Name]): void {
     const table: Table<Records[Name]> = this.tables[name];
     const row = table.rowOf(record);
@@ -137,18 +119,12 @@ export class DashboardStore {
 
   keepSetting(name: string, value: string): void {
     const row = { key: name, value };
-    this.#writes.add(() => this.#prepare("INSERT OR REPLACE INTO meta VALUES (@key, @value)").run(row), sizeOf(row));
+    this.#writes.add(() => this.prepare("INSERT OR REPLACE INTO meta VALUES (@key, @value)").run(row), sizeOf(row));
   }
 
-  removeAnswer(agentId: number, key: string): void {
-    this.#writes.add(
-      () => this.#prepare("DELETE FROM answers WHERE agent_id = ? AND key = ?").run(agentId, key),
-      WRITE_BYTES,
-    );
-  }
-
-  /** At once, for what must be on disk before something else is done. */
-  flush(): void {
+  /** For what must be on disk before something else is done. */
+  writeNow(run: () => void): void {
+    this.#writes.add(run, WRITE_BYTES);
     this.#writes.flush();
   }
 
@@ -163,20 +139,16 @@ export class DashboardStore {
 
   #forgetOld(nowUnixMs: number): void {
     const endedBefore = nowUnixMs - KEEP_HISTORY_MS;
-    this.#writes.add(() => {
+    this.writeNow(() => {
       const old = "SELECT id FROM agents WHERE ended_unix_ms < ?";
-      this.#prepare(`DELETE FROM turns WHERE agent_id IN (${old})`).run(endedBefore);
-      this.#prepare(`DELETE FROM tasks WHERE agent_id IN (${old})`).run(endedBefore);
-      this.#prepare("DELETE FROM answers WHERE at_unix_ms < ?").run(nowUnixMs - KEEP_ANSWERS_MS);
-      const surplus = "SELECT rowid FROM answers ORDER BY at_unix_ms DESC LIMIT -1 OFFSET ?";
-      this.#prepare(`DELETE FROM answers WHERE rowid IN (${surplus})`).run(MAX_KEPT_ANSWERS);
-    }, WRITE_BYTES);
-    this.#writes.flush();
+      this.prepare(`DELETE FROM turns WHERE agent_id IN (${old})`).run(endedBefore);
+      this.prepare(`DELETE FROM tasks WHERE agent_id IN (${old})`).run(endedBefore);
+    });
   }
 
   /** Of a query for one value. */
   #value(sql: string, ...parameters: (string | number)[]): string | number | null | undefined {
-    const row = this.#prepare(sql).get(...parameters) as Row | undefined;
+    const row = this.prepare(sql).get(...parameters) as Row | undefined;
     return row === undefined ? undefined : Object.values(row)[0];
   }
 }

@@ -1,6 +1,8 @@
 /** One run per key, over every store: joined, repeated, refused, forgotten, bounded in age, known after a restart. */
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
+import { AGENT_MIGRATIONS } from "../../../../adapters/agents/running/agentStore.ts";
+import { KEEP_ANSWERS_MS } from "../../../../adapters/dashboard/dashboardLimits.ts";
 import { INTERRUPTED } from "../../../../adapters/dashboard/respond/failures.ts";
 import { answersOf } from "../../../../adapters/dashboard/respond/answerKeys.ts";
 import { failureResponse } from "../../../../adapters/dashboard/respond/respondResponse.ts";
@@ -12,6 +14,8 @@ import { ResultFile } from "../../../../adapters/freshell/relay/resultFile.ts";
 import { DELIVERY_KEPT_MS } from "../../../../daemon/delivery/deliveryLimits.ts";
 import { DeliveryStore } from "../../../../daemon/delivery/deliveryStore.ts";
 import { openDatabase } from "../../../../daemon/ops/sql/database.ts";
+import { OnceTable } from "../../../../daemon/ops/sql/onceTable.ts";
+import { preparing } from "../../../../daemon/ops/sql/table.ts";
 import { Once, type OnceKey, OnceMemory, type OnceStore } from "../../../../daemon/ops/once.ts";
 import { silentLog } from "../../../../bench/silentLog.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
@@ -50,7 +54,6 @@ function openAnswers(): Opened {
   const project = { id: 1, name: "p", path: "/p", branch: undefined };
   store.save("projects", project);
   store.save("agents", { id: 7, ...newAgentRecord("u", project, nowMs) });
-  store.flush();
   return { store: answersOf(store, () => nowMs), close: () => store.close() };
 }
 
@@ -90,6 +93,21 @@ const ROWS: readonly Row[] = [
     result: { status: 200, body: { status: "ok" }, isKept: true },
     outlives: true,
     unknown: failureResponse(INTERRUPTED, undefined),
+    keptMs: KEEP_ANSWERS_MS,
+  },
+  {
+    name: "starts of agents",
+    open: () => {
+      const place = { path: join(directory, "a.db"), setting: "X", nowUnixMs: () => nowMs };
+      const database = openDatabase({ ...place, migrations: AGENT_MIGRATIONS, onMovedAside: () => undefined });
+      const prepare = preparing(database);
+      const table = { prepare, name: "starts", key: ["key"], maxRows: 10, nowUnixMs: () => nowMs };
+      return at(new OnceTable<object>(table), () => database.close());
+    },
+    key: ['["start","k-1"]'],
+    other: ['["start","k-2"]'],
+    result: { pane: "%1", outcome: "submitted" },
+    outlives: true,
   },
   {
     name: "deliveries",
@@ -200,6 +218,20 @@ describe.each(ROWS)("over $name", ({ open, key, other, result, outlives, unknown
     expect(runs()).toBe(2);
     close();
   });
+});
+
+test("an answer that an earlier version of the dashboard has kept is known", () => {
+  const place = { path: join(directory, "d.db"), setting: "X", nowUnixMs: () => nowMs };
+  const before = openDatabase({ ...place, migrations: MIGRATIONS.slice(0, 2), onMovedAside: () => undefined });
+  before.exec(`INSERT INTO projects VALUES (1, 'p', '/p', NULL);
+    INSERT INTO agents (id, session_uuid, project_id, started_unix_ms, last_seen_unix_ms) VALUES (7, 'u', 1, 0, 0);
+    INSERT INTO answers VALUES (7, 'k-1', 'a', 409, '{"error_type":"wrong_state"}', ${nowMs}), (7, 'k-2', 'a', NULL, NULL, ${nowMs})`);
+  before.close();
+  const { store, close } = openAnswers();
+  const result = { status: 409, body: { error_type: "wrong_state" }, isKept: true };
+  expect(store.find([7, "k-1"])).toEqual({ request: "a", result });
+  expect(store.find([7, "k-2"])).toEqual({ request: "a", result: failureResponse(INTERRUPTED) });
+  close();
 });
 
 test("without a store a run is joined and nothing is kept", async () => {
