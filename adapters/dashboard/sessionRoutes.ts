@@ -71,7 +71,7 @@ function createSession({ store, book, desk, panes }: AgentParts, c: Context<Guar
   const agent = isThere ? book.register(there, uuid, project, elsewhere) : book.add(uuid, project, elsewhere);
   desk.reportCreated(agent);
   if (pane !== undefined) panes.moved(agent, pane, undefined);
-  if (isThere) panes.registered(agent);
+  if (isThere) panes.refollow(agent);
   desk.refreshCard(agent, "session_created");
   const { id: projectId, name: projectName } = project;
   const ids = { agent_id: agent.record.id, session_uuid: uuid, project_id: projectId, project_name: projectName };

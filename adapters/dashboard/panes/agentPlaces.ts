@@ -64,8 +64,6 @@ export class AgentPlaces {
   /** Agents that have ended, some before anybody knew which process they were, until they show that they live. */
   readonly #over = new WeakSet<Agent>();
   readonly #neverListed = new Set<PaneId>();
-  /** Agents that reported a pane which is not listed yet, and when, in seconds since boot. */
-  readonly #early = new WeakMap<Agent, { readonly pane: PaneId; readonly reportedSec: number }>();
 
   constructor(options: AgentPlacesOptions) {
     this.#options = options;
@@ -156,15 +154,15 @@ export class AgentPlaces {
   }
 
   /**
-   * The agent has shown that it lives in this pane. One that is known and can be typed to stays the same.
+   * The agent has shown that it lives in this pane, which may not be listed yet: then nobody is looked for. One that is known
+   * and can be typed to stays the same.
    * @param reportedSec when it did, in seconds since boot
    */
   identify(agent: Agent, pane: PaneId, reportedSec: number): void {
-    if (this.isReachable(agent) || this.#underWay.has(agent)) return undefined;
+    if (this.isReachable(agent) || this.#underWay.has(agent)) return;
     const { server, log, onIdentified } = this.#options;
     this.#over.delete(agent);
-    if (server.findPane(pane) === undefined) return void this.#early.set(agent, { pane, reportedSec });
-    this.#early.delete(agent);
+    if (server.findPane(pane) === undefined) return;
     const done = this.#find(agent, pane, reportedSec)
       .catch((error: unknown) => {
         log.debug("dashboard.agent.unidentified", { agent: agent.record.id, code: toAppError(error).code });
@@ -174,14 +172,6 @@ export class AgentPlaces {
         onIdentified(agent);
       });
     this.#underWay.set(agent, done);
-    return undefined;
-  }
-
-  /** Its pane is listed now. */
-  listed(agent: Agent): void {
-    const early = this.#early.get(agent);
-    if (early !== undefined && early.pane === agent.record.tmuxPaneId)
-      this.identify(agent, early.pane, early.reportedSec);
   }
 
   /** Once its process is known, or known not to be. */

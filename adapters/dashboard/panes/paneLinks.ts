@@ -98,8 +98,9 @@ export class PaneLinks {
 
   #isIn(agent: Agent, pane: PaneId | undefined, reportedSec: number): void {
     if (pane === undefined) return;
+    this.refollow(agent);
     const link = this.#links.get(agent.record.id);
-    if (link?.watch !== undefined && agent.hasHooks && !link.isUnfollowed) this.#watch(link);
+    if (link !== undefined) link.reportedSec = reportedSec;
     this.places.identify(agent, pane, reportedSec);
     this.#context.reported(agent, pane);
   }
@@ -109,10 +110,10 @@ export class PaneLinks {
     if (this.places.move(agent, pane, tmuxSession, (other) => this.#leave(other))) this.#attach(agent);
   }
 
-  /** One that was found was registered: its screen is followed as that of any other. */
-  registered(agent: Agent): void {
+  /** It may have its first hook, or have been registered: its screen is followed otherwise then. */
+  refollow(agent: Agent): void {
     const link = this.#links.get(agent.record.id);
-    if (link?.watch !== undefined && link.isUnfollowed && !agent.hasHooks) this.#watch(link);
+    if (link?.watch !== undefined && link.isUnfollowed !== isUnfollowed(agent)) this.#watch(link);
   }
 
   /** Who an answer to the agent is for. */
@@ -182,7 +183,7 @@ export class PaneLinks {
       return;
     }
     if (agent.record.paneServer === undefined) book.update(agent, { paneServer: server.status().identity });
-    this.places.listed(agent);
+    if (link.reportedSec !== undefined) this.places.identify(agent, pane, link.reportedSec);
     try {
       this.#watch(link);
     } catch (error) {
@@ -197,8 +198,7 @@ export class PaneLinks {
     const { server, readiness } = this.#options;
     const { agent, pane } = link;
     const [former, unsubscribe] = [link.watch, link.unsubscribe];
-    // Its hooks say what it does; and nobody has asked for one that was found: no client attaches to its session for it.
-    link.isUnfollowed = agent.hasHooks || isFound(agent.record);
+    link.isUnfollowed = isUnfollowed(agent);
     link.watch = readiness.watch(server, pane, { unfollowed: link.isUnfollowed });
     link.unsubscribe = link.watch.subscribe((state) => {
       // Before the screen of whoever is there now.
@@ -290,12 +290,17 @@ export class PaneLinks {
   }
 }
 
+/** Its hooks say what it does; and nobody has asked for one that was found: no client attaches to its session for it. */
+const isUnfollowed = ({ hasHooks, record }: Agent): boolean => hasHooks || isFound(record);
+
 /** One agent's tie to a pane: what is watched there, and its availability, which is measured once at a time. */
 class PaneLink {
   readonly agent: Agent;
   readonly pane: PaneId;
   watch: PaneReadiness | undefined;
   isUnfollowed = false;
+  /** When its agent last said that it is there, in seconds since boot. */
+  reportedSec: number | undefined;
   unsubscribe: (() => void) | undefined;
   retries = 0;
   retry: Timer | undefined;
