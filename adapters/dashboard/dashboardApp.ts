@@ -14,7 +14,7 @@ import { NO_TOKEN, tokenAccess } from "./access.ts";
 import { AgentBook } from "./agents/agentBook.ts";
 import { AgentDesk } from "./agents/agentDesk.ts";
 import { agentRoutes } from "./agentRoutes.ts";
-import { pageRoutes, recordingRoutes } from "./dashboardRoutes.ts";
+import { recordingRoutes, tokenRoute } from "./dashboardRoutes.ts";
 import { eventRoutes, type OpenStreams, PAGE_EVENTS } from "./events/eventRoutes.ts";
 import { paneRoutes } from "./paneRoutes.ts";
 import { answerRoutes, pushRoutes } from "./pushRoutes.ts";
@@ -125,7 +125,8 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     clock,
   });
   serveRoutes(app, guard, [
-    ...pageRoutes(new PageFiles(options.pageDirectory), access),
+    ...new PageFiles(options.pageDirectory).routes(["/"], "/page"),
+    tokenRoute(access),
     ...agentRoutes({
       ...agents,
       running: options.running,

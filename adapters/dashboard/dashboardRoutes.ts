@@ -1,4 +1,4 @@
-/** What the dashboard's rows have in common, and the rows of its page and of recordings. */
+/** What the dashboard's rows have in common, and the rows of its token and of recordings. */
 import type { Context } from "hono";
 import { refusalSchema } from "../../protocol/api/dashboard.ts";
 import { recordingsSchema } from "../../protocol/api/native/nativeRecordings.ts";
@@ -7,7 +7,6 @@ import { nativeRecording, recordingResponse, requireRecordings } from "../operat
 import type { RecordingRegistry } from "../../daemon/recordings/recordingRegistry.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
-import type { PageFiles } from "../kit/pageFiles.ts";
 import { TOKEN_PATH, type TokenAccess } from "./access.ts";
 
 export const GET = { method: "GET", auth: true } as const;
@@ -41,42 +40,16 @@ export function nameIn(c: Context<GuardEnv>, param: string): string {
   return name;
 }
 
-/**
- * Served to everyone: the page holds no secret.
- * @param access absent: everyone whom the guard admits has full access
- */
-export function pageRoutes(files: PageFiles, access: TokenAccess | undefined): readonly Route[] {
-  return [
-    {
-      method: "GET",
-      path: "/",
-      auth: false,
-      head: true,
-      linkable: true,
-      response: { 200: "text/html", 304: "none", 503: "text/plain" },
-      errors: [],
-      handle: (c) => files.respond(c, "index.html"),
-    },
-    {
-      method: "GET",
-      path: "/page/:file{[A-Za-z0-9._-]+}",
-      auth: false,
-      head: true,
-      response: { 200: "*/*", 304: "none", 404: "text/plain" },
-      errors: [],
-      handle: (c) => files.respond(c, c.req.param("file") ?? ""),
-    },
-    {
-      method: "POST",
-      path: TOKEN_PATH,
-      auth: false,
-      response: { 204: "none" },
-      errors: ["UNAUTHORIZED"],
-      // Without a token no cookie is needed.
-      handle: access?.exchange ?? ((c) => c.body(null, 204)),
-    },
-  ];
-}
+/** @param access absent: everyone whom the guard admits has full access */
+export const tokenRoute = (access: TokenAccess | undefined): Route => ({
+  method: "POST",
+  path: TOKEN_PATH,
+  auth: false,
+  response: { 204: "none" },
+  errors: ["UNAUTHORIZED"],
+  // Without a token no cookie is needed.
+  handle: access?.exchange ?? ((c) => c.body(null, 204)),
+});
 
 export function recordingRoutes(recordings: RecordingRegistry | undefined): readonly Route[] {
   return [

@@ -29,9 +29,10 @@ import { AppError, invalidArgument } from "../../protocol/errors.ts";
 import { longResponse } from "../kit/streams/longResponse.ts";
 import type { GuardEnv, RouteHandler } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
+import { PageFiles } from "../kit/pageFiles.ts";
 import { lanAddresses } from "./freshellConfig.ts";
 import { endpoint, faultBody, GET, OK, ON_TMUX, POST } from "./freshellRequests.ts";
-import { fileRoutes, pageRoutes } from "./files/fileRoutes.ts";
+import { fileRoutes } from "./files/fileRoutes.ts";
 import { waitOn } from "./freshellWaits.ts";
 import { deviceRoutes } from "./relay/deviceRoutes.ts";
 import { sessionRoutes } from "./sessions/agentSessionRoutes.ts";
@@ -64,7 +65,8 @@ export function freshellRoutes(
     ...deviceSessions(parts),
     ...deviceRoutes(parts),
     ...fileRoutes(parts.terminals, options.homeDir),
-    ...pageRoutes(options.pageDirectory),
+    // The page that is a device; its panes show web pages.
+    ...new PageFiles(options.pageDirectory, ["frame-src http: https:"]).routes(["/device", "/device/"], "/device"),
     ...sessionRoutes(parts.sessions),
   ];
 }

@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { Context } from "hono";
 import type { GuardEnv } from "./guard/requestGuard.ts";
+import type { Route } from "./guard/routes.ts";
 
 /** A page may load its own files and connect to this server, and nothing else. */
 const PAGE_POLICY = [
@@ -72,8 +73,31 @@ export class PageFiles {
     }
   }
 
-  /** @param name `index.html`, or another file beside it. */
-  respond(c: Context<GuardEnv>, name: string): Response {
+  /**
+   * Served to everyone: a page holds no secret.
+   * @param index the paths of `index.html`
+   * @param folder the path of the files beside it
+   */
+  routes(index: readonly string[], folder: string): readonly Route[] {
+    const row = { method: "GET", auth: false, head: true, errors: [] } as const;
+    return [
+      ...index.map((path): Route => ({
+        ...row,
+        path,
+        linkable: true,
+        response: { 200: "text/html", 304: "none", 503: "text/plain" },
+        handle: (c) => this.#respond(c, "index.html"),
+      })),
+      {
+        ...row,
+        path: `${folder}/:file{[A-Za-z0-9._-]+}`,
+        response: { 200: "*/*", 304: "none", 404: "text/plain" },
+        handle: (c) => this.#respond(c, c.req.param("file") ?? ""),
+      },
+    ];
+  }
+
+  #respond(c: Context<GuardEnv>, name: string): Response {
     const file = this.#files.get(name);
     if (file === undefined) {
       const missing = "The page has not been built: run `npm run build`, then restart tmuxwire.\n";

@@ -15,8 +15,8 @@ for (const name of ["index.html", "page.js"]) {
   writeFileSync(join(directory, `${name}.gz`), gzipSync(SCRIPT));
 }
 writeFileSync(join(directory, "icon.svg"), "<svg/>");
-const files = new PageFiles(directory);
-const app = new Hono<GuardEnv>().get("/:file", (c) => files.respond(c, c.req.param("file")));
+const app = new Hono<GuardEnv>();
+for (const { path, handle } of new PageFiles(directory).routes(["/index.html"], "")) app.get(path, handle);
 afterAll(() => rmSync(directory, { recursive: true }));
 
 const get = (name: string, headers: Readonly<Record<string, string>> = {}) => app.request(`/${name}`, { headers });
