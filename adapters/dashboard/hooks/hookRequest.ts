@@ -2,23 +2,18 @@
  * Parses a hook's request (docs/contracts/dashboard.md §3). Agents' own field names are accepted beside the contract's; a
  * field of the wrong type counts as absent, and unknown fields are dropped.
  */
-import { parseJsonText } from "../../kit/guard/jsonText.ts";
 import type { Context } from "hono";
 import { isPaneId } from "../../../protocol/ids.ts";
 import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import { MAX_NAME_CHARS } from "../dashboardLimits.ts";
+import { bodyValue } from "../fields.ts";
 import { fieldsOf, textOf } from "../../../protocol/text/jsonObject.ts";
 
 /** The request, or the contract's error message. */
 export function parseHook(c: Context<GuardEnv>, bytes: Uint8Array) {
   if (!isJson(c.req.header("content-type"))) return "Content-Type must be application/json";
-  let payload: unknown;
-  try {
-    payload = parseJsonText(new TextDecoder().decode(bytes));
-  } catch {
-    return "Invalid JSON payload";
-  }
-  if (payload === null) return "Invalid JSON payload";
+  const payload = bodyValue(bytes);
+  if (payload === undefined || payload === null) return "Invalid JSON payload";
   const fields = fieldsOf(payload) ?? {};
   const text = (name: string): string | undefined => {
     const value = textOf(fields[name]);
