@@ -29,8 +29,6 @@ export const MAX_DIFF_FILES = 20;
 export const MAX_TEMPLATES = 100;
 /** Messages on a card; the others follow when these are gone. */
 export const MAX_CARD_MESSAGES = 10;
-/** Messages change in bursts, and all of them are read at once. */
-export const MESSAGES_SETTLE_MS = 50;
 /** A task, last words or a waiting message on a card: some lines. */
 export const MAX_CARD_TEXT_CHARS = 600;
 /** Concurrent readers of the event stream, and the Retry-After of one past them. */

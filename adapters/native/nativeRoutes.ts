@@ -122,8 +122,8 @@ function otherHandlers(
       await openUsersServer(context, undefined);
       // Directories and branches cause no event.
       await agents.refresh();
-      const { clock, messages } = context;
-      return eventStream(context, c, (out) => new AgentEventReader({ agents, messages, clock, out }));
+      const { messages } = context;
+      return eventStream(context, c, (out) => new AgentEventReader({ agents, messages, out }));
     }),
     socket: async (c) => (await upgrade(c)) ?? refuseRequest(),
     recordingFile: measured("recordingFile", (c) => recordingResponse(context, c.req.param("recording") ?? "")),

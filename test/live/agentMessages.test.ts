@@ -31,6 +31,32 @@ test.concurrent("messages to an agent are typed one turn after the other, each o
   expect(desk.errors).toEqual([]);
 });
 
+test.concurrent("changes of messages that come together are told once", async () => {
+  await using scene = await messagesScene();
+  using desk = scene.desk();
+  const channel = await scene.start("work", "dialog", { busyMs: 0 });
+  const agent = await agentIn(desk, scene.server, "work");
+  await channel.tell("busy");
+  await eventually(() => stateOf(agent).state === "busy");
+  let changes = 0;
+  const heard = new Promise<void>((resolve) => {
+    desk.messages.onChange(() => {
+      changes += 1;
+      resolve();
+    });
+  });
+  for (const text of ["one", "two", "three"]) desk.messages.tell(agent, told(text), undefined);
+  expect(changes).toBe(0);
+  await heard;
+  expect(changes).toBe(1);
+  expect(
+    desk.messages
+      .undelivered(agent.id)
+      .get(agent.id)
+      ?.map(({ text }) => text),
+  ).toEqual(["one", "two", "three"]);
+});
+
 test.concurrent("a message for an agent that ends goes to no successor", async () => {
   await using scene = await messagesScene();
   using desk = scene.desk();

@@ -8,7 +8,8 @@ import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
 import { requireSameRequest } from "../../../daemon/ops/once.ts";
 import type { Delivery } from "../../../daemon/delivery/delivery.ts";
 import { promptText } from "../../../daemon/delivery/prompt/promptText.ts";
-import type { Timed } from "../../../daemon/time/clock.ts";
+import { Listeners } from "../../../daemon/servers/listeners.ts";
+import type { Timed, Timer } from "../../../daemon/time/clock.ts";
 import type { WaitManager } from "../../../daemon/waits/waitManager.ts";
 import type { AgentWaitName } from "../../../protocol/api/native/nativeAgentMessages.ts";
 import { AppError, invalidArgument, shuttingDown, toAppError } from "../../../protocol/errors.ts";
@@ -49,13 +50,15 @@ export class AgentMessages {
   readonly #queues = new Map<string, MessageQueue>();
   /** Of changes of messages and agents: those that wait for something. */
   readonly #listeners = new Set<() => void>();
-  readonly #messageListeners = new Set<() => void>();
+  readonly #messageListeners: Listeners<void>;
   readonly #closing = new AbortController();
   readonly #unsubscribe: () => void;
+  #settling: Timer | undefined;
   #store: MessageStore | undefined;
 
   constructor(options: AgentMessagesOptions) {
     this.#options = options;
+    this.#messageListeners = new Listeners(options.onError);
     this.#unsubscribe = options.agents.subscribe(({ kind, agent }) => {
       if (kind === "appeared") this.#queueOf(agent.id);
       this.#queues.get(agent.id)?.look();
@@ -130,10 +133,13 @@ export class AgentMessages {
     return cancelled;
   }
 
-  /** Those that wait, and those of the last day that ended otherwise than delivered or cancelled, by the agent's id. */
-  undelivered(): ReadonlyMap<string, readonly Message[]> {
+  /**
+   * Those that wait, and those of the last day that ended otherwise than delivered or cancelled, by the agent's id.
+   * @param agent the only one whose messages are wanted
+   */
+  undelivered(agent?: string): ReadonlyMap<string, readonly Message[]> {
     const byAgent = new Map<string, Message[]>();
-    for (const message of this.#messages().undelivered()) {
+    for (const message of this.#messages().undelivered(agent)) {
       const those = byAgent.get(message.agent);
       if (those === undefined) byAgent.set(message.agent, [message]);
       else those.push(message);
@@ -148,10 +154,9 @@ export class AgentMessages {
       .filter(({ outcome, typedUnixMs }) => outcome === "waiting" && typedUnixMs === undefined);
   }
 
-  /** Called after each change of a message. Returns the unsubscribe function. */
+  /** Called a moment after messages have changed: they do so in bursts, and all are read then. Returns the unsubscribe function. */
   onChange(listener: () => void): () => void {
-    this.#messageListeners.add(listener);
-    return () => void this.#messageListeners.delete(listener);
+    return this.#messageListeners.subscribe(listener);
   }
 
   /** Nothing more is typed for the agent until the returned function is called. */
@@ -218,6 +223,7 @@ export class AgentMessages {
   close(): void {
     if (this.#closing.signal.aborted) return;
     this.#unsubscribe();
+    this.#settling?.cancel();
     for (const queue of this.#queues.values()) queue.close();
     this.#closing.abort(shuttingDown());
   }
@@ -277,8 +283,13 @@ export class AgentMessages {
   }
 
   #messageChanged(): void {
-    for (const listener of this.#messageListeners) listener();
+    const { clock } = this.#options;
     this.#tell();
+    if (this.#messageListeners.count === 0 || this.#closing.signal.aborted) return;
+    this.#settling ??= clock.callAt(clock.nowMs() + SETTLE_MS, () => {
+      this.#settling = undefined;
+      this.#messageListeners.emit();
+    });
   }
 
   #tell(): void {
@@ -314,6 +325,8 @@ export class AgentMessages {
   }
 }
 
+/** Changes of messages that come within this are told together. */
+const SETTLE_MS = 50;
 /** Shorter than what waits may last. */
 const MAX_STALL_WAIT_MS = 3_600_000;
 const MAX_KEY_CHARS = 255;

@@ -129,8 +129,11 @@ export class MessageStore {
   }
 
   /** Those that wait, and those that ended otherwise than delivered or cancelled. */
-  undelivered(): readonly Message[] {
-    return this.#table.all("WHERE outcome NOT IN ('delivered', 'cancelled') ORDER BY number");
+  undelivered(agent?: string): readonly Message[] {
+    const those = "outcome NOT IN ('delivered', 'cancelled') ORDER BY number";
+    return agent === undefined
+      ? this.#table.all(`WHERE ${those}`)
+      : this.#table.all(`WHERE agent = ? AND ${those}`, agent);
   }
 
   openOf(agent: string): readonly Message[] {

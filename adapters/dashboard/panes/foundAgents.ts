@@ -5,17 +5,15 @@
  */
 import { createHash } from "node:crypto";
 import { markOf } from "../../../daemon/panes/foreground.ts";
-import type { Timer } from "../../../daemon/time/clock.ts";
 import type { AgentMessages } from "../../agents/messages/agentMessages.ts";
 import type { AgentDirectory } from "../../agents/running/agentDirectory.ts";
 import type { RunningAgent } from "../../agents/running/runningAgent.ts";
 import type { Agent } from "../agents/agent.ts";
 import { runningFields } from "../agents/card.ts";
-import { MESSAGES_SETTLE_MS } from "../dashboardLimits.ts";
 import { projectOf } from "../agents/project.ts";
 import type { PaneLinks, PaneLinksOptions } from "./paneLinks.ts";
 
-interface FoundAgentsOptions extends Pick<PaneLinksOptions, "server" | "book" | "desk" | "listed" | "clock" | "log"> {
+interface FoundAgentsOptions extends Pick<PaneLinksOptions, "server" | "book" | "desk" | "listed" | "log"> {
   readonly running: Pick<AgentDirectory, "agents" | "subscribe">;
   readonly messages: Pick<AgentMessages, "onChange" | "undelivered"> | undefined;
   readonly panes: PaneLinks;
@@ -27,7 +25,6 @@ export class FoundAgents {
   /** The fields on its card, by the agent, as they were sent last. */
   readonly #shown = new WeakMap<Agent, string>();
   readonly #unsubscribe: (() => void)[] = [];
-  #timer: Timer | undefined;
   #isClosed = false;
 
   constructor(options: FoundAgentsOptions) {
@@ -38,7 +35,6 @@ export class FoundAgents {
 
   close(): void {
     this.#isClosed = true;
-    this.#timer?.cancel();
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
   }
 
@@ -47,22 +43,9 @@ export class FoundAgents {
     const { running, messages } = this.#options;
     this.#unsubscribe.push(
       running.subscribe(({ agent }) => this.#look(agent)),
-      messages?.onChange(() => this.#messagesSoon()) ?? (() => undefined),
+      messages?.onChange(() => this.#readMessages()) ?? (() => undefined),
     );
-    this.#messagesSoon();
     for (const found of running.agents()) this.#look(found);
-  }
-
-  #messagesSoon(): void {
-    const { clock, log } = this.#options;
-    this.#timer ??= clock.callAt(clock.nowMs() + MESSAGES_SETTLE_MS, () => {
-      this.#timer = undefined;
-      try {
-        this.#readMessages();
-      } catch (error) {
-        log.warn("dashboard.messages.unread", { error });
-      }
-    });
   }
 
   #readMessages(): void {
@@ -92,9 +75,10 @@ export class FoundAgents {
     const isIts = process === undefined || (process.pid === found.process.pid && process.start === found.process.start);
     const agent = isIts && holder !== undefined ? holder : this.#add(found, holder);
     if (agent === undefined) return;
-    // Messages may have waited for it while no daemon ran.
-    if (agent.running?.id !== found.id) this.#messagesSoon();
+    const isAnother = agent.running?.id !== found.id;
     agent.running = found;
+    // Some may have waited for it while no daemon ran.
+    if (isAnother) agent.messages = this.#options.messages?.undelivered(found.id).get(found.id) ?? [];
     this.#show(agent);
   }
 

@@ -3,7 +3,6 @@
  * slow gets the latest of each agent, not every step; it has a set of agents to be told of, and no queue. One that comes back
  * begins anew.
  */
-import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import type { NativeAgentEvent } from "../../../protocol/api/native/nativeAgentEvents.ts";
 import type { NativeMessage } from "../../../protocol/api/native/nativeAgentMessages.ts";
 import type { AgentMessages } from "../../agents/messages/agentMessages.ts";
@@ -14,8 +13,6 @@ import { nativeAgent, nativeAgents } from "../../operations/agents/agentOutputs.
 import type { EventReader } from "./eventLog.ts";
 import { sseEvent } from "./sseWriter.ts";
 
-/** Messages change in bursts, and all of them are read at once. */
-const SETTLE_MS = 50;
 /** Of one agent; the others follow when these are gone. */
 const MAX_MESSAGES = 10;
 /** Some lines: the whole text is in the list of messages. */
@@ -25,7 +22,6 @@ interface AgentEventReaderOptions {
   readonly agents: Pick<AgentDirectory, "agents" | "subscribe">;
   /** Absent: this daemon keeps none. */
   readonly messages: Pick<AgentMessages, "onChange" | "undelivered"> | undefined;
-  readonly clock: Clock;
   readonly out: {
     /** Bytes that may be written now; 0 or less: none. */
     room(): number;
@@ -39,7 +35,6 @@ export class AgentEventReader implements EventReader {
   readonly #changed = new Map<string, RunningAgent>();
   #hasBegun = false;
   #messagesChanged = false;
-  #timer: Timer | undefined;
 
   constructor(options: AgentEventReaderOptions) {
     this.#options = options;
@@ -49,7 +44,10 @@ export class AgentEventReader implements EventReader {
         this.#changed.set(agent.id, agent);
         this.pump();
       }),
-      messages?.onChange(() => this.#messagesSoon()) ?? (() => undefined),
+      messages?.onChange(() => {
+        this.#messagesChanged = true;
+        this.pump();
+      }) ?? (() => undefined),
     ];
   }
 
@@ -72,17 +70,7 @@ export class AgentEventReader implements EventReader {
   }
 
   close(): void {
-    this.#timer?.cancel();
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-  }
-
-  #messagesSoon(): void {
-    const { clock } = this.#options;
-    this.#timer ??= clock.callAt(clock.nowMs() + SETTLE_MS, () => {
-      this.#timer = undefined;
-      this.#messagesChanged = true;
-      this.pump();
-    });
   }
 
   #undelivered(): NativeMessage[] {
