@@ -23,17 +23,13 @@ interface Records {
   readonly turns: TurnRecord;
 }
 
-/** Those whose records have an id, which is given out here. */
-const NUMBERED = ["projects", "agents", "tasks", "turns"] as const;
-type Numbered = (typeof NUMBERED)[number];
-
 export class DashboardStore {
   readonly #database: Database;
   readonly #writes: WriteBehind;
   readonly prepare: Prepare;
   /** To read from: what is written waits its turn (`save`). */
   readonly tables: { readonly [Name in keyof Records]: Table<Records[Name]> };
-  readonly #lastIds: Map<Numbered, number>;
+  readonly #lastIds: Map<string, number>;
   #nextEventId: number;
   #reservedEventId: number;
 
@@ -71,12 +67,13 @@ export class DashboardStore {
       }),
     };
     this.#forgetOld(nowUnixMs());
-    this.#lastIds = new Map(NUMBERED.map((table) => [table, Number(this.#value(`SELECT max(id) FROM ${table}`) ?? 0)]));
+    const tables = Object.entries(this.tables);
+    this.#lastIds = new Map(tables.map(([name, table]) => [name, table.first("ORDER BY id DESC LIMIT 1")?.id ?? 0]));
     this.#nextEventId = Number(this.setting(NEXT_EVENT_ID) ?? 1);
     this.#reservedEventId = this.#nextEventId;
   }
 
-  nextId(table: Numbered): number {
+  nextId(table: keyof Records): number {
     const id = (this.#lastIds.get(table) ?? 0) + 1;
     this.#lastIds.set(table, id);
     return id;
@@ -102,7 +99,8 @@ export class DashboardStore {
   }
 
   turnCount(taskId: number): number {
-    return Number(this.#value("SELECT count(*) FROM turns WHERE task_id = ?", taskId));
+    const { turns } = this.prepare("SELECT count(*) AS turns FROM turns WHERE task_id = ?").get(taskId) as Row;
+    return Number(turns);
   }
 
   /** In the place of the one with the same id. */
@@ -114,7 +112,8 @@ export class DashboardStore {
 
   /** A value that is kept under this name; undefined: there is none. */
   setting(name: string): string | undefined {
-    return textOf(this.#value("SELECT value FROM meta WHERE key = ?", name));
+    const row = this.prepare("SELECT value FROM meta WHERE key = ?").get(name) as Row | undefined;
+    return textOf(row?.["value"]);
   }
 
   keepSetting(name: string, value: string): void {
@@ -144,12 +143,6 @@ export class DashboardStore {
       this.prepare(`DELETE FROM turns WHERE agent_id IN (${old})`).run(endedBefore);
       this.prepare(`DELETE FROM tasks WHERE agent_id IN (${old})`).run(endedBefore);
     });
-  }
-
-  /** Of a query for one value. */
-  #value(sql: string, ...parameters: (string | number)[]): string | number | null | undefined {
-    const row = this.prepare(sql).get(...parameters) as Row | undefined;
-    return row === undefined ? undefined : Object.values(row)[0];
   }
 }
 
