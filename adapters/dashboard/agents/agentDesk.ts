@@ -114,35 +114,27 @@ export class AgentDesk {
   }
 
   /**
-   * The user's answer has reached the program.
+   * The user's answer has been typed.
+   * @param isTaken the program has certainly taken it; else its question stays open
    * @param isOpen its question is; else hooks have already reported what followed, and the state stays as it is
    */
-  answered(agent: Agent, answer: UserAnswer, isOpen: boolean): void {
-    if (isOpen) this.#closeQuestion(agent);
-    const task = isOpen ? this.#ensureTask(agent, undefined) : agent.task;
+  answered(agent: Agent, answer: UserAnswer, isTaken: boolean, isOpen: boolean): void {
+    const isOver = isTaken && isOpen;
+    if (isOver) this.#closeQuestion(agent);
+    const task = isOver ? this.#ensureTask(agent, undefined) : agent.task;
     if (task === undefined) return;
     const turn = this.#addTurn(agent, task, { actor: "user", intent: "answer", ...answer });
-    if (isOpen) this.#setState(agent, "processing");
+    if (isOver) this.#setState(agent, "processing");
     this.seen(agent);
-    this.refreshCard(agent, "respond");
-    const message = "User responded via dashboard";
-    this.#publish("state_changed", { event_type: "respond", new_state: stateName(agent), message }, agent);
+    this.refreshCard(agent, isTaken ? "respond" : "respond_unconfirmed");
+    const told = { event_type: "respond", new_state: stateName(agent), message: "User responded via dashboard" };
+    if (isTaken) this.#publish("state_changed", told, agent);
     this.#tellTurn(agent, turn);
   }
 
   /** What has become of an answer, for its card. */
   delivered(agent: Agent, delivery: Omit<LastDelivery, "atUnixMs">): void {
     agent.lastDelivery = { ...delivery, atUnixMs: this.#options.nowUnixMs() };
-  }
-
-  /** The answer has been typed, but may not have been taken: the question stays open. */
-  tried(agent: Agent, answer: UserAnswer): void {
-    const { task } = agent;
-    if (task === undefined) return;
-    const turn = this.#addTurn(agent, task, { actor: "user", intent: "answer", ...answer });
-    this.seen(agent);
-    this.refreshCard(agent, "respond_unconfirmed");
-    this.#tellTurn(agent, turn);
   }
 
   /** @param words the agent's last message, if its hook brings it */

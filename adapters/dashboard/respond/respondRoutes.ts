@@ -196,9 +196,7 @@ function begun({ desk, panes }: RespondParts, agent: Agent, text: string): Answe
       if (isRecorded) return;
       isRecorded = true;
       const turn = { text, answersTurnId: question?.turn.id, isEchoPending: !isReported };
-      const isOpen = agent.question?.turn.id === question?.turn.id;
-      if (isTaken) desk.answered(agent, turn, isOpen);
-      else desk.tried(agent, turn);
+      desk.answered(agent, turn, isTaken, agent.question?.turn.id === question?.turn.id);
     },
     [Symbol.dispose]: () => {
       agent.answer = undefined;

@@ -1,6 +1,6 @@
 /**
- * Projects, agents, tasks and turns on disk. Reads are of tables; writes go through `WriteBehind`, and
- * ids are given out here, so that a record is whole before the database has it.
+ * Projects, agents, tasks and turns on disk. Reads are of tables; writes go through `WriteBehind`, and ids are given out
+ * here, so that a record is whole before the database has it.
  */
 import type { Surroundings } from "../../../daemon/ops/log.ts";
 import { closeDatabase, type Database } from "../../../daemon/ops/sql/sqlite.ts";
