@@ -8,7 +8,7 @@ import type { DashboardStore } from "../store/store.ts";
 import { Agent } from "./agent.ts";
 import { questionOfTurn } from "./questions.ts";
 import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
-import { type AgentRecord, isFound, newAgentRecord, type ProjectRecord } from "../store/records.ts";
+import { type AgentRecord, isFound, type ProjectRecord } from "../store/records.ts";
 
 /** Turns searched for the open question and for answers whose hook has not come yet. */
 const RESTORED_TURNS = 32;
@@ -86,8 +86,9 @@ export class AgentBook {
   /** @throws AppError RESOURCE_LIMIT */
   add(sessionUuid: string, project: ProjectRecord, facts: Partial<AgentRecord>): Agent {
     this.#requireRoom();
-    const made = newAgentRecord(sessionUuid, project, this.#nowUnixMs());
-    const kept = { ...made, ...facts, id: this.#store.nextId("agents") };
+    const nowUnixMs = this.#nowUnixMs();
+    const known = { sessionUuid, projectId: project.id, startedUnixMs: nowUnixMs, lastSeenUnixMs: nowUnixMs };
+    const kept: AgentRecord = { ...known, ...facts, id: this.#store.nextId("agents") };
     this.#store.save("agents", kept);
     const agent = new Agent(kept, project, undefined);
     this.#agents.set(kept.id, agent);

@@ -18,15 +18,6 @@ import type { TaskRecord, TaskState, TurnRecord } from "../store/records.ts";
 
 const MAX_INSTRUCTION_CHARS = 80;
 
-/** Neither a question nor an answer to one. */
-const PLAIN_TURN = {
-  tool: undefined,
-  kind: undefined,
-  toolInput: undefined,
-  answersTurnId: undefined,
-  isEchoPending: false,
-};
-
 /** `isEchoPending`: the hook that reports it as a prompt has not come yet. */
 type UserAnswer = Pick<TurnRecord, "text" | "answersTurnId" | "isEchoPending">;
 
@@ -236,7 +227,7 @@ export class AgentDesk {
     turn: Partial<TurnRecord> & Pick<TurnRecord, "actor" | "intent" | "text">,
   ): TurnRecord {
     const made: TurnRecord = {
-      ...PLAIN_TURN,
+      isEchoPending: false,
       ...turn,
       id: this.#options.store.nextId("turns"),
       taskId: task.id,

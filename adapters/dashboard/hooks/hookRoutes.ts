@@ -5,7 +5,6 @@
 import { stat } from "node:fs/promises";
 import type { Context } from "hono";
 import { hookDroppedSchema, hookErrorSchema, hookSchema, hookStatusSchema } from "../../../protocol/api/dashboard.ts";
-import { AppError } from "../../../protocol/errors.ts";
 import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import type { Route } from "../../kit/guard/routes.ts";
 import type { AgentReport } from "../../agents/running/agentDirectory.ts";
@@ -15,7 +14,7 @@ import { HOOK_MAX_BODY_BYTES } from "../dashboardLimits.ts";
 import { GET, POST } from "../dashboardRoutes.ts";
 import { correlate, type CorrelateParts, type Correlation, isKnown } from "./correlate.ts";
 import { applyHook, isSystemPrompt } from "./hookEffects.ts";
-import { type HookName, HOOKS, isHookName } from "./hookNames.ts";
+import { type HookName, HOOKS } from "./hookNames.ts";
 import { type HookRequest, parseHook } from "./hookRequest.ts";
 
 export interface HookRouteParts extends CorrelateParts, Timed {
@@ -41,12 +40,11 @@ export function hookRoutes(parts: HookRouteParts): readonly Route[] {
       path: `/hook/:hook{${HOOKS.join("|")}}`,
       maxRawBytes: hooksEnabled ? HOOK_MAX_BODY_BYTES : undefined,
       response: { 200: hookSchema, 400: hookErrorSchema, 404: hookDroppedSchema },
-      errors: ["NOT_FOUND", "RESOURCE_LIMIT"],
+      errors: ["RESOURCE_LIMIT"],
       handle: (c) => {
-        const hook = c.req.param("hook") ?? "";
-        if (!isHookName(hook)) throw new AppError("NOT_FOUND", "Not found.");
         if (!hooksEnabled) return c.json({ status: "ignored", reason: "hooks_disabled" });
-        return hookRoute(parts, stats, c, hook);
+        // The path has no other.
+        return hookRoute(parts, stats, c, c.req.param("hook") as HookName);
       },
     },
   ];

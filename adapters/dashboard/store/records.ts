@@ -17,45 +17,26 @@ export interface ProjectRecord {
 export interface AgentRecord {
   readonly id: number;
   readonly sessionUuid: string;
-  readonly agentSessionId: string | undefined;
+  readonly agentSessionId?: string | undefined;
   readonly projectId: number;
   /** `%5`, on the tmux server `paneServer`, which is undefined if none was connected when the pane was reported. */
-  readonly tmuxPaneId: PaneId | undefined;
-  readonly paneServer: string | undefined;
-  readonly tmuxSession: string | undefined;
-  readonly itermPaneId: string | undefined;
+  readonly tmuxPaneId?: PaneId | undefined;
+  readonly paneServer?: string | undefined;
+  readonly tmuxSession?: string | undefined;
+  readonly itermPaneId?: string | undefined;
   readonly startedUnixMs: number;
   readonly lastSeenUnixMs: number;
-  readonly endedUnixMs: number | undefined;
+  readonly endedUnixMs?: number | undefined;
   /**
    * Its process, known once a hook of its own has named its pane. Kept over a restart of the daemon, so that an answer to
    * an earlier question reaches no other process.
    */
-  readonly process: ProcessMark | undefined;
+  readonly process?: ProcessMark | undefined;
 }
 
 /** It is known by its process alone (`panes/foundAgents.ts`): no hook has told of it, and nobody has registered it. */
 export const isFound = ({ sessionUuid, agentSessionId }: AgentRecord): boolean =>
   agentSessionId === undefined && sessionUuid[14] === "8";
-
-/** Nothing is known of it yet but its project. */
-export const newAgentRecord = (
-  sessionUuid: string,
-  project: ProjectRecord,
-  nowUnixMs: number,
-): Omit<AgentRecord, "id"> => ({
-  sessionUuid,
-  agentSessionId: undefined,
-  projectId: project.id,
-  tmuxPaneId: undefined,
-  paneServer: undefined,
-  tmuxSession: undefined,
-  itermPaneId: undefined,
-  startedUnixMs: nowUnixMs,
-  lastSeenUnixMs: nowUnixMs,
-  endedUnixMs: undefined,
-  process: undefined,
-});
 
 export interface TaskRecord {
   readonly id: number;
@@ -82,11 +63,11 @@ export interface TurnRecord {
   readonly intent: "command" | "answer" | "question" | "completion";
   readonly text: string;
   /** Of a question: the tool that asks, how it is answered, and what it offers. */
-  readonly tool: string | undefined;
-  readonly kind: QuestionKind | undefined;
-  readonly toolInput: ToolInput | undefined;
+  readonly tool?: string | undefined;
+  readonly kind?: QuestionKind | undefined;
+  readonly toolInput?: ToolInput | undefined;
   /** The question that an answer belongs to. */
-  readonly answersTurnId: number | undefined;
+  readonly answersTurnId?: number | undefined;
   /** Typed by us, and the hook that reports the prompt has not come yet. */
   readonly isEchoPending: boolean;
   readonly createdUnixMs: number;

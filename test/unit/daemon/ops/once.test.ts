@@ -6,7 +6,6 @@ import { KEEP_ANSWERS_MS } from "../../../../adapters/dashboard/dashboardLimits.
 import { INTERRUPTED } from "../../../../adapters/dashboard/respond/failures.ts";
 import { answersOf } from "../../../../adapters/dashboard/respond/answerKeys.ts";
 import { failureResponse } from "../../../../adapters/dashboard/respond/respondResponse.ts";
-import { newAgentRecord } from "../../../../adapters/dashboard/store/records.ts";
 import { MIGRATIONS } from "../../../../adapters/dashboard/store/schema.ts";
 import { DashboardStore } from "../../../../adapters/dashboard/store/store.ts";
 import { RESULTS_KEPT_MS } from "../../../../adapters/freshell/freshellLimits.ts";
@@ -53,7 +52,7 @@ function openAnswers(): Opened {
   const store = new DashboardStore({ database, clock: new FakeClock(), nowUnixMs: () => nowMs, log: silentLog });
   const project = { id: 1, name: "p", path: "/p", branch: undefined };
   store.save("projects", project);
-  store.save("agents", { id: 7, ...newAgentRecord("u", project, nowMs) });
+  store.save("agents", { id: 7, sessionUuid: "u", projectId: 1, startedUnixMs: nowMs, lastSeenUnixMs: nowMs });
   return { store: answersOf(store, () => nowMs), close: () => store.close() };
 }
 
