@@ -24,14 +24,14 @@ export interface OpenQuestion {
   readonly text: string;
   readonly kind: QuestionKind;
   readonly options: readonly QuestionOption[];
-  readonly otherIndex: number | undefined;
+  readonly otherIndex?: number | undefined;
   /** Set once the dialog has been seen on the screen. */
-  readonly dialogId: string | undefined;
+  readonly dialogId?: string | undefined;
   /** The tool that asks, when one does. */
-  readonly tool: string | undefined;
-  readonly toolInput: ToolInput | undefined;
+  readonly tool?: string | undefined;
+  readonly toolInput?: ToolInput | undefined;
   /** Of a permission: what it would let happen; told with its options. */
-  readonly risk: Risk | undefined;
+  readonly risk?: Risk | undefined;
 }
 
 /** As the contract names it, which is without what is undefined. */
@@ -56,16 +56,6 @@ const MAX_TEXT_CHARS = 4_096;
 const MAX_OPTIONS = 64;
 const MAX_SUMMARY_CHARS = 200;
 
-/** Nothing is known of it but its text. */
-const BARE = {
-  options: [],
-  otherIndex: undefined,
-  dialogId: undefined,
-  tool: undefined,
-  toolInput: undefined,
-  risk: undefined,
-};
-
 /** From `pre-tool-use` and `permission-request`. @param message who asks, where no tool is named. */
 export function questionOfTool(tool: string | undefined, input: unknown, message?: string): AskedQuestion {
   const questions = tool === "AskUserQuestion" ? questionsOf(input) : [];
@@ -73,7 +63,6 @@ export function questionOfTool(tool: string | undefined, input: unknown, message
   if (first !== undefined) {
     const text = questions.map((question) => question.text).join(" | ");
     return {
-      ...BARE,
       tool,
       text: clip(text, MAX_TEXT_CHARS),
       kind: first.isMulti ? "multi_select" : "select",
@@ -89,11 +78,11 @@ export function questionOfTool(tool: string | undefined, input: unknown, message
     ];
     const source = "exit_plan_mode_default";
     return {
-      ...BARE,
       tool,
       text,
       // The dialog's real options are read from the screen.
       kind: "select",
+      options: [],
       toolInput: { questions: [{ question: text, options }], ...planOf(input), source, status: "pending" },
     };
   }
@@ -102,7 +91,7 @@ export function questionOfTool(tool: string | undefined, input: unknown, message
   const description = textOf(fieldsOf(input)?.["description"]);
   const risk = { ...withContext(safetyOf(tool, input), { command, description }), diff };
   const told = diff !== undefined && isPatch(input) ? { path: diff.files.map(({ path }) => path).join(", ") } : input;
-  return { ...BARE, tool, text: permissionText(tool ?? message, told, tool === undefined), kind: "select", risk };
+  return { tool, text: permissionText(tool ?? message, told, tool === undefined), kind: "select", options: [], risk };
 }
 
 /** The question of a turn before a restart; its dialog is read from the screen again. */
@@ -120,7 +109,7 @@ export function questionOfTurn(turn: TurnRecord): OpenQuestion {
 /** From `notification`: by this hook, the agent waits in its prompt box. */
 export function questionOfNotification(title: string | undefined, message: string | undefined): AskedQuestion {
   const text = [title === undefined ? "" : `[${title}]`, message ?? ""].join(" ").trim();
-  return { ...BARE, text: clip(text === "" ? "Waiting for input" : text, MAX_TEXT_CHARS), kind: "text" };
+  return { text: clip(text === "" ? "Waiting for input" : text, MAX_TEXT_CHARS), kind: "text", options: [] };
 }
 
 /** A dialog that no hook has reported, or the one a hook has reported (`base`), now that it is on the screen. */
