@@ -15,7 +15,7 @@ import { sleep } from "../../daemon/time/within.ts";
 import { retryDelayMs } from "../client/clientEvents.ts";
 import { SseFollower } from "../client/sseFollower.ts";
 import type { EventReader } from "../kit/streams/eventLog.ts";
-import { sseEvent } from "../kit/streams/sseWriter.ts";
+import { sseEvent, type SseWriter } from "../kit/streams/sseWriter.ts";
 import { nameOn, withNames } from "./hostNames.ts";
 import { isWorthRetrying, openThere, SILENCE_MS } from "./hostStreams.ts";
 import { asAppError, type RemoteHost } from "./remoteHost.ts";
@@ -41,11 +41,7 @@ interface HostAgentsOptions {
     subscribe(listener: (name: string) => void): () => void;
   };
   readonly clock: Clock;
-  readonly out: {
-    /** Bytes that may be written now; 0 or less: none. */
-    room(): number;
-    write(frame: string): void;
-  };
+  readonly out: Pick<SseWriter, "room" | "write">;
 }
 
 export class HostAgents implements EventReader {

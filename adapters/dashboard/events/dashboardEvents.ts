@@ -1,6 +1,6 @@
 /** The dashboard's events: what each is about, who wants it, and the gap that tells a reader what it has missed. */
 import { EventLog, type EventReader } from "../../kit/streams/eventLog.ts";
-import { sseEvent } from "../../kit/streams/sseWriter.ts";
+import { sseEvent, type SseWriter } from "../../kit/streams/sseWriter.ts";
 import { EVENT_RING, EVENT_RING_BYTES } from "../dashboardLimits.ts";
 
 type EventType =
@@ -17,12 +17,6 @@ export interface EventFilter {
   readonly types: ReadonlySet<string> | undefined;
   readonly projectId: number | undefined;
   readonly agentId: number | undefined;
-}
-
-interface FrameSink {
-  /** Bytes that may be written now; 0 or less: none. */
-  room(): number;
-  write(frame: string): void;
 }
 
 /** Whom an event is about, for filters; nobody: it concerns all. */
@@ -71,7 +65,7 @@ export class DashboardEvents {
   }
 
   /** Begins after this id, or now; 0, which no event has, means all since the start. */
-  read(filter: EventFilter, afterId: number | undefined, sink: FrameSink): EventReader {
+  read(filter: EventFilter, afterId: number | undefined, sink: Pick<SseWriter, "room" | "write">): EventReader {
     return this.#log.read(afterId === 0 ? this.#firstId : (afterId ?? this.lastId), {
       room: () => sink.room(),
       event: (event) => {

@@ -11,7 +11,7 @@ import type { RunningAgent } from "../../agents/running/runningAgent.ts";
 import { nativeMessage } from "../../operations/agents/agentMessageOperations.ts";
 import { nativeAgent, nativeAgents } from "../../operations/agents/agentOutputs.ts";
 import type { EventReader } from "./eventLog.ts";
-import { sseEvent } from "./sseWriter.ts";
+import { sseEvent, type SseWriter } from "./sseWriter.ts";
 
 /** Of one agent; the others follow when these are gone. */
 const MAX_MESSAGES = 10;
@@ -22,11 +22,7 @@ interface AgentEventReaderOptions {
   readonly agents: Pick<AgentDirectory, "agents" | "subscribe">;
   /** Absent: this daemon keeps none. */
   readonly messages: Pick<AgentMessages, "onChange" | "undelivered"> | undefined;
-  readonly out: {
-    /** Bytes that may be written now; 0 or less: none. */
-    room(): number;
-    write(frame: string): void;
-  };
+  readonly out: Pick<SseWriter, "room" | "write">;
 }
 
 export class AgentEventReader implements EventReader {

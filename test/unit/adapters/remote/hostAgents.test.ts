@@ -43,7 +43,7 @@ async function far(sent: readonly (object | string)[] | undefined): Promise<Far>
     out: {
       room: () => at.room,
       write: (frame) => {
-        events.push(JSON.parse(/^data: (.*)$/m.exec(frame)?.[1] ?? "") as HostEvent);
+        events.push(JSON.parse(/^data: (.*)$/m.exec(String(frame))?.[1] ?? "") as HostEvent);
         waiters.probe();
       },
     },

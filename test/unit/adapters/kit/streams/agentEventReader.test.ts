@@ -31,7 +31,7 @@ function scene() {
     } satisfies Pick<AgentMessages, "onChange" | "undelivered">,
     out: {
       room: () => out.room,
-      write: (frame) => events.push(JSON.parse(/^data: (.*)$/m.exec(frame)?.[1] ?? "") as NativeAgentEvent),
+      write: (frame) => events.push(JSON.parse(/^data: (.*)$/m.exec(String(frame))?.[1] ?? "") as NativeAgentEvent),
     },
   });
   const change = (id: string, name: string): void => {
