@@ -74,9 +74,9 @@ interface OpenQuestion {
 /** What may have answered a question. */
 interface Typed {
   readonly by: string;
-  readonly text: string | undefined;
-  readonly outcome: TimelineOutcome | undefined;
-  readonly dialogId: string | undefined;
+  readonly text?: string | undefined;
+  readonly outcome?: TimelineOutcome | undefined;
+  readonly dialogId?: string | undefined;
   readonly atMs: number;
   /** Until then a dialog that is redrawn, or its next page, is no other question. */
   isUnderWay: boolean;
@@ -87,18 +87,18 @@ interface Followed {
   readonly agent: RunningAgent;
   turn: "none" | "begun" | "worked";
   turnMs: number;
-  words: string | undefined;
-  question: OpenQuestion | undefined;
+  words?: string | undefined;
+  question?: OpenQuestion | undefined;
   readonly expected: Expected[];
-  typed: Typed | undefined;
+  typed?: Typed | undefined;
   /** The end of the last turn. */
-  done: { readonly number: number; readonly atMs: number; words: string | undefined } | undefined;
+  done?: { readonly number: number; readonly atMs: number; words: string | undefined } | undefined;
   /** Its `started` has nobody yet. */
-  started: number | undefined;
-  endingBy: string | undefined;
-  settling: Timer | undefined;
+  started?: number | undefined;
+  endingBy?: string | undefined;
+  settling?: Timer | undefined;
   /** Since what was typed last. */
-  drawing: Timer | undefined;
+  drawing?: Timer | undefined;
 }
 
 export class Timeline {
@@ -178,20 +178,7 @@ export class Timeline {
 
   #follow(agent: RunningAgent): Followed {
     const { clock, agents } = this.#options;
-    const followed: Followed = {
-      agent,
-      turn: "none",
-      turnMs: clock.nowMs(),
-      words: undefined,
-      question: undefined,
-      expected: [],
-      typed: undefined,
-      done: undefined,
-      started: undefined,
-      endingBy: undefined,
-      settling: undefined,
-      drawing: undefined,
-    };
+    const followed: Followed = { agent, turn: "none", turnMs: clock.nowMs(), expected: [] };
     // Those that the directory does not know any more.
     for (const id of this.#followed.keys()) if (agents.known(id) === undefined) this.#followed.delete(id);
     this.#followed.set(agent.id, followed);
@@ -333,16 +320,16 @@ export class Timeline {
         const dialog = followed.agent.readiness?.dialog;
         const dialogId = what.dialogId ?? dialog?.id;
         if (what.answer.kind === "other") this.#expect(followed, { text: what.answer.text, by, key, isAnswer: true });
-        return this.#typed(followed, { by, text: chosen(dialog, what.answer), outcome: undefined, dialogId });
+        return this.#typed(followed, { by, text: chosen(dialog, what.answer), dialogId });
       }
       case "keys": {
         const pasted = what.steps.flatMap((step) => (step.kind === "paste" ? [step.text] : []));
         for (const text of pasted) this.#expect(followed, { text, by, key, isAnswer: true });
         const text = pasted.length > 0 ? pasted.join("\n") : undefined;
-        return this.#typed(followed, { by, text, outcome: undefined, dialogId: undefined });
+        return this.#typed(followed, { by, text });
       }
       case "interrupt":
-        return this.#typed(followed, { by, text: undefined, outcome: "interrupted", dialogId: undefined });
+        return this.#typed(followed, { by, outcome: "interrupted" });
     }
   }
 
@@ -363,12 +350,7 @@ export class Timeline {
   }
 
   #typingPrompt(followed: Followed, prompt: Pick<Expected, "text" | "by" | "key">) {
-    const over = this.#typed(followed, {
-      by: prompt.by,
-      text: prompt.text,
-      outcome: undefined,
-      dialogId: undefined,
-    });
+    const over = this.#typed(followed, { by: prompt.by, text: prompt.text });
     const expected = this.#expect(followed, { ...prompt, isAnswer: false });
     return (outcome: DeliveryOutcome | undefined): void => {
       over();
