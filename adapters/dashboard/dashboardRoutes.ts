@@ -13,15 +13,7 @@ export const GET = { method: "GET", auth: true } as const;
 export const POST = { method: "POST", auth: true } as const;
 
 /** The statuses of refusals and failures of what reaches a pane. */
-export const REFUSED = {
-  400: refusalSchema,
-  404: refusalSchema,
-  409: refusalSchema,
-  429: refusalSchema,
-  500: refusalSchema,
-  502: refusalSchema,
-  503: refusalSchema,
-} as const;
+export const REFUSED = Object.fromEntries([400, 404, 409, 429, 500, 502, 503].map((status) => [status, refusalSchema]));
 
 const MAX_ID_DIGITS = 15;
 const MAX_NAME_CHARS = 64;

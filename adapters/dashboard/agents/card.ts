@@ -103,11 +103,7 @@ export function runningFields({ running, messages }: Pick<Agent, "running" | "me
   };
 }
 
-interface StateInfo {
-  readonly color: string;
-  readonly bg_class: string;
-  readonly label: string;
-}
+type StateInfo = DashboardCard["state_info"];
 
 /** With the contract's colour names. */
 const STATES: Readonly<Record<string, StateInfo>> = {
