@@ -11,6 +11,8 @@ import type { ControlConnection } from "./controlConnection.ts";
 
 /** A check gives up after this time; the state is then that of the last heartbeat. */
 const CHECK_WITHIN_MS = 1_000;
+/** Interval of the looks at a server that is silent and should not be: a reply takes an idle one less than 1 ms. */
+const LOOK_AGAIN_MS = 60;
 
 /** The query of a heartbeat. */
 export interface Checkup {
@@ -89,6 +91,25 @@ export class ConnectionChecker {
     const isIdle = isServerIdle && this.#connection.pendingCommands > 0;
     if (isIdle && this.#wasIdle) this.#giveUp("tmux has forgotten it");
     this.#wasIdle = isIdle;
+  }
+
+  /**
+   * Call when tmux is silent although it should have said something: it is asked, and an idle one that does not reply has
+   * forgotten our client.
+   */
+  doubt(clock: Clock, checkup: Checkup, isServerIdle: () => boolean): void {
+    this.heartbeat(clock.nowMs(), checkup);
+    // A timer runs before what has arrived is read: if this process was busy, tmux's reply may be unread.
+    const look = (then: () => void): void => {
+      clock.callAt(clock.nowMs() + LOOK_AGAIN_MS, () =>
+        setImmediate(() => {
+          if (this.#connection.closed) return;
+          this.silent(isServerIdle());
+          if (this.#wasIdle) then();
+        }),
+      );
+    };
+    look(() => look(() => undefined));
   }
 
   /** tmux sends output but no replies, for instance because a hook blocks our client's queue. */

@@ -8,7 +8,7 @@ import type { ForeignRowFormat, RowFormat } from "../../protocol/command/rowForm
 import { AppError, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Notification } from "../../protocol/control/notifications.ts";
-import { ControlParser, type ReplyShape } from "../../protocol/control/parser.ts";
+import { ControlParser, type GuardBlock, type ReplyShape } from "../../protocol/control/parser.ts";
 import { CommandQueue, type Outcome, type Reply, type Settle } from "./commandQueue.ts";
 import { faulty } from "./connectionErrors.ts";
 import { createNonce, nonceCommand } from "./framing.ts";
@@ -51,6 +51,9 @@ export class ControlConnection {
   #attaching = false;
   #received = false;
   #replies = 0;
+  /** tmux numbers the commands of all clients, and its own work, in the order in which it executes them. */
+  #number: number | undefined;
+  #othersCommands = 0;
   #exitReason: string | undefined;
   #exited = false;
   #closed: AppError | undefined;
@@ -61,6 +64,7 @@ export class ControlConnection {
       output: options.onOutput,
       expect: () => this.#queue.expect(),
       block: (block) => {
+        this.#count(block);
         if (!block.client) {
           this.#attaching = true;
           if (!block.ok) this.#complaint(utf8.decode(block.body));
@@ -99,6 +103,14 @@ export class ControlConnection {
   /** The number of replies received; a change means that tmux is alive. */
   get replies(): number {
     return this.#replies;
+  }
+
+  /**
+   * How many commands tmux has executed for others, as of the last reply. If it has not grown, nobody has done anything.
+   * tmux's own work counts, too.
+   */
+  get othersCommands(): number {
+    return this.#othersCommands;
   }
 
   get pendingCommands(): number {
@@ -206,6 +218,14 @@ export class ControlConnection {
     const text = this.#outgoing.length === 1 ? this.#outgoing[0]! : this.#outgoing.join("");
     this.#outgoing = [];
     this.#transport.write(text);
+  }
+
+  #count({ client, number, lastNumber }: GuardBlock): void {
+    const before = this.#number ?? number - 1;
+    const ours = !client ? 0 : number === lastNumber ? 1 : 2;
+    this.#othersCommands += Math.max(0, lastNumber - before - ours);
+    // A hook's block inside a foreign reply is passed on after it.
+    this.#number = Math.max(before, lastNumber);
   }
 
   #receive(chunk: Uint8Array): void {

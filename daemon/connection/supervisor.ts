@@ -119,6 +119,13 @@ export class Supervisor {
     return this.#checking.now();
   }
 
+  /** Call when tmux is silent although it should have said something. */
+  doubt(): void {
+    const { clock, checkup, isServerIdle } = this.#options;
+    if (this.#connection === undefined || this.#state !== "ready") return;
+    this.#checker?.doubt(clock, checkup(), () => isServerIdle?.() === true);
+  }
+
   /** Call when tmux has sent something. */
   received(): void {
     this.#receivedMs = this.#options.clock.nowMs();

@@ -23,8 +23,14 @@ export function clientFault(reply: Uint8Array, session: SessionId, withOutput: b
   return harmful === undefined ? undefined : `it was made ${harmful}`;
 }
 
+/** A checkup of what one format says about our client. */
+export interface StateCheckup extends Checkup {
+  readonly format: string;
+}
+
 /** @param places the sessions it may be in when tmux replies; more than one while it moves */
-export const clientCheckup = (places: () => readonly (SessionId | undefined)[], withOutput: boolean): Checkup => ({
+export const clientCheckup = (places: () => readonly (SessionId | undefined)[], withOutput: boolean): StateCheckup => ({
+  format: CLIENT_STATE.format,
   command: displayMessage(CLIENT_STATE.format),
   fault: (reply) => {
     const problems = places().map((place) => place !== undefined && clientFault(reply, place, withOutput));

@@ -4,28 +4,47 @@
  * we last received output of any of its panes is silenced. Its panes are turned on again, and a gap is declared in the turn
  * of tmux's reply: what tmux sent earlier is before the gap.
  *
+ * tmux says these times once a second (`ClientReports`). They are whole seconds, so that they say nothing of a pane that was
+ * heard in the same second: if it is silent when the next one has begun, tmux is asked, some times in that second. With each
+ * heartbeat it is asked, too, in case no report comes.
+ *
  * From tmux 3.4 on, a pane that is off for every client is not even read (server-client.c
  * `server_client_check_pane_buffer`), so that this time does not advance. Panes to which that may have happened are turned on
- * with each heartbeat, which has no effect on those that are on. This is done for another client of ours if there is one:
- * tmux then reads again, and the time advances. Otherwise it is done for the client that carries the output: output that
- * waited in the terminal then comes at once, with a gap before it, because what tmux held for us when the pane was turned off
- * is lost.
+ * with each heartbeat and report, which has no effect on those that are on. This is done for another client of ours if there
+ * is one: tmux then reads again, and the time advances. Otherwise it is done for the client that carries the output: output
+ * that waited in the terminal then comes at once, with a gap before it, because what tmux held for us when the pane was turned
+ * off is lost. A pane that was on, and prints just then, is not mistaken for one that was off unless somebody's command was
+ * executed since it was known to be on (`ControlConnection.othersCommands`).
  *
  * A window may also have been written to by a pane that is gone, has died (fact 15) or is not in the inventory yet. The first
  * is reported as a change of the window's layout; for the others, tmux is asked which panes exist and which are dead before a
  * window counts as silenced.
  */
-import { listAllPanes, listPanesWhere, listWindowsWrittenTo, turnPanesOn } from "../../protocol/command/build.ts";
-import { decodePaneIds, PANE_PLACES, WINDOW_TIMES, type WindowTime } from "../../protocol/command/formats.ts";
+import {
+  displayMessage,
+  listAllPanes,
+  listPanesWhere,
+  listWindowsWrittenTo,
+  nextTurn,
+  turnPanesOn,
+} from "../../protocol/command/build.ts";
+import { PANE_PLACES, PROGRAMS, WINDOW_TIMES, type WindowTime } from "../../protocol/command/formats.ts";
 import type { Notification } from "../../protocol/control/notifications.ts";
 import { type PaneId, paneIdOf, paneNumberOf, type SessionId, type WindowId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
+import type { Clock, Timer } from "../time/clock.ts";
 
 /** A pane silent for this long, and for longer than its recent pauses, may have been turned off. */
 const QUIET_MS = 100;
 const MORE_THAN_USUAL = 1.25;
 /** The longest pause that is taken into account. */
 const MAX_PAUSE_MS = 4_000;
+/**
+ * When tmux is asked in a second: a pane that prints ten times a second is heard before, and one that prints twice has printed
+ * then. While nothing comes, nothing is asked.
+ */
+const LOOK_AFTER_MS = 150;
+const LOOK_AGAIN_MS = 200;
 
 /** Windows that were written to after a point in time. */
 export interface WrittenWindows {
@@ -48,9 +67,12 @@ interface LastOutput {
   lastMs: number;
   /** The longest recent pause between two outputs. */
   pauseMs: number;
+  /** When it was turned on after it had been off. */
+  resumedMs: number;
 }
 
 export interface OutputWatchOptions {
+  readonly clock: Clock;
   /** The wall clock, which tmux uses too. */
   readonly nowUnixMs?: (() => number) | undefined;
   readonly windows: () => readonly WindowId[];
@@ -61,6 +83,8 @@ export interface OutputWatchOptions {
   readonly onMoved: () => void;
   /** Panes that tmux would not read if they were off for all our clients. */
   readonly mayBeUnread: () => readonly PaneId[];
+  /** Whether those are turned on with each report, too. */
+  readonly wakesWithReports?: boolean | undefined;
   /** Another client of ours, which makes tmux read these panes but does not receive their output. */
   readonly otherReader?: (() => ControlConnection | undefined) | undefined;
   /** Called when output of these panes was lost; later output arrives. */
@@ -81,6 +105,17 @@ export class OutputWatch {
   #isProbing = false;
   /** Panes that have just been turned on; their next output had been held back. */
   readonly #woken = new Set<number>();
+  /** When each of the panes that may be unread was last turned on. */
+  #onMs: ReadonlyMap<number, number> = new Map();
+  /** When it was last seen that commands of others had been executed, and how many. */
+  #othersMs = 0;
+  #othersCommands = 0;
+  #carrier: { readonly connection: ControlConnection; readonly session: SessionId } | undefined;
+  #look: Timer | undefined;
+  /** Windows of the last report that were in no listing. */
+  #unlisted: ReadonlySet<WindowId> = new Set();
+  /** How far tmux's clock is ahead of ours, if it is on another machine. */
+  #aheadSec = 0;
 
   constructor(options: OutputWatchOptions) {
     this.#options = options;
@@ -88,26 +123,44 @@ export class OutputWatch {
     this.#sinceSec = this.#nowSec();
   }
 
-  /** Call when another connection begins; earlier writes do not count. */
-  begin(): void {
+  /** Call when another connection carries the output of this session; earlier writes do not count. */
+  begin(connection: ControlConnection, session: SessionId): void {
+    this.end();
+    this.#carrier = { connection, session };
     this.#last.clear();
-    this.#woken.clear();
     this.#excusedSec.clear();
+    this.#onMs = new Map();
+    this.#othersCommands = 0;
+    this.#othersMs = this.#nowUnixMs();
+    this.#unlisted = new Set();
+    this.#aheadSec = 0;
     this.#known = new Set(this.#options.windows());
     this.#sinceSec = this.#nowSec();
+  }
+
+  /** Call when the connection has ended. Safe to call twice. */
+  end(): void {
+    this.#look?.cancel();
+    this.#look = undefined;
+    this.#carrier = undefined;
+    this.#woken.clear();
   }
 
   /** Call when output of a pane has arrived, before it is processed. On the hot path. */
   received(paneNumber: number): void {
     const nowMs = this.#nowUnixMs();
     const last = this.#last.get(paneNumber);
-    if (last === undefined) this.#last.set(paneNumber, { lastMs: nowMs, pauseMs: 0 });
+    const wasOff = this.#woken.size > 0 && this.#woken.delete(paneNumber);
+    if (last === undefined) this.#last.set(paneNumber, { lastMs: nowMs, pauseMs: 0, resumedMs: 0 });
     else {
-      const pauseMs = Math.min(nowMs - last.lastMs, MAX_PAUSE_MS);
-      last.pauseMs = Math.max(pauseMs, last.pauseMs - pauseMs / 8);
+      // It was not the pane that paused while it was off.
+      const sinceMs = Math.max(last.lastMs, last.resumedMs);
+      const pauseMs = wasOff ? 0 : Math.min(nowMs - sinceMs, MAX_PAUSE_MS);
+      last.pauseMs = Math.max(pauseMs, last.pauseMs - pauseMs / 2);
       last.lastMs = nowMs;
     }
-    if (this.#woken.delete(paneNumber)) this.#options.onHole([paneIdOf(paneNumber)]);
+    if (wasOff) this.#options.onHole([paneIdOf(paneNumber)]);
+    if (this.#look === undefined) this.#lookInNextSecond();
   }
 
   /** tmux counts selecting a window as activity in it, and a pane that leaves a window may have written before. */
@@ -127,8 +180,57 @@ export class OutputWatch {
    * @param written windows already known to be written to; asked again only if one of them seems silenced
    */
   probe(connection: ControlConnection, session: SessionId, written?: WrittenWindows): void {
-    if (this.#isProbing || connection.closed) return;
+    if (connection.closed) return;
     this.#wake(connection);
+    this.#find(connection, session, written);
+  }
+
+  /** What tmux says itself over the connection that carries the output, about every window of its session. */
+  reported(connection: ControlConnection, session: SessionId, { rows, askedSec }: WrittenWindows): void {
+    if (connection.closed) return;
+    const aheadSec = askedSec - toSec(this.#nowUnixMs());
+    // The parts of a second are not known, so that a second more is possible.
+    if (aheadSec > 0) this.#aheadSec = Math.max(this.#aheadSec, aheadSec + 1);
+    if (this.#options.wakesWithReports === true) this.#wake(connection);
+    this.#compare(rows);
+    this.#find(connection, session, { rows, askedSec, sinceSec: this.#sinceSec });
+  }
+
+  /** A window that has taken another one's place, which `swap-window` does not report. */
+  #compare(rows: readonly WindowTime[]): void {
+    const known = new Set(this.#options.windows());
+    const before = this.#unlisted;
+    const unlisted = rows.map(({ window }) => window).filter((window) => !known.has(window));
+    this.#unlisted = new Set(unlisted);
+    if (unlisted.some((window) => !before.has(window))) this.#options.onMoved();
+  }
+
+  #lookInNextSecond(): void {
+    this.#lookAfter(1_000 - (this.#nowUnixMs() % 1_000) + LOOK_AFTER_MS);
+  }
+
+  #lookAfter(ms: number): void {
+    const { clock } = this.#options;
+    this.#look = clock.callAt(clock.nowMs() + ms, () => {
+      this.#look = undefined;
+      if (this.#carrier === undefined) return;
+      const { connection, session } = this.#carrier;
+      const sec = this.#nowSec();
+      if (this.#wasHeardIn(sec - 1)) {
+        this.#find(connection, session);
+        this.#lookAfter(LOOK_AGAIN_MS);
+      } else if (this.#wasHeardIn(sec)) this.#lookInNextSecond();
+    });
+  }
+
+  /** Whether a pane was last heard in this second. */
+  #wasHeardIn(sec: number): boolean {
+    for (const { lastMs } of this.#last.values()) if (this.#secOf(lastMs) === sec) return true;
+    return false;
+  }
+
+  #find(connection: ControlConnection, session: SessionId, written?: WrittenWindows): void {
+    if (this.#isProbing || connection.closed) return;
     const isKnown = written !== undefined && written.sinceSec <= this.#sinceSec;
     if (isKnown && this.#silentOf(written.rows, session, this.#options.panesOf).length === 0) {
       this.#probed(written.askedSec);
@@ -149,11 +251,14 @@ export class OutputWatch {
     const seeming = this.#silentOf(rows, session, this.#options.panesOf);
     // The reason why a window seemed silenced may have been reported meanwhile.
     if (seeming.length > 0) {
-      const places = await connection.rows(PANE_PLACES, listAllPanes);
+      const [places, written, dying] = await Promise.all([
+        connection.rows(PANE_PLACES, listAllPanes),
+        ask(),
+        this.#askDying(connection),
+      ]);
       const listedIn = (window: WindowId): PaneId[] =>
         places.filter((row) => row.window === window).map(({ pane }) => pane);
-      const found = this.#silentOf((await ask()).rows, session, listedIn);
-      const dying = found.length > 0 ? await this.#askDying(connection) : new Set();
+      const found = this.#silentOf(written.rows, session, listedIn);
       const isExcused = (window: WindowId): boolean => listedIn(window).some((pane) => dying.has(pane));
       for (const window of found.filter(isExcused)) this.#excusedSec.set(window, this.#nowSec());
       const silent = found.filter((window) => !isExcused(window));
@@ -180,12 +285,15 @@ export class OutputWatch {
       .map(({ window }) => window);
   }
 
-  /** Panes that have died since the last query. Their last output may be lost, but counts as activity of their window. */
+  /**
+   * Panes that have died since the last query: their last output may be lost, but counts as activity of their window. And
+   * those that never had a program: what `split-window -I` shows there is no output. (From 3.8 on every dead pane is such a one.)
+   */
   async #askDying(connection: ControlConnection): Promise<ReadonlySet<PaneId>> {
-    const dead = decodePaneIds((await connection.command(listPanesWhere("#{pane_dead}"))).body);
-    const dying = new Set(dead.filter((pane) => !this.#dead.has(pane)));
-    this.#dead = new Set(dead);
-    return dying;
+    const rows = await connection.rows(PROGRAMS, (format) => listPanesWhere("#{pane_dead}", format));
+    const dying = rows.filter(({ pane, pid = 0 }) => pid === 0 || !this.#dead.has(pane));
+    this.#dead = new Set(rows.map(({ pane }) => pane));
+    return new Set(dying.map(({ pane }) => pane));
   }
 
   #turnOn(
@@ -198,33 +306,52 @@ export class OutputWatch {
     connection.sendGroup(turnPanesOn(panes), (outcome) => {
       if ("error" in outcome) return;
       for (const window of windows) this.#excusedSec.set(window, this.#nowSec());
+      const nowMs = this.#nowUnixMs();
+      for (const pane of panes) {
+        const last = this.#last.get(paneNumberOf(pane));
+        if (last !== undefined) last.resumedMs = nowMs;
+      }
       this.#options.onHole(panes);
     });
   }
 
   /**
-   * Between two consecutive commands, tmux reads all its terminals (`server_loop`), so output between the replies to the first
-   * and the second had been held back.
+   * What comes between the replies to the command that turns them on and to the last one had been held back: tmux gets both in
+   * one write, begins to read again in one turn of its loop, and passes on what waited in the next (measured with 3.4 and 3.7c;
+   * after one turn nothing has come). However busy the machine is, what a pane prints later comes later.
    */
   #wake(connection: ControlConnection): void {
     if (!connection.features.leavesOffUnread) return;
     const nowMs = this.#nowUnixMs();
-    const quiet = this.#options.mayBeUnread().filter((pane) => this.#isQuiet(paneNumberOf(pane), nowMs));
+    const unread = this.#options.mayBeUnread();
+    const quiet = unread.filter((pane) => this.#isQuiet(paneNumberOf(pane), nowMs));
     if (quiet.length === 0) return;
     const reader = this.#options.otherReader?.();
     if (reader !== undefined) {
       reader.sendGroup(turnPanesOn(quiet), () => undefined);
       return;
     }
+    // The first command of a turn has a write of its own.
+    connection.send(displayMessage(""), "ours", () => undefined);
     connection.sendGroup(turnPanesOn(quiet), (outcome) => {
       this.#woken.clear();
       if ("error" in outcome || connection.closed) return;
       const atMs = this.#nowUnixMs();
-      // Panes with output meanwhile were on.
-      const numbers = quiet.map(paneNumberOf).filter((number) => this.#isQuiet(number, atMs));
-      for (const number of numbers) this.#woken.add(number);
-      connection.sendGroup(turnPanesOn(quiet.slice(0, 1)), () => this.#woken.clear());
+      const onMs = this.#onMs;
+      this.#onMs = new Map([
+        ...unread.map(paneNumberOf).map((number): [number, number] => [number, onMs.get(number) ?? 0]),
+        ...quiet.map(paneNumberOf).map((number): [number, number] => [number, atMs]),
+      ]);
+      if (connection.othersCommands !== this.#othersCommands) this.#othersMs = atMs;
+      this.#othersCommands = connection.othersCommands;
+      // Panes with output meanwhile were on, and so are those that were on when somebody last did anything.
+      const mayBeOff = (number: number): boolean =>
+        this.#isQuiet(number, atMs) &&
+        (onMs.get(number) ?? 0) < this.#othersMs &&
+        (this.#last.get(number)?.lastMs ?? 0) <= this.#othersMs;
+      for (const number of quiet.map(paneNumberOf).filter(mayBeOff)) this.#woken.add(number);
     });
+    connection.sendGroup([nextTurn(), nextTurn()], () => this.#woken.clear());
   }
 
   #isQuiet(paneNumber: number, nowMs: number): boolean {
@@ -242,11 +369,16 @@ export class OutputWatch {
   }
 
   #heardInSec(panes: readonly PaneId[]): number {
-    return Math.max(0, ...panes.map((pane) => toSec(this.#last.get(paneNumberOf(pane))?.lastMs ?? 0)));
+    return Math.max(0, ...panes.map((pane) => this.#secOf(this.#last.get(paneNumberOf(pane))?.lastMs ?? 0)));
   }
 
   #nowSec(): number {
-    return toSec(this.#nowUnixMs());
+    return this.#secOf(this.#nowUnixMs());
+  }
+
+  /** In tmux's time. */
+  #secOf(ms: number): number {
+    return toSec(ms) + this.#aheadSec;
   }
 }
 

@@ -246,6 +246,9 @@ export const turnPanesOn = (panes: readonly PaneId[]): readonly string[] =>
     return `refresh-clien ${each.map((pane) => `-A ${quote(`${pane}:on`)}`).join(" ")}`;
   });
 
+/** Its reply comes after one more turn of tmux's loop, without anything that tmux has to wait for. */
+export const nextTurn = (): string => "run-shel -d 0";
+
 /**
  * Permanently, for a pane that is about to close. Written with a leading zero, which tmux ignores (`sscanf`), so that
  * `OFF_BY_OTHERS` does not match it.

@@ -143,6 +143,8 @@ export const SERVER_IDENTITY = rowFormat({
   pane: paneId,
   /** Its uid; reported from tmux 3.3 on. */
   uid: optionalNumber("#{uid}"),
+  /** The name of this client: its terminal, or `client-PID`. */
+  client: word("#{client_name}"),
 });
 export type ServerIdentity = RowOf<typeof SERVER_IDENTITY>;
 

@@ -30,6 +30,8 @@ export const closingWord = (nonce: string): string => Array.from(nonce).toRevers
 
 export interface GuardBlock {
   readonly number: number;
+  /** The number of its last command: a foreign reply is two commands. */
+  readonly lastNumber: number;
   /** True if the block replies to one of our commands (flags & 1); false for hooks and the attach itself. */
   readonly client: boolean;
   readonly ok: boolean;
@@ -216,6 +218,7 @@ export class ControlParser {
     if (this.#body.length > 1_048_576) this.#body = new Uint8Array(16_384);
     this.#handler.block({
       number: block.begin.number,
+      lastNumber: (block.trailer === undefined ? undefined : block.second?.begin.number) ?? block.begin.number,
       client: block.client,
       ok,
       body,

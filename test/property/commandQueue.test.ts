@@ -77,6 +77,7 @@ class Model {
     deepStrictEqual(this.queue.expect(), { kind: "foreign", nonce: `${id}.${done}` });
     this.queue.reply({
       number: 1,
+      lastNumber: 1,
       client: true,
       ok,
       body: Buffer.from(ok ? `${id}.${done}` : `no ${id}\n`),

@@ -6,12 +6,13 @@
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import { type PaneId, paneNumberOf, type SessionId } from "../../../protocol/ids.ts";
-import { type Checkup, ConnectionChecker } from "../../connection/checkup.ts";
+import { ConnectionChecker } from "../../connection/checkup.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { CaptureContext } from "../../panes/askPane.ts";
 import type { ExitStatus, Waiting } from "../../tmux/outputSource.ts";
 import type { Clock } from "../../time/clock.ts";
-import { clientCheckup } from "../clientCheck.ts";
+import { clientCheckup, type StateCheckup } from "../clientCheck.ts";
+import { ClientReports } from "../clientReports.ts";
 import { guestBufferName } from "./guestBuffers.ts";
 import { GuestSource } from "./guestSource.ts";
 import { OutputWatch, type OutputWatchOptions, type WrittenWindows } from "../outputWatch.ts";
@@ -39,6 +40,8 @@ export interface AttachClientOptions
   readonly otherReader: (client: AttachClient) => ControlConnection | undefined;
   /** A pane is no longer in use; it may be again. */
   readonly onIdle: () => void;
+  /** Whether tmux waits for an event; false if that cannot be known. */
+  readonly isServerIdle: () => boolean;
   /** Its session's output flows now. */
   readonly onAttached: () => void;
   /** Called once. `wasUsed`: somebody had a stream of it open; `wasReady`: it carried one at some time. */
@@ -54,6 +57,7 @@ export class AttachClient {
   /** The numbers of the panes above, for the hot path. */
   readonly #watched = new Set<number>();
   readonly #outputs: OutputWatch;
+  readonly #reports: ClientReports;
   #checker: ConnectionChecker | undefined;
   /** What its panes print until it is attached is missing from their streams, and that is yet to be declared. */
   #isLate = false;
@@ -74,10 +78,20 @@ export class AttachClient {
     });
     this.#outputs = new OutputWatch({
       ...options,
+      wakesWithReports: true,
       otherReader: () => options.otherReader(this),
       onHole: (panes) => {
         for (const pane of panes) this.declarePaused(pane);
       },
+    });
+    this.#reports = new ClientReports({
+      clock: options.clock,
+      connection: () => this.connection(),
+      places: options.windows,
+      session: () => this.session,
+      checkup: () => this.#checkup,
+      onWritten: (written) => this.#outputs.reported(this.connection(), this.session, written),
+      onLate: () => this.#checker?.doubt(options.clock, this.#checkup, options.isServerIdle),
     });
     this.#registry.beginEpoch(options.epoch, new AppError("INTERNAL_ERROR", "nothing was open"));
     this.#ready = this.#open();
@@ -173,11 +187,18 @@ export class AttachClient {
   }
 
   announce(): void {
+    this.#checker?.received();
     this.#registry.announce();
+  }
+
+  /** Windows may have come to its session, or left it. */
+  placesChanged(): void {
+    this.#reports.look();
   }
 
   noticed(notification: Notification): void {
     this.#outputs.noticed(notification);
+    this.#reports.noticed(notification);
   }
 
   /** All that its panes wrote up to then has arrived. */
@@ -201,7 +222,7 @@ export class AttachClient {
     if (this.attached !== undefined) await this.#checker?.check(this.#options.clock, this.#checkup);
   }
 
-  get #checkup(): Checkup {
+  get #checkup(): StateCheckup {
     return clientCheckup(() => [this.session], true);
   }
 
@@ -237,6 +258,8 @@ export class AttachClient {
   /** Ends every stream and leaves the session. Safe to call twice. */
   close(error: AppError): void {
     if (this.#closed !== undefined) return;
+    this.#reports.end();
+    this.#outputs.end();
     this.#closed = error;
     const wasReady = this.#channel !== undefined;
     const wasUsed = [...this.#sources.values()].some((source) => source.isHeld);
@@ -264,7 +287,8 @@ export class AttachClient {
       this.#channel = channel;
       this.#declareLate();
       this.#checker = new ConnectionChecker(channel.connection);
-      this.#outputs.begin();
+      this.#outputs.begin(channel.connection, this.session);
+      this.#reports.begin();
       this.#options.onAttached();
     } catch (error) {
       this.close(toAppError(error));

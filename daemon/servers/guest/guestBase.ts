@@ -36,6 +36,7 @@ import {
   type Presence,
   PRESENCE_COMMANDS,
 } from "./guestPresence.ts";
+import { isClientReport } from "../clientReports.ts";
 import { isWaiting } from "../processState.ts";
 import { WRITTEN } from "./unfollowedPanes.ts";
 import type { ServerState } from "../../tmux/inventory.ts";
@@ -303,6 +304,7 @@ export class GuestBase {
     }
     if (kind === "pause") resume(connection, this.#carried?.client, notification.pane);
     this.#carried?.onNotification(notification);
+    if (isClientReport(notification)) return;
     this.#options.inventory.refresher.notified(notification);
   }
 

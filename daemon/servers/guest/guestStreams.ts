@@ -10,6 +10,8 @@ import { notResponding } from "../../connection/connectionErrors.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
 import type { ExitStatus } from "../../tmux/outputSource.ts";
+import { isClientReport } from "../clientReports.ts";
+import { isWaiting } from "../processState.ts";
 import { startAttachClient } from "./startAttachClient.ts";
 import type { GuestBase, GuestBaseOptions } from "./guestBase.ts";
 import type { GuestLife } from "./guestLife.ts";
@@ -87,6 +89,7 @@ export class GuestStreams {
       return known.hasWindow(client.session, window) === true;
     });
     if (areWindowsNew) this.#left.clear();
+    for (const client of this.#clients.all()) client.placesChanged();
   }
 
   /** The tmux server's process; undefined while it does not respond. */
@@ -203,6 +206,7 @@ export class GuestStreams {
       mayBeUnread: () =>
         base.presence.every(({ others }) => others === 0) ? windows().flatMap((window) => known.panesOf(window)) : [],
       otherReader: (client) => this.#otherReader(client),
+      isServerIdle: () => isWaiting(this.#options.spawn.host.processes, base.identity?.pid),
       onIdle: hooks.onIdle,
       onAttached: () => life.clientsChanged(),
       onClosed: (client, ended) => {
@@ -223,8 +227,8 @@ export class GuestStreams {
     const onNotification = (notification: Notification): void => {
       noticed(notification);
       // The base connection hears of everything but what happens inside this session's windows.
-      if (notification.kind === "layout-change" || base.state === "connecting")
-        inventory.refresher.notified(notification);
+      const isBaseAway = base.state === "connecting" && !isClientReport(notification);
+      if (notification.kind === "layout-change" || isBaseAway) inventory.refresher.notified(notification);
     };
     const channel = await startAttachClient({
       spawn,

@@ -5,9 +5,9 @@
  * tmux itself removes the hub when our client goes, however it ends.
  */
 import { OFF_BY_OTHERS, setHook, setSessionHook } from "../../../protocol/command/build.ts";
-import { CLIENT_STATE, STRAY_OPTION } from "../../../protocol/command/formats.ts";
+import { CLIENT_STATE, type ServerIdentity, STRAY_OPTION } from "../../../protocol/command/formats.ts";
 import { flag, rowFormat, type RowOf } from "../../../protocol/command/rowFormat.ts";
-import type { PaneId, SessionId } from "../../../protocol/ids.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
 import { ourFlags } from "../orphanedClients.ts";
 import { REMOVE_SHELL_MARKS } from "./shellMarks.ts";
 
@@ -63,7 +63,13 @@ export const TITLE_OPTION = "@tmuxwire_title";
  * The hooks of one hub. `hookIndex` is this daemon's own index in the hook arrays, so that removing the hub never removes
  * another daemon's hooks. A hook must never fail, because its error would be shown to the next person who attaches.
  */
-export function hubHooks(hubName: string, hub: SessionId, eventPane: PaneId, hookIndex: number): readonly string[] {
+export function hubHooks(
+  hubName: string,
+  { session: hub, pane: eventPane, client }: Pick<ServerIdentity, "session" | "pane" | "client">,
+  hookIndex: number,
+): readonly string[] {
+  // The event pane may be one of those that were turned off. tmux ignores the blank, for which 3.2 keeps the quotes.
+  const hear = client === "" ? "" : `refresh-clien -t "${client}" -A "${eventPane} :on" ; `;
   const [linked, died, refreshed] = hookNames(hookIndex);
   const inHub = `#{m:*${hubName}*,#{window_linked_sessions_list}}`;
   // Linked only in the hub, so somebody created it there; it was not left by an ended session.
@@ -79,7 +85,7 @@ export function hubHooks(hubName: string, hub: SessionId, eventPane: PaneId, hoo
         `{ if-shel -F "#{||:${inHub},${ofHub}}" "" "link-windo -d -t =${hubName}:" }`,
     ),
     setHook(died, `send-key -t ${eventPane} -l "died;"`),
-    setHook(refreshed, `if-shel -F "${OFF_BY_OTHERS}" { send-key -t ${eventPane} -l "off;" }`),
+    setHook(refreshed, `if-shel -F "${OFF_BY_OTHERS}" { ${hear}send-key -t ${eventPane} -l "off;" }`),
     setSessionHook(hub, "client-detached", `${taken}${REMOVE_SHELL_MARKS} ; ${leaveCommand(hub)}`),
   ];
 }

@@ -1,15 +1,17 @@
 /**
  * Keeps our client in its hub, and the hub intact, whatever people and scripts type in panes (docs/tmuxFacts.md 51). Problems
- * that a notification reports are handled at once, others are polled with each heartbeat. If a repair would lose more than
- * reconnecting does, the connection is closed; all output missed meanwhile is declared as a gap.
+ * that a notification or a hook reports are handled at once, others when tmux says once a second how our client is
+ * (`ClientReports`); the heartbeat asks, in case it says nothing. If a repair would lose more than reconnecting does, the
+ * connection is closed; all output missed meanwhile is declared as a gap.
  */
 import { displayMessage, renameSession, turnPanesOn } from "../../../protocol/command/build.ts";
 import type { WindowLink } from "../../../protocol/command/formats.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import type { PaneId, WindowId } from "../../../protocol/ids.ts";
-import type { Checkup } from "../../connection/checkup.ts";
-import { faulty } from "../../connection/connectionErrors.ts";
-import { clientFault } from "../clientCheck.ts";
+import { faulty, noConnection } from "../../connection/connectionErrors.ts";
+import type { Clock } from "../../time/clock.ts";
+import { clientFault, type StateCheckup } from "../clientCheck.ts";
+import { ClientReports } from "../clientReports.ts";
 import { hubFault, hubState, RENAMED } from "./hub.ts";
 import type { AttachedHub } from "./hubStartup.ts";
 import type { InventoryStore } from "../inventory/inventoryStore.ts";
@@ -17,25 +19,30 @@ import { OutputWatch } from "../outputWatch.ts";
 import type { PaneRegistry } from "../paneRegistry.ts";
 
 interface HubGuardOptions {
+  readonly clock: Clock;
   readonly inventory: InventoryStore;
   readonly panes: PaneRegistry;
   /** Called when the inventory is out of date without a notification. */
   readonly onMoved: () => void;
   readonly hub: () => AttachedHub | undefined;
+  /** tmux is silent although it should have said something. */
+  readonly onLate: () => void;
   readonly log: ((event: string, fields: object) => void) | undefined;
 }
 
 export class HubGuard {
   readonly #options: HubGuardOptions;
   readonly #outputs: OutputWatch;
+  readonly #reports: ClientReports;
   /** Windows that left a session: the hub, or perhaps the hub if tmux does not say which. */
   readonly #left = new Map<WindowId, "hub" | "perhaps">();
-  /** Whether the hub had another name at the last heartbeat. */
-  #isRenamed = false;
+  /** Of what is asked and what tmux says itself: those that said that the hub has another name. */
+  readonly #renamed = new Set<"heartbeat" | "report">();
 
   constructor(options: HubGuardOptions) {
     this.#options = options;
     this.#outputs = new OutputWatch({
+      clock: options.clock,
       windows: () => this.#windows(),
       panesOf: (window) => this.#panesOf(window),
       isThere: (session, window) => options.inventory.hasWindow(session, window) !== false,
@@ -44,13 +51,35 @@ export class HubGuard {
       mayBeUnread: () => this.#eventPane(),
       onHole: (panes) => this.#resumed(panes),
     });
+    const hub = (): AttachedHub => {
+      const attached = options.hub();
+      if (attached === undefined) throw noConnection();
+      return attached;
+    };
+    this.#reports = new ClientReports({
+      clock: options.clock,
+      connection: () => hub().connection,
+      places: () => this.#eventPane(),
+      session: () => options.hub()?.session,
+      checkup: () => this.checkup(hub(), "report"),
+      onWritten: (written) => this.#outputs.reported(hub().connection, hub().session, written),
+      onLate: options.onLate,
+    });
   }
 
   /** Call when a new connection has been prepared. */
   begin(): void {
     this.#left.clear();
-    this.#isRenamed = false;
-    this.#outputs.begin();
+    this.#renamed.clear();
+    const hub = this.#options.hub();
+    if (hub !== undefined) this.#outputs.begin(hub.connection, hub.session);
+    this.#reports.begin();
+  }
+
+  /** Call when the connection has ended. Safe to call twice. */
+  end(): void {
+    this.#outputs.end();
+    this.#reports.end();
   }
 
   /** Call when output of a pane has arrived. On the hot path. */
@@ -58,11 +87,12 @@ export class HubGuard {
     this.#outputs.received(paneNumber);
   }
 
-  checkup({ session, name, hookIndex }: AttachedHub): Checkup {
+  checkup({ session, name, hookIndex }: AttachedHub, by: "heartbeat" | "report" = "heartbeat"): StateCheckup {
     const state = hubState(name, hookIndex);
     return {
+      format: state.format,
       command: displayMessage(state.format),
-      fault: (reply) => clientFault(reply, session, true) ?? this.#lasting(hubFault(state.decodeOne(reply))),
+      fault: (reply) => clientFault(reply, session, true) ?? this.#lasting(hubFault(state.decodeOne(reply)), by),
     };
   }
 
@@ -85,6 +115,7 @@ export class HubGuard {
 
   noticed(notification: Notification): void {
     this.#outputs.noticed(notification);
+    this.#reports.noticed(notification);
     const hub = this.#options.hub();
     if (hub === undefined) return;
     if (notification.kind === "window-close" && !notification.linked) this.#left.set(notification.window, "hub");
@@ -125,10 +156,11 @@ export class HubGuard {
   }
 
   /** Ignores a changed name once: it is restored when the notification comes, which may be after this check. */
-  #lasting(fault: string | undefined): string | undefined {
-    const wasRenamed = this.#isRenamed;
-    this.#isRenamed = fault === RENAMED;
-    return this.#isRenamed && !wasRenamed ? undefined : fault;
+  #lasting(fault: string | undefined, by: "heartbeat" | "report"): string | undefined {
+    const wasRenamed = this.#renamed.delete(by);
+    if (fault !== RENAMED) return fault;
+    this.#renamed.add(by);
+    return wasRenamed ? fault : undefined;
   }
 
   #windows(): readonly WindowId[] {

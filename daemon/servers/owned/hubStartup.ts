@@ -80,7 +80,7 @@ export async function prepareHub(options: HubStartupOptions): Promise<AttachedHu
   await unsetVariables(options);
   const marks = await setShellMarks(connection, options.shellMarks);
   const hookIndex = 1_000 + Math.floor(Math.random() * 1_000_000);
-  await connection.group(hubHooks(hubName, identity.session, identity.pane, hookIndex));
+  await connection.group(hubHooks(hubName, identity, hookIndex));
   await connection.command(titleHook(identity.pane, hookIndex), "none").catch(ignoreRefusal);
   await linkExistingWindows(connection, identity);
   await connection.command(RAW_TERMINAL, "none").catch(ignoreRefusal);

@@ -31,6 +31,7 @@ import type { Host } from "../../host/host.ts";
 import { SingleFlight } from "../../time/singleFlight.ts";
 import type { Clock } from "../../time/clock.ts";
 import { DeathWatch } from "./deathWatch.ts";
+import { isClientReport } from "../clientReports.ts";
 import { isHubName, type PaneEvent, TITLE_OPTION, titleReported } from "./hub.ts";
 import { HubGuard } from "./hubGuard.ts";
 import type { AttachedHub } from "./hubStartup.ts";
@@ -58,6 +59,8 @@ interface OwnedInventoryOptions {
   readonly listeners: Listeners<ServerEvent>;
   /** Called when a listing is complete, or everything is gone. */
   readonly onComplete: () => void;
+  /** tmux is silent although it should have said something. */
+  readonly onLate: () => void;
   readonly log: ((event: string, fields: object) => void) | undefined;
 }
 
@@ -108,9 +111,9 @@ export class OwnedInventory {
       onChanged: (pane) => this.paneChanged(pane),
       onError,
     });
-    const { panes, log } = options;
+    const { clock, panes, log, onLate } = options;
     const onMoved = (): void => this.refresher.topologyChanged();
-    this.#guard = new HubGuard({ inventory: this.inventory, panes, log, hub: () => this.#hub, onMoved });
+    this.#guard = new HubGuard({ clock, inventory: this.inventory, panes, log, hub: () => this.#hub, onMoved, onLate });
   }
 
   /** See `ServerStatus`. */
@@ -146,6 +149,7 @@ export class OwnedInventory {
   detached(lost: AppError, socketPath: string): void {
     if (this.#hub === undefined) return;
     this.#hub = undefined;
+    this.#guard.end();
     this.#titles.clear();
     this.#deaths.clear();
     const { clock, onComplete } = this.#options;
@@ -165,6 +169,7 @@ export class OwnedInventory {
   }
 
   close(): void {
+    this.#guard.end();
     this.#deaths.close();
   }
 
@@ -204,6 +209,7 @@ export class OwnedInventory {
 
   notified(notification: Notification): void {
     this.#guard.noticed(notification);
+    if (isClientReport(notification)) return;
     const { kind } = notification;
     // Another hub ends with its client, and tmux does not report what a hook does.
     const isHubs = kind === "client-session-changed" || kind === "client-detached";

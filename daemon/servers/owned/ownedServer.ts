@@ -145,6 +145,7 @@ class OwnedServer extends RealServer {
       panes: this.#panes,
       listeners: this.listeners,
       onComplete: () => this.layout.changed(),
+      onLate: () => this.#supervisor.doubt(),
     });
   }
 

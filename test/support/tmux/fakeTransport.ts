@@ -44,6 +44,11 @@ export class FakeTransport {
     this.push(`%begin ${stamp}\n${body}%${ok ? "end" : "error"} ${stamp}\n`);
   }
 
+  /** tmux executes commands of other clients. */
+  othersDid(commands: number): void {
+    this.#number += commands;
+  }
+
   /** tmux's end of the line goes away. */
   drop(): void {
     this.closed = true;

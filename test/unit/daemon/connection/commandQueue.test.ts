@@ -10,6 +10,7 @@ const NONE: ReplyShape = { kind: "none" };
 
 const block = (body: string, fields: Partial<GuardBlock> = {}): GuardBlock => ({
   number: 1,
+  lastNumber: 1,
   client: true,
   ok: true,
   overflowed: false,

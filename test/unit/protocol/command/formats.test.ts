@@ -99,8 +99,12 @@ test("server identity", () => {
     session: "$0",
     window: "@0",
     pane: "%0",
+    client: "",
   });
-  expect(formats.SERVER_IDENTITY.decodeOne(body("4711 1700000000 3.3a $0 @0 %0 1000\n"))?.uid).toBe(1_000);
+  expect(formats.SERVER_IDENTITY.decodeOne(body("4711 1700000000 3.3a $0 @0 %0 1000 /dev/pts/7\n"))).toMatchObject({
+    uid: 1_000,
+    client: "/dev/pts/7",
+  });
   // tmux 3.2 does not tell.
   expect(formats.SERVER_IDENTITY.decodeOne(body("4711 1700000000 3.2a $0 @0 %0 \n"))).toMatchObject({ uid: undefined });
   expect(formats.SERVER_IDENTITY.decodeOne(body("4711 1700000000 3.3a   \n"))).toBeUndefined();

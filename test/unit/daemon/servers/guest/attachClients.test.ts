@@ -45,6 +45,7 @@ function makeClients(): AttachClients {
         otherReader: () => undefined,
         onAttached: () => undefined,
         waiting: () => undefined,
+        isServerIdle: () => false,
         ...hooks,
       }),
   });
