@@ -27,8 +27,12 @@ const DIALOG_WITHIN_MS = 1_500;
 const DIALOG_LOOK_MS = 45;
 /** After a capture that failed, when nothing else asks for one. */
 const RETRY_MS = 250;
-/** What a program that ends draws last may look as if it waited; its process is gone this soon after. */
-const ENDS_WITHIN_MS = 40;
+/**
+ * What a program that ends draws last may look as if it waited. It is then at work until its process is gone, which takes
+ * long on a busy machine; one that waits is asleep. So often it is looked at, and for so long at most.
+ */
+const ENDING_LOOK_MS = 40;
+const ENDS_WITHIN_MS = 400;
 /** What a title means is known within this, or the screen is one that nobody knows (docs/agentFacts.md 12, 18). */
 const SETTLES_WITHIN_MS = 500;
 
@@ -349,10 +353,9 @@ export class ObservedPane implements FeedMember {
     if (againAtMs !== undefined) this.#timer = this.#options.clock.callAt(againAtMs, () => this.#settle());
     // Of a pane that nobody follows the dialog went up to a second ago: what came after it is known in a moment.
     const isHeldBack = this.#isUnfollowed && verdict.isPassing === true && this.#current.state === "asking";
-    const sureAtMs = this.#isUnfollowed ? this.#classifier.evidence.readMs + ENDS_WITHIN_MS : -Infinity;
     const isAtRest = verdict.state === "idle" && verdict.source === "screen" && this.#current.state === "busy";
-    const mayBeEnding = isAtRest && nowMs < sureAtMs;
-    if (mayBeEnding) this.#timer ??= this.#options.clock.callAt(sureAtMs, () => this.#settle());
+    const mayBeEnding = this.#isUnfollowed && isAtRest && this.#mayBeEnding(nowMs);
+    if (mayBeEnding) this.#timer ??= this.#options.clock.callAt(nowMs + ENDING_LOOK_MS, () => this.#settle());
     else if (!isHeldBack) this.#publish(verdict);
     this.#isUnsettled = mayBeEnding || (verdict.state === "unknown" && (againAtMs !== undefined || needsProbe));
     if (!this.#isUnsettled) for (const done of this.#unsettled) done();
@@ -360,6 +363,12 @@ export class ObservedPane implements FeedMember {
     if (!this.#classifier.takeRequest() && !needsProbe) return;
     if (this.#failure === undefined) this.#pacer.soon();
     else this.#timer ??= this.#options.clock.callAt(nowMs + RETRY_MS, () => this.#pacer.soon());
+  }
+
+  #mayBeEnding(nowMs: number): boolean {
+    const seenForMs = nowMs - this.#classifier.evidence.readMs;
+    if (seenForMs < ENDING_LOOK_MS) return true;
+    return seenForMs < ENDS_WITHIN_MS && this.#classifier.isProgramOnProcessor;
   }
 
   /**

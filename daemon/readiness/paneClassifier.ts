@@ -3,7 +3,7 @@
  * foreground, which is asked for only when something says that it may be another one; a profile that was given stays until it is withdrawn.
  */
 import type { HostProcesses } from "../host/hostProcesses.ts";
-import { isRunning } from "../panes/foreground.ts";
+import { isOnProcessor, isRunning } from "../panes/foreground.ts";
 import { isCalled } from "../host/programNames.ts";
 import type { ForegroundProcess } from "../tmux/processes.ts";
 import type { Capture } from "../tmux/io.ts";
@@ -106,6 +106,10 @@ export class PaneClassifier {
   /** The agent's process has ended, or a shell is in the foreground of a pane whose profile says that an agent should be. */
   get isProgramGone(): boolean {
     return this.#isProgramGone;
+  }
+
+  get isProgramOnProcessor(): boolean {
+    return this.#process !== undefined && isOnProcessor(this.#process, this.#processes);
   }
 
   /** Counts the processes that were found in front: what one shows is not what another one shows, though it looks the same. */
