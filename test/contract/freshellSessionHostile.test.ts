@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { eventually } from "../support/clock/eventually.ts";
 import type { FreshellClient } from "../support/daemon/freshellFixture.ts";
-import { AgentScene, isAlive, QUIET_AGENT } from "../support/freshell/agentScene.ts";
+import { isAlive } from "../support/daemon/isAlive.ts";
+import { AgentScene, QUIET_AGENT } from "../support/freshell/agentScene.ts";
 
 let scene: AgentScene;
 let client: FreshellClient;

@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { SessionEntry } from "../../protocol/api/freshell/sessionEvents.ts";
 import { eventually } from "../support/clock/eventually.ts";
-import { AgentScene, isAlive } from "../support/freshell/agentScene.ts";
+import { isAlive } from "../support/daemon/isAlive.ts";
+import { AgentScene } from "../support/freshell/agentScene.ts";
 import { FakeOwner } from "../support/freshell/fakeOwner.ts";
 
 let scene: AgentScene;

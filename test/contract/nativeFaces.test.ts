@@ -68,8 +68,9 @@ const CASES: Readonly<Record<OperationName, readonly FaceCase[]>> = {
   run: [
     {
       names: PANE,
-      input: { command: "ls -l", timeoutMs: 5_000, format: "raw" },
-      command: ["run", "--raw", "-t", "5", "work", "ls", "-l"],
+      // Its shell never answers: the time is waited out.
+      input: { command: "ls -l", timeoutMs: 200, format: "raw" },
+      command: ["run", "--raw", "-t", "0.2", "work", "ls", "-l"],
     },
   ],
   submit: [
@@ -86,23 +87,7 @@ const CASES: Readonly<Record<OperationName, readonly FaceCase[]>> = {
         profile: "claude",
       },
       idempotencyKey: "k-1",
-      command: [
-        "submit",
-        "-t",
-        "5",
-        "-q",
-        "-w",
-        "--while-unknown",
-        "--clear",
-        "--literal",
-        "--profile",
-        "claude",
-        "--key",
-        "k-1",
-        "work",
-        "fix",
-        "it",
-      ],
+      command: "submit -t 5 -q -w --while-unknown --clear --literal --profile claude --key k-1 work fix it".split(" "),
     },
   ],
   choose: [

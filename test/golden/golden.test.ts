@@ -56,19 +56,10 @@ test("both transports tell the same", () => {
 test("no scene is missing", () => {
   expect(files).toEqual(
     expect.arrayContaining([
-      "attach.md",
-      "exitDetach.md",
-      "exitDetached.md",
-      "exitKillServer.md",
-      "exitKillSession.md",
-      "failure.md",
-      "foreign.md",
-      "foreignRows.md",
-      "hooks.md",
-      "output.md",
-      "pause.md",
-      "success.md",
-      "windows.md",
+      ..."attach.md exitDetach.md exitDetached.md exitKillServer.md exitKillSession.md failure.md foreign.md".split(
+        " ",
+      ),
+      ..."foreignRows.md hooks.md output.md pause.md success.md windows.md".split(" "),
     ]),
   );
 });

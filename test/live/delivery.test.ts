@@ -1,7 +1,13 @@
 /** Prompts to programs that behave as agents do (test/fixtures/agents), on real tmux: each submitted once, text exact. */
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ENTER_RETRY_MS } from "../../daemon/delivery/deliveryLimits.ts";
-import { AGENT_PROFILES, type AgentProgram, guestAgent, ownedAgent } from "../support/agents/agentPrograms.ts";
+import {
+  AGENT_PROFILES,
+  type AgentProgram,
+  type GuestAgent,
+  guestAgent,
+  ownedAgent,
+} from "../support/agents/agentPrograms.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { drawn, engines, to, untilState } from "../support/agents/deliveryScene.ts";
 
@@ -36,17 +42,34 @@ const TEXTS = {
   "box drawing": "│ ─ ▏",
 };
 
-describe("a prompt is submitted once, exactly", () => {
+describe("one prompt after the other is submitted once, exactly", () => {
+  let agent: GuestAgent;
+  beforeAll(async () => {
+    agent = await guestAgent("inkPrompt", { options: { busyMs: 20 } });
+  });
+  afterAll(() => agent[Symbol.asyncDispose]());
+
   test.each(Object.entries(TEXTS))("%s", async (_kind, text) => {
-    await using agent = await guestAgent("inkPrompt");
     using on = engines();
+    const from = agent.channel.log.length;
     const result = await on.delivery.submit({ ...(await drawn(agent, on, "inkPrompt")), text });
     expect(result).toMatchObject({ outcome: "submitted", enterPresses: 1 });
     expect(result.firstByteMs).toBeLessThan(result.enterMs ?? 0);
-    expect(await submits(agent)).toEqual([text]);
+    expect(await submits(agent, from)).toEqual([text]);
     expect(on.errors).toEqual([]);
   });
 
+  test.each(["", "  \n", "a\u0003b", "a\u001b[201~b", "\0"])("nothing is typed for the text %j", async (text) => {
+    using on = engines();
+    const from = agent.channel.log.length;
+    await expect(on.delivery.submit({ ...(await drawn(agent, on, "inkPrompt")), text })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+    });
+    expect(agent.channel.count("read", from)).toBe(0);
+  });
+});
+
+describe("a prompt is submitted once, exactly", () => {
   test("a prompt of 100 KB, shown as a placeholder, is submitted", async () => {
     await using agent = await ownedAgent("placeholder");
     using on = engines();
@@ -237,15 +260,6 @@ describe("nothing is typed", () => {
     await closed;
     const request = { ...to(agent, "inkPrompt"), text: "too late" };
     await expect(on.delivery.submit(request)).rejects.toMatchObject({ code: "NOT_FOUND" });
-  });
-
-  test.each(["", "  \n", "a\u0003b", "a\u001b[201~b", "\0"])("for the text %j", async (text) => {
-    await using agent = await ownedAgent("inkPrompt");
-    using on = engines();
-    await expect(on.delivery.submit({ ...(await drawn(agent, on, "inkPrompt")), text })).rejects.toMatchObject({
-      code: "INVALID_ARGUMENT",
-    });
-    expect(agent.channel.count("read")).toBe(0);
   });
 });
 

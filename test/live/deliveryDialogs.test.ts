@@ -1,5 +1,5 @@
 /** Dialogs on real tmux: each answered by the keys it takes, one that was not meant never, by accident none. */
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { DialogAnswer } from "../../daemon/delivery/delivery.ts";
 import { type AgentName, type AgentProgram, ownedAgent } from "../support/agents/agentPrograms.ts";
 import { type Engines, engines, to, untilState } from "../support/agents/deliveryScene.ts";
@@ -35,14 +35,21 @@ describe("an option is chosen", () => {
     ["multi", { kind: "multi", answers: [[3]] }, { answers: [{ indices: [3] }] }],
     ["both", { kind: "multi", answers: [[1], [1, 2]] }, { answers: [{ index: 1 }, { indices: [1, 2] }] }],
   ];
+  let dialogs: AgentProgram;
+  beforeAll(async () => {
+    dialogs = await ownedAgent("dialog");
+  });
+  afterAll(() => dialogs[Symbol.asyncDispose]());
+
   test.each(rows)("%s %j", async (kind, answer, expected) => {
-    await using agent = await ownedAgent("dialog");
+    const agent = dialogs;
     using on = engines();
+    const from = agent.channel.log.length;
     using dialog = await open(agent, on, kind);
     const result = await on.delivery.choose({ ...to(agent, "dialog"), answer, dialogId: dialog.dialogId });
     expect(result).toMatchObject({ outcome: "submitted" });
-    expect(await agent.channel.next("answer")).toMatchObject(expected);
-    expect(agent.channel.count("answer")).toBe(1);
+    expect(await agent.channel.next("answer", from)).toMatchObject(expected);
+    expect(agent.channel.count("answer", from)).toBe(1);
     expect(on.errors).toEqual([]);
   });
 

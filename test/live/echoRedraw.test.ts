@@ -1,8 +1,6 @@
 /** A wait that types: the shell draws the line anew as often as it likes, and that is no output. */
 import { expect, test, describe } from "vitest";
-import { createClient } from "../../adapters/client/client.ts";
-import { ownedFixture } from "../support/tmux/ownedFixture.ts";
-import { nativeFixture } from "../support/daemon/nativeServer.ts";
+import { ownedApi } from "../support/daemon/ownedApi.ts";
 import { editingShells, redrawnIn } from "../support/tmux/echoRedraws.ts";
 import { shellsNamed } from "../support/tmux/shells.ts";
 
@@ -14,10 +12,9 @@ const REDRAWS = {
 
 describe.each(shellsNamed("bash", "zsh"))("$name", ({ command }) => {
   test.each(Object.keys(REDRAWS) as (keyof typeof REDRAWS)[])("%s", async (how) => {
-    await using owned = await ownedFixture();
-    await owned.server.createSession({ name: "sh", command, cols: 90, rows: 24 });
-    await using api = await nativeFixture(owned.server);
-    const pane = createClient({ url: api.url }).server("main").pane("sh");
+    await using api = await ownedApi();
+    const { owned } = api;
+    const { pane } = await api.session({ command, cols: 90 });
     const screen = async (): Promise<string> => (await pane.capture()).lines.join("\n");
     await pane.run("mkdir /tmp/$$; cd /tmp/$$; touch DONE1 DONE2");
     let ended: unknown;

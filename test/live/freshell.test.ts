@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHash } from "node:crypto";
 import type { Host } from "../../daemon/host/host.ts";
-import { hasEnded } from "../../daemon/host/procfs.ts";
 import { linuxHost } from "../../daemon/host/linux/linuxHost.ts";
 import { eventually } from "../support/clock/eventually.ts";
+import { isAlive } from "../support/daemon/isAlive.ts";
 import { keepsPanes } from "../support/tmux/tmuxWords.ts";
 import { type FreshellClient, FreshellFixture } from "../support/daemon/freshellFixture.ts";
 import { breakConnection, ownedFixture, type OwnedFixture } from "../support/tmux/ownedFixture.ts";
@@ -289,12 +289,6 @@ describe("F070: a kill ends the shell itself", () => {
     expect(isAlive(Number(pid))).toBe(false);
   });
 });
-
-/** One that has ended may wait for its parent to ask how. */
-const isAlive = (pid: number): boolean => {
-  const stat = linuxHost().processes.statNow(pid);
-  return stat !== undefined && !hasEnded(stat);
-};
 
 describe("F069 F010 F119: the same terminal, another program", () => {
   test("respawn: another process, the output goes on, and so do waits", async () => {

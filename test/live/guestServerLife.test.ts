@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { openPtyTransport } from "../../daemon/host/clients/ptyTransport.ts";
 import type { Transport, TransportOptions } from "../../daemon/host/clients/transport.ts";
+import { type Clock, systemClock } from "../../daemon/time/clock.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { closing, nextState, tmuxPid } from "../support/tmux/failureScenarios.ts";
 import { ECHOING_LINES, guestFixture, ours, paneOf, userSession, watchAll } from "../support/tmux/guestFixture.ts";
@@ -92,7 +93,12 @@ test.each(["kill-server", "kill -9"])("%s and a new server: all ids are new and 
 });
 
 test("callers get an error while the server is stopped, and it works again afterwards", async () => {
-  await using fixture = await guestFixture((socket) => void userSession(socket, "main", ECHOING_LINES));
+  // Silence that is tolerated for twelve seconds, in three.
+  const clock: Clock = {
+    nowMs: () => systemClock.nowMs() * 4,
+    callAt: (atMs, callback) => systemClock.callAt(atMs / 4, callback),
+  };
+  await using fixture = await guestFixture((socket) => void userSession(socket, "main", ECHOING_LINES), { clock });
   const { server, socket } = fixture;
   const pane = paneOf(server, "main");
   const source = server.output(pane);

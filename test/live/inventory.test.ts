@@ -9,7 +9,7 @@ import { script, startProgram, text } from "../support/tmux/panePrograms.ts";
 
 test.each([1, 2, 3])("random operations by another client, seed %i", async (seed) => {
   await using fixture = await ownedFixture();
-  await drift(fixture.server, fixture.socket, seed, 60);
+  await drift(fixture.server, fixture.socket, seed, 40);
   expect(fixture.log).toEqual([]);
 });
 

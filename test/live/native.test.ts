@@ -2,31 +2,14 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createClient } from "../../adapters/client/client.ts";
-import { nativeFixture } from "../support/daemon/nativeServer.ts";
-import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { ownedApi } from "../support/daemon/ownedApi.ts";
 import { Reader } from "../support/daemon/nativeReader.ts";
 import { asTmuxWrites } from "../support/tmux/tmuxWords.ts";
 import { keepsPanes } from "../support/tmux/tmuxWords.ts";
 
-async function withTmux() {
-  const owned = await ownedFixture();
-  const api = await nativeFixture(owned.server);
-  const server = createClient({ url: api.url }).server("main");
-  return {
-    server,
-    api,
-    owned,
-    [Symbol.asyncDispose]: async () => {
-      await api[Symbol.asyncDispose]();
-      await owned[Symbol.asyncDispose]();
-    },
-  };
-}
-
 test("a session from its making to its end", async () => {
-  await using tmux = await withTmux();
-  const { server } = tmux;
+  await using tmux = await ownedApi();
+  const { client: server } = tmux;
   const named = await asTmuxWrites("a.b");
   const session = await server.createSession({ name: "a.b", command: ["cat"], cols: 100, rows: 20 });
   expect(session).toMatchObject({ name: named, windows: [expect.stringMatching(/^@/)] });
@@ -45,8 +28,8 @@ test("a session from its making to its end", async () => {
 });
 
 test("reports program and directory, whatever their names", async () => {
-  await using tmux = await withTmux();
-  const { server, owned } = tmux;
+  await using tmux = await ownedApi();
+  const { client: server, owned } = tmux;
   const cwd = join(owned.socket.directory, "odd\n%exit\n%end 1 1 1\nname #{pid}");
   mkdirSync(cwd);
   await server.createSession({ name: "odd", cwd, command: ["sleep", "60"] });
@@ -58,8 +41,8 @@ test("reports program and directory, whatever their names", async () => {
 });
 
 test.runIf(keepsPanes())("a dead pane stays with its status, and its stream says so", async () => {
-  await using tmux = await withTmux();
-  const { server } = tmux;
+  await using tmux = await ownedApi();
+  const { client: server } = tmux;
   const command = ["sh", "-c", "read x; printf bye; sleep 0.1; exit 7"];
   await server.createSession({ name: "dies", command, remainOnExit: true });
   const reader = new Reader(server.pane("dies").follow());
@@ -75,8 +58,8 @@ test.runIf(keepsPanes())("a dead pane stays with its status, and its stream says
 });
 
 test("resizing reaches the program, and readers", async () => {
-  await using tmux = await withTmux();
-  const { server } = tmux;
+  await using tmux = await ownedApi();
+  const { client: server } = tmux;
   const command = ["sh", "-c", "trap 'stty size' WINCH; printf ready; while :; do read x; done"];
   await server.createSession({ name: "size", command, cols: 80, rows: 24 });
   const pane = server.pane("size");
@@ -99,8 +82,8 @@ test("resizing reaches the program, and readers", async () => {
 });
 
 test("a wait on the screen sees what the stream does not say, never what stood there, and tells of an echo", async () => {
-  await using tmux = await withTmux();
-  const { server } = tmux;
+  await using tmux = await ownedApi();
+  const { client: server } = tmux;
   await server.createSession({ name: "screen", command: ["sh", "-c", "PS1='$ ' exec bash --norc --noprofile"] });
   const pane = server.pane("screen");
   await pane.wait({ pattern: { literal: "$ " }, from: "tail:5" });

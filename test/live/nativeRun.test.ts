@@ -3,25 +3,16 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createClient } from "../../adapters/client/client.ts";
-import { ownedFixture } from "../support/tmux/ownedFixture.ts";
-import { nativeFixture } from "../support/daemon/nativeServer.ts";
+import { type OwnedApi, ownedApi, type SessionOfApi } from "../support/daemon/ownedApi.ts";
 import { ownDirectory } from "../support/daemon/ownDirectory.ts";
 
-async function withShell(command: readonly string[]) {
-  const owned = await ownedFixture();
-  await owned.server.createSession({ name: "sh", command, cols: 100, rows: 30 });
-  const api = await nativeFixture(owned.server);
-  const pane = createClient({ url: api.url }).server("main").pane("sh");
-  return {
-    pane,
-    server: owned.server,
-    [Symbol.asyncDispose]: async () => {
-      await api[Symbol.asyncDispose]();
-      await owned[Symbol.asyncDispose]();
-    },
-  };
-}
+let all: OwnedApi;
+beforeAll(async () => {
+  all = await ownedApi();
+});
+afterAll(() => all[Symbol.asyncDispose]());
+
+const withShell = (command: readonly string[]): Promise<SessionOfApi> => all.session({ command, cols: 100, rows: 30 });
 
 const SHELLS = [
   { name: "bash", command: ["bash", "--norc", "--noprofile"] },
@@ -29,7 +20,7 @@ const SHELLS = [
 ];
 
 describe.each(SHELLS)("$name", ({ command }) => {
-  let shared: Awaited<ReturnType<typeof withShell>>;
+  let shared: SessionOfApi;
   beforeAll(async () => {
     shared = await withShell(command);
   });

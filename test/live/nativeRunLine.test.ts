@@ -1,34 +1,36 @@
 /**
  * `run` types on the empty line of a shell's prompt and nowhere else: half-typed lines, slow starts, modes, programs. Each
- * test has a server of its own and mostly waits for a shell, so several run at a time;
+ * test has a session of its own and mostly waits for a shell, so several run at a time;
  * `expect.poll` belongs to one test at a time.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
-import { createClient } from "../../adapters/client/client.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/clock/eventually.ts";
-import { ownedFixture } from "../support/tmux/ownedFixture.ts";
-import { nativeFixture } from "../support/daemon/nativeServer.ts";
+import { type OwnedApi, ownedApi } from "../support/daemon/ownedApi.ts";
 import { SHELLS, shellsNamed } from "../support/tmux/shells.ts";
 
 const COLS = 100;
 /** Seldom enough that several tests can look. */
 const seen = (holds: () => boolean | Promise<boolean>): Promise<void> => eventually(holds, 20);
 
+let all: OwnedApi;
+beforeAll(async () => {
+  all = await ownedApi();
+});
+afterAll(() => all[Symbol.asyncDispose]());
+
 async function withShell(command: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const directory = mkdtempSync(join(tmpdir(), "tmuxwire-line-"));
-  const owned = await ownedFixture();
-  await owned.server.createSession({ name: "sh", command, cols: COLS, rows: 30, cwd: directory, environment });
-  const api = await nativeFixture(owned.server);
-  const pane = createClient({ url: api.url }).server("main").pane("sh");
+  const shell = await all.session({ command, cols: COLS, rows: 30, cwd: directory, environment });
+  const { pane, session } = shell;
   const screen = async (): Promise<readonly string[]> => (await pane.capture()).lines;
   return {
     pane,
     directory,
-    socket: owned.socket,
+    clearHistory: () => all.owned.socket.tmux("clear-history", "-t", session.activePane!),
     screen,
     there: (name: string): boolean => existsSync(join(directory, name)),
     /** Types and waits until the screen holds all of it; blanks at the end of a row do not show. */
@@ -37,8 +39,7 @@ async function withShell(command: readonly string[], environment: Readonly<Recor
       await seen(async () => dense((await screen()).join("")).includes(dense(shown)));
     },
     [Symbol.asyncDispose]: async () => {
-      await api[Symbol.asyncDispose]();
-      await owned[Symbol.asyncDispose]();
+      await shell[Symbol.asyncDispose]();
       rmSync(directory, { recursive: true, force: true });
     },
   };
@@ -313,7 +314,7 @@ test.concurrent.each(SHELLS)(
     expect(shown.output).toContain("forged");
     expect(shown).toMatchObject({ exitCode: 9, method: "marker" });
     await shell.pane.run("clear");
-    shell.socket.tmux("clear-history", "-t", "sh");
+    shell.clearHistory();
     const removed = await shell.pane.run(forger, { timeoutMs: 20_000 });
     expect(removed).toMatchObject({ output: "blind\n", exitCode: 9, method: "marker" });
   },

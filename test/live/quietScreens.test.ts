@@ -2,11 +2,9 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { QuietOutput } from "../../adapters/cli/quietOutput.ts";
-import { createClient } from "../../adapters/client/client.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { Emulator } from "../support/daemon/nativeScreens.ts";
-import { nativeFixture } from "../support/daemon/nativeServer.ts";
-import { ownedFixture } from "../support/tmux/ownedFixture.ts";
+import { ownedApi } from "../support/daemon/ownedApi.ts";
 
 const COLS = 90;
 const ROWS = 28;
@@ -63,11 +61,9 @@ const SESSIONS = ALL.filter(({ program }) => {
 });
 
 test.each(SESSIONS)("$program", async ({ program, args, ready, steps }) => {
-  await using owned = await ownedFixture();
+  await using api = await ownedApi();
   // The shell stays, so that what the program leaves behind is seen, too.
-  await owned.server.createSession({ name: "p", command: ["sh"], cols: COLS, rows: ROWS });
-  await using api = await nativeFixture(owned.server);
-  const pane = createClient({ url: api.url }).server("main").pane("p");
+  const { pane } = await api.session({ command: ["sh"], cols: COLS, rows: ROWS });
   const all: Uint8Array[] = [];
   const ended = new AbortController();
   await pane.run("PS1=");

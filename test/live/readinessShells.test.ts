@@ -58,17 +58,21 @@ const installed = PROGRAMS.filter(({ name, command }) => {
   return isThere;
 });
 
-test.each(installed)("$name: idle at its prompt, busy at work, idle again", async ({ command, profile, busy }) => {
-  await using fixture = await ownedFixture();
-  const { server } = fixture;
-  const pane = await paneWith(server, command);
-  using watched = watchPane(server, pane);
-  await watched.until(is("idle", profile));
-  // At a prompt that came before the program was seen to have gone, the profile may still be the program's.
-  await type({ server, pane, watched }, busy, is("busy"), is("idle", profile));
-  await type({ server, pane, watched }, busy, is("busy"), is("idle", profile));
-  expect(watched.pane.current).toMatchObject({ state: "idle", profile });
-});
+// Each has a server of its own and mostly waits for a second of work.
+test.concurrent.each(installed)(
+  "$name: idle at its prompt, busy at work, idle again",
+  async ({ command, profile, busy }) => {
+    await using fixture = await ownedFixture();
+    const { server } = fixture;
+    const pane = await paneWith(server, command);
+    using watched = watchPane(server, pane);
+    await watched.until(is("idle", profile));
+    // At a prompt that came before the program was seen to have gone, the profile may still be the program's.
+    await type({ server, pane, watched }, busy, is("busy"), is("idle", profile));
+    await type({ server, pane, watched }, busy, is("busy"), is("idle", profile));
+    expect(watched.pane.current).toMatchObject({ state: "idle", profile });
+  },
+);
 
 test("a question at the cursor of a shell's command is asking, with its letters as options", async () => {
   await using fixture = await ownedFixture();

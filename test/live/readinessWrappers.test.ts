@@ -94,7 +94,14 @@ test.each(there)("behind $name the agent is found", async ({ command }) => {
     // Nothing that came before was taken for a shell that reads.
     expect(watched.seen.filter(({ readiness }) => isIdle("shell")(readiness))).toEqual([]);
     // `script` outlives its terminal.
-    for (const { pid } of (await fixture.server.foreground(pane)).processes ?? []) process.kill(pid, "SIGKILL");
+    for (const { pid } of (await fixture.server.foreground(pane)).processes ?? []) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch (error) {
+        // The one before has taken it with it.
+        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      }
+    }
   } finally {
     spawnSync("tmux", ["-S", join(directory, "inner.sock"), "kill-server"]);
   }

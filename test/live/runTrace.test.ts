@@ -4,20 +4,31 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createClient } from "../../adapters/client/client.ts";
 import { eventually } from "../support/clock/eventually.ts";
-import { ownedFixture } from "../support/tmux/ownedFixture.ts";
-import { nativeFixture } from "../support/daemon/nativeServer.ts";
+import { type OwnedApi, ownedApi, type SessionOfApi } from "../support/daemon/ownedApi.ts";
 
 const ONE_LINE = "me@host:~$ ";
 const TWO_LINES = "┌ me@host:~\\n└ $ ";
 
 let home: string;
-beforeAll(() => {
+let all: OwnedApi;
+beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), "tw-trace-"));
   mkdirSync(join(home, "zsh"));
+  // Otherwise fish makes it in the background and fills it.
+  mkdirSync(join(home, "fish/generated_completions/none"), { recursive: true });
+  all = await ownedApi();
 });
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+afterAll(async () => {
+  await all[Symbol.asyncDispose]();
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** With these lines in its start-up file. */
+function bash(lines: string): Promise<SessionOfApi> {
+  writeFileSync(join(home, "rc"), lines);
+  return all.session({ command: ["bash", "--rcfile", join(home, "rc")], cwd: home });
+}
 
 interface Shell {
   readonly name: string;
@@ -78,10 +89,8 @@ describe.each(SHELLS)("$name", ({ name, command, history }) => {
     .each(cases.map(({ prompt, cols }) => [prompt === ONE_LINE ? "one" : "two", cols, prompt] as const))(
     "a prompt of %s lines, %i columns: nothing is left of the line that ran a command",
     async (_, cols, prompt) => {
-      await using owned = await ownedFixture();
-      await owned.server.createSession({ name: "sh", command: command(prompt), cols, rows: 24 });
-      await using api = await nativeFixture(owned.server);
-      const pane = createClient({ url: api.url }).server("main").pane("sh");
+      await using shell = await all.session({ command: command(prompt), cols });
+      const { pane } = shell;
       const shown = async (): Promise<string[]> => (await pane.capture({ lines: 400, joined: true })).lines;
       const prompts = prompt.split("\\n");
       const last = prompts.at(-1)!;
@@ -132,12 +141,8 @@ describe("an editor that shows the line in another way", () => {
     ["scrolls it sideways", "bind 'set horizontal-scroll-mode on'"],
     ["adds to what is typed", `bind '"i#": "i#-and-more"'`],
   ])("that %s: the command runs, and nothing above the prompt is erased", async (_, setting) => {
-    writeFileSync(join(home, "otherrc"), `PS1='$ '\n${setting}\n`);
-    await using owned = await ownedFixture();
-    const command = ["bash", "--rcfile", join(home, "otherrc")];
-    await owned.server.createSession({ name: "sh", command, cols: 80, rows: 24 });
-    await using api = await nativeFixture(owned.server);
-    const pane = createClient({ url: api.url }).server("main").pane("sh");
+    await using shell = await bash(`PS1='$ '\n${setting}\n`);
+    const { pane } = shell;
     for (const round of [1, 2, 3]) {
       // A row that erasing too far would take away.
       await pane.input([{ kind: "text", text: `echo above-${round}\r` }]);
@@ -153,12 +158,8 @@ describe("an editor that shows the line in another way", () => {
 });
 
 test("a run that is given up before Enter leaves no line behind that somebody else could enter", async () => {
-  writeFileSync(join(home, "plainrc"), "PS1='$ '\n");
-  await using owned = await ownedFixture();
-  const command = ["bash", "--rcfile", join(home, "plainrc")];
-  await owned.server.createSession({ name: "sh", command, cols: 80, rows: 24 });
-  await using api = await nativeFixture(owned.server);
-  const pane = createClient({ url: api.url }).server("main").pane("sh");
+  await using shell = await bash("PS1='$ '\n");
+  const { pane } = shell;
   await pane.run("true");
   for (let at = 0; at < 20; at += 1) {
     const giveUp = new AbortController();
@@ -176,12 +177,8 @@ test("a run that is given up before Enter leaves no line behind that somebody el
 });
 
 test("what somebody types while a run is being typed is not executed with it", async () => {
-  writeFileSync(join(home, "typedrc"), "PS1='$ '\n");
-  await using owned = await ownedFixture();
-  const command = ["bash", "--rcfile", join(home, "typedrc")];
-  await owned.server.createSession({ name: "sh", command, cols: 80, rows: 24, cwd: home });
-  await using api = await nativeFixture(owned.server);
-  const pane = createClient({ url: api.url }).server("main").pane("sh");
+  await using shell = await bash("PS1='$ '\n");
+  const { pane } = shell;
   await pane.run("true");
   const outcomes: unknown[] = [];
   for (let at = 0; at < 20; at += 1) {
@@ -191,7 +188,7 @@ test("what somebody types while a run is being typed is not executed with it", a
     );
     // At every moment from before the line is typed to behind its Enter.
     await new Promise((resolve) => setTimeout(resolve, at));
-    owned.socket.tmux("send-keys", "-t", "sh", "-l", "touch theirs");
+    all.owned.socket.tmux("send-keys", "-t", shell.session.activePane!, "-l", "touch theirs");
     outcomes.push(await run);
     await pane.keys(["C-u"]);
     await eventually(async () => /^\$ *$/.test((await pane.capture()).lines.findLast((line) => line !== "") ?? ""));

@@ -8,14 +8,13 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createClient, type PaneClient } from "../../adapters/client/client.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { slicesOf } from "../../daemon/tmux/outputSource.ts";
-import { nativeFixture } from "../support/daemon/nativeServer.ts";
+import { type OwnedApi, ownedApi, type SessionOfApi } from "../support/daemon/ownedApi.ts";
 import { eventually } from "../support/clock/eventually.ts";
-import { type OwnedFixture, ownedFixture } from "../support/tmux/ownedFixture.ts";
+import type { OwnedFixture } from "../support/tmux/ownedFixture.ts";
 
 const MARKS = join(import.meta.dirname, "../../daemon/shell/tmuxwire-marks");
 const PROMPTS = [
@@ -36,15 +35,32 @@ let directory: string;
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "tw-marks-"));
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const shared = new Map<string, Promise<OwnedApi>>();
+afterAll(async () => {
+  for (const one of shared.values()) await (await one)[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** A server with this default shell, which tmux starts as a login shell. */
+const serve = (shell: string, marks = true): Promise<OwnedApi> =>
+  ownedApi({
+    env: { ...paneEnvironment(process.env), LANG: "C.UTF-8", HOME: directory, SHELL: pathOf(shell)! },
+    shellMarks: marks ? MARKS : undefined,
+  });
+
+/** The same one for all tests: a server and its connections take longer to start than a shell. */
+function served(shell: string, marks: boolean): Promise<OwnedApi> {
+  const name = `${shell} ${marks}`;
+  const found = shared.get(name) ?? serve(shell, marks);
+  shared.set(name, found);
+  return found;
+}
 
 type Files = Readonly<Record<string, string>>;
 
-interface Started extends AsyncDisposable {
-  readonly owned: OwnedFixture;
-  readonly pane: PaneClient;
+interface Started extends SessionOfApi {
+  readonly api: OwnedApi;
   readonly home: string;
-  readonly url: string;
   /** Everything that the pane has printed, as latin1. */
   readonly raw: () => string;
   /** Types a line as a person does, and waits for the next prompt. */
@@ -59,7 +75,6 @@ interface Start {
   readonly rows?: number;
   /** Default: a new one. */
   readonly home?: string;
-  readonly environment?: Readonly<Record<string, string>>;
 }
 
 function homeWith(files: Files): string {
@@ -73,36 +88,27 @@ function homeWith(files: Files): string {
   return home;
 }
 
-/** A session of an owned server with this default shell, which tmux starts as a login shell. */
+/** A session with a home of its own. */
 async function start(shell: string, { files = {}, marks = true, command, ...more }: Start): Promise<Started> {
   const { cols = 80, rows = 24, home = homeWith(files) } = more;
-  const owned = await ownedFixture({
-    env: { ...paneEnvironment(process.env), LANG: "C.UTF-8", HOME: home, SHELL: pathOf(shell)!, ...more.environment },
-    shellMarks: marks ? MARKS : undefined,
-  });
-  const { activePane: id } = await owned.server.createSession({ name: "sh", cols, rows, cwd: home, command });
-  const api = await nativeFixture(owned.server);
+  const api = await served(shell, marks);
+  const made = await api.session({ cols, rows, cwd: home, command, environment: { HOME: home } });
+  const { pane, session } = made;
   const raw = (): string =>
-    Array.from(slicesOf(owned.server.output(id!), 0), (slice) =>
+    Array.from(slicesOf(api.owned.server.output(session.activePane!), 0), (slice) =>
       slice.kind === "bytes" ? Buffer.from(slice.bytes).toString("latin1") : "",
     ).join("");
-  const pane = createClient({ url: api.url }).server("main").pane("sh");
   const prompts = (): number => raw().split("\u001b[?2004h").length;
   return {
-    owned,
-    pane,
+    ...made,
+    api,
     home,
-    url: api.url,
     raw,
     type: async (line) => {
       await eventually(() => prompts() > 1);
       const before = prompts();
       await pane.input([{ kind: "text", text: `${line}\r` }]);
       await eventually(() => prompts() > before);
-    },
-    [Symbol.asyncDispose]: async () => {
-      await api[Symbol.asyncDispose]();
-      await owned[Symbol.asyncDispose]();
     },
   };
 }
@@ -411,8 +417,9 @@ test("what a run needs of a shell is there, also when a command is interrupted o
 
 test("programs that we start do not see the variables, and shells that start beside them do", async () => {
   await using ours = await start("bash", {});
-  const { server, socket } = ours.owned;
-  const session = server.findSession("sh")!.id;
+  const { client, owned } = ours.api;
+  const { server, socket } = owned;
+  const session = ours.session.id;
   const command = ["sh", "-c", `env >"$0.new"; mv "$0.new" "$0"; sleep 60`, join(ours.home, "split")];
   const shells = [1, 2, 3].map((n) => server.createSession({ name: `beside-${n}` }));
   const [, { pane }] = await Promise.all([
@@ -428,7 +435,6 @@ test("programs that we start do not see the variables, and shells that start bes
       /PROMPT_COMMAND|ZDOTDIR|XDG_DATA_DIRS|tmuxwire-marks/,
     );
   }
-  const client = createClient({ url: ours.url }).server("main");
   for (const n of [1, 2, 3]) expect((await client.pane(`beside-${n}`).run("true")).method).toBe("osc133");
   expect(socket.tmux("show-environment", "-g")).toMatch(/^ZDOTDIR=.*tmuxwire-marks/m);
 });
@@ -441,9 +447,10 @@ test("the switch: the shells of a server without marks have none, and ours are g
       .split("\n")
       .filter((line) => own.includes(line.split("=")[0]!));
   await using off = await start("bash", { marks: false });
-  expect(environment(off.owned)).toEqual([]);
+  expect(environment(off.api.owned)).toEqual([]);
   expect((await off.pane.run("true")).method).toBe("marker");
-  await using on = await start("bash", {});
+  await using on = await serve("bash");
+  await on.owned.server.createSession({ name: "stays" });
   expect(environment(on.owned)).toHaveLength(3);
   const { socket } = on.owned;
   await on.owned.server.close();

@@ -7,23 +7,7 @@ import { ByteSink, keys, text } from "../support/tmux/panePrograms.ts";
 const EDITING = ["Up", "Down", "Left", "Right", "Home", "End", "Insert", "Delete", "PageUp", "PageDown", "IC", "DC"];
 const FUNCTION = Array.from({ length: 12 }, (_unused, index) => `F${index + 1}`);
 const LETTERS = Array.from("abcdefghijklmnopqrstuvwxyz");
-const PLAIN = [
-  "Enter",
-  "Escape",
-  "Tab",
-  "BTab",
-  "Space",
-  "BSpace",
-  "KPEnter",
-  "KP0",
-  "KP*",
-  "a",
-  "Z",
-  "~",
-  "é",
-  "🙂",
-  "^",
-];
+const PLAIN = "Enter Escape Tab BTab Space BSpace KPEnter KP0 KP* a Z ~ é 🙂 ^".split(" ");
 /** Keys that every version of tmux sends alike; others it sends as it can, or types their names. */
 const NAMES = [
   ...PLAIN,

@@ -103,17 +103,7 @@ test("the command line says what is asked, what is missing and what ended, by wo
   const missing = await sandbox.run(["start", "codex", "x", "--name", "other"]);
   expect([missing.code, missing.stdout]).toEqual([3, ""]);
   expect(missing.stderr).toMatch(/codex is not on the PATH of the server/);
-  const ended = await sandbox.run([
-    "start",
-    "claude",
-    "x",
-    "--name",
-    "brief",
-    "--program",
-    "/bin/ls",
-    "--",
-    "/nonexistent",
-  ]);
+  const ended = await sandbox.run("start claude x --name brief --program /bin/ls -- /nonexistent".split(" "));
   expect(ended.code).toBe(1);
   expect(ended.stderr).toMatch(/^tmuxwire: ended: [^]*\/nonexistent[^]*\[brief has ended, exit status [12]\]/);
 });

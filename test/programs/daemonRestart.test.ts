@@ -11,6 +11,7 @@ import { eventually } from "../support/clock/eventually.ts";
 import { builtCli } from "../support/daemon/cliBuild.ts";
 import { type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
 import { mcpOverPipes } from "../support/daemon/mcpProgram.ts";
+import { isAlive } from "../support/daemon/isAlive.ts";
 import { callJson } from "../support/daemon/nativeServer.ts";
 import { passedListeners } from "../support/daemon/passedListeners.ts";
 import { DatabaseSync } from "../../daemon/ops/sql/sqlite.ts";
@@ -277,12 +278,3 @@ test("a daemon refuses what a newer version has stored, in one line, and so does
   }
   expect(readFileSync(path)).toEqual(content);
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-  } catch {
-    return false;
-  }
-}

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { FreshellWaitResponse } from "../../protocol/api/freshell/freshellHttp.ts";
 import type { SessionEntry } from "../../protocol/api/freshell/sessionEvents.ts";
 import { eventually } from "../support/clock/eventually.ts";
-import { FAKE_CLAUDE, FAKE_CODEX, isAlive } from "../support/freshell/agentScene.ts";
+import { isAlive } from "../support/daemon/isAlive.ts";
+import { FAKE_CLAUDE, FAKE_CODEX } from "../support/freshell/agentScene.ts";
 import { AUTH_TOKEN, type FreshellScene, freshellScene } from "../support/freshell/freshellScene.ts";
 
 const AGENTS = { CLAUDE_CMD: FAKE_CLAUDE, CODEX_CMD: FAKE_CODEX };

@@ -105,7 +105,7 @@ test("F177 F179 every sequence of changes leaves a whole layout, and gives the s
       device.restart();
       expect(withoutTime(device)).toBe(last);
     }),
-    { numRuns: 150 },
+    { numRuns: 75 },
   );
   // It was not about empty layouts: eight to twelve panes at once, in runs that were counted.
   expect(most).toBeGreaterThan(4);

@@ -5,20 +5,7 @@ import { AGENT_PROFILES, type AgentName, guestAgent, unixMs } from "./agentProgr
 import { engines, untilState } from "./agentsEngines.ts";
 import { spread } from "../daemon/loadReport.ts";
 
-const WORDS = [
-  "rename",
-  "the",
-  "größe",
-  "of",
-  "$(x);",
-  "'quoted'",
-  "#{pane}",
-  "漢字",
-  "-flag",
-  "100%",
-  "`tick`",
-  "a/b.ts",
-];
+const WORDS = "rename the größe of $(x); 'quoted' #{pane} 漢字 -flag 100% `tick` a/b.ts".split(" ");
 
 const words = (seed: number, length: number): string => {
   let text = `${seed}:`;

@@ -298,8 +298,9 @@ export function addinRows(backend: Backend): void {
       });
       test("send_and_capture: wait_ms is waited out even after a match", async () => {
         const session = await createdSession();
-        const request = { action: "send_and_capture", session, keys: ["x"], wait_for: "x", wait_ms: 150 };
-        expect(elapsedMsOf((await client.tmux(request)).json)).toBeGreaterThanOrEqual(149);
+        const typed = { text: printing("mark", "er"), enter: true, wait_for: "^mark-er" };
+        const { status, json } = await client.tmux({ action: "send_and_capture", session, ...typed, wait_ms: 150 });
+        expect([status, elapsedMsOf(json) >= 149]).toEqual([200, true]);
       });
       test("send_and_capture: no match → 408 with the last capture, after wait_ms and timeout_ms", async () => {
         const session = await createdSession();

@@ -8,25 +8,8 @@ import {
 
 /** Without a tier, in order. */
 export const MCP_TOOLS = [
-  "answer_agent",
-  "capture",
-  "choose",
-  "create",
-  "end_agent",
-  "interrupt",
-  "interrupt_agent",
-  "kill",
-  "list",
-  "list_agents",
-  "run",
-  "search",
-  "send",
-  "split",
-  "start_agent",
-  "submit",
-  "tell",
-  "wait",
-  "wait_agent",
+  ..."answer_agent capture choose create end_agent interrupt interrupt_agent kill list list_agents run".split(" "),
+  ..."search send split start_agent submit tell wait wait_agent".split(" "),
 ];
 
 /** `modern`: the revision 2026-07-28, whose requests stand alone. */

@@ -80,12 +80,3 @@ export class AgentScene implements AsyncDisposable {
     rmSync(this.#log, { recursive: true, force: true });
   }
 }
-
-export const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};

@@ -6,12 +6,11 @@
 import { mkdirSync, mkdtempSync, rmSync, existsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createClient, type PaneClient } from "../../../adapters/client/client.ts";
+import type { PaneClient } from "../../../adapters/client/client.ts";
 import { type OutputSource, slicesOf } from "../../../daemon/tmux/outputSource.ts";
 import type { NativeInputPart } from "../../../protocol/api/native/nativeRequests.ts";
 import { eventually } from "../clock/eventually.ts";
-import { nativeFixture } from "../daemon/nativeServer.ts";
-import { ownedFixture } from "./ownedFixture.ts";
+import { ownedApi } from "../daemon/ownedApi.ts";
 import { shellsNamed } from "./shells.ts";
 
 const text = (typed: string): NativeInputPart => ({ kind: "text", text: typed });
@@ -103,21 +102,19 @@ export async function redrawnIn(shell: EditingShell, rounds: number, only = Obje
   const home = mkdtempSync(join(tmpdir(), "tw-redraw-"));
   const words = join(home, "words");
   mkdirSync(words);
+  // Otherwise fish makes it in the background and fills it.
+  mkdirSync(join(home, "fish/generated_completions/none"), { recursive: true });
   const sources = PLUGIN_FILES.map((file) => `source ${file}\n`).join("");
   writeFileSync(join(home, ".zshrc"), `HISTFILE=; PS1='%m $ '\nautoload -U compinit; compinit -u\n${sources}`);
   try {
-    await using owned = await ownedFixture();
-    const pane = await owned.server.createSession({
-      name: "sh",
-      command: [...shell.command],
+    await using api = await ownedApi();
+    const { pane: client, session } = await api.session({
+      command: shell.command,
       cwd: words,
       cols: 90,
-      rows: 24,
       environment: { HOME: home, ZDOTDIR: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home },
     });
-    await using api = await nativeFixture(owned.server);
-    const client = createClient({ url: api.url }).server("main").pane("sh");
-    const source = owned.server.output(pane.activePane!);
+    const source = api.owned.server.output(session.activePane!);
     await until(source, 0, EDITOR_ON);
     const done: Redrawn[] = [];
     for (const name of only) {

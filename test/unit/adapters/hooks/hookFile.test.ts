@@ -101,12 +101,8 @@ test("opencode tells of its own sessions, not of those that they start", async (
   await event("session.idle", { sessionID: "s-1" });
   await event("something.else", {});
   await eventually(() => board.told.length === 5);
-  expect(board.told.map(({ path }) => path?.slice("/hook/".length))).toEqual([
-    "session-start",
-    "user-prompt-submit",
-    "permission-request",
-    "post-tool-use",
-    "stop",
-  ]);
+  expect(board.told.map(({ path }) => path?.slice("/hook/".length))).toEqual(
+    "session-start user-prompt-submit permission-request post-tool-use stop".split(" "),
+  );
   expect(new Set(board.told.map(({ body }) => body["session_id"]))).toEqual(new Set(["s-1"]));
 });

@@ -16,13 +16,7 @@ test("every outcome and every field of a start is in the contract", () => {
 
 test("what a worker needs and how a lease is claimed are told", () => {
   const text = page("team.md");
-  for (const word of [
-    "team.passEnvironment",
-    "PI_TEAM_THREAD_ID",
-    "team_threads_post",
-    "team_tasks_claim",
-    "resources",
-  ]) {
+  for (const word of "team.passEnvironment PI_TEAM_THREAD_ID team_threads_post team_tasks_claim resources".split(" ")) {
     expect(text).toContain(word);
   }
 });

@@ -13,6 +13,10 @@ import { FakePane, type Typed } from "../../../support/agents/fakePane.ts";
 const RULE = "─".repeat(40);
 const PI_TITLE = "\u001b]0;π - project\u0007";
 
+interface BoxGiven extends Partial<Pick<BoxPane, "box" | "above" | "enter">> {
+  readonly title?: string;
+}
+
 /** A program with a box between rules: what it says above, and what it does at Enter, is the test's. */
 class BoxPane extends FakePane {
   readonly prefix: string;
@@ -21,8 +25,9 @@ class BoxPane extends FakePane {
   /** Gets what stood in the box. */
   enter: (text: string) => void = (text) => this.above.push(`> ${text}`);
 
-  constructor(profile: "claude" | "gemini" | "pi", title = "") {
+  constructor(profile: "claude" | "gemini" | "pi", { title = "", ...given }: BoxGiven = {}) {
     super(profile);
+    Object.assign(this, given);
     this.prefix = { claude: "❯ ", gemini: "> ", pi: "" }[profile];
     this.say(`\u001b[?2004h${title}`);
     this.answer = ({ paste, keys }) => {
@@ -65,8 +70,7 @@ const submit = (pane: FakePane, more: Partial<SubmitRequest> = {}) =>
 
 describe("an emptied box", () => {
   test("is no proof", async () => {
-    const pane = new BoxPane("claude");
-    pane.enter = () => undefined;
+    const pane = new BoxPane("claude", { enter: () => undefined });
     const result = await pane.during(submit(pane));
     expect(result).toMatchObject({ outcome: "echoed_unconfirmed", enterPresses: 1 });
     expect(pane.pastes).toEqual(["fix it"]);
@@ -84,9 +88,7 @@ describe("an emptied box", () => {
   });
 
   test("is none for the same text that stood above it before", async () => {
-    const pane = new BoxPane("claude");
-    pane.above = ["> fix it", "done"];
-    pane.show();
+    const pane = new BoxPane("claude", { above: ["> fix it", "done"] });
     pane.enter = () => undefined;
     expect(await pane.during(submit(pane))).toMatchObject({ outcome: "echoed_unconfirmed" });
   });
@@ -109,7 +111,7 @@ describe("an emptied box", () => {
 
 describe("a prompt that is shown as waiting for its turn", () => {
   const waiting = (): BoxPane => {
-    const pane = new BoxPane("gemini", "\u001b]0;◇  Ready\u0007");
+    const pane = new BoxPane("gemini", { title: "\u001b]0;◇  Ready\u0007" });
     pane.enter = (text) => pane.above.push("Queued (press ↑ to edit):", `  ${text}`);
     return pane;
   };
@@ -187,8 +189,7 @@ describe("after Enter", () => {
   });
 
   test("a delivery whose time is up waits no longer than a second Enter would", async () => {
-    const pane = new BoxPane("claude");
-    pane.enter = () => undefined;
+    const pane = new BoxPane("claude", { enter: () => undefined });
     await pane.during(submit(pane, { timeoutMs: 300 }));
     const waitedMs = pane.clock.nowMs() - pane.enters[0]!.atMs;
     expect([waitedMs >= 450, waitedMs < 550, waitedMs]).toEqual([true, true, waitedMs]);
@@ -324,7 +325,7 @@ describe("a program that drops what it is given until it has started", () => {
   });
 
   test("is not given it again when it had started before", async () => {
-    const pane = new BoxPane("pi", PI_TITLE);
+    const pane = new BoxPane("pi", { title: PI_TITLE });
     pane.enter = () => pane.say(PI_TITLE);
     expect(await pane.during(submit(pane))).toMatchObject({ outcome: "echoed_unconfirmed", enterPresses: 1 });
     expect(pane.pastes).toEqual(["fix it"]);
@@ -335,9 +336,7 @@ describe("a box with somebody's text in it", () => {
   const refused = (box: string) => ({ code: "WRONG_STATE", details: { reason: "box_not_empty", box } });
 
   test("takes nothing, and is told", async () => {
-    const pane = new BoxPane("claude");
-    pane.box = "rm -rf h";
-    pane.show();
+    const pane = new BoxPane("claude", { box: "rm -rf h" });
     await expect(pane.during(submit(pane))).rejects.toMatchObject(refused("rm -rf h"));
     expect(pane.typed).toEqual([]);
   });
@@ -350,17 +349,13 @@ describe("a box with somebody's text in it", () => {
   });
 
   test("is emptied first where that is asked for", async () => {
-    const pane = new BoxPane("claude");
-    pane.box = "old";
-    pane.show();
+    const pane = new BoxPane("claude", { box: "old" });
     expect(await pane.during(submit(pane, { clearFirst: true }))).toMatchObject({ outcome: "submitted" });
     expect(pane.above).toEqual(["> fix it"]);
   });
 
   test("that the keys do not empty takes nothing", async () => {
-    const pane = new BoxPane("claude");
-    pane.box = "old";
-    pane.show();
+    const pane = new BoxPane("claude", { box: "old" });
     const { answer } = pane;
     pane.answer = (typed) => typed.keys === undefined && answer(typed);
     await expect(pane.during(submit(pane, { clearFirst: true }))).rejects.toMatchObject(refused("old"));
@@ -368,9 +363,7 @@ describe("a box with somebody's text in it", () => {
   });
 
   test("is waited for where that is asked for, as long as there is time", async () => {
-    const pane = new BoxPane("claude");
-    pane.box = "half";
-    pane.show();
+    const pane = new BoxPane("claude", { box: "half" });
     const result = await pane.during(submit(pane, { whileTyping: "wait" }), (nowMs) => {
       if (nowMs !== 700) return;
       pane.box = "";
@@ -379,18 +372,14 @@ describe("a box with somebody's text in it", () => {
     expect(result.outcome).toBe("submitted");
     expect(pane.typed[0]!.atMs).toBeGreaterThanOrEqual(700);
 
-    const still = new BoxPane("claude");
-    still.box = "half";
-    still.show();
+    const still = new BoxPane("claude", { box: "half" });
     const late = still.during(submit(still, { whileTyping: "wait", timeoutMs: 900 }));
     await expect(late).rejects.toMatchObject(refused("half"));
     expect(still.typed).toEqual([]);
   });
 
   test("is waited for without holding the pane, in which others go first", async () => {
-    const pane = new BoxPane("claude");
-    pane.box = "half";
-    pane.show();
+    const pane = new BoxPane("claude", { box: "half" });
     const delivery = deliveryTo(pane);
     const request = {
       server: pane.server,
@@ -453,9 +442,7 @@ describe("what the screen says", () => {
   });
 
   test("an error of an earlier prompt is not this one's", async () => {
-    const pane = new BoxPane("claude");
-    pane.above = ["> before", "  ⎿  Not logged in · Please run /login"];
-    pane.show();
+    const pane = new BoxPane("claude", { above: ["> before", "  ⎿  Not logged in · Please run /login"] });
     expect(await pane.during(submit(pane))).toMatchObject({ outcome: "submitted" });
   });
 });

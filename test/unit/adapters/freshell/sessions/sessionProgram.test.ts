@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { SessionProgram } from "../../../../../adapters/freshell/sessions/sessionProgram.ts";
 import { eventually } from "../../../../support/clock/eventually.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
-import { isAlive } from "../../../../support/freshell/agentScene.ts";
+import { isAlive } from "../../../../support/daemon/isAlive.ts";
 
 const nothing = (): void => undefined;
 const refusal = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
