@@ -11,7 +11,7 @@ const LENGTH_IN_TWO_BYTES = 126;
 const LENGTH_IN_EIGHT_BYTES = 127;
 const MAX_TWO_BYTES = 65_535;
 
-export interface EmptyFrame {
+interface EmptyFrame {
   readonly frame: Buffer;
   /** Where the payload begins. */
   readonly at: number;
