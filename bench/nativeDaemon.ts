@@ -2,6 +2,7 @@
  * The native API in a process of its own, for the benches: with a socket path on tmux, without on a pane in memory that
  * prints at the rate it is told. Speaks JSON over IPC; ends with its parent.
  */
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createNativeApp } from "../adapters/native/nativeApp.ts";
 import { listen } from "../adapters/kit/listeners/listen.ts";
 import { silentLog } from "./silentLog.ts";
@@ -15,6 +16,7 @@ import { benchEnvironment, SESSION } from "./privateServer.ts";
 /** What the parent asks for; each gets one reply. */
 type DaemonRequest =
   | { readonly ask: "print"; readonly bytesPerSec: number; readonly chunkBytes: number; readonly seconds: number }
+  | { readonly ask: "raw"; readonly everyMs: number }
   | { readonly ask: "usage" };
 
 export interface Printed {
@@ -75,10 +77,48 @@ function cpuSince(before: NodeJS.CpuUsage, startedMs: number): number {
   return (user + system) / 1_000 / (performance.now() - startedMs);
 }
 
+/**
+ * The least that handing on can be: what the pane prints is copied once every `everyMs` and written to every connection.
+ * A connection is told by one byte that it will get all from now on.
+ */
+function handOnRaw(everyMs: number, onListening: (port: number) => void): void {
+  const source = server.output(server.panes()[0]!.id);
+  const connections = new Set<Socket>();
+  let at = source.outputSeq;
+  let isWaiting = false;
+  source.subscribe({
+    advanced: () => {
+      if (isWaiting) return;
+      isWaiting = true;
+      setTimeout(() => {
+        isWaiting = false;
+        const slice = source.read(at);
+        if (slice.kind !== "bytes") throw new Error(`bench: ${slice.kind} instead of output`);
+        at = slice.to;
+        const bytes = Buffer.from(slice.bytes);
+        for (const connection of connections) connection.write(bytes);
+      }, everyMs);
+    },
+    gap: () => undefined,
+    exited: () => undefined,
+    closed: () => undefined,
+  });
+  const raw = createServer({ noDelay: true }, (connection) => {
+    connections.add(connection);
+    connection.once("close", () => connections.delete(connection));
+    connection.on("error", () => undefined);
+    connection.write("\n");
+  });
+  raw.listen(0, "127.0.0.1", () => onListening((raw.address() as AddressInfo).port));
+}
+
 process.on("message", (request: DaemonRequest) => {
   switch (request.ask) {
     case "print":
       void print(request).then((printed) => process.send?.(printed));
+      return;
+    case "raw":
+      handOnRaw(request.everyMs, (port) => process.send?.({ port }));
       return;
     case "usage": {
       const { rss } = process.memoryUsage();

@@ -8,6 +8,7 @@ import module from "node:module";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import process from "node:process";
+import { isDaemon } from "./daemonWords.ts";
 import type * as frequent from "./frequentMain.ts";
 
 /** `engines` in package.json. */
@@ -22,8 +23,12 @@ if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1
   process.exit(1);
 }
 keepCompiled();
-const { frequentMain } = require("./frequentMain.cjs") as typeof frequent;
-void frequentMain(process.argv.slice(2)).then((exitCode) =>
+const args = process.argv.slice(2);
+// Else the daemon would hold for weeks what it needs for none of its work.
+const done = isDaemon(args)
+  ? Promise.resolve(undefined)
+  : (require("./frequentMain.cjs") as typeof frequent).frequentMain(args);
+void done.then((exitCode) =>
   // Exits although handles may be open: a connection that the daemon has not ended yet.
   exitCode === undefined ? import("./tmuxwire.ts") : process.exit(exitCode),
 );

@@ -4,6 +4,7 @@
  * Everything is in the command table, and loaded after the check of Node's version, because a script may name this file.
  */
 import process from "node:process";
+import { isDaemon } from "./daemonWords.ts";
 
 /** `engines` in package.json. */
 const OLDEST_NODE = [20, 19] as const;
@@ -17,19 +18,29 @@ if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1
   process.exit(1);
 }
 
-const { quickMain } = await import("./quickMain.ts");
-const quick = await quickMain(process.argv.slice(2));
-// Exits although handles may be open: a keep-alive connection, or what a stop that took too long left behind.
-if (quick !== undefined) process.exit(quick);
-
-const { COMMANDS } = await import("../commands/commandTable.ts");
-const { COMMAND_GROUPS: groups, HELP_TOPICS: topics } = await import("../commands/helpTopics.ts");
+const args = process.argv.slice(2);
+const daemon = isDaemon(args) ? await daemonCommands() : undefined;
+if (daemon === undefined) {
+  const { quickMain } = await import("./quickMain.ts");
+  const quick = await quickMain(args);
+  // Exits although handles may be open: a keep-alive connection, or what a stop that took too long left behind.
+  if (quick !== undefined) process.exit(quick);
+}
+const { commands, ...help } = daemon ?? (await allCommands());
 const { processIo } = await import("../cli/cliIo.ts");
 const { runCli } = await import("../cli/runCli.ts");
 const { tmuxwireProgram } = await import("../cli/tmuxwireProgram.ts");
-const exitCode = await runCli(
-  tmuxwireProgram(COMMANDS, { groups, topics }),
-  process.argv.slice(2),
-  processIo(process, "tmuxwire"),
-);
+const exitCode = await runCli(tmuxwireProgram(commands, help), args, processIo(process, "tmuxwire"));
 process.exit(exitCode);
+
+/** What a daemon loads it holds for weeks: the commands that ask one are not among it. */
+async function daemonCommands() {
+  const { addinCommand, serveCommand } = await import("../commands/service/serveCommand.ts");
+  return { commands: [serveCommand, addinCommand] };
+}
+
+async function allCommands() {
+  const { COMMANDS } = await import("../commands/commandTable.ts");
+  const { COMMAND_GROUPS: groups, HELP_TOPICS: topics } = await import("../commands/helpTopics.ts");
+  return { commands: COMMANDS, groups, topics };
+}
