@@ -3,12 +3,7 @@
  * encoded frame serves them all; a new feed of the same pane gets a new number.
  */
 import type { FrameEncoder, PaneFeed } from "../../daemon/panes/paneFeed.ts";
-import {
-  STREAM_FRAME_HEADER_BYTES,
-  type StreamFrame,
-  writeStreamFrame,
-} from "../../protocol/api/native/nativeFrames.ts";
-import { emptyFrame } from "../kit/streams/messageFrame.ts";
+import { encodeStreamFrame } from "../../protocol/api/native/nativeFrames.ts";
 
 interface Channel {
   readonly number: number;
@@ -26,7 +21,7 @@ export class Channels {
     let channel = this.#channels.get(feed);
     if (channel === undefined) {
       const number = this.next();
-      channel = { number, encode: ({ from, bytes }) => outputFrame({ channel: number, outputSeq: from, bytes }) };
+      channel = { number, encode: ({ from, bytes }) => encodeStreamFrame(number, from, bytes) };
       this.#channels.set(feed, channel);
     }
     return channel;
@@ -37,11 +32,4 @@ export class Channels {
     this.#last = this.#last === MAX_CHANNEL ? 1 : this.#last + 1;
     return this.#last;
   }
-}
-
-/** Output as the WebSocket's frame of its message. */
-export function outputFrame(output: StreamFrame): Uint8Array {
-  const { frame, at } = emptyFrame("binary", STREAM_FRAME_HEADER_BYTES + output.bytes.length);
-  writeStreamFrame(frame, at, output);
-  return frame;
 }

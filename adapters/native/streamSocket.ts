@@ -26,7 +26,6 @@ import type { NativeContext } from "./nativeContext.ts";
 import { ReadinessStream } from "../operations/panes/readinessAsked.ts";
 import { streamStart } from "../operations/panes/inputs.ts";
 import { HostSockets } from "../remote/hostSockets.ts";
-import { outputFrame } from "./channels.ts";
 import { SocketCalls } from "./socketCalls.ts";
 import { SocketEvents } from "./socketEvents.ts";
 import { findPaneOrAgent } from "../operations/findTargets.ts";
@@ -87,7 +86,7 @@ export class StreamSocket {
         newChannel: () => context.channels.next(),
         room: () => this.#writer.room(),
         send: (message) => this.#send(message),
-        output: (output) => this.#writer.frame(outputFrame(output)),
+        binary: (frame) => this.#writer.binary(frame),
         fail: (id, error) => this.#fail(id, error),
       });
     }
@@ -235,7 +234,7 @@ export class StreamSocket {
         const bytes = chunk.to - chunk.from;
         channel.creditBytes -= bytes;
         metrics.streamBytes.add(bytes, TRANSPORT);
-        this.#writer.frame(feed.frame(encode, chunk));
+        this.#writer.binary(feed.frame(encode, chunk));
       },
       gap: (gap) => {
         metrics.streamGaps.add(1, { reason: gap.reason });

@@ -6,9 +6,9 @@
 import { WebSocket } from "ws";
 import {
   decodeStreamFrame,
+  encodeStreamFrame,
   STREAM_BEARER_PREFIX,
   STREAM_PROTOCOL,
-  type StreamFrame,
 } from "../../protocol/api/native/nativeFrames.ts";
 import type { StreamMessage, StreamRequest, StreamRequestOf } from "../../protocol/api/native/nativeStream.ts";
 import type { OperationName } from "../../protocol/api/operationRoutes.ts";
@@ -25,7 +25,7 @@ interface ClientSide {
   /** Bytes that may be written now. */
   room(): number;
   send(message: StreamMessage): void;
-  output(frame: StreamFrame): void;
+  binary(frame: Uint8Array): void;
   fail(id: number, error: AppError): void;
 }
 
@@ -223,7 +223,8 @@ class HostSocket {
   #frame(data: Buffer): void {
     const frame = decodeStreamFrame(data);
     const channel = frame === undefined ? undefined : this.#ours.get(frame.channel);
-    if (frame !== undefined && channel !== undefined) this.#client.output({ ...frame, channel });
+    if (frame !== undefined && channel !== undefined)
+      this.#client.binary(encodeStreamFrame(channel, frame.outputSeq, frame.bytes));
   }
 
   #message(message: StreamMessage): void {

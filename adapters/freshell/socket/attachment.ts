@@ -70,7 +70,7 @@ export class Attachment {
       output: (chunk) => {
         const { frame, unfinished } = frames.frame(feed, terminalId, chunk, this.#unfinished);
         this.#unfinished = unfinished;
-        if (frame.length > 0) client.sharedFrame(frame);
+        if (frame.length > 0) client.frame(frame);
       },
       gap: ({ from, to, reason }) => {
         const gap = { from: from.outputSeq, to: to.outputSeq, reason };

@@ -1,11 +1,10 @@
 /**
- * Output as frames of text messages: decoded, filtered and encoded as JSON once per pane and turn for all readers. A character or
+ * Output as text frames: decoded, filtered and encoded as JSON once per pane and turn for all readers. A character or
  * sequence cut by a chunk is held back until complete; what is held back depends on the output alone, so readers of the
  * same bytes hold back the same.
  */
 import type { OutputChunk, PaneFeed } from "../../../daemon/panes/paneFeed.ts";
 import { decodeUtf8 } from "../../../protocol/text/utf8.ts";
-import { emptyFrame } from "../../kit/streams/messageFrame.ts";
 import { queryFilter } from "./queryFilter.ts";
 
 const NOTHING: Uint8Array = new Uint8Array(0);
@@ -45,10 +44,7 @@ class TextFrames {
     this.#note(to, unfinished);
     if (bytes.length === 0) return NOTHING;
     const text = JSON.stringify(decodeUtf8(bytes));
-    const message = `${this.#head}${text},"outputSeq":${to - unfinished.length}}`;
-    const { frame, at } = emptyFrame("text", Buffer.byteLength(message));
-    frame.write(message, at);
-    return frame;
+    return Buffer.from(`${this.#head}${text},"outputSeq":${to - unfinished.length}}`);
   }
 
   #note(to: number, unfinished: Uint8Array): void {

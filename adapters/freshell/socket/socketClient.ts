@@ -83,17 +83,6 @@ export class SocketClient {
   frame(frame: Uint8Array): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#writer.text(frame);
-    this.#limit();
-  }
-
-  /** Sends a message that others get as well, as the WebSocket's frame of it. */
-  sharedFrame(frame: Uint8Array): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#writer.frame(frame);
-    this.#limit();
-  }
-
-  #limit(): void {
     const { bufferedAmount } = this.#socket;
     if (bufferedAmount < NEARLY_NOTHING_BYTES) this.#allowance = 0;
     else if (bufferedAmount > MAX_UNSENT_BYTES + this.#allowance) {

@@ -12,7 +12,6 @@ import type { WebSocket } from "ws";
 import { WebSocketServer } from "ws";
 import { alignedDeadline } from "../../../daemon/time/alignedDeadline.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
-import { AppError } from "../../../protocol/errors.ts";
 import { bodyBudget } from "../guard/body.ts";
 import { REQUEST_TIMEOUT_MS } from "../peers/httpLimits.ts";
 import type { GuardEnv } from "../guard/requestGuard.ts";
@@ -29,12 +28,6 @@ interface Connection {
   readonly messages: MessageLease;
 }
 const connections = new WeakMap<WebSocket, Connection>();
-
-function connectionOf(websocket: WebSocket): Socket {
-  const connection = connections.get(websocket);
-  if (connection === undefined) throw new AppError("INTERNAL_ERROR", "a WebSocket of another server");
-  return connection.socket;
-}
 
 /** For `ListenOptions.websocket`. */
 export interface WebSocketRoutes {
@@ -208,20 +201,6 @@ function socketEvents(open: (socket: WebSocket) => SocketSession, onError: (erro
   return events;
 }
 
-/** Connections that were written to in this turn. */
-const gathered: Socket[] = [];
-
-/** Makes one write per connection and turn, because one chunk from tmux advances many panes. */
-function gather(connection: Socket): void {
-  if (connection.writableCorked > 0) return;
-  connection.cork();
-  if (gathered.push(connection) === 1) process.nextTick(writeGathered);
-}
-
-function writeGathered(): void {
-  for (const connection of gathered.splice(0)) connection.uncork();
-}
-
 interface SocketWriterOptions extends Pick<SseOptions, "clock" | "onDrain" | "stallMs" | "bufferBytes"> {
   readonly socket: WebSocket;
   readonly onStall: () => void;
@@ -235,7 +214,8 @@ export class SocketWriter {
   readonly #socket: WebSocket;
   readonly #bufferBytes: number;
   readonly #flushed = (): void => this.#drained();
-  readonly #connection: Socket;
+  readonly #connection: Socket | undefined;
+  #gathering = false;
   #blocked = false;
   #stall: Timer | undefined;
   #heartbeat: Timer | undefined;
@@ -248,7 +228,7 @@ export class SocketWriter {
     this.#options = options;
     this.#socket = options.socket;
     this.#bufferBytes = options.bufferBytes ?? STREAM_BUFFER_BYTES;
-    this.#connection = connectionOf(this.#socket);
+    this.#connection = connections.get(this.#socket)?.socket;
     this.#socket.on("pong", () => {
       this.#alive = true;
     });
@@ -264,22 +244,19 @@ export class SocketWriter {
     return left;
   }
 
-  /**
-   * A message as its frame (`messageFrame.ts`), which must not change any more. It stands among the library's own frames
-   * in their order: uncompressed, the library writes each of them to the connection at once and whole.
-   */
-  frame(frame: Uint8Array): void {
+  binary(frame: Uint8Array): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    gather(this.#connection);
-    this.#connection.write(frame, this.#flushed);
-    this.#limit();
+    this.#gather();
+    this.#socket.send(frame, { binary: true }, this.#flushed);
   }
 
+  /** Bytes: a message encoded once for all its subscribers. */
   text(message: string | Uint8Array): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    gather(this.#connection);
+    this.#gather();
     this.#socket.send(message, { binary: false }, this.#flushed);
-    this.#limit();
+    const { maxBufferedBytes = STREAM_MAX_BUFFERED_BYTES } = this.#options;
+    if (this.#socket.bufferedAmount > maxBufferedBytes) this.#give();
   }
 
   /** Call when the peer has sent something: it is alive and needs no ping. */
@@ -293,9 +270,16 @@ export class SocketWriter {
     this.#heartbeat?.cancel();
   }
 
-  #limit(): void {
-    const { maxBufferedBytes = STREAM_MAX_BUFFERED_BYTES } = this.#options;
-    if (this.#socket.bufferedAmount > maxBufferedBytes) this.#give();
+  /** Makes one write per turn, because one chunk from tmux advances many panes. */
+  #gather(): void {
+    const connection = this.#connection;
+    if (this.#gathering || connection === undefined) return;
+    this.#gathering = true;
+    connection.cork();
+    process.nextTick(() => {
+      this.#gathering = false;
+      connection.uncork();
+    });
   }
 
   #drained(): void {

@@ -16,22 +16,23 @@ export const STREAM_INITIAL_CREDIT_BYTES = 1_048_576;
  * The epoch is that of the channel's last `subscribed` or `snapshot`. Every subscriber of a pane has the same channel
  * number, so that one frame serves all of them.
  */
-export const STREAM_FRAME_HEADER_BYTES = 16;
+const STREAM_FRAME_HEADER_BYTES = 16;
 const STREAM_FRAME_OUTPUT = 1;
 
-/** Writes the frame into `into` from `at` on: the head and `bytes`. */
-export function writeStreamFrame(into: Uint8Array, at: number, { channel, outputSeq, bytes }: StreamFrame): void {
-  const view = new DataView(into.buffer, into.byteOffset + at, STREAM_FRAME_HEADER_BYTES);
-  view.setUint32(0, STREAM_FRAME_OUTPUT << 24);
-  view.setUint32(4, channel);
+export function encodeStreamFrame(channelNumber: number, outputSeq: number, bytes: Uint8Array): Uint8Array {
+  const frame = new Uint8Array(STREAM_FRAME_HEADER_BYTES + bytes.length);
+  const view = new DataView(frame.buffer);
+  view.setUint8(0, STREAM_FRAME_OUTPUT);
+  view.setUint32(4, channelNumber);
   view.setBigUint64(8, BigInt(outputSeq));
-  into.set(bytes, at + STREAM_FRAME_HEADER_BYTES);
+  frame.set(bytes, STREAM_FRAME_HEADER_BYTES);
+  return frame;
 }
 
 export interface StreamFrame {
   readonly channel: number;
   readonly outputSeq: number;
-  /** Decoded, a view into the frame. */
+  /** A view into the frame. */
   readonly bytes: Uint8Array;
 }
 
