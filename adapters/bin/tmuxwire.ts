@@ -4,7 +4,6 @@
  * Everything is in the command table, and loaded after the check of Node's version, because a script may name this file.
  */
 import process from "node:process";
-import { isDaemon } from "./daemonWords.ts";
 
 /** `engines` in package.json. */
 const OLDEST_NODE = [20, 19] as const;
@@ -19,6 +18,7 @@ if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1
 }
 
 const args = process.argv.slice(2);
+const { isDaemon } = await import("./daemonWords.ts");
 const daemon = isDaemon(args) ? await daemonCommands() : undefined;
 if (daemon === undefined) {
   const { quickMain } = await import("./quickMain.ts");

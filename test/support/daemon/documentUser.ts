@@ -28,10 +28,10 @@ export async function user(
   const tmuxwire = `#!/bin/sh\nexec ${program(builtCli())} "$@"\n`;
   const bin = sandbox.binaries("bin", { npx, tmuxwire, ...scripts });
   const { XDG_STATE_HOME: _state, ...rest } = sandbox.env;
-  const ports = ["--port", "0", "--addin-port", "0", "--dashboard-port", "0", "--freshell-port", "0"];
+  const anyPorts = ["--port", "0", "--addin-port", "0", "--dashboard-port", "0", "--freshell-port", "0"];
   // Not the server of whoever runs the tests.
   const watched = ["--dashboard-tmux-socket", sandbox.path("tmux-user.sock")];
-  const daemon = sandbox.start(["serve", "--with", "addin,team", ...ports, ...watched, ...more], {
+  const daemon = sandbox.start(["serve", "--with", "addin,team", ...anyPorts, ...watched, ...more], {
     env: { XDG_STATE_HOME: undefined, AUTH_TOKEN, PATH: behind(bin) },
   });
   const [, addin = ""] = await daemon.line(/bridge listening on https:\/\/localhost:(\d+)/);
@@ -45,12 +45,9 @@ export async function user(
     FRESHELL_URL: `http://127.0.0.1:${freshell}`,
     TMUXWIRE_DASHBOARD_PORT: dashboard,
   };
-  const here = (text: string): string =>
-    text
-      .replaceAll("7420", native)
-      .replaceAll("3341", addin)
-      .replaceAll("5055", dashboard)
-      .replaceAll("3001", freshell);
+  const ports: Readonly<Record<string, string>> = { 7420: native, 3341: addin, 5055: dashboard, 3001: freshell };
+  // In one pass: a port that the system has given may contain one of these numbers.
+  const here = (text: string): string => text.replaceAll(/7420|3341|5055|3001/g, (port) => ports[port]!);
   return {
     sandbox,
     start: (command) => {
