@@ -24,7 +24,7 @@ if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1
 }
 keepCompiled();
 const args = process.argv.slice(2);
-// Else the daemon would hold for weeks what it needs for none of its work.
+// The daemon runs for weeks and needs nothing of what these commands load.
 const done = isDaemon(args)
   ? Promise.resolve(undefined)
   : (require("./frequentMain.cjs") as typeof frequent).frequentMain(args);

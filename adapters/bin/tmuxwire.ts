@@ -33,7 +33,7 @@ const { tmuxwireProgram } = await import("../cli/tmuxwireProgram.ts");
 const exitCode = await runCli(tmuxwireProgram(commands, help), args, processIo(process, "tmuxwire"));
 process.exit(exitCode);
 
-/** What a daemon loads it holds for weeks: the commands that ask one are not among it. */
+/** A daemon holds what it loads for weeks, so it does not load the commands that ask one. */
 async function daemonCommands() {
   const { addinCommand, serveCommand } = await import("../commands/service/serveCommand.ts");
   return { commands: [serveCommand, addinCommand] };

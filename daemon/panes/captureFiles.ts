@@ -26,7 +26,7 @@ export class CaptureFiles {
   /** tmux's files do not arrive here: it may run where the folder is another one. */
   #isElsewhere = false;
 
-  /** @param memory a folder in which every user may have one (`Host.memory`) @returns undefined: files are not to be had */
+  /** @param memory a folder in which every user may have one (`Host.memory`) @returns undefined if there is none to use */
   static in(memory: string | undefined, processes: Pick<HostProcesses, "isAlive">): CaptureFiles | undefined {
     if (memory === undefined) return undefined;
     const folder = join(memory, `tmuxwire-${process.getuid?.()}`);

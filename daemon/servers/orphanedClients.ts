@@ -42,7 +42,7 @@ export interface OurClient {
 export async function ourClients(connection: ControlConnection, host: Host): Promise<readonly OurClient[]> {
   const clients = await connection.rows(OUR_CLIENTS, listClients);
   const control = clients.filter(({ isControl }) => isControl);
-  // The kernel ends such a one with the daemon, whose process it is; it may be this one.
+  // A client that is the daemon itself ends with it. It may be the one that asks.
   const direct = control.filter(({ tty }) => DIRECT_CLIENT.test(tty));
   const found: OurClient[] = direct.map(({ pid, session }) => ({ pid, session, daemon: pid }));
   const rows = control.filter((row) => !direct.includes(row) && row.pid !== connection.pid);

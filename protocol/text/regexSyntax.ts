@@ -284,7 +284,7 @@ export class RegexParser {
     }
     this.#at++;
     const high = this.#classCharacter();
-    if (high === undefined || high < low) return undefined;
+    if (high === undefined || high.codePointAt(0)! < low.codePointAt(0)!) return undefined;
     const isWide = (high.codePointAt(0) ?? 0) > 0x7f;
     return {
       kind: "character",

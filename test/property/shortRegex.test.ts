@@ -115,6 +115,8 @@ test.each([
   "(?i)\u00e9",
   "a\\",
   "(?=a)",
+  // As UTF-16 it is in order.
+  "[\u{1f600}-\uffff]",
 ])("%j is RE2's", (written) => {
   expect(analyseRegex(written, MULTILINE, limits).short).toBeUndefined();
 });

@@ -138,7 +138,7 @@ export class RegexEngine {
     }
     const regex = new CompiledRegex(this, this.#nextId++, key, analysis);
     this.#regexes.set(key, regex);
-    // RE2 knows all that JavaScript is given, so it need not be asked.
+    // RE2 accepts every pattern that JavaScript gets here, so it need not be asked first.
     if (analysis.short !== undefined) {
       regex.settle();
       return regex;

@@ -15,8 +15,8 @@ interface ShortMatch {
 const MAX_STEPS = 3_000_000;
 
 /**
- * What RE2 may refuse or read in another way although the tree does not show it: groups with a name or with flags that
- * are rare, a repetition that is repeated or of a quoted text, half of a surrogate pair.
+ * What RE2 may refuse or read in another way although the tree does not show it: groups with a name or with rare flags,
+ * a repetition of a repetition or of quoted text, half of a surrogate pair.
  */
 const FOR_RE2 = /\(\?(?!:|[ims]+[:)])|[*+?}]\??[*+{]|[*+?}]\?\?|\\Q|\p{Cs}/u;
 
@@ -114,7 +114,7 @@ const anyOf = (parts: readonly Part[]): Part => ({
 
 function repeated({ node, min, max, isLazy }: RegexNode & { kind: "repeat" }): Part | undefined {
   const part = partOf(node);
-  // JavaScript and RE2 differ on repetitions of nothing; those of repetitions multiply without a bound that is of use.
+  // JavaScript and RE2 differ on a repetition that may match nothing, and nested repetitions have no useful bound.
   if (part === undefined || part.mayBeEmpty || max < min) return undefined;
   if (max > 1 && (part.loops > 0 || (max === Infinity && part.ways > 1))) return undefined;
   let ways = max === Infinity ? 1 : 0;

@@ -11,6 +11,22 @@ const claude = async (lines: readonly string[] = BOX): Promise<Scene> =>
 
 afterEach(() => scene.end());
 
+/** A process that counts as Claude, in front of the pane. Returns what ends it. */
+function claudeProcess({ tmux }: Scene): () => Promise<void> {
+  const child = spawn("sleep", ["1000"], { stdio: "ignore" });
+  const pid = child.pid!;
+  const { start } = tmux.processes.statNow(pid)!;
+  tmux.panePid = pid;
+  tmux.inForeground = [
+    { pid, start, executable: "1:1", names: ["claude"], isInteractiveShell: false, isShell: false, depth: 0 },
+  ];
+  return async () => {
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  };
+}
+
 describe("an agent", () => {
   test("is what its screen shows when it says nothing", async () => {
     await claude();
@@ -142,23 +158,15 @@ describe("an agent", () => {
     ["a title", title("⠐ project"), []],
     ["its box, as if it waited", "x", BOX],
   ])("that has just ended is dead, whatever it leaves: %s", async (_what, printed, left) => {
-    const child = spawn("sleep", ["1000"], { stdio: "ignore" });
-    const pid = child.pid!;
     scene = new Scene();
-    const { start } = scene.tmux.processes.statNow(pid)!;
-    scene.tmux.panePid = pid;
-    scene.tmux.inForeground = [
-      { pid, start, executable: "1:1", names: ["claude"], isInteractiveShell: false, isShell: false, depth: 0 },
-    ];
+    const end = claudeProcess(scene);
     await scene.watch("claude", BOX);
     scene.print(printed, dialog("Bash command"));
     expect(await scene.pass(100)).toBe("asking by screen");
     // Its process has been asked for in this very moment.
     scene.print("x", dialog("Bash command"));
     await scene.pass(20);
-    const ended = once(child, "exit");
-    child.kill("SIGKILL");
-    await ended;
+    await end();
     scene.told.length = 0;
     scene.tmux.lines = left;
     await scene.pane.probe();
@@ -166,14 +174,8 @@ describe("an agent", () => {
   });
 
   test("that nobody follows and that ends while its last frame looks as if it waited was never ready", async () => {
-    const child = spawn("sleep", ["1000"], { stdio: "ignore" });
-    const pid = child.pid!;
     scene = new Scene();
-    const { start } = scene.tmux.processes.statNow(pid)!;
-    scene.tmux.panePid = pid;
-    scene.tmux.inForeground = [
-      { pid, start, executable: "1:1", names: ["claude"], isInteractiveShell: false, isShell: false, depth: 0 },
-    ];
+    const end = claudeProcess(scene);
     scene.tmux.kind = "guest";
     scene.tmux.command = "claude";
     scene.tmux.lines = WORKING;
@@ -183,9 +185,7 @@ describe("an agent", () => {
     scene.tmux.lines = BOX;
     const probed = scene.pane.probe();
     await scene.pass(20);
-    const ended = once(child, "exit");
-    child.kill("SIGKILL");
-    await ended;
+    await end();
     scene.tmux.inForeground = [];
     await scene.pass(60);
     expect([(await probed).state, ...scene.told.map(({ state }) => state)]).toEqual(["dead", "dead"]);
