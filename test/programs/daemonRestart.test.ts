@@ -57,8 +57,10 @@ describe("tmuxwire restart", () => {
     const pane = clientOf(sandbox).server("main").pane("work");
     await pane.wait({ prompt: true, from: "tail:1" });
     const { pid: shell } = await pane.info();
-    // The shell takes the prompt when its command has ended, which is after the restart was asked for.
-    await pane.type("sleep 1.5", { enter: true });
+    // The shell takes the prompt when its loop has ended, which is after the restart was asked for. The loop is the shell's
+    // own: a program in front would be who the prompt is meant for.
+    const isAsked = sandbox.path("restart-is-asked-for");
+    await pane.type(`until [ -e ${isAsked} ]; do :; done`, { enter: true });
     const left = new AbortController();
     const events: string[] = [];
     const following = (async () => {
@@ -66,8 +68,16 @@ describe("tmuxwire restart", () => {
         events.push(event.kind === "output" ? Buffer.from(event.bytes).toString() : event.kind);
     })().catch(() => undefined);
     const delivery = pane.submit("echo finished-$((6*7))", { timeoutMs: 20_000 });
-    delivery.catch(() => undefined);
-    const restarted = await sandbox.run(["restart", "--json"], { script });
+    let isOver = false;
+    const over = () => {
+      isOver = true;
+    };
+    delivery.then(over, over);
+    const restarting = sandbox.run(["restart", "--json"], { script });
+    await eventually(() => daemon.stderr().includes('"daemon.restarting"'));
+    expect(isOver).toBe(false);
+    writeFileSync(isAsked, "");
+    const restarted = await restarting;
     expect(restarted.stderr).toBe("");
     expect(JSON.parse(restarted.stdout)).toMatchObject({ from: before.version, to: "9.9.9", unfinished: 0 });
     expect(await delivery).toMatchObject({ outcome: "submitted" });
