@@ -5,6 +5,8 @@ import { connect, type Socket } from "node:net";
 export class RawHttp implements Disposable {
   readonly #socket: Socket;
   #text = "";
+  /** Of `#text`. */
+  #bytes = 0;
   #onText: () => void = () => undefined;
 
   readonly #headers: string;
@@ -16,6 +18,7 @@ export class RawHttp implements Disposable {
     socket.setEncoding("utf8");
     socket.on("data", (text: string) => {
       this.#text += text;
+      this.#bytes += Buffer.byteLength(text);
       this.#onText();
     });
   }
@@ -31,14 +34,22 @@ export class RawHttp implements Disposable {
   call(method: string, path: string, body?: object): Promise<unknown> {
     this.#write(method, path, body);
     return new Promise((resolve, reject) => {
+      // A long body is looked at once, when it is whole.
+      let wantedBytes = 0;
       this.#onText = () => {
+        if (this.#bytes < wantedBytes) return;
         const end = this.#text.indexOf("\r\n\r\n");
         if (end < 0) return;
-        const response = bodyOf(this.#text.slice(0, end), this.#text.slice(end + 4));
+        const headers = this.#text.slice(0, end);
+        const length = /^content-length: (\d+)/im.exec(headers)?.[1];
+        wantedBytes = Buffer.byteLength(headers) + 4 + Number(length ?? 0);
+        if (this.#bytes < wantedBytes) return;
+        const rest = this.#text.slice(end + 4);
+        const response = length === undefined ? chunksOf(rest) : rest;
         if (response === undefined) return;
-        const isGood = this.#text.startsWith("HTTP/1.1 2");
         this.#text = "";
-        if (isGood) resolve(JSON.parse(response));
+        this.#bytes = 0;
+        if (headers.startsWith("HTTP/1.1 2")) resolve(JSON.parse(response));
         else reject(new Error(response));
       };
     });
@@ -73,11 +84,6 @@ export class RawHttp implements Disposable {
   }
 }
 
-/** Undefined until it is there. What takes its time comes in chunks. */
-function bodyOf(headers: string, rest: string): string | undefined {
-  if (/^transfer-encoding: chunked/im.test(headers)) {
-    return rest.endsWith("\r\n0\r\n\r\n") ? rest.replaceAll(/(?:^|\r\n)[0-9a-f]+\r\n/g, "").trim() : undefined;
-  }
-  const length = Number(/^content-length: (\d+)/im.exec(headers)?.[1] ?? 0);
-  return Buffer.byteLength(rest) < length ? undefined : rest;
-}
+/** What takes its time comes in chunks. Undefined until it is there. */
+const chunksOf = (body: string): string | undefined =>
+  body.endsWith("\r\n0\r\n\r\n") ? body.replaceAll(/(?:^|\r\n)[0-9a-f]+\r\n/g, "").trim() : undefined;
