@@ -53,9 +53,16 @@ test("it has a card that says what it is and where, asks and is answered there, 
   const answer = { mode: "select", option_index: 0, dialog_id: dialogId };
   expect(await dashboard.respond(id, answer)).toMatchObject({ status: 200 });
   await agent.next("tool");
+  await agent.tell("busy");
+  await untilCards(dashboard, ([one]) => one?.["state"] === "PROCESSING");
   const from = events.events.length;
   await agent.tell("exit");
   const ended = await events.next("session_ended", from);
+  // At work, then gone: the shell that comes after it is never taken for an agent that waits.
+  const cards = events.events.slice(from).filter(({ event }) => event === "card_refresh");
+  expect(cards.map(({ data }) => data).filter(({ state }) => state !== "PROCESSING")).toMatchObject([
+    { reason: "process_ended" },
+  ]);
   expect(ended.data).toMatchObject({ agent_id: id });
   expect(await cardsOf(dashboard)).toEqual([]);
   // Its history stays.

@@ -193,8 +193,11 @@ export class AgentPlaces {
     return this.#over.has(agent) || this.#isGone(agent);
   }
 
-  endIfGone(agent: Agent): void {
-    if (this.#isGone(agent)) this.#ended(agent);
+  /** Whether it has gone. */
+  endIfGone(agent: Agent): boolean {
+    const isGone = this.#isGone(agent);
+    if (isGone) this.#ended(agent);
+    return isGone;
   }
 
   async #find(agent: Agent, pane: PaneId, reportedSec: number): Promise<void> {
@@ -235,7 +238,8 @@ export class AgentPlaces {
 
   #ended(agent: Agent): void {
     this.#over.add(agent);
-    if (openTask(agent) !== undefined) this.#options.desk.completed(agent, "process_ended");
+    // One that is known by its process alone ends with it: first without its task it would seem to wait for another.
+    if (openTask(agent) !== undefined && !isFound(agent.record)) this.#options.desk.completed(agent, "process_ended");
   }
 
   #serverPid(): number | undefined {

@@ -202,7 +202,7 @@ export class PaneLinks {
     link.watch = readiness.watch(server, pane, { unfollowed: link.isUnfollowed });
     link.unsubscribe = link.watch.subscribe((state) => {
       // Before the screen of whoever is there now.
-      this.places.endIfGone(agent);
+      if (this.places.endIfGone(agent) && this.#endFound(agent)) return;
       this.screens.changed(agent, state);
       link.measure();
     });
@@ -229,8 +229,8 @@ export class PaneLinks {
       const isAvailable = this.places.livePane(agent) === pane && (await measure(pane));
       // It may have gone meanwhile.
       if (this.#links.get(agent.record.id) !== link || server.status().state === "connecting") return;
+      if (this.places.endIfGone(agent) && this.#endFound(agent)) return;
       this.#setAvailable(agent, isAvailable && this.places.livePane(agent) === pane);
-      this.places.endIfGone(agent);
     } catch (error) {
       log.debug("dashboard.pane.unmeasured", { agent: agent.record.id, pane, error });
     }
