@@ -7,12 +7,12 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";
-import { report, spread } from "../support/daemon/loadReport.ts";
+import { livez } from "../support/daemon/livez.ts";
+import { report } from "../support/daemon/loadReport.ts";
 import { mib, probedDaemon } from "../support/daemon/probedDaemon.ts";
 
 const MAX_GROWTH_MB = 200;
@@ -25,39 +25,6 @@ function memoryOf({ running }: Probed): { readonly peak: number; readonly now: n
   const status = readFileSync(`/proc/${running.pid}/status`, "utf8");
   const bytes = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) * 1_024;
   return { peak: bytes("VmHWM"), now: bytes("VmRSS") };
-}
-
-const ASKER = fileURLToPath(new URL("../support/daemon/livezAsker.mjs", import.meta.url));
-
-type Spread = ReturnType<typeof spread>;
-
-async function asking(url: string): Promise<() => Promise<Spread>> {
-  const child = spawn(process.execPath, [ASKER, url], { stdio: ["pipe", "pipe", "inherit"] });
-  const told = text(child.stdout);
-  await once(child.stdout, "data");
-  return async () => {
-    child.stdin.end();
-    return spread(JSON.parse(await told) as number[]);
-  };
-}
-
-/** Does nothing but respond: what its responses take, the machine takes, on which the clients of a round compete for time. */
-const IDLE_SERVER = `
-const server = require("node:http").createServer((request, response) => response.end("{}"));
-server.listen(0, "127.0.0.1", () => console.log("http://127.0.0.1:" + server.address().port));
-process.stdin.resume().once("end", () => process.exit());
-`;
-
-/** How long `/livez` takes, from now until what is returned is called, and how long a server that does nothing else. */
-async function livez({ url }: Probed): Promise<() => Promise<{ readonly livez: Spread; readonly idleServer: Spread }>> {
-  const idle = spawn(process.execPath, ["-e", IDLE_SERVER], { stdio: ["pipe", "pipe", "inherit"] });
-  const [address] = (await once(idle.stdout, "data")) as [Buffer];
-  const [endLivez, endIdle] = [await asking(url), await asking(String(address).trim())];
-  return async () => {
-    const ended = { livez: await endLivez(), idleServer: await endIdle() };
-    idle.stdin.end();
-    return ended;
-  };
 }
 
 /** How long a client waits for its response: tmux takes the worst body, of hexadecimal bytes alone, in some ten seconds. */
@@ -106,7 +73,7 @@ test.each([
   const letters = Array.from("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz").slice(0, uploads);
   for (const letter of letters) writeFileSync(sandbox.path(letter), upload(letter));
   const before = memoryOf(daemon).now;
-  const endLivez = await livez(daemon);
+  const endLivez = await livez(daemon.url);
   const statuses = await Promise.all(
     letters.map((letter, at) => curl(daemon, `/v1/servers/main/panes/pane-${at % panes}/input`, sandbox.path(letter))),
   );
@@ -148,7 +115,7 @@ test.each(Object.keys(HOSTILE))("200 bodies at once of %s", async (name) => {
   const file = sandbox.path("body");
   writeFileSync(file, HOSTILE[name] ?? "");
   const before = memoryOf(daemon).now;
-  const endLivez = await livez(daemon);
+  const endLivez = await livez(daemon.url);
   const statuses = await Promise.all(
     Array.from({ length: 200 }, () => curl(daemon, "/v1/servers/main/panes/pane/input", file)),
   );
