@@ -53,7 +53,13 @@ test.skipIf(noPython)("the launchd agent is a property list that says what it sh
   expect(stderr).toBe("");
   expect(JSON.parse(stdout)).toEqual({
     Label: "tmuxwire.daemon",
-    ProgramArguments: ["/opt/node", "--enable-source-maps", "/opt/<a>&b/tmuxwire.js", "serve"],
+    ProgramArguments: [
+      "/opt/node",
+      "--max-semi-space-size=2",
+      "--enable-source-maps",
+      "/opt/<a>&b/tmuxwire.js",
+      "serve",
+    ],
     EnvironmentVariables: { PATH: '/bin:/odd "path"' },
     RunAtLoad: true,
     KeepAlive: { SuccessfulExit: false },

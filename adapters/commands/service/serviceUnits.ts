@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { baseDir } from "../../../daemon/ops/runtimePaths.ts";
 import { shellWord } from "../../../protocol/text/shellWord.ts";
 import { urlHost } from "../../kit/peers/addresses.ts";
+import { DAEMON_NODE_FLAGS } from "../../serving/autostart.ts";
 
 /** The first line of every file that we write; a file without it is not ours. */
 export const UNIT_MARK = "Written by `tmuxwire service install`";
@@ -74,10 +75,18 @@ export function logPlaces(inputs: Pick<ServiceInputs, "env" | "homeDir" | "platf
   };
 }
 
+const serveCommandOf = ({ execPath, scriptPath }: ServiceInputs): string[] => [
+  execPath,
+  ...DAEMON_NODE_FLAGS,
+  "--enable-source-maps",
+  scriptPath,
+  "serve",
+];
+
 function systemdPlan(inputs: ServiceInputs): ServicePlan {
   const directory = unitDirectory(inputs);
   // `$` begins a variable in command lines, and nowhere else in a unit.
-  const exec = [inputs.execPath, "--enable-source-maps", inputs.scriptPath, "serve"]
+  const exec = serveCommandOf(inputs)
     .map((word) => systemdWord(word).replaceAll("$", "$$$$"))
     .join(" ");
   const service = `# ${UNIT_MARK}
@@ -163,7 +172,7 @@ function launchdPlan(inputs: ServiceInputs): ServicePlan {
   <key>Label</key>${string(label)}
   <key>ProgramArguments</key>
   <array>
-    ${[inputs.execPath, "--enable-source-maps", inputs.scriptPath, "serve"].map(string).join("\n    ")}
+    ${serveCommandOf(inputs).map(string).join("\n    ")}
   </array>
   <key>EnvironmentVariables</key>
   <dict>

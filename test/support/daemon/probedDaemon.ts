@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { DAEMON_NODE_FLAGS } from "../../../adapters/serving/autostart.ts";
 import { builtCli } from "./cliBuild.ts";
 import type { CliSandbox, Running } from "./cliSandbox.ts";
 
@@ -30,11 +31,15 @@ interface ProbedDaemon {
 export async function probedDaemon(sandbox: CliSandbox, only = "native"): Promise<ProbedDaemon> {
   const ports = ["--port", "0", "--http", "--addin-port", "0"];
   const flags = ["serve", "--only", only, ...ports, "--log-level", "warn"];
-  const child = spawn(process.execPath, ["--expose-gc", "--import", PROBE, builtCli(), ...flags], {
-    env: { ...sandbox.env },
-    cwd: sandbox.root,
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-  });
+  const child = spawn(
+    process.execPath,
+    [...DAEMON_NODE_FLAGS, "--expose-gc", "--import", PROBE, builtCli(), ...flags],
+    {
+      env: { ...sandbox.env },
+      cwd: sandbox.root,
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    },
+  );
   const running = sandbox.adopt(child);
   const [, url = ""] = await running.line(/native API listening on (http:\S+)/);
   return {
