@@ -57,7 +57,8 @@ describe("CommandQueue", () => {
     const queue = new CommandQueue();
     for (let added = 0; added < MAX_PENDING_COMMANDS; added += 1) queue.add([OURS], 1, () => undefined);
     const refused = (): void => queue.add([OURS], 1, () => undefined);
-    expect(refused).toThrow(expect.objectContaining({ code: "RESOURCE_LIMIT" }));
+    const details = { pending: MAX_PENDING_COMMANDS, pendingBytes: MAX_PENDING_COMMANDS };
+    expect(refused).toThrow(expect.objectContaining({ code: "RESOURCE_LIMIT", details }));
     queue.reply(block(""));
     refused();
     expect(queue.pending).toBe(MAX_PENDING_COMMANDS);
