@@ -31,7 +31,10 @@ const TARGETS = {
   },
   guard: {
     sources: ["adapters/kit/guard/", "adapters/kit/peers/addresses.ts"],
-    tests: ["unit/adapters/kit/guard/", "contract/{addinTransport,nativeGuard}"],
+    tests: [
+      "unit/adapters/kit/guard/",
+      "contract/{addinTransport,nativeGuard,addinListener,dashboardListener,nativeHostile,deepJson}",
+    ],
   },
   kit: {
     sources: [
