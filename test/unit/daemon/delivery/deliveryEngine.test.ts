@@ -335,6 +335,36 @@ describe("a delivery with an idempotency key", () => {
     expect(await pane.during(delivery.submit(request))).toMatchObject({ outcome: "submitted" });
   });
 
+  const lost = (details = {}): AppError => new AppError("CONNECTION_LOST", "lost", { details });
+  test.each([
+    ["at the text, which may be typed", "paste", lost({ delivery: "indeterminate" })],
+    ["at Enter", "keys", lost()],
+  ] as const)("whose connection is lost %s is indeterminate, and types nothing again", async (_when, at, error) => {
+    const pane = claude();
+    const { answer } = pane;
+    pane.answer = (typed) => {
+      if (typed[at] !== undefined) throw error;
+      answer(typed);
+    };
+    const { delivery, request, work } = deliver(pane, { idempotencyKey });
+    expect(await pane.during(work)).toMatchObject({ outcome: "indeterminate" });
+    const before = pane.typed.length;
+    expect(await pane.during(delivery.submit(request))).toMatchObject({ outcome: "indeterminate", repeated: true });
+    expect(pane.typed).toHaveLength(before);
+  });
+
+  test("whose connection is lost before the text was written is tried again", async () => {
+    const pane = claude();
+    const { answer } = pane;
+    pane.answer = () => {
+      throw lost();
+    };
+    const { delivery, request, work } = deliver(pane, { idempotencyKey });
+    await expect(pane.during(work)).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+    pane.answer = answer;
+    expect(await pane.during(delivery.submit(request))).toMatchObject({ outcome: "submitted" });
+  });
+
   test.each(["", "a b", "é", "x".repeat(256)])("%j is refused", async (invalid) => {
     const { work } = deliver(claude(), { idempotencyKey: invalid });
     await expect(work).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
