@@ -204,6 +204,15 @@ describe("nothing is typed", () => {
     expect([...pane.typed, ...plain.typed]).toEqual([]);
   });
 
+  test("to a program of which only tmux's word is known, unless the request names its profile", async () => {
+    const plain = new FakePane("generic");
+    plain.foreground = { pid: 5, command: "cat", processes: undefined };
+    await expect(plain.during(deliver(plain).work)).rejects.toMatchObject({ details: { reason: "program_changed" } });
+    expect(plain.typed).toEqual([]);
+    await plain.during(deliver(plain, { profile: "generic" }).work);
+    expect(plain.typed.length).toBeGreaterThan(0);
+  });
+
   test("by a caller that has left, or when the engine closes", async () => {
     const pane = claude();
     const left = new AppError("CANCELLED", "left");
