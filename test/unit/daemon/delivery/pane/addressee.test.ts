@@ -253,7 +253,7 @@ describe("what is typed", () => {
     world.runs(claude);
     world.stats.set(claude.pid, { ...world.stats.get(claude.pid), group: claude.pid, foregroundGroup: claude.pid });
     const claudes = profileNamed("claude");
-    expect(await failure(typeFor(world.server, pane, claudes, []))).toEqual(changed());
+    await expect(typeFor(world.server, pane, claudes, [])).rejects.toThrow(OTHER);
     world.stats.set(PANE_PID, { ...world.stats.get(PANE_PID), foregroundGroup: 1 });
     expect(await failure(typeFor(world.server, pane, claudes, [], { isLate: true }))).toEqual({});
     expect(world.typed).toHaveLength(1);
