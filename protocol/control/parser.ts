@@ -268,14 +268,15 @@ export class ControlParser {
 
   /** Passes on `%output %N data` or `%extended-output %N age … : data`; false if the line is neither. */
   #output(buffer: Uint8Array, from: number, to: number): boolean {
-    const isPlain = startsWith(buffer, from, to, OUTPUT);
-    if (!isPlain && !startsWith(buffer, from, to, EXTENDED_OUTPUT)) return false;
-    const { value, end } = decimal(buffer, from + (isPlain ? OUTPUT : EXTENDED_OUTPUT).length, to);
-    if (end === to || buffer[end] !== SPACE) return false;
-    if (isPlain) {
+    if (startsWith(buffer, from, to, OUTPUT)) {
+      const { value, end } = decimal(buffer, from + OUTPUT.length, to);
+      if (end === to || buffer[end] !== SPACE) return false;
       this.#handler.output(value, buffer, end + 1, to);
       return true;
     }
+    if (!startsWith(buffer, from, to, EXTENDED_OUTPUT)) return false;
+    const { value, end } = decimal(buffer, from + EXTENDED_OUTPUT.length, to);
+    if (end === to || buffer[end] !== SPACE) return false;
     for (let at = end; at + 2 < to; at += 1) {
       if (buffer[at] === SPACE && buffer[at + 1] === COLON && buffer[at + 2] === SPACE) {
         this.#handler.output(value, buffer, at + 3, to);
