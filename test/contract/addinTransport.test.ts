@@ -268,6 +268,7 @@ describe("errors", () => {
     broken.createSession = () => Promise.reject(new AppError(code, "what to do"));
     const answered = await inProcess(addinApp(broken)).tmux({ action: "create_session" });
     expect(answered).toMatchObject({ status, json: failure("what to do") });
+    expect(answered.headers["retry-after"]).toBe(status === 429 ? "1" : undefined);
   });
 });
 

@@ -44,7 +44,7 @@ const TARGETS = {
     sources: ["adapters/kit/guard/", "adapters/kit/peers/addresses.ts"],
     tests: [
       "unit/adapters/kit/guard/",
-      "contract/{addinTransport,nativeGuard,addinListener,dashboardListener,nativeHostile,deepJson}",
+      "contract/{addinTransport,nativeGuard,addinListener,dashboardListener,nativeHostile,deepJson,manyValues}",
     ],
   },
   kit: {
