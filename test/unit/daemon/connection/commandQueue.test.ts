@@ -84,12 +84,13 @@ describe("CommandQueue", () => {
   test("failAll settles everyone once and empties the queue", () => {
     const queue = new CommandQueue();
     const { seen, settle } = recorder();
+    queue.add([OURS], 1, settle("replied"));
     queue.add([OURS, OURS], 1, settle("begun"));
     queue.add([OURS], 1, settle("waiting"));
-    queue.reply(block("a"));
+    for (const body of ["a", "b"]) queue.reply(block(body));
     queue.failAll(new AppError("CONNECTION_LOST", "gone"));
     queue.failAll(new AppError("CONNECTION_LOST", "gone"));
-    expect(seen).toEqual(["begun CONNECTION_LOST", "waiting CONNECTION_LOST"]);
+    expect(seen).toEqual(["replied a", "begun CONNECTION_LOST", "waiting CONNECTION_LOST"]);
     expect(queue.pending).toBe(0);
   });
 
