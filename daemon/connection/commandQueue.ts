@@ -93,7 +93,7 @@ export class CommandQueue {
 
   /** Settles every waiting command. */
   failAll(error: AppError): void {
-    const slots = this.#slots.slice(this.#head);
+    const slots = this.#slots;
     this.#slots = [];
     this.#head = 0;
     this.#bytes = 0;
@@ -104,7 +104,7 @@ export class CommandQueue {
 
   /** Settles every caller but keeps the slots, because a silent tmux may still reply. Commands added meanwhile stay. */
   abandonAll(error: AppError): void {
-    for (const slot of this.#slots.slice(this.#head)) {
+    for (const slot of this.#slots.slice()) {
       if (slot !== undefined) settleOnce(slot, { error });
     }
   }
@@ -113,7 +113,7 @@ export class CommandQueue {
     this.#bytes -= slot.bytes;
     this.#slots[this.#head] = undefined;
     this.#head += 1;
-    if (this.#head > 64 && this.#head * 2 > this.#slots.length) {
+    if (this.#head * 2 > this.#slots.length) {
       this.#slots = this.#slots.slice(this.#head);
       this.#head = 0;
     }

@@ -32,18 +32,18 @@ type Reader = (args: readonly string[], rest: string) => Notification | undefine
 
 const paneArg =
   (kind: "pause" | "continue" | "pane-mode-changed"): Reader =>
-  ([pane]) =>
-    pane !== undefined && isPaneId(pane) ? { kind, pane } : undefined;
+  ([pane = ""]) =>
+    isPaneId(pane) ? { kind, pane } : undefined;
 
 const windowArg =
   (kind: "window-add" | "window-close" | "window-renamed", linked: boolean): Reader =>
-  ([window]) =>
-    window !== undefined && isWindowId(window) ? { kind, window, linked } : undefined;
+  ([window = ""]) =>
+    isWindowId(window) ? { kind, window, linked } : undefined;
 
 const sessionAndName =
   (kind: "session-changed" | "session-renamed"): Reader =>
-  ([session], rest) =>
-    session !== undefined && isSessionId(session) ? { kind, session, name: rest.slice(session.length + 1) } : undefined;
+  ([session = ""], rest) =>
+    isSessionId(session) ? { kind, session, name: rest.slice(session.length + 1) } : undefined;
 
 const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["%exit", (_args, rest) => ({ kind: "exit", reason: rest === "" ? undefined : rest })],
@@ -55,10 +55,8 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["%sessions-changed", () => ({ kind: "sessions-changed" })],
   [
     "%session-window-changed",
-    ([session, window]) =>
-      session !== undefined && isSessionId(session) && window !== undefined && isWindowId(window)
-        ? { kind: "session-window-changed", session, window }
-        : undefined,
+    ([session = "", window = ""]) =>
+      isSessionId(session) && isWindowId(window) ? { kind: "session-window-changed", session, window } : undefined,
   ],
   ["%window-add", windowArg("window-add", true)],
   ["%unlinked-window-add", windowArg("window-add", false)],
@@ -68,21 +66,16 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["%unlinked-window-renamed", windowArg("window-renamed", false)],
   [
     "%window-pane-changed",
-    ([window, pane]) =>
-      window !== undefined && isWindowId(window) && pane !== undefined && isPaneId(pane)
-        ? { kind: "window-pane-changed", window, pane }
-        : undefined,
+    ([window = "", pane = ""]) =>
+      isWindowId(window) && isPaneId(pane) ? { kind: "window-pane-changed", window, pane } : undefined,
   ],
-  [
-    "%layout-change",
-    ([window]) => (window !== undefined && isWindowId(window) ? { kind: "layout-change", window } : undefined),
-  ],
+  ["%layout-change", ([window = ""]) => (isWindowId(window) ? { kind: "layout-change", window } : undefined)],
   [
     "%client-session-changed",
     // The client's name comes first and may contain spaces; the session's name comes last and may contain anything.
     (args) => {
-      const session = args.find((word, index) => index > 0 && isSessionId(word));
-      return session !== undefined && isSessionId(session) ? { kind: "client-session-changed", session } : undefined;
+      const session = args.slice(1).find(isSessionId);
+      return session === undefined ? undefined : { kind: "client-session-changed", session };
     },
   ],
   ["%client-detached", () => ({ kind: "client-detached" })],

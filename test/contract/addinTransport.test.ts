@@ -55,7 +55,9 @@ describe("Host", () => {
     "evil.example:3341",
     "localhost.evil.example",
     "127.0.0.1.evil.example",
+    "127.evil.127.0.0.1",
     "localhost:3341@evil.example",
+    "evil.example@localhost",
     "localhost:port",
     "localhost, evil.example",
     "[::1",
@@ -129,8 +131,7 @@ describe("CORS", () => {
   test.each(calls)("the headers are on %s, without credentials", async (_name, call) => {
     const { headers } = await open.send(call);
     expect(headers).toMatchObject(expected);
-    expect(headers).not.toHaveProperty("access-control-allow-credentials");
-    expect(headers).not.toHaveProperty("access-control-allow-private-network");
+    expect(Object.keys(headers).filter((name) => /credentials|-network$/.test(name))).toEqual([]);
   });
   test("the requested headers are echoed", async () => {
     const { headers } = await open.send({
@@ -228,7 +229,7 @@ describe("body", () => {
     expect(body.length).toBe(262_144);
     expect((await open.send({ body, headers: { "content-type": "application/json" } })).status).toBe(200);
   });
-  test.each(["application/json", "Application/JSON; charset=utf-8", "application/problem+json", "", undefined])(
+  test.each(["application/json", "Application/JSON ; charset=utf-8", "application/problem+json", "", undefined])(
     "as %s it is read",
     async (type) => {
       const body = new TextEncoder().encode(LIST);
@@ -241,7 +242,7 @@ describe("body", () => {
     "application/x-www-form-urlencoded",
     "application/jsonp",
     "application/problem+jsonp",
-    "x",
+    "x-application/problem+json",
   ])("as %s → 415", async (type) => {
     const refused = await open.send({ body: LIST, headers: { "content-type": type } });
     expect(refused).toMatchObject({ status: 415, json: failure("Content-Type must be application/json.") });
@@ -267,6 +268,7 @@ describe("errors", () => {
     broken.createSession = () => Promise.reject(new AppError(code, "what to do"));
     const answered = await inProcess(addinApp(broken)).tmux({ action: "create_session" });
     expect(answered).toMatchObject({ status, json: failure("what to do") });
+    expect(answered.headers["retry-after"]).toBe(status === 429 ? "1" : undefined);
   });
 });
 

@@ -23,7 +23,18 @@ const TARGETS = {
     sources: ["daemon/panes/"],
     tests: ["unit/daemon/panes/", "unit/daemon/waits/echo/", "property/outputRing"],
   },
-  waits: { sources: ["daemon/waits/"], tests: ["unit/daemon/waits/", "property/{waits,shortRegex,text}"] },
+  echo: { sources: ["daemon/waits/echo/"], tests: ["unit/daemon/waits/echo/"] },
+  waits: {
+    sources: [
+      "daemon/waits/a",
+      "daemon/waits/wait",
+      "daemon/waits/predicates/",
+      "daemon/waits/regex/",
+      "daemon/waits/screen/",
+      "daemon/waits/text/",
+    ],
+    tests: ["unit/daemon/waits/", "property/{waits,shortRegex,text}"],
+  },
   delivery: { sources: ["daemon/delivery/"], tests: ["unit/daemon/delivery/", "contract/nativeDelivery"] },
   connection: {
     sources: ["daemon/connection/commandQueue.ts"],
@@ -31,7 +42,10 @@ const TARGETS = {
   },
   guard: {
     sources: ["adapters/kit/guard/", "adapters/kit/peers/addresses.ts"],
-    tests: ["unit/adapters/kit/guard/", "contract/{addinTransport,nativeGuard}"],
+    tests: [
+      "unit/adapters/kit/guard/",
+      "contract/{addinTransport,nativeGuard,addinListener,dashboardListener,nativeHostile,deepJson,manyValues}",
+    ],
   },
   kit: {
     sources: [

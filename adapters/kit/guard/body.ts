@@ -46,8 +46,7 @@ interface RequestContext {
 /** The bytes count against the budget until the response has ended. @throws AppError BODY_TOO_LARGE, RESOURCE_LIMIT, CANCELLED when the client goes away. */
 export function readBody(c: RequestContext, maxBytes: number, clock: Clock): Promise<Uint8Array> {
   const { incoming, outgoing } = c.env ?? {};
-  if (incoming === undefined || outgoing === undefined || !("headers" in incoming))
-    return readStream(c.req.raw, maxBytes);
+  if (incoming === undefined || outgoing === undefined) return readStream(c.req.raw, maxBytes);
   return readIncoming(incoming, maxBytes, clock, new BodyLease(c.req.path, outgoing));
 }
 
@@ -117,7 +116,7 @@ function readIncoming(
       settle(() => {
         if (refusal !== undefined) reject(refusal(false));
         else {
-          const body = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size);
+          const body = Buffer.concat(chunks, size);
           resolve(turnFor(size)?.then(() => body) ?? body);
         }
       });
@@ -169,7 +168,6 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** @throws AppError INVALID_ARGUMENT. Refuses invalid UTF-8, because replacement characters would be typed instead. */
 export function parseJson(bytes: Uint8Array): unknown {
-  if (bytes.length === 0) throw invalidArgument("Missing JSON request body.");
   let text: string;
   try {
     text = decoder.decode(bytes).trim();

@@ -51,7 +51,7 @@ interface EndpointRow<Schema extends GenericSchema> extends RouteRow {
 export const endpointsOf =
   ({ read, errorName, maxJsonBytes }: Contract) =>
   <Schema extends GenericSchema>({ handle, ...row }: EndpointRow<Schema>): Route => ({
-    ...(row.request === undefined || row.method === "GET" ? {} : { maxJsonBytes }),
+    ...(row.request === undefined ? {} : { maxJsonBytes }),
     ...row,
     errorName,
     handle: (c) => handle(c, read(c, row.request)),

@@ -57,7 +57,8 @@ describe("CommandQueue", () => {
     const queue = new CommandQueue();
     for (let added = 0; added < MAX_PENDING_COMMANDS; added += 1) queue.add([OURS], 1, () => undefined);
     const refused = (): void => queue.add([OURS], 1, () => undefined);
-    expect(refused).toThrow(expect.objectContaining({ code: "RESOURCE_LIMIT" }));
+    const details = { pending: MAX_PENDING_COMMANDS, pendingBytes: MAX_PENDING_COMMANDS };
+    expect(refused).toThrow(expect.objectContaining({ code: "RESOURCE_LIMIT", details }));
     queue.reply(block(""));
     refused();
     expect(queue.pending).toBe(MAX_PENDING_COMMANDS);
@@ -83,12 +84,13 @@ describe("CommandQueue", () => {
   test("failAll settles everyone once and empties the queue", () => {
     const queue = new CommandQueue();
     const { seen, settle } = recorder();
+    queue.add([OURS], 1, settle("replied"));
     queue.add([OURS, OURS], 1, settle("begun"));
     queue.add([OURS], 1, settle("waiting"));
-    queue.reply(block("a"));
+    for (const body of ["a", "b"]) queue.reply(block(body));
     queue.failAll(new AppError("CONNECTION_LOST", "gone"));
     queue.failAll(new AppError("CONNECTION_LOST", "gone"));
-    expect(seen).toEqual(["begun CONNECTION_LOST", "waiting CONNECTION_LOST"]);
+    expect(seen).toEqual(["replied a", "begun CONNECTION_LOST", "waiting CONNECTION_LOST"]);
     expect(queue.pending).toBe(0);
   });
 

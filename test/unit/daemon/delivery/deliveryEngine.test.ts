@@ -204,6 +204,15 @@ describe("nothing is typed", () => {
     expect([...pane.typed, ...plain.typed]).toEqual([]);
   });
 
+  test("to a program of which only tmux's word is known, unless the request names its profile", async () => {
+    const plain = new FakePane("generic");
+    plain.foreground = { pid: 5, command: "cat", processes: undefined };
+    await expect(plain.during(deliver(plain).work)).rejects.toMatchObject({ details: { reason: "program_changed" } });
+    expect(plain.typed).toEqual([]);
+    await plain.during(deliver(plain, { profile: "generic" }).work);
+    expect(plain.typed.length).toBeGreaterThan(0);
+  });
+
   test("by a caller that has left, or when the engine closes", async () => {
     const pane = claude();
     const left = new AppError("CANCELLED", "left");
@@ -332,6 +341,36 @@ describe("a delivery with an idempotency key", () => {
     const { delivery, request, work } = deliver(pane, { idempotencyKey });
     await expect(pane.during(work)).rejects.toMatchObject({ code: "WRONG_STATE" });
     pane.draw(prompt(""), { col: 2, row: 1 });
+    expect(await pane.during(delivery.submit(request))).toMatchObject({ outcome: "submitted" });
+  });
+
+  const lost = (details = {}): AppError => new AppError("CONNECTION_LOST", "lost", { details });
+  test.each([
+    ["at the text, which may be typed", "paste", lost({ delivery: "indeterminate" })],
+    ["at Enter", "keys", lost()],
+  ] as const)("whose connection is lost %s is indeterminate, and types nothing again", async (_when, at, error) => {
+    const pane = claude();
+    const { answer } = pane;
+    pane.answer = (typed) => {
+      if (typed[at] !== undefined) throw error;
+      answer(typed);
+    };
+    const { delivery, request, work } = deliver(pane, { idempotencyKey });
+    expect(await pane.during(work)).toMatchObject({ outcome: "indeterminate" });
+    const before = pane.typed.length;
+    expect(await pane.during(delivery.submit(request))).toMatchObject({ outcome: "indeterminate", repeated: true });
+    expect(pane.typed).toHaveLength(before);
+  });
+
+  test("whose connection is lost before the text was written is tried again", async () => {
+    const pane = claude();
+    const { answer } = pane;
+    pane.answer = () => {
+      throw lost();
+    };
+    const { delivery, request, work } = deliver(pane, { idempotencyKey });
+    await expect(pane.during(work)).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+    pane.answer = answer;
     expect(await pane.during(delivery.submit(request))).toMatchObject({ outcome: "submitted" });
   });
 

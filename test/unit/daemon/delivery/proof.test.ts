@@ -11,6 +11,7 @@ import { PROFILES } from "../../../support/agents/agentCatalogue.ts";
 import { FakePane, type Typed } from "../../../support/agents/fakePane.ts";
 
 const RULE = "─".repeat(40);
+const DIALOG = ["Bash command", "", "Do you want to proceed?", "❯ 1. Yes", "  2. No, and tell Claude what to do (esc)"];
 const PI_TITLE = "\u001b]0;π - project\u0007";
 
 interface BoxGiven extends Partial<Pick<BoxPane, "box" | "above" | "enter">> {
@@ -220,6 +221,39 @@ describe("taken, or not", () => {
     const pane = new BoxPane("claude");
     pane.enter = (text) => void enter(pane, text);
     expect(await pane.during(submit(pane))).toMatchObject(expected);
+  });
+
+  const failed = { ...unknown, details: { screenNote: "API Error: overloaded" } };
+  test.each<[string, (pane: BoxPane, text: string) => unknown, object]>([
+    ["an error of the model", (pane, text) => (above(pane, text), pane.above.push("API Error: overloaded")), failed],
+    ["the text behind another word in the box", (pane, text) => (pane.box = `so: ${text}`), unknown],
+  ])("after Enter %s", async (_what, enter, expected) => {
+    const pane = new BoxPane("claude");
+    pane.enter = (text) => void enter(pane, text);
+    expect(await pane.during(submit(pane))).toMatchObject(expected);
+    expect(pane.enters).toHaveLength(1);
+  });
+
+  test.each([
+    ["the text above it", ["> fix it", "", ...DIALOG], taken("screen")],
+    ["nothing of the text", DIALOG, unknown],
+    ["the box and the text in it", [RULE, "❯ fix it", RULE, ...DIALOG], unknown],
+  ])("after Enter a dialog with %s", async (_what, lines, expected) => {
+    const pane = new BoxPane("claude");
+    const { answer } = pane;
+    pane.answer = (typed) =>
+      typed.paste === undefined ? pane.draw(lines, { col: 0, row: lines.length - 1 }) : answer(typed);
+    expect(await pane.during(submit(pane))).toMatchObject(expected);
+  });
+
+  test("an error of the model that comes a moment after the text is no proof either", async () => {
+    const pane = new BoxPane("claude");
+    const result = await pane.during(submit(pane), (nowMs) => {
+      if (nowMs !== (pane.enters[0]?.atMs ?? NaN) + 20) return;
+      pane.above.push("API Error: overloaded");
+      pane.show();
+    });
+    expect(result).toMatchObject(failed);
   });
 
   test.each<[string, (pane: BoxPane, text: string) => unknown, object]>([

@@ -11,7 +11,7 @@ describe("readGuard", () => {
       number: 269,
       flags: 1,
     });
-    expect(guard("%end 1 2 0")).toEqual({ keyword: "end", timeSec: 1, number: 2, flags: 0 });
+    expect(guard("%end 1 0 0")).toEqual({ keyword: "end", timeSec: 1, number: 0, flags: 0 });
     expect(guard("%error 1 2 3")?.keyword).toBe("error");
   });
 
@@ -19,7 +19,7 @@ describe("readGuard", () => {
     "%end 1 2",
     "%end 1 2 ",
     "%end 1 2 1 ",
-    "%end  1 2 1",
+    "%end  1 2",
     "%end 1 2 1 4",
     " %end 1 2 1",
     "%End 1 2 1",

@@ -81,12 +81,15 @@ describe("LineSplitter", () => {
     expect(seen).toEqual(["too long", "next"]);
   });
 
-  test.each([1, 2])("a line of exactly the limit is whole, in %d chunks", (pieces) => {
-    const { push, seen } = splitterWithLog();
-    for (let piece = 0; piece < pieces; piece += 1) push("x".repeat(MAX_LINE_BYTES / pieces));
-    push("\n");
-    expect(seen.map((line) => line.length)).toEqual([MAX_LINE_BYTES]);
-  });
+  test.each([1, 2])(
+    "a line of exactly the limit is whole, in %d chunks, the first with the end of another",
+    (pieces) => {
+      const { push, seen } = splitterWithLog();
+      for (let piece = 0; piece < pieces; piece += 1) push("\n".slice(piece) + "x".repeat(MAX_LINE_BYTES / pieces));
+      push("\n");
+      expect(seen.map((line) => line.length)).toEqual([0, MAX_LINE_BYTES]);
+    },
+  );
 
   test("the carry grows no further than the limit", () => {
     let carryBytes = 0;

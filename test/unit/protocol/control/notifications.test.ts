@@ -25,6 +25,7 @@ describe("parseNotification", () => {
     ["%client-session-changed /dev/pts/3 $2 name", { kind: "client-session-changed", session: "$2" }],
     ["%client-session-changed client-77 $2 a $3 b", { kind: "client-session-changed", session: "$2" }],
     ["%client-detached /dev/pts/3", { kind: "client-detached" }],
+    ["%subscription-changed some $1 @2 3 %4 : a : b ", { kind: "subscription-changed", name: "some", value: "a : b " }],
   ])("%s", (line, notification) => {
     expect(parseNotification(line)).toEqual(notification);
   });

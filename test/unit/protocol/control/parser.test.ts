@@ -29,8 +29,14 @@ class Harness {
 
 describe("outside a block", () => {
   test("output of a pane, escaped or aged", () => {
-    const { events } = new Harness().push("%output %3 a\\015\\012", "%output %4 ", "%extended-output %5 77 x : a : b");
+    const aged = "%extended-output %5 77 x y:y z: :w : a : b";
+    const { events } = new Harness().push("%output %3 a\\015\\012", "%output %4 ", aged);
     expect(events).toEqual(["output %3 a‹0d›‹0a›", "output %4 ", "output %5 a : b"]);
+  });
+
+  test("a session's name that is written like output is a name", () => {
+    const { events } = new Harness().push("%session-renamed $1 a : b");
+    expect(events).toEqual(['session-renamed session="$1" name="a : b"']);
   });
 
   test.each(["%output %3", "%output 3 a", "%output %x a", "%output %3a b", "%output %12345678901 a"])(
@@ -60,7 +66,7 @@ describe("outside a block", () => {
   });
 
   test("after %exit nothing counts", () => {
-    const { events } = new Harness().push("%exit bye", "\u001b\\", "%output %1 x", "%begin 1 2 1");
+    const { events } = new Harness().push("%exit bye", "\u001b\\", "%output %1 x", "x".repeat(MAX_LINE_BYTES + 1));
     expect(events).toEqual(['exit reason="bye"']);
   });
 });
@@ -154,8 +160,8 @@ describe("a foreign block", () => {
   });
 
   test("that fails says so", () => {
-    const { events } = new Harness(FOREIGN).push("%begin 1 2 1", "can't find pane", "%error 1 2 1", ...end);
-    expect(events[0]).toBe("block 2 client failed");
+    const { events, log } = new Harness(FOREIGN).push("%begin 1 2 1", "can't find pane", "%error 1 2 1", ...end);
+    expect([events[0], log.blocks[0]?.lastNumber]).toEqual(["block 2 client failed", 4]);
   });
 
   test("is followed by what came between the two, hooks' blocks too", () => {

@@ -8,7 +8,8 @@ import { expect, test } from "vitest";
 import { createGuard, type GuardEnv, type GuardOptions } from "../../../../../adapters/kit/guard/requestGuard.ts";
 import { methodsOf, type Route, serveRoutes } from "../../../../../adapters/kit/guard/routes.ts";
 import { ENDPOINTS } from "../../../../../adapters/native/endpoints.ts";
-import { visibleError } from "../../../../../adapters/kit/guard/httpErrors.ts";
+import { errorHandler, visibleError } from "../../../../../adapters/kit/guard/httpErrors.ts";
+import type { Log } from "../../../../../daemon/ops/log.ts";
 import { AppError } from "../../../../../protocol/errors.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 import { takeDifferences } from "../../../../support/daemon/routeChecks.ts";
@@ -79,6 +80,45 @@ test("what no route takes is admitted like any other request before it is refuse
   for (const method of ["GET", "OPTIONS", "BREW"]) {
     for (const path of ["/", "/nowhere", "/things/5"]) expect((await ask(method, path)).status).toBe(403);
   }
+});
+
+test("a refusal is logged for debugging, a bug for whoever runs the daemon; each with its request's id if it has one", async () => {
+  const lines: unknown[] = [];
+  const log = Object.fromEntries(
+    ["debug", "error"].map((level) => [
+      level,
+      (event: string, fields: object) => lines.push({ level, event, ...fields }),
+    ]),
+  ) as unknown as Log;
+  const app = new Hono<GuardEnv>();
+  app.onError(errorHandler(log, () => ({})));
+  const bug = new Error("bug");
+  app.get("/bug", () => {
+    throw bug;
+  });
+  app.get("/refused", (c) => {
+    c.set("requestId", "r-1");
+    throw new AppError("NOT_FOUND", "gone");
+  });
+  for (const path of ["/bug?query", "/refused"]) await app.request(path);
+  const asked = { method: "GET", path: "/bug", code: "INTERNAL_ERROR", status: 500 };
+  expect(lines).toEqual([
+    {
+      level: "error",
+      event: "http.request.failed",
+      ...asked,
+      error: expect.objectContaining({ cause: bug }) as unknown,
+    },
+    {
+      ...asked,
+      level: "debug",
+      event: "http.request.refused",
+      request: "r-1",
+      path: "/refused",
+      code: "NOT_FOUND",
+      status: 404,
+    },
+  ]);
 });
 
 /** A second matcher, by segments: what routes of the native API mean. */

@@ -79,6 +79,7 @@ describe("planInput", () => {
     const groups = plan(keys(...Array<string>(1_024).fill("Up")), text(Uint8Array.from({ length: 4_000 }, () => 0)));
     const commands = groups.flat();
     expect(commands.filter((command) => command.includes('-- "Up"'))).toHaveLength(32);
+    expect(commands.join().split('"Up"')).toHaveLength(1_024 + 1);
     expect(commands.filter((command) => command.includes(" -H "))).toHaveLength(125);
     for (const group of groups) expect(group.join().length).toBeLessThan(2 * PASTE_PIECE_BYTES);
     expect(groups.length).toBeGreaterThan(2);
@@ -112,6 +113,8 @@ interface Fixture {
   readonly log: string[];
   /** Submits and writes down how it ended. */
   readonly submit: (name: string, parts: readonly InputPart[], signal?: AbortSignal) => void;
+  /** From now on nothing can be written. */
+  readonly fill: () => void;
 }
 
 const UNBOUNDED = { maxBytes: Number.POSITIVE_INFINITY, maxBytesEach: Number.POSITIVE_INFINITY };
@@ -120,9 +123,13 @@ function fixture(budget = new ByteBudget(UNBOUNDED)): Fixture {
   const { connection, transport } = fakeConnection();
   const log: string[] = [];
   let buffers = 0;
+  let isFull = false;
   const queue = new InputQueue({
     pane,
-    connection: () => connection,
+    connection: () => {
+      if (isFull) throw new AppError("RESOURCE_LIMIT", "full");
+      return connection;
+    },
     bufferName: () => `b${(buffers += 1)}`,
     budget,
     onTyped: (parts) => log.push(`typed ${JSON.stringify(Buffer.from(typedBytes(parts)).toString().slice(0, 10))}`),
@@ -136,7 +143,7 @@ function fixture(budget = new ByteBudget(UNBOUNDED)): Fixture {
       },
     );
   };
-  return { queue, transport, log, submit };
+  return { queue, transport, log, submit, fill: () => (isFull = true) };
 }
 
 /** A job of `groups` lines; the first and the last have three commands each, the others two. */
@@ -168,9 +175,14 @@ describe("InputQueue", () => {
 
   test("a job of many lines has a few under way and holds the FIFO until its last reply", async () => {
     const { submit, transport, log } = fixture();
+    submit("first", [text("first")]);
     submit("long", [long(6)]);
     submit("short", [text("after")]);
     await turn();
+    for (let answered = 0; answered < 3; answered += 1) transport.reply();
+    await turn();
+    expect(log.splice(0)).toEqual(["first begins", "long begins", 'typed "first"', "first done"]);
+    expect(transport.lines.splice(0, 1)).toHaveLength(1);
     expect(transport.lines).toHaveLength(4);
     for (let answered = 0; answered < 3; answered += 1) transport.reply();
     await turn();
@@ -182,10 +194,10 @@ describe("InputQueue", () => {
     transport.reply();
     transport.reply();
     await turn();
-    expect(log).toEqual(["long begins"]);
+    expect(log).toEqual([]);
     transport.reply();
     await turn();
-    expect(log).toEqual(["long begins", 'typed "xxxxxxxxxx"', "short begins", "long done"]);
+    expect(log).toEqual(['typed "xxxxxxxxxx"', "short begins", "long done"]);
     expect(transport.lines[6]).toContain('"after"');
   });
 
@@ -257,6 +269,20 @@ describe("InputQueue", () => {
     expect(transport.lines).toHaveLength(before);
   });
 
+  test("a job whose next line cannot be written is indeterminate once a line of it was", async () => {
+    const { submit, transport, log, fill } = fixture();
+    submit("long", [long(6)]);
+    await turn();
+    fill();
+    for (let answered = 0; answered < 8; answered += 1) transport.reply();
+    submit("later", [text("two")]);
+    await turn();
+    expect(log).toEqual(["long begins"]);
+    transport.reply();
+    await turn();
+    expect(log.slice(1)).toEqual(["later begins", "long RESOURCE_LIMIT indeterminate", "later RESOURCE_LIMIT"]);
+  });
+
   test("a beforeWrite that throws fails its job only, and nothing of it is written", async () => {
     const { queue, submit, transport, log } = fixture();
     const bug = new Error("bug");
@@ -324,19 +350,20 @@ describe("InputQueue", () => {
 test("a pane's jobs hold what its budget has, until tmux has taken them, they are withdrawn or the pane goes", async () => {
   const budget = new ByteBudget({ maxBytes: 30_000, maxBytesEach: 20_000 });
   const { queue, submit, transport, log } = fixture(budget);
-  const withdrawn = new AbortController();
-  submit("a", [text("x".repeat(9_000))]);
+  const [begun, withdrawn] = [new AbortController(), new AbortController()];
+  submit("a", [text("x".repeat(9_000))], begun.signal);
   submit("b", [text("x".repeat(9_000))], withdrawn.signal);
   submit("c", [text("x".repeat(9_000))]);
   await turn();
   expect(log).toEqual(["a begins", "c RESOURCE_LIMIT"]);
   expect(budget.heldBytes).toBe(18_000);
-  withdrawn.abort();
+  withdrawn.abort("withdrawn");
+  begun.abort("left");
   expect(budget.heldBytes).toBe(9_000);
   // a's two lines: a piece, then the rest of it.
   for (const output of [undefined, undefined, "0\n", undefined, undefined, "0\n"]) transport.reply(output);
   await turn();
-  expect(log.slice(2).toSorted()).toEqual(["a done", "b AbortError: This operation was aborted", 'typed "xxxxxxxxxx"']);
+  expect(log.slice(2).toSorted()).toEqual(["a left", "b withdrawn", 'typed "xxxxxxxxxx"']);
   expect(budget.heldBytes).toBe(0);
   submit("d", [text("x".repeat(18_000))]);
   submit("e", [text("x")]);
@@ -365,15 +392,16 @@ describe("a job with a condition", () => {
     const { queue, transport } = fixture();
     const parts = [text("x".repeat(PASTE_PIECE_BYTES + 1))];
     const done = queue.submit(parts, { onlyIf: { pid: 5 } });
+    void queue.submit([text("after")]);
     await turn();
-    expect(transport.lines).toHaveLength(1);
+    expect(transport.lines).toEqual([expect.stringMatching(/^display-messag .* if-shel /)]);
     // Input off or not, copy mode, the condition, one piece.
     for (const output of ["0\n", "", "", ""]) transport.reply(output);
     expect(transport.lines).toHaveLength(2);
     for (const output of ["0\n", ""]) transport.reply(output);
     transport.reply("can't find session: tmuxwire pane has changed\n", false);
     await expect(done).rejects.toMatchObject({ code: "INCONSISTENT_STATE", details: { delivery: "indeterminate" } });
-    expect(transport.lines.slice(2)).toEqual(["delete-buffe -b b1"]);
+    expect(transport.lines.slice(2)).toEqual(["delete-buffe -b b1", expect.stringContaining('"after"')]);
   });
 });
 

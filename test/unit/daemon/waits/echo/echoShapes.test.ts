@@ -35,6 +35,18 @@ const SHAPES: Readonly<Record<string, Shape>> = {
     pattern: "DONE",
     after: "DONE\x1b[K\r\n\x1b[?2004l",
   },
+  "a letter is corrected after the cursor has gone back to it": {
+    typed: "echo DONE\r",
+    output: ["echo DOM", "E\b\bNE\r\n", "DONE\r\n"],
+    pattern: "NE",
+    after: "echo DOME\b\bNE\r\nDO",
+  },
+  "the line goes on in the next row": {
+    typed: "echo DONE\r",
+    output: ["echo DO", "\r\n", "NE\r\n", "DONE\r\n"],
+    pattern: "NE",
+    after: "echo DO\r\nNE\r\nDO",
+  },
   "the prompt is drawn again in front of the echo": {
     typed: "make\r",
     output: ["\r\x1b[K[1]+ Done  sleep\r\n\x1b[?2004h$ ", "make\r\n\x1b[?2004l\r", "make: done\r\n"],
