@@ -163,7 +163,7 @@ export class ControlParser {
       this.#close(block, guard.keyword === "end", this.#bodyLength);
       return;
     }
-    if (block.shape.kind === "none" && buffer[from] === PERCENT) {
+    if (block.shape.kind === "none" && buffer[from] === PERCENT && from < to) {
       if (!this.#output(buffer, from, to)) this.#notify(buffer, from, to);
       return;
     }
@@ -189,7 +189,12 @@ export class ControlParser {
     if (guard.keyword === "begin") {
       if ((guard.flags & 1) === 1) block.second = { begin: guard, from: this.#bodyLength - (to - from + 1) };
     } else if (isSameBlock(guard, block.begin)) {
-      block.candidate = { bodyEnd: lineFrom, next: this.#bodyLength, ok: guard.keyword === "end" };
+      // After an overflow the held bytes were dropped, so a line may begin at 0 of what is left.
+      block.candidate = {
+        bodyEnd: Math.min(lineFrom, this.#bodyLength - (to - from + 1)),
+        next: this.#bodyLength,
+        ok: guard.keyword === "end",
+      };
     }
   }
 
@@ -213,7 +218,7 @@ export class ControlParser {
     if (this.#body.length > 1_048_576) this.#body = new Uint8Array(16_384);
     this.#handler.block({
       number: block.begin.number,
-      lastNumber: block.second?.begin.number ?? block.begin.number,
+      lastNumber: (block.trailer === undefined ? undefined : block.second?.begin.number) ?? block.begin.number,
       client: block.client,
       ok,
       body,
@@ -270,13 +275,13 @@ export class ControlParser {
   #output(buffer: Uint8Array, from: number, to: number): boolean {
     if (startsWith(buffer, from, to, OUTPUT)) {
       const { value, end } = decimal(buffer, from + OUTPUT.length, to);
-      if (end === to || buffer[end] !== SPACE) return false;
+      if (end === -1 || end === to || buffer[end] !== SPACE) return false;
       this.#handler.output(value, buffer, end + 1, to);
       return true;
     }
     if (!startsWith(buffer, from, to, EXTENDED_OUTPUT)) return false;
     const { value, end } = decimal(buffer, from + EXTENDED_OUTPUT.length, to);
-    if (end === to || buffer[end] !== SPACE) return false;
+    if (end === -1 || end === to || buffer[end] !== SPACE) return false;
     for (let at = end; at + 2 < to; at += 1) {
       if (buffer[at] === SPACE && buffer[at + 1] === COLON && buffer[at + 2] === SPACE) {
         this.#handler.output(value, buffer, at + 3, to);
@@ -294,6 +299,9 @@ export class ControlParser {
 }
 
 const ZERO = 48;
+/** A guard line is three numbers of at most ten digits; anything longer is not one. */
+const MAX_GUARD_BYTES = 48;
+const MIN_GUARD_BYTES = "%end 0 0 0".length;
 const KEYWORDS = [
   { keyword: "begin", text: ascii("%begin ") },
   { keyword: "end", text: ascii("%end ") },
@@ -313,13 +321,13 @@ const isSameBlock = (one: Guard, other: Guard): boolean =>
 
 /** The guard line in `buffer[from, to)`; undefined for any other line. Creates no string, as there are four per command. */
 export function readGuard(buffer: Uint8Array, from: number, to: number): Guard | undefined {
-  if (buffer[from] !== PERCENT) return undefined;
+  if (buffer[from] !== PERCENT || to - from < MIN_GUARD_BYTES || to - from > MAX_GUARD_BYTES) return undefined;
   for (const { keyword, text } of KEYWORDS) {
     if (!startsWith(buffer, from, to, text)) continue;
     const time = canonical(buffer, from + text.length, to);
-    if (buffer[time.end] !== SPACE) return undefined;
+    if (time.end === -1 || buffer[time.end] !== SPACE) return undefined;
     const number = canonical(buffer, time.end + 1, to);
-    if (buffer[number.end] !== SPACE) return undefined;
+    if (number.end === -1 || buffer[number.end] !== SPACE) return undefined;
     const flags = canonical(buffer, number.end + 1, to);
     if (flags.end !== to) return undefined;
     return { keyword, timeSec: time.value, number: number.value, flags: flags.value };

@@ -141,8 +141,8 @@ export class InputQueue {
       // Nothing of this group was written; earlier ones may have been typed.
       job.failed = job.written === 0 ? error : indeterminate(error);
     }
-    // Where no reply is awaited, all groups have been written or one has failed.
-    if (job.replied !== job.written) return;
+    const done = job.replied === job.written && (job.failed !== undefined || job.next === undefined);
+    if (!done) return;
     if (job.failed !== undefined) this.#deleteBuffers(job);
     job.settle(job.failed);
     if (this.#current === job) {
@@ -157,6 +157,7 @@ export class InputQueue {
         this.#options.connection().send(deleteBuffer(name), "none", () => undefined);
       } catch {
         // No connection: the server is gone too, or the next start-up finds a leftover buffer.
+        return;
       }
     }
   }

@@ -162,7 +162,7 @@ interface Run {
 
 /** What is typed as it is or goes from a buffer; as hexadecimal bytes what cannot, or is so short that it would take longer. */
 function* runsOf({ kind, bytes }: Exclude<InputPart, { readonly kind: "keys" }>): Generator<Run, void> {
-  if (kind === "paste") return yield { by: "buffer", bytes };
+  if (kind === "paste" || bytes.length === 0) return yield { by: "buffer", bytes };
   if (bytes.length <= MAX_SEND_KEYS_BYTES) return yield { by: isPrintable(bytes) ? "literal" : "hex", bytes };
   let from = 0;
   const [nul, last] = [new Occurrences(bytes, 0), new Occurrences(bytes, 0xff)];
@@ -170,11 +170,11 @@ function* runsOf({ kind, bytes }: Exclude<InputPart, { readonly kind: "keys" }>)
     const begin = at;
     at = Math.min(nul.from(begin), last.from(begin));
     if (at - begin < MIN_PASTED_BYTES) continue;
-    yield { by: "hex", bytes: bytes.subarray(from, begin) };
+    if (from < begin) yield { by: "hex", bytes: bytes.subarray(from, begin) };
     yield { by: "buffer", bytes: bytes.subarray(begin, at) };
     from = at;
   }
-  yield { by: "hex", bytes: bytes.subarray(from) };
+  if (from < bytes.length) yield { by: "hex", bytes: bytes.subarray(from) };
 }
 
 /** Where a byte occurs: asked for ever later places. A megabyte is searched in one turn, and a loop of ours is slow until it is hot. */
