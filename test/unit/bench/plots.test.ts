@@ -10,7 +10,7 @@ test("the plots of docs/performance.md are those of the kept run", () => {
   const plots = plotsOf(kept);
   const names = readdirSync(FOLDER).filter((name) => name.endsWith(".svg"));
   expect(names.toSorted()).toEqual([...plots.keys()].map((name) => `${name}.svg`).toSorted());
-  for (const [name, plot] of plots) expect(readFileSync(join(FOLDER, `${name}.svg`), "utf8"), name).toBe(plot);
+  for (const [name, plot] of plots) expect(readFileSync(join(FOLDER, `${name}.svg`), "utf8")).toBe(plot);
   const document = readFileSync(join(FOLDER, "../performance.md"), "utf8");
   for (const name of plots.keys()) expect(document).toContain(`](performance/${name}.svg)`);
 });
