@@ -60,7 +60,8 @@ describe("tmuxwire restart", () => {
     // The shell takes the prompt when its loop has ended, which is after the restart was asked for. The loop is the shell's
     // own: a program in front would be who the prompt is meant for.
     const isAsked = sandbox.path("restart-is-asked-for");
-    await pane.type(`until [ -e ${isAsked} ]; do :; done`, { enter: true });
+    await pane.type(`echo looping-$((6*7)); until [ -e ${isAsked} ]; do :; done`, { enter: true });
+    await pane.wait({ pattern: { literal: "looping-42" }, from: "tail:10" });
     const left = new AbortController();
     const events: string[] = [];
     const following = (async () => {
