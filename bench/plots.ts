@@ -31,6 +31,7 @@ const BARS: readonly {
     unit: "ms",
   },
   { name: "waits", title: "From printed to told (median, ms)", benches: ["waitLatency"], unit: "ms" },
+  { name: "fanout", title: "10 MB/s handed on (% of a core)", benches: ["fanout"], unit: "% of a core" },
 ];
 const MEMORY = { name: "memory", title: "Memory at a steady pace (resident, MB)" };
 

@@ -21,6 +21,6 @@ test("a name in a run is text of the plot and never markup", () => {
 });
 
 test("a run without the figures of a plot is refused", () => {
-  const without = kept.split("\n").filter((line) => !line.includes('"waitLatency"'));
-  expect(() => plotsOf(without.join("\n"))).toThrow("waits: no figure of waitLatency in ms");
+  const without = kept.split("\n").filter((line) => !line.includes('"fanout"'));
+  expect(() => plotsOf(without.join("\n"))).toThrow("fanout: no figure of fanout in % of a core");
 });
