@@ -20,14 +20,18 @@ export const forkBench = (name: string, args: readonly string[]): ChildProcess =
 /** On tmux with a socket path, on a pane in memory without. */
 export async function nativeProcess(socketPath = "", ringBytes?: number): Promise<NativeProcess> {
   const child = forkBench("nativeDaemon", [socketPath, ...(ringBytes === undefined ? [] : [String(ringBytes)])]);
-  const [{ port }] = (await once(child, "message")) as [{ port: number }];
+  // One that ends has said why on stderr; nobody waits for it then.
+  const gone = new AbortController();
+  child.once("exit", () => gone.abort());
+  const { signal } = gone;
+  const [{ port }] = (await once(child, "message", { signal })) as [{ port: number }];
   return {
     port,
     url: `http://127.0.0.1:${port}`,
     pid: child.pid!,
     ask: async <Reply>(request: object) => {
       child.send(request);
-      const [reply] = (await once(child, "message")) as [Reply];
+      const [reply] = (await once(child, "message", { signal })) as [Reply];
       return reply;
     },
     [Symbol.asyncDispose]: async () => {

@@ -1,7 +1,7 @@
 /**
  * `npm run plots`: draws docs/performance/*.svg from the kept run beside them, docs/performance/run.jsonl: lines as
- * `npm run bench -- --json` and `npm run load -- soakPace` print them. Nothing else goes in, so that a plot shows what was
- * measured.
+ * `npm run bench -- --json` and `npm run load -- soakPace` print them, each soak with its own name as `scenario`. Nothing else
+ * goes in, so that a plot shows what was measured.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,7 @@
 /** `tmuxwire mcp` and `/mcp` on real tmux, through the SDK's own client. */
+import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DAEMON_NODE_FLAGS } from "../../adapters/serving/autostart.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";
 import { mcpOverPipes } from "../support/daemon/mcpProgram.ts";
@@ -80,6 +82,8 @@ test("a daemon that is not there is started, and stderr says so; --no-autostart 
   const [, pid = ""] = /no daemon was running, so one was started \(pid (\d+)\); it logs to /.exec(mcp.stderr()) ?? [];
   try {
     expect(Number(pid)).toBeGreaterThan(0);
+    const args = execFileSync("ps", ["-o", "args=", "-p", pid], { encoding: "utf8" });
+    expect(args).toContain(` ${DAEMON_NODE_FLAGS.join(" ")} `);
     expect(await mcp.call("list", {})).toMatchObject({ servers: [{ name: "main", state: "ready" }] });
     // The next daemon is greeted as the first was: the client need not know.
     process.kill(Number(pid), "SIGTERM");
