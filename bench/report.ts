@@ -100,7 +100,7 @@ process.stdout.once("error", stop);
 try {
   await report(process.argv.slice(2));
 } catch (error) {
-  removePrivateServers();
   process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-  process.exitCode = 1;
+  // Other processes of the bench may still be connected, and would keep this one.
+  stop();
 }
