@@ -70,12 +70,13 @@ const { pattern } = fc.letrec<{ pattern: string; term: string; atom: string }>((
 }));
 const flags = fc.record({ ignoreCase: fc.boolean(), multiline: fc.boolean(), dotAll: fc.boolean() });
 
-/** What RE2 says, in its worker. */
-const ask = async (given: RegexAnalysis, bytes: Uint8Array, skip: number): Promise<RegexOutcome> => {
+/** What RE2 says, in its worker, as the search says it. */
+const ask = async (given: RegexAnalysis, bytes: Uint8Array, skip: number): Promise<unknown> => {
   const regex = engine.acquire({ ...given, short: undefined });
   try {
     await regex.ready;
-    return await new Promise<RegexOutcome>((resolve) => engine.run(regex, bytes, skip, resolve));
+    const outcome = await new Promise<RegexOutcome>((resolve) => engine.run(regex, bytes, skip, resolve));
+    return outcome.kind === "match" ? { index: outcome.index, text: outcome.text } : outcome.kind;
   } finally {
     engine.release(regex);
   }
@@ -83,20 +84,27 @@ const ask = async (given: RegexAnalysis, bytes: Uint8Array, skip: number): Promi
 
 test("what is judged without RE2 is judged as RE2 does, and is nothing that RE2 refuses", async () => {
   let judgedHere = 0;
+  let inPieces = 0;
   await fc.assert(
     fc.asyncProperty(pattern, flags, text, fc.constantFrom(0, 1), async (written, given, all, skip) => {
       const analysis = analyseRegex(written, given, limits);
       if (analysis.short === undefined) return;
       judgedHere += 1;
       const bytes = Buffer.from(all);
-      const outcome = await ask(analysis, bytes, skip);
-      const found = analysis.short.find(bytes, skip);
-      if (outcome.kind === "match") expect(found).toEqual({ index: outcome.index, text: outcome.text });
-      else expect([outcome.kind, found]).toEqual(["none", undefined]);
+      const asked = await ask(analysis, bytes, skip);
+      expect(analysis.short.search(bytes, skip).next()).toEqual(asked);
+      // As the engine does with long text: in pieces, and from where one could take long it is RE2's.
+      for (const maxSteps of [8, 64]) {
+        const search = analysis.short.search(bytes, skip, maxSteps);
+        let found = search.next();
+        for (; found === "more"; found = search.next()) inPieces += 1;
+        expect(found === "long" ? await ask(analysis, bytes, search.skip) : found).toEqual(asked);
+      }
     }),
-    { numRuns: Number(process.env["FUZZ_RUNS"] ?? 3_000) },
+    { numRuns: Number(process.env["FUZZ_RUNS"] ?? 2_000) },
   );
   expect(judgedHere).toBeGreaterThan(0);
+  expect(inPieces).toBeGreaterThan(0);
 });
 
 test.each([
@@ -121,21 +129,27 @@ test.each([
   expect(analyseRegex(written, MULTILINE, limits).short).toBeUndefined();
 });
 
+const LINES = "a line as long as those that programs print when they say what they do\n".repeat(400);
+
 test.each(["build (ok|failed)", "\\d+ passed", "^error: .*$", "[$#>] $", "(?i)done", "took [0-9.]+ ?m?s"])(
-  "%j is judged here on a line, and by RE2 on text that could take long",
+  "%j is judged here on a line and on many, and by RE2 on a line that could take long",
   (written) => {
     const { short } = analyseRegex(written, MULTILINE, limits);
-    expect(short?.fits(160)).toBe(true);
-    expect(short?.fits(10_000_000)).toBe(false);
+    expect(short?.search(Buffer.from("x".repeat(160)), 0).next()).toBe("none");
+    const search = short!.search(Buffer.from(LINES), 0);
+    let found = search.next();
+    while (found === "more") found = search.next();
+    expect(found).toBe("none");
+    expect(short?.search(Buffer.from("x".repeat(10_000_000)), 0).next()).toBe("long");
   },
 );
 
 test("steps are bounded by the text and by what can be tried on it", () => {
   const fitting = (written: string): number => {
     const { short } = analyseRegex(written, MULTILINE, limits);
-    let bytes = 1;
-    while (short?.fits(bytes * 2) === true) bytes *= 2;
-    return bytes;
+    let length = 1;
+    while (short?.pieceEnd("x".repeat(length * 2), 0, 3_000_000) !== undefined && length < 10_000_000) length *= 2;
+    return length;
   };
   expect(fitting("a")).toBeGreaterThan(fitting("a+b"));
   expect(fitting("a+b")).toBeGreaterThan(fitting("a+b+c"));
@@ -192,5 +206,35 @@ test("what a turn has no time for waits for the next one", async () => {
     expect(done).toBe(turn);
     await new Promise((resolve) => setImmediate(resolve));
   }
+  alone.close();
+});
+
+test("a regex is the worker's when its pieces take long, and one slow piece is forgotten", async () => {
+  let nowMs = 0;
+  let takesMs = 2;
+  // Each look at the time is later by what a piece takes.
+  const clock = { ...systemClock, nowMs: () => (nowMs += takesMs) };
+  const alone = new RegexEngine({ clock, scheduler, budget, limits, metrics: new WaitMetrics() });
+  const regex = alone.acquire(analyseRegex("ready$", MULTILINE, limits));
+  /** Whether the outcome comes without the worker, which takes many turns. */
+  const isJudgedHere = async (): Promise<boolean> => {
+    let isHere = false;
+    const told = new Promise<void>((resolve) => {
+      alone.run(regex, Buffer.from("not ready yet\n"), 0, () => {
+        isHere = true;
+        resolve();
+      });
+    });
+    await Promise.resolve();
+    const wasHere = isHere;
+    await told;
+    return wasHere;
+  };
+  const slow = [await isJudgedHere(), await isJudgedHere()];
+  takesMs = 0;
+  const quick = await isJudgedHere();
+  takesMs = 2;
+  for (let job = 0; job < 4; job += 1) slow.push(await isJudgedHere());
+  expect([...slow, quick]).toEqual([true, true, true, true, true, false, true]);
   alone.close();
 });

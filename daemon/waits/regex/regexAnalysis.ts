@@ -18,7 +18,7 @@ export interface RegexAnalysis {
   readonly isSingleLine: boolean;
   /** What follows a match decides whether it is one. */
   readonly restsOnEnd: boolean;
-  /** Judges short text without RE2. */
+  /** Judges text without RE2 that is short or has short lines. */
   readonly short: ShortRegex | undefined;
 }
 
@@ -39,7 +39,7 @@ export function analyseRegex(text: string, flags: RegexFlags, limits: WaitLimits
     required: requiredLiterals(tree),
     isSingleLine: !crosses,
     restsOnEnd,
-    short: shortRegex(text, tree),
+    short: shortRegex(text, tree, !crosses),
   };
 }
 

@@ -7,7 +7,7 @@
 import type { BudgetedTask } from "../../time/turnBudget.ts";
 import { refusalOf, type RegexAnalysis } from "./regexAnalysis.ts";
 import { RegexThread } from "./regexThread.ts";
-import type { ShortRegex } from "./shortRegex.ts";
+import type { ShortSearch } from "./shortRegex.ts";
 import type { RegexSource, WorkerJob, WorkerResult } from "./regexWorker.ts";
 import type { WaitHost } from "../waitHost.ts";
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
@@ -33,6 +33,14 @@ interface Job {
   crashes: number;
 }
 
+/** A job that this thread judges. */
+interface JobHere {
+  readonly regex: CompiledRegex;
+  readonly text: Uint8Array;
+  readonly search: ShortSearch;
+  readonly done: (outcome: RegexOutcome) => void;
+}
+
 /** Text per job: well under a millisecond at RE2's usual speed; a slow regex hits the watchdog on less. */
 export const MAX_JOB_BYTES = 32_768;
 /** Jobs and bytes sent to the worker before its results are back: enough to keep it busy for some milliseconds. */
@@ -40,6 +48,9 @@ const MAX_SENT_JOBS = 64;
 const MAX_SENT_BYTES = 1_048_576;
 /** A job that took its worker down may have met a heap that others had filled: it is retried alone in a fresh one. */
 const MAX_CRASHES = 2;
+/** A piece of text that takes longer is slow, and a regex is the worker's after so many in succession: one alone may be the machine. */
+const SLOW_PIECE_MS = 1;
+const MAX_SLOW_PIECES = 3;
 /** Patterns the watchdog ended that are remembered, to be refused at once. */
 const MAX_CONDEMNED = 256;
 
@@ -57,6 +68,8 @@ export class CompiledRegex {
   /** Its jobs that are judged here and have no outcome yet, and those that are the worker's. */
   here = 0;
   away = 0;
+  /** Pieces of text in succession that took long here. */
+  slowPieces = 0;
   error: AppError | undefined;
   settle: (error?: AppError) => void = () => undefined;
   readonly #engine: RegexEngine;
@@ -94,12 +107,14 @@ export class RegexEngine {
   readonly #sent = new Map<number, Job>();
   #sentBytes = 0;
   #forget: number[] = [];
-  #jobsHere: (() => void)[] = [];
-  /** At least one in a turn, the others while there is time: a pane that prints near misses must not hold up the loop. */
+  readonly #jobsHere: JobHere[] = [];
+  /** At least one piece in a turn, the others while there is time: a pane that prints near misses must not hold up the loop. */
   readonly #taskHere: BudgetedTask = {
     run: (hasTimeLeft) => {
-      do this.#jobsHere.shift()?.();
-      while (this.#jobsHere.length > 0 && hasTimeLeft());
+      do {
+        const [job] = this.#jobsHere;
+        if (job === undefined || this.#judge(job)) this.#jobsHere.shift();
+      } while (this.#jobsHere.length > 0 && hasTimeLeft());
       return this.#jobsHere.length === 0;
     },
   };
@@ -161,28 +176,13 @@ export class RegexEngine {
   run(regex: CompiledRegex, text: Uint8Array, skip: number, done: (outcome: RegexOutcome) => void): void {
     this.#options.metrics.numbers.wait_regex_jobs_total++;
     const { short } = regex.analysis;
-    // Outcomes come in the order of the texts.
-    const isHere = regex.error === undefined && regex.away === 0 && short?.fits(text.length) === true;
-    if (isHere) {
-      regex.here += 1;
-      this.#later(() => {
-        regex.here -= 1;
-        done(this.#judge(short, text, skip));
-      });
+    // Outcomes come in the order of the texts: what comes after a job of this thread waits for its turn here.
+    if (short === undefined || regex.error !== undefined || (regex.away > 0 && regex.here === 0)) {
+      this.#sendAway(regex, text, skip, done);
       return;
     }
-    regex.away += 1;
-    const submit = (): void =>
-      this.#submit(regex, text, skip, (outcome) => {
-        regex.away -= 1;
-        done(outcome);
-      });
-    if (regex.here > 0) this.#later(submit);
-    else submit();
-  }
-
-  #later(job: () => void): void {
-    this.#jobsHere.push(job);
+    regex.here += 1;
+    this.#jobsHere.push({ regex, text, search: short.search(text, skip), done });
     this.#options.budget.add(this.#taskHere);
   }
 
@@ -193,10 +193,34 @@ export class RegexEngine {
     this.#failAll(shuttingDown());
   }
 
-  #judge(short: ShortRegex, text: Uint8Array, skip: number): RegexOutcome {
-    if (this.#closed) return { kind: "failed", error: shuttingDown() };
-    const found = short.find(text, skip);
-    return found === undefined ? { kind: "none" } : { kind: "match", ...found };
+  /** Judges a piece of the text. @returns whether the job is over here */
+  #judge({ regex, text, search, done }: JobHere): boolean {
+    const over = (outcome: RegexOutcome): true => {
+      regex.here -= 1;
+      done(outcome);
+      return true;
+    };
+    if (this.#closed) return over({ kind: "failed", error: shuttingDown() });
+    // One before it may have become the worker's.
+    const isAway = regex.away > 0 || regex.slowPieces >= MAX_SLOW_PIECES;
+    const startMs = this.#options.clock.nowMs();
+    const found = isAway ? "long" : search.next();
+    if (found === "long") {
+      regex.here -= 1;
+      this.#sendAway(regex, text, search.skip, done);
+      return true;
+    }
+    regex.slowPieces = this.#options.clock.nowMs() - startMs > SLOW_PIECE_MS ? regex.slowPieces + 1 : 0;
+    if (found === "more") return false;
+    return over(found === "none" ? { kind: "none" } : { kind: "match", ...found });
+  }
+
+  #sendAway(regex: CompiledRegex, text: Uint8Array, skip: number, done: (outcome: RegexOutcome) => void): void {
+    regex.away += 1;
+    this.#submit(regex, text, skip, (outcome) => {
+      regex.away -= 1;
+      done(outcome);
+    });
   }
 
   #submit(

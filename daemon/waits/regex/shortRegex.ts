@@ -1,7 +1,8 @@
 /**
- * Regexes that this thread judges itself, as JavaScript's own, on text that is short enough: most that people wait for,
- * on a line or a few. The worker's two wake-ups take half a millisecond or more. JavaScript backtracks, so the most
- * steps that a text of a given length can take are known before it is begun, and what could take more is RE2's.
+ * Regexes that this thread judges itself, as JavaScript's own, on text that is short enough or has lines that are: most
+ * that people wait for. The worker's two wake-ups take half a millisecond or more, and the worker itself 19 MB.
+ * JavaScript backtracks, so the most steps that a text of a given length can take are known before it is begun, and what
+ * could take more is RE2's.
  */
 import type { RegexNode } from "../../../protocol/text/regexSyntax.ts";
 
@@ -11,7 +12,7 @@ interface ShortMatch {
   readonly text: string;
 }
 
-/** A millisecond or two at worst, for text that is made to take long. */
+/** For one piece: a millisecond or two at worst, for text that is made to take long. */
 const MAX_STEPS = 3_000_000;
 
 /**
@@ -35,41 +36,107 @@ interface Part {
 export class ShortRegex {
   readonly #regex: RegExp;
   readonly #part: Part;
+  readonly #isSingleLine: boolean;
 
-  constructor(part: Part) {
+  /** @param isSingleLine No match contains a line end. */
+  constructor(part: Part, isSingleLine: boolean) {
     this.#part = part;
+    this.#isSingleLine = isSingleLine;
     this.#regex = new RegExp(part.source, "gu");
     // V8 interprets a regex once and then compiles it.
-    for (const text of ["", " "]) this.find(Buffer.from(text), 0);
+    for (const text of ["", " "]) this.find(text, 0);
   }
 
-  /** Whether text of this length can be judged here. */
-  fits(bytes: number): boolean {
-    const { size, ways, loops } = this.#part;
-    let steps = size * ways * (bytes + 1);
-    // Each loop ends at or after the one before it.
-    for (let loop = 1; loop <= loops; loop += 1) steps *= (bytes + 1 + loop) / (loop + 1);
-    return steps <= MAX_STEPS;
+  /** Looks for a match in UTF-8 that begins after `skip` characters, with so many steps in each piece. */
+  search(utf8: Uint8Array, skip: number, maxSteps: number = MAX_STEPS): ShortSearch {
+    return new ShortSearch(
+      this,
+      Buffer.from(utf8.buffer, utf8.byteOffset, utf8.length).toString("utf8"),
+      skip,
+      maxSteps,
+    );
   }
 
-  /** The first match in UTF-8 that begins after `skip` characters. */
-  find(utf8: Uint8Array, skip: number): ShortMatch | undefined {
-    const text = Buffer.from(utf8.buffer, utf8.byteOffset, utf8.length).toString("utf8");
-    let from = 0;
-    for (let left = skip; left > 0; left -= 1) {
-      if (from >= text.length) return undefined;
-      from += text.codePointAt(from)! > 0xffff ? 2 : 1;
+  /**
+   * Where a piece of the text from `from` on ends that takes at most so many steps: all of it, or whole lines, where no
+   * match goes on. Undefined: that is too little.
+   */
+  pieceEnd(text: string, from: number, maxSteps: number): number | undefined {
+    if (this.#steps(text.length - from) <= maxSteps) return text.length;
+    if (!this.#isSingleLine) return undefined;
+    let end = from;
+    for (let steps = 0; end < text.length;) {
+      const next = text.indexOf("\n", end) + 1 || text.length;
+      steps += this.#steps(next - end);
+      if (steps > maxSteps) break;
+      end = next;
     }
+    return end > from ? end : undefined;
+  }
+
+  /** The first match that begins at `from` or after it, in UTF-16 units as is its place. */
+  find(text: string, from: number): RegExpExecArray | undefined {
     this.#regex.lastIndex = from;
-    const found = this.#regex.exec(text);
-    return found === null ? undefined : { index: charactersIn(text, found.index), text: found[0] };
+    return this.#regex.exec(text) ?? undefined;
+  }
+
+  /** The most that text of this length, in UTF-16 units, can take. */
+  #steps(length: number): number {
+    const { size, ways, loops } = this.#part;
+    let steps = size * ways * (length + 1);
+    // Each loop ends at or after the one before it.
+    for (let loop = 1; loop <= loops; loop += 1) steps *= (length + 1 + loop) / (loop + 1);
+    return steps;
+  }
+}
+
+/** One text, judged in pieces so that none takes long. */
+export class ShortSearch {
+  readonly #regex: ShortRegex;
+  readonly #text: string;
+  readonly #maxSteps: number;
+  /** Where the next piece begins, in UTF-16 units and in characters. */
+  #from = 0;
+  #skip = 0;
+
+  constructor(regex: ShortRegex, text: string, skip: number, maxSteps: number) {
+    this.#regex = regex;
+    this.#text = text;
+    this.#maxSteps = maxSteps;
+    for (; this.#skip < skip && this.#from < text.length; this.#skip += 1) {
+      this.#from += text.codePointAt(this.#from)! > 0xffff ? 2 : 1;
+    }
+    if (this.#skip < skip) this.#from = text.length + 1;
+  }
+
+  /** Characters at the front in which no match begins: those that have been judged are among them. */
+  get skip(): number {
+    return this.#skip;
+  }
+
+  /** @returns "more" after a piece without a match that is not the last one, "long" when the next one could take long */
+  next(): ShortMatch | "none" | "more" | "long" {
+    const from = this.#from;
+    if (from > this.#text.length) return "none";
+    const end = this.#regex.pieceEnd(this.#text, from, this.#maxSteps);
+    if (end === undefined) return "long";
+    const isLast = end === this.#text.length;
+    const found = this.#regex.find(isLast ? this.#text : this.#text.slice(0, end), from);
+    // At the end of a piece that is not the last one, `$` and `\b` do not see what follows: that place is the next one's.
+    if (found !== undefined && (isLast || found.index < end)) {
+      return { index: this.#skip + charactersIn(this.#text, from, found.index), text: found[0] };
+    }
+    if (isLast) return "none";
+    this.#skip += charactersIn(this.#text, from, end);
+    this.#from = end;
+    return "more";
   }
 }
 
 /** @returns undefined when only RE2 can tell. */
-export function shortRegex(pattern: string, tree: RegexNode): ShortRegex | undefined {
+export function shortRegex(pattern: string, tree: RegexNode, isSingleLine: boolean): ShortRegex | undefined {
   const part = FOR_RE2.test(pattern) ? undefined : partOf(tree);
-  return part === undefined ? undefined : new ShortRegex(part);
+  return part === undefined ? undefined : new ShortRegex(part, isSingleLine);
 }
 
 function partOf(node: RegexNode): Part | undefined {
@@ -130,9 +197,9 @@ function repeated({ node, min, max, isLazy }: RegexNode & { kind: "repeat" }): P
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
-/** Characters of the text before a place. */
-function charactersIn(text: string, to: number): number {
+/** Characters of the text between two places. */
+function charactersIn(text: string, from: number, to: number): number {
   let count = 0;
-  for (let at = 0; at < to; at += 1) if ((text.charCodeAt(at) & 0xfc00) !== 0xdc00) count += 1;
+  for (let at = from; at < to; at += 1) if ((text.charCodeAt(at) & 0xfc00) !== 0xdc00) count += 1;
   return count;
 }
