@@ -17,6 +17,8 @@ const MAX_CHILDREN_BYTES = 8_192;
 const MAX_STAT_BYTES = 1_024;
 /** `io` is seven lines of a word and a number. */
 const MAX_IO_BYTES = 512;
+/** `wchan` is the name of a function. */
+const MAX_PLACE_BYTES = 128;
 /** Read at most this much of an environment: a process may have more, and what is cut off is not reported. */
 const MAX_ENVIRONMENT_BYTES = 65_536;
 /** List at most this many open files. */
@@ -64,6 +66,8 @@ export interface Procfs {
   statNow(pid: number): ProcessStat | undefined;
   /** Whether any of its threads is on a CPU, or waits for one or for the disk. */
   isRunningNow(pid: number): boolean | undefined;
+  /** Whether it sleeps until a child of its own ends (wait4(2)); undefined where the kernel does not say for what it sleeps. */
+  waitsForChildNow(pid: number): boolean | undefined;
   /** Bytes it has read from any source since its start; also undefined if the kernel does not count them (CONFIG_TASK_XACCT). */
   bytesReadNow(pid: number): number | undefined;
   /** Its pending signals, and those it handles. */
@@ -93,6 +97,10 @@ export function procfs(directory = "/proc"): Procfs {
     stat: async (pid) => parseStat(await readStart(at(pid, "stat"), MAX_STAT_BYTES)),
     statNow: (pid) => parseStat(readStartNow(at(pid, "stat"), MAX_STAT_BYTES)),
     isRunningNow: (pid) => isRunningNow(`${directory}/${pid}`),
+    waitsForChildNow: (pid) => {
+      const place = readStartNow(at(pid, "wchan"), MAX_PLACE_BYTES);
+      return place === undefined || place === "" || place === "0" ? undefined : place.startsWith("do_wait");
+    },
     bytesReadNow: (pid) => {
       const [, bytes] = /^rchar: (\d+)$/m.exec(readStartNow(at(pid, "io"), MAX_IO_BYTES) ?? "") ?? [];
       return bytes === undefined ? undefined : Number(bytes);

@@ -10,6 +10,7 @@ export const unknownProcesses: HostProcesses = {
   stat: nothingLater,
   statNow: nothing,
   isRunningNow: nothing,
+  waitsForChildNow: nothing,
   bytesReadNow: nothing,
   executableNow: nothing,
   signalsNow: nothing,

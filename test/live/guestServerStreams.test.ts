@@ -1,8 +1,12 @@
 /** Output on a guest's server: each byte of a watched pane exactly once, whichever sessions show it. */
-import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { openPtyTransport } from "../../daemon/host/clients/ptyTransport.ts";
+import { type Clock, systemClock } from "../../daemon/time/clock.ts";
 import type { OutputSource } from "../../daemon/tmux/outputSource.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { closing, nextState } from "../support/tmux/failureScenarios.ts";
@@ -15,6 +19,7 @@ import {
   type UserClient,
   userClient,
   userSession,
+  watchAll,
 } from "../support/tmux/guestFixture.ts";
 import { collectUntil, follow } from "../support/tmux/output.ts";
 import { text } from "../support/tmux/panePrograms.ts";
@@ -235,4 +240,50 @@ test("a stream that is opened while the base connection leaves the pane's sessio
   await server.input(pane, [text("hello;")]);
   await eventually(() => got.includes("hello;"));
   expect(ours(socket)).toEqual(["desk", "other"]);
+});
+
+/** Where a tmux with utempter (Debian, Fedora) has the helper for which it waits at each new and each ended pane. */
+const HELPER = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/libexec"]
+  .map((directory) => `${directory}/utempter/utempter`)
+  .find((path) => existsSync(path));
+const hasHelper = spawnSync("sh", ["-c", 'ldd "$(command -v tmux)"']).stdout.toString().includes("utempter");
+const mayMount = process.getuid?.() === 0 && spawnSync("unshare", ["--mount", "true"]).status === 0;
+const cannotWait = HELPER === undefined || !hasHelper || !mayMount;
+if (cannotWait)
+  process.stderr.write("guestServerStreams.test.ts: one skipped, needs tmux with utempter, and root for a mount\n");
+
+test.skipIf(cannotWait)("a tmux that waits for its helper is not taken for one that has forgotten us", async () => {
+  /** `ClientReports` looks for the next report so long after one, and nothing else takes as long. */
+  const REPORT_MS = 1_150;
+  let reports = 0;
+  const clock: Clock = {
+    ...systemClock,
+    callAt: (deadlineMs, call) => {
+      if (Math.abs(deadlineMs - systemClock.nowMs() - REPORT_MS) < 5) reports += 1;
+      return systemClock.callAt(deadlineMs, call);
+    },
+  };
+  await using fixture = await guestFixture(
+    (socket) => {
+      const slow = join(socket.directory, "slow");
+      writeFileSync(slow, `#!/bin/sh\necho "$1" >>"${slow}.asked"\nsleep 2.5\n`, { mode: 0o755 });
+      // Its own session is made with the quick one.
+      const user = 'tmux -u -S "$0" -f /dev/null new-session -d -s desk cat; exec mount --bind "$1" "$2"';
+      const args = ["--mount", "sh", "-c", user, socket.socketPath, slow, HELPER!];
+      // The server would keep our pipes open.
+      execFileSync("unshare", args, { stdio: "ignore" });
+    },
+    { clock },
+  );
+  const { server, socket, log } = fixture;
+  await watchAll(server);
+  const { epoch } = server.output(paneOf(server, "desk"));
+  await eventually(() => reports > 0);
+  const made = promisify(execFile)("tmux", ["-S", socket.socketPath, "split-window", "-d", "-t", "=desk:", "cat"]);
+  await eventually(() => existsSync(join(socket.directory, "slow.asked")));
+  // It says nothing for longer than a report may take, and owes a reply.
+  await made;
+  await server.capture(paneOf(server, "desk"));
+  expect(server.output(paneOf(server, "desk")).epoch).toBe(epoch);
+  expect(log.filter(({ event }) => event === "connection.lost")).toEqual([]);
 });

@@ -35,3 +35,17 @@ test.each([
   threads(states);
   expect(procfs(directory).isRunningNow(PID)).toBe(isRunning);
 });
+
+test.each([
+  ["do_wait", true],
+  ["do_epoll_wait", false],
+  ["poll_schedule_timeout.constprop.0", false],
+  // The kernel does not say.
+  ["0", undefined],
+  ["", undefined],
+])("a process that sleeps in %j", (place, waitsForChild) => {
+  threads("S");
+  writeFileSync(join(directory, String(PID), "wchan"), place);
+  expect(procfs(directory).waitsForChildNow(PID)).toBe(waitsForChild);
+  expect(procfs(directory).waitsForChildNow(1)).toBeUndefined();
+});
