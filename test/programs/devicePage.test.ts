@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { eventually } from "../support/clock/eventually.ts";
 import { FAKE_CLAUDE } from "../support/freshell/agentScene.ts";
 import { NO_BROWSER } from "../support/page/browser.ts";
 import { deviceScenes, screenOf, typeCommand } from "../support/page/devicePageScene.ts";
@@ -110,6 +111,32 @@ describe.skipIf(NO_BROWSER !== undefined)("F244: the page is a device", () => {
       await counted.waitFor();
       expect(await counted.isVisible()).toBe(true);
     }
+  });
+
+  test("keys that are pressed before a terminal's first screen arrive", async () => {
+    await using at = await scenes.open();
+    const { page } = at;
+    const held: (() => void)[] = [];
+    await page.routeWebSocket("**/*", (socket) => {
+      socket.connectToServer().onMessage((message) => {
+        const hand = (): void => socket.send(message);
+        if (String(message).includes('"type":"terminal.attached"')) held.push(hand);
+        else hand();
+      });
+    });
+    await page.reload();
+    await page.locator('.device[data-link="live"]').waitFor();
+    await page.keyboard.press("Alt+Shift+T");
+    await eventually(() => held.length > 0);
+    await screenOf(page).locator(".xterm-screen").click();
+    await page.keyboard.type("echo early-$((40+2))");
+    await page.keyboard.press("Enter");
+    for (const hand of held.splice(0)) hand();
+    await eventually(async () => {
+      for (const hand of held.splice(0)) hand();
+      return (await screenOf(page).innerText()).includes("early-42");
+    });
+    expect(await screenOf(page).innerText()).not.toContain("command not found");
   });
 
   test("a reload and a lost connection bring everything back, with what was printed meanwhile", async () => {

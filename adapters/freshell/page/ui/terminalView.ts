@@ -45,6 +45,8 @@ export class TerminalView implements TerminalSink {
   /** Snapshots being drawn: their queries are past, and not answered. */
   #replaying = 0;
   #isLive = false;
+  /** Its program has ended, or there is no such terminal. Before its first snapshot it takes input, as every terminal does. */
+  #hasEnded = false;
   #settling: Timer | undefined;
 
   constructor(options: TerminalViewOptions) {
@@ -87,17 +89,13 @@ export class TerminalView implements TerminalSink {
       this.#replaying -= 1;
       if (upBy > 0) this.#terminal.scrollLines(-upBy);
     });
-    this.#isLive = true;
-    this.#options.onStatus({ kind: "live" });
+    this.#begin();
   }
 
   output(data: string): void {
     if (this.#isSkipping) return;
-    if (!this.#isLive) {
-      // A new program after the one that has ended.
-      this.#isLive = true;
-      this.#options.onStatus({ kind: "live" });
-    }
+    // A new program after the one that has ended.
+    if (!this.#isLive) this.#begin();
     if (this.#screen.undrawn > MAX_UNDRAWN_CHARS) {
       this.#isSkipping = true;
       this.#terminal.write("", () => this.#options.streams.attach(this.#options.terminalId));
@@ -107,13 +105,11 @@ export class TerminalView implements TerminalSink {
   }
 
   exited(exitCode: number | null): void {
-    this.#isLive = false;
-    this.#options.onStatus({ kind: "exited", exitCode });
+    this.#end({ kind: "exited", exitCode });
   }
 
   gone(): void {
-    this.#isLive = false;
-    this.#options.onStatus({ kind: "gone" });
+    this.#end({ kind: "gone" });
   }
 
   lost(): void {
@@ -133,9 +129,9 @@ export class TerminalView implements TerminalSink {
     this.#terminal.focus();
   }
 
-  /** Sends it while the terminal takes input, also while a snapshot is drawn: of what that asks, nothing is answered (`isSilent`). */
+  /** Sends it while the terminal takes input, also before a snapshot is drawn and while it is: of what that asks, nothing is answered (`isSilent`). */
   type(data: string): void {
-    if (this.#isLive) this.#options.streams.type(this.#options.terminalId, data);
+    if (!this.#hasEnded) this.#options.streams.type(this.#options.terminalId, data);
   }
 
   /** Selects the match and scrolls to it. Returns the number of matches and this one's index. */
@@ -161,8 +157,21 @@ export class TerminalView implements TerminalSink {
     this.#settling?.cancel();
     this.#leave();
     this.#isLive = false;
+    this.#hasEnded = true;
     this.#titles.dispose();
     this.#screen.close();
+  }
+
+  #begin(): void {
+    this.#isLive = true;
+    this.#hasEnded = false;
+    this.#options.onStatus({ kind: "live" });
+  }
+
+  #end(status: TerminalStatus): void {
+    this.#isLive = false;
+    this.#hasEnded = true;
+    this.#options.onStatus(status);
   }
 
   /** Ctrl+C copies while there is a selection. */
