@@ -69,14 +69,14 @@ describe("tmuxwire restart", () => {
         events.push(event.kind === "output" ? Buffer.from(event.bytes).toString() : event.kind);
     })().catch(() => undefined);
     const delivery = pane.submit("echo finished-$((6*7))", { timeoutMs: 20_000 });
-    let isOver = false;
-    const over = () => {
-      isOver = true;
+    let came: unknown;
+    const over = (told: unknown) => {
+      came = told;
     };
     delivery.then(over, over);
     const restarting = sandbox.run(["restart", "--json"], { script });
     await eventually(() => daemon.stderr().includes('"daemon.restarting"'));
-    expect(isOver).toBe(false);
+    expect(came).toBeUndefined();
     writeFileSync(isAsked, "");
     const restarted = await restarting;
     expect(restarted.stderr).toBe("");
