@@ -1,8 +1,9 @@
 /** The engine above a pane that is moved by hand: when Enter is pressed and when it is not, turns, deadlines, leaving. */
 import { describe, expect, test } from "vitest";
-import { DeliveryEngine } from "../../../../daemon/delivery/deliveryEngine.ts";
+import { DeliveryEngine, type DeliveryOptions } from "../../../../daemon/delivery/deliveryEngine.ts";
 import type { SubmitRequest } from "../../../../daemon/delivery/delivery.ts";
 import { MAX_DELIVERIES_WAITING } from "../../../../daemon/delivery/deliveryLimits.ts";
+import { EndSigns } from "../../../../daemon/panes/endSigns.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import { FakePane, type Typed } from "../../../support/agents/fakePane.ts";
 
@@ -11,9 +12,8 @@ const prompt = (text: string, above: readonly string[] = []): string[] => [...ab
 const DIALOG = ["Bash command", "", "Do you want to proceed?", "❯ 1. Yes", "  2. No, and tell Claude what to do (esc)"];
 
 /** A program with a prompt box that shows what it is given and takes it at Enter. */
-function claude(): FakePane {
+function claude(box = ""): FakePane {
   const pane = new FakePane("claude");
-  let box = "";
   const taken: string[] = [];
   const show = (above: readonly string[] = []): void =>
     pane.draw(prompt(box, above), { col: 2 + box.length, row: 1 + above.length });
@@ -21,6 +21,7 @@ function claude(): FakePane {
   show();
   pane.answer = ({ paste, keys }) => {
     if (paste !== undefined) box += paste;
+    if (keys?.[0] === "C-u") box = "";
     if (keys?.[0] === "Enter") {
       taken.push(`❯ ${box}`);
       box = "";
@@ -30,11 +31,19 @@ function claude(): FakePane {
   return pane;
 }
 
+const engineOf = ({ readiness, clock }: FakePane, more: Partial<DeliveryOptions> = {}) =>
+  new DeliveryEngine({ readiness, clock, nowUnixMs: () => 0, ...more });
+
 function deliver(pane: FakePane, more: Partial<SubmitRequest> = {}) {
-  const delivery = new DeliveryEngine({ readiness: pane.readiness, clock: pane.clock, nowUnixMs: () => 0 });
+  const delivery = engineOf(pane);
   const request = { server: pane.server, pane: pane.pane, text: "fix it", ...more };
   return { delivery, request, work: delivery.submit(request) };
 }
+
+const passMs = (pane: FakePane, ms: number): Promise<void> =>
+  pane.during(new Promise<void>((resolve) => void pane.clock.callAt(pane.clock.nowMs() + ms, resolve)));
+
+const written = ({ typed }: FakePane): unknown[] => typed.map(({ paste, keys }) => paste ?? keys?.[0]);
 
 const enters = ({ typed }: FakePane): readonly Typed[] => typed.filter(({ keys }) => keys?.[0] === "Enter");
 
@@ -213,6 +222,40 @@ describe("nothing is typed", () => {
     expect(plain.typed.length).toBeGreaterThan(0);
   });
 
+  test("to a program whose profile nobody knows", async () => {
+    const { work } = deliver(claude(), { profile: "nobody" });
+    await expect(work).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  // Neither is in front by the time its text is written: the first is refused before, as it is not who was there.
+  const [vim, cat] = [1, 2].map((n) => ({ pid: 2 ** 31 - n, start: "1", executable: "x", names: ["x"], depth: 0 }));
+  test.each([
+    ["who read when the request arrived has gone", {}, /^a different program reads .* than when the request arrived/],
+    ["the request came too late to know who read", { isLate: true }, /that was meant no longer reads/],
+  ])("where %s", async (_what, late, message) => {
+    const pane = new FakePane("generic");
+    const as = (one: typeof vim) => [{ ...one!, isShell: false, isInteractiveShell: false }];
+    pane.foreground = { pid: 5, command: "cat", processes: as(cat) };
+    const readers = { foreground: as(vim), endSigns: new EndSigns([], pane.server.processes) };
+    const { work } = deliver(pane, { profile: "generic", addressee: { readers, ...late } });
+    await expect(pane.during(work)).rejects.toMatchObject({ message: expect.stringMatching(message) as string });
+  });
+
+  test.each(["withdrawn", "signal"] as const)("for one that leaves (%s) while somebody types", async (way) => {
+    const pane = claude("half");
+    const leaving = new AbortController();
+    const stages: string[] = [];
+    const onStage = (stage: string): unknown => stages.push(stage);
+    const { work } = deliver(pane, { whileTyping: "wait", onStage, [way]: leaving.signal });
+    const left = expect(work).rejects.toMatchObject({ message: "left" });
+    await passMs(pane, 20);
+    leaving.abort(new AppError("CANCELLED", "left"));
+    await left;
+    pane.draw(prompt(""), { col: 2, row: 1 });
+    await passMs(pane, 200);
+    expect([stages, pane.typed]).toEqual([["held"], []]);
+  });
+
   test("by a caller that has left, or when the engine closes", async () => {
     const pane = claude();
     const left = new AppError("CANCELLED", "left");
@@ -254,7 +297,9 @@ describe("turns", () => {
     );
     const settled = Promise.allSettled(waiting);
     await expect(delivery.submit(request)).rejects.toMatchObject({ code: "RESOURCE_LIMIT" });
-    for (const result of await pane.during(settled)) expect(result).toMatchObject({ reason: { code: "TIMEOUT" } });
+    for (const result of await pane.during(settled)) {
+      expect(result).toMatchObject({ reason: { message: "pane %1 was not free within 50 ms; nothing was typed" } });
+    }
     expect((await pane.during(work)).outcome).toBe("not_echoed");
     expect(pane.typed).toHaveLength(1);
   });
@@ -265,7 +310,7 @@ describe("turns", () => {
     const { work } = deliver(pane, { signal: leaving.signal });
     const left = pane.during(work, (nowMs) => nowMs === 20 && leaving.abort(new AppError("CANCELLED", "left")));
     await expect(left).rejects.toMatchObject({ message: "left" });
-    await pane.during(new Promise<void>((resolve) => void pane.clock.callAt(200, resolve)));
+    await passMs(pane, 200);
     expect(enters(pane)).toHaveLength(1);
   });
 
@@ -304,7 +349,7 @@ describe("turns", () => {
     const { delivery, work } = deliver(pane);
     delivery.stop();
     await expect(work).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
-    await pane.during(new Promise<void>((resolve) => void pane.clock.callAt(200, resolve)));
+    await passMs(pane, 200);
     expect(pane.typed).toEqual([]);
   });
 });
@@ -344,7 +389,7 @@ describe("a delivery with an idempotency key", () => {
     expect(await pane.during(delivery.submit(request))).toMatchObject({ outcome: "submitted" });
   });
 
-  const lost = (details = {}): AppError => new AppError("CONNECTION_LOST", "lost", { details });
+  const lost = (details?: Record<string, unknown>): AppError => new AppError("CONNECTION_LOST", "lost", { details });
   test.each([
     ["at the text, which may be typed", "paste", lost({ delivery: "indeterminate" })],
     ["at Enter", "keys", lost()],
@@ -378,4 +423,93 @@ describe("a delivery with an idempotency key", () => {
     const { work } = deliver(claude(), { idempotencyKey: invalid });
     await expect(work).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
+
+  test("may be as long as the longest", async () => {
+    const pane = claude();
+    const { work } = deliver(pane, { idempotencyKey: "x".repeat(255) });
+    expect(await pane.during(work)).toMatchObject({ outcome: "submitted" });
+  });
+});
+
+describe("without a prompt", () => {
+  test("keys are pressed, a turn is stopped and the box is emptied, also in a program known by tmux's word alone", async () => {
+    const pane = new FakePane("generic");
+    pane.foreground = { pid: 5, command: "cat", processes: undefined };
+    const delivery = engineOf(pane);
+    const at = { server: pane.server, pane: pane.pane };
+    await pane.during(delivery.interrupt(at.server, at.pane));
+    await pane.during(delivery.clear(at.server, at.pane));
+    expect(written(pane)).toEqual(["C-c", "C-u"]);
+    const steps = [{ kind: "key", key: "Enter" }] as const;
+    const pressed = delivery.press({ ...at, steps, gapMs: 0 });
+    await expect(pane.during(pressed)).rejects.toMatchObject({ details: { reason: "program_changed" } });
+    const left = delivery.press({
+      ...at,
+      steps,
+      gapMs: 0,
+      signal: AbortSignal.abort(new AppError("CANCELLED", "left")),
+    });
+    await expect(left).rejects.toMatchObject({ message: "left" });
+  });
+
+  test("only the text that is meant is emptied away", async () => {
+    const pane = claude("fix it");
+    const delivery = engineOf(pane);
+    const other = delivery.clear(pane.server, pane.pane, { only: "other" });
+    await expect(pane.during(other)).rejects.toMatchObject({ details: { reason: "box_changed" } });
+    expect(pane.typed).toEqual([]);
+    const at = { server: pane.server, pane: pane.pane, text: "fix it" };
+    expect(await pane.during(delivery.look(at))).toMatchObject({ typed: "fix it", holds: true });
+    await pane.during(delivery.clear(pane.server, pane.pane, { only: "fix it" }));
+    expect([written(pane), (await pane.during(delivery.look(at))).typed]).toEqual([["C-u"], ""]);
+  });
+
+  test.each([
+    [0, 200],
+    [1_000, 10],
+  ])(
+    "a pane that never holds still and takes %i ms to look at is looked at %i times, then nothing is pressed",
+    async (tookMs, times) => {
+      const pane = claude();
+      pane.afterCapture = () => {
+        pane.clock.advanceMs(tookMs);
+        pane.say(".");
+      };
+      const cleared = engineOf(pane).clear(pane.server, pane.pane);
+      await expect(pane.during(cleared)).rejects.toMatchObject({ code: "TIMEOUT" });
+      expect([pane.captures, pane.typed]).toEqual([times, []]);
+    },
+  );
+});
+
+test("who keeps a history is told what is typed for whom in the turn of the first write, and how it ended", async () => {
+  const pane = claude();
+  const told: unknown[] = [];
+  const delivery = engineOf(pane, {
+    onTaken: (taken) => told.push(taken),
+    onTyping: ({ by, idempotencyKey, what }) => {
+      told.push([by, idempotencyKey, what, pane.typed.length]);
+      return (outcome) => told.push(outcome);
+    },
+  });
+  const at = { server: pane.server, pane: pane.pane };
+  const stages: string[] = [];
+  const onStage = (stage: string): unknown => stages.push(stage);
+  await pane.during(delivery.submit({ ...at, text: "fix it", by: "me", idempotencyKey: "k", onStage }));
+  const prompt = { kind: "prompt", text: "fix it" };
+  expect(told.splice(0)).toEqual([["me", "k", prompt, 0], { ...at, text: "fix it", process: undefined }, "submitted"]);
+  expect(stages).toEqual(["typing", "entering"]);
+  const steps = [
+    { kind: "key", key: "a" },
+    { kind: "key", key: "Enter" },
+  ] as const;
+  await pane.during(delivery.press({ ...at, steps, gapMs: 10 }));
+  expect(told.splice(0)).toEqual([[undefined, undefined, { kind: "keys", steps }, 2], "echoed_unconfirmed"]);
+  await pane.during(delivery.interrupt(at.server, at.pane, {}, "you"));
+  expect(told.splice(0)).toEqual([["you", undefined, { kind: "interrupt" }, 4], undefined]);
+  expect(written(pane)).toEqual(["fix it", "Enter", "a", "Enter", "Escape"]);
+
+  pane.answer = () => undefined;
+  await pane.during(delivery.submit({ ...at, text: "unseen" }));
+  expect(told.slice(1)).toEqual(["not_echoed"]);
 });
