@@ -1,73 +1,15 @@
 /** What counts as taken, what counts as an empty box, and what is said where neither is so. */
 import { describe, expect, test } from "vitest";
-import { DeliveryEngine } from "../../../../daemon/delivery/deliveryEngine.ts";
-import type { SubmitRequest } from "../../../../daemon/delivery/delivery.ts";
 import { holdsOnly } from "../../../../daemon/delivery/prompt/confirmTaken.ts";
 import { type EchoPlace, echoProbe } from "../../../../daemon/delivery/screen/promptEcho.ts";
 import type { ScreenCapture } from "../../../../daemon/delivery/screen/screenCapture.ts";
-import type { Readiness } from "../../../../daemon/readiness/readiness.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import { PROFILES } from "../../../support/agents/agentCatalogue.ts";
-import { FakePane, type Typed } from "../../../support/agents/fakePane.ts";
+import { BoxPane, deliveryTo, RULE, submit } from "../../../support/agents/boxPane.ts";
+import { FakePane } from "../../../support/agents/fakePane.ts";
 
-const RULE = "─".repeat(40);
 const DIALOG = ["Bash command", "", "Do you want to proceed?", "❯ 1. Yes", "  2. No, and tell Claude what to do (esc)"];
 const PI_TITLE = "\u001b]0;π - project\u0007";
-
-interface BoxGiven extends Partial<Pick<BoxPane, "box" | "above" | "enter">> {
-  readonly title?: string;
-}
-
-/** A program with a box between rules: what it says above, and what it does at Enter, is the test's. */
-class BoxPane extends FakePane {
-  readonly prefix: string;
-  box = "";
-  above: string[] = [];
-  /** Gets what stood in the box. */
-  enter: (text: string) => void = (text) => this.above.push(`> ${text}`);
-
-  constructor(profile: "claude" | "gemini" | "pi", { title = "", ...given }: BoxGiven = {}) {
-    super(profile);
-    Object.assign(this, given);
-    this.prefix = { claude: "❯ ", gemini: "> ", pi: "" }[profile];
-    this.say(`\u001b[?2004h${title}`);
-    this.answer = ({ paste, keys }) => {
-      if (paste !== undefined) this.box += paste;
-      if (keys?.[0] === "C-u") this.box = "";
-      if (keys?.[0] === "Enter") {
-        const text = this.box;
-        this.box = "";
-        this.enter(text);
-      }
-      this.show();
-    };
-    this.show();
-  }
-
-  show(): void {
-    const row = this.prefix + this.box;
-    this.draw([...this.above, RULE, row, RULE], { col: row.length, row: this.above.length + 1 });
-  }
-
-  /** The program says so itself, at a place of its own in the output. */
-  says(state: Readiness["state"], source: Readiness["source"] = "title"): void {
-    this.state = { ...this.state, source, position: { epoch: "e", outputSeq: this.stream.outputSeq } };
-    this.become(state);
-  }
-
-  get pastes(): readonly string[] {
-    return this.typed.flatMap(({ paste }) => paste ?? []);
-  }
-
-  get enters(): readonly Typed[] {
-    return this.typed.filter(({ keys }) => keys?.[0] === "Enter");
-  }
-}
-
-const deliveryTo = ({ readiness, clock }: FakePane) => new DeliveryEngine({ readiness, clock, nowUnixMs: () => 0 });
-
-const submit = (pane: FakePane, more: Partial<SubmitRequest> = {}) =>
-  deliveryTo(pane).submit({ server: pane.server, pane: pane.pane, text: "fix it", ...more });
 
 describe("an emptied box", () => {
   test("is no proof", async () => {
