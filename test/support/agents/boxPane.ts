@@ -3,7 +3,6 @@ import { DeliveryEngine } from "../../../daemon/delivery/deliveryEngine.ts";
 import type { SubmitRequest } from "../../../daemon/delivery/delivery.ts";
 import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
 import type { ProcessStat } from "../../../daemon/host/procfs.ts";
-import type { Readiness } from "../../../daemon/readiness/readiness.ts";
 import { FakePane, type Typed } from "./fakePane.ts";
 
 export const RULE = "─".repeat(40);
@@ -43,12 +42,6 @@ export class BoxPane extends FakePane {
     this.draw([...this.above, RULE, row, RULE], { col: row.length, row: this.above.length + 1 });
   }
 
-  /** The program says so itself, at a place of its own in the output. */
-  says(state: Readiness["state"], source: Readiness["source"] = "title"): void {
-    this.state = { ...this.state, source, position: { epoch: "e", outputSeq: this.stream.outputSeq } };
-    this.become(state);
-  }
-
   get pastes(): readonly string[] {
     return this.typed.flatMap(({ paste }) => paste ?? []);
   }
@@ -67,9 +60,12 @@ export const submit = (pane: FakePane, more: Partial<SubmitRequest> = {}) =>
 const [PANE_PID, PID] = [5, 20];
 const TERM = 1n << 14n;
 
-/** The process in front of a pane, for a host that reports processes. */
-export class FakeProgram {
-  /** As the kernel says it; long started unless a test says otherwise. */
+/** A process in front of a pane, for a host that reports processes. @param start by default long ago */
+export const inFront = (pane: FakePane, name: string, start?: string): FakeProgram =>
+  new FakeProgram(pane, name, start);
+
+class FakeProgram {
+  /** As the kernel says it. */
   readonly stat: { -readonly [Key in keyof ProcessStat]?: ProcessStat[Key] };
   signals = { pending: 0n, caught: TERM };
   isRunning = false;

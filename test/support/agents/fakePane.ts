@@ -65,6 +65,12 @@ export class FakePane {
     for (const listener of this.#listeners) listener(this.state);
   }
 
+  /** The program says so itself, at a place of its own in the output. */
+  says(state: Readiness["state"], source: Readiness["source"] = "title"): void {
+    this.state = { ...this.state, source, position: { epoch: "e", outputSeq: this.stream.outputSeq } };
+    this.become(state);
+  }
+
   readonly server = {
     processes: linuxHost().processes,
     output: () => this.stream,

@@ -1,11 +1,12 @@
 /** What counts as taken, what counts as an empty box, and what is said where neither is so. */
+import { uptime } from "node:os";
 import { describe, expect, test } from "vitest";
 import { holdsOnly } from "../../../../daemon/delivery/prompt/confirmTaken.ts";
 import { type EchoPlace, echoProbe } from "../../../../daemon/delivery/screen/promptEcho.ts";
 import type { ScreenCapture } from "../../../../daemon/delivery/screen/screenCapture.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import { PROFILES } from "../../../support/agents/agentCatalogue.ts";
-import { BoxPane, deliveryTo, RULE, submit } from "../../../support/agents/boxPane.ts";
+import { BoxPane, deliveryTo, inFront, RULE, submit } from "../../../support/agents/boxPane.ts";
 import { FakePane } from "../../../support/agents/fakePane.ts";
 
 const DIALOG = ["Bash command", "", "Do you want to proceed?", "❯ 1. Yes", "  2. No, and tell Claude what to do (esc)"];
@@ -154,7 +155,7 @@ describe("taken, or not", () => {
     ],
     // A person has stopped it and emptied the box.
     ["a turn that is over and has left nothing", (pane) => pane.says("idle"), unknown],
-    ["an idle that only the screen shows", (pane) => pane.says("idle", "screen"), unknown],
+    ["an idle that only the screen shows", (pane) => (pane.above.push("done"), pane.says("idle", "screen")), unknown],
     ["the same idle once more", (pane) => pane.become("idle"), unknown],
     ["a question, with the text above it gone", (pane) => pane.says("asking"), unknown],
     ["its program ends", (pane) => pane.stream.declareExit({ exitCode: 0 }), unknown],
@@ -186,6 +187,125 @@ describe("taken, or not", () => {
     pane.answer = (typed) =>
       typed.paste === undefined ? pane.draw(lines, { col: 0, row: lines.length - 1 }) : answer(typed);
     expect(await pane.during(submit(pane))).toMatchObject(expected);
+  });
+
+  type Act = (pane: BoxPane, text: string) => unknown;
+  const works: Act = (pane) => pane.become("busy");
+  const inBox: Act = (pane, text) => (pane.box = text);
+  const emptied: Act = (pane, text) => ((pane.box = ""), above(pane, text));
+  const waiting: Act = (pane, text) => pane.above.push(" Queued (press ↑ to edit):", `  ${text}`);
+  const dies = (pane: BoxPane): unknown => pane.stream.declareExit({ exitCode: 0 });
+  const note = (screenNote: unknown) => ({ ...unknown, details: { screenNote } });
+  const error: Act = (pane) => pane.above.push("API Error: overloaded");
+  test.each<[string, "claude" | "gemini", Act, Readonly<Record<number, Act>>, object]>([
+    [
+      "it works before its box is empty",
+      "claude",
+      (...to) => (inBox(...to), works(...to)),
+      { 600: emptied },
+      taken("readiness"),
+    ],
+    [
+      "it works while the text stands behind a word",
+      "claude",
+      (pane, text) => ((pane.box = `so: ${text}`), works(pane, text)),
+      { 600: emptied },
+      taken("readiness"),
+    ],
+    [
+      "it works while the text waits",
+      "gemini",
+      (...to) => (waiting(...to), works(...to)),
+      { 600: (pane, text) => (pane.above = [`> ${text}`]) },
+      taken("readiness"),
+    ],
+    [
+      "it works, and a frame later shows that somebody typed into the text",
+      "claude",
+      works,
+      { 20: (pane, text) => above(pane, `${text}!`) },
+      note(expect.stringContaining("fix it!")),
+    ],
+    // What it shows later, it takes back later.
+    ["it shows the text late and puts it back", "claude", nothing, { 300: above, 550: inBox }, unknown],
+    [
+      "it shows the text soon and another is typed later",
+      "claude",
+      nothing,
+      { 10: above, 250: inBox },
+      taken("screen"),
+    ],
+    [
+      "it shows the text very late, and longer is not waited",
+      "claude",
+      nothing,
+      { 1_000: above, 1_450: inBox },
+      taken("screen"),
+    ],
+    [
+      "its title says that the turn is over, and a frame later the box shows the text",
+      "claude",
+      (...to) => (above(...to), works(...to)),
+      { 99: (pane) => pane.says("idle"), 120: inBox },
+      unknown,
+    ],
+    [
+      "it shows the text, then that it waits",
+      "gemini",
+      above,
+      { 50: (pane, text) => ((pane.above = []), waiting(pane, text)) },
+      taken("screen", "queued"),
+    ],
+    [
+      "it shows the text, and its pane has gone by then",
+      "claude",
+      above,
+      { 60: (pane) => (pane.server.capture = gone) },
+      unknown,
+    ],
+    ["it shows the text, and ends", "claude", above, { 60: dies }, unknown],
+    ["the text waits, and what waits is set in", "gemini", waiting, {}, taken("screen", "queued")],
+    [
+      "other text waits below it",
+      "gemini",
+      (pane, text) => (above(pane, text), pane.above.push("Queued (press ↑ to edit):", "  other")),
+      {},
+      taken("screen"),
+    ],
+    [
+      "it asks, as it says, with the text in its box",
+      "claude",
+      (pane, text) => (inBox(pane, text), pane.become("asking")),
+      {},
+      unknown,
+    ],
+    ["an error of the model, and nothing of the text", "claude", error, {}, failed],
+  ])("after Enter: %s", async (_what, profile, enter, later, expected) => {
+    const pane = new BoxPane(profile, { title: "\u001b]0;◇  Ready\u0007" });
+    pane.enter = (text) => void enter(pane, text);
+    const result = await pane.during(submit(pane), (nowMs) => {
+      const act = later[nowMs - (pane.enters[0]?.atMs ?? NaN)];
+      act?.(pane, "fix it");
+      if (act !== undefined) pane.show();
+    });
+    expect(result).toMatchObject(expected);
+  });
+
+  test("an error beside the text in its box may be another's: Enter is pressed again", async () => {
+    const pane = new BoxPane("claude");
+    pane.enter = (text) => (inBox(pane, text), pane.enters.length === 1 && void error(pane, text));
+    expect(await pane.during(submit(pane))).toMatchObject({ ...failed, enterPresses: 3 });
+  });
+
+  test.each<[string, (pane: BoxPane) => void]>([
+    ["away", (pane) => pane.draw(["Working"])],
+    ["away, with more behind the text", (pane) => pane.draw(["> fix it!"])],
+  ])("an agent whose box is %s, without a dialog, is given five seconds", async (_what, enter) => {
+    const pane = new BoxPane("claude");
+    const { answer } = pane;
+    pane.answer = (typed) => (typed.paste === undefined ? enter(pane) : answer(typed));
+    expect(await pane.during(submit(pane))).toMatchObject(unknown);
+    expect(pane.clock.nowMs() - pane.enters[0]!.atMs).toBeGreaterThanOrEqual(5_000);
   });
 
   test("an error of the model that comes a moment after the text is no proof either", async () => {
@@ -241,6 +361,7 @@ describe("taken, or not", () => {
     ["prints below it", (pane) => pane.draw(["> fix it", "done", "> "], { col: 2, row: 2 }), taken("output")],
     ["clears the screen", (pane) => pane.draw(["> "], { col: 2, row: 0 }), taken("screen")],
     ["works", (pane) => pane.become("busy"), taken("readiness")],
+    ["is idle again, as only its screen shows", (pane) => pane.says("idle", "screen"), taken("readiness")],
     ["ends", (pane) => pane.stream.declareExit({ exitCode: 0 }), taken("readiness")],
     [
       "takes its pane with it",
@@ -254,6 +375,8 @@ describe("taken, or not", () => {
     pane.answer = ({ paste }) =>
       paste === undefined ? enter(pane) : pane.draw([`> ${paste}`], { col: 2 + paste.length, row: 0 });
     expect(await pane.during(submit(pane))).toMatchObject(expected);
+    const tookMs = pane.clock.nowMs() - pane.typed[1]!.atMs;
+    expect(tookMs < 100, `${tookMs} ms`).toBe(enter !== nothing);
   });
 });
 
@@ -264,6 +387,8 @@ test.each<[string, string, string, boolean]>([
   ["rows that begin like an earlier place", "abxyz abcd", "ab\ncd", true],
   ["rows between which two letters are lost", "abc de fgh", "abc\nfgh", true],
   ["rows between which three are", "abc def ghi", "abc\nghi", false],
+  ["more rows behind the lost letters", "abc de fgh ijk", "abc\nfgh\nijk", true],
+  ["a row of other text, then the beginning again", "one two three", "two\nfour\none", false],
   ["three rows, the last somewhere else", "one two three four", "one\ntwo\nfour", false],
   ["more than the text", "one two", "one two\nthree", false],
   ["another text", "one", "two", false],
@@ -292,6 +417,40 @@ describe("a program that drops what it is given until it has started", () => {
     expect(await pane.during(submit(pane), everyMs)).toMatchObject({ outcome: "submitted", enterPresses: 1 });
     expect(pane.pastes).toEqual(["fix it"]);
     expect(pane.typed[0]!.atMs).toBeGreaterThanOrEqual(1_500);
+  });
+
+  test.each<[string, number, (pane: BoxPane) => unknown, { readonly outcome: string; readonly enterPresses: number }]>([
+    [
+      "that says so once its box is empty is given it again, once",
+      500,
+      () => undefined,
+      { outcome: "submitted", enterPresses: 2 },
+    ],
+    [
+      "that says so before its box is empty is not",
+      20,
+      (pane) => (pane.box = "fix it"),
+      { outcome: "echoed_unconfirmed", enterPresses: 1 },
+    ],
+    ["that works by then is not", 500, (pane) => pane.become("busy"), { outcome: "submitted", enterPresses: 1 }],
+  ])("and is new, %s", async (_what, afterMs, enter, expected) => {
+    const pane = new BoxPane("pi");
+    // Not so new that what the pane shows could be its predecessor's.
+    inFront(pane, "pi", String(Math.floor((uptime() - 10) * 100)));
+    let isStarted = false;
+    pane.enter = (text) => void (isStarted ? pane.above.push(text) : enter(pane));
+    const result = await pane.during(submit(pane, { timeoutMs: 20_000 }), (nowMs) => {
+      const sinceMs = nowMs - (pane.enters[0]?.atMs ?? NaN);
+      if (sinceMs === afterMs) {
+        isStarted = true;
+        pane.say(PI_TITLE);
+      }
+      if (sinceMs !== 100 || pane.box === "") return;
+      pane.box = "";
+      pane.show();
+    });
+    expect(result).toMatchObject(expected);
+    expect(pane.pastes).toHaveLength(expected.enterPresses);
   });
 
   test("is not given it again where nobody can say that it is new", async () => {

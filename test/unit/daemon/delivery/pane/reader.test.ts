@@ -2,13 +2,15 @@
 import { describe, expect, test } from "vitest";
 import type { InputOptions } from "../../../../../daemon/tmux/io.ts";
 import { AppError } from "../../../../../protocol/errors.ts";
-import { BoxPane, FakeProgram, submit } from "../../../../support/agents/boxPane.ts";
+import { BoxPane, inFront, submit } from "../../../../support/agents/boxPane.ts";
 
 const TERM = 1n << 14n;
 
-function claude(): { readonly pane: BoxPane; readonly program: FakeProgram } {
+type Program = ReturnType<typeof inFront>;
+
+function claude(): { readonly pane: BoxPane; readonly program: Program } {
   const pane = new BoxPane("claude");
-  return { pane, program: new FakeProgram(pane, "claude") };
+  return { pane, program: inFront(pane, "claude") };
 }
 
 const atMs = ({ typed }: BoxPane): readonly number[] => typed.map((one) => one.atMs);
@@ -40,7 +42,7 @@ describe("a program that is told to end", () => {
     details: { reason: "program_changed" },
   });
 
-  test.each<[string, (program: FakeProgram, nowMs: number) => unknown, RegExp]>([
+  test.each<[string, (program: Program, nowMs: number) => unknown, RegExp]>([
     ["it stays told", () => undefined, /about to exit/],
     ["it ends", ({ stat }, nowMs) => nowMs === 300 && (stat.state = "Z"), /no longer reads/],
   ])("is typed nothing when %s", async (_what, then, message) => {
@@ -51,7 +53,7 @@ describe("a program that is told to end", () => {
     expect(pane.typed).toEqual([]);
   });
 
-  test.each<[string, Partial<FakeProgram["signals"]>, number]>([
+  test.each<[string, Partial<Program["signals"]>, number]>([
     ["handles the signal and goes on", { pending: TERM }, 300],
     ["has only given up its handler", { caught: 0n }, 2_000],
   ])("and %s is typed to then", async (_what, signals, fromMs) => {
@@ -73,7 +75,7 @@ describe("where tmux says that who reads has changed", () => {
     command = "claude",
   ): (InputOptions["onlyIf"] | undefined)[] {
     const conditions: (InputOptions["onlyIf"] | undefined)[] = [];
-    const { input } = pane.server;
+    const input = pane.server.input.bind(pane.server);
     pane.server.input = async (id, parts, options) => {
       conditions.push(options?.onlyIf);
       pane.foreground = { ...pane.foreground, command };
