@@ -454,7 +454,10 @@ describe("without a prompt", () => {
 
   test("only the text that is meant is emptied away", async () => {
     const pane = claude("fix it");
-    const delivery = engineOf(pane);
+    const onTyping = (): never => {
+      throw new Error("no history has that a box was emptied");
+    };
+    const delivery = engineOf(pane, { onTyping });
     const other = delivery.clear(pane.server, pane.pane, { only: "other" });
     await expect(pane.during(other)).rejects.toMatchObject({ details: { reason: "box_changed" } });
     expect(pane.typed).toEqual([]);
