@@ -1,4 +1,5 @@
 /** What is typed, and believed, by what the host says of the process that reads: at work, told to end, new, gone. */
+import { uptime } from "node:os";
 import { describe, expect, test } from "vitest";
 import type { InputOptions } from "../../../../../daemon/tmux/io.ts";
 import { AppError } from "../../../../../protocol/errors.ts";
@@ -104,5 +105,152 @@ describe("where tmux says that who reads has changed", () => {
     const conditions = refusing(pane, { reason: "input_off" });
     await expect(pane.during(submit(pane))).rejects.toMatchObject({ details: { reason: "input_off" } });
     expect(conditions).toHaveLength(1);
+  });
+});
+
+describe("after Enter", () => {
+  /** What the host says so long after Enter, of a program that shows the text above its box, or has missed it. */
+  type Says = (program: Program, sinceMs: number) => unknown;
+  const read =
+    (atMs: number): Says =>
+    (program, sinceMs) =>
+      (program.bytesRead = sinceMs < atMs ? 10 : 11);
+  const atWork =
+    (untilMs: number): Says =>
+    (program, sinceMs) =>
+      (program.isRunning = sinceMs >= 0 && sinceMs < untilMs);
+  const told =
+    (untilMs: number): Says =>
+    ({ signals }, sinceMs) =>
+      (signals.pending = sinceMs >= 10 && sinceMs < untilMs ? TERM : 0n);
+
+  test.each<[string, Says, number, string]>([
+    ["a program that nothing is said of is believed", () => undefined, 100, "submitted"],
+    ["one that reads it late is believed then", read(500), 500, "submitted"],
+    ["one that does not read it is not believed", read(Infinity), 2_000, "echoed_unconfirmed"],
+    ["one at work is believed when it waits again", atWork(300), 300, "submitted"],
+    ["one that is never idle is believed", atWork(Infinity), 600, "submitted"],
+    ["one that handles what could end it is believed then", told(500), 500, "submitted"],
+    ["one that is still told to end is not believed", told(Infinity), 2_000, "echoed_unconfirmed"],
+    [
+      "one that gives up its handler is believed once it would have ended",
+      ({ signals }, sinceMs) => sinceMs === 10 && (signals.caught = 0n),
+      2_000,
+      "submitted",
+    ],
+    [
+      "one that ends is not believed",
+      ({ stat }, sinceMs) => sinceMs === 50 && (stat.state = "Z"),
+      50,
+      "echoed_unconfirmed",
+    ],
+  ])("%s", async (_what, says, tookMs, outcome) => {
+    const { pane, program } = claude();
+    says(program, -1);
+    const result = await pane.during(submit(pane), (nowMs) =>
+      says(program, nowMs - (pane.enters[0]?.atMs ?? Infinity)),
+    );
+    expect(result).toMatchObject({ outcome, enterPresses: 1 });
+    const reallyMs = pane.clock.nowMs() - pane.enters[0]!.atMs;
+    expect(reallyMs >= tookMs && reallyMs < tookMs + 70, `${reallyMs} ms`).toBe(true);
+  });
+
+  test.each<[string, (program: Program) => unknown]>([
+    ["ends", ({ stat }) => (stat.state = "Z")],
+    ["is told to end", ({ signals }) => (signals.pending = TERM)],
+  ])("one that %s while the last capture is taken is not believed", async (_what, act) => {
+    const { pane, program } = claude();
+    let captures = 0;
+    pane.afterCapture = () => pane.enters.length > 0 && (captures += 1) === 2 && void act(program);
+    expect(await pane.during(submit(pane))).toMatchObject({ outcome: "echoed_unconfirmed" });
+    expect(captures).toBe(2);
+  });
+
+  test.each<[string, Says, number | undefined]>([
+    ["that was read at once is pressed again after the time that one takes", read(0), 450],
+    ["that was read late is pressed again a while after that", read(600), 900],
+    ["that is not read is not pressed again", read(Infinity), undefined],
+    ["of a program at work is pressed again once it waits for a key", atWork(1_000), 1_000],
+    ["of one that is never idle is pressed again in the end", atWork(Infinity), 2_100],
+  ])("one %s, if the text still stands there", async (_what, says, againMs) => {
+    const { pane, program } = claude();
+    pane.enter = (text) => (pane.box = text);
+    says(program, -1);
+    await pane.during(submit(pane), (nowMs) => says(program, nowMs - (pane.enters[0]?.atMs ?? Infinity)));
+    const [first, second] = pane.enters;
+    if (againMs === undefined) {
+      expect(pane.enters).toHaveLength(1);
+      expect(pane.clock.nowMs() - first!.atMs).toBeGreaterThanOrEqual(5_000);
+      return;
+    }
+    const tookMs = second!.atMs - first!.atMs;
+    expect(tookMs >= againMs && tookMs < againMs + 60, `${tookMs} ms`).toBe(true);
+  });
+});
+
+describe("a program that has just started", () => {
+  /** Ten seconds ago, so that what the pane shows is its own. */
+  const recently = (): string => String(Math.floor((uptime() - 10) * 100));
+  const starting = (profile: "claude" | "pi", state: "starting" | "unknown") => {
+    const pane = new BoxPane(profile);
+    inFront(pane, profile, recently());
+    pane.become(state);
+    return pane;
+  };
+
+  test.each(["starting", "unknown"] as const)("and is %s is waited for", async (state) => {
+    const pane = starting("claude", state);
+    const work = submit(pane, { timeoutMs: 9_000 });
+    expect(await pane.during(work, (nowMs) => nowMs === 7_000 && pane.become("idle"))).toMatchObject({
+      outcome: "submitted",
+    });
+    expect(atMs(pane)[0]).toBeGreaterThanOrEqual(7_000);
+  });
+
+  test("is waited for as long as the caller waits", async () => {
+    const pane = starting("claude", "starting");
+    await expect(pane.during(submit(pane, { timeoutMs: 700 }))).rejects.toMatchObject({
+      details: { state: "starting" },
+    });
+    expect(pane.clock.nowMs()).toBeGreaterThanOrEqual(700);
+    expect(pane.typed).toEqual([]);
+  });
+
+  test("and whose state is unknown is typed to for a caller that says so", async () => {
+    const pane = starting("claude", "unknown");
+    await pane.during(submit(pane, { whileUnknown: "type" }));
+    expect(atMs(pane)[0]).toBeLessThan(50);
+  });
+
+  test.each([
+    ["for as long as it is new", recently(), 7_000],
+    ["for as long as a start takes, if it is old", undefined, 5_000],
+  ])("and does not ask for pastes in brackets yet is waited for %s", async (_what, start, untilMs) => {
+    const pane = new BoxPane("claude");
+    inFront(pane, "claude", start);
+    pane.say("\u001b[?2004l");
+    const work = submit(pane, { timeoutMs: 7_000 });
+    await expect(pane.during(work)).rejects.toMatchObject({
+      message: expect.stringContaining("accepts no paste") as string,
+    });
+    expect(pane.clock.nowMs()).toBe(untilMs);
+    expect(pane.typed).toEqual([]);
+  });
+
+  test("and has drawn no box yet is waited for, though its title says that it is ready", async () => {
+    const pane = new BoxPane("claude");
+    inFront(pane, "claude", recently());
+    pane.draw(["starting"]);
+    expect(await pane.during(submit(pane), (nowMs) => nowMs === 3_000 && pane.show())).toMatchObject({
+      outcome: "submitted",
+    });
+    expect(atMs(pane)[0]).toBeGreaterThanOrEqual(3_000);
+    const late = new BoxPane("claude");
+    inFront(late, "claude", recently());
+    late.draw(["starting"]);
+    await expect(late.during(submit(late, { timeoutMs: 900 }))).rejects.toMatchObject({
+      details: { state: "starting" },
+    });
+    expect(late.typed).toEqual([]);
   });
 });
