@@ -112,9 +112,9 @@ describe("after Enter", () => {
   /** What the host says so long after Enter, of a program that shows the text above its box, or has missed it. */
   type Says = (program: Program, sinceMs: number) => unknown;
   const read =
-    (atMs: number): Says =>
+    (fromMs: number): Says =>
     (program, sinceMs) =>
-      (program.bytesRead = sinceMs < atMs ? 10 : 11);
+      (program.bytesRead = sinceMs < fromMs ? 10 : 11);
   const atWork =
     (untilMs: number): Says =>
     (program, sinceMs) =>
