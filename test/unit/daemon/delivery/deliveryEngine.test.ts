@@ -114,6 +114,16 @@ describe("Enter", () => {
     expect(enters(pane)).toEqual([]);
   });
 
+  test("nor is a line typed into a program without brackets while its screen never holds still", async () => {
+    const plain = new FakePane("generic");
+    plain.afterCapture = () => plain.say(".");
+    await expect(plain.during(deliver(plain).work)).rejects.toMatchObject({
+      code: "TIMEOUT",
+      message: expect.stringContaining("nothing was typed") as string,
+    });
+    expect([plain.captures, plain.typed]).toEqual([200, []]);
+  });
+
   test("is not pressed while the screen never holds still", async () => {
     const pane = claude();
     pane.afterCapture = () => pane.say(".");
@@ -173,6 +183,69 @@ describe("Enter", () => {
   });
 });
 
+describe("a text", () => {
+  const shows = (pane: FakePane, text: string, row = 1): void =>
+    pane.draw(prompt(text, row === 1 ? [] : ["● more"]), { col: 2 + text.length, row });
+  const seen = { outcome: "submitted", enterPresses: 1 };
+
+  test.each<[string, string, number, object]>([
+    ["that is seen late is entered", "fix it", 2_900, seen],
+    ["that is not seen in time is not", "fix it", 3_100, { outcome: "not_echoed", enterPresses: 0 }],
+    ["that is long has more time", "long ".repeat(8_000), 4_900, seen],
+  ])("%s", async (_what, text, afterMs, expected) => {
+    const pane = claude();
+    const { answer } = pane;
+    pane.answer = (typed) => typed.paste === undefined && answer(typed);
+    const work = pane.during(
+      deliver(pane, { text }).work,
+      (nowMs) => nowMs === afterMs && answer({ atMs: nowMs, paste: text.slice(-40) }),
+    );
+    expect(await work).toMatchObject(expected);
+  });
+
+  test("that was on the screen already is entered once it is drawn again", async () => {
+    const pane = new FakePane("generic");
+    pane.draw(["> ", "fix it"], { col: 2, row: 0 });
+    pane.answer = ({ paste }) => (paste === undefined ? pane.draw(["> ", "done"]) : pane.say(paste));
+    expect(await pane.during(deliver(pane).work)).toMatchObject(seen);
+    const silent = new FakePane("generic");
+    silent.draw(["> ", "fix it"], { col: 2, row: 0 });
+    silent.answer = () => silent.say(".");
+    expect(await silent.during(deliver(silent).work)).toMatchObject({ outcome: "not_echoed" });
+  });
+
+  test.each<[string, (pane: FakePane) => void, object]>([
+    ["is away for a frame is entered", (pane) => shows(pane, ""), seen],
+    ["has another letter for a frame is entered", (pane) => shows(pane, "fix it!"), seen],
+  ])("that %s", async (_what, draw, expected) => {
+    const pane = claude();
+    const work = pane.during(deliver(pane).work, (nowMs) => {
+      if (nowMs === QUIET_MS - 8) draw(pane);
+      if (nowMs === 150) shows(pane, "fix it", 2);
+    });
+    expect(await work).toMatchObject(expected);
+    expect(enters(pane)[0]!.atMs).toBeGreaterThanOrEqual(150);
+  });
+
+  test("waits for the gap that the caller gives, and from its echo for half of it", async () => {
+    const pane = claude();
+    await pane.during(deliver(pane, { gapMs: 300 }).work);
+    expect(enters(pane)[0]!.atMs).toBe(300);
+    const late = claude();
+    const { answer } = late;
+    late.answer = (typed) =>
+      typed.paste === undefined ? answer(typed) : void late.clock.callAt(280, () => answer(typed));
+    await late.during(deliver(late, { gapMs: 300 }).work);
+    expect(enters(late)[0]!.atMs).toBe(430);
+  });
+
+  test("that is made plain text first is typed so", async () => {
+    const pane = claude();
+    await pane.during(deliver(pane, { text: "/help", literal: true }).work);
+    expect(written(pane)).toEqual([" /help", "Enter"]);
+  });
+});
+
 describe("nothing is typed", () => {
   test.each([
     ["asking", {}, "question"],
@@ -200,6 +273,16 @@ describe("nothing is typed", () => {
     plain.become("unknown");
     await plain.during(deliver(plain).work);
     expect(plain.typed.length).toBeGreaterThan(0);
+  });
+
+  test("while it is busy and does not queue, though the caller would", async () => {
+    const plain = new FakePane("generic");
+    plain.become("busy");
+    const { work } = deliver(plain, { whileBusy: "queue" });
+    await expect(plain.during(work)).rejects.toMatchObject({
+      message: expect.stringContaining("does not queue") as string,
+    });
+    expect(plain.typed).toEqual([]);
   });
 
   test("to an agent that takes no pastes, or several lines to what takes none", async () => {
