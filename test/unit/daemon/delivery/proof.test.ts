@@ -127,7 +127,8 @@ describe("after Enter", () => {
   ])("a program that %s is given up %d ms after the last Enter", async (_what, waitsMs, enterPresses, left) => {
     const pane = new BoxPane("claude");
     pane.enter = () => (pane.box = left);
-    expect(await pane.during(submit(pane))).toMatchObject({ outcome: "echoed_unconfirmed", enterPresses });
+    const work = pane.during(submit(pane), (nowMs) => nowMs === (pane.enters[0]?.atMs ?? NaN) + 50 && pane.say("."));
+    expect(await work).toMatchObject({ outcome: "echoed_unconfirmed", enterPresses });
     const waitedMs = pane.clock.nowMs() - pane.enters.at(-1)!.atMs;
     expect([waitedMs >= waitsMs, waitedMs < waitsMs + 100, waitedMs]).toEqual([true, true, waitedMs]);
   });
@@ -263,6 +264,13 @@ describe("taken, or not", () => {
       { 60: (pane) => (pane.server.capture = gone) },
       unknown,
     ],
+    [
+      "it shows the text, and puts it back behind a word",
+      "claude",
+      above,
+      { 60: (pane, text) => (pane.box = `so: ${text}`) },
+      unknown,
+    ],
     ["it shows the text, and ends", "claude", above, { 60: dies }, unknown],
     ["the text waits, and what waits is set in", "gemini", waiting, {}, taken("screen", "queued")],
     [
@@ -289,6 +297,7 @@ describe("taken, or not", () => {
       if (act !== undefined) pane.show();
     });
     expect(result).toMatchObject(expected);
+    if (expected === failed) expect(pane.clock.nowMs() - pane.enters[0]!.atMs).toBeLessThan(100);
   });
 
   test("an error beside the text in its box may be another's: Enter is pressed again", async () => {
@@ -343,7 +352,7 @@ describe("taken, or not", () => {
   });
 
   test.each([
-    ["that does nothing", nothing, unknown],
+    ["that does nothing more", (pane: BoxPane) => pane.say("."), unknown],
     ["that works", (pane: BoxPane) => pane.become("busy"), taken("readiness")],
   ])("the text above the box proves nothing of a program that loses prompts and %s", async (_what, then, expected) => {
     const pane = new BoxPane("claude");
@@ -419,21 +428,34 @@ describe("a program that drops what it is given until it has started", () => {
     expect(pane.typed[0]!.atMs).toBeGreaterThanOrEqual(1_500);
   });
 
-  test.each<[string, number, (pane: BoxPane) => unknown, { readonly outcome: string; readonly enterPresses: number }]>([
+  /** When it says so after Enter, what it draws at Enter, its box from 100 ms on, and how often the text is given. */
+  test.each<[string, number, (pane: BoxPane) => unknown, string, number, object]>([
     [
       "that says so once its box is empty is given it again, once",
       500,
       () => undefined,
+      "",
+      2,
+      { outcome: "submitted", enterPresses: 2 },
+    ],
+    [
+      "that says so once the text is in its box again is not: Enter is pressed again",
+      300,
+      () => undefined,
+      "fix it",
+      1,
       { outcome: "submitted", enterPresses: 2 },
     ],
     [
       "that says so before its box is empty is not",
       20,
       (pane) => (pane.box = "fix it"),
+      "",
+      1,
       { outcome: "echoed_unconfirmed", enterPresses: 1 },
     ],
-    ["that works by then is not", 500, (pane) => pane.become("busy"), { outcome: "submitted", enterPresses: 1 }],
-  ])("and is new, %s", async (_what, afterMs, enter, expected) => {
+    ["that works by then is not", 500, (pane) => pane.become("busy"), "", 1, { outcome: "submitted", enterPresses: 1 }],
+  ])("and is new, %s", async (_what, afterMs, enter, box, given, expected) => {
     const pane = new BoxPane("pi");
     // Not so new that what the pane shows could be its predecessor's.
     inFront(pane, "pi", String(Math.floor((uptime() - 10) * 100)));
@@ -445,12 +467,12 @@ describe("a program that drops what it is given until it has started", () => {
         isStarted = true;
         pane.say(PI_TITLE);
       }
-      if (sinceMs !== 100 || pane.box === "") return;
-      pane.box = "";
+      if (sinceMs !== 100) return;
+      pane.box = box;
       pane.show();
     });
     expect(result).toMatchObject(expected);
-    expect(pane.pastes).toHaveLength(expected.enterPresses);
+    expect(pane.pastes).toHaveLength(given);
   });
 
   test("is not given it again where nobody can say that it is new", async () => {

@@ -6,7 +6,7 @@ import { Feeds } from "../../../../daemon/panes/feeds.ts";
 import type { OutputSource } from "../../../../daemon/tmux/outputSource.ts";
 import type { OutputChunk } from "../../../../daemon/panes/paneFeed.ts";
 import { PaneStream } from "../../../../daemon/panes/paneStream.ts";
-import type { SubscriptionSink, TypedText } from "../../../../daemon/panes/subscription.ts";
+import type { StreamStart, SubscriptionSink, TypedText } from "../../../../daemon/panes/subscription.ts";
 import { StubServer } from "../../../../daemon/servers/stub/stubServer.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import type { PaneId } from "../../../../protocol/ids.ts";
@@ -308,5 +308,150 @@ describe("a subscription", () => {
     expect(reader.at).toEqual({ epoch: source.epoch, outputSeq: 4 });
     await print(1);
     expect(reader.chunks.at(-1)?.bytes.toString()).toBe("a\n");
+  });
+
+  test.each<[string, StreamStart, string]>([
+    [
+      "at a position that is yet to come",
+      { kind: "position", position: { epoch: "", outputSeq: 9 } },
+      "INVALID_ARGUMENT",
+    ],
+    ["while tmux is being reconnected", { kind: "now" }, "CONNECTION_LOST"],
+  ])("is refused %s, and leaves nothing", async (_what, start, code) => {
+    const { server, feeds, pane, source } = await paneOf(100);
+    const status = server.status();
+    if (start.kind === "now") server.status = () => ({ ...status, state: "connecting" });
+    const from = start.kind === "position" ? { ...start, position: { ...start.position, epoch: source.epoch } } : start;
+    expect(() => feeds.subscribe(pane, from, () => new Reader())).toThrow(expect.objectContaining({ code }));
+    expect(feeds.subscriberCount).toBe(0);
+  });
+
+  test("is told a resize, or what asks for a redraw, with the screen and at its place in the output", async () => {
+    const { server, feeds, pane, print } = await paneOf(1_000);
+    const reader = new Reader();
+    const subscription = feeds.subscribe(pane, { kind: "now" }, () => reader);
+    await server.resize(pane, 100, 30);
+    reader.roomBytes = 0;
+    await print(3);
+    await turn();
+    expect(reader.said).toEqual(["open"]);
+    reader.roomBytes = 100;
+    subscription.pump();
+    await turn();
+    expect([reader.said, reader.chunks.length]).toEqual([["open", "resize", "snapshot"], 1]);
+    subscription.redraw();
+    await turn();
+    expect(reader.said.slice(3)).toEqual(["resize", "snapshot"]);
+    const other = await server.createSession({ name: "other" });
+    await server.resize(other.activePane as PaneId, 90, 20);
+    await turn();
+    expect(reader.said).toHaveLength(5);
+  });
+
+  test.each<[string, number, readonly string[]]>([
+    ["with what is missing", 3, ["open", "gap evicted", "closed CANCELLED"]],
+    ["with what it had room for", 990, ["open", "closed CANCELLED"]],
+  ])("that is finished ends %s, and once", async (_what, outputSeq, said) => {
+    const { feeds, pane, print, source } = await paneOf(100);
+    for (let n = 0; n < 10; n += 1) await print(99);
+    const reader = new Reader();
+    const position = { epoch: source.epoch, outputSeq };
+    const subscription = feeds.subscribe(pane, { kind: "position", position }, () => reader);
+    subscription.finish(new AppError("CANCELLED", "enough"));
+    subscription.finish(new AppError("CANCELLED", "enough"));
+    subscription.pump();
+    expect([reader.said, feeds.subscriberCount]).toEqual([said, 0]);
+  });
+
+  test("asks for its screen again: after a while when it failed, at once when it is of another epoch or too old", async () => {
+    const { server, feeds, pane, clock, print, source } = await paneOf(1_000);
+    await print(4);
+    const good = await server.snapshot(pane);
+    let asked = 0;
+    const old = { ...good, position: { ...good.position, outputSeq: 0 } };
+    const foreign = { ...good, position: { epoch: "other", outputSeq: 5 } };
+    server.snapshot = async () => {
+      asked += 1;
+      if (asked === 1) throw new AppError("TMUX_COMMAND_FAILED", "not now");
+      return asked === 2 ? foreign : asked === 3 ? old : good;
+    };
+    const reader = new Reader();
+    feeds.subscribe(pane, { kind: "position", position: { epoch: source.epoch, outputSeq: 5 } }, () => reader).redraw();
+    await turn();
+    clock.advanceMs(249);
+    await turn();
+    expect(asked).toBe(1);
+    clock.advanceMs(1);
+    await turn();
+    expect([asked, reader.said]).toEqual([4, ["open", "resize", "snapshot"]]);
+  });
+
+  test("shares a screen that is under way, and ends when there is none", async () => {
+    const { server, feeds, pane } = await paneOf(1_000);
+    const snapshot = server.snapshot.bind(server);
+    let asked = 0;
+    server.snapshot = (id) => {
+      asked += 1;
+      return snapshot(id);
+    };
+    const readers = [new Reader(), new Reader()];
+    for (const reader of readers) feeds.subscribe(pane, { kind: "snapshot" }, () => reader).pump();
+    await turn();
+    expect([asked, readers.map(({ said }) => said)]).toEqual([
+      1,
+      [
+        ["open", "snapshot"],
+        ["open", "snapshot"],
+      ],
+    ]);
+    server.snapshot = () => Promise.reject(new AppError("NOT_FOUND", "gone"));
+    const late = new Reader();
+    feeds.subscribe(pane, { kind: "snapshot" }, () => late).pump();
+    await turn();
+    expect(late.said).toEqual(["closed NOT_FOUND"]);
+  });
+
+  test("is told an exit once, again when the next program ends, and that the server closes", async () => {
+    const { server, feeds, pane, print, source } = await paneOf(1_000);
+    const stream = source as PaneStream;
+    const reader = new Reader();
+    const subscription = feeds.subscribe(pane, { kind: "now" }, () => reader);
+    stream.declareExit({ exitCode: 0 });
+    subscription.pump();
+    expect(reader.said).toEqual(["open", "exit"]);
+    stream.declareAlive();
+    await print(1);
+    stream.declareExit({ exitCode: 1 });
+    await server.close();
+    expect(reader.said).toEqual(["open", "exit", "exit", "closed SHUTTING_DOWN"]);
+  });
+
+  test.each<[string, AppError, readonly string[]]>([
+    ["is gone by then ends it", new AppError("NOT_FOUND", "gone"), ["open", "closed NOT_FOUND"]],
+    [
+      "has no connection yet is tried again",
+      new AppError("CONNECTION_LOST", "not yet"),
+      ["open", "gap epoch", "snapshot"],
+    ],
+  ])("a pane that %s, after its connection was lost", async (_what, refusal, said) => {
+    const { server, pane, clock, source } = await paneOf(1_000);
+    const lost = new PaneStream({ id: pane, epoch: "first", retainBytes: 100, onListenerError: () => undefined });
+    const answers: (OutputSource | AppError)[] = [lost, refusal];
+    server.output = () => {
+      const answer = answers.shift() ?? source;
+      if (answer instanceof AppError) throw answer;
+      return answer;
+    };
+    const feeds = new Feeds({ server, clock, onError: () => undefined });
+    const reader = new Reader();
+    feeds.subscribe(pane, { kind: "now" }, () => reader);
+    lost.close(new AppError("CONNECTION_LOST", "lost"));
+    for (let n = 0; n < 2; n += 1) {
+      expect(reader.said).toEqual(["open"]);
+      clock.advanceMs(250);
+      await turn();
+      if (said.length === 2) break;
+    }
+    expect(reader.said).toEqual(said);
   });
 });
