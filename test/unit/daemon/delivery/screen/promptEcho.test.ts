@@ -1,9 +1,15 @@
 /** Whether a screen shows what was typed: wrapped, framed, scrolled, said before, or behind a placeholder. */
 import { describe, expect, test } from "vitest";
+import { PaneStream } from "../../../../../daemon/panes/paneStream.ts";
 import {
   changedRows,
+  drawnSince,
   echoProbe,
   findEcho,
+  findShown,
+  isContinued,
+  isInHistory,
+  isShown,
   isStillAt,
   relocate,
   type Screen,
@@ -90,4 +96,77 @@ test("rows that changed are those outside of the longest common sequence", () =>
   expect(changedRows(["a", "b", "c"], ["b", "x", "c"])).toEqual({ before: [], after: [1] });
   expect(changedRows([], ["a"])).toEqual({ before: [], after: [0] });
   expect(changedRows(["a", "b", "x"], ["a", "b", "y"])).toEqual({ before: [2], after: [2] });
+});
+
+describe("above the box, where the box begins at its rule", () => {
+  const above = (...rows: readonly string[]): readonly [Screen, number] => [
+    screen([...rows, RULE, "❯ ", RULE]),
+    rows.length,
+  ];
+
+  test.each<[string, string, readonly string[], readonly string[], boolean]>([
+    ["the text", "fix the test", [], ["> fix the test"], true],
+    ["the text that stood there before", "fix the test", ["> fix the test"], ["> fix the test", "● more"], false],
+    ["the text once more", "fix the test", ["> fix the test"], ["> fix the test", "● done", "> fix the test"], true],
+    ["the beginning of one that is folded", "first line of it\nand the second one", [], ["> first line of it …"], true],
+    ["a word alone behind a mark", "y", [], ["> y"], true],
+    ["a word alone", "yes", [], ["yes"], true],
+    ["a short word among others", "yes", [], ["● yes or no"], false],
+    ["a short word behind another", "y", [], ["> my"], false],
+    ["nothing new", "yes", ["> yes"], ["> yes"], false],
+    ["the text in the box alone", "fix the test", [], [], false],
+  ])("%s shows what was taken or does not", (_what, text, before, after, shows) => {
+    expect(isInHistory(echoProbe(text, []), above(...before), above(...after))).toBe(shows);
+  });
+
+  test.each<[string, string, string, boolean]>([
+    ["a letter behind it", "fix the test", "> fix the test!", true],
+    ["nothing behind it", "fix the test", "> fix the test", false],
+    ["a word before it, which may be the program's", "fix the test", "ran: fix the test now", false],
+    ["a mark before it", "fix the test", "› fix the test now", true],
+    ["a text that contains its own end", "run it, then do not run it", "> run it, then do not run", false],
+    ["its own row of several", "the first line\nthe first line", "> the first line", false],
+    ["no more than the text's own beginning", "aaaaaaaa aaaaaaaa", "> aaaaaaaa aaaaaa", false],
+  ])("somebody's text behind it is seen: %s", (_what, text, row, goesOn) => {
+    const probe = echoProbe(text, []);
+    const place = { row: 0, text: "", cursor: { col: 0, row: 0 }, needle: probe.needles[0]! };
+    expect(isContinued(probe, place, above(), above(row))).toBe(goesOn ? row : undefined);
+    expect(isContinued(probe, place, above(row), above(row))).toBeUndefined();
+  });
+
+  test("a word that stands for a paste says nothing of what follows", () => {
+    const probe = echoProbe("a\nb\nc\nd\ne\nf\ng", PLACEHOLDERS);
+    const place = { row: 0, text: "", cursor: { col: 0, row: 0 }, needle: "[Pastedtext#1+6lines]" };
+    expect(isContinued(probe, place, above(), above("> [Pasted text #1 +6 lines] now"))).toBeUndefined();
+  });
+});
+
+describe("wherever it stands", () => {
+  test.each<[string, string, readonly string[], number | undefined]>([
+    ["the last row that has it counts", "fix the test", ["> fix the test", "● x", "> fix the test", "● y"], 2],
+    ["the row in which it ends", "please fix the failing test", ["> please fix", "  the failing test", "● y"], 1],
+    ["a screen without it", "fix the test", ["> fix"], undefined],
+    ["a word of two letters, which is met by chance", "ok", ["> ok"], undefined],
+    ["a word of three", "yes", ["> yes"], 0],
+  ])("%s", (_what, text, lines, row) => {
+    expect(findShown(echoProbe(text, []), screen(lines))?.row).toBe(row);
+  });
+
+  test("rows are joined, and frames do not count unless the text is one", () => {
+    const place = { row: 0, text: "", cursor: { col: 0, row: 0 }, needle: "fixthetest" };
+    expect(isShown(echoProbe("fix the test", []), place, ["│ fix the │", "│ test │"])).toBe(true);
+    expect(isShown(echoProbe("│", []), { ...place, needle: "│" }, ["│"])).toBe(true);
+  });
+});
+
+test.each<[string, string, number, boolean]>([
+  ["again, with sequences in it", "\u001b[1mfix \u001b[0mthe test", 0, true],
+  ["before that", "fix the test", 12, false],
+  ["not at all", "something else", 0, false],
+])("a text that was drawn %s", (_what, output, from, isDrawn) => {
+  const stream = new PaneStream({ id: "%1", epoch: "e", retainBytes: 1_000, onListenerError: () => undefined });
+  stream.take(Buffer.from(output));
+  expect(drawnSince(stream, from, echoProbe("fix the test", []))).toBe(isDrawn);
+  stream.declareHole("paused");
+  expect(drawnSince(stream, from, echoProbe("fix the test", []))).toBe(isDrawn);
 });
