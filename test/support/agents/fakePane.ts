@@ -27,6 +27,7 @@ export class FakePane {
     id: "%1",
     epoch: "e",
     retainBytes: 65_536,
+    clock: this.clock,
     onListenerError: (error) => {
       throw error;
     },

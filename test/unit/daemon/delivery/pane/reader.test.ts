@@ -1,9 +1,11 @@
 /** What is typed, and believed, by what the host says of the process that reads: at work, told to end, new, gone. */
 import { uptime } from "node:os";
 import { describe, expect, test } from "vitest";
+import { DeliveryEngine } from "../../../../../daemon/delivery/deliveryEngine.ts";
 import type { InputOptions } from "../../../../../daemon/tmux/io.ts";
 import { AppError } from "../../../../../protocol/errors.ts";
 import { BoxPane, inFront, submit } from "../../../../support/agents/boxPane.ts";
+import { FakePane } from "../../../../support/agents/fakePane.ts";
 
 const TERM = 1n << 14n;
 
@@ -37,21 +39,24 @@ describe("a program at work", () => {
 });
 
 describe("a program that is told to end", () => {
-  const refused = (message: RegExp) => ({
-    code: "WRONG_STATE",
-    message: expect.stringMatching(message) as string,
-    details: { reason: "program_changed" },
-  });
-
   test.each<[string, (program: Program, nowMs: number) => unknown, RegExp]>([
     ["it stays told", () => undefined, /about to exit/],
     ["it ends", ({ stat }, nowMs) => nowMs === 300 && (stat.state = "Z"), /no longer reads/],
   ])("is typed nothing when %s", async (_what, then, message) => {
     const { pane, program } = claude();
     program.signals.pending = TERM;
-    const work = submit(pane);
-    await expect(pane.during(work, (nowMs) => void then(program, nowMs))).rejects.toMatchObject(refused(message));
+    const work = pane.during(submit(pane), (nowMs) => void then(program, nowMs));
+    await expect(work).rejects.toThrow(message);
+    const error = await work.catch((thrown: unknown) => thrown as AppError);
+    expect(error).toEqual(expect.objectContaining({ details: { reason: "program_changed", pane: "%1" } }));
     expect(pane.typed).toEqual([]);
+  });
+
+  test("between the text and Enter is not entered to, and it is told that the text was written", async () => {
+    const { pane, program } = claude();
+    const work = pane.during(submit(pane), (nowMs) => nowMs === 20 && (program.stat.state = "Z"));
+    await expect(work).rejects.toMatchObject({ details: { reason: "program_changed", textWritten: true } });
+    expect(pane.enters).toEqual([]);
   });
 
   test.each<[string, Partial<Program["signals"]>, number]>([
@@ -98,6 +103,30 @@ describe("where tmux says that who reads has changed", () => {
     const conditions = refusing(pane);
     expect(await pane.during(submit(pane))).toMatchObject({ outcome: "submitted" });
     expect(conditions.map((one) => one?.command)).toEqual(["claude", "claude", "claude"]);
+  });
+
+  test("another program in its place is given no Enter, and it is told that the text was written", async () => {
+    const { pane } = claude();
+    const input = pane.server.input.bind(pane.server);
+    pane.server.input = async (id, parts, options) => {
+      if (pane.typed.length === 0) return input(id, parts, options);
+      const [front] = pane.foreground.processes!;
+      pane.foreground = { ...pane.foreground, processes: [{ ...front!, start: "200" }] };
+      throw new AppError("INCONSISTENT_STATE", "changed");
+    };
+    await expect(pane.during(submit(pane))).rejects.toMatchObject({
+      details: { reason: "program_changed", textWritten: true },
+    });
+    expect(pane.enters).toEqual([]);
+  });
+
+  test("a process that the caller means is the only one that is typed to", async () => {
+    const { pane } = claude();
+    const process = { pid: 99, start: "1", executable: "claude" };
+    await expect(pane.during(submit(pane, { addressee: { process } }))).rejects.toMatchObject({
+      message: expect.stringContaining("a different program now reads") as string,
+    });
+    expect(pane.typed).toEqual([]);
   });
 
   test("a pane whose input somebody has turned off is not tried again", async () => {
@@ -188,6 +217,28 @@ describe("after Enter", () => {
   });
 });
 
+test("who took a prompt is told with the process", async () => {
+  const { pane } = claude();
+  const taken: unknown[] = [];
+  const { readiness, clock, server } = pane;
+  const onTaken = ({ process }: { process: unknown }): unknown => taken.push(process);
+  const delivery = new DeliveryEngine({ readiness, clock, nowUnixMs: () => 0, onTaken });
+  await pane.during(delivery.submit({ server, pane: pane.pane, text: "fix it" }));
+  expect(taken).toMatchObject([{ pid: 20, start: "100", executable: "claude" }]);
+});
+
+test("a line editor that gives its terminal back while a command runs is no program that ends", async () => {
+  const pane = new FakePane("generic");
+  inFront(pane, "cat");
+  pane.draw(["> "], { col: 2, row: 0 });
+  pane.answer = ({ paste }) => {
+    if (paste === undefined) return pane.become("busy");
+    pane.draw([`> ${paste}`], { col: 8, row: 0 });
+    pane.say("\u001b[?2004l");
+  };
+  expect(await pane.during(submit(pane, { profile: "generic" }))).toMatchObject({ outcome: "submitted" });
+});
+
 describe("a program that has just started", () => {
   /** Ten seconds ago, so that what the pane shows is its own. */
   const recently = (): string => String(Math.floor((uptime() - 10) * 100));
@@ -235,6 +286,20 @@ describe("a program that has just started", () => {
     });
     expect(pane.clock.nowMs()).toBe(untilMs);
     expect(pane.typed).toEqual([]);
+  });
+
+  test("and has printed nothing is waited for, for the screen is its predecessor's", async () => {
+    const pane = new BoxPane("claude");
+    pane.clock.advanceMs(5_000);
+    inFront(pane, "claude", String(Math.floor((uptime() - 1) * 100)));
+    const work = pane.during(submit(pane), (nowMs) => nowMs === 8_000 && pane.show());
+    expect(await work).toMatchObject({ outcome: "submitted" });
+    expect(atMs(pane)[0]).toBeGreaterThanOrEqual(8_000);
+    const older = new BoxPane("claude");
+    older.clock.advanceMs(5_000);
+    inFront(older, "claude", recently());
+    await older.during(submit(older));
+    expect(atMs(older)[0]).toBeLessThan(5_100);
   });
 
   test("and has drawn no box yet is waited for, though its title says that it is ready", async () => {
