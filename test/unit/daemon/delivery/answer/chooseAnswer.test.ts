@@ -4,6 +4,7 @@ import { DeliveryEngine, type DeliveryOptions } from "../../../../../daemon/deli
 import type { ChooseRequest, DialogAnswer } from "../../../../../daemon/delivery/delivery.ts";
 import { judge } from "../../../../../daemon/delivery/screen/screenCapture.ts";
 import { AppError } from "../../../../../protocol/errors.ts";
+import { inFront } from "../../../../support/agents/boxPane.ts";
 import { FakePane } from "../../../../support/agents/fakePane.ts";
 import { profileNamed } from "../../../../support/agents/agentCatalogue.ts";
 
@@ -31,8 +32,12 @@ const box = (text: string, ...above: readonly string[]): string[] => [...above, 
 type Entered = (pane: FakePane, show: () => void) => void;
 
 /** A list that obeys Up, Down, Space and Enter, which closes it unless a test says otherwise. */
-function menuPane(menu: Menu = { mark: 0 }, entered: Entered = (pane) => pane.draw(["● done"], { col: 0, row: 1 })) {
-  const pane = new FakePane("claude");
+function menuPane(
+  menu: Menu = { mark: 0 },
+  entered: Entered = (pane) => pane.draw(["● done"], { col: 0, row: 1 }),
+  profile = "claude",
+) {
+  const pane = new FakePane(profile);
   const cursor = { col: 0, row: 10 };
   const show = (): void => pane.draw(rows(menu), cursor);
   show();
@@ -59,7 +64,7 @@ function engineAsked(pane: FakePane, onTyping?: OnTyping): DeliveryEngine {
     alternateScreen: false,
     historyLines: 0,
   };
-  const { dialog } = judge(capture, profileNamed("claude"));
+  const { dialog } = judge(capture, profileNamed(pane.state.profile));
   if (dialog === undefined) throw new Error("no dialog");
   pane.state = { ...pane.state, state: "asking", dialog: { ...dialog, id: "1-x" } };
   return new DeliveryEngine({ readiness: pane.readiness, clock: pane.clock, nowUnixMs: () => 0, onTyping });
@@ -70,6 +75,15 @@ function choose(pane: FakePane, answer: DialogAnswer, more: Partial<ChooseReques
 }
 
 const pressed = ({ typed }: FakePane): readonly string[] => typed.flatMap(({ keys = [] }) => keys.join("+"));
+
+/** The pane shows something else by the time it is looked at. */
+function chooseLater(pane: FakePane, lines: readonly string[], everyMs?: (nowMs: number) => void) {
+  const delivery = engineAsked(pane);
+  const answer = { kind: "option", index: 2 } as const;
+  const work = delivery.choose({ server: pane.server, pane: pane.pane, answer });
+  pane.draw(lines);
+  return pane.during(work, everyMs);
+}
 
 describe("a list", () => {
   test.each([
@@ -83,6 +97,12 @@ describe("a list", () => {
     expect(pressed(pane)).toEqual(keys);
   });
 
+  test("takes an option that is named twice once", async () => {
+    const pane = menuPane();
+    await choose(pane, { kind: "multi", answers: [[1, 1]] });
+    expect(pressed(pane)).toEqual(["Down", "Enter"]);
+  });
+
   test("of which some are chosen already ends as it was asked for", async () => {
     const checked = new Set([1, 2]);
     const pane = menuPane({ mark: 0, checked });
@@ -93,21 +113,103 @@ describe("a list", () => {
 });
 
 describe("no key is pressed", () => {
-  test("after one whose effect is not seen", async () => {
+  test("after one whose effect is not seen in a second", async () => {
     const pane = menuPane();
     pane.answer = () => undefined;
     await expect(choose(pane, { kind: "option", index: 2 })).rejects.toMatchObject({
       code: "WRONG_STATE",
       message: expect.stringContaining("did not move") as string,
+      details: { textWritten: true },
     });
-    expect(pressed(pane)).toEqual(["Down"]);
+    expect([pressed(pane), pane.clock.nowMs()]).toEqual([["Down"], 1_004]);
   });
 
   test("in another dialog that takes the place of this one", async () => {
     const pane = menuPane();
     pane.answer = () => pane.draw(rows({ mark: 1, question: "Delete everything?" }), { col: 0, row: 10 });
-    await expect(choose(pane, { kind: "option", index: 2 })).rejects.toMatchObject({ code: "WRONG_STATE" });
+    await expect(choose(pane, { kind: "option", index: 2 })).rejects.toMatchObject({
+      code: "WRONG_STATE",
+      details: { textWritten: true },
+    });
     expect(pressed(pane)).toEqual(["Down"]);
+  });
+
+  test.each<[string, readonly string[]]>([
+    ["is gone", []],
+    ["has other words", rows({ mark: 0, question: "Delete everything?" })],
+    ["has another option", rows({ mark: 0, labels: ["React", "Preact", "Svelte", "Delete everything"] })],
+    ["has an option less", rows({ mark: 0, labels: LABELS.slice(0, 3) })],
+    ["has an option more", rows({ mark: 0, labels: [...LABELS, "None"] })],
+  ])("in a question that %s by now, after a moment in which it may be drawn again", async (_what, lines) => {
+    const pane = menuPane();
+    const work = chooseLater(pane, lines);
+    const error = await work.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "WRONG_STATE", message: expect.stringContaining("no longer open") as string });
+    expect(error).not.toMatchObject({ details: { textWritten: true } });
+    expect([pane.typed, pane.clock.nowMs()]).toEqual([[], 250]);
+    // As it was within that time.
+    const drawn = menuPane();
+    const { lines: asked } = drawn;
+    const again = chooseLater(drawn, lines, (nowMs) => nowMs === 200 && drawn.draw(asked));
+    expect(await again).toMatchObject({ outcome: "submitted" });
+    expect(drawn.typed[0]!.atMs).toBeGreaterThanOrEqual(200);
+  });
+
+  test("while the mark's step is not drawn whole", async () => {
+    const menu = { mark: 0 };
+    const pane = menuPane(menu);
+    const { answer } = pane;
+    pane.answer = (typed) => {
+      answer(typed);
+      if (typed.keys?.[0] !== "Down") return;
+      const whole = pane.lines;
+      pane.draw(["Which library"]);
+      pane.clock.callAt(pane.clock.nowMs() + 300, () => pane.draw(whole));
+    };
+    expect(await choose(pane, { kind: "option", index: 2 })).toMatchObject({ outcome: "submitted", firstByteMs: 4 });
+    expect(pressed(pane)).toEqual(["Down", "Down", "Enter"]);
+    expect(pane.typed.map(({ atMs }) => atMs >= 300)).toEqual([false, true, true]);
+    expect(pane.typed[2]!.atMs).toBeGreaterThanOrEqual(600);
+  });
+
+  test("when somebody else moves the mark beyond the option, and nothing of ours is said to be typed", async () => {
+    const menu = { mark: 0 };
+    const pane = menuPane(menu);
+    const { answer } = pane;
+    pane.afterCapture = (count) => {
+      if (count !== 1) return;
+      menu.mark = 3;
+      answer({ atMs: 0, keys: [""] });
+    };
+    const error = await choose(pane, { kind: "option", index: 2 }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ message: expect.stringContaining("somebody else moved") as string });
+    expect(error).not.toMatchObject({ details: { textWritten: true } });
+    expect(pane.typed).toEqual([]);
+  });
+
+  test("while the pane keeps changing, as long as there is time", async () => {
+    const pane = menuPane();
+    pane.afterCapture = () => pane.say(".");
+    const work = choose(pane, { kind: "option", index: 2 }, { timeoutMs: 500 });
+    const error = await work.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "TIMEOUT", message: expect.stringContaining("kept changing") as string });
+    expect(error).not.toMatchObject({ details: { textWritten: true } });
+    expect(pane.typed).toEqual([]);
+  });
+
+  test("more often than any question has options, by a mark that goes to and fro", async () => {
+    const menu = { mark: 0 };
+    const pane = menuPane(menu);
+    const { answer } = pane;
+    pane.answer = (typed) => {
+      menu.mark = 1 - menu.mark;
+      answer({ ...typed, keys: [""] });
+    };
+    await expect(choose(pane, { kind: "option", index: 2 })).rejects.toMatchObject({
+      message: expect.stringContaining("could not be brought") as string,
+      details: { textWritten: true },
+    });
+    expect(pressed(pane)).toHaveLength(64);
   });
 
   test("when somebody else moves the mark to and fro", async () => {
@@ -136,24 +238,25 @@ describe("no key is pressed", () => {
     pane.become("idle");
     const idle = pane.during(delivery.choose({ server: pane.server, pane: pane.pane, answer }));
     await expect(idle).rejects.toMatchObject({ details: { state: "idle" } });
-    pane.state = { ...pane.state, dialog: { ...pane.state.dialog!, options: [] } };
-    pane.become("asking");
-    const unreadable = pane.during(delivery.choose({ server: pane.server, pane: pane.pane, answer }));
-    await expect(unreadable).rejects.toMatchObject({ details: { reason: "question_unreadable" } });
+    for (const dialog of [undefined, { ...pane.state.dialog!, options: [] }]) {
+      pane.state = { ...pane.state, dialog };
+      pane.become("asking");
+      const unreadable = pane.during(delivery.choose({ server: pane.server, pane: pane.pane, answer }));
+      await expect(unreadable).rejects.toMatchObject({ details: { reason: "question_unreadable" } });
+    }
     expect(pane.typed).toEqual([]);
   });
 
   test("for an answer that the dialog does not take", async () => {
     const pane = menuPane();
-    for (const answer of [
-      { kind: "option", index: 9 },
-      { kind: "multi", answers: [[0, 1]] },
-      { kind: "multi", answers: [] },
-      { kind: "other", text: " " },
+    for (const [answer, message] of [
+      [{ kind: "option", index: 9 }, /has 4 options and none with the number 10$/],
+      [{ kind: "multi", answers: [[0, 1]] }, /takes one option/],
+      [{ kind: "multi", answers: [] }, /needs at least one/],
+      [{ kind: "multi", answers: [[1], []] }, /needs at least one/],
+      [{ kind: "other", text: " " }, /blank/],
     ] as const) {
-      await expect(choose(pane, answer)).rejects.toMatchObject({
-        code: expect.stringMatching(/WRONG_STATE|INVALID/) as string,
-      });
+      await expect(choose(pane, answer)).rejects.toThrow(message);
     }
     expect(pane.typed).toEqual([]);
   });
@@ -303,36 +406,79 @@ describe("another text", () => {
 describe("after the last key", () => {
   const answer = { kind: "option", index: 0 } as const;
 
-  test.each<[string, Entered, object]>([
-    [
-      "an agent that ends may not have taken it",
-      (pane) => pane.stream.declareExit({ exitCode: 0 }),
-      { outcome: "echoed_unconfirmed" },
-    ],
+  const unknown = { outcome: "echoed_unconfirmed" };
+  const taken = { outcome: "submitted", confirmedBy: "screen" };
+  /** With the time that it takes: an agent is seen to go on for 100 ms. */
+  test.each<[string, Entered, object, number]>([
+    ["an agent that ends may not have taken it", (pane) => pane.stream.declareExit({ exitCode: 0 }), unknown, 0],
     [
       "a lost connection leaves it open",
       (pane) => pane.stream.close(new AppError("CONNECTION_LOST", "gone")),
       { outcome: "indeterminate" },
+      0,
     ],
-    ["a question that stays leaves it open", () => undefined, { outcome: "echoed_unconfirmed" }],
-    ["the box is one", (pane) => pane.draw(box("")), { outcome: "submitted", confirmedBy: "screen" }],
+    ["a question that stays leaves it open", () => undefined, unknown, 1_000],
+    ["the box is one", (pane) => pane.draw(box("")), taken, 100],
+    ["another question is one", (pane) => pane.draw(rows({ mark: 0, question: "And?" })), taken, 100],
+    ["an agent at work is one", (pane) => (pane.draw(["●"]), pane.become("busy")), taken, 100],
     [
-      "another question is one",
-      (pane) => pane.draw(rows({ mark: 0, question: "And?" })),
-      { outcome: "submitted", confirmedBy: "screen" },
+      "an agent that is at work before its frame is",
+      (pane) => (pane.become("busy"), pane.clock.callAt(pane.clock.nowMs() + 300, () => pane.draw(["●"]))),
+      taken,
+      400,
     ],
     [
-      "an agent at work is one",
-      (pane) => (pane.draw(["●"]), pane.become("busy")),
-      { outcome: "submitted", confirmedBy: "screen" },
+      "an agent that draws first and says later that it works is",
+      (pane) => (pane.draw(["●"]), pane.clock.callAt(pane.clock.nowMs() + 300, () => pane.become("busy"))),
+      taken,
+      400,
     ],
+    ["a screen that shows nothing known is one, after a while", (pane) => pane.draw(["●"]), taken, 1_100],
     [
       "a pane that is gone leaves it open",
       (pane) => Object.assign(pane.server, { findPane: () => undefined }),
-      { outcome: "echoed_unconfirmed" },
+      unknown,
+      1_000,
     ],
-  ])("%s", async (_what, entered, expected) => {
-    expect(await choose(menuPane({ mark: 0 }, entered), answer)).toMatchObject({ ...expected, enterPresses: 1 });
+    [
+      "a pane that cannot be captured any more leaves it open",
+      (pane) => (
+        Object.assign(pane.server, { capture: () => Promise.reject(new AppError("NOT_FOUND", "gone")) }),
+        pane.say(".")
+      ),
+      unknown,
+      0,
+    ],
+  ])("%s", async (_what, entered, expected, tookMs) => {
+    const pane = menuPane({ mark: 0 }, entered);
+    expect(await choose(pane, answer)).toMatchObject({ ...expected, enterPresses: 1, firstByteMs: 4, enterMs: 4 });
+    const reallyMs = pane.clock.nowMs();
+    expect(reallyMs >= tookMs && reallyMs < tookMs + 60, `${reallyMs} ms`).toBe(true);
+  });
+
+  test.each<[string, (program: ReturnType<typeof inFront>) => unknown, readonly string[], number]>([
+    ["is told to end", ({ signals }) => (signals.pending = 1n << 14n), box(""), 2_000],
+    ["ends, with its box drawn", ({ stat }) => (stat.state = "Z"), box(""), 0],
+    ["ends, with its box away", ({ stat }) => (stat.state = "Z"), ["●"], 0],
+  ])("an agent that %s may not have taken it", async (_what, act, lines, tookMs) => {
+    const pane = menuPane({ mark: 0 }, (own) => (own.draw(lines), void act(program)));
+    const program = inFront(pane, "claude");
+    expect(await choose(pane, answer)).toMatchObject({ ...unknown, enterPresses: 1 });
+    const reallyMs = pane.clock.nowMs();
+    expect(reallyMs >= tookMs && reallyMs < tookMs + 60, `${reallyMs} ms`).toBe(true);
+  });
+
+  test.each<[string, Entered, object]>([
+    [
+      "ends has",
+      (pane) => pane.stream.declareExit({ exitCode: 0 }),
+      { outcome: "submitted", confirmedBy: "readiness" },
+    ],
+    ["draws something else has", (pane) => pane.draw(["$ "]), taken],
+    ["keeps its question has not", () => undefined, unknown],
+  ])("a program that is no agent and %s taken it", async (_what, entered, expected) => {
+    const pane = menuPane({ mark: 0 }, entered, "generic");
+    expect(await choose(pane, answer)).toMatchObject(expected);
   });
 });
 
