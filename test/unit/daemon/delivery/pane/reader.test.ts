@@ -319,3 +319,40 @@ describe("a program that has just started", () => {
     expect(late.typed).toEqual([]);
   });
 });
+
+describe("a program that says by its title when it has started", () => {
+  const TITLE = "π - project";
+  const typedAtMs = async (pane: BoxPane, everyMs?: (nowMs: number) => unknown): Promise<number> => {
+    await pane.during(submit(pane, { timeoutMs: 20_000 }), (nowMs) => void everyMs?.(nowMs));
+    return atMs(pane)[0]!;
+  };
+  const titled = (pane: BoxPane): unknown =>
+    Object.assign(pane.server, { describePane: async () => ({ title: TITLE }) });
+
+  test.each<[string, (pane: BoxPane) => unknown, number]>([
+    ["has started if its pane has that title", titled, 0],
+    ["has started if output that may have said so has left the ring", (pane) => pane.say("x".repeat(70_000)), 0],
+    ["is waited for as long as a start takes", () => undefined, 5_000],
+    [
+      "is waited for as long when it is new, though its predecessor has left the title",
+      (pane) => (titled(pane), inFront(pane, "pi", String(Math.floor((uptime() - 10) * 100)))),
+      5_000,
+    ],
+  ])("%s", async (_what, given, fromMs) => {
+    const pane = new BoxPane("pi");
+    given(pane);
+    pane.show();
+    const typedMs = await typedAtMs(pane);
+    expect(typedMs >= fromMs && typedMs < fromMs + 50, `${typedMs} ms`).toBe(true);
+  });
+
+  test("has started once tmux knows the title", async () => {
+    const pane = new BoxPane("pi");
+    const typedMs = await typedAtMs(pane, (nowMs) => {
+      if (nowMs !== 700) return;
+      Object.assign(pane.server, { findPane: () => ({ exit: undefined, title: TITLE }) });
+      pane.say(".");
+    });
+    expect(typedMs >= 700 && typedMs < 750, `${typedMs} ms`).toBe(true);
+  });
+});
