@@ -114,14 +114,20 @@ describe("Enter", () => {
     expect(enters(pane)).toEqual([]);
   });
 
-  test("nor is a line typed into a program without brackets while its screen never holds still", async () => {
-    const plain = new FakePane("generic");
-    plain.afterCapture = () => plain.say(".");
-    await expect(plain.during(deliver(plain).work)).rejects.toMatchObject({
+  test.each([
+    ["a program without brackets", "generic", ""],
+    ["a program that is no agent", "generic", "\u001b[?2004h"],
+    ["an agent that may take no brackets", "claude", ""],
+  ])("nor is a text pasted into %s while its screen never holds still", async (_what, profile, said) => {
+    const pane = new FakePane(profile);
+    pane.draw(prompt(""), { col: 2, row: 1 });
+    pane.say(said);
+    pane.afterCapture = () => pane.say(".");
+    await expect(pane.during(deliver(pane).work)).rejects.toMatchObject({
       code: "TIMEOUT",
       message: expect.stringContaining("nothing was typed") as string,
     });
-    expect([plain.captures, plain.typed]).toEqual([200, []]);
+    expect([pane.captures, pane.typed]).toEqual([200, []]);
   });
 
   test("is not pressed while the screen never holds still", async () => {
@@ -252,13 +258,13 @@ describe("nothing is typed", () => {
     ["starting", {}, "starting"],
     ["dead", {}, "ended"],
     ["busy", {}, "busy"],
-    ["unknown", {}, "whileUnknown"],
-  ] as const)("while it is %s", async (state, more, word) => {
+    ["unknown", { reason: "screen_unknown" }, "whileUnknown"],
+  ] as const)("while it is %s", async (state, details, word) => {
     const pane = claude();
     pane.become(state);
-    await expect(pane.during(deliver(pane, more).work)).rejects.toMatchObject({
+    await expect(pane.during(deliver(pane).work)).rejects.toMatchObject({
       code: "WRONG_STATE",
-      details: { state },
+      details: { state, ...details },
       message: expect.stringContaining(word) as string,
     });
     expect(pane.typed).toEqual([]);
@@ -285,15 +291,40 @@ describe("nothing is typed", () => {
     expect(plain.typed).toEqual([]);
   });
 
+  test.each([
+    ["that is not known", () => ({ state: "unknown" })],
+    ["of a pane that was not watched", () => undefined],
+  ])("before a state %s was looked up, which may be another by then", async (_what, known) => {
+    const pane = claude();
+    if (known() !== undefined) pane.become("unknown");
+    const watch = pane.readiness.watch.bind(pane.readiness);
+    const probed = (...of: Parameters<typeof watch>) =>
+      Object.assign(watch(...of), {
+        probe: async () => {
+          pane.become("asking");
+          return pane.state;
+        },
+      });
+    Object.assign(pane.readiness, { known, watch: probed });
+    await expect(pane.during(deliver(pane).work)).rejects.toMatchObject({ details: { state: "asking" } });
+    expect(pane.typed).toEqual([]);
+  });
+
   test("to an agent that takes no pastes, or several lines to what takes none", async () => {
     const pane = claude();
     pane.say("\u001b[?2004h\u001b[?2004l");
     await expect(pane.during(deliver(pane).work)).rejects.toMatchObject({ code: "WRONG_STATE" });
     const plain = new FakePane("generic");
     for (const text of ["a\nb", "a\tb"]) {
-      await expect(plain.during(deliver(plain, { text }).work)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+      await expect(plain.during(deliver(plain, { text }).work)).rejects.toMatchObject({
+        code: "INVALID_ARGUMENT",
+        details: { bracketedPaste: "unknown" },
+      });
     }
     expect([...pane.typed, ...plain.typed]).toEqual([]);
+    plain.say("\u001b[?2004h");
+    await plain.during(deliver(plain, { text: "a\nb" }).work);
+    expect(written(plain)).toEqual(["a\nb"]);
   });
 
   test("to a program of which only tmux's word is known, unless the request names its profile", async () => {

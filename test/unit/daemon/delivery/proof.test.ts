@@ -495,7 +495,9 @@ describe("a box with somebody's text in it", () => {
   test("takes nothing, and is told", async () => {
     const pane = new BoxPane("claude", { box: "rm -rf h" });
     await expect(pane.during(submit(pane))).rejects.toMatchObject(refused("rm -rf h"));
-    expect(pane.typed).toEqual([]);
+    const long = new BoxPane("claude", { box: "x".repeat(600) });
+    await expect(long.during(submit(long))).rejects.toMatchObject(refused("x".repeat(500)));
+    expect([...pane.typed, ...long.typed]).toEqual([]);
   });
 
   test("a mode that makes a command of the text is not empty", async () => {
@@ -522,8 +524,8 @@ describe("a box with somebody's text in it", () => {
   test("is waited for where that is asked for, as long as there is time", async () => {
     const pane = new BoxPane("claude", { box: "half" });
     const result = await pane.during(submit(pane, { whileTyping: "wait" }), (nowMs) => {
-      if (nowMs !== 700) return;
-      pane.box = "";
+      if (nowMs !== 300 && nowMs !== 700) return;
+      pane.box = nowMs === 300 ? "half and" : "";
       pane.show();
     });
     expect(result.outcome).toBe("submitted");
