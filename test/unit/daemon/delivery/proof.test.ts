@@ -509,8 +509,28 @@ describe("a box with somebody's text in it", () => {
 
   test("is emptied first where that is asked for", async () => {
     const pane = new BoxPane("claude", { box: "old" });
-    expect(await pane.during(submit(pane, { clearFirst: true }))).toMatchObject({ outcome: "submitted" });
-    expect(pane.above).toEqual(["> fix it"]);
+    const stages: unknown[] = [];
+    const onStage = (stage: string): unknown => stages.push([stage, pane.typed.length]);
+    expect(await pane.during(submit(pane, { clearFirst: true, onStage }))).toMatchObject({ outcome: "submitted" });
+    // The key that empties it is the first that is written.
+    expect([pane.above, stages]).toEqual([
+      ["> fix it"],
+      [
+        ["typing", 0],
+        ["entering", 2],
+      ],
+    ]);
+    const lost = new BoxPane("claude", { box: "old" });
+    const { answer } = lost;
+    lost.answer = (typed) => {
+      if (typed.paste !== undefined) throw new AppError("CONNECTION_LOST", "gone");
+      answer(typed);
+    };
+    expect(await lost.during(submit(lost, { clearFirst: true }))).toMatchObject({ outcome: "indeterminate" });
+    const plain = new FakePane("generic");
+    plain.draw(["> "], { col: 2, row: 0 });
+    await plain.during(submit(plain, { clearFirst: true }));
+    expect(plain.typed.map(({ paste, keys }) => paste ?? keys?.[0])).toEqual(["C-u", "fix it"]);
   });
 
   test("that the keys do not empty takes nothing", async () => {
