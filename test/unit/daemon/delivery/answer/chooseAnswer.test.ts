@@ -155,6 +155,24 @@ describe("no key is pressed", () => {
     expect(drawn.typed[0]!.atMs).toBeGreaterThanOrEqual(200);
   });
 
+  test("in a question that goes after the first, which is said to be written", async () => {
+    const pane = menuPane();
+    pane.afterCapture = () => pane.typed.length === 1 && pane.lines.length > 0 && pane.draw([]);
+    await expect(choose(pane, { kind: "option", index: 2 })).rejects.toMatchObject({
+      message: expect.stringContaining("no longer open") as string,
+      details: { textWritten: true },
+    });
+    expect(pressed(pane)).toEqual(["Down"]);
+  });
+
+  test("where nothing shows on which option the mark stands", async () => {
+    const pane = menuPane({ mark: -1 });
+    await expect(choose(pane, { kind: "option", index: 2 })).rejects.toMatchObject({
+      details: { reason: "question_unreadable" },
+    });
+    expect(pane.typed).toEqual([]);
+  });
+
   test("while the mark's step is not drawn whole", async () => {
     const menu = { mark: 0 };
     const pane = menuPane(menu);
