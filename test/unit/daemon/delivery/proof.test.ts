@@ -392,6 +392,7 @@ describe("taken, or not", () => {
 test.each<[string, string, string, boolean]>([
   ["the text in one row", "one two three", "one two three", true],
   ["the text in rows", "one two three", "one two\nthree", true],
+  ["the word that stands for a paste", "one two", "[Pasted]", true],
   ["a part of a long one", "one two three four", "two\nthree", true],
   ["rows that begin like an earlier place", "abxyz abcd", "ab\ncd", true],
   ["rows between which two letters are lost", "abc de fgh", "abc\nfgh", true],
@@ -403,7 +404,7 @@ test.each<[string, string, string, boolean]>([
   ["another text", "one", "two", false],
   ["no text", "one", "\n", false],
 ])("a box with %s", (_what, text, typed, holds) => {
-  const place = { needle: "what stands for a paste" } as EchoPlace;
+  const place = { needle: "[Pasted]" } as EchoPlace;
   expect(holdsOnly({ box: { typed } } as ScreenCapture, echoProbe(text, []), text, place)).toBe(holds);
 });
 
