@@ -2,6 +2,8 @@
 import { uptime } from "node:os";
 import { describe, expect, test } from "vitest";
 import { DeliveryEngine } from "../../../../../daemon/delivery/deliveryEngine.ts";
+import { PaneReader } from "../../../../../daemon/delivery/pane/paneReader.ts";
+import { PaneWatch } from "../../../../../daemon/delivery/pane/paneWatch.ts";
 import type { InputOptions } from "../../../../../daemon/tmux/io.ts";
 import { AppError } from "../../../../../protocol/errors.ts";
 import { BoxPane, inFront, submit } from "../../../../support/agents/boxPane.ts";
@@ -295,6 +297,13 @@ describe("a program that has just started", () => {
     const work = pane.during(submit(pane), (nowMs) => nowMs === 8_000 && pane.show());
     expect(await work).toMatchObject({ outcome: "submitted" });
     expect(atMs(pane)[0]).toBeGreaterThanOrEqual(8_000);
+    // Where it is not known when it printed last.
+    const silent = new FakePane("claude");
+    silent.clock.advanceMs(5_000);
+    [silent.lines, silent.cursor] = [pane.lines, pane.cursor];
+    inFront(silent, "claude", String(Math.floor((uptime() - 1) * 100)));
+    await silent.during(submit(silent));
+    expect(silent.typed[0]!.atMs).toBeLessThan(5_100);
     const older = new BoxPane("claude");
     older.clock.advanceMs(5_000);
     inFront(older, "claude", recently());
@@ -355,4 +364,16 @@ describe("a program that says by its title when it has started", () => {
     });
     expect(typedMs >= 700 && typedMs < 750, `${typedMs} ms`).toBe(true);
   });
+});
+
+test("before it is known who is meant, nothing is said of anybody", async () => {
+  const { server, pane, readiness, clock, stream: source } = claude().pane;
+  using watch = new PaneWatch({ server, pane, readiness, clock });
+  const reader = new PaneReader(watch, { source, outputSeq: 0, readers: undefined, isNamed: true, hadAgent: false });
+  await reader.addressAgain();
+  await reader.untilReads();
+  expect(() => reader.requireReading()).not.toThrow();
+  expect([reader.condition, reader.process, reader.bytesRead]).toEqual([undefined, undefined, undefined]);
+  const { isGone, isEnding, isNew, isRunning, hasPrintedNothing } = reader;
+  expect([isGone, isEnding, isNew, isRunning, hasPrintedNothing]).toEqual([false, false, false, false, false]);
 });
