@@ -115,6 +115,12 @@ describe("rows", () => {
       ["\u001b[1;31mone", "two"],
       ["\u001b[0;1;31mtwo"],
     ],
+    [
+      "the last of them, with what is set in the first",
+      { lines: 2, ansi: true },
+      ["\u001b[1mone\u001b[0m", "\u001b[31mtwo", "three"],
+      ["\u001b[31mtwo", "three"],
+    ],
     ["the last of them, after a reset", { lines: 1, ansi: true }, ["\u001b[1mone\u001b[0m", "two"], ["two"]],
     ["all of them, with attributes", { lines: 5, ansi: true }, ["\u001b[1mone", "two"], ["\u001b[1mone", "two"]],
   ])("%s", async (_what, options, raw, rows) => {
