@@ -180,12 +180,11 @@ export class DeliveryEngine implements Delivery {
 
   /** Nothing new starts: deliveries that have typed nothing end now, those that have may finish. */
   stop(): void {
-    if (!this.#stopping.signal.aborted) this.#stopping.abort(stops());
+    this.#stopping.abort(stops());
   }
 
   /** `stop`, and settles every caller; what is half typed stays so. Safe to call twice. */
   close(): void {
-    if (this.#closing.signal.aborted) return;
     this.stop();
     this.#closing.abort(stops());
     this.#store.close();
@@ -348,13 +347,13 @@ function orLeave<Result>(done: Promise<Result>, signal: AbortSignal, mayLeave = 
     const leave = (): void => {
       if (mayLeave()) reject(signal.reason as Error);
     };
-    signal.addEventListener("abort", leave, { once: true });
+    signal.addEventListener("abort", leave);
     void done.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
   });
 }
 
 function requireKey(key: string): void {
-  if (key.length > 0 && key.length <= MAX_DELIVERY_KEY_CHARS && /^[\u0021-\u007e]+$/.test(key)) return;
+  if (key.length <= MAX_DELIVERY_KEY_CHARS && /^[\u0021-\u007e]+$/.test(key)) return;
   throw invalidArgument(
     `an idempotency key is 1 to ${MAX_DELIVERY_KEY_CHARS} printable ASCII characters without blanks, such as a UUID`,
   );

@@ -62,7 +62,7 @@ export class PaneMutex {
         resolve();
       };
       queue.push(begin);
-      signal.addEventListener("abort", leave, { once: true });
+      signal.addEventListener("abort", leave);
     });
   }
 

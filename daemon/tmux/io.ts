@@ -40,7 +40,7 @@ export interface InputReceipt {
 }
 
 export interface CaptureOptions {
-  /** The last lines of history and screen, 1–5000, without blank lines at the end. Default: the visible screen. */
+  /** The last lines of history and screen, 1 to `MAX_CAPTURE_LINES`, without blank lines at the end. Default: the visible screen. */
   readonly lines?: number | undefined;
   /** Join lines that tmux wrapped (capture-pane -J). */
   readonly joinWrapped?: boolean | undefined;

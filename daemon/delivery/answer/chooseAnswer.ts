@@ -88,11 +88,12 @@ async function chooseAll(asking: Asking, first: Shown, answers: readonly (readon
 /** What the mark stands on where all that is left is to say so. */
 const CONFIRMS = /^(?:submit|confirm|done|finish)\b/i;
 const WRITTEN = { textWritten: true } as const;
+const writtenBy = ({ progress }: Work): Partial<typeof WRITTEN> => (progress.hasWritten ? WRITTEN : {});
 
 /** Returns the first capture that shows something else; undefined when nothing changed in time. */
 async function answerPage(asking: Asking, page: Shown, indices: readonly number[]): Promise<ScreenCapture | undefined> {
   const { watch } = asking.work;
-  const wanted = [...new Set(indices)].sort((a, b) => a - b);
+  const wanted = [...new Set(indices)];
   const outside = wanted.find((index) => page.options[index] === undefined);
   if (outside !== undefined) {
     throw wrongState(
@@ -126,7 +127,7 @@ async function pressOption(asking: Asking, page: Shown, index: number): Promise<
     if (key === undefined) {
       throw wrongState(watch, "asking", "nothing shows where the question's mark stands; press keys with input", {
         reason: "question_unreadable",
-        ...(work.progress.hasWritten ? WRITTEN : {}),
+        ...writtenBy(work),
       });
     }
     const from = watch.source.outputSeq;
@@ -150,7 +151,8 @@ async function pressOn(asking: Asking, page: Shown, keys: readonly string[], ind
   while (watch.clock.nowMs() < deadlineMs) {
     const { now, dialog } = await capturePage(asking, page);
     const due = index === undefined ? keys : (dialog.options[index]?.keys ?? []);
-    if (due[0] !== keys[0]) throw wrongState(watch, "asking", "somebody else moved the question's mark", WRITTEN);
+    if (due[0] !== keys[0])
+      throw wrongState(watch, "asking", "somebody else moved the question's mark", writtenBy(work));
     const beforeWrite = (): void => {
       asking.keyRead.isPressed();
       if (ARROWS.has(keys[0]!)) noteWrite(work);
@@ -162,7 +164,7 @@ async function pressOn(asking: Asking, page: Shown, keys: readonly string[], ind
     return;
   }
   throw new AppError("TIMEOUT", "the pane kept changing, so the question was not answered; try again", {
-    details: WRITTEN,
+    details: writtenBy(work),
   });
 }
 
@@ -179,8 +181,7 @@ async function capturePage(
     const now = await takeCapture(watch, profile);
     if (now.dialog !== undefined && isSame(now.dialog, page)) return { now, dialog: now.dialog };
     if (watch.clock.nowMs() >= untilMs) {
-      const details = work.progress.hasWritten ? WRITTEN : {};
-      throw wrongState(watch, watch.state.state, "that question is no longer open", details);
+      throw wrongState(watch, watch.state.state, "that question is no longer open", writtenBy(work));
     }
     await watch.next(version, untilMs);
   }

@@ -55,14 +55,13 @@ export class PaneKeys {
   ): Promise<InputReceipt | undefined> {
     const { server, pane, clock } = this.#watch;
     const onlyIf = { ...this.#reader.condition, ...condition };
-    const last = parts.at(-1);
     try {
       const receipt = await server.input(pane, parts, {
         onlyIf,
         beforeWrite: () => {
           this.#reader.requireReading();
           if (this.#reader.isEnding) throw notNow(END_BEGUN);
-          if (last !== undefined && last.kind !== "text" && this.#isAtWork()) throw notNow(AT_WORK);
+          if (this.#isAtWork()) throw notNow(AT_WORK);
           beforeWrite?.();
         },
       });

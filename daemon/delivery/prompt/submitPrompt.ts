@@ -194,8 +194,10 @@ async function pasteAtPrompt(
 /** Until something shows, or the program is not new any more. @throws AppError WRONG_STATE when the caller waits no longer */
 async function untilNext({ watch, deadlineMs, whileFree }: Work): Promise<void> {
   const { version, clock } = watch;
-  await whileFree(() => watch.next(version, Math.min(clock.nowMs() + NEW_AGAIN_MS, deadlineMs)));
-  if (clock.nowMs() >= deadlineMs) throw stillStarting(watch);
+  await whileFree(async () => {
+    await watch.next(version, Math.min(clock.nowMs() + NEW_AGAIN_MS, deadlineMs));
+    if (clock.nowMs() >= deadlineMs) throw stillStarting(watch);
+  });
 }
 
 const stillStarting = (watch: PaneWatch): AppError =>

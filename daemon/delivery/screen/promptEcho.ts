@@ -106,9 +106,7 @@ export function isInHistory(
   // A word this short is met by chance: the row has to say it alone, behind a mark.
   return changedRows(old.lines, now.lines).after.some((row) => {
     const text = significant(now.lines[row] ?? "", probe.keepsFrames);
-    return (
-      text === probe.head || (text.endsWith(probe.head) && !/[\p{L}\p{N}]/u.test(text.slice(0, -probe.head.length)))
-    );
+    return text.endsWith(probe.head) && !/[\p{L}\p{N}]/u.test(text.slice(0, -probe.head.length));
   });
 }
 

@@ -27,6 +27,7 @@ export class FakePane {
     id: "%1",
     epoch: "e",
     retainBytes: 65_536,
+    clock: this.clock,
     onListenerError: (error) => {
       throw error;
     },
@@ -63,6 +64,12 @@ export class FakePane {
   become(state: Readiness["state"]): void {
     this.state = { ...this.state, state };
     for (const listener of this.#listeners) listener(this.state);
+  }
+
+  /** The program says so itself, at a place of its own in the output. */
+  says(state: Readiness["state"], source: Readiness["source"] = "title"): void {
+    this.state = { ...this.state, source, position: { epoch: "e", outputSeq: this.stream.outputSeq } };
+    this.become(state);
   }
 
   readonly server = {

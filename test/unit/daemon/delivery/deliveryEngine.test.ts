@@ -1,8 +1,9 @@
 /** The engine above a pane that is moved by hand: when Enter is pressed and when it is not, turns, deadlines, leaving. */
 import { describe, expect, test } from "vitest";
-import { DeliveryEngine } from "../../../../daemon/delivery/deliveryEngine.ts";
+import { DeliveryEngine, type DeliveryOptions } from "../../../../daemon/delivery/deliveryEngine.ts";
 import type { SubmitRequest } from "../../../../daemon/delivery/delivery.ts";
 import { MAX_DELIVERIES_WAITING } from "../../../../daemon/delivery/deliveryLimits.ts";
+import { EndSigns } from "../../../../daemon/panes/endSigns.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import { FakePane, type Typed } from "../../../support/agents/fakePane.ts";
 
@@ -11,9 +12,8 @@ const prompt = (text: string, above: readonly string[] = []): string[] => [...ab
 const DIALOG = ["Bash command", "", "Do you want to proceed?", "❯ 1. Yes", "  2. No, and tell Claude what to do (esc)"];
 
 /** A program with a prompt box that shows what it is given and takes it at Enter. */
-function claude(): FakePane {
+function claude(box = ""): FakePane {
   const pane = new FakePane("claude");
-  let box = "";
   const taken: string[] = [];
   const show = (above: readonly string[] = []): void =>
     pane.draw(prompt(box, above), { col: 2 + box.length, row: 1 + above.length });
@@ -21,6 +21,7 @@ function claude(): FakePane {
   show();
   pane.answer = ({ paste, keys }) => {
     if (paste !== undefined) box += paste;
+    if (keys?.[0] === "C-u") box = "";
     if (keys?.[0] === "Enter") {
       taken.push(`❯ ${box}`);
       box = "";
@@ -30,11 +31,19 @@ function claude(): FakePane {
   return pane;
 }
 
+const engineOf = ({ readiness, clock }: FakePane, more: Partial<DeliveryOptions> = {}) =>
+  new DeliveryEngine({ readiness, clock, nowUnixMs: () => 0, ...more });
+
 function deliver(pane: FakePane, more: Partial<SubmitRequest> = {}) {
-  const delivery = new DeliveryEngine({ readiness: pane.readiness, clock: pane.clock, nowUnixMs: () => 0 });
+  const delivery = engineOf(pane);
   const request = { server: pane.server, pane: pane.pane, text: "fix it", ...more };
   return { delivery, request, work: delivery.submit(request) };
 }
+
+const passMs = (pane: FakePane, ms: number): Promise<void> =>
+  pane.during(new Promise<void>((resolve) => void pane.clock.callAt(pane.clock.nowMs() + ms, resolve)));
+
+const written = ({ typed }: FakePane): unknown[] => typed.map(({ paste, keys }) => paste ?? keys?.[0]);
 
 const enters = ({ typed }: FakePane): readonly Typed[] => typed.filter(({ keys }) => keys?.[0] === "Enter");
 
@@ -105,6 +114,22 @@ describe("Enter", () => {
     expect(enters(pane)).toEqual([]);
   });
 
+  test.each([
+    ["a program without brackets", "generic", ""],
+    ["a program that is no agent", "generic", "\u001b[?2004h"],
+    ["an agent that may take no brackets", "claude", ""],
+  ])("nor is a text pasted into %s while its screen never holds still", async (_what, profile, said) => {
+    const pane = new FakePane(profile);
+    pane.draw(prompt(""), { col: 2, row: 1 });
+    pane.say(said);
+    pane.afterCapture = () => pane.say(".");
+    await expect(pane.during(deliver(pane).work)).rejects.toMatchObject({
+      code: "TIMEOUT",
+      message: expect.stringContaining("nothing was typed") as string,
+    });
+    expect([pane.captures, pane.typed]).toEqual([200, []]);
+  });
+
   test("is not pressed while the screen never holds still", async () => {
     const pane = claude();
     pane.afterCapture = () => pane.say(".");
@@ -164,19 +189,82 @@ describe("Enter", () => {
   });
 });
 
+describe("a text", () => {
+  const shows = (pane: FakePane, text: string, row = 1): void =>
+    pane.draw(prompt(text, row === 1 ? [] : ["● more"]), { col: 2 + text.length, row });
+  const seen = { outcome: "submitted", enterPresses: 1 };
+
+  test.each<[string, string, number, object]>([
+    ["that is seen late is entered", "fix it", 2_900, seen],
+    ["that is not seen in time is not", "fix it", 3_100, { outcome: "not_echoed", enterPresses: 0 }],
+    ["that is long has more time", "long ".repeat(8_000), 4_900, seen],
+  ])("%s", async (_what, text, afterMs, expected) => {
+    const pane = claude();
+    const { answer } = pane;
+    pane.answer = (typed) => typed.paste === undefined && answer(typed);
+    const work = pane.during(
+      deliver(pane, { text }).work,
+      (nowMs) => nowMs === afterMs && answer({ atMs: nowMs, paste: text.slice(-40) }),
+    );
+    expect(await work).toMatchObject(expected);
+  });
+
+  test("that was on the screen already is entered once it is drawn again", async () => {
+    const pane = new FakePane("generic");
+    pane.draw(["> ", "fix it"], { col: 2, row: 0 });
+    pane.answer = ({ paste }) => (paste === undefined ? pane.draw(["> ", "done"]) : pane.say(paste));
+    expect(await pane.during(deliver(pane).work)).toMatchObject(seen);
+    const silent = new FakePane("generic");
+    silent.draw(["> ", "fix it"], { col: 2, row: 0 });
+    silent.answer = () => silent.say(".");
+    expect(await silent.during(deliver(silent).work)).toMatchObject({ outcome: "not_echoed" });
+  });
+
+  test.each<[string, (pane: FakePane) => void, object]>([
+    ["is away for a frame is entered", (pane) => shows(pane, ""), seen],
+    ["has another letter for a frame is entered", (pane) => shows(pane, "fix it!"), seen],
+  ])("that %s", async (_what, draw, expected) => {
+    const pane = claude();
+    const work = pane.during(deliver(pane).work, (nowMs) => {
+      if (nowMs === QUIET_MS - 8) draw(pane);
+      if (nowMs === 150) shows(pane, "fix it", 2);
+    });
+    expect(await work).toMatchObject(expected);
+    expect(enters(pane)[0]!.atMs).toBeGreaterThanOrEqual(150);
+  });
+
+  test("waits for the gap that the caller gives, and from its echo for half of it", async () => {
+    const pane = claude();
+    await pane.during(deliver(pane, { gapMs: 300 }).work);
+    expect(enters(pane)[0]!.atMs).toBe(300);
+    const late = claude();
+    const { answer } = late;
+    late.answer = (typed) =>
+      typed.paste === undefined ? answer(typed) : void late.clock.callAt(280, () => answer(typed));
+    await late.during(deliver(late, { gapMs: 300 }).work);
+    expect(enters(late)[0]!.atMs).toBe(430);
+  });
+
+  test("that is made plain text first is typed so", async () => {
+    const pane = claude();
+    await pane.during(deliver(pane, { text: "/help", literal: true }).work);
+    expect(written(pane)).toEqual([" /help", "Enter"]);
+  });
+});
+
 describe("nothing is typed", () => {
   test.each([
     ["asking", {}, "question"],
     ["starting", {}, "starting"],
     ["dead", {}, "ended"],
     ["busy", {}, "busy"],
-    ["unknown", {}, "whileUnknown"],
-  ] as const)("while it is %s", async (state, more, word) => {
+    ["unknown", { reason: "screen_unknown" }, "whileUnknown"],
+  ] as const)("while it is %s", async (state, details, word) => {
     const pane = claude();
     pane.become(state);
-    await expect(pane.during(deliver(pane, more).work)).rejects.toMatchObject({
+    await expect(pane.during(deliver(pane).work)).rejects.toMatchObject({
       code: "WRONG_STATE",
-      details: { state },
+      details: { state, ...details },
       message: expect.stringContaining(word) as string,
     });
     expect(pane.typed).toEqual([]);
@@ -193,15 +281,50 @@ describe("nothing is typed", () => {
     expect(plain.typed.length).toBeGreaterThan(0);
   });
 
+  test("while it is busy and does not queue, though the caller would", async () => {
+    const plain = new FakePane("generic");
+    plain.become("busy");
+    const { work } = deliver(plain, { whileBusy: "queue" });
+    await expect(plain.during(work)).rejects.toMatchObject({
+      message: expect.stringContaining("does not queue") as string,
+    });
+    expect(plain.typed).toEqual([]);
+  });
+
+  test.each([
+    ["that is not known", () => ({ state: "unknown" })],
+    ["of a pane that was not watched", () => undefined],
+  ])("before a state %s was looked up, which may be another by then", async (_what, known) => {
+    const pane = claude();
+    if (known() !== undefined) pane.become("unknown");
+    const watch = pane.readiness.watch.bind(pane.readiness);
+    const probed = (...of: Parameters<typeof watch>) =>
+      Object.assign(watch(...of), {
+        probe: async () => {
+          pane.become("asking");
+          return pane.state;
+        },
+      });
+    Object.assign(pane.readiness, { known, watch: probed });
+    await expect(pane.during(deliver(pane).work)).rejects.toMatchObject({ details: { state: "asking" } });
+    expect(pane.typed).toEqual([]);
+  });
+
   test("to an agent that takes no pastes, or several lines to what takes none", async () => {
     const pane = claude();
     pane.say("\u001b[?2004h\u001b[?2004l");
     await expect(pane.during(deliver(pane).work)).rejects.toMatchObject({ code: "WRONG_STATE" });
     const plain = new FakePane("generic");
     for (const text of ["a\nb", "a\tb"]) {
-      await expect(plain.during(deliver(plain, { text }).work)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+      await expect(plain.during(deliver(plain, { text }).work)).rejects.toMatchObject({
+        code: "INVALID_ARGUMENT",
+        details: { bracketedPaste: "unknown" },
+      });
     }
     expect([...pane.typed, ...plain.typed]).toEqual([]);
+    plain.say("\u001b[?2004h");
+    await plain.during(deliver(plain, { text: "a\nb" }).work);
+    expect(written(plain)).toEqual(["a\nb"]);
   });
 
   test("to a program of which only tmux's word is known, unless the request names its profile", async () => {
@@ -211,6 +334,40 @@ describe("nothing is typed", () => {
     expect(plain.typed).toEqual([]);
     await plain.during(deliver(plain, { profile: "generic" }).work);
     expect(plain.typed.length).toBeGreaterThan(0);
+  });
+
+  test("to a program whose profile nobody knows", async () => {
+    const { work } = deliver(claude(), { profile: "nobody" });
+    await expect(work).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  // Neither is in front by the time its text is written: the first is refused before, as it is not who was there.
+  const [vim, cat] = [1, 2].map((n) => ({ pid: 2 ** 31 - n, start: "1", executable: "x", names: ["x"], depth: 0 }));
+  test.each([
+    ["who read when the request arrived has gone", {}, /^a different program reads .* than when the request arrived/],
+    ["the request came too late to know who read", { isLate: true }, /that was meant no longer reads/],
+  ])("where %s", async (_what, late, message) => {
+    const pane = new FakePane("generic");
+    const as = (one: typeof vim) => [{ ...one!, isShell: false, isInteractiveShell: false }];
+    pane.foreground = { pid: 5, command: "cat", processes: as(cat) };
+    const readers = { foreground: as(vim), endSigns: new EndSigns([], pane.server.processes) };
+    const { work } = deliver(pane, { profile: "generic", addressee: { readers, ...late } });
+    await expect(pane.during(work)).rejects.toMatchObject({ message: expect.stringMatching(message) as string });
+  });
+
+  test.each(["withdrawn", "signal"] as const)("for one that leaves (%s) while somebody types", async (way) => {
+    const pane = claude("half");
+    const leaving = new AbortController();
+    const stages: string[] = [];
+    const onStage = (stage: string): unknown => stages.push(stage);
+    const { work } = deliver(pane, { whileTyping: "wait", onStage, [way]: leaving.signal });
+    const left = work.catch((error: unknown) => error);
+    await passMs(pane, 20);
+    leaving.abort(new AppError("CANCELLED", "left"));
+    expect(await left).toMatchObject({ message: "left" });
+    pane.draw(prompt(""), { col: 2, row: 1 });
+    await passMs(pane, 200);
+    expect([stages, pane.typed]).toEqual([["held"], []]);
   });
 
   test("by a caller that has left, or when the engine closes", async () => {
@@ -254,7 +411,9 @@ describe("turns", () => {
     );
     const settled = Promise.allSettled(waiting);
     await expect(delivery.submit(request)).rejects.toMatchObject({ code: "RESOURCE_LIMIT" });
-    for (const result of await pane.during(settled)) expect(result).toMatchObject({ reason: { code: "TIMEOUT" } });
+    for (const result of await pane.during(settled)) {
+      expect(result).toMatchObject({ reason: { message: "pane %1 was not free within 50 ms; nothing was typed" } });
+    }
     expect((await pane.during(work)).outcome).toBe("not_echoed");
     expect(pane.typed).toHaveLength(1);
   });
@@ -265,7 +424,7 @@ describe("turns", () => {
     const { work } = deliver(pane, { signal: leaving.signal });
     const left = pane.during(work, (nowMs) => nowMs === 20 && leaving.abort(new AppError("CANCELLED", "left")));
     await expect(left).rejects.toMatchObject({ message: "left" });
-    await pane.during(new Promise<void>((resolve) => void pane.clock.callAt(200, resolve)));
+    await passMs(pane, 200);
     expect(enters(pane)).toHaveLength(1);
   });
 
@@ -304,7 +463,7 @@ describe("turns", () => {
     const { delivery, work } = deliver(pane);
     delivery.stop();
     await expect(work).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
-    await pane.during(new Promise<void>((resolve) => void pane.clock.callAt(200, resolve)));
+    await passMs(pane, 200);
     expect(pane.typed).toEqual([]);
   });
 });
@@ -344,7 +503,7 @@ describe("a delivery with an idempotency key", () => {
     expect(await pane.during(delivery.submit(request))).toMatchObject({ outcome: "submitted" });
   });
 
-  const lost = (details = {}): AppError => new AppError("CONNECTION_LOST", "lost", { details });
+  const lost = (details?: Record<string, unknown>): AppError => new AppError("CONNECTION_LOST", "lost", { details });
   test.each([
     ["at the text, which may be typed", "paste", lost({ delivery: "indeterminate" })],
     ["at Enter", "keys", lost()],
@@ -378,4 +537,96 @@ describe("a delivery with an idempotency key", () => {
     const { work } = deliver(claude(), { idempotencyKey: invalid });
     await expect(work).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
+
+  test("may be as long as the longest", async () => {
+    const pane = claude();
+    const { work } = deliver(pane, { idempotencyKey: "x".repeat(255) });
+    expect(await pane.during(work)).toMatchObject({ outcome: "submitted" });
+  });
+});
+
+describe("without a prompt", () => {
+  test("keys are pressed, a turn is stopped and the box is emptied, also in a program known by tmux's word alone", async () => {
+    const pane = new FakePane("generic");
+    pane.foreground = { pid: 5, command: "cat", processes: undefined };
+    const delivery = engineOf(pane);
+    const at = { server: pane.server, pane: pane.pane };
+    await pane.during(delivery.interrupt(at.server, at.pane));
+    await pane.during(delivery.clear(at.server, at.pane));
+    expect(written(pane)).toEqual(["C-c", "C-u"]);
+    const steps = [{ kind: "key", key: "Enter" }] as const;
+    const pressed = delivery.press({ ...at, steps, gapMs: 0 });
+    await expect(pane.during(pressed)).rejects.toMatchObject({ details: { reason: "program_changed" } });
+    const left = delivery.press({
+      ...at,
+      steps,
+      gapMs: 0,
+      signal: AbortSignal.abort(new AppError("CANCELLED", "left")),
+    });
+    await expect(left).rejects.toMatchObject({ message: "left" });
+  });
+
+  test("only the text that is meant is emptied away", async () => {
+    const pane = claude("fix it");
+    const onTyping = (): never => {
+      throw new Error("no history has that a box was emptied");
+    };
+    const delivery = engineOf(pane, { onTyping });
+    const other = delivery.clear(pane.server, pane.pane, { only: "other" });
+    await expect(pane.during(other)).rejects.toMatchObject({ details: { reason: "box_changed" } });
+    expect(pane.typed).toEqual([]);
+    const at = { server: pane.server, pane: pane.pane, text: "fix it" };
+    expect(await pane.during(delivery.look(at))).toMatchObject({ typed: "fix it", holds: true });
+    await pane.during(delivery.clear(pane.server, pane.pane, { only: "fix it" }));
+    expect([written(pane), (await pane.during(delivery.look(at))).typed]).toEqual([["C-u"], ""]);
+  });
+
+  test.each([
+    [0, 200],
+    [1_000, 10],
+  ])(
+    "a pane that never holds still and takes %i ms to look at is looked at %i times, then nothing is pressed",
+    async (tookMs, times) => {
+      const pane = claude();
+      pane.afterCapture = () => {
+        pane.clock.advanceMs(tookMs);
+        pane.say(".");
+      };
+      const cleared = engineOf(pane).clear(pane.server, pane.pane);
+      await expect(pane.during(cleared)).rejects.toMatchObject({ code: "TIMEOUT" });
+      expect([pane.captures, pane.typed]).toEqual([times, []]);
+    },
+  );
+});
+
+test("who keeps a history is told what is typed for whom in the turn of the first write, and how it ended", async () => {
+  const pane = claude();
+  const told: unknown[] = [];
+  const delivery = engineOf(pane, {
+    onTaken: (taken) => told.push(taken),
+    onTyping: ({ by, idempotencyKey, what }) => {
+      told.push([by, idempotencyKey, what, pane.typed.length]);
+      return (outcome) => told.push(outcome);
+    },
+  });
+  const at = { server: pane.server, pane: pane.pane };
+  const stages: string[] = [];
+  const onStage = (stage: string): unknown => stages.push(stage);
+  await pane.during(delivery.submit({ ...at, text: "fix it", by: "me", idempotencyKey: "k", onStage }));
+  const what = { kind: "prompt", text: "fix it" };
+  expect(told.splice(0)).toEqual([["me", "k", what, 0], { ...at, text: "fix it", process: undefined }, "submitted"]);
+  expect(stages).toEqual(["typing", "entering"]);
+  const steps = [
+    { kind: "key", key: "a" },
+    { kind: "key", key: "Enter" },
+  ] as const;
+  await pane.during(delivery.press({ ...at, steps, gapMs: 10 }));
+  expect(told.splice(0)).toEqual([[undefined, undefined, { kind: "keys", steps }, 2], "echoed_unconfirmed"]);
+  await pane.during(delivery.interrupt(at.server, at.pane, {}, "you"));
+  expect(told.splice(0)).toEqual([["you", undefined, { kind: "interrupt" }, 4], undefined]);
+  expect(written(pane)).toEqual(["fix it", "Enter", "a", "Enter", "Escape"]);
+
+  pane.answer = () => undefined;
+  await pane.during(delivery.submit({ ...at, text: "unseen" }));
+  expect(told.slice(1)).toEqual(["not_echoed"]);
 });

@@ -1,73 +1,16 @@
 /** What counts as taken, what counts as an empty box, and what is said where neither is so. */
+import { uptime } from "node:os";
 import { describe, expect, test } from "vitest";
-import { DeliveryEngine } from "../../../../daemon/delivery/deliveryEngine.ts";
-import type { SubmitRequest } from "../../../../daemon/delivery/delivery.ts";
 import { holdsOnly } from "../../../../daemon/delivery/prompt/confirmTaken.ts";
 import { type EchoPlace, echoProbe } from "../../../../daemon/delivery/screen/promptEcho.ts";
 import type { ScreenCapture } from "../../../../daemon/delivery/screen/screenCapture.ts";
-import type { Readiness } from "../../../../daemon/readiness/readiness.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import { PROFILES } from "../../../support/agents/agentCatalogue.ts";
-import { FakePane, type Typed } from "../../../support/agents/fakePane.ts";
+import { BoxPane, deliveryTo, inFront, RULE, submit } from "../../../support/agents/boxPane.ts";
+import { FakePane } from "../../../support/agents/fakePane.ts";
 
-const RULE = "─".repeat(40);
 const DIALOG = ["Bash command", "", "Do you want to proceed?", "❯ 1. Yes", "  2. No, and tell Claude what to do (esc)"];
 const PI_TITLE = "\u001b]0;π - project\u0007";
-
-interface BoxGiven extends Partial<Pick<BoxPane, "box" | "above" | "enter">> {
-  readonly title?: string;
-}
-
-/** A program with a box between rules: what it says above, and what it does at Enter, is the test's. */
-class BoxPane extends FakePane {
-  readonly prefix: string;
-  box = "";
-  above: string[] = [];
-  /** Gets what stood in the box. */
-  enter: (text: string) => void = (text) => this.above.push(`> ${text}`);
-
-  constructor(profile: "claude" | "gemini" | "pi", { title = "", ...given }: BoxGiven = {}) {
-    super(profile);
-    Object.assign(this, given);
-    this.prefix = { claude: "❯ ", gemini: "> ", pi: "" }[profile];
-    this.say(`\u001b[?2004h${title}`);
-    this.answer = ({ paste, keys }) => {
-      if (paste !== undefined) this.box += paste;
-      if (keys?.[0] === "C-u") this.box = "";
-      if (keys?.[0] === "Enter") {
-        const text = this.box;
-        this.box = "";
-        this.enter(text);
-      }
-      this.show();
-    };
-    this.show();
-  }
-
-  show(): void {
-    const row = this.prefix + this.box;
-    this.draw([...this.above, RULE, row, RULE], { col: row.length, row: this.above.length + 1 });
-  }
-
-  /** The program says so itself, at a place of its own in the output. */
-  says(state: Readiness["state"], source: Readiness["source"] = "title"): void {
-    this.state = { ...this.state, source, position: { epoch: "e", outputSeq: this.stream.outputSeq } };
-    this.become(state);
-  }
-
-  get pastes(): readonly string[] {
-    return this.typed.flatMap(({ paste }) => paste ?? []);
-  }
-
-  get enters(): readonly Typed[] {
-    return this.typed.filter(({ keys }) => keys?.[0] === "Enter");
-  }
-}
-
-const deliveryTo = ({ readiness, clock }: FakePane) => new DeliveryEngine({ readiness, clock, nowUnixMs: () => 0 });
-
-const submit = (pane: FakePane, more: Partial<SubmitRequest> = {}) =>
-  deliveryTo(pane).submit({ server: pane.server, pane: pane.pane, text: "fix it", ...more });
 
 describe("an emptied box", () => {
   test("is no proof", async () => {
@@ -184,7 +127,8 @@ describe("after Enter", () => {
   ])("a program that %s is given up %d ms after the last Enter", async (_what, waitsMs, enterPresses, left) => {
     const pane = new BoxPane("claude");
     pane.enter = () => (pane.box = left);
-    expect(await pane.during(submit(pane))).toMatchObject({ outcome: "echoed_unconfirmed", enterPresses });
+    const work = pane.during(submit(pane), (nowMs) => nowMs === (pane.enters[0]?.atMs ?? NaN) + 50 && pane.say("."));
+    expect(await work).toMatchObject({ outcome: "echoed_unconfirmed", enterPresses });
     const waitedMs = pane.clock.nowMs() - pane.enters.at(-1)!.atMs;
     expect([waitedMs >= waitsMs, waitedMs < waitsMs + 100, waitedMs]).toEqual([true, true, waitedMs]);
   });
@@ -212,7 +156,7 @@ describe("taken, or not", () => {
     ],
     // A person has stopped it and emptied the box.
     ["a turn that is over and has left nothing", (pane) => pane.says("idle"), unknown],
-    ["an idle that only the screen shows", (pane) => pane.says("idle", "screen"), unknown],
+    ["an idle that only the screen shows", (pane) => (pane.above.push("done"), pane.says("idle", "screen")), unknown],
     ["the same idle once more", (pane) => pane.become("idle"), unknown],
     ["a question, with the text above it gone", (pane) => pane.says("asking"), unknown],
     ["its program ends", (pane) => pane.stream.declareExit({ exitCode: 0 }), unknown],
@@ -244,6 +188,133 @@ describe("taken, or not", () => {
     pane.answer = (typed) =>
       typed.paste === undefined ? pane.draw(lines, { col: 0, row: lines.length - 1 }) : answer(typed);
     expect(await pane.during(submit(pane))).toMatchObject(expected);
+  });
+
+  type Act = (pane: BoxPane, text: string) => unknown;
+  const works: Act = (pane) => pane.become("busy");
+  const inBox: Act = (pane, text) => (pane.box = text);
+  const emptied: Act = (pane, text) => ((pane.box = ""), above(pane, text));
+  const waiting: Act = (pane, text) => pane.above.push(" Queued (press ↑ to edit):", `  ${text}`);
+  const dies = (pane: BoxPane): unknown => pane.stream.declareExit({ exitCode: 0 });
+  const note = (screenNote: unknown) => ({ ...unknown, details: { screenNote } });
+  const error: Act = (pane) => pane.above.push("API Error: overloaded");
+  test.each<[string, "claude" | "gemini", Act, Readonly<Record<number, Act>>, object]>([
+    [
+      "it works before its box is empty",
+      "claude",
+      (...to) => (inBox(...to), works(...to)),
+      { 600: emptied },
+      taken("readiness"),
+    ],
+    [
+      "it works while the text stands behind a word",
+      "claude",
+      (pane, text) => ((pane.box = `so: ${text}`), works(pane, text)),
+      { 600: emptied },
+      taken("readiness"),
+    ],
+    [
+      "it works while the text waits",
+      "gemini",
+      (...to) => (waiting(...to), works(...to)),
+      { 600: (pane, text) => (pane.above = [`> ${text}`]) },
+      taken("readiness"),
+    ],
+    [
+      "it works, and a frame later shows that somebody typed into the text",
+      "claude",
+      works,
+      { 20: (pane, text) => above(pane, `${text}!`) },
+      note(expect.stringContaining("fix it!")),
+    ],
+    // What it shows later, it takes back later.
+    ["it shows the text late and puts it back", "claude", nothing, { 300: above, 550: inBox }, unknown],
+    [
+      "it shows the text soon and another is typed later",
+      "claude",
+      nothing,
+      { 10: above, 250: inBox },
+      taken("screen"),
+    ],
+    [
+      "it shows the text very late, and longer is not waited",
+      "claude",
+      nothing,
+      { 1_000: above, 1_450: inBox },
+      taken("screen"),
+    ],
+    [
+      "its title says that the turn is over, and a frame later the box shows the text",
+      "claude",
+      (...to) => (above(...to), works(...to)),
+      { 99: (pane) => pane.says("idle"), 120: inBox },
+      unknown,
+    ],
+    [
+      "it shows the text, then that it waits",
+      "gemini",
+      above,
+      { 50: (pane, text) => ((pane.above = []), waiting(pane, text)) },
+      taken("screen", "queued"),
+    ],
+    [
+      "it shows the text, and its pane has gone by then",
+      "claude",
+      above,
+      { 60: (pane) => (pane.server.capture = gone) },
+      unknown,
+    ],
+    [
+      "it shows the text, and puts it back behind a word",
+      "claude",
+      above,
+      { 60: (pane, text) => (pane.box = `so: ${text}`) },
+      unknown,
+    ],
+    ["it shows the text, and ends", "claude", above, { 60: dies }, unknown],
+    ["the text waits, and what waits is set in", "gemini", waiting, {}, taken("screen", "queued")],
+    [
+      "other text waits below it",
+      "gemini",
+      (pane, text) => (above(pane, text), pane.above.push("Queued (press ↑ to edit):", "  other")),
+      {},
+      taken("screen"),
+    ],
+    [
+      "it asks, as it says, with the text in its box",
+      "claude",
+      (pane, text) => (inBox(pane, text), pane.become("asking")),
+      {},
+      unknown,
+    ],
+    ["an error of the model, and nothing of the text", "claude", error, {}, failed],
+  ])("after Enter: %s", async (_what, profile, enter, later, expected) => {
+    const pane = new BoxPane(profile, { title: "\u001b]0;◇  Ready\u0007" });
+    pane.enter = (text) => void enter(pane, text);
+    const result = await pane.during(submit(pane), (nowMs) => {
+      const act = later[nowMs - (pane.enters[0]?.atMs ?? NaN)];
+      act?.(pane, "fix it");
+      if (act !== undefined) pane.show();
+    });
+    expect(result).toMatchObject(expected);
+    if (expected === failed) expect(pane.clock.nowMs() - pane.enters[0]!.atMs).toBeLessThan(100);
+  });
+
+  test("an error beside the text in its box may be another's: Enter is pressed again", async () => {
+    const pane = new BoxPane("claude");
+    pane.enter = (text) => (inBox(pane, text), pane.enters.length === 1 && void error(pane, text));
+    expect(await pane.during(submit(pane))).toMatchObject({ ...failed, enterPresses: 3 });
+  });
+
+  test.each<[string, (pane: BoxPane) => void]>([
+    ["away", (pane) => pane.draw(["Working"])],
+    ["away, with more behind the text", (pane) => pane.draw(["> fix it!"])],
+  ])("an agent whose box is %s, without a dialog, is given five seconds", async (_what, enter) => {
+    const pane = new BoxPane("claude");
+    const { answer } = pane;
+    pane.answer = (typed) => (typed.paste === undefined ? enter(pane) : answer(typed));
+    expect(await pane.during(submit(pane))).toMatchObject(unknown);
+    expect(pane.clock.nowMs() - pane.enters[0]!.atMs).toBeGreaterThanOrEqual(5_000);
   });
 
   test("an error of the model that comes a moment after the text is no proof either", async () => {
@@ -281,7 +352,7 @@ describe("taken, or not", () => {
   });
 
   test.each([
-    ["that does nothing", nothing, unknown],
+    ["that does nothing more", (pane: BoxPane) => pane.say("."), unknown],
     ["that works", (pane: BoxPane) => pane.become("busy"), taken("readiness")],
   ])("the text above the box proves nothing of a program that loses prompts and %s", async (_what, then, expected) => {
     const pane = new BoxPane("claude");
@@ -299,6 +370,7 @@ describe("taken, or not", () => {
     ["prints below it", (pane) => pane.draw(["> fix it", "done", "> "], { col: 2, row: 2 }), taken("output")],
     ["clears the screen", (pane) => pane.draw(["> "], { col: 2, row: 0 }), taken("screen")],
     ["works", (pane) => pane.become("busy"), taken("readiness")],
+    ["is idle again, as only its screen shows", (pane) => pane.says("idle", "screen"), taken("readiness")],
     ["ends", (pane) => pane.stream.declareExit({ exitCode: 0 }), taken("readiness")],
     [
       "takes its pane with it",
@@ -312,22 +384,27 @@ describe("taken, or not", () => {
     pane.answer = ({ paste }) =>
       paste === undefined ? enter(pane) : pane.draw([`> ${paste}`], { col: 2 + paste.length, row: 0 });
     expect(await pane.during(submit(pane))).toMatchObject(expected);
+    const tookMs = pane.clock.nowMs() - pane.typed[1]!.atMs;
+    expect(tookMs < 100, `${tookMs} ms`).toBe(enter !== nothing);
   });
 });
 
 test.each<[string, string, string, boolean]>([
   ["the text in one row", "one two three", "one two three", true],
   ["the text in rows", "one two three", "one two\nthree", true],
+  ["the word that stands for a paste", "one two", "[Pasted]", true],
   ["a part of a long one", "one two three four", "two\nthree", true],
   ["rows that begin like an earlier place", "abxyz abcd", "ab\ncd", true],
   ["rows between which two letters are lost", "abc de fgh", "abc\nfgh", true],
   ["rows between which three are", "abc def ghi", "abc\nghi", false],
+  ["more rows behind the lost letters", "abc de fgh ijk", "abc\nfgh\nijk", true],
+  ["a row of other text, then the beginning again", "one two three", "two\nfour\none", false],
   ["three rows, the last somewhere else", "one two three four", "one\ntwo\nfour", false],
   ["more than the text", "one two", "one two\nthree", false],
   ["another text", "one", "two", false],
   ["no text", "one", "\n", false],
 ])("a box with %s", (_what, text, typed, holds) => {
-  const place = { needle: "what stands for a paste" } as EchoPlace;
+  const place = { needle: "[Pasted]" } as EchoPlace;
   expect(holdsOnly({ box: { typed } } as ScreenCapture, echoProbe(text, []), text, place)).toBe(holds);
 });
 
@@ -352,6 +429,53 @@ describe("a program that drops what it is given until it has started", () => {
     expect(pane.typed[0]!.atMs).toBeGreaterThanOrEqual(1_500);
   });
 
+  /** When it says so after Enter, what it draws at Enter, its box from 100 ms on, and how often the text is given. */
+  test.each<[string, number, (pane: BoxPane) => unknown, string, number, object]>([
+    [
+      "that says so once its box is empty is given it again, once",
+      500,
+      () => undefined,
+      "",
+      2,
+      { outcome: "submitted", enterPresses: 2 },
+    ],
+    [
+      "that says so once the text is in its box again is not: Enter is pressed again",
+      300,
+      () => undefined,
+      "fix it",
+      1,
+      { outcome: "submitted", enterPresses: 2 },
+    ],
+    [
+      "that says so before its box is empty is not",
+      20,
+      (pane) => (pane.box = "fix it"),
+      "",
+      1,
+      { outcome: "echoed_unconfirmed", enterPresses: 1 },
+    ],
+    ["that works by then is not", 500, (pane) => pane.become("busy"), "", 1, { outcome: "submitted", enterPresses: 1 }],
+  ])("and is new, %s", async (_what, afterMs, enter, box, given, expected) => {
+    const pane = new BoxPane("pi");
+    // Not so new that what the pane shows could be its predecessor's.
+    inFront(pane, "pi", String(Math.floor((uptime() - 10) * 100)));
+    let isStarted = false;
+    pane.enter = (text) => void (isStarted ? pane.above.push(text) : enter(pane));
+    const result = await pane.during(submit(pane, { timeoutMs: 20_000 }), (nowMs) => {
+      const sinceMs = nowMs - (pane.enters[0]?.atMs ?? NaN);
+      if (sinceMs === afterMs) {
+        isStarted = true;
+        pane.say(PI_TITLE);
+      }
+      if (sinceMs !== 100) return;
+      pane.box = box;
+      pane.show();
+    });
+    expect(result).toMatchObject(expected);
+    expect(pane.pastes).toHaveLength(given);
+  });
+
   test("is not given it again where nobody can say that it is new", async () => {
     const { pane, everyMs } = starting(6_500);
     expect(await pane.during(submit(pane), everyMs)).toMatchObject({ outcome: "echoed_unconfirmed", enterPresses: 1 });
@@ -372,7 +496,9 @@ describe("a box with somebody's text in it", () => {
   test("takes nothing, and is told", async () => {
     const pane = new BoxPane("claude", { box: "rm -rf h" });
     await expect(pane.during(submit(pane))).rejects.toMatchObject(refused("rm -rf h"));
-    expect(pane.typed).toEqual([]);
+    const long = new BoxPane("claude", { box: "x".repeat(600) });
+    await expect(long.during(submit(long))).rejects.toMatchObject(refused("x".repeat(500)));
+    expect([...pane.typed, ...long.typed]).toEqual([]);
   });
 
   test("a mode that makes a command of the text is not empty", async () => {
@@ -384,8 +510,28 @@ describe("a box with somebody's text in it", () => {
 
   test("is emptied first where that is asked for", async () => {
     const pane = new BoxPane("claude", { box: "old" });
-    expect(await pane.during(submit(pane, { clearFirst: true }))).toMatchObject({ outcome: "submitted" });
-    expect(pane.above).toEqual(["> fix it"]);
+    const stages: unknown[] = [];
+    const onStage = (stage: string): unknown => stages.push([stage, pane.typed.length]);
+    expect(await pane.during(submit(pane, { clearFirst: true, onStage }))).toMatchObject({ outcome: "submitted" });
+    // The key that empties it is the first that is written.
+    expect([pane.above, stages]).toEqual([
+      ["> fix it"],
+      [
+        ["typing", 0],
+        ["entering", 2],
+      ],
+    ]);
+    const lost = new BoxPane("claude", { box: "old" });
+    const { answer } = lost;
+    lost.answer = (typed) => {
+      if (typed.paste !== undefined) throw new AppError("CONNECTION_LOST", "gone");
+      answer(typed);
+    };
+    expect(await lost.during(submit(lost, { clearFirst: true }))).toMatchObject({ outcome: "indeterminate" });
+    const plain = new FakePane("generic");
+    plain.draw(["> "], { col: 2, row: 0 });
+    await plain.during(submit(plain, { clearFirst: true }));
+    expect(plain.typed.map(({ paste, keys }) => paste ?? keys?.[0])).toEqual(["C-u", "fix it"]);
   });
 
   test("that the keys do not empty takes nothing", async () => {
@@ -399,8 +545,8 @@ describe("a box with somebody's text in it", () => {
   test("is waited for where that is asked for, as long as there is time", async () => {
     const pane = new BoxPane("claude", { box: "half" });
     const result = await pane.during(submit(pane, { whileTyping: "wait" }), (nowMs) => {
-      if (nowMs !== 700) return;
-      pane.box = "";
+      if (nowMs !== 300 && nowMs !== 700) return;
+      pane.box = nowMs === 300 ? "half and" : "";
       pane.show();
     });
     expect(result.outcome).toBe("submitted");

@@ -6,10 +6,11 @@ import { Feeds } from "../../../../daemon/panes/feeds.ts";
 import type { OutputSource } from "../../../../daemon/tmux/outputSource.ts";
 import type { OutputChunk } from "../../../../daemon/panes/paneFeed.ts";
 import { PaneStream } from "../../../../daemon/panes/paneStream.ts";
-import type { SubscriptionSink, TypedText } from "../../../../daemon/panes/subscription.ts";
+import type { StreamStart, SubscriptionSink, TypedText } from "../../../../daemon/panes/subscription.ts";
 import { StubServer } from "../../../../daemon/servers/stub/stubServer.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import type { PaneId } from "../../../../protocol/ids.ts";
+import type { ServerEvent, ServerStatus } from "../../../../daemon/tmux/inventory.ts";
 import type { Position } from "../../../../protocol/position.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
 
@@ -17,6 +18,7 @@ import { FakeClock } from "../../../support/clock/fakeClock.ts";
 class Reader implements SubscriptionSink {
   roomBytes = Number.POSITIVE_INFINITY;
   at: Position | undefined;
+  size: { readonly cols: number; readonly rows: number } | undefined;
   readonly chunks: { readonly from: number; readonly bytes: Buffer }[] = [];
   readonly said: string[] = [];
   readonly frames: Uint8Array[] = [];
@@ -25,8 +27,9 @@ class Reader implements SubscriptionSink {
   room(): number {
     return this.roomBytes;
   }
-  open(position: Position): void {
+  open(position: Position, size?: { readonly cols: number; readonly rows: number }): void {
     this.at = position;
+    this.size = size;
     this.said.push("open");
   }
   output(chunk: OutputChunk): void {
@@ -258,7 +261,7 @@ describe("a subscription", () => {
   });
 
   test("a reader that takes nothing is told how much it missed of what was typed", async () => {
-    const { server, feeds, pane, print } = await paneOf(100);
+    const { server, feeds, pane, print, clock } = await paneOf(100);
     const reader = new Typist();
     const subscription = feeds.subscribe(pane, { kind: "now" }, () => reader);
     reader.roomBytes = 0;
@@ -272,6 +275,21 @@ describe("a subscription", () => {
     expect(typed).toEqual(["typed 700000 x", "missed 700000", "typed last"]);
     await print(1);
     expect(reader.told.at(-1)).toMatch(/^typed a at/);
+    // What was told makes room.
+    await type(large);
+    clock.advanceMs(100);
+    await turn();
+    expect(reader.told.filter(({ length }) => length > 700_000)).toHaveLength(2);
+
+    reader.roomBytes = 0;
+    for (let n = 0; n < 1_030; n += 1) await type(Buffer.from("b"));
+    await turn();
+    reader.roomBytes = Number.POSITIVE_INFINITY;
+    subscription.pump();
+    await turn();
+    await print(1);
+    const [told, missed] = [/^typed b/, /^missed/].map((word) => reader.told.filter((one) => word.test(one)));
+    expect([told!.length, missed!.at(-1)]).toEqual([1_024, "missed 6"]);
   });
 
   test("feeds go with their last subscriber", async () => {
@@ -308,5 +326,332 @@ describe("a subscription", () => {
     expect(reader.at).toEqual({ epoch: source.epoch, outputSeq: 4 });
     await print(1);
     expect(reader.chunks.at(-1)?.bytes.toString()).toBe("a\n");
+  });
+
+  test.each<[string, StreamStart, string]>([
+    [
+      "at a position that is yet to come",
+      { kind: "position", position: { epoch: "", outputSeq: 9 } },
+      "INVALID_ARGUMENT",
+    ],
+    ["while tmux is being reconnected", { kind: "now" }, "CONNECTION_LOST"],
+  ])("is refused %s, and leaves nothing", async (_what, start, code) => {
+    const { server, feeds, pane, source } = await paneOf(100);
+    const status = server.status();
+    if (start.kind === "now") server.status = () => ({ ...status, state: "connecting" });
+    const from = start.kind === "position" ? { ...start, position: { ...start.position, epoch: source.epoch } } : start;
+    expect(() => feeds.subscribe(pane, from, () => new Reader())).toThrow(expect.objectContaining({ code }));
+    expect(feeds.subscriberCount).toBe(0);
+  });
+
+  test("is told a resize, or what asks for a redraw, with the screen and at its place in the output", async () => {
+    const { server, feeds, pane, print } = await paneOf(1_000);
+    const reader = new Reader();
+    const subscription = feeds.subscribe(pane, { kind: "now" }, () => reader);
+    await server.resize(pane, 100, 30);
+    reader.roomBytes = 0;
+    await print(3);
+    await turn();
+    expect(reader.said).toEqual(["open"]);
+    reader.roomBytes = 100;
+    subscription.pump();
+    await turn();
+    expect([reader.said, reader.chunks.length]).toEqual([["open", "resize", "snapshot"], 1]);
+    subscription.redraw();
+    await turn();
+    expect(reader.said.slice(3)).toEqual(["resize", "snapshot"]);
+    const other = await server.createSession({ name: "other" });
+    await server.resize(other.activePane as PaneId, 90, 20);
+    await turn();
+    expect(reader.said).toHaveLength(5);
+  });
+
+  test.each<[string, number, readonly string[]]>([
+    ["with what is missing", 3, ["open", "gap evicted", "closed CANCELLED"]],
+    ["with what it had room for", 990, ["open", "closed CANCELLED"]],
+  ])("that is finished ends %s, and once", async (_what, outputSeq, said) => {
+    const { feeds, pane, print, source } = await paneOf(100);
+    for (let n = 0; n < 10; n += 1) await print(99);
+    const reader = new Reader();
+    const position = { epoch: source.epoch, outputSeq };
+    const subscription = feeds.subscribe(pane, { kind: "position", position }, () => reader);
+    subscription.finish(new AppError("CANCELLED", "enough"));
+    subscription.finish(new AppError("CANCELLED", "enough"));
+    subscription.pump();
+    expect([reader.said, feeds.subscriberCount]).toEqual([said, 0]);
+  });
+
+  test("asks for its screen again: after a while when it failed, at once when it is of another epoch or too old", async () => {
+    const { server, feeds, pane, clock, print, source } = await paneOf(1_000);
+    await print(4);
+    const good = await server.snapshot(pane);
+    let asked = 0;
+    const old = { ...good, position: { ...good.position, outputSeq: 0 } };
+    const foreign = { ...good, position: { epoch: "other", outputSeq: 5 } };
+    server.snapshot = async () => {
+      asked += 1;
+      if (asked === 1) throw new AppError("TMUX_COMMAND_FAILED", "not now");
+      return asked === 2 ? foreign : asked === 3 ? old : good;
+    };
+    const reader = new Reader();
+    feeds.subscribe(pane, { kind: "position", position: { epoch: source.epoch, outputSeq: 5 } }, () => reader).redraw();
+    await turn();
+    clock.advanceMs(249);
+    await turn();
+    expect(asked).toBe(1);
+    clock.advanceMs(1);
+    await turn();
+    expect([asked, reader.said]).toEqual([4, ["open", "resize", "snapshot"]]);
+  });
+
+  test("shares a screen that is under way, and ends when there is none", async () => {
+    const { server, feeds, pane } = await paneOf(1_000);
+    const snapshot = server.snapshot.bind(server);
+    let asked = 0;
+    server.snapshot = (id) => {
+      asked += 1;
+      return snapshot(id);
+    };
+    const readers = [new Reader(), new Reader()];
+    for (const reader of readers) feeds.subscribe(pane, { kind: "snapshot" }, () => reader).pump();
+    await turn();
+    expect([asked, readers.map(({ said }) => said)]).toEqual([
+      1,
+      [
+        ["open", "snapshot"],
+        ["open", "snapshot"],
+      ],
+    ]);
+    server.snapshot = () => Promise.reject(new AppError("NOT_FOUND", "gone"));
+    const late = new Reader();
+    feeds.subscribe(pane, { kind: "snapshot" }, () => late).pump();
+    await turn();
+    expect(late.said).toEqual(["closed NOT_FOUND"]);
+  });
+
+  test("is told an exit once, again when the next program ends, and that the server closes", async () => {
+    const { server, feeds, pane, print, source, clock } = await paneOf(100_000);
+    const stream = source as PaneStream;
+    const reader = new Reader();
+    const subscription = feeds.subscribe(pane, { kind: "now" }, () => reader);
+    // Also in a flood, of which the rest waits.
+    for (let n = 0; n < 40; n += 1) await print(1_000);
+    stream.declareExit({ exitCode: 0 });
+    expect(reader.said).toEqual(["open", "exit"]);
+    subscription.pump();
+    expect(reader.said).toEqual(["open", "exit"]);
+    clock.advanceMs(100);
+    stream.declareAlive();
+    await print(1);
+    stream.declareExit({ exitCode: 1 });
+    await server.close();
+    expect(reader.said).toEqual(["open", "exit", "exit", "closed SHUTTING_DOWN"]);
+  });
+
+  test.each<[string, AppError, readonly string[]]>([
+    ["is gone by then ends it", new AppError("NOT_FOUND", "gone"), ["open", "closed NOT_FOUND"]],
+    [
+      "has no connection yet is tried again",
+      new AppError("CONNECTION_LOST", "not yet"),
+      ["open", "gap epoch", "snapshot"],
+    ],
+  ])("a pane that %s, after its connection was lost", async (_what, refusal, said) => {
+    const { server, pane, clock, source } = await paneOf(1_000);
+    const lost = new PaneStream({ id: pane, epoch: "first", retainBytes: 100, onListenerError: () => undefined });
+    const answers: (OutputSource | AppError)[] = [lost, refusal];
+    server.output = () => {
+      const answer = answers.shift() ?? source;
+      if (answer instanceof AppError) throw answer;
+      return answer;
+    };
+    const feeds = new Feeds({ server, clock, onError: () => undefined });
+    const reader = new Reader();
+    feeds.subscribe(pane, { kind: "now" }, () => reader);
+    lost.close(new AppError("CONNECTION_LOST", "lost"));
+    for (let n = 0; n < 2; n += 1) {
+      expect(reader.said).toEqual(["open"]);
+      clock.advanceMs(250);
+      await turn();
+      if (said.length === 2) break;
+    }
+    expect(reader.said).toEqual(said);
+  });
+
+  test("begins at the last lines, and knows the size of the screen", async () => {
+    const { server, feeds, pane, print } = await paneOf(1_000);
+    await print(3);
+    await print(4);
+    const reader = new Reader();
+    feeds.subscribe(pane, { kind: "tail", lines: 1 }, () => reader).pump();
+    const { cols, rows } = server.findPane(pane)!;
+    expect([reader.chunks[0]?.from, reader.size]).toEqual([4, { cols, rows }]);
+    server.findPane = () => undefined;
+    const unknown = new Reader();
+    feeds.subscribe(pane, { kind: "now" }, () => unknown);
+    expect(unknown.size).toEqual({ cols: 0, rows: 0 });
+  });
+
+  test.each<[string, string, readonly string[]]>([
+    ["of another epoch", "other", ["open", "gap epoch", "snapshot"]],
+    ["of this one", "", ["open"]],
+  ])("from a position %s is told what is missing", async (_what, epoch, said) => {
+    const { feeds, pane, print, source } = await paneOf(1_000);
+    await print(3);
+    const reader = new Reader();
+    const position = { epoch: epoch === "" ? source.epoch : epoch, outputSeq: 2 };
+    feeds.subscribe(pane, { kind: "position", position }, () => reader).pump();
+    await turn();
+    expect(reader.said).toEqual(said);
+  });
+
+  test("is told at once what tmux has dropped, and an end that tmux knows of", async () => {
+    const { server, feeds, pane, source } = await paneOf(1_000);
+    const reader = new Reader();
+    const subscription = feeds.subscribe(pane, { kind: "now" }, () => reader);
+    (source as PaneStream).declareHole("paused");
+    await turn();
+    expect(reader.said).toEqual(["open", "gap paused", "snapshot"]);
+    const info = server.findPane(pane)!;
+    server.findPane = () => ({ ...info, exit: { exitCode: 3 } });
+    subscription.pump();
+    expect(reader.said.at(-1)).toBe("exit");
+  });
+
+  test("gets so many pieces at once, and the rest of the moment as one", async () => {
+    const { feeds, pane, print, clock } = await paneOf(1_000_000);
+    const reader = new Reader();
+    feeds.subscribe(pane, { kind: "now" }, () => reader);
+    for (let n = 0; n < 150; n += 1) await print(1);
+    expect(reader.chunks).toHaveLength(96);
+    clock.advanceMs(7);
+    expect(reader.chunks).toHaveLength(96);
+    clock.advanceMs(1);
+    expect(reader.chunks).toHaveLength(97);
+    await print(1);
+    expect(reader.chunks).toHaveLength(98);
+  });
+
+  test("that asks for more while it is written to gets each byte once; one that throws as it ends is ended once", async () => {
+    const { server, clock, feeds, pane, print } = await paneOf(200_000);
+    const reader = new Reader();
+    const output = reader.output.bind(reader);
+    reader.output = (chunk) => {
+      subscription.pump();
+      output(chunk);
+    };
+    const subscription = feeds.subscribe(pane, { kind: "now" }, () => reader);
+    await print(3);
+    expect(reader.chunks).toHaveLength(1);
+
+    const own = new Feeds({ server, clock, onError: () => undefined });
+    const bad = new Reader();
+    bad.roomBytes = 0;
+    bad.output = () => {
+      throw new Error("mine");
+    };
+    const ending = own.subscribe(pane, { kind: "tail", lines: 1 }, () => bad);
+    bad.roomBytes = 10;
+    ending.finish(new AppError("CANCELLED", "enough"));
+    expect(bad.said).toEqual(["open", "closed INTERNAL_ERROR"]);
+  });
+
+  describe("while its connection is lost", () => {
+    async function lostOf() {
+      const made = await paneOf(1_000);
+      const { server, pane, clock, source } = made;
+      const lost = new PaneStream({ id: pane, epoch: "first", retainBytes: 100, onListenerError: () => undefined });
+      const world = { state: "ready" as ServerStatus["state"], outputs: 0, snapshots: 0, isFollowed: true };
+      let listener: (event: ServerEvent) => void = () => undefined;
+      const [status, snapshot] = [server.status(), server.snapshot.bind(server)];
+      server.status = () => ({ ...status, state: world.state });
+      server.output = () => ((world.outputs += 1) === 1 ? lost : source);
+      server.snapshot = (id) => {
+        world.snapshots += 1;
+        return snapshot(id);
+      };
+      server.subscribe = (heard) => {
+        listener = heard;
+        return () => (world.isFollowed = false);
+      };
+      const feeds = new Feeds({ server, clock, onError: () => undefined });
+      const reader = new Typist();
+      const subscription = feeds.subscribe(pane, { kind: "now" }, () => reader);
+      return { ...made, feeds, lost, world, emit: (event: ServerEvent) => listener(event), reader, subscription };
+    }
+    const gone = new AppError("CONNECTION_LOST", "gone");
+
+    test("it asks for nothing, and goes on with the next one, once", async () => {
+      const { lost, world, emit, reader, clock, feeds, pane } = await lostOf();
+      world.state = "connecting";
+      lost.close(gone);
+      const second = new Reader();
+      feeds.subscribe(pane, { kind: "snapshot" }, () => second).pump();
+      clock.advanceMs(1_000);
+      await turn();
+      expect([world.outputs, world.snapshots, reader.said]).toEqual([1, 0, ["open"]]);
+      emit({ kind: "state", state: "connecting" });
+      expect(world.outputs).toBe(1);
+      world.state = "ready";
+      emit({ kind: "state", state: "ready" });
+      emit({ kind: "state", state: "ready" });
+      await turn();
+      expect([world.outputs, reader.said]).toEqual([2, ["open", "gap epoch", "snapshot"]]);
+      clock.advanceMs(1_000);
+      await turn();
+      expect([world.outputs, second.said]).toEqual([2, ["open", "snapshot"]]);
+    });
+
+    test.each<[string, ServerEvent | undefined, string]>([
+      ["the server is closed", { kind: "state", state: "closed" }, "closed SHUTTING_DOWN"],
+      ["the pane is closed", { kind: "pane-closed", pane: "%0" as PaneId }, "closed NOT_FOUND"],
+      ["the server was closed before", undefined, "closed CONNECTION_LOST"],
+    ])("it ends when %s", async (_what, event, said) => {
+      const { lost, world, emit, reader, pane, clock } = await lostOf();
+      if (event === undefined) world.state = "closed";
+      lost.close(gone);
+      emit({ kind: "pane-closed", pane: "%77" as PaneId });
+      if (event !== undefined) {
+        expect(reader.said).toEqual(["open"]);
+        emit(event.kind === "pane-closed" ? { ...event, pane } : event);
+      }
+      expect(reader.said).toEqual(["open", said]);
+      emit({ kind: "state", state: "closed" });
+      clock.advanceMs(1_000);
+      expect([reader.said, world.outputs]).toEqual([["open", said], 1]);
+    });
+
+    test("what was typed is told where it belongs: before the gap, after it, or at once when its place has gone", async () => {
+      const { lost, world, emit, reader, subscription, source } = await lostOf();
+      const typed = (stream: PaneStream, word: string): void =>
+        stream.declareTyped([{ kind: "text", bytes: Buffer.from(word) }]);
+      reader.roomBytes = 0;
+      lost.take(Buffer.from("12"));
+      lost.announce();
+      typed(lost, "old");
+      lost.close(gone);
+      emit({ kind: "state", state: "ready" });
+      typed(source as PaneStream, "new");
+      reader.roomBytes = Number.POSITIVE_INFINITY;
+      subscription.pump();
+      await turn();
+      expect(reader.told).toEqual(["output 2", "typed old at 2", "typed new at 0"]);
+      expect([reader.said, world.outputs]).toEqual([["open", "gap epoch", "snapshot"], 2]);
+    });
+
+    test("and in a flood, a subscriber that leaves leaves no timer and no listener", async () => {
+      const { lost, world, subscription, clock } = await lostOf();
+      for (let n = 0; n < 200; n += 1) {
+        lost.take(Buffer.from("x"));
+        lost.announce();
+      }
+      expect(clock.pendingTimers).toBe(1);
+      subscription.close();
+      expect([clock.pendingTimers, world.isFollowed]).toEqual([0, false]);
+      const again = await lostOf();
+      again.lost.close(gone);
+      expect(again.clock.pendingTimers).toBe(1);
+      again.subscription.close();
+      expect(again.clock.pendingTimers).toBe(0);
+    });
   });
 });

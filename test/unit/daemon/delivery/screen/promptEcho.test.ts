@@ -1,9 +1,16 @@
 /** Whether a screen shows what was typed: wrapped, framed, scrolled, said before, or behind a placeholder. */
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { PaneStream } from "../../../../../daemon/panes/paneStream.ts";
 import {
   changedRows,
+  drawnSince,
   echoProbe,
   findEcho,
+  findShown,
+  isContinued,
+  isInHistory,
+  isShown,
   isStillAt,
   relocate,
   type Screen,
@@ -48,6 +55,12 @@ describe("a text is seen", () => {
     expect(seen("continue", before, scrolled)).toMatchObject({ row: 4 });
   });
 
+  test("of which a person has typed the beginning", () => {
+    const before = box("❯ please fix");
+    const after = box("❯ please fix", "  the failing test");
+    expect(seen("please fix the failing test", before, after)).toMatchObject({ row: 4 });
+  });
+
   test("behind a second placeholder, not behind the one that was there", () => {
     const text = "a\nb\nc\nd\ne\nf\ng";
     const before = box("❯ [Pasted text #1 +6 lines]");
@@ -84,10 +97,167 @@ describe("a text is still there", () => {
   });
 });
 
+test.each<[string, string, readonly string[], string, string]>([
+  [
+    "the last line, without what is empty behind it",
+    "one line\nthe last line of it  \n\n",
+    ["thelastlineofit", "onelinethelastlineofit"],
+    "oneline",
+    "onelinethelastlineofit",
+  ],
+  ["a last line of eight letters", "x y z\n12345678", ["12345678", "xyz12345678"], "xyz", "xyz12345678"],
+  [
+    "all of it where the last line is shorter, and that line",
+    "x y z\n1234567",
+    ["xyz1234567", "1234567"],
+    "xyz",
+    "xyz1234567",
+  ],
+  ["a last line of three letters", "hello there\nyes", ["hellothereyes", "yes"], "hellothere", "hellothereyes"],
+  ["none of two", "hello there\nok", ["hellothereok"], "hellothere", "hellothereok"],
+  ["what stands behind an emoji", "good 👍 work it", ["good👍workit", "workit"], "good👍workit", "good👍workit"],
+  [
+    "what stands before one where too little is behind it",
+    "good 👍 abc",
+    ["good👍abc", "good"],
+    "good👍abc",
+    "good👍abc",
+  ],
+  ["the last 24 letters", "ab".repeat(20), ["ab".repeat(12)], "ab".repeat(12), "ab".repeat(20)],
+  [
+    "a text that is set in",
+    "  first line\n  second line",
+    ["secondline", "firstlinesecondline"],
+    "firstline",
+    "firstlinesecondline",
+  ],
+  ["one letter", "y", ["y"], "y", "y"],
+])("what is looked for: %s", (_what, text, needles, head, start) => {
+  expect(echoProbe(text, [])).toMatchObject({ needles, head, start });
+});
+
+test("of a long text, no more than its end and its beginning", () => {
+  const { end, start } = echoProbe(`${"a".repeat(3_000)}${"b".repeat(3_000)}`, []);
+  expect([end, start]).toEqual(["b".repeat(2_048), "a".repeat(2_048)]);
+});
+
+test("the rows that did not change are as many as two screens can have in common, in their order", () => {
+  const rows = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 7 });
+  const common = (one: readonly string[], other: readonly string[]): number => {
+    const [first, ...rest] = one;
+    if (first === undefined || other.length === 0) return 0;
+    const at = other.indexOf(first);
+    return Math.max(common(rest, other), at < 0 ? 0 : 1 + common(rest, other.slice(at + 1)));
+  };
+  fc.assert(
+    fc.property(rows, rows, (before, after) => {
+      const changed = changedRows(before, after);
+      const kept = after.filter((_row, at) => !changed.after.includes(at));
+      expect(kept).toHaveLength(common(before, after));
+      const stayed = before.filter((_row, at) => !changed.before.includes(at));
+      // Those that have gone over the edge stand before them.
+      expect(stayed.slice(stayed.length - kept.length)).toEqual(kept);
+    }),
+  );
+});
+
 test("rows that changed are those outside of the longest common sequence", () => {
   expect(changedRows(["a", "b", "c"], ["z", "b", "x", "c"])).toEqual({ before: [0], after: [0, 2] });
   // What has gone over the edge was not drawn over.
   expect(changedRows(["a", "b", "c"], ["b", "x", "c"])).toEqual({ before: [], after: [1] });
+  expect(changedRows(["a", "b", "c", "d"], ["b", "x"])).toEqual({ before: [2, 3], after: [1] });
   expect(changedRows([], ["a"])).toEqual({ before: [], after: [0] });
   expect(changedRows(["a", "b", "x"], ["a", "b", "y"])).toEqual({ before: [2], after: [2] });
+});
+
+describe("above the box, where the box begins at its rule", () => {
+  const above = (...rows: readonly string[]): readonly [Screen, number] => [
+    screen([...rows, RULE, "❯ ", RULE]),
+    rows.length,
+  ];
+
+  test.each<[string, string, readonly string[], readonly string[], boolean]>([
+    ["the text", "fix the test", [], ["> fix the test"], true],
+    ["the text that stood there before", "fix the test", ["> fix the test"], ["> fix the test", "● more"], false],
+    ["the text once more", "fix the test", ["> fix the test"], ["> fix the test", "● done", "> fix the test"], true],
+    ["the beginning of one that is folded", "first line of it\nand the second one", [], ["> first line of it …"], true],
+    ["a word alone behind a mark", "y", [], ["> y"], true],
+    ["a word alone", "yes", [], ["yes"], true],
+    ["a short word among others", "yes", [], ["● yes or no"], false],
+    ["a short word behind another", "y", [], ["> my"], false],
+    ["nothing new", "yes", ["> yes"], ["> yes"], false],
+  ])("%s shows what was taken or does not", (_what, text, before, after, shows) => {
+    expect(isInHistory(echoProbe(text, []), above(...before), above(...after))).toBe(shows);
+  });
+
+  test("what stands in the box was not taken, and nobody has typed behind it there", () => {
+    const inBox: readonly [Screen, number] = [screen([RULE, "❯ fix the test now", RULE]), 0];
+    const probe = echoProbe("fix the test", []);
+    const place = { row: 0, text: "", cursor: { col: 0, row: 0 }, needle: probe.needles[0]! };
+    expect(isInHistory(probe, above(), inBox)).toBe(false);
+    expect(isContinued(probe, place, above(), inBox)).toBeUndefined();
+    expect(isInHistory(probe, inBox, above("> fix the test"))).toBe(true);
+  });
+
+  const LONG = "please fix the failing tests";
+  test.each<[string, string, string, boolean]>([
+    ["a letter behind it", "fix the test", "> fix the test!", true],
+    ["nothing behind it", "fix the test", "> fix the test", false],
+    ["a word before it, which may be the program's", "fix the test", "ran: fix the test now", false],
+    ["a mark before it", "fix the test", "› fix the test now", true],
+    ["two marks before it", "fix the test", "›› fix the test now", true],
+    ["nothing before it", "fix the test", "fix the test now", true],
+    ["a row of marks", "fix the test", "………………………………", false],
+    [
+      "a text that ends as it begins, of which the row shows the beginning",
+      `${LONG}, then ${LONG}`,
+      `> ${LONG}, then`,
+      false,
+    ],
+    ["the same, with a letter behind", `${LONG}, then ${LONG}`, `> ${LONG}!`, true],
+    ["a text that contains its own end", "run it, then do not run it", "> run it, then do not run", false],
+    ["its own row of several", "the first line\nthe first line", "> the first line", false],
+    ["no more than the text's own beginning", "aaaaaaaa aaaaaaaa", "> aaaaaaaa aaaaaa", false],
+  ])("somebody's text behind it is seen: %s", (_what, text, row, goesOn) => {
+    const probe = echoProbe(text, []);
+    const place = { row: 0, text: "", cursor: { col: 0, row: 0 }, needle: probe.needles[0]! };
+    expect(isContinued(probe, place, above(), above(row))).toBe(goesOn ? row : undefined);
+    expect(isContinued(probe, place, above(row), above(row))).toBeUndefined();
+  });
+
+  test("a word that stands for a paste says nothing of what follows", () => {
+    const probe = echoProbe("a\nb\nc\nd\ne\nf\ng", PLACEHOLDERS);
+    const place = { row: 0, text: "", cursor: { col: 0, row: 0 }, needle: "[Pastedtext#1+6lines]" };
+    expect(isContinued(probe, place, above(), above("> [Pasted text #1 +6 lines] now"))).toBeUndefined();
+  });
+});
+
+describe("wherever it stands", () => {
+  test.each<[string, string, readonly string[], number | undefined]>([
+    ["the last row that has it counts", "fix the test", ["> fix the test", "● x", "> fix the test", "● y"], 2],
+    ["the row in which it ends", "please fix the failing test", ["> please fix", "  the failing test", "● y"], 1],
+    ["a screen without it", "fix the test", ["> fix"], undefined],
+    ["a word of two letters, which is met by chance", "ok", ["> ok"], undefined],
+    ["a word of three", "yes", ["> yes"], 0],
+  ])("%s", (_what, text, lines, row) => {
+    expect(findShown(echoProbe(text, []), screen(lines))?.row).toBe(row);
+  });
+
+  test("rows are joined, and frames do not count unless the text is one", () => {
+    const place = { row: 0, text: "", cursor: { col: 0, row: 0 }, needle: "fixthetest" };
+    expect(isShown(echoProbe("fix the test", []), place, ["│ fix the │", "│ test │"])).toBe(true);
+    expect(isShown(echoProbe("│", []), { ...place, needle: "│" }, ["│"])).toBe(true);
+  });
+});
+
+test.each<[string, string, number, boolean]>([
+  ["again, with sequences in it", "\u001b[1mfix \u001b[0mthe test", 0, true],
+  ["before that", "fix the test", 12, false],
+  ["not at all", "something else", 0, false],
+])("a text that was drawn %s", (_what, output, from, isDrawn) => {
+  const stream = new PaneStream({ id: "%1", epoch: "e", retainBytes: 1_000, onListenerError: () => undefined });
+  stream.take(Buffer.from(output));
+  expect(drawnSince(stream, from, echoProbe("fix the test", []))).toBe(isDrawn);
+  stream.declareHole("paused");
+  expect(drawnSince(stream, from, echoProbe("fix the test", []))).toBe(isDrawn);
 });
