@@ -3,7 +3,7 @@
  * editors go back and write again), and everything printed in order (a long line wraps at the edge of the screen without
  * the row changing for us, readline helping with ` \r`). An echo is recognised when either reading ends in what was typed.
  */
-import { isWord } from "./typedLines.ts";
+import type { ExpectedLine, LineBeginnings } from "./typedLines.ts";
 
 interface Cell {
   character: string;
@@ -28,6 +28,8 @@ export class EchoRow {
   isStyled = false;
   /** The column in which typing began, when something was before it. */
   #origin = 0;
+  readonly #printedTail = new Tail();
+  readonly #cursorTail = new Tail();
 
   constructor(start: number) {
     this.start = start;
@@ -55,26 +57,28 @@ export class EchoRow {
   }
 
   move(columns: number): void {
-    this.hasMoved = true;
+    this.#change();
     this.#cursor = Math.max(0, this.#cursor + columns);
   }
 
   column(column: number): void {
-    this.hasMoved = true;
+    this.#change();
     this.#cursor = column;
     // readline's way over the edge: a blank that makes the terminal wrap, and back to the first column.
-    if (column === 0 && this.#printed.at(-1)?.character === " ") this.#printed.pop();
+    if (column !== 0 || this.#printed.at(-1)?.character !== " ") return;
+    this.#printed.pop();
+    this.#printedTail.forget();
   }
 
   erase(which: number): void {
-    this.hasMoved = true;
+    this.#change();
     if (which === 0) this.#cells.length = Math.min(this.#cells.length, this.#cursor);
     else if (which === 2) this.#cells.length = 0;
     else for (const cell of this.#cells.slice(0, this.#cursor + 1)) cell.character = UNKNOWN;
   }
 
   shift(columns: number): void {
-    this.hasMoved = true;
+    this.#change();
     if (columns < 0) this.#cells.splice(this.#cursor, -columns);
     else if (this.#cursor < this.#cells.length) {
       const at = this.#cells[this.#cursor]?.at ?? this.start;
@@ -88,78 +92,79 @@ export class EchoRow {
     this.#printed = [...previous.#printed, ...this.#printed];
   }
 
-  /** Where the echo of all of `typed` begins when the row ends in it, blanks at the end aside. */
-  endsWith(typed: readonly string[]): number | undefined {
-    const wanted = trimEnd(typed);
-    for (const reading of this.#readings()) {
-      const trimmed = trimCells(reading.cells);
-      const from = trimmed.length - wanted.length;
-      if (isTail({ ...reading, cells: trimmed }, wanted, wanted.length)) return trimmed[from]?.at ?? this.start;
+  /** Where the echo of the whole line begins when the row ends in it, blanks at the end aside. */
+  endsWith(line: ExpectedLine): number | undefined {
+    for (const { cells, end, origin } of this.#readings()) {
+      let last = end;
+      while (cells[last - 1]?.character === " ") last--;
+      const length = new Tail().lengthAt(last, cells, line.beginnings, origin);
+      if (length === line.shownLength) return cells[last - length]?.at;
     }
     return undefined;
   }
 
-  /** Ends in a beginning of `typed` and one blank: the blank may be half of a wrap (` \r`). */
-  mayWrap(typed: readonly string[]): boolean {
+  /** Ends in a beginning of the line and one blank: the blank may be half of a wrap (` \r`). */
+  mayWrap({ beginnings }: ExpectedLine): boolean {
     if (this.#printed.at(-1)?.character !== " ") return false;
-    return longestTail({ cells: this.#printed.slice(0, -1), origin: 0 }, typed) > 0;
+    return new Tail().lengthAt(this.#printed.length - 1, this.#printed, beginnings, 0) > 0;
   }
 
-  /** The longest beginning of `typed` that the row ends in, and where it begins. */
-  beginningOf(typed: readonly string[]): { readonly length: number; readonly at: number } | undefined {
+  /** The longest beginning of the line that the row ends in, and where it begins. */
+  beginningOf({ beginnings }: ExpectedLine): { readonly length: number; readonly at: number } | undefined {
     let best: { length: number; at: number } | undefined;
-    for (const reading of this.#readings()) {
-      const length = longestTail(reading, typed);
-      if (length <= (best?.length ?? 0)) continue;
-      best = { length, at: reading.cells[reading.cells.length - length]?.at ?? this.start };
+    for (const { cells, end, origin, tail } of this.#readings()) {
+      const length = tail.lengthAt(end, cells, beginnings, origin);
+      if (length > (best?.length ?? 0)) best = { length, at: cells[end - length]?.at ?? this.start };
     }
     return best;
   }
 
-  /** All that was printed, the row as displayed, and the row up to the cursor (a suggestion may follow). */
+  #change(): void {
+    this.hasMoved = true;
+    this.#cursorTail.forget();
+  }
+
+  /** All that was printed, the row up to the cursor, and the row as displayed (a suggestion may follow the cursor). */
   #readings(): readonly Reading[] {
-    return [
-      { cells: this.#printed, origin: 0 },
-      { cells: this.#cells, origin: this.#origin },
-      { cells: this.#cells.slice(0, this.#cursor), origin: this.#origin },
+    const cells = this.#cells;
+    const [end, origin] = [Math.min(cells.length, this.#cursor), this.#origin];
+    const readings = [
+      { cells: this.#printed, end: this.#printed.length, origin: 0, tail: this.#printedTail },
+      { cells, end, origin, tail: this.#cursorTail },
     ];
+    if (end < cells.length) readings.push({ cells, end: cells.length, origin, tail: new Tail() });
+    return readings;
   }
 }
 
 interface Reading {
   readonly cells: readonly Cell[];
+  /** Up to here. */
+  readonly end: number;
   /** Where typing began, whatever is before it. */
   readonly origin: number;
+  readonly tail: Tail;
 }
 
-const trimEnd = (characters: readonly string[]): readonly string[] => {
-  let end = characters.length;
-  while (end > 1 && characters[end - 1] === " ") end--;
-  return characters.slice(0, end);
-};
+/** How long a beginning of one line some cells end in, kept up to date while cells are only added. */
+class Tail {
+  #end = -1;
+  #length = 0;
 
-function trimCells(cells: readonly Cell[]): readonly Cell[] {
-  let end = cells.length;
-  while (end > 0 && cells[end - 1]?.character === " ") end--;
-  return cells.slice(0, end);
-}
-
-/**
- * Whether the cells end in the first `length` characters of `typed`, at a place where typing can begin: where it did,
- * at the row's start, or after anything but a letter or digit, which is how prompts end.
- */
-function isTail({ cells, origin }: Reading, typed: readonly string[], length: number): boolean {
-  const from = cells.length - length;
-  if (from < 0 || length === 0) return false;
-  for (let index = length - 1; index >= 0; index--) {
-    if (cells[from + index]?.character !== typed[index]) return false;
+  /** The cells have changed. */
+  forget(): void {
+    this.#end = -1;
   }
-  return from === 0 || from === origin || !isWord(cells[from - 1]?.character ?? "");
-}
 
-function longestTail(reading: Reading, typed: readonly string[]): number {
-  for (let length = Math.min(typed.length, reading.cells.length); length > 0; length--) {
-    if (isTail(reading, typed, length)) return length;
+  lengthAt(end: number, cells: readonly Cell[], line: LineBeginnings, origin: number): number {
+    if (this.#end < 0) {
+      this.#end = Math.max(0, end - line.lineLength);
+      this.#length = 0;
+    }
+    for (; this.#end < end; this.#end++) {
+      const previous = this.#end === origin ? undefined : cells[this.#end - 1]?.character;
+      this.#length = line.next(this.#length, cells[this.#end]?.character ?? "", previous);
+    }
+    return this.#length;
   }
-  return 0;
 }
