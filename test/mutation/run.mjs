@@ -23,7 +23,7 @@ const TARGETS = {
     sources: ["daemon/panes/"],
     tests: ["unit/daemon/panes/", "unit/daemon/waits/echo/", "property/outputRing"],
   },
-  echo: { sources: ["daemon/waits/echo/"], tests: ["unit/daemon/waits/echo/", "property/echoCuts"] },
+  echo: { sources: ["daemon/waits/echo/"], tests: ["unit/daemon/waits/echo/"] },
   waits: {
     sources: [
       "daemon/waits/a",
@@ -53,7 +53,7 @@ const TARGETS = {
   },
   listeners: {
     sources: ["adapters/kit/listeners/", "adapters/kit/peers/connections.ts", "adapters/kit/peers/peer"],
-    tests: ["unit/adapters/kit/listeners/", "unit/adapters/kit/peers/", "contract/{addinListener,peerUsers}"],
+    tests: ["unit/adapters/kit/listeners/", "unit/adapters/kit/peers/"],
   },
   kit: {
     sources: ["adapters/kit/operations/", "adapters/kit/trust/", "adapters/kit/pageFiles.ts"],

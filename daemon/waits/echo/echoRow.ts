@@ -28,6 +28,8 @@ export class EchoRow {
   isStyled = false;
   /** The column in which typing began, when something was before it. */
   #origin = 0;
+  /** Of a line that began in the row before. */
+  #isContinued = false;
   readonly #printedTail = new Tail();
   readonly #cursorTail = new Tail();
 
@@ -90,6 +92,7 @@ export class EchoRow {
   /** Takes over what the row before had printed: a line end may have been a wrap. */
   continueFrom(previous: EchoRow): void {
     this.#printed = [...previous.#printed, ...this.#printed];
+    this.#isContinued = true;
   }
 
   /** Where the echo of the whole line begins when the row ends in it, blanks at the end aside. */
@@ -110,13 +113,16 @@ export class EchoRow {
   }
 
   /** The longest beginning of the line that the row ends in, and where it begins. */
-  beginningOf({ beginnings }: ExpectedLine): { readonly length: number; readonly at: number } | undefined {
-    let best: { length: number; at: number } | undefined;
-    for (const { cells, end, origin, tail } of this.#readings()) {
-      const length = tail.lengthAt(end, cells, beginnings, origin);
-      if (length > (best?.length ?? 0)) best = { length, at: cells[end - length]?.at ?? this.start };
+  beginningOf({ beginnings }: ExpectedLine): Beginning | undefined {
+    let best: Beginning | undefined;
+    // Where nothing has moved, the row is what was printed.
+    if (this.hasMoved || this.#isContinued) {
+      best = longer(best, this.#printedTail, this.#printed, this.#printed.length, beginnings, 0);
     }
-    return best;
+    const { length } = this.#cells;
+    const end = Math.min(length, this.#cursor);
+    best = longer(best, this.#cursorTail, this.#cells, end, beginnings, this.#origin);
+    return end < length ? longer(best, new Tail(), this.#cells, length, beginnings, this.#origin) : best;
   }
 
   #change(): void {
@@ -124,16 +130,14 @@ export class EchoRow {
     this.#cursorTail.forget();
   }
 
-  /** All that was printed, the row up to the cursor, and the row as displayed (a suggestion may follow the cursor). */
+  /** All that was printed, the row as displayed, and the row up to the cursor (a suggestion may follow). */
   #readings(): readonly Reading[] {
-    const cells = this.#cells;
-    const [end, origin] = [Math.min(cells.length, this.#cursor), this.#origin];
-    const readings = [
-      { cells: this.#printed, end: this.#printed.length, origin: 0, tail: this.#printedTail },
-      { cells, end, origin, tail: this.#cursorTail },
+    const [cells, origin] = [this.#cells, this.#origin];
+    return [
+      { cells: this.#printed, end: this.#printed.length, origin: 0 },
+      { cells, end: cells.length, origin },
+      { cells, end: Math.min(cells.length, this.#cursor), origin },
     ];
-    if (end < cells.length) readings.push({ cells, end: cells.length, origin, tail: new Tail() });
-    return readings;
   }
 }
 
@@ -143,7 +147,26 @@ interface Reading {
   readonly end: number;
   /** Where typing began, whatever is before it. */
   readonly origin: number;
-  readonly tail: Tail;
+}
+
+interface Beginning {
+  readonly length: number;
+  /** Source position. */
+  readonly at: number;
+}
+
+/** The beginning that these cells end in, if it is longer than the best so far. */
+function longer(
+  best: Beginning | undefined,
+  tail: Tail,
+  cells: readonly Cell[],
+  end: number,
+  line: LineBeginnings,
+  origin: number,
+): Beginning | undefined {
+  const length = tail.lengthAt(end, cells, line, origin);
+  const at = cells[end - length]?.at;
+  return at === undefined || length <= (best?.length ?? 0) ? best : { length, at };
 }
 
 /** How long a beginning of one line some cells end in, kept up to date while cells are only added. */
