@@ -20,12 +20,13 @@ function scene(crowded = 4) {
     },
   });
   const gone: string[] = [];
-  const make = (name: string, bytesRead = 0): Socket => {
+  const make = (name: string, bytesRead = 0, other: Partial<Socket> = {}): Socket => {
     const socket = Object.assign(new EventEmitter(), {
       bytesRead,
       remoteAddress: "::1",
       localAddress: "::1",
       remotePort: name.codePointAt(0)! + name.length,
+      ...other,
       destroy: () => {
         gone.push(name);
         socket.emit("close");
@@ -33,11 +34,11 @@ function scene(crowded = 4) {
     }) as unknown as Socket;
     return socket;
   };
-  const add = (name: string, bytesRead = 0, uid?: number): Socket => {
+  const add = (name: string, bytesRead = 0, uid?: number, afterMs = 100): Socket => {
     const socket = make(name, bytesRead);
     if (uid !== undefined) uids.set(socket, uid);
     connections.add(socket);
-    clock.advanceMs(100);
+    clock.advanceMs(afterMs);
     return socket;
   };
   return { clock, connections, gone, make, add, asked };
@@ -56,8 +57,35 @@ test("too many: silent ones go first, the oldest of them first, and no more than
   add("d");
   add("e");
   await turns();
-  // Those that came in this turn are considered the next time.
   expect(gone).toEqual(["a", "b"]);
+});
+
+test("those that are accepted while a trim is due are considered the next time, at once", async () => {
+  const { gone, add } = scene(2);
+  add("first", 1);
+  add("second", 1);
+  for (const name of ["x", "y", "z"]) add(name);
+  await turns();
+  expect(gone).toEqual(["first", "second", "x"]);
+});
+
+test.each([
+  [9, "spoken"],
+  [10, "young"],
+])("a silent one that is %i ms old: %s goes", async (ageMs, expected) => {
+  const { gone, add } = scene(2);
+  add("spoken", 1);
+  add("young", 0, undefined, ageMs);
+  add("fresh", 0, undefined, 0);
+  await turns();
+  expect(gone).toEqual([expected]);
+});
+
+test("who is of another user is known late, and counts then", async () => {
+  const { gone, add } = scene(100);
+  for (let count = 0; count < 51; count += 1) add(`other ${count}`, 1, OTHER);
+  await turns();
+  expect(gone).toHaveLength(51 - 32);
 });
 
 test("one that has spoken counts as half a second younger, so a silent one that is younger still outlives it", async () => {
@@ -94,14 +122,17 @@ test("a known one is never closed to make room, one of another user before ours,
 test("a connection that is put back is counted once, one that has gone no longer", async () => {
   const { connections, gone, add } = scene(2);
   const first = add("first");
+  markKnown(first);
   for (let time = 0; time < 5; time += 1) connections.add(first);
   add("second");
   await turns();
-  expect(gone).toEqual([]);
+  add("extra");
+  await turns();
+  expect(gone).toEqual(["second"]);
   first.emit("close");
   add("third");
   await turns();
-  expect(gone).toEqual([]);
+  expect(gone).toEqual(["second"]);
 });
 
 test("who says nothing for two seconds is closed, who has spoken or is known is not", async () => {
@@ -111,12 +142,15 @@ test("who says nothing for two seconds is closed, who has spoken or is known is 
   const known = add("known");
   markKnown(known);
   markKnown(undefined);
-  clock.advanceMs(1_699);
+  clock.advanceMs(700);
+  const later = add("later");
+  clock.advanceMs(899);
   await turns();
   expect(gone).toEqual([]);
   clock.advanceMs(1);
   await turns();
   expect(gone).toEqual(["silent"]);
+  later.emit("close");
   add("second");
   clock.advanceMs(1_900);
   await turns();
@@ -139,10 +173,12 @@ test("requests on TLS name another socket of the same connection", async () => {
   const { connections, gone, make, add } = scene(2);
   add("a");
   add("b");
-  // As of `a`: the same ends.
-  const tls = make("a");
-  connections.secured(tls);
-  markKnown(tls);
+  // As of `a`: the same ends. Those of another connection are not.
+  for (const other of [{}, { remoteAddress: "::2" }, { localAddress: "::2" }]) {
+    const tls = make("remoteAddress" in other || "localAddress" in other ? "b" : "a", 1, other);
+    connections.secured(tls);
+    markKnown(tls);
+  }
   add("c");
   await turns();
   expect(gone).toEqual(["b"]);
