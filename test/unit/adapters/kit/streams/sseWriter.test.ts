@@ -2,7 +2,7 @@
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
-import { type SseOptions, SseWriter } from "../../../../../adapters/kit/streams/sseWriter.ts";
+import { sseEvent, type SseOptions, SseWriter } from "../../../../../adapters/kit/streams/sseWriter.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 
 function scene(options: Partial<SseOptions> = {}) {
@@ -39,17 +39,18 @@ function scene(options: Partial<SseOptions> = {}) {
     onClose: (reason) => void events.push(`closed: ${reason}`),
     ...options,
   });
-  events.length = 0;
+  const begun = events.splice(0);
   /** The reader has taken what was written, down to this many bytes. */
   const leave = (bytes: number): void => {
     outgoing.writableLength = bytes;
     taken.shift()?.();
   };
-  return { clock, outgoing, writer, written, events, heads, leave };
+  return { clock, outgoing, writer, written, events, begun, heads, leave };
 }
 
 test("the response is not cached, chunked or kept alive, and each event leaves at once", () => {
-  const { outgoing, heads } = scene();
+  const { outgoing, heads, begun } = scene();
+  expect(begun).toEqual(["headers", "no delay: true"]);
   expect([outgoing.useChunkedEncodingByDefault, outgoing.shouldKeepAlive]).toEqual([false, false]);
   const own = { "x-own": "1", "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" };
   expect(heads).toEqual([{ ...own, "cache-control": "no-store" }]);
@@ -151,4 +152,9 @@ test.each([
   clock.advanceMs(everyMs);
   writer.write("nobody reads it");
   expect(written).toEqual([]);
+});
+
+test("an event, with an id where there is one", () => {
+  expect(sseEvent("a", "{}")).toBe("event: a\ndata: {}\n\n");
+  expect(sseEvent("a", "{}", "e:1")).toBe("id: e:1\nevent: a\ndata: {}\n\n");
 });

@@ -2,12 +2,17 @@
  * Whether the peer of a WebSocket is there: one that says something is not asked, one that returns no ping is given up. What
  * is buffered for it, and what its messages hold of the budget for bodies.
  */
-import { EventEmitter } from "node:events";
-import { expect, test } from "vitest";
-import type { WebSocket } from "ws";
+import { EventEmitter, once } from "node:events";
+import type { Socket } from "node:net";
+import { Hono } from "hono";
+import { expect, onTestFinished, test } from "vitest";
+import { WebSocket as Client, type WebSocket } from "ws";
+import { systemClock } from "../../../../../daemon/time/clock.ts";
+import type { GuardEnv } from "../../../../../adapters/kit/guard/requestGuard.ts";
+import { listen } from "../../../../../adapters/kit/listeners/listen.ts";
 import { bodyBudget } from "../../../../../adapters/kit/guard/body.ts";
 import { MAX_BODY_BYTES_ALONE } from "../../../../../adapters/kit/peers/httpLimits.ts";
-import { createWebSocketServer, SocketWriter } from "../../../../../adapters/kit/streams/websocket.ts";
+import { createWebSocketServer, SocketWriter, upgradeSocket } from "../../../../../adapters/kit/streams/websocket.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 
 function scene(bounds: Partial<ConstructorParameters<typeof SocketWriter>[0]> = {}) {
@@ -88,6 +93,7 @@ test("there is room up to the bound; the reader is told when half of it is empty
   leave(51);
   expect(events).toEqual([]);
   leave(50);
+  expect(events).toEqual(["drained"]);
   leave(0);
   expect(events).toEqual(["drained"]);
   socket.readyState = 2;
@@ -179,8 +185,10 @@ test("without room the socket is not read until there is some", () => {
   const [full, big] = [held(), 4_000_000];
   socket.emit("data", Buffer.alloc(big));
   expect([held() - full, websocket.isPaused]).toEqual([0, true]);
+  // Not of the message: there is less to find room for.
+  websocket.emit("pong", Buffer.alloc(994));
   bodyBudget.release(others, MAX_BODY_BYTES_ALONE);
-  expect([held(), websocket.isPaused]).toEqual([big, false]);
+  expect([held(), websocket.isPaused]).toEqual([big - 1_000, false]);
   websocket.emit("close");
   expect(held()).toBe(0);
 });
@@ -194,6 +202,78 @@ test("a message that does not arrive within half a minute, however many pieces c
   }
   expect(events).toEqual(["closed 1013 at 30000", "destroyed"]);
   websocket.emit("close");
+});
+
+/** A listener with a WebSocket at `/ws`, whose messages are settled by the test. */
+async function listening() {
+  const seen: unknown[] = [];
+  const settles: { resolve: () => void; reject: () => void }[] = [];
+  const sockets: WebSocket[] = [];
+  const app = new Hono<GuardEnv>();
+  const upgrade = upgradeSocket(
+    (socket) => {
+      sockets.push(socket);
+      return {
+        message: (data) => {
+          seen.push(data);
+          if (data === "throw") throw new Error("thrown");
+          if (data === "nothing") return undefined;
+          return new Promise((resolve, reject) => settles.push({ resolve: () => resolve(1), reject: () => reject() }));
+        },
+        closed: () => void seen.push("closed"),
+      };
+    },
+    (error) => void seen.push((error as Error).message),
+  );
+  app.get("/ws", async (c) => (await upgrade(c)) ?? c.text("no upgrade"));
+  const clock = systemClock;
+  const websocket = createWebSocketServer({ paths: ["/ws"], protocol: undefined, maxMessageBytes: 1_000, clock });
+  const listener = await listen({ host: "127.0.0.1", port: 0, clock, websocket, fetch: app.fetch });
+  onTestFinished(() => listener.close());
+  const client = new Client(`ws://127.0.0.1:${listener.port}/ws`);
+  onTestFinished(() => client.terminate());
+  return { client, seen, settles, sockets, url: `${listener.url}/ws` };
+}
+
+test("a message holds its bytes until its response is sent, however that ends", async () => {
+  const { client, seen, settles, url } = await listening();
+  const before = bodyBudget.heldBytes;
+  const held = (): number => bodyBudget.heldBytes - before;
+  await once(client, "open");
+  expect(await (await fetch(url)).text()).toBe("no upgrade");
+  client.send("text");
+  client.send(Uint8Array.of(1, 2));
+  await expect.poll(() => settles.length).toBe(2);
+  expect(seen.splice(0)).toEqual(["text", Buffer.from([1, 2])]);
+  expect(held()).toBeGreaterThan(0);
+  for (const ending of ["nothing", "throw"]) client.send(ending);
+  await expect.poll(() => seen).toEqual(["nothing", "throw", "thrown"]);
+  settles[0]?.resolve();
+  settles[1]?.reject();
+  await expect.poll(held).toBe(0);
+  client.close();
+  await expect.poll(() => seen.at(-1)).toBe("closed");
+});
+
+test("all frames of a turn leave in one write", async () => {
+  const { client, sockets } = await listening();
+  await once(client, "open");
+  await expect.poll(() => sockets.length).toBe(1);
+  const [socket] = sockets;
+  const writer = new SocketWriter({
+    socket: socket!,
+    clock: new FakeClock(),
+    onDrain: () => undefined,
+    onStall: () => undefined,
+  });
+  const { _socket: connection } = socket as unknown as { _socket: Socket };
+  for (let turn = 0; turn < 2; turn += 1) {
+    writer.text("one");
+    writer.binary(Uint8Array.of(1));
+    expect(connection.writableCorked).toBe(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(connection.writableCorked).toBe(0);
+  }
 });
 
 test("the subprotocol that is chosen is ours, never the one with the token", () => {
