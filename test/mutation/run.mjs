@@ -53,7 +53,7 @@ const TARGETS = {
   },
   listeners: {
     sources: ["adapters/kit/listeners/", "adapters/kit/peers/connections.ts", "adapters/kit/peers/peer"],
-    tests: ["unit/adapters/kit/listeners/", "unit/adapters/kit/peers/"],
+    tests: ["unit/adapters/kit/peers/"],
   },
   kit: {
     sources: ["adapters/kit/operations/", "adapters/kit/trust/", "adapters/kit/pageFiles.ts"],

@@ -258,14 +258,15 @@ export class EchoMask {
       this.#hide(this.#shown.openFrom, end);
       if (this.isOver) return;
     }
+    // zle ends before its line does.
+    if (!isOn) this.#endLine(end);
+    if (this.isOver) return;
     // The line was sent, or given up: what comes now does not redraw it.
     if (!isOn && this.#typed.isRedrawn) {
       this.#show();
       this.#attend("over");
       return;
     }
-    // zle ends before its line does.
-    if (!isOn) this.#endLine(end);
     if (isOn) this.#attend("looking");
     this.#typed.editor(isOn);
     if (!this.#held.isHolding) this.#newRow(end);
