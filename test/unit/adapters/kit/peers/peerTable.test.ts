@@ -73,7 +73,7 @@ test.each(["remoteAddress", "remotePort", "localAddress", "localPort"])("without
 
 test("an IPv4 and an IPv6 end are not one connection", async () => {
   const [from, to] = [`${word("00000001")}:C350`, `${V4}:0D0D`];
-  const peers = table([row(V4, 50_000, 3_341, "01", 1_000).replace(/ \S+ \S+ 01/, ` ${from} ${to} 01`)]);
+  const peers = table([row(V4, 50_000, 3_341, "01", 1_000).replace(/ \S+ \S+ 01 /, ` ${from} ${to} 01 `)]);
   expect(await peers.uidOf({ ...ends("127.0.0.1"), remoteAddress: "::1" })).toBeUndefined();
 });
 
