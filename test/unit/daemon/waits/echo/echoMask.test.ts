@@ -1,6 +1,7 @@
 /** What the mask takes for an echo, and what it decides about text that it holds back: after a pause, and when output is missing. */
 import { expect, test } from "vitest";
 import { EchoMask } from "../../../../../daemon/waits/echo/echoMask.ts";
+import { LineBeginnings } from "../../../../../daemon/waits/echo/typedLines.ts";
 import { seenText, shownText, type Typing } from "./seenText.ts";
 
 const START = 100;
@@ -171,6 +172,11 @@ test.each<[string, string, string, Options?]>([
     `«make»\r\n${OFF}out\r\n${ON}make\r\n`,
     { isShellEditor: true, isLineEditor: true },
   ],
+  ["its last beginning only", "--x\r", "-«--x»\r\nout"],
+  ["left without a line feed: drawn once more", "make\r", `«make»${CSI}A$ «make»\r\nmake`, { isLineEditor: true }],
+  ["and so four times", "make\r", `${`«make»${CSI}A`.repeat(5)}make\r\n`, { isLineEditor: true }],
+  ["a row is read for 8 KiB of columns", "make\r", `${CSI}8000Cxmake\r\nout`],
+  ["behind those a row begins", "make\r", `${CSI}9000Cx«make»\r\nout`],
   ["a row is read for 4 KiB and four times the line", "make\r", `${"x".repeat(4_112)}make\r\nout`],
   ["behind that a row begins", "make\r", `${"x".repeat(4_113)}«make»\r\nout`, { windowBytes: 9_000 }],
   [
@@ -194,4 +200,25 @@ test("bytes that were fed before are passed over", () => {
   mask.feed(Buffer.from("ma"), START);
   mask.feed(Buffer.from("make\r\n"), START);
   expect(held(mask)).toEqual([undefined, START + 6]);
+});
+
+/** All words of these letters. */
+const words = (letters: string, length: number): readonly string[] =>
+  length === 0 ? [""] : words(letters, length - 1).flatMap((word) => Array.from(letters, (letter) => word + letter));
+
+test("the longest beginning of a line that a text ends in, where a line may begin", () => {
+  const wrong: string[] = [];
+  for (const line of [1, 2, 3, 4, 5].flatMap((length) => words("a-", length))) {
+    const beginnings = new LineBeginnings(Array.from(line));
+    for (const text of words("a-", 8)) {
+      let length = 0;
+      for (const [at, character] of Array.from(text).entries())
+        length = beginnings.next(length, character, text[at - 1]);
+      const longest = Array.from(line, (_character, at) => line.slice(0, at + 1)).findLast(
+        (beginning) => text.endsWith(beginning) && text.at(-1 - beginning.length) !== "a",
+      );
+      if (length !== (longest ?? "").length) wrong.push(`${line} in ${text}: ${length}`);
+    }
+  }
+  expect(wrong).toEqual([]);
 });
