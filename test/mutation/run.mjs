@@ -23,7 +23,7 @@ const TARGETS = {
     sources: ["daemon/panes/"],
     tests: ["unit/daemon/panes/", "unit/daemon/waits/echo/", "property/outputRing"],
   },
-  echo: { sources: ["daemon/waits/echo/"], tests: ["unit/daemon/waits/echo/echoMask"] },
+  echo: { sources: ["daemon/waits/echo/"], tests: ["unit/daemon/waits/echo/", "property/echoCuts"] },
   waits: {
     sources: [
       "daemon/waits/a",
@@ -47,16 +47,13 @@ const TARGETS = {
       "contract/{addinTransport,nativeGuard,addinListener,dashboardListener,nativeHostile,deepJson,manyValues}",
     ],
   },
-  streams: {
-    sources: ["adapters/kit/streams/"],
-    tests: ["unit/adapters/kit/streams/"],
-  },
+  streams: { sources: ["adapters/kit/streams/"], tests: ["unit/adapters/kit/streams/"] },
   listeners: {
     sources: ["adapters/kit/listeners/", "adapters/kit/peers/connections.ts", "adapters/kit/peers/peer"],
-    tests: ["unit/adapters/kit/peers/"],
+    tests: ["unit/adapters/kit/listeners/", "unit/adapters/kit/peers/"],
   },
   kit: {
-    sources: ["adapters/kit/operations/", "adapters/kit/trust/", "adapters/kit/pageFiles.ts"],
+    sources: ["adapters/kit/trust/", "adapters/kit/pageFiles.ts"],
     tests: ["unit/adapters/kit/trust/", "unit/adapters/kit/pageFiles"],
   },
 };
