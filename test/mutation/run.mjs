@@ -23,7 +23,7 @@ const TARGETS = {
     sources: ["daemon/panes/"],
     tests: ["unit/daemon/panes/", "unit/daemon/waits/echo/", "property/outputRing"],
   },
-  echo: { sources: ["daemon/waits/echo/"], tests: ["unit/daemon/waits/echo/"] },
+  echo: { sources: ["daemon/waits/echo/"], tests: ["unit/daemon/waits/echo/", "property/echoCuts"] },
   waits: {
     sources: [
       "daemon/waits/a",
@@ -47,15 +47,14 @@ const TARGETS = {
       "contract/{addinTransport,nativeGuard,addinListener,dashboardListener,nativeHostile,deepJson,manyValues}",
     ],
   },
+  streams: { sources: ["adapters/kit/streams/"], tests: ["unit/adapters/kit/streams/"] },
+  listeners: {
+    sources: ["adapters/kit/listeners/", "adapters/kit/peers/connections.ts", "adapters/kit/peers/peer"],
+    tests: ["unit/adapters/kit/listeners/", "unit/adapters/kit/peers/"],
+  },
   kit: {
-    sources: [
-      "adapters/kit/streams/",
-      "adapters/kit/trust/",
-      "adapters/kit/peers/peer",
-      "adapters/kit/listeners/",
-      "adapters/kit/pageFiles.ts",
-    ],
-    tests: ["unit/adapters/kit/"],
+    sources: ["adapters/kit/trust/", "adapters/kit/pageFiles.ts"],
+    tests: ["unit/adapters/kit/trust/", "unit/adapters/kit/pageFiles"],
   },
 };
 

@@ -18,6 +18,9 @@ interface PeerUsersOptions {
 
 type Verdict = AppError | "admitted";
 
+/** Users that are refused are logged once each, and no more of them: one person may have thousands of uids. */
+const MAX_REPORTED = 16;
+
 export class PeerUsers {
   readonly #options: PeerUsersOptions;
   readonly #table: PeerTable;
@@ -57,9 +60,8 @@ export class PeerUsers {
   #judge(uid: number | undefined): Verdict {
     const { allowUids, log, tokenSetting } = this.#options;
     if (uid !== undefined && (isOwnOrRoot(uid) || allowUids === "any" || allowUids.has(uid))) return "admitted";
-    if (!this.#reported.has(uid)) {
-      // Log only the first few of possibly thousands of users.
-      if (this.#reported.size < 16) this.#reported.add(uid);
+    if (!this.#reported.has(uid) && this.#reported.size < MAX_REPORTED) {
+      this.#reported.add(uid);
       log.warn("http.peer.refused", { uid: uid ?? "unknown" });
     }
     if (uid === undefined) return this.#unknown();

@@ -38,6 +38,12 @@ test.each<[string | undefined, boolean]>([
   ["identity;q=0.5, gzip", true],
   ["identity;q=0", false],
   ["gzip;q=zap", false],
+  ["gzip;q=0.05", true],
+  ["gzip;q=1.00", true],
+  ["gzip;q=0.1234", false],
+  ["gzip;q=1.5", false],
+  ["gzip;seq=1", false],
+  ["identity, gzip", true],
 ])("with `Accept-Encoding: %s` a file comes compressed: %s", async (accepted, isPacked) => {
   for (const name of ["page.js", "index.html"]) {
     const response = await get(name, accepted === undefined ? {} : { "accept-encoding": accepted });
@@ -59,7 +65,7 @@ test("each representation has a tag of its own, and is not sent to whoever has i
   const plainTag = (await get("page.js")).headers.get("etag") ?? "";
   const packedTag = (await get("page.js", gzip)).headers.get("etag") ?? "";
   expect(plainTag).not.toBe(packedTag);
-  for (const tags of [packedTag, `W/${packedTag}`, `"x", ${packedTag}`, "*"]) {
+  for (const tags of [packedTag, `W/${packedTag}`, `"x", W/${packedTag}`, '"x", *']) {
     const response = await get("page.js", { ...gzip, "if-none-match": tags });
     expect([response.status, await response.text()]).toEqual([304, ""]);
     expect(response.headers.get("etag")).toBe(packedTag);
@@ -70,4 +76,13 @@ test("each representation has a tag of its own, and is not sent to whoever has i
   expect((await get("page.js", { "if-none-match": packedTag })).status).toBe(200);
   // The page itself is asked for each time.
   expect((await get("index.html", { ...gzip, "if-none-match": "*" })).status).toBe(200);
+});
+
+test("without a build the page says so, and there is no other file", async () => {
+  const none = new Hono<GuardEnv>();
+  const files = new PageFiles(join(directory, "none"));
+  for (const { path, handle } of files.routes(["/index.html"], "")) none.get(path, handle);
+  const page = await none.request("/index.html");
+  expect([page.status, await page.text()]).toEqual([503, expect.stringContaining("npm run build")]);
+  expect((await none.request("/page.js")).status).toBe(404);
 });

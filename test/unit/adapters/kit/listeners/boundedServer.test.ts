@@ -1,5 +1,9 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { closeServers, listeningServer } from "../../../../../adapters/kit/listeners/boundedServer.ts";
+import { listen, requireLoopback } from "../../../../../adapters/kit/listeners/listen.ts";
+import { createWebSocketServer } from "../../../../../adapters/kit/streams/websocket.ts";
 import { systemClock } from "../../../../../daemon/time/clock.ts";
 
 test("a listener bounds its connections, the size of headers, and the time that a request and an idle client may take", async () => {
@@ -15,4 +19,91 @@ test("a listener bounds its connections, the size of headers, and the time that 
   expect(server.maxConnections).toBeGreaterThan(100);
   expect(server.maxConnections).toBeLessThanOrEqual(768);
   await closeServers([server], systemClock);
+});
+
+/** What the application is asked when these lines are sent to a listener with a WebSocket at `/ws`. */
+async function asked(lines: readonly string[], body: string): Promise<readonly unknown[]> {
+  const seen: unknown[] = [];
+  const listener = await listen({
+    host: "127.0.0.1",
+    port: 0,
+    clock: systemClock,
+    websocket: createWebSocketServer({
+      paths: ["/ws"],
+      protocol: undefined,
+      maxMessageBytes: 1_000,
+      clock: systemClock,
+    }),
+    fetch: async (request, { outgoing }) => {
+      const { pathname } = new URL(request.url);
+      const isUpgrade = (outgoing as unknown) === undefined;
+      const headers = Object.fromEntries(request.headers);
+      seen.push(request.method, pathname, isUpgrade ? "upgrade" : { headers, body: await request.text() });
+      return new Response("ok", { headers: { connection: "close" } });
+    },
+  });
+  const socket = connect(listener.port, "127.0.0.1");
+  socket.write(`${[...lines, "Host: 127.0.0.1"].join("\r\n")}\r\n\r\n${body}`);
+  await text(socket);
+  await listener.close();
+  return seen;
+}
+
+const WEBSOCKET = [
+  "Connection: Upgrade",
+  "Sec-WebSocket-Version: 13",
+  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+] as const;
+
+test("a request for another upgrade is handled as if it had asked for none, with its other headers and its body", async () => {
+  const h2c = ["Connection: Upgrade, HTTP2-Settings,  close", "Upgrade: h2c", "HTTP2-Settings: AAMA"];
+  const lines = ["POST /x HTTP/1.1", "X-Own:  é", ...h2c, "Content-Length: 5"];
+  const headers = { "x-own": "Ã©", connection: "close", "content-length": "5", host: "127.0.0.1" };
+  expect(await asked(lines, "12345")).toEqual(["POST", "/x", { headers, body: "12345" }]);
+  expect(await asked(["GET /x HTTP/1.1", "connection: UPGRADE", "UPGRADE: what"], "")).toEqual([
+    "GET",
+    "/x",
+    { headers: { host: "127.0.0.1" }, body: "" },
+  ]);
+});
+
+test.each([
+  ["GET /ws", "WebSocket", true],
+  ["GET /ws?from=1", "websocket", true],
+  ["GET http://127.0.0.1/ws", "websocket", true],
+  ["GET /ws/more", "websocket", false],
+  ["GET /", "websocket", false],
+  ["POST /ws", "websocket", false],
+  ["GET /ws", "what", false],
+])("%s with an upgrade to %s is one to our WebSocket: %s", async (request, upgrade, isOurs) => {
+  const seen = await asked([`${request} HTTP/1.1`, ...WEBSOCKET, `Upgrade: ${upgrade}`], "");
+  expect(seen.at(-1) === "upgrade").toBe(isOurs);
+  expect(seen).toHaveLength(3);
+});
+
+test.each([
+  ["localhost", undefined],
+  ["127.0.0.1", undefined],
+  ["::1", undefined],
+  [
+    "192.0.2.1",
+    /^192\.0\.2\.1 is not a loopback address.*: set HOST to localhost or 127\.0\.0\.1.*; or list in OTHERS/,
+  ],
+])("for this machine only, a listener may be at %s: %s", async (host, refusal) => {
+  const settings = { host: "HOST", port: "PORT", others: "OTHERS" };
+  const problem = await requireLoopback({ host, port: 1, settings }).catch(({ message }: Error) => message);
+  if (refusal === undefined) expect(problem).toBeUndefined();
+  else expect(problem).toMatch(refusal);
+});
+
+test("an address that is not of this machine, and a listener that other machines may use", async () => {
+  const options = { fetch: () => new Response("ok"), clock: systemClock, port: 0, remote: true };
+  await expect(listen({ ...options, host: "192.0.2.1" })).rejects.toMatchObject({
+    code: "CONFIGURATION_INVALID",
+    message: expect.stringMatching(/^192\.0\.2\.1 is not an address of this machine: set the host setting/) as string,
+    details: { reason: "EADDRNOTAVAIL" },
+  });
+  const listener = await listen({ ...options, host: "0.0.0.0" });
+  expect(listener.url).toBe(`http://0.0.0.0:${listener.port}`);
+  await listener.close();
 });

@@ -1,10 +1,11 @@
 /** The kernel's table of sockets, read from files like its own: whose row counts, and whose does not. */
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { endianness } from "node:os";
 import { join } from "node:path";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { PeerTable } from "../../../../../adapters/kit/peers/peerTable.ts";
-import { PeerUsers, peersUnknowable } from "../../../../../adapters/kit/peers/peerUsers.ts";
+import { isOwnOrRoot, PeerUsers, peersUnknowable } from "../../../../../adapters/kit/peers/peerUsers.ts";
+import type { AllowedUids } from "../../../../../daemon/ops/daemonConfig.ts";
 import { silentLog } from "../../../../../bench/silentLog.ts";
 import { ownDirectory } from "../../../../support/daemon/ownDirectory.ts";
 
@@ -54,6 +55,28 @@ test("an IPv4 connection may be of an IPv6 socket, on either side", async () => 
   expect(await peers.uidOf(ends("::ffff:127.0.0.1", 50_001))).toBe(1_001);
 });
 
+test.each([
+  ["10.20.30.40", word("0A141E28"), 1_000],
+  ["x127.0.0.1", V4, undefined],
+  ["127.0.0.1x", V4, undefined],
+  ["::2", V6, undefined],
+  // The last four bytes of `::1` are no IPv4 address.
+  ["::1", word("00000001"), undefined],
+])("%s with a row of %s", async (address, words, expected) => {
+  expect(await table([row(words, 50_000, 3_341, "01", 1_000)]).uidOf(ends(address))).toBe(expected);
+});
+
+test.each(["remoteAddress", "remotePort", "localAddress", "localPort"])("without %s nobody is known", async (end) => {
+  const peers = table([row(V4, 50_000, 3_341, "01", 1_000)]);
+  expect(await peers.uidOf({ ...ends("127.0.0.1"), [end]: undefined })).toBeUndefined();
+});
+
+test("an IPv4 and an IPv6 end are not one connection", async () => {
+  const [from, to] = [`${word("00000001")}:C350`, `${V4}:0D0D`];
+  const peers = table([row(V4, 50_000, 3_341, "01", 1_000).replace(/ \S+ \S+ 01 /, ` ${from} ${to} 01 `)]);
+  expect(await peers.uidOf({ ...ends("127.0.0.1"), remoteAddress: "::1" })).toBeUndefined();
+});
+
 test("::1", async () => {
   expect(await table([], [row(V6, 50_000, 3_341, "01", 1_000)]).uidOf(ends("::1"))).toBe(1_000);
 });
@@ -87,9 +110,19 @@ test("a long table is read to the row, across pieces, and for everybody who asks
   expect(await Promise.all(asked)).toEqual([1_000, 1_000, 1_000, 1_001]);
 });
 
+test("what is beyond 16 MiB of a table is unknown", async () => {
+  const own = row(V4, 50_000, 3_341, "01", 1_000);
+  const filler = "x".repeat(10_000);
+  const tableOf = (bytes: number): PeerTable => table([...Array<string>(Math.ceil(bytes / 10_001)).fill(filler), own]);
+  expect(await tableOf(16_700_000).uidOf(ends("127.0.0.1"))).toBe(1_000);
+  expect(await tableOf(16_900_000).uidOf(ends("127.0.0.1"))).toBeUndefined();
+});
+
 test("without a table nobody is known, and a listener without a token says so before it starts", async () => {
   const none = new PeerTable({ directory: join(directory, "none") });
-  expect(none.isReadable).toBe(false);
+  expect([none.isReadable, table([]).isReadable]).toEqual([false, true]);
+  rmSync(join(directory, "tcp6"));
+  expect(new PeerTable({ directory }).isReadable).toBe(true);
   expect(await none.uidOf(ends("127.0.0.1"))).toBeUndefined();
   expect(await none.uidOf({})).toBeUndefined();
   const tokenSetting = "SOME_TOKEN";
@@ -103,4 +136,59 @@ test("without a table nobody is known, and a listener without a token says so be
     code: "FORBIDDEN",
     details: { reason: "peer_unknown", setting: "SOME_TOKEN" },
   });
+});
+
+const OWN = process.getuid?.() ?? 0;
+const OTHER = OWN + 1_000;
+
+function usersOf(allowUids: AllowedUids, uidOf: () => number | undefined) {
+  const warn = vi.fn<(event: string, fields?: object) => void>();
+  const asked = vi.fn<() => Promise<number | undefined>>(() => Promise.resolve(uidOf()));
+  const listener = new PeerUsers({
+    allowUids,
+    tokenSetting: "SOME_TOKEN",
+    log: { ...silentLog, warn },
+    table: { uidOf: asked } as never,
+  });
+  return { listener, warn, asked };
+}
+const connection = () => ({}) as Parameters<PeerUsers["require"]>[0];
+
+test.each<[string, number | undefined, readonly number[], string | undefined]>([
+  ["ours", OWN, [], undefined],
+  ["root", 0, [], undefined],
+  ["another that is allowed", OTHER, [OTHER], undefined],
+  ["another", OTHER, [OTHER + 1], "peer_not_allowed"],
+  ["one that is not known", undefined, [OTHER], "peer_unknown"],
+])("the user of a connection is looked up once: %s", async (_who, uid, allowed, reason) => {
+  const { listener, asked, warn } = usersOf(new Set(allowed), () => uid);
+  const socket = connection();
+  const both = await Promise.allSettled([listener.require(socket), listener.require(socket)]);
+  const expected = { code: "FORBIDDEN", details: { reason, close: true } };
+  for (const one of both) {
+    expect(one).toMatchObject(reason === undefined ? { status: "fulfilled" } : { reason: expected });
+  }
+  // From then on nobody is waited for.
+  if (reason === undefined) expect(listener.require(socket)).toBeUndefined();
+  else expect(() => listener.require(socket)).toThrow(expect.objectContaining({ code: "FORBIDDEN" }));
+  expect(asked).toHaveBeenCalledOnce();
+  const logged = [["http.peer.refused", { uid: uid ?? "unknown" }]];
+  expect(warn.mock.calls).toEqual(reason === undefined ? [] : logged);
+});
+
+test("every user is let in without a look-up if any may; a connection that is none is refused otherwise", () => {
+  const any = usersOf("any", () => OTHER);
+  expect([any.listener.require(undefined), any.asked.mock.calls]).toEqual([undefined, []]);
+  expect(() => usersOf(new Set(), () => OWN).listener.require(undefined)).toThrow(/cannot determine the user/);
+  expect([isOwnOrRoot(OWN), isOwnOrRoot(0), isOwnOrRoot(OTHER)]).toEqual([true, true, false]);
+});
+
+test("a refused user is logged once, and of many users sixteen", async () => {
+  let uid = OTHER;
+  const { listener, warn } = usersOf(new Set(), () => uid);
+  for (let count = 0; count < 40; count += 1) {
+    uid = OTHER + (count % 20);
+    await expect(listener.require(connection())).rejects.toMatchObject({ details: { uid } });
+  }
+  expect(warn).toHaveBeenCalledTimes(16);
 });

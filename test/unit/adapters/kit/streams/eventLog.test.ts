@@ -39,6 +39,7 @@ test("the oldest events go when they are too large together, and the newest stay
   const { log, open } = logOf({ maxSize: 10 });
   log.add("a", 6);
   log.add("b", 4);
+  expect(log.goesOnAfter(10)).toBe(true);
   log.add("c", 1);
   const first = open(10);
   first.reader.pump();

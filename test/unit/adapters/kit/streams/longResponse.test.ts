@@ -25,7 +25,7 @@ function deferred<Value>() {
 }
 
 /** A request whose work is settled by the test. */
-function asked(kind: "long" | "streamed") {
+function asked(kind: "long" | "streamed", statusOf?: () => 202) {
   const clock = new FakeClock();
   const work = deferred<object>();
   const called = deferred<{ signal: AbortSignal; told: Listener }>();
@@ -37,7 +37,7 @@ function asked(kind: "long" | "streamed") {
       called.resolve({ signal, told: told! });
       return work.promise;
     };
-    return kind === "long" ? longResponse(c, options, run) : streamedResponse(c, options, run);
+    return kind === "long" ? longResponse(c, { ...options, statusOf }, run) : streamedResponse(c, options, run);
   });
   const abort = new AbortController();
   const response = app.request("http://localhost/", { signal: abort.signal });
@@ -52,6 +52,12 @@ test("one that comes soon is an ordinary response", async () => {
   work.resolve({ ok: true });
   expect(await (await response).text()).toBe('{"ok":true}');
   expect(clock.pendingTimers).toBe(0);
+});
+
+test("one that comes soon may have a status of its own", async () => {
+  const { response, work } = asked("long", () => 202);
+  work.resolve({ ok: true });
+  expect((await response).status).toBe(202);
 });
 
 test("an error that comes soon has its own status", async () => {
@@ -114,6 +120,13 @@ test("tells what is typed and printed, then the result", async () => {
   expect(clock.pendingTimers).toBe(0);
 });
 
+test("a result before anything is told is a line, too", async () => {
+  const { work, response } = asked("streamed");
+  work.resolve({ exitCode: 0 });
+  const answer = await response;
+  expect([answer.status, await answer.text()]).toEqual([200, '{"exitCode":0}\n']);
+});
+
 test("an error before anything is told has its own status, a later one is the last line", async () => {
   const early = asked("streamed");
   await early.called;
@@ -154,13 +167,17 @@ test("what a slow reader cannot be given is counted, and nothing grows", async (
 });
 
 test("a reader that leaves ends the work", async () => {
-  const { clock, response, called } = asked("streamed");
+  const { clock, response, called, work } = asked("streamed");
   const { signal, told } = await called;
   told.onTyped();
   await (await response).body?.cancel();
   expect(signal.aborted).toBe(true);
   expect(clock.pendingTimers).toBe(0);
-  told.onOutput(bytes("nobody reads it"));
+  // Nobody reads this.
+  told.onOutput(bytes("some"));
+  told.onTyped();
+  work.resolve({ exitCode: 0 });
+  expect(await work.promise).toEqual({ exitCode: 0 });
 });
 
 test.each([

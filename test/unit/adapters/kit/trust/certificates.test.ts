@@ -1,7 +1,7 @@
-import { X509Certificate } from "node:crypto";
+import { generateKeyPairSync, webcrypto, X509Certificate } from "node:crypto";
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import {
   CERTIFICATE_CHECK_MS,
   keepCertificateFresh,
@@ -30,10 +30,14 @@ beforeEach(() => {
   };
 });
 
-function writePair(directory: string, pair: KeyPair, names: { key: string; cert: string }): void {
+function writePair(
+  directory: string,
+  pair: Pick<KeyPair, "key"> & Partial<KeyPair>,
+  names: { key: string; cert: string },
+): void {
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, names.key), pair.key, { mode: 0o600 });
-  writeFileSync(join(directory, names.cert), pair.cert);
+  if (pair.cert !== undefined) writeFileSync(join(directory, names.cert), pair.cert);
 }
 
 const PLAIN_NAMES = { key: "key.pem", cert: "cert.pem" };
@@ -41,6 +45,37 @@ const AUTHORITY_NAMES = { key: "rootCA-key.pem", cert: "rootCA.pem" };
 
 async function somePair(nowUnixMs = NOW): Promise<KeyPair> {
   return issueLeaf(await makeAuthority(nowUnixMs, "some authority"), nowUnixMs);
+}
+
+async function loadX509() {
+  await import("reflect-metadata");
+  return import("@peculiar/x509");
+}
+
+/** An authority as mkcert or somebody else makes it. */
+async function authorityOf(kind: string): Promise<KeyPair> {
+  const x509 = await loadX509();
+  const algorithm =
+    kind === "RSA"
+      ? {
+          name: "RSASSA-PKCS1-v1_5",
+          hash: "SHA-256",
+          modulusLength: 2_048,
+          publicExponent: Uint8Array.of(1, 0, 1),
+        }
+      : { name: "ECDSA", namedCurve: kind, hash: "SHA-384" };
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const notAfter = new Date(NOW + 1_000 * DAY);
+  const made = await x509.X509CertificateGenerator.createSelfSigned({ notAfter, signingAlgorithm: algorithm, keys });
+  const key = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey)).toString("base64");
+  return { key: `-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----\n`, cert: made.toString("pem") };
+}
+
+/** Which extensions it has, and whether each is critical. */
+async function extensionsOf(certificate: X509Certificate): Promise<Readonly<Record<string, boolean>>> {
+  const { X509Certificate: Parsed } = await loadX509();
+  const { extensions } = new Parsed(certificate.raw);
+  return Object.fromEntries(extensions.map(({ type, critical }) => [type, critical]));
 }
 
 describe("the order of certificates", () => {
@@ -68,11 +103,28 @@ describe("the order of certificates", () => {
     expect(new X509Certificate(found.cert).verify(new X509Certificate(authority.cert).publicKey)).toBe(true);
   });
 
-  test.each(["its key is missing", "its files are rubbish"])("mkcert is passed over when %s", async (why) => {
+  test.each(["RSA", "P-384"])("mkcert's authority may have a key of the kind %s", async (kind) => {
+    const authority = await authorityOf(kind);
+    const { cert } = await issueLeaf(authority, NOW);
+    expect(new X509Certificate(cert).verify(new X509Certificate(authority.cert).publicKey)).toBe(true);
+  });
+
+  test("another kind of key is refused", async () => {
+    const { privateKey } = generateKeyPairSync("ed25519");
+    const key = privateKey.export({ format: "pem", type: "pkcs8" }).toString();
+    const { cert } = await makeAuthority(NOW, "some authority");
+    await expect(issueLeaf({ key, cert }, NOW)).rejects.toThrow(/must be RSA or ECDSA/);
+  });
+
+  test.each<[string, () => void]>([
+    ["mkcert's key is missing", () => rmSync(join(config.mkcertRoot, "rootCA-key.pem"))],
+    ["mkcert's files are rubbish", () => writeFileSync(join(config.mkcertRoot, "rootCA.pem"), "rubbish")],
+    ["the bridge has a key alone", () => writePair(config.bridgeDir, { key: "" }, PLAIN_NAMES)],
+    ["the bridge's directory is a file", () => writeFileSync(config.bridgeDir, "")],
+  ])("passed over: %s", async (why, spoil) => {
     writePair(config.mkcertRoot, await makeAuthority(NOW, "mkcert"), AUTHORITY_NAMES);
-    if (why === "its key is missing") rmSync(join(config.mkcertRoot, "rootCA-key.pem"));
-    else writeFileSync(join(config.mkcertRoot, "rootCA.pem"), "rubbish");
-    expect((await resolveCertificate(config, NOW)).source).toBe("own");
+    spoil();
+    expect((await resolveCertificate(config, NOW)).source).toBe(why.startsWith("mkcert") ? "own" : "mkcert");
   });
 
   test("last, a leaf signed by our own authority, for the loopback names and at most 397 days", async () => {
@@ -84,13 +136,44 @@ describe("the order of certificates", () => {
     expect(leaf.subjectAltName).toBe("DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1");
     expect(leaf.ca).toBe(false);
     expect(authority.ca).toBe(true);
-    expect(Date.parse(leaf.validFrom)).toBeLessThan(NOW);
+    for (const { validFrom, serialNumber } of [leaf, authority]) {
+      expect(Date.parse(validFrom)).toBe(NOW - 3_600_000);
+      // 127 bits, and positive.
+      expect(serialNumber).toMatch(/^[4-7][0-9A-F]{31}$/);
+    }
+    expect([leaf.subject, authority.subject]).toEqual([
+      "O=tmuxwire\nCN=localhost",
+      expect.stringMatching(/^O=tmuxwire\nCN=tmuxwire local authority of /),
+    ]);
+    // Basic constraints, key usage, name constraints: whoever cannot read one must refuse the certificate.
+    expect(await extensionsOf(authority)).toMatchObject({ "2.5.29.19": true, "2.5.29.15": true, "2.5.29.30": true });
+    expect(await extensionsOf(leaf)).toMatchObject({ "2.5.29.19": true, "2.5.29.15": true });
+    // For servers.
+    expect(leaf.keyUsage).toEqual(["1.3.6.1.5.5.7.3.1"]);
     expect(Date.parse(leaf.validTo)).toBe(NOW + 397 * DAY);
     expect(found.notAfterUnixMs).toBe(NOW + 397 * DAY);
   });
 });
 
 describe("what we keep", () => {
+  test("a directory that others can read is closed, another user's is refused, and one that cannot be made is named", async () => {
+    mkdirSync(config.stateDir, { recursive: true, mode: 0o755 });
+    await resolveCertificate(config, NOW);
+    expect(statSync(config.stateDir).mode & 0o777).toBe(0o700);
+    vi.spyOn(process, "getuid").mockReturnValue((process.getuid?.() ?? 0) + 1);
+    await expect(resolveCertificate(config, NOW)).rejects.toThrow(/certs belongs to another user: remove it/);
+    vi.restoreAllMocks();
+    writeFileSync(join(root, "file"), "");
+    const below = { ...config, stateDir: join(root, "file", "certs") };
+    await expect(resolveCertificate(below, NOW)).rejects.toThrow(/cannot create .*certs \(ENOTDIR\): make its parent/);
+  });
+
+  test("half an authority is not completed", async () => {
+    await resolveCertificate(config, NOW);
+    rmSync(join(config.stateDir, "authority", "rootCA-key.pem"));
+    await expect(resolveCertificate(config, NOW)).rejects.toThrow(/authority holds no complete authority: remove it/);
+  });
+
   test("is ours alone: directories 0700, keys 0600", async () => {
     await resolveCertificate(config, NOW);
     const mode = (path: string): number => statSync(join(config.stateDir, path)).mode & 0o777;
@@ -103,9 +186,9 @@ describe("what we keep", () => {
   test("serves the next start too, until a month before it expires", async () => {
     const first = await resolveCertificate(config, NOW);
     expect((await resolveCertificate(config, NOW + 366 * DAY)).cert).toBe(first.cert);
-    const renewed = await resolveCertificate(config, NOW + 368 * DAY);
+    const renewed = await resolveCertificate(config, NOW + 367 * DAY);
     expect(renewed.cert).not.toBe(first.cert);
-    expect(renewed.notAfterUnixMs).toBe(NOW + (368 + 397) * DAY);
+    expect(renewed.notAfterUnixMs).toBe(NOW + (367 + 397) * DAY);
     const authority = new X509Certificate(readFileSync(first.authorityPath ?? ""));
     expect(new X509Certificate(renewed.cert).verify(authority.publicKey)).toBe(true);
   });
@@ -145,8 +228,8 @@ describe("unusable files are one line that names the file", () => {
     ],
     [
       "an expired certificate",
-      async (dir) => writePair(dir, await somePair(NOW - 500 * DAY), PLAIN_NAMES),
-      /cert\.pem expired on .* 2025 GMT: renew it/,
+      async (dir) => writePair(dir, await somePair(NOW - 397 * DAY), PLAIN_NAMES),
+      /cert\.pem expired on .* 2026 GMT: renew it/,
     ],
     [
       "a directory in its place",
@@ -200,6 +283,49 @@ describe("keepCertificateFresh", () => {
     await expect.poll(() => clock.pendingTimers).toBe(1);
     stop();
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  test.each<[string, Partial<KeyPair>, boolean, number]>([
+    ["the same pair", {}, false, 0],
+    ["another certificate for the same key", { cert: "" }, false, 1],
+    ["another key", { key: "" }, false, 1],
+    ["a renewed one after the end", { cert: "" }, true, 0],
+  ])("%s", async (_what, before, isStopped, times) => {
+    const clock = new FakeClock();
+    const current = { ...(await resolveCertificate(config, NOW)), ...before };
+    const replace = vi.fn<() => void>();
+    let checks = 0;
+    const nowUnixMs = (): number => ((checks += 1), NOW);
+    const stop = keepCertificateFresh({ config, current, clock, nowUnixMs, log: silentLog, replace });
+    clock.advanceMs(CERTIFICATE_CHECK_MS);
+    if (isStopped) stop();
+    if (!isStopped) await expect.poll(() => clock.pendingTimers).toBe(1);
+    // As long as a check takes.
+    await resolveCertificate(config, NOW);
+    await expect
+      .poll(() => [checks, replace.mock.calls.length, clock.pendingTimers])
+      .toEqual([1, times, isStopped ? 0 : 1]);
+    stop();
+  });
+
+  test("an unusable file is logged, and looked at again", async () => {
+    const clock = new FakeClock();
+    const [warn, replace] = [vi.fn<(event: string) => void>(), vi.fn<() => void>()];
+    const current = await resolveCertificate(config, NOW);
+    chmodSync(join(config.stateDir, "localhost-own.pem"), 0o644);
+    const stop = keepCertificateFresh({
+      config,
+      current,
+      clock,
+      nowUnixMs: () => NOW,
+      log: { ...silentLog, warn },
+      replace,
+    });
+    clock.advanceMs(CERTIFICATE_CHECK_MS);
+    await expect.poll(() => clock.pendingTimers).toBe(1);
+    expect(warn.mock.calls).toMatchObject([["tls.certificate.unusable", { error: { code: "CONFIGURATION_INVALID" } }]]);
+    expect(replace).not.toHaveBeenCalled();
+    stop();
   });
 
   test("reads files again that someone else renewed", async () => {

@@ -1,6 +1,9 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Certificate, CertificateSource } from "../../../../../adapters/kit/trust/certificates.ts";
-import { trustInstructions } from "../../../../../adapters/kit/trust/trust.ts";
+import { nssFolders, trustInstructions } from "../../../../../adapters/kit/trust/trust.ts";
+import { ownDirectory } from "../../../../support/daemon/ownDirectory.ts";
 
 const certificate = (source: CertificateSource, authorityPath?: string): Certificate => ({
   key: "",
@@ -38,4 +41,22 @@ test("a folder that has no database yet gets one first", () => {
   expect(made).toBeGreaterThan(0);
   expect(based).toBeGreaterThan(made ?? Infinity);
   expect(added).toBeGreaterThan(based ?? Infinity);
+});
+
+test("one that has a database does not, and an authority without a file is named all the same", () => {
+  expect(trustInstructions("linux", certificate("own", "/ca.pem"), FOLDERS)).not.toMatch(/mkdir|-N/);
+  for (const source of ["own", "mkcert"] as const) {
+    expect(trustInstructions("linux", certificate(source), FOLDERS)).toContain("rootCA.pem");
+  }
+});
+
+test("Chromium's folders: the current one always, older ones that exist", () => {
+  const home = ownDirectory();
+  const older = join(home, ".pki", "nssdb");
+  mkdirSync(older, { recursive: true });
+  writeFileSync(join(older, "cert9.db"), "");
+  expect(nssFolders(undefined, home)).toEqual([
+    { path: join(home, ".local/share/pki/nssdb"), hasDatabase: false },
+    { path: older, hasDatabase: true },
+  ]);
 });
