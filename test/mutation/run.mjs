@@ -23,7 +23,7 @@ const TARGETS = {
     sources: ["daemon/panes/"],
     tests: ["unit/daemon/panes/", "unit/daemon/waits/echo/", "property/outputRing"],
   },
-  echo: { sources: ["daemon/waits/echo/"], tests: ["unit/daemon/waits/echo/", "property/echoCuts"] },
+  echo: { sources: ["daemon/waits/echo/"], tests: ["unit/daemon/waits/echo/"] },
   waits: {
     sources: [
       "daemon/waits/a",
@@ -50,7 +50,7 @@ const TARGETS = {
   streams: { sources: ["adapters/kit/streams/"], tests: ["unit/adapters/kit/streams/"] },
   listeners: {
     sources: ["adapters/kit/listeners/", "adapters/kit/peers/connections.ts", "adapters/kit/peers/peer"],
-    tests: ["unit/adapters/kit/listeners/", "unit/adapters/kit/peers/"],
+    tests: ["unit/adapters/kit/listeners/", "unit/adapters/kit/peers/", "contract/{addinListener,peerUsers}"],
   },
   kit: {
     sources: ["adapters/kit/trust/", "adapters/kit/pageFiles.ts"],

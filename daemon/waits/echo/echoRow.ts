@@ -3,7 +3,7 @@
  * editors go back and write again), and everything printed in order (a long line wraps at the edge of the screen without
  * the row changing for us, readline helping with ` \r`). An echo is recognised when either reading ends in what was typed.
  */
-import type { ExpectedLine, LineBeginnings } from "./typedLines.ts";
+import { isWord } from "./typedLines.ts";
 
 interface Cell {
   character: string;
@@ -28,10 +28,6 @@ export class EchoRow {
   isStyled = false;
   /** The column in which typing began, when something was before it. */
   #origin = 0;
-  /** Of a line that began in the row before. */
-  #isContinued = false;
-  readonly #printedTail = new Tail();
-  readonly #cursorTail = new Tail();
 
   constructor(start: number) {
     this.start = start;
@@ -59,28 +55,26 @@ export class EchoRow {
   }
 
   move(columns: number): void {
-    this.#change();
+    this.hasMoved = true;
     this.#cursor = Math.max(0, this.#cursor + columns);
   }
 
   column(column: number): void {
-    this.#change();
+    this.hasMoved = true;
     this.#cursor = column;
     // readline's way over the edge: a blank that makes the terminal wrap, and back to the first column.
-    if (column !== 0 || this.#printed.at(-1)?.character !== " ") return;
-    this.#printed.pop();
-    this.#printedTail.forget();
+    if (column === 0 && this.#printed.at(-1)?.character === " ") this.#printed.pop();
   }
 
   erase(which: number): void {
-    this.#change();
+    this.hasMoved = true;
     if (which === 0) this.#cells.length = Math.min(this.#cells.length, this.#cursor);
     else if (which === 2) this.#cells.length = 0;
     else for (const cell of this.#cells.slice(0, this.#cursor + 1)) cell.character = UNKNOWN;
   }
 
   shift(columns: number): void {
-    this.#change();
+    this.hasMoved = true;
     if (columns < 0) this.#cells.splice(this.#cursor, -columns);
     else if (this.#cursor < this.#cells.length) {
       const at = this.#cells[this.#cursor]?.at ?? this.start;
@@ -92,102 +86,80 @@ export class EchoRow {
   /** Takes over what the row before had printed: a line end may have been a wrap. */
   continueFrom(previous: EchoRow): void {
     this.#printed = [...previous.#printed, ...this.#printed];
-    this.#isContinued = true;
   }
 
-  /** Where the echo of the whole line begins when the row ends in it, blanks at the end aside. */
-  endsWith(line: ExpectedLine): number | undefined {
-    for (const { cells, end, origin } of this.#readings()) {
-      let last = end;
-      while (cells[last - 1]?.character === " ") last--;
-      const length = new Tail().lengthAt(last, cells, line.beginnings, origin);
-      if (length === line.shownLength) return cells[last - length]?.at;
+  /** Where the echo of all of `typed` begins when the row ends in it, blanks at the end aside. */
+  endsWith(typed: readonly string[]): number | undefined {
+    const wanted = trimEnd(typed);
+    for (const reading of this.#readings()) {
+      const trimmed = trimCells(reading.cells);
+      const from = trimmed.length - wanted.length;
+      if (isTail({ ...reading, cells: trimmed }, wanted, wanted.length)) return trimmed[from]?.at ?? this.start;
     }
     return undefined;
   }
 
-  /** Ends in a beginning of the line and one blank: the blank may be half of a wrap (` \r`). */
-  mayWrap({ beginnings }: ExpectedLine): boolean {
+  /** Ends in a beginning of `typed` and one blank: the blank may be half of a wrap (` \r`). */
+  mayWrap(typed: readonly string[]): boolean {
     if (this.#printed.at(-1)?.character !== " ") return false;
-    return new Tail().lengthAt(this.#printed.length - 1, this.#printed, beginnings, 0) > 0;
+    return longestTail({ cells: this.#printed.slice(0, -1), origin: 0 }, typed) > 0;
   }
 
-  /** The longest beginning of the line that the row ends in, and where it begins. */
-  beginningOf({ beginnings }: ExpectedLine): Beginning | undefined {
-    let best: Beginning | undefined;
-    // Where nothing has moved, the row is what was printed.
-    if (this.hasMoved || this.#isContinued) {
-      best = longer(best, this.#printedTail, this.#printed, this.#printed.length, beginnings, 0);
+  /** The longest beginning of `typed` that the row ends in, and where it begins. */
+  beginningOf(typed: readonly string[]): { readonly length: number; readonly at: number } | undefined {
+    let best: { length: number; at: number } | undefined;
+    for (const reading of this.#readings()) {
+      const length = longestTail(reading, typed);
+      if (length <= (best?.length ?? 0)) continue;
+      best = { length, at: reading.cells[reading.cells.length - length]?.at ?? this.start };
     }
-    const { length } = this.#cells;
-    const end = Math.min(length, this.#cursor);
-    best = longer(best, this.#cursorTail, this.#cells, end, beginnings, this.#origin);
-    return end < length ? longer(best, new Tail(), this.#cells, length, beginnings, this.#origin) : best;
-  }
-
-  #change(): void {
-    this.hasMoved = true;
-    this.#cursorTail.forget();
+    return best;
   }
 
   /** All that was printed, the row as displayed, and the row up to the cursor (a suggestion may follow). */
   #readings(): readonly Reading[] {
-    const [cells, origin] = [this.#cells, this.#origin];
     return [
-      { cells: this.#printed, end: this.#printed.length, origin: 0 },
-      { cells, end: cells.length, origin },
-      { cells, end: Math.min(cells.length, this.#cursor), origin },
+      { cells: this.#printed, origin: 0 },
+      { cells: this.#cells, origin: this.#origin },
+      { cells: this.#cells.slice(0, this.#cursor), origin: this.#origin },
     ];
   }
 }
 
 interface Reading {
   readonly cells: readonly Cell[];
-  /** Up to here. */
-  readonly end: number;
   /** Where typing began, whatever is before it. */
   readonly origin: number;
 }
 
-interface Beginning {
-  readonly length: number;
-  /** Source position. */
-  readonly at: number;
+const trimEnd = (characters: readonly string[]): readonly string[] => {
+  let end = characters.length;
+  while (end > 1 && characters[end - 1] === " ") end--;
+  return characters.slice(0, end);
+};
+
+function trimCells(cells: readonly Cell[]): readonly Cell[] {
+  let end = cells.length;
+  while (end > 0 && cells[end - 1]?.character === " ") end--;
+  return cells.slice(0, end);
 }
 
-/** The beginning that these cells end in, if it is longer than the best so far. */
-function longer(
-  best: Beginning | undefined,
-  tail: Tail,
-  cells: readonly Cell[],
-  end: number,
-  line: LineBeginnings,
-  origin: number,
-): Beginning | undefined {
-  const length = tail.lengthAt(end, cells, line, origin);
-  const at = cells[end - length]?.at;
-  return at === undefined || length <= (best?.length ?? 0) ? best : { length, at };
+/**
+ * Whether the cells end in the first `length` characters of `typed`, at a place where typing can begin: where it did,
+ * at the row's start, or after anything but a letter or digit, which is how prompts end.
+ */
+function isTail({ cells, origin }: Reading, typed: readonly string[], length: number): boolean {
+  const from = cells.length - length;
+  if (from < 0 || length === 0) return false;
+  for (let index = length - 1; index >= 0; index--) {
+    if (cells[from + index]?.character !== typed[index]) return false;
+  }
+  return from === 0 || from === origin || !isWord(cells[from - 1]?.character ?? "");
 }
 
-/** How long a beginning of one line some cells end in, kept up to date while cells are only added. */
-class Tail {
-  #end = -1;
-  #length = 0;
-
-  /** The cells have changed. */
-  forget(): void {
-    this.#end = -1;
+function longestTail(reading: Reading, typed: readonly string[]): number {
+  for (let length = Math.min(typed.length, reading.cells.length); length > 0; length--) {
+    if (isTail(reading, typed, length)) return length;
   }
-
-  lengthAt(end: number, cells: readonly Cell[], line: LineBeginnings, origin: number): number {
-    if (this.#end < 0) {
-      this.#end = Math.max(0, end - line.lineLength);
-      this.#length = 0;
-    }
-    for (; this.#end < end; this.#end++) {
-      const previous = this.#end === origin ? undefined : cells[this.#end - 1]?.character;
-      this.#length = line.next(this.#length, cells[this.#end]?.character ?? "", previous);
-    }
-    return this.#length;
-  }
+  return 0;
 }
