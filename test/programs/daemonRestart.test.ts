@@ -1,6 +1,6 @@
 /** `tmuxwire restart`: another version takes the place of a daemon that is used. */
 import { spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../adapters/client/client.ts";
@@ -29,6 +29,21 @@ function installed(sandbox: CliSandbox, version: string): string {
   return relative(dirname(builtCli()), join(root, "dist/adapters/bin/tmuxwire.js"));
 }
 
+/** Its `--check`, which a restart begins with, says that it has been asked, and ends when `asked` is gone. */
+function holdCheck(sandbox: CliSandbox, version: string, asked: string): void {
+  const script = join(sandbox.path(`package-${version}`), "dist/adapters/bin/tmuxwire.js");
+  const held = `import * as fs from "node:fs";
+if (process.argv.includes("--check")) process.once("exit", () => {
+  fs.writeFileSync(${JSON.stringify(asked)}, "");
+  while (fs.existsSync(${JSON.stringify(asked)})) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+});
+`;
+  writeFileSync(
+    script,
+    readFileSync(script, "utf8").replace(/^#!.*\n/, (line) => line + held),
+  );
+}
+
 const clientOf = ({ socketPath, tokenPath }: CliSandbox) =>
   createClient({
     url: "http://localhost",
@@ -51,6 +66,8 @@ describe("tmuxwire restart", () => {
   test("replaces a daemon with the command's version: panes stay, a prompt is finished, a stream goes on with a gap", async () => {
     await using sandbox = cliSandbox();
     const script = installed(sandbox, "9.9.9");
+    const isChecked = sandbox.path("is-checked");
+    holdCheck(sandbox, "9.9.9", isChecked);
     const daemon = await sandbox.serve(["--log-level", "debug"]);
     const before = await daemonOf(sandbox);
     await sandbox.run(["new", "work"]);
@@ -68,13 +85,17 @@ describe("tmuxwire restart", () => {
       for await (const event of pane.follow({ from: "now", signal: left.signal }))
         events.push(event.kind === "output" ? Buffer.from(event.bytes).toString() : event.kind);
     })().catch(() => undefined);
+    // The restart has been asked for and waits, so that the prompt is not over before it begins, however busy the machine.
+    const restarting = sandbox.run(["restart", "--json"], { script });
+    await eventually(() => existsSync(isChecked));
     const delivery = pane.submit("echo finished-$((6*7))", { timeoutMs: 20_000 });
     let came: unknown;
     const over = (told: unknown) => {
       came = told;
     };
     delivery.then(over, over);
-    const restarting = sandbox.run(["restart", "--json"], { script });
+    await pane.info();
+    rmSync(isChecked);
     await eventually(() => daemon.stderr().includes('"daemon.restarting"'));
     expect(came).toBeUndefined();
     writeFileSync(isAsked, "");
