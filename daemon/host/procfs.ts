@@ -99,7 +99,7 @@ export function procfs(directory = "/proc"): Procfs {
     isRunningNow: (pid) => isRunningNow(`${directory}/${pid}`),
     waitsForChildNow: (pid) => {
       const place = readStartNow(at(pid, "wchan"), MAX_PLACE_BYTES);
-      return place === undefined || place === "" || place === "0" ? undefined : place.startsWith("do_wait");
+      return place === undefined || place === "" || place === "0" ? undefined : /^do_wait(?:\.|$)/.test(place);
     },
     bytesReadNow: (pid) => {
       const [, bytes] = /^rchar: (\d+)$/m.exec(readStartNow(at(pid, "io"), MAX_IO_BYTES) ?? "") ?? [];

@@ -242,7 +242,7 @@ test("a stream that is opened while the base connection leaves the pane's sessio
   expect(ours(socket)).toEqual(["desk", "other"]);
 });
 
-/** Where a tmux with utempter (Debian, Fedora) has the helper for which it waits at each new and each ended pane. */
+/** Where a tmux with utempter (as Debian builds it) has the helper for which it waits at each new and each ended pane. */
 const HELPER = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/libexec"]
   .map((directory) => `${directory}/utempter/utempter`)
   .find((path) => existsSync(path));
@@ -266,7 +266,7 @@ test.skipIf(cannotWait)("a tmux that waits for its helper is not taken for one t
   await using fixture = await guestFixture(
     (socket) => {
       const slow = join(socket.directory, "slow");
-      writeFileSync(slow, `#!/bin/sh\necho "$1" >>"${slow}.asked"\nsleep 2.5\n`, { mode: 0o755 });
+      writeFileSync(slow, `#!/bin/sh\n[ "$1" = del ] || { echo "$1" >"${slow}.asked"; sleep 2.5; }\n`, { mode: 0o755 });
       // Its own session is made with the quick one.
       const user = 'tmux -u -S "$0" -f /dev/null new-session -d -s desk cat; exec mount --bind "$1" "$2"';
       const args = ["--mount", "sh", "-c", user, socket.socketPath, slow, HELPER!];

@@ -238,3 +238,20 @@ test("a regex is the worker's when its pieces take long, and one slow piece is f
   expect([...slow, quick]).toEqual([true, true, true, true, true, false, true]);
   alone.close();
 });
+
+test("a waiter that throws is told once, and the next one is told", async () => {
+  const errors: unknown[] = [];
+  const watched = new TurnBudget({ clock: systemClock, onError: (error) => errors.push(error) });
+  const alone = new RegexEngine({ clock: systemClock, scheduler, budget: watched, limits, metrics: new WaitMetrics() });
+  const regex = alone.acquire(analyseRegex("ready$", MULTILINE, limits));
+  alone.run(regex, Buffer.from("ready\n"), 0, () => {
+    throw new Error("of the waiter");
+  });
+  const next = new Promise<RegexOutcome>((resolve) => alone.run(regex, Buffer.from("ready\n"), 0, resolve));
+  // The task is asked for again by whoever comes next, as by any output.
+  await Promise.resolve();
+  alone.run(regex, Buffer.from("ready\n"), 0, () => undefined);
+  expect(await next).toMatchObject({ kind: "match" });
+  expect(errors).toHaveLength(1);
+  alone.close();
+});

@@ -7,7 +7,7 @@
 import type { BudgetedTask } from "../../time/turnBudget.ts";
 import { refusalOf, type RegexAnalysis } from "./regexAnalysis.ts";
 import { RegexThread } from "./regexThread.ts";
-import type { ShortSearch } from "./shortRegex.ts";
+import type { ShortRegex, ShortSearch } from "./shortRegex.ts";
 import type { RegexSource, WorkerJob, WorkerResult } from "./regexWorker.ts";
 import type { WaitHost } from "../waitHost.ts";
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
@@ -37,7 +37,9 @@ interface Job {
 interface JobHere {
   readonly regex: CompiledRegex;
   readonly text: Uint8Array;
-  readonly search: ShortSearch;
+  readonly skip: number;
+  /** Once it is begun. */
+  search: ShortSearch | undefined;
   readonly done: (outcome: RegexOutcome) => void;
 }
 
@@ -111,10 +113,8 @@ export class RegexEngine {
   /** At least one piece in a turn, the others while there is time: a pane that prints near misses must not hold up the loop. */
   readonly #taskHere: BudgetedTask = {
     run: (hasTimeLeft) => {
-      do {
-        const [job] = this.#jobsHere;
-        if (job === undefined || this.#judge(job)) this.#jobsHere.shift();
-      } while (this.#jobsHere.length > 0 && hasTimeLeft());
+      do this.#judgePiece();
+      while (this.#jobsHere.length > 0 && hasTimeLeft());
       return this.#jobsHere.length === 0;
     },
   };
@@ -175,14 +175,13 @@ export class RegexEngine {
 
   run(regex: CompiledRegex, text: Uint8Array, skip: number, done: (outcome: RegexOutcome) => void): void {
     this.#options.metrics.numbers.wait_regex_jobs_total++;
-    const { short } = regex.analysis;
     // Outcomes come in the order of the texts: what comes after a job of this thread waits for its turn here.
-    if (short === undefined || regex.error !== undefined || (regex.away > 0 && regex.here === 0)) {
+    if (regex.here === 0 && shortOf(regex) === undefined) {
       this.#sendAway(regex, text, skip, done);
       return;
     }
     regex.here += 1;
-    this.#jobsHere.push({ regex, text, search: short.search(text, skip), done });
+    this.#jobsHere.push({ regex, text, skip, search: undefined, done });
     this.#options.budget.add(this.#taskHere);
   }
 
@@ -193,26 +192,29 @@ export class RegexEngine {
     this.#failAll(shuttingDown());
   }
 
-  /** Judges a piece of the text. @returns whether the job is over here */
-  #judge({ regex, text, search, done }: JobHere): boolean {
-    const over = (outcome: RegexOutcome): true => {
-      regex.here -= 1;
-      done(outcome);
-      return true;
-    };
-    if (this.#closed) return over({ kind: "failed", error: shuttingDown() });
-    // One before it may have become the worker's.
-    const isAway = regex.away > 0 || regex.slowPieces >= MAX_SLOW_PIECES;
+  /** Judges a piece of the first job's text. */
+  #judgePiece(): void {
+    const [job] = this.#jobsHere;
+    if (job === undefined) return;
+    const found = this.#closed ? "long" : this.#look(job);
+    if (found === "more") return;
+    const { regex, text, skip, search, done } = job;
+    this.#jobsHere.shift();
+    regex.here -= 1;
+    if (this.#closed) done({ kind: "failed", error: shuttingDown() });
+    else if (found === "long") this.#sendAway(regex, text, search?.skip ?? skip, done);
+    else done(found === "none" ? { kind: "none" } : { kind: "match", ...found });
+  }
+
+  #look(job: JobHere): ReturnType<ShortSearch["next"]> {
+    const { regex, text, skip } = job;
+    const short = shortOf(regex);
+    if (short === undefined) return "long";
     const startMs = this.#options.clock.nowMs();
-    const found = isAway ? "long" : search.next();
-    if (found === "long") {
-      regex.here -= 1;
-      this.#sendAway(regex, text, search.skip, done);
-      return true;
-    }
+    job.search ??= short.search(text, skip);
+    const found = job.search.next();
     regex.slowPieces = this.#options.clock.nowMs() - startMs > SLOW_PIECE_MS ? regex.slowPieces + 1 : 0;
-    if (found === "more") return false;
-    return over(found === "none" ? { kind: "none" } : { kind: "match", ...found });
+    return found;
   }
 
   #sendAway(regex: CompiledRegex, text: Uint8Array, skip: number, done: (outcome: RegexOutcome) => void): void {
@@ -367,6 +369,10 @@ export class RegexEngine {
     for (const job of jobs) job.done({ kind: "failed", error });
   }
 }
+
+/** What judges its texts here; undefined while they are the worker's. */
+const shortOf = ({ analysis, error, away, slowPieces }: CompiledRegex): ShortRegex | undefined =>
+  error === undefined && away === 0 && slowPieces < MAX_SLOW_PIECES ? analysis.short : undefined;
 
 export const regexUnavailable = (reason: string): AppError =>
   new AppError("UNSUPPORTED_PATTERN_ENGINE", `regexes are not available: ${reason}; use a literal`, {

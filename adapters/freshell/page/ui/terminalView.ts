@@ -44,9 +44,8 @@ export class TerminalView implements TerminalSink {
   #isSkipping = false;
   /** Snapshots being drawn: their queries are past, and not answered. */
   #replaying = 0;
-  #isLive = false;
-  /** Its program has ended, or there is no such terminal. Before its first snapshot it takes input, as every terminal does. */
-  #hasEnded = false;
+  /** `ended`: its program has, or there is no such terminal. While it connects it takes input, as every terminal does. */
+  #phase: "connecting" | "live" | "ended" = "connecting";
   #settling: Timer | undefined;
 
   constructor(options: TerminalViewOptions) {
@@ -95,7 +94,7 @@ export class TerminalView implements TerminalSink {
   output(data: string): void {
     if (this.#isSkipping) return;
     // A new program after the one that has ended.
-    if (!this.#isLive) this.#begin();
+    if (this.#phase !== "live") this.#begin();
     if (this.#screen.undrawn > MAX_UNDRAWN_CHARS) {
       this.#isSkipping = true;
       this.#terminal.write("", () => this.#options.streams.attach(this.#options.terminalId));
@@ -122,16 +121,16 @@ export class TerminalView implements TerminalSink {
 
   /** This page is in use: its size becomes the terminal's. */
   fit(): void {
-    if (this.#fit() && this.#isLive) this.#options.streams.attach(this.#options.terminalId);
+    if (this.#fit() && this.#phase === "live") this.#options.streams.attach(this.#options.terminalId);
   }
 
   focus(): void {
     this.#terminal.focus();
   }
 
-  /** Sends it while the terminal takes input, also before a snapshot is drawn and while it is: of what that asks, nothing is answered (`isSilent`). */
+  /** Sends it while the terminal takes input, also while a snapshot is drawn: of what that asks, nothing is answered (`isSilent`). */
   type(data: string): void {
-    if (!this.#hasEnded) this.#options.streams.type(this.#options.terminalId, data);
+    if (this.#phase !== "ended") this.#options.streams.type(this.#options.terminalId, data);
   }
 
   /** Selects the match and scrolls to it. Returns the number of matches and this one's index. */
@@ -156,21 +155,18 @@ export class TerminalView implements TerminalSink {
   close(): void {
     this.#settling?.cancel();
     this.#leave();
-    this.#isLive = false;
-    this.#hasEnded = true;
+    this.#phase = "ended";
     this.#titles.dispose();
     this.#screen.close();
   }
 
   #begin(): void {
-    this.#isLive = true;
-    this.#hasEnded = false;
+    this.#phase = "live";
     this.#options.onStatus({ kind: "live" });
   }
 
   #end(status: TerminalStatus): void {
-    this.#isLive = false;
-    this.#hasEnded = true;
+    this.#phase = "ended";
     this.#options.onStatus(status);
   }
 
@@ -194,7 +190,7 @@ export class TerminalView implements TerminalSink {
     const { streams, terminalId } = this.#options;
     const { cols, rows } = this.#terminal;
     const size = this.#fitting();
-    if (size === undefined || (size.cols === cols && size.rows === rows && this.#isLive)) return false;
+    if (size === undefined || (size.cols === cols && size.rows === rows && this.#phase === "live")) return false;
     this.#terminal.resize(size.cols, size.rows);
     streams.resize(terminalId, size);
     return true;

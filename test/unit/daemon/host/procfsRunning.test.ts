@@ -38,6 +38,8 @@ test.each([
 
 test.each([
   ["do_wait", true],
+  ["do_wait.part.0", true],
+  ["do_wait_for_common", false],
   ["do_epoll_wait", false],
   ["poll_schedule_timeout.constprop.0", false],
   // The kernel does not say.
