@@ -16,6 +16,8 @@ const SESSIONS_EACH = 9;
 const MAX_CONNECTIONS = 8;
 /** A further connection without sessions is kept for so long. */
 const IDLE_MS = 60_000;
+/** How often a refusal is taken for a session that has ended here and not yet on the host: it is gone in milliseconds. */
+const MAX_TRIES = 20;
 const MAX_ERROR_CHARS = 4_096;
 /** Start-up files of the host's shell may print before it. */
 const MAX_BEFORE_MARK_BYTES = 65_536;
@@ -31,6 +33,9 @@ interface Connection {
   used: number;
   /** How many sessions it takes at once. */
   room: number;
+  /** Sessions that sshd has begun and that go on, and the most that there were. */
+  begun: number;
+  mostBegun: number;
   idle: Timer | undefined;
 }
 
@@ -52,12 +57,12 @@ export class SshSessions {
   /** @param first connected; its end is told to whoever opened it */
   constructor(options: SshMasterOptions, first: SshMaster) {
     this.#options = options;
-    this.#connections = [{ master: first, used: 0, room: SESSIONS_EACH, idle: undefined }];
+    this.#connections = [connectionOf(first, SESSIONS_EACH)];
   }
 
   /** Runs a line to its end. @throws AppError DAEMON_UNREACHABLE, RESOURCE_LIMIT */
   async run(line: string, timeoutMs?: number): Promise<CommandEnd> {
-    for (;;) {
+    for (let tries = 1; ; tries += 1) {
       // oxlint-disable-next-line no-await-in-loop -- the next try follows a refusal
       const connection = await this.#take();
       let end: CommandEnd;
@@ -67,8 +72,11 @@ export class SshSessions {
       } finally {
         this.#release(connection);
       }
-      if (!SESSION_REFUSED.test(end.stderr)) return end;
-      this.#refused(connection);
+      if (!SESSION_REFUSED.test(end.stderr)) {
+        connection.mostBegun = Math.max(connection.mostBegun, 1);
+        return end;
+      }
+      this.#refused(connection, tries);
     }
   }
 
@@ -78,7 +86,7 @@ export class SshSessions {
     let inner: Transport | undefined;
     let waiting = "";
     let isClosed = false;
-    const begin = async (): Promise<void> => {
+    const begin = async (tries = 1): Promise<void> => {
       const connection = await this.#take();
       if (isClosed) {
         this.#release(connection);
@@ -89,7 +97,11 @@ export class SshSessions {
       const words = hasTerminal ? terminalArguments : commandArguments;
       let errors = "";
       let hasBegun = false;
-      const behind = behindMark(() => (hasBegun = true));
+      const behind = behindMark(() => {
+        hasBegun = true;
+        connection.begun += 1;
+        connection.mostBegun = Math.max(connection.mostBegun, connection.begun);
+      });
       inner = openPiped({
         file: "ssh",
         args: words(master.controlPath, line),
@@ -104,9 +116,10 @@ export class SshSessions {
         onClose: () => {
           inner = undefined;
           this.#release(connection);
+          if (hasBegun) connection.begun -= 1;
           if (!hasBegun && !isClosed && SESSION_REFUSED.test(errors)) {
-            this.#refused(connection);
-            begin().catch(onClose);
+            this.#refused(connection, tries);
+            begin(tries + 1).catch(onClose);
           } else onClose();
         },
       });
@@ -160,8 +173,9 @@ export class SshSessions {
     connection.idle = clock.callAt(clock.nowMs() + IDLE_MS, () => this.#end(connection));
   }
 
-  #refused(connection: Connection): void {
-    connection.room = connection.used;
+  /** It takes as many as are open now, or as it is known to take: of those that have ended, sshd may not know yet. */
+  #refused(connection: Connection, tries: number): void {
+    connection.room = Math.max(connection.used, tries < MAX_TRIES ? connection.mostBegun : 0);
   }
 
   #end(connection: Connection): void {
@@ -188,7 +202,7 @@ export class SshSessions {
     this.#lastNumber += 1;
     const lost = (): void => this.#end(connection);
     const master = await startMaster(options, lost, signal, this.#lastNumber);
-    const connection: Connection = { master, used: 0, room: first.room, idle: undefined };
+    const connection = connectionOf(master, first.room);
     try {
       await connectedInTime(options, signal, () => master.connected());
     } catch (error) {
@@ -199,6 +213,15 @@ export class SshSessions {
     this.#connections.push(connection);
   }
 }
+
+const connectionOf = (master: SshMaster, room: number): Connection => ({
+  master,
+  used: 0,
+  room,
+  begun: 0,
+  mostBegun: 0,
+  idle: undefined,
+});
 
 /**
  * What follows the mark; the same chunk where nothing has to be cut.

@@ -1,0 +1,38 @@
+/** How many sessions a connection of ssh is given, by what sshd has taken and refused. Real ones: test/programs/agentlessHosts. */
+import { expect, test } from "vitest";
+import type { SshMaster, SshMasterOptions } from "../../../../adapters/remote/sshMaster.ts";
+import { SshSessions } from "../../../../adapters/remote/sshSessions.ts";
+
+const REFUSED = { code: 255, stdout: "", stderr: "mux_client_request_session: Session open refused by peer\n" };
+const DONE = { code: 0, stdout: "tmux 3.6\n", stderr: "" };
+
+/** Refuses the commands that are asked for at these turns, from 1 on; no second connection can be made. */
+function scene(isRefused: (turn: number) => boolean) {
+  let turns = 0;
+  const master = {
+    controlPath: "/nowhere",
+    isLoggedIn: true,
+    run: async () => (isRefused((turns += 1)) ? REFUSED : DONE),
+  } as unknown as SshMaster;
+  const sessions = new SshSessions({ name: "build" } as SshMasterOptions, master);
+  return { run: () => sessions.run("tmux -V"), turns: () => turns };
+}
+
+test("a connection that has taken a command takes one again after sshd still counted the one that had ended", async () => {
+  const { run, turns } = scene((turn) => turn === 2 || turn === 3);
+  expect([await run(), await run(), await run()]).toEqual([DONE, DONE, DONE]);
+  expect(turns()).toBe(5);
+});
+
+test("a connection that has never taken one is not asked again", async () => {
+  const { run, turns } = scene(() => true);
+  await expect(run()).rejects.toMatchObject({ code: "RESOURCE_LIMIT" });
+  expect(turns()).toBe(1);
+});
+
+test("a connection that takes none any more is given up", async () => {
+  const { run, turns } = scene((turn) => turn > 1);
+  await run();
+  await expect(run()).rejects.toMatchObject({ code: "RESOURCE_LIMIT" });
+  expect(turns()).toBe(21);
+});
