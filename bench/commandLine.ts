@@ -17,7 +17,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   ls: ["ls"],
   send: ["send", "bench", "--enter", ":"],
   capture: ["capture", "bench"],
-  "wait that is met": ["wait", "bench", "--stable", "0.01"],
+  "wait that is met": ["wait", "bench", "--prompt", "--from", "tail:5"],
   "run true": ["run", "bench", "true"],
 };
 

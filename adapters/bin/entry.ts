@@ -8,8 +8,9 @@ import module from "node:module";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import process from "node:process";
-import { isDaemon } from "./daemonWords.ts";
 import type * as frequent from "./frequentMain.ts";
+import { isFrequent } from "./frequentWords.ts";
+import { loadKept } from "./keptCode.ts";
 
 /** `engines` in package.json. */
 const OLDEST_NODE = [20, 19] as const;
@@ -22,23 +23,29 @@ if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1
   );
   process.exit(1);
 }
-keepCompiled();
 const args = process.argv.slice(2);
-// The daemon runs for weeks and needs nothing of what these commands load.
-const done = isDaemon(args)
-  ? Promise.resolve(undefined)
-  : (require("./frequentMain.cjs") as typeof frequent).frequentMain(args);
-void done.then((exitCode) =>
-  // Exits although handles may be open: a connection that the daemon has not ended yet.
-  exitCode === undefined ? import("./tmuxwire.ts") : process.exit(exitCode),
-);
+const { XDG_CACHE_HOME: given } = process.env;
+const cache = given !== undefined && isAbsolute(given) ? given : join(homedir(), ".cache");
+const kept = join(cache, "tmuxwire", "compiled");
+const [name] = args;
+// Everything else, and above all the daemon, which runs for weeks, needs nothing of what these commands load.
+if (isFrequent(name)) {
+  const path = join(kept, `${name}-${process.version}-${process.arch}`);
+  const { exports, compiled } = loadKept(join(import.meta.dirname, "frequentMain.cjs"), path);
+  const { frequentMain, keepCode } = exports as typeof frequent;
+  void frequentMain(args).then((exitCode) => {
+    if (exitCode === undefined) return runRest();
+    const code = compiled();
+    if (code !== undefined) keepCode(path, code);
+    // Exits although handles may be open: a connection that the daemon has not ended yet.
+    process.exit(exitCode);
+  });
+} else void runRest();
 
-/** Node 22 and newer keep what they have compiled, in a directory that is the user's own; where that cannot be, nothing is kept. */
-function keepCompiled(): void {
+/** Node 22 and newer keep what they have compiled of it; where that cannot be, nothing is kept. */
+function runRest(): Promise<unknown> {
   const { enableCompileCache } = module as { enableCompileCache?: (directory: string) => unknown };
   // No `?.()`: an older Node could not read this file.
-  if (enableCompileCache === undefined) return;
-  const given = process.env["XDG_CACHE_HOME"];
-  const cache = given !== undefined && isAbsolute(given) ? given : join(homedir(), ".cache");
-  enableCompileCache(join(cache, "tmuxwire", "compiled"));
+  if (enableCompileCache !== undefined) enableCompileCache(kept);
+  return import("./tmuxwire.ts");
 }

@@ -123,9 +123,9 @@ export function readPrivate(
 }
 
 /** Atomically writes a file that only its owner can access. A link is replaced. @throws the system's Error */
-export function replacePrivate(path: string, text: string): void {
+export function replacePrivate(path: string, data: string | Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  throughTemporary(path, text, 0o600, (temporary) => renameSync(temporary, path));
+  throughTemporary(path, data, 0o600, (temporary) => renameSync(temporary, path));
   syncDirectory(dirname(path));
 }
 

@@ -1,0 +1,53 @@
+/**
+ * A CommonJS file that is run with the code which V8 compiled for it the last time: to compile is a quarter of what a
+ * frequent command costs. Node's own way (`module.enableCompileCache`, 22 and newer) saves half as much and is for the rest.
+ */
+import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import module from "node:module";
+import { dirname } from "node:path";
+import process from "node:process";
+import { Script } from "node:vm";
+
+/** The build writes it into the file's first line, after `//`: of V8, a source of the same length passes for the same. */
+const DIGEST_LENGTH = 64;
+const MAX_KEPT_BYTES = 4_000_000;
+
+interface Loaded {
+  readonly exports: unknown;
+  /** What to keep at `path`: all that has been compiled until now. Undefined if what is kept there fits. */
+  readonly compiled: () => Buffer | undefined;
+}
+
+export function loadKept(file: string, path: string): Loaded {
+  const source = readFileSync(file, "latin1");
+  const digest = source.slice(2, 2 + DIGEST_LENGTH);
+  const cachedData = keptFor(digest, path);
+  const [head = "", tail = ""] = (module as unknown as { wrapper: readonly string[] }).wrapper;
+  const script = new Script(head + source + tail, { filename: file, cachedData });
+  const made = { exports: {} as unknown };
+  const run = script.runInThisContext() as (...given: readonly unknown[]) => void;
+  run.call(made.exports, made.exports, require, made, file, dirname(file));
+  return {
+    exports: made.exports,
+    compiled: () =>
+      cachedData !== undefined && script.cachedDataRejected !== true
+        ? undefined
+        : Buffer.concat([Buffer.from(digest, "latin1"), script.createCachedData()]),
+  };
+}
+
+/** Only what nobody but this user could have written: it is executed. */
+function keptFor(digest: string, path: string): Buffer | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, "r");
+    const { uid, mode, size } = fstatSync(fd);
+    if (uid !== process.getuid?.() || (mode & 0o022) !== 0 || size > MAX_KEPT_BYTES) return undefined;
+    const kept = readFileSync(fd);
+    return kept.toString("latin1", 0, DIGEST_LENGTH) === digest ? kept.subarray(DIGEST_LENGTH) : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}

@@ -1,0 +1,70 @@
+/** Compiled code that the frequent commands keep: used when it fits, made anew when it does not, and never needed. */
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { builtCli } from "../support/daemon/cliBuild.ts";
+
+const HELP = /^usage: tmuxwire capture /im;
+
+let home: string;
+let kept: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "tw-home-"));
+  kept = join(home, ".cache/tmuxwire/compiled");
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+function help(given: NodeJS.ProcessEnv = {}): void {
+  const env = { PATH: process.env["PATH"], HOME: home, ...given };
+  const { status, signal, stdout, stderr } = spawnSync(process.execPath, [builtCli(), "capture", "--help"], {
+    env,
+    encoding: "utf8",
+  });
+  expect({ status, signal, stderr }).toEqual({ status: 0, signal: null, stderr: "" });
+  expect(stdout).toMatch(HELP);
+}
+
+/** It is replaced when it is written again. */
+function keptFile(): { readonly path: string; readonly inode: number; readonly mode: number } {
+  const [name, ...others] = readdirSync(kept);
+  expect(others).toEqual([]);
+  const path = join(kept, name!);
+  const { ino, mode } = statSync(path);
+  return { path, inode: ino, mode: mode & 0o777 };
+}
+
+test("is written once, private to the user, for each command its own", () => {
+  help();
+  const { path, inode, mode } = keptFile();
+  expect(path).toMatch(/\/capture-v[^/]*$/);
+  expect(mode).toBe(0o600);
+  help();
+  expect(keptFile().inode).toBe(inode);
+});
+
+test.each<[string, (path: string) => void]>([
+  ["of another source", (path) => writeFileSync(path, readFileSync(path).fill("0", 0, 64))],
+  ["that was cut off", (path) => writeFileSync(path, readFileSync(path).subarray(0, 1000))],
+  ["that is empty", (path) => writeFileSync(path, "")],
+  ["that others may write", (path) => chmodSync(path, 0o622)],
+])("code %s is not run, but replaced", (_, spoil) => {
+  help();
+  const before = keptFile();
+  const good = readFileSync(before.path);
+  spoil(before.path);
+  help();
+  expect(keptFile().inode).not.toBe(before.inode);
+  expect(keptFile().mode).toBe(0o600);
+  expect(readFileSync(before.path).subarray(0, 64)).toEqual(good.subarray(0, 64));
+});
+
+test("where nothing can be kept, or nothing shall be, the command works as before", () => {
+  help({ NODE_DISABLE_COMPILE_CACHE: "1" });
+  expect(readdirSync(home)).toEqual([]);
+  mkdirSync(join(home, ".cache/tmuxwire"), { recursive: true });
+  writeFileSync(kept, "not a directory");
+  help();
+  expect(readFileSync(kept, "utf8")).toBe("not a directory");
+});
