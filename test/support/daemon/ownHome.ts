@@ -11,8 +11,9 @@ import { requireNoDifferences } from "./routeChecks.ts";
 
 const home = mkdtempSync(join(tmpdir(), "tw-home-"));
 process.env["HOME"] = home;
-// Each of these leads a shell, tmux or us to other files of the user's, or to a tmux that the tests run in.
-const LEADS = /^(?:XDG_.*|ENV|BASH_ENV|ZDOTDIR|PROMPT_COMMAND|INPUTRC|TMUX|TMUX_PANE|TMUX_TMPDIR)$/;
+// Each of these leads a shell, tmux, Node or us to other files of the user's, or to a tmux that the tests run in. Certificates
+// of their own, which Node reads at every start, are three times what a small program costs without them.
+const LEADS = /^(?:XDG_.*|ENV|BASH_ENV|ZDOTDIR|PROMPT_COMMAND|INPUTRC|TMUX|TMUX_PANE|TMUX_TMPDIR|NODE_EXTRA_CA_CERTS)$/;
 for (const name of Object.keys(process.env)) if (LEADS.test(name)) delete process.env[name];
 
 // Here, because this file runs for every test file, and what it imports once per process.
