@@ -216,7 +216,7 @@ export class EchoMask {
       if (line?.hasEnter === true && !isLineFeed && this.#typed.startAgain()) this.#attend("looking");
     } else if (held.fullEnd !== undefined && held.hasMoved) {
       this.#hide(held.from, held.fullEnd);
-    } else if (isLineFeed && line !== undefined && held.isHolding && this.#isWrap(line)) {
+    } else if (isLineFeed && line !== undefined && this.#isWrap(line)) {
       this.#wrap();
       return;
     } else {
@@ -232,10 +232,12 @@ export class EchoMask {
     if (this.#typed.needsEditor && !this.#typed.isAllowed) this.#attend("dormant");
   }
 
-  /** The row ends within the typed line: the line end may be the edge of the screen. */
+  /** The row ends within the typed line: the line end may be the edge of the screen. What is there of it is held back. */
   #isWrap(line: TypedLine): boolean {
-    const beginning = this.#row.beginningOf(line.characters);
-    return beginning !== undefined && beginning.length < line.characters.length && beginning.length > 1;
+    const beginning = this.#typed.isAllowed ? this.#row.beginningOf(line.characters) : undefined;
+    if (beginning === undefined || beginning.length >= line.characters.length || beginning.length <= 1) return false;
+    this.#held.hold(beginning.at);
+    return true;
   }
 
   #wrap(): void {
@@ -263,6 +265,9 @@ export class EchoMask {
     }
     // zle ends before its line does.
     if (!isOn) this.#endLine(end);
+    // Its prompt follows on the row of what the tty has echoed.
+    else if (this.#held.fullEnd !== undefined) this.#hide(this.#held.from, this.#held.fullEnd);
+    if (this.isOver) return;
     if (isOn) this.#attend("looking");
     this.#typed.editor(isOn);
     if (!this.#held.isHolding) this.#newRow(end);

@@ -47,6 +47,19 @@ const SHAPES: Readonly<Record<string, Shape>> = {
     pattern: "NE",
     after: "echo DO\r\nNE\r\nDO",
   },
+  "the line goes on in the next row, in one chunk": {
+    typed: "echo DONE\r",
+    output: ["echo DO\r\nNE\r\nDONE\r\n"],
+    pattern: "NE",
+    after: "echo DO\r\nNE\r\nDO",
+  },
+  "the tty's echo of a line without Enter, behind which the shell begins to edit": {
+    before: "\x1b[?2004l\r",
+    typed: "echo DONE",
+    output: ["echo DONE\x1b[?2004hbash-5.2# ", "echo DONE", "\r\n\x1b[?2004l\rDONE\r\n"],
+    pattern: "DONE",
+    after: "echo DONE\x1b[?2004hbash-5.2# echo DONE\r\n\x1b[?2004l\r",
+  },
   "the prompt is drawn again in front of the echo": {
     typed: "make\r",
     output: ["\r\x1b[K[1]+ Done  sleep\r\n\x1b[?2004h$ ", "make\r\n\x1b[?2004l\r", "make: done\r\n"],
