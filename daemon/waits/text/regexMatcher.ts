@@ -39,6 +39,8 @@ export class RegexMatcher implements LiteralWatcher {
   readonly #watches = new Set<RegexWatch>();
   readonly #required: readonly Buffer[];
   #lastHitEnd = -1;
+  /** The earliest of the hits for which every watch resumes. */
+  #firstHit = Infinity;
   #jobs = 0;
 
   constructor(options: RegexMatcherOptions) {
@@ -53,6 +55,7 @@ export class RegexMatcher implements LiteralWatcher {
   add(watch: RegexWatch, from: number): void {
     const { head } = this.#text;
     this.#watches.add(watch);
+    this.#firstHit = Infinity;
     watch.judgedTo = -1;
     watch.resume = undefined;
     // With no text yet, the required literals will say when to begin.
@@ -70,8 +73,12 @@ export class RegexMatcher implements LiteralWatcher {
   }
 
   literalFound(from: number, to: number): void {
-    this.#lastHitEnd = to;
-    for (const watch of this.#watches) watch.resume ??= this.#back(from);
+    // Literals are searched one after the other: what stands earlier in the text may be found later.
+    this.#lastHitEnd = Math.max(this.#lastHitEnd, to);
+    if (from >= this.#firstHit) return;
+    this.#firstHit = from;
+    const back = this.#back(from);
+    for (const watch of this.#watches) watch.resume = Math.min(watch.resume ?? back, back);
   }
 
   /** Nothing is under way and nothing asks to be: what the watch has seen, RE2 has judged. */
@@ -221,6 +228,7 @@ export class RegexMatcher implements LiteralWatcher {
     if (this.#required.length === 0 || this.#lastHitEnd > judgedTo) this.#declareLoss(watch);
     const next = this.#back(judgedTo);
     const mayStillEnd = this.#required.length === 0 || this.#lastHitEnd > next || judgedTo < this.#endFor(watch);
+    this.#firstHit = Infinity;
     watch.resume = mayStillEnd || watch.tentative !== undefined ? Math.max(watch.resume ?? 0, next) : undefined;
   }
 

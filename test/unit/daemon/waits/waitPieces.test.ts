@@ -39,3 +39,23 @@ test("a line rewritten with BS: what each writing says is matched, the whole lin
   clock.advanceMs(1_000);
   expect(await outcomeOf(looks)).toMatchObject({ code: "TIMEOUT" });
 });
+
+test.each(["(?:error|failed): .*done", "(?:failed|error): .*done"])(
+  "%s is matched in whichever line of one write a literal of it stands, and where that goes on later",
+  async (text) => {
+    const { source, waits } = waitBench();
+    const shown = async (...writes: readonly string[]): Promise<unknown> => {
+      const wait = waits.wait(source, regex(text));
+      for (const write of writes) {
+        source.write(write);
+        await turns();
+      }
+      return outcomeOf(wait);
+    };
+    const match = (found: string): object => ({ matched: [{ text: found }] });
+    expect(await shown("failed: done\r\nerror: no\r\n")).toMatchObject(match("failed: done"));
+    expect(await shown("failed: no\r\nerror: not yet", ", but done\r\n")).toMatchObject(
+      match("error: not yet, but done"),
+    );
+  },
+);
