@@ -32,6 +32,7 @@ export class ActiveWait {
   #anyOf: readonly ArmedSet[] = [];
   #timeout: Timer | undefined;
   #due: Timer | undefined;
+  #dueMs = Infinity;
   #isStarted = false;
   #isSettled = false;
   #resolve: (result: WaitResult) => void = () => undefined;
@@ -126,8 +127,12 @@ export class ActiveWait {
       this.#succeed(state);
       return;
     }
-    // Armed once and not per chunk: when it fires, it checks how long it has been quiet and re-arms.
-    this.#due ??= this.#target.host.scheduler.at(dueMs, () => {
+    // Armed once and not per chunk: when it fires, it checks how long it has been quiet and re-arms. Only what one of
+    // several alternatives has found meanwhile can bring it forward.
+    if (this.#due !== undefined && this.#dueMs <= dueMs) return;
+    this.#due?.cancel();
+    this.#dueMs = dueMs;
+    this.#due = this.#target.host.scheduler.at(dueMs, () => {
       this.#due = undefined;
       this.#check();
     });

@@ -141,6 +141,16 @@ test("one of several alternatives is enough", async () => {
   expect((await wait).matched.map((match) => [match.predicate, match.text])).toEqual([["anyOf[1].pattern", "error"]]);
 });
 
+test("an alternative that holds before another one would ends its wait then", async () => {
+  const { source, waits, clock } = waitBench();
+  const wait = waits.wait(source, { anyOf: [{ stableSec: 10 }, { ...literal("go"), stableSec: 1 }] });
+  clock.advanceMs(3_000);
+  source.write("go");
+  await turns();
+  clock.advanceMs(1_000);
+  expect((await wait).matched.map((match) => match.predicate)).toEqual(["anyOf[1].pattern", "anyOf[1].stable"]);
+});
+
 test("tail looks at the last lines kept and no further", async () => {
   const { source, waits } = waitBench();
   source.write("one\r\ntwo\r\nthree\r\n\x1b[0m");
