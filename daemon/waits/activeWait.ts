@@ -107,7 +107,7 @@ export class ActiveWait {
 
   #onFound(): void {
     if (this.#isSettled) return;
-    this.#target.noteMatch();
+    this.#target.noteMatch(this.#registeredMs);
     this.#check();
   }
 

@@ -34,7 +34,6 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   #quietFromMs = -Infinity;
   /** When the output that is being evaluated arrived. */
   #arrivedMs: number | undefined;
-  #latestArrivalMs = 0;
   #closing: AppError | undefined;
   #matchers = 0;
   readonly #unsubscribe: () => void;
@@ -85,9 +84,10 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     if (this.#readings.size === 0) this.#close();
   }
 
-  /** Output decided a wait: the age of that output is the latency. */
-  noteMatch(): void {
-    this.host.metrics.matchLatencyMs.observe(this.nowMs() - (this.#arrivedMs ?? this.#latestArrivalMs));
+  /** Output decided a wait: the age of that output is the latency, or of the wait where that is younger. */
+  noteMatch(registeredMs: number): void {
+    const arrivedMs = Math.max(registeredMs, this.#arrivedMs ?? this.lastOutputMs);
+    this.host.metrics.matchLatencyMs.observe(this.nowMs() - arrivedMs);
   }
 
   /** Evaluates all that has arrived, now. */
@@ -105,7 +105,6 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     const nowMs = this.nowMs();
     this.lastOutputMs = nowMs;
     if (this.#shared === undefined && this.#catchingUp.size === 0) return;
-    this.#latestArrivalMs = nowMs;
     this.#arrivedMs ??= nowMs;
     this.host.budget.add(this);
     this.#watchScreen();
@@ -126,7 +125,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
 
   exited(_status: ExitStatus): void {
     this.catchUp();
-    this.exitedMs ??= this.nowMs();
+    this.exitedMs = this.nowMs();
     for (const reading of this.#readings) reading.changed();
   }
 

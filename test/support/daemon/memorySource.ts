@@ -61,6 +61,11 @@ export class MemorySource implements OutputSource {
     for (const listener of this.#listeners) listener.exited(status);
   }
 
+  /** A new program runs in the pane. */
+  respawn(): void {
+    this.#exit = undefined;
+  }
+
   close(error: AppError): void {
     for (const listener of this.#listeners) listener.closed(error);
   }

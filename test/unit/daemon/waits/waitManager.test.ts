@@ -91,6 +91,34 @@ test("with exit, stable counts from the later of exit and last output; an earlie
   expect((await waits.wait(source, { exit: true })).elapsedMs).toBe(0);
 });
 
+test("with exit, stable counts from the exit of the program that runs now, not from its predecessor's", async () => {
+  const { source, waits, clock } = waitBench();
+  void waits.wait(source, literal("never")).catch(() => undefined);
+  source.end({ exitCode: 1 });
+  source.respawn();
+  clock.advanceMs(5_000);
+  const wait = waits.wait(source, { exit: true, stableSec: 1 });
+  expect(await outcomeOf(wait)).toBe("pending");
+  clock.advanceMs(5_000);
+  source.end({ exitCode: 2 });
+  clock.advanceMs(999);
+  expect(await outcomeOf(wait)).toBe("pending");
+  clock.advanceMs(1);
+  expect((await wait).exit).toEqual({ exitCode: 2 });
+});
+
+test("latency counts from the output that decides a wait, and not from before the wait", async () => {
+  const { source, waits, clock } = waitBench();
+  source.write("before\r\n");
+  clock.advanceMs(60_000);
+  await waits.wait(source, { ...literal("before"), from: { kind: "tail", lines: 1 } });
+  const bell = waits.wait(source, { bell: true });
+  clock.advanceMs(7);
+  source.write("\u0007");
+  await bell;
+  expect(waits.metrics().wait_match_latency_ms).toMatchObject({ count: 2, sum: 0 });
+});
+
 test("a pane that goes fails its waits at once, satisfies `gone`, and what it printed last still counts", async () => {
   const { source, waits } = waitBench();
   const missing = waits.wait(source, literal("never"));
