@@ -73,7 +73,12 @@ interface WaitReadingOptions {
 
 /** Gaps kept for a result; more would tell the caller nothing new. */
 const MAX_GAPS = 32;
+/** Texts that RE2 has not judged yet, per pattern; of those that come meanwhile it gets the newest. */
+const MAX_SEARCHES = 64;
 const NOTHING = new Uint8Array(0);
+
+/** Calls back with what matched. @param skipped more texts came than could be judged, and this is not the newest */
+type TextSearch = (text: string, found: (match: string) => void, skipped: () => void) => void;
 
 export class WaitReading {
   readonly host: WaitHost;
@@ -131,17 +136,34 @@ export class WaitReading {
     this.watches.add(new PromptWatch(latch, head, isForSend, this.host.limits.maxMatchBytes));
   }
 
-  /** Looks for it in a text; calls back with what matched, in this turn or once RE2 has judged. */
-  search(pattern: CheckedPattern, text: string, found: (match: string) => void): void {
+  /** For texts that come one by one, such as titles: each is judged in this turn, or once RE2 has time for it. */
+  searcher(pattern: CheckedPattern): TextSearch {
     if (pattern.kind === "literal") {
       const wanted = pattern.bytes.toString("utf8");
-      if (text.includes(wanted)) found(wanted);
-      return;
+      return (text, found) => void (text.includes(wanted) && found(wanted));
     }
-    this.#compiled(pattern.analysis).run(Buffer.from(text, "utf8"), 0, (outcome) => {
-      if (outcome.kind === "match") found(outcome.text);
-      else if (outcome.kind === "failed") this.failed(outcome.error);
-    });
+    const regex = this.#compiled(pattern.analysis);
+    let underWay = 0;
+    let newest: { readonly run: () => void; readonly skipped: () => void } | undefined;
+    return (text, found, skipped) => {
+      const run = (): void => {
+        underWay += 1;
+        regex.run(Buffer.from(text, "utf8"), 0, (outcome) => {
+          underWay -= 1;
+          if (outcome.kind === "match") found(outcome.text);
+          else if (outcome.kind === "failed") this.failed(outcome.error);
+          const next = newest;
+          newest = undefined;
+          if (!this.#isOver) next?.run();
+        });
+      };
+      if (underWay < MAX_SEARCHES) {
+        run();
+        return;
+      }
+      newest?.skipped();
+      newest = { run, skipped };
+    };
   }
 
   /** Reads what is retained from the wait's start on, then what comes, until the wait is over. */

@@ -227,18 +227,23 @@ const title = predicate({
   prepare: async (_checked, { server, id }): Promise<KnownTitle> => ({ title: (await server.describePane(id)).title }),
   arm: (checked: CheckedPattern, reading, known: KnownTitle) => {
     const latch = reading.latch();
-    const probe = (shown: string, found: (text: string) => FoundText): void => {
-      if (latch.match === undefined) reading.search(checked, shown, (text) => latch.found(found(text)));
+    const search = reading.searcher(checked);
+    const probe = (shown: string, found: (text: string) => FoundText, from: number, to: number): void => {
+      const skipped = (): void => latch.missed({ from, to, reason: "evicted" });
+      if (latch.match === undefined) search(shown, (text) => latch.found(found(text)), skipped);
     };
     reading.watchMarks(
       {
         mark: (mark, from, to) => {
-          if (mark.kind === "title") probe(mark.title, (text) => ({ text, from, to }));
+          if (mark.kind === "title") probe(mark.title, (text) => ({ text, from, to }), from, to);
         },
       },
       latch,
     );
-    const reported = (shown: string): void => probe(shown, (text) => ({ text }));
+    const reported = (shown: string): void => {
+      const { outputSeq } = reading.source;
+      probe(shown, (text) => ({ text }), outputSeq, outputSeq);
+    };
     // tmux may report only now what was set before.
     let before: string | undefined = known.title;
     const { server, id } = requirePane(reading.pane, "a title");

@@ -58,6 +58,20 @@ test("a title beside alternatives, by a regular expression, and what was missed 
   expect([pane.watchers, source.listeners]).toEqual([0, 0]);
 });
 
+test("of titles that come faster than a regex is tried the first and the newest count, and the rest is declared", async () => {
+  const { source, waits } = waitBench();
+  const pane = new FakeWaitPane(source);
+  const title = { kind: "regex", text: "^(?:done|failed) [0-9]+$" } as const;
+  const wait = waits.wait(source, { title, pane });
+  await eventually(() => pane.watchers === 1);
+  for (let part = 0; part < 5_000; part += 1) source.write("\u001b]2;building\u0007");
+  source.write("\u001b]2;done 5000\u0007");
+  const { matched, gaps } = await wait;
+  expect(matched).toMatchObject([{ text: "done 5000", to: { outputSeq: source.outputSeq } }]);
+  expect(gaps[0]).toMatchObject({ reason: "evicted" });
+  expect(waits.metrics().wait_regex_jobs_total).toBeLessThan(100);
+});
+
 test("title and cursor are a pane's, and readiness is told by somebody", async () => {
   const { source, waits } = waitBench();
   for (const request of [{ title: idle }, { cursorStillSec: 1 }, { ready: "idle" as const }]) {
