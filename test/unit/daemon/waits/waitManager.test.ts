@@ -125,12 +125,14 @@ test("a pane that goes fails its waits at once, satisfies `gone`, and what it pr
   const gone = waits.wait(source, { gone: true });
   const last = waits.wait(source, literal("bye"));
   const lastRegex = waits.wait(source, regex("b.e"));
+  const missingRegex = waits.wait(source, regex("b.x"));
   source.write("bye");
   source.close(new AppError("NOT_FOUND", "the pane is gone"));
   expect((await errorOf(missing)).code).toBe("NOT_FOUND");
   expect((await gone).matched).toEqual([{ predicate: "gone" }]);
   expect((await last).matched[0]?.text).toBe("bye");
   expect((await lastRegex).matched[0]?.text).toBe("bye");
+  expect((await errorOf(missingRegex)).code).toBe("NOT_FOUND");
   expect(waits.metrics().wait_active).toBe(0);
 });
 
@@ -223,6 +225,27 @@ test("identical waits share one matcher and each keeps its own start", async () 
   expect((await late).matched[0]?.from?.outputSeq).toBe(4);
   await turns(1);
   expect(waits.metrics().wait_matchers).toBe(0);
+});
+
+test("identical regexes share one search, begin it when a literal of theirs turns up, and leave nothing", async () => {
+  const { source, waits } = waitBench();
+  const leaving = [new AbortController(), new AbortController()];
+  for (const { signal } of leaving) void waits.wait(source, regex("fail\\w+x"), { signal }).catch(() => undefined);
+  void waits.wait(source, literal("stays"));
+  const { wait_matchers: both } = waits.metrics();
+  const jobsAfter = async (output: string): Promise<number> => {
+    source.write(output);
+    await turns();
+    return waits.metrics().wait_regex_jobs_total;
+  };
+  expect(await jobsAfter("nothing of theirs\r\n")).toBe(0);
+  expect(await jobsAfter("a failure\r\n")).toBe(1);
+  expect(await jobsAfter("nothing again\r\n")).toBe(1);
+  leaving[0]!.abort();
+  expect(waits.metrics().wait_matchers).toBe(both);
+  leaving[1]!.abort();
+  expect(waits.metrics().wait_matchers).toBe(1);
+  expect(await jobsAfter("a failure\r\n")).toBe(1);
 });
 
 test("a caller that leaves frees its wait at once", async () => {

@@ -59,3 +59,46 @@ test.each(["(?:error|failed): .*done", "(?:failed|error): .*done"])(
     );
   },
 );
+
+/** More than one job of it, on one line. */
+const LONG = "x".repeat(32_764);
+
+test.each([
+  ["over the end of the first", "N+EEDLE", `${LONG}NNEEDLE${"y".repeat(5_000)}`, "NNEEDLE"],
+  ["behind it", "N+EEDLE", `${LONG}${"y".repeat(5_000)}NNEEDLE\n`, "NNEEDLE"],
+  ["in a line of its own", "^N+EEDLE$", `${LONG}y\n${"y\n".repeat(20_000)}NNEEDLE\n`, "NNEEDLE"],
+  ["up to a line end that is the last byte", "z+\\n", `${LONG}${"y".repeat(5_000)}z\n`, "z\n"],
+  ["but a job begins no line", "^(?:x{4})?y", `${LONG}xxxx${"y".repeat(5_000)}\n`, undefined],
+  ["but characters are whole", "[^x\\u00e9\\n]", `${LONG}xxx${"\u00e9".repeat(5_000)}\n`, undefined],
+])("text of several jobs is searched %s, by itself before a gap too", async (_where, pattern, text, match) => {
+  for (const isGap of [false, true]) {
+    const { source, waits } = waitBench();
+    const wait = waits.wait(source, regex(pattern));
+    source.write(text);
+    // RE2's thread is still starting: what it has not judged before the gap is searched by itself.
+    await turns(1);
+    if (isGap) source.gap(10);
+    if (match !== undefined) {
+      const from = { epoch: "e1", outputSeq: Buffer.from(text).indexOf(match) };
+      expect((await wait).matched).toMatchObject([{ text: match, from }]);
+      continue;
+    }
+    for (let job = 0; job < 4; job += 1) {
+      await turns();
+      await re2Done(waits);
+    }
+    expect(await outcomeOf(wait)).toBe("pending");
+  }
+});
+
+test("what ends at a gap is not the end of a line", async () => {
+  const { source, waits, clock } = waitBench();
+  const wait = waits.wait(source, regex("x+az$"));
+  source.write(`${LONG}az`);
+  await turns(1);
+  source.gap(10);
+  await re2Done(waits);
+  await turns();
+  clock.advanceMs(100);
+  expect(await outcomeOf(wait)).toBe("pending");
+});
