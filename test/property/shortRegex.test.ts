@@ -111,7 +111,13 @@ test.each([
   "(a+)+",
   "(a|b)+",
   "(a?)*",
+  "(?:a?)?",
+  "(?:a|b?)?",
+  "(?:a+){2}",
   "(^)*",
+  "(?:^\\b)*",
+  "(?:)+",
+  "a{2,1}",
   "(?P<name>a)",
   "(?U)a+",
   "a**",
@@ -144,17 +150,38 @@ test.each(["build (ok|failed)", "\\d+ passed", "^error: .*$", "[$#>] $", "(?i)do
   },
 );
 
-test("steps are bounded by the text and by what can be tried on it", () => {
-  const fitting = (written: string): number => {
-    const { short } = analyseRegex(written, MULTILINE, limits);
-    let length = 1;
-    while (short?.pieceEnd("x".repeat(length * 2), 0, 3_000_000) !== undefined && length < 10_000_000) length *= 2;
-    return length;
+test.each([
+  ["a", 11],
+  ["(?:ab|c)", 44],
+  ["a?", 22],
+  ["a{2,3}", 66],
+  ["a{2,}", 198],
+  ["(?:a+)?b", 396],
+  ["(?:\\ba)+", 264],
+  ["a+b+", 1_144],
+  ["(?:a+|b)c+", 2_288],
+  ["(?:a?){40}b", Infinity],
+])("%j takes at most %d steps on ten characters", (written, steps) => {
+  const { short } = analyseRegex(written, MULTILINE, limits);
+  for (const text of ["x".repeat(10), `x\n${"x".repeat(10)}`]) {
+    expect(short?.pieceEnd(text, text.length - 10, Math.min(steps, 1e12))).toBe(
+      steps === Infinity ? undefined : text.length,
+    );
+    expect(short?.pieceEnd(text, text.length - 10, Math.min(steps - 1, 1e12))).toBeUndefined();
+  }
+});
+
+test("pieces end where lines do, for a regex that stays on one; what is behind them is seen", () => {
+  const search = (written: string, text: string, skip: number, maxSteps: number): unknown[] => {
+    const one = analyseRegex(written, MULTILINE, limits).short!.search(Buffer.from(text), skip, maxSteps);
+    const found: unknown[] = [one.next()];
+    while (found.at(-1) === "more") found.push(one.next());
+    return [...found, one.skip];
   };
-  expect(fitting("a")).toBeGreaterThan(fitting("a+b"));
-  expect(fitting("a+b")).toBeGreaterThan(fitting("a+b+c"));
-  expect(fitting("a?a?a?a?b")).toBeLessThan(fitting("aaaab"));
-  expect(fitting("(?:a?){40}b")).toBeLessThan(2);
+  expect(search("\\z", "ab\ncd", 0, 5)).toEqual(["more", { index: 5, text: "" }, 3]);
+  expect(search("q", `\u{1f600}\n${"x".repeat(10)}`, 0, 10)).toEqual(["more", "long", 2]);
+  expect(search("a\\nb", "a\nb\n", 0, 12)).toEqual(["long", 0]);
+  expect(search("[^b]", "\u{1f600}b", 1, 100)).toEqual(["none", 1]);
 });
 
 test("outcomes come in the order of the texts, whoever judges them", async () => {
