@@ -238,11 +238,11 @@ export class WaitTarget implements BudgetedTask, OutputListener {
       this.#watchQuiet(wantedMs);
       return;
     }
-    let nextMs: number | undefined;
+    let nextMs = Infinity;
     const quietMs = this.#quietForMs();
-    for (const stream of this.#streams()) nextMs = stream.settle(quietMs) ?? nextMs;
+    for (const stream of this.#streams()) nextMs = Math.min(nextMs, stream.settle(quietMs));
     this.screens.pause();
-    if (nextMs !== undefined) this.#watchQuiet(nextMs);
+    if (nextMs !== Infinity) this.#watchQuiet(nextMs);
   }
 
   #quietAt(dueMs: number, run: () => void): void {

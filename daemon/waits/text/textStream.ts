@@ -120,12 +120,12 @@ export class TextStream {
 
   /**
    * The source has been quiet for `quietMs`: what rests on the end of its output may be taken as it is. Returns after
-   * how much quiet it should be called again.
+   * how much quiet it should be called again: Infinity for never.
    */
-  settle(quietMs: number): number | undefined {
-    let nextMs: number | undefined;
+  settle(quietMs: number): number {
+    let nextMs = Infinity;
     for (const echo of this.#echoes) {
-      nextMs = echo.settle(quietMs) ?? nextMs;
+      nextMs = Math.min(nextMs, echo.settle(quietMs) ?? Infinity);
       this.#show(echo);
     }
     for (const matcher of this.#regexes.values()) matcher.settle();

@@ -9,8 +9,8 @@ const PROMPT = "\u001b[?2004h$ ";
 /** A wait for this after `make all` and Enter, armed. */
 async function typing(
   request: WaitRequest,
+  bench = waitBench(),
 ): Promise<ReturnType<typeof waitBench> & { readonly wait: Promise<WaitResult> }> {
-  const bench = waitBench();
   const pane = new FakeWaitPane(bench.source);
   pane.isShell = true;
   bench.source.write(PROMPT);
@@ -49,4 +49,18 @@ test("what is missing while it draws is declared, and what comes after is output
   source.write("DONE\r\n");
   const { matched, gaps } = await wait;
   expect([matched[0]?.from?.outputSeq, gaps.length]).toEqual([source.outputSeq - "DONE\r\n".length, 1]);
+});
+
+test("text that is held back for another wait is shown after its own time, not after the editor's", async () => {
+  const bench = waitBench();
+  const { source, waits, clock } = bench;
+  const other = waits.wait(source, { ...literal("make"), excludeEcho: Buffer.from("make all\r") });
+  const { wait } = await typing(literal("DONE"), bench);
+  wait.catch(() => undefined);
+  source.write("make");
+  await turns();
+  clock.advanceMs(1_900);
+  expect(await outcomeOf(other)).toBe("pending");
+  clock.advanceMs(200);
+  expect(await outcomeOf(other)).toMatchObject({ matched: [{ text: "make" }] });
 });
