@@ -114,6 +114,8 @@ export class RegexMatcher implements LiteralWatcher {
 
   /** The stretch so far ends here, at a gap: what RE2 has not judged of it is searched by itself. */
   close(watch: RegexWatch): void {
+    // What rests on the end of the output there may have gone on in what is missing.
+    watch.tentative = undefined;
     if (!this.#isDue(watch)) return;
     const { from, hasContext } = this.#stretchOf(watch);
     this.search(watch, from, this.#endFor(watch), hasContext);

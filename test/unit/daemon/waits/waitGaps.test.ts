@@ -114,3 +114,18 @@ test.each([
   const { gaps } = await wait;
   expect(gaps.map(({ reason }) => reason)).toEqual(["paused"]);
 });
+
+test.each([
+  ["judged", "az"],
+  ["not judged yet", `${"x".repeat(32_764)}az`],
+])("what ends at a gap, %s, is not the end of a line", async (_when, output) => {
+  const { source, waits, clock } = waitBench();
+  const wait = waits.wait(source, regex("x*az$"));
+  source.write(output);
+  await turns(1);
+  source.gap(10);
+  await re2Done(waits);
+  await turns();
+  clock.advanceMs(100);
+  expect(await outcomeOf(wait)).toBe("pending");
+});

@@ -90,15 +90,3 @@ test.each([
     expect(await outcomeOf(wait)).toBe("pending");
   }
 });
-
-test("what ends at a gap is not the end of a line", async () => {
-  const { source, waits, clock } = waitBench();
-  const wait = waits.wait(source, regex("x+az$"));
-  source.write(`${LONG}az`);
-  await turns(1);
-  source.gap(10);
-  await re2Done(waits);
-  await turns();
-  clock.advanceMs(100);
-  expect(await outcomeOf(wait)).toBe("pending");
-});
