@@ -156,11 +156,13 @@ export class PromptWatch {
   readonly latch: Latch;
   /** Something is typed after the wait is armed: the prompt that is there now does not count. */
   readonly #needsOutput: boolean;
+  readonly #armedAt: number;
   readonly #maxMatchBytes: number;
 
   constructor(latch: Latch, start: number, needsOutput: boolean, maxMatchBytes: number) {
     this.latch = latch;
     this.start = start;
+    this.#armedAt = start;
     this.#needsOutput = needsOutput;
     this.#maxMatchBytes = maxMatchBytes;
   }
@@ -173,7 +175,9 @@ export class PromptWatch {
     if (this.visibleTo !== Infinity) return false;
     const { head } = text;
     const lineFrom = text.lineStart(head, MAX_LINE_BYTES);
-    const from = this.#needsOutput ? Math.max(lineFrom, text.offsetOf(this.start)) : lineFrom;
+    // What is before a gap does not stand at the end of the output.
+    const isBounded = this.#needsOutput || this.start > this.#armedAt;
+    const from = isBounded ? Math.max(lineFrom, text.offsetOf(this.start)) : lineFrom;
     const line = text.view(from, head).toString("utf8");
     const isAnnounced = text.bracketedPaste === true && (!this.#needsOutput || text.bracketedPasteAt > this.start);
     const isPrompt = PROMPT.test(line) && !text.hasLeftLine;

@@ -129,3 +129,18 @@ test.each([
   clock.advanceMs(100);
   expect(await outcomeOf(wait)).toBe("pending");
 });
+
+test("a prompt before a gap is not at the end of the output; one behind it is", async () => {
+  const { source, waits, clock } = waitBench();
+  source.write("user$ ");
+  const wait = waits.wait(source, { prompt: true });
+  await turns();
+  source.gap(10);
+  await turns();
+  clock.advanceMs(100);
+  expect(await outcomeOf(wait)).toBe("pending");
+  source.write("er$ ");
+  await turns();
+  clock.advanceMs(100);
+  expect((await wait).matched).toMatchObject([{ text: "er$ " }]);
+});
