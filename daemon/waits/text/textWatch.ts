@@ -43,7 +43,8 @@ export class Latch {
   }
 
   found(match: FoundText): void {
-    this.match ??= match;
+    if (this.match !== undefined) return;
+    this.match = match;
     this.#onFound();
   }
 }

@@ -112,9 +112,10 @@ test("latency counts from the output that decides a wait, and not from before th
   source.write("before\r\n");
   clock.advanceMs(60_000);
   await waits.wait(source, { ...literal("before"), from: { kind: "tail", lines: 1 } });
-  const bell = waits.wait(source, { bell: true });
+  const bell = waits.wait(source, { bell: true, exit: true });
   clock.advanceMs(7);
-  source.write("\u0007");
+  source.write("\u0007 and \u0007");
+  source.end({ exitCode: 0 });
   await bell;
   expect(waits.metrics().wait_match_latency_ms).toMatchObject({ count: 2, sum: 0 });
 });
