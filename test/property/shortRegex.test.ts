@@ -163,17 +163,17 @@ test.each([
   ["(?:a?){40}b", Infinity],
 ])("%j takes at most %d steps on ten characters", (written, steps) => {
   const { short } = analyseRegex(written, MULTILINE, limits);
-  for (const text of ["x".repeat(10), `x\n${"x".repeat(10)}`]) {
-    expect(short?.pieceEnd(text, text.length - 10, Math.min(steps, 1e12))).toBe(
-      steps === Infinity ? undefined : text.length,
+  for (const tried of ["x".repeat(10), `x\n${"x".repeat(10)}`]) {
+    expect(short?.pieceEnd(tried, tried.length - 10, Math.min(steps, 1e12))).toBe(
+      steps === Infinity ? undefined : tried.length,
     );
-    expect(short?.pieceEnd(text, text.length - 10, Math.min(steps - 1, 1e12))).toBeUndefined();
+    expect(short?.pieceEnd(tried, tried.length - 10, Math.min(steps - 1, 1e12))).toBeUndefined();
   }
 });
 
 test("pieces end where lines do, for a regex that stays on one; what is behind them is seen", () => {
-  const search = (written: string, text: string, skip: number, maxSteps: number): unknown[] => {
-    const one = analyseRegex(written, MULTILINE, limits).short!.search(Buffer.from(text), skip, maxSteps);
+  const search = (written: string, tried: string, skip: number, maxSteps: number): unknown[] => {
+    const one = analyseRegex(written, MULTILINE, limits).short!.search(Buffer.from(tried), skip, maxSteps);
     const found: unknown[] = [one.next()];
     while (found.at(-1) === "more") found.push(one.next());
     return [...found, one.skip];
