@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { AppError } from "../../../../protocol/errors.ts";
 import { FakeReadiness } from "../../../support/agents/fakeReadiness.ts";
@@ -93,10 +94,11 @@ test("with exit, stable counts from the later of exit and last output; an earlie
 
 test("with exit, stable counts from the exit of the program that runs now, not from its predecessor's", async () => {
   const { source, waits, clock } = waitBench();
-  void waits.wait(source, literal("never")).catch(() => undefined);
+  const latched = waits.wait(source, { ...literal("later"), exit: true });
   source.end({ exitCode: 1 });
-  source.respawn();
   clock.advanceMs(5_000);
+  expect((await waits.wait(source, { exit: true })).elapsedMs).toBe(0);
+  source.respawn();
   const wait = waits.wait(source, { exit: true, stableSec: 1 });
   expect(await outcomeOf(wait)).toBe("pending");
   clock.advanceMs(5_000);
@@ -105,6 +107,9 @@ test("with exit, stable counts from the exit of the program that runs now, not f
   expect(await outcomeOf(wait)).toBe("pending");
   clock.advanceMs(1);
   expect((await wait).exit).toEqual({ exitCode: 2 });
+  source.respawn();
+  source.write("later");
+  expect((await latched).matched.map((match) => match.predicate)).toEqual(["pattern", "exit"]);
 });
 
 test("latency counts from the output that decides a wait, and not from before the wait", async () => {
@@ -146,19 +151,48 @@ test("the loss of tmux fails every wait, those for `gone` too", async () => {
 
 test("a timeout tells how far each predicate came", async () => {
   const { source, waits, clock } = waitBench();
-  const wait = waits.wait(source, { ...literal("a"), stableSec: 5, exit: true, prompt: true, timeoutMs: 2_000 });
+  const all = { ...literal("a"), stableSec: 5, exit: true, prompt: true };
+  clock.advanceMs(500);
+  const wait = waits.wait(source, { ...all, anyOf: [{ bell: true }], timeoutMs: 2_000 });
+  const small = waits.wait(source, { exit: true, timeoutMs: 2_000 });
   source.write("a");
   await turns();
   clock.advanceMs(2_000);
-  const error = await errorOf(wait);
-  expect(error.code).toBe("TIMEOUT");
-  expect(error.details?.["predicates"]).toEqual({
-    pattern: true,
-    stable: { satisfied: false, quietMs: 2_000 },
-    exit: false,
-    prompt: false,
+  const common = { elapsedMs: 2_000, timeoutMs: 2_000, gaps: [] };
+  const { code, message, details } = await errorOf(wait);
+  expect([code, message]).toEqual(["TIMEOUT", "timed out after 2 s"]);
+  const stable = { satisfied: false, quietMs: 2_000 };
+  const predicates = { pattern: true, stable, exit: false, prompt: false, anyOf: [{ bell: false }] };
+  expect(details).toEqual({ ...common, predicates });
+  expect((await errorOf(small)).details).toEqual({ ...common, predicates: { exit: false } });
+});
+
+test("what becomes of waits is counted, and each forgets its caller's signal", async () => {
+  const { source, waits, clock } = waitBench();
+  const leaving = new AbortController();
+  const cancelled = waits.wait(source, literal("x"), { signal: leaving.signal });
+  leaving.abort();
+  await errorOf(cancelled);
+  const kept = new AbortController().signal;
+  const found = waits.wait(source, literal("x"), { signal: kept });
+  const late = waits.wait(source, { exit: true, timeoutMs: 1 }, { signal: kept });
+  source.write("x");
+  await found;
+  clock.advanceMs(1);
+  await errorOf(late);
+  const gone = waits.wait(source, literal("y"), { signal: kept });
+  source.close(new AppError("NOT_FOUND", "the pane is gone"));
+  await errorOf(gone);
+  await turns(1);
+  expect(waits.metrics()).toMatchObject({
+    wait_active: 0,
+    wait_started_total: 4,
+    wait_matched_total: 1,
+    wait_timeouts_total: 1,
+    wait_cancelled_total: 1,
+    wait_failed_total: 1,
   });
-  expect(waits.metrics().wait_timeouts_total).toBe(1);
+  expect(getEventListeners(kept, "abort")).toEqual([]);
 });
 
 test("one of several alternatives is enough", async () => {
@@ -266,7 +300,7 @@ test("closing settles everything", async () => {
   const wait = waits.wait(source, regex("x"));
   waits.close();
   waits.close();
-  expect((await errorOf(wait)).code).toBe("SHUTTING_DOWN");
+  expect(await errorOf(wait)).toMatchObject({ code: "SHUTTING_DOWN", details: { position: "e1:0", gaps: [] } });
   expect((await errorOf(waits.wait(source, literal("x")))).code).toBe("SHUTTING_DOWN");
   expect(clock.pendingTimers).toBe(0);
 });
