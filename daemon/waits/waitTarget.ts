@@ -179,11 +179,11 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     return isFinished;
   }
 
-  /** Two streams that have read equally far become one, when the shared one remembers enough. */
+  /** Two streams that have read equally far become one, when the shared one remembers enough of what is not judged. */
   #mergeIfLevel(stream: TextStream): void {
     const shared = this.#shared;
     if (shared === undefined || shared.cursor !== stream.cursor || stream.hasEcho) return;
-    for (const reading of stream.readings) if (!shared.canAdopt(reading)) return;
+    for (const reading of stream.readings) if (!stream.isIdle(reading) || !shared.canAdopt(reading)) return;
     this.#catchingUp.delete(stream);
     for (const reading of stream.readings) {
       stream.remove(reading);

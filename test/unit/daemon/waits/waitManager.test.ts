@@ -228,6 +228,18 @@ test("tail looks at the last lines kept and no further", async () => {
   expect((await missed).matched[0]?.from?.outputSeq).toBe(21);
 });
 
+test.each(["needle \\d+$", "(?P<here>needle) \\d+"])(
+  "tail tries %s on all of it beside a wait that began now",
+  async (text) => {
+    const { source, waits } = waitBench();
+    source.write(`needle 123\r\n${"more output than a match can be long\r\n".repeat(3_000)}`);
+    waits.wait(source, literal("never")).catch(() => undefined);
+    await turns();
+    const wait = waits.wait(source, { ...regex(text), from: { kind: "tail", lines: 5_000 } });
+    expect((await wait).matched[0]?.from?.outputSeq).toBe(0);
+  },
+);
+
 test("a position looks from there on, an impossible one is refused, one of another epoch is a gap", async () => {
   const { source, waits, clock } = waitBench();
   source.write("aa bb aa");
