@@ -1,6 +1,7 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { AppError } from "../../../../protocol/errors.ts";
+import type { MemorySource } from "../../../support/daemon/memorySource.ts";
 import { FakeReadiness } from "../../../support/agents/fakeReadiness.ts";
 import { errorOf, literal, outcomeOf, re2Done, regex, turns, waitBench } from "./waitFixture.ts";
 
@@ -142,10 +143,13 @@ test("a pane that goes fails its waits at once, satisfies `gone`, and what it pr
   expect(waits.metrics().wait_active).toBe(0);
 });
 
-test("the loss of tmux fails every wait, those for `gone` too", async () => {
+test.each<[string, (source: MemorySource) => void]>([
+  ["is lost", (source) => source.close(new AppError("CONNECTION_LOST", "tmux is gone"))],
+  ["was lost and is another one", (source) => source.gap(0, "epoch")],
+])("the connection to tmux %s: every wait fails, those for `gone` too", async (_how, lose) => {
   const { source, waits } = waitBench();
   const gone = waits.wait(source, { gone: true });
-  source.close(new AppError("CONNECTION_LOST", "tmux is gone"));
+  lose(source);
   expect((await errorOf(gone)).code).toBe("CONNECTION_LOST");
 });
 
@@ -239,6 +243,20 @@ test.each(["needle \\d+$", "(?P<here>needle) \\d+"])(
     expect((await wait).matched[0]?.from?.outputSeq).toBe(0);
   },
 );
+
+test("a wait that began earlier shares the matchers of those that began now once it has caught up", async () => {
+  const { source, waits } = waitBench();
+  source.write("some lines\r\nDO");
+  const waiting = [waits.wait(source, literal("NE"))];
+  await turns();
+  waiting.push(waits.wait(source, { ...literal("DONE"), from: { kind: "tail", lines: 5 } }));
+  waiting.push(waits.wait(source, { ...literal("NE"), from: { kind: "tail", lines: 5 } }));
+  expect(waits.metrics().wait_matchers).toBe(3);
+  await turns();
+  expect(waits.metrics().wait_matchers).toBe(2);
+  source.write("NE");
+  expect((await Promise.all(waiting)).map(({ matched }) => matched[0]?.from?.outputSeq)).toEqual([14, 12, 14]);
+});
 
 test("a position looks from there on, an impossible one is refused, one of another epoch is a gap", async () => {
   const { source, waits, clock } = waitBench();
