@@ -1,5 +1,6 @@
 /** Text arrives byte for byte, whatever it is, and one job at a time. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { bracketedPasteOf } from "../../daemon/delivery/pane/bracketedPaste.ts";
 import { typedBytes } from "../../daemon/panes/input/typedBytes.ts";
 import type { InputPart } from "../../daemon/tmux/io.ts";
 import {
@@ -72,9 +73,15 @@ test("a paste is bracketed exactly when the program asked for it", async () => {
   await server.input(bracketing.pane, [text("after")]);
   expect((await bracketing.received(marked.length + 5)).subarray(marked.length).toString()).toBe("after");
 
-  const left = await ByteSink.start(server, socket.directory, "left", "\u001b[?2004h\u001b[?2004l");
-  await server.input(left.pane, [paste]);
-  expect(await left.received(paste.bytes.length)).toEqual(paste.bytes);
+  for (const [name, off] of [
+    ["left", "\u001b[?2004l"],
+    ["reset", "\u001bc"],
+  ] as const) {
+    const left = await ByteSink.start(server, socket.directory, name, `\u001b[?2004h${off}`);
+    await server.input(left.pane, [paste]);
+    expect(await left.received(paste.bytes.length)).toEqual(paste.bytes);
+    expect(bracketedPasteOf(left.program.source)).toBe("off");
+  }
 });
 
 test("parts of one job arrive in their order", async () => {

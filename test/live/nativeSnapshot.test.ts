@@ -37,6 +37,7 @@ test.each([
   ["tab stops", "\u001b[3g\u001b[1;5H\u001bH\r", "\tx\ty"],
   ["a background under blanks", "\u001b[1;20H\u001b[44m\u001b[1K\u001b[1;30H\u001b[49mx", "y"],
   ["a pen of the alternate screen", "\u001b[31m\u001b[?1049h\u001b[32mg", "\u001b[?1049lr"],
+  ["a reset, and what it forgets", "\u001b[1m\u001b7\u001bc\u001b8r", "n"],
 ])("%s", async (_name, before, after) => {
   await using fixture = await ownedFixture();
   const echo = await echoPane(fixture.server, "one", 40, 12);

@@ -131,12 +131,24 @@ class ModesFold {
 
   escape(intermediate: number, final: number): void {
     const set = String.fromCharCode(final);
-    if (intermediate === 0x28) this.#set({ g0: set });
-    else if (intermediate === 0x29) this.#set({ g1: set });
-    else if (intermediate !== 0) return;
+    if (intermediate !== 0) this.#designate(intermediate, set);
     else if (set === "7") this.#save();
     else if (set === "8") this.#set(this.#saved);
-    else if (set === "c") this.modes = { ...NO_MODES };
+    else if (set === "c") this.#reset();
+  }
+
+  /** tmux knows two sets and leaves what it has at any other. */
+  #designate(intermediate: number, set: string): void {
+    if (set !== "0" && set !== "B") return;
+    if (intermediate === 0x28) this.#set({ g0: set });
+    else if (intermediate === 0x29) this.#set({ g1: set });
+  }
+
+  /** In tmux (`input_reset_cell`, `screen_write_reset`) the cursor's style and what leaving the alternate screen restores stay. */
+  #reset(): void {
+    const { savedPen, cursorStyle } = this.modes;
+    this.modes = { ...NO_MODES, savedPen, cursorStyle };
+    this.#saved = NO_MODES;
   }
 
   control(byte: number): void {

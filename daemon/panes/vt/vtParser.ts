@@ -8,7 +8,7 @@
 interface VtHandlers {
   /** The cursor moves to another row, or the screen is cleared. */
   readonly leaveRow?: ((at: number) => void) | undefined;
-  /** `CSI ? mode h` and `l`, once for each parameter. */
+  /** `CSI ? mode h` and `l`, once for each parameter; a reset (RIS) that ends bracketed paste, as its `l`. */
   readonly mode?: ((mode: number, on: boolean, end: number) => void) | undefined;
   /** Every CSI; `parameters` are all bytes before its final one, including prefix and intermediates. */
   readonly csi?: ((parameters: string, final: number, begin: number, end: number) => void) | undefined;
@@ -50,8 +50,9 @@ const ESC = 0x1b;
 
 /** CSI finals after which the cursor is on another row: A B E F H d f. */
 const LEAVES_ROW = new Set([0x41, 0x42, 0x45, 0x46, 0x48, 0x64, 0x66]);
+const RIS = 0x63;
 /** ESC finals with that effect: D (IND), E (NEL), M (RI), c (RIS). */
-const ESCAPE_LEAVES_ROW = new Set([0x44, 0x45, 0x4d, 0x63]);
+const ESCAPE_LEAVES_ROW = new Set([0x44, 0x45, 0x4d, RIS]);
 
 export class VtParser {
   readonly #handlers: VtHandlers;
@@ -85,7 +86,7 @@ export class VtParser {
     return this.#state !== GROUND;
   }
 
-  /** The last `?2004h` or `?2004l`; undefined when none was seen. */
+  /** The last `?2004h` or `?2004l`, or a reset after it; undefined when none was seen. */
   get bracketedPaste(): boolean | undefined {
     return this.#bracketedPaste;
   }
@@ -162,8 +163,16 @@ export class VtParser {
       this.#state = DEVICE_STRING;
     } else {
       if (ESCAPE_LEAVES_ROW.has(byte)) this.#handlers.leaveRow?.(sourceOffset);
+      if (byte === RIS && this.#bracketedPaste === true) this.#endPasteMode(sourceOffset);
       this.#handlers.escape?.(0, byte, this.#begin, sourceOffset);
     }
+  }
+
+  /** A reset switches it off without saying so. */
+  #endPasteMode(sourceOffset: number): void {
+    this.#bracketedPaste = false;
+    this.#bracketedPasteAt = sourceOffset;
+    this.#onMode?.(BRACKETED_PASTE_MODE, false, sourceOffset);
   }
 
   #csi(byte: number, sourceOffset: number): void {

@@ -17,7 +17,8 @@ interface VtListener extends MarkHandlers {
 const LF = 0x0a;
 /** A long unread stretch with nothing of interest is skipped up to this much of its end. */
 const TAIL_BYTES = 8_192;
-const NEEDLES = ["2004", "]133;"];
+/** The last one is a reset, which ends bracketed paste. */
+const NEEDLES = ["2004", "]133;", "\u001bc"];
 const TRACKERS = new WeakMap<OutputSource, VtTracker>();
 
 /** The tracker of this source. */
@@ -134,7 +135,6 @@ export class VtTracker {
     const lineFeed = bytes.lastIndexOf(LF);
     if (lineFeed >= 0) this.#lineFeedSeq = from + lineFeed + 1;
     const skipped = this.#skippable(bytes);
-    if (skipped > 0) this.#marks.reset();
     this.#marks.push(bytes.subarray(skipped), from + skipped);
   }
 

@@ -60,6 +60,20 @@ describe("stream modes", () => {
     ["a pen saved and restored", `${ESC}[1m${ESC}7${ESC}[0;31m${ESC}8`, { pen: applySgr(DEFAULT_PEN, "1") }],
     ["by the other sequences too", `${ESC}[1m${ESC}[s${ESC}[0m${ESC}[u`, { pen: applySgr(DEFAULT_PEN, "1") }],
     ["a reset", `${ESC}[1m${ESC}[?2004h${ESC}(0${ESC}c`, {}],
+    ["a reset, which forgets what was saved too", `${ESC}[1m${ESC}7${ESC}c${ESC}8`, {}],
+    ["a reset, which leaves the cursor's style", `${ESC}[5 q${ESC}c`, { cursorStyle: 5 }],
+    ["modes that are not read", `${ESC}[?7h${ESC}[?25l`, {}],
+    ["no style in a question about the terminal", `${ESC}[>q${ESC}[>1 q`, {}],
+    ["the usual style", `${ESC}[5 q${ESC}[ q`, {}],
+    ["nothing saved or restored by other sequences", `${ESC}[1m${ESC}[?1s${ESC}[u`, {}],
+    ["nor by those of a keyboard", `${ESC}[1m${ESC}[>1u${ESC}[<u`, { pen: applySgr(DEFAULT_PEN, "1") }],
+    ["nor by other escapes", `${ESC}[1m${ESC}#8${ESC}=${ESC}M${ESC}*B`, { pen: applySgr(DEFAULT_PEN, "1") }],
+    ["sets that tmux does not know", `${ESC}(0${ESC}(A${ESC})0${ESC})U${ESC}*B`, { g0: "0", g1: "0" }],
+    [
+      "a shift inside a sequence, and no other control",
+      `${ESC}[1\u000em\n`,
+      { pen: applySgr(DEFAULT_PEN, "1"), shifted: true },
+    ],
   ])("%s", (_name, output, wanted) => {
     expect(modesOf(output)).toEqual({ ...modesOf(""), ...wanted });
   });
@@ -69,6 +83,12 @@ describe("stream modes", () => {
     expect([entered.pen, entered.savedPen]).toEqual([applySgr(DEFAULT_PEN, "31;1"), applySgr(DEFAULT_PEN, "31")]);
     expect(modesOf(`${ESC}[31m${ESC}[?1049h${ESC}[1m${ESC}[?1049l`).pen).toEqual(applySgr(DEFAULT_PEN, "31"));
     expect(modesOf(`${ESC}[1m${ESC}[?1049l`).pen).toEqual(applySgr(DEFAULT_PEN, "1"));
+    // tmux 3.3a: a reset leaves it, and a screen that was entered without the pen has none to give back.
+    expect(modesOf(`${ESC}[31m${ESC}[?7;1049h${ESC}c${ESC}[?1049l`).pen).toEqual(applySgr(DEFAULT_PEN, "31"));
+    for (const mode of [47, 1047]) {
+      const { pen } = modesOf(`${ESC}[31m${ESC}[?${mode}h${ESC}[1m${ESC}[?1049h${ESC}[4m${ESC}[?1049l`);
+      expect(pen).toEqual(applySgr(DEFAULT_PEN, "31;1;4"));
+    }
   });
 });
 

@@ -20,6 +20,8 @@ describe("what a program says in its output", () => {
     ["\u001b]0;✳ Claude\u0007", [title("✳ Claude")]],
     ["\u001b]2;⠂ at work\u001b\\", [title("⠂ at work")]],
     ["\u001b]0;\u0007", [title("")]],
+    // A mouse pointer, and marks behind other numbers.
+    ["\u001b]22;text\u0007\u001b]1;133;A\u0007\u001b]7;7501;state=idle\u0007\u001b[1\u0007m", []],
     ["\u001b]1;icon\u0007\u001b]4;1;rgb:0/0/0\u0007\u001b]52;c;aGk=\u0007\u001b]8;;x\u0007", []],
     ["\u001bPtmux;\u001b\u001b]0;inside\u0007\u001b\\", []],
     ["\u001b_G\u001b]0;after\u0007", [title("after")]],
@@ -51,6 +53,16 @@ describe("what a program says in its output", () => {
         { kind: "alternateScreen", on: false },
       ],
     ],
+    [
+      "\u001b[?1047h\u001b[?47l",
+      [
+        { kind: "alternateScreen", on: true },
+        { kind: "alternateScreen", on: false },
+      ],
+    ],
+    // A reset switches it off.
+    ["\u001b[?2004h\u001bc\u001bc", [paste(true), paste(false)]],
+    ["\u001bc\u001b[?2004l\u001bc", [paste(false)]],
     ["\u001b]0;never ended", []],
     ["\u001b]0;cancelled\u0018\u001b]0;next\u0007", [title("next")]],
   ])("%j", (text, marks) => {

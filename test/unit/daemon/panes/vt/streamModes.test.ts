@@ -54,4 +54,9 @@ test("what was read before it left the ring is known; a position before what was
   expect(modesAt(source, before).bracketedPaste).toBe(true);
   for (let count = 0; count < 3; count += 1) source.write("x".repeat(60));
   expect(modesAt(source, source.outputSeq).bracketedPaste).toBe(false);
+  source.write("\u001b[?2004h");
+  for (let count = 0; count < 6; count += 1) {
+    expect(modesAt(source, source.outputSeq).bracketedPaste).toBe(true);
+    if (count % 2 === 0) source.write("x".repeat(64));
+  }
 });

@@ -95,6 +95,11 @@ describe("a sequence", () => {
     expect([parser.bracketedPaste, parser.bracketedPasteAt]).toEqual([true, 10]);
     expect(heard([Buffer.from("\u001b[?1;2004;7l")]).parser.bracketedPaste).toBe(false);
     expect(heard([Buffer.from("\u001b[?2004n")]).parser.bracketedPaste).toBeUndefined();
+    // tmux 3.3a: a reset switches it off; where it was not on, nothing is known of it.
+    const reset = heard([Buffer.from("\u001b[?2004h\u001bc\u001b7")]);
+    expect([reset.parser.bracketedPaste, reset.parser.bracketedPasteAt]).toEqual([false, 10]);
+    expect(reset.events.slice(2, 5)).toEqual(["row 10", "mode 2004 off 10", "esc c 8-10"]);
+    expect(heard([Buffer.from("\u001bc")]).parser.bracketedPaste).toBeUndefined();
   });
 
   test("that is forgotten is text from then on", () => {

@@ -81,6 +81,7 @@ test.each<[string, readonly number[]]>([
   ["\u001b_a\u0007", []],
   ["\u001bktitle\u0007\u001b\\", []],
   ["\u001b[1\u0007m", [3]],
+  ["\u001b[1\tm\u001b[?2004h\u001b[?1049h\u0007", [21]],
   ["\u001b\u0007c", [1]],
   ["\u001b]8;;http://x\u0007link\u001b]8;;\u0007\u0007", [24]],
   ["é\u0007", [2]],
@@ -115,4 +116,8 @@ test("much that nobody listened to is not parsed for nothing, and nothing is ove
   expect(trackerOf(source).lineFeedSeq).toBe(source.outputSeq - dense.length);
   source.write(`${dense}\u001b]133;A\u0007${dense}`);
   expect(trackerOf(source).readOn()).toMatchObject({ shellMark: "prompt" });
+  source.write(`\u001b[?2004h${dense}`);
+  expect(trackerOf(source).readOn().bracketedPaste).toBe(true);
+  source.write(`${dense}\u001bc${dense}`);
+  expect(trackerOf(source).readOn().bracketedPaste).toBe(false);
 });
