@@ -15,8 +15,9 @@ export function tailStart(source: OutputSource, lines: number): number {
   while (end > source.tailSeq) {
     const from = Math.max(source.tailSeq, end - PIECE_BYTES);
     const slice = source.read(from, end - from);
-    // The ring was cut meanwhile, or holds less in one piece: start at what is readable.
-    if (slice.kind !== "bytes" || slice.to !== end) return slice.kind === "bytes" ? slice.to : source.tailSeq;
+    // Something is missing here, or in what follows.
+    if (slice.kind !== "bytes") return from;
+    if (slice.to !== end) return slice.to;
     for (let at = slice.bytes.length; ;) {
       const found = at === 0 ? -1 : slice.bytes.lastIndexOf(LF, at - 1);
       if (isLastLine) hasText ||= holdsText(slice.bytes.subarray(found + 1, at));

@@ -40,4 +40,10 @@ test("what has left the ring, or is missing, is no part of it", () => {
   stream.declareHole("paused");
   stream.take(Buffer.from("b\nc\n"));
   expect(tailStart(stream, 1)).toBe(holeSeq);
+  // At a piece's edge too.
+  const long = new PaneStream({ id: "%1", epoch: "e", retainBytes: 200_000, onListenerError: () => undefined });
+  long.take(Buffer.from("a\nb\n"));
+  long.declareHole("paused");
+  long.take(Buffer.from("x".repeat(PIECE - 1)));
+  expect(tailStart(long, 1)).toBe(4);
 });
