@@ -21,7 +21,7 @@ const TARGETS = {
   },
   panes: {
     sources: ["daemon/panes/"],
-    tests: ["unit/daemon/panes/", "unit/daemon/waits/echo/", "property/outputRing"],
+    tests: ["unit/daemon/panes/", "unit/daemon/waits/echo/", "property/{outputRing,text}"],
   },
   echo: { sources: ["daemon/waits/echo/"], tests: ["unit/daemon/waits/echo/"] },
   waits: {
