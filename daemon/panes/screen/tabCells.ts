@@ -28,7 +28,7 @@ export function expandTabs(row: string, layout: TabLayout): string {
     if (piece === "\t") {
       const width = Math.max(1, nextStop(col, layout) - col);
       out += " ".repeat(width);
-      col += width;
+      col = (col % cols) + width;
       continue;
     }
     out += piece;

@@ -17,6 +17,7 @@ export class FakeHistory {
   readonly stream = new PaneStream({ id: PANE, epoch: "e", retainBytes: 65_536, onListenerError: () => undefined });
   readonly commands: string[] = [];
   rows: Row[] = [];
+  cols = 20;
   readonly #rowsOnScreen: number;
   readonly #limit: number;
   /** Before the command of this number. */
@@ -89,7 +90,7 @@ export class FakeHistory {
   #trailer(format: string): string {
     const values: Readonly<Record<string, number | string>> = {
       pane_id: PANE,
-      pane_width: 20,
+      pane_width: this.cols,
       pane_height: this.#rowsOnScreen,
       history_size: this.historyRows,
       history_limit: this.#limit,

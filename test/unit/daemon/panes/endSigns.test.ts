@@ -64,3 +64,11 @@ test("one that never had a handler shows nothing, nor does one that the system d
   expect(signs().isShown).toBe(false);
   expect(new EndSigns([77], procfs(directory)).isShown).toBe(false);
 });
+
+test("what an earlier check knew stays the baseline of its processes; one of several that ends is enough", () => {
+  shows({ caught: [15] });
+  const before = signs();
+  shows({ caught: [2] });
+  expect(new EndSigns([PID, 77], procfs(directory), before).isShown).toBe(true);
+  expect(new EndSigns([PID], procfs(directory), new EndSigns([77], procfs(directory))).isShown).toBe(false);
+});

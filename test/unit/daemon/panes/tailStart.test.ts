@@ -4,17 +4,19 @@ import { PaneStream } from "../../../../daemon/panes/paneStream.ts";
 import { tailStart } from "../../../../daemon/panes/tailStart.ts";
 
 const PIECE = 65_536;
-const X = "x".repeat(70_000);
+const X = "x".repeat(140_000);
 
 test.each<[string, string, number, string]>([
   ["lines that have ended", "a\r\nb\r\nc\r\n", 2, "b\r\nc\r\n"],
   ["the last without an end", "a\nb\nc", 2, "b\nc"],
   ["the last with nothing but sequences, which is none", "a\nb\n\u001b[0m\u001b[?25h", 1, "b\n\u001b[0m\u001b[?25h"],
-  ["the last with one letter behind a sequence", "a\nb\n\u001b[31m$", 1, "\u001b[31m$"],
+  ["the last with one letter behind a sequence", "a\nb\n\u001b[4@$", 1, "\u001b[4@$"],
   ["the last with a blank", "a\nb\n ", 1, " "],
   ["the last with a control character alone", "a\nb\n\r", 1, "b\n\r"],
   ["empty lines, each of them one", "a\n\n\n", 2, "\n\n"],
   ["all, where there are fewer", "a\nb", 5, "a\nb"],
+  ["all, where the first is empty", "\na", 5, "\na"],
+  ["those after an empty one", "\nab", 1, "ab"],
   ["nothing", "", 3, ""],
   ["a line longer than a piece", `a\n${X}\n`, 1, `${X}\n`],
   ["a line end at a piece's edge", `a\n${"x".repeat(PIECE)}`, 1, "x".repeat(PIECE)],

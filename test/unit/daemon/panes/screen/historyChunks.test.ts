@@ -1,6 +1,7 @@
 /** History that is captured in chunks is that of one moment, whatever happens between two of them. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { HistoryPainter } from "../../../../../daemon/panes/screen/historyPaint.ts";
 import { mostScrolledRows } from "../../../../../daemon/panes/screen/scrolledRows.ts";
 import { takeSnapshot } from "../../../../../daemon/panes/screen/snapshot.ts";
 import { PaneStream } from "../../../../../daemon/panes/paneStream.ts";
@@ -92,7 +93,28 @@ describe("the history is captured whole with the screen", () => {
     const { data } = await takeSnapshot(history.context(), CHUNKS, 20);
     expect(painted(data)).toHaveLength(100);
     expect(history.commands.at(-1)).toContain("-S -100 -E -1");
+    // Ten tries at a still screen, before and after 21 chunks with what is behind each.
+    expect(lotsOf(history)).toBe(2 * 10 + 2 * 21);
   });
+
+  test("when the pane's width changes, at either of a chunk's two moments", async () => {
+    for (const at of [FIRST, FIRST + 1]) {
+      const history = filled(54);
+      history.before.set(at, () => (history.cols = 30));
+      await takeSnapshot(history.context(), CHUNKS, 20);
+      expect(history.commands.at(-1)).toContain("-S -100 -E -1");
+    }
+  });
+});
+
+test("lines keep their pens, within a piece and over its seam", () => {
+  const painter = new HistoryPainter();
+  painter.add(["plain", "\u001b[31mred", "still", "\u001b[0mback", "cut"], true, { cols: 20, tabs: undefined });
+  painter.add([" here", "new"], false, { cols: 20, tabs: undefined });
+  expect(painter.text).toBe(
+    "plain\r\n\u001b[31mred\u001b[0m\r\n\u001b[0;31mstill\u001b[0m\r\n\u001b[0;31m\u001b[0mback\u001b[0m\r\n\u000f" +
+      "cut\u001b[0m\u000f here\u001b[0m\r\nnew\r\n\u000f",
+  );
 });
 
 test("a short history costs no chunk of its own", async () => {
@@ -121,6 +143,8 @@ describe("how many rows output can have moved at most", () => {
     ["\u001bD\u001bc", 5 + 10],
     ["\u001b(B\u001b]0;title\u0007", 5],
     ["\u001b[1\n;2H", 5 + 2],
+    ["\r\b\u0007\u001b[?25n", 5 + 5],
+    [" ".repeat(100), 5 + 10],
   ])("%j", (text, rows) => {
     expect(most(text)).toBe(rows);
   });

@@ -104,6 +104,8 @@ describe("wrapped rows", () => {
       ["aaaa", "bbbb", "c"],
       [false, false, false],
     ],
+    // A joined row that goes on below.
+    [["aaaa"], ["aaaabb"], [false]],
     [["aaaa", "bbbb", "c"], ["aaaabbbbc"], [true, true, false]],
     [["\u001b[1maaaa", "\u000eqq\u000f"], ["aaaaqq"], [true, false]],
     [
@@ -135,15 +137,18 @@ const FLAGS: ScreenFlags = {
 const NOTHING = { rows: [], joined: [] };
 const TAIL = `${ESC}(B${ESC})B\u000f${ESC}[0m`;
 
-function paint(flags: Partial<ScreenFlags>, rows: string[] = [], pending = ""): string {
-  // oxlint-disable-next-line no-control-regex -- an escape sequence
-  const shown = { rows, joined: rows.map((row) => row.replaceAll(/\u001b\[[0-9;]*m/g, "")) };
+type Input = Parameters<typeof paintScreen>[0];
+
+function paint(flags: Partial<ScreenFlags>, rows: string[] = [], pending = "", more: Partial<Input> = {}): string {
+  // oxlint-disable-next-line no-control-regex -- an escape sequence, and shifts
+  const shown = { rows, joined: rows.map((row) => row.replaceAll(/\u001b\[[0-9;]*m|[\u000e\u000f]/g, "")) };
   const painted = paintScreen({
     shown,
     saved: NOTHING,
     flags: { ...FLAGS, ...flags },
     stream: modesOf(""),
     pending: Buffer.from(pending),
+    ...more,
   });
   return Buffer.from(painted).toString();
 }
@@ -160,11 +165,37 @@ describe("painting", () => {
   });
 
   test("a wrap that is to come is written again, with the pen of its row", () => {
-    const rows = [`${ESC}[1ma`, "wxyz"];
-    const row = `${ESC}[2;1H${ESC}[0;1mwxyz\u000f`;
+    const rows = [`${ESC}[1m\u000fa\u000eq`, "wxyz", `${ESC}[31mz`];
+    const row = `${ESC}[2;1H${ESC}[0;1m\u000ewxyz\u000f`;
     expect(paint({ cursorCol: 4 }, rows)).toBe(
-      `${begin}${ESC}[0m${ESC}[1;1H${rows[0]}${ESC}[2;1Hwxyz\u000f${row}${TAIL}`,
+      `${begin}${ESC}[0m${ESC}[1;1H${rows[0]}${ESC}[2;1Hwxyz${ESC}[3;1H${rows[2]}\u000f${row}${TAIL}`,
     );
+  });
+
+  test.each([
+    [["aaaa", "bb", "c"], ["aaaabb", "c"], `${ESC}[1;1Haaaabb${ESC}[3;1Hc`],
+    // Its first row was emptied after it had wrapped.
+    [["", "bb", "c"], ["bb", "c"], `${ESC}[2;1Hbb${ESC}[3;1Hc`],
+  ])("rows %j that are %j", (rows, joined, drawn) => {
+    const painted = paint({}, [], "", { shown: { rows, joined } });
+    expect(painted).toBe(`${begin}${ESC}[0m${drawn}\u000f${ESC}[2;2H${TAIL}`);
+  });
+
+  test("history, then the screen behind an alternate one with its pen and its cursor, then the modes of the stream", () => {
+    const stream = modesOf(`${ESC}[31m${ESC}[?1049h${ESC}[?2004;1004h${ESC}[5 q`);
+    const more = { stream, saved: { rows: ["ab"], joined: ["ab"] } };
+    const end = `${ESC}[2;2H${ESC}[?2004h${ESC}[?1004h${ESC}[5 q${ESC}(B${ESC})B\u000f${ESC}[0;31m`;
+    const alternate = { alternateScreen: true, savedCursor: { row: 1, col: 2 } };
+    expect(paint(alternate, [], "", { ...more, history: { rows: 9, text: "old\r\n" } })).toBe(
+      `${ESC}c${ESC})0old\r\n\u000f${ESC}[3;1H\n\n${ESC}[1;1H${ESC}[0m${ESC}[1;1Hab\u000f${ESC}[0;31m${ESC}[2;3H${ESC}[?1049h${ESC}[0m${end}`,
+    );
+    expect(paint({ alternateScreen: true }, [], "", { saved: more.saved, history: { rows: 1, text: "" } })).toBe(
+      `${ESC}c${ESC})0\u000f${ESC}[3;1H\n${ESC}[1;1H${ESC}[0m${ESC}[1;1Hab\u000f${ESC}[0m${ESC}[?47h${ESC}[0m${ESC}[2;2H${TAIL}`,
+    );
+  });
+
+  test("a region from the first row", () => {
+    expect(paint({ regionBottom: 1 })).toBe(`${begin}${ESC}[1;2r${ESC}[2;2H${TAIL}`);
   });
 
   test("region, origin and cursor in this order, then modes, then what is unfinished", () => {

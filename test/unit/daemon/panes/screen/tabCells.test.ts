@@ -13,6 +13,8 @@ test.each([
   // Joined: what comes after the edge is in the next row.
   ["e\tfghijklmn\top\tqr\ts", "e       fghijklmn       op   qr       s"],
   ["long row with \t tabs wraps here\tz", "long row with    tabs wraps here      z"],
+  [`${"x".repeat(30)}\t\t\tx\ty`, `${"x".repeat(30)}${" ".repeat(24)}x    y`],
+  [`${"x".repeat(29)}漢\tb`, `${"x".repeat(29)}漢      b`],
   // With attributes, and with the blanks behind the text.
   [
     "\u001b[31mred\u001b[39m\t\u001b[31m\u001b[42mgreen\u001b[39m\u001b[49m\tend           ",
@@ -35,6 +37,8 @@ test.each(["ｗ\t|", "🙂\t|", "한\t|", "👩‍🚀\t|", "❤️\t|", "👍�
 test("stops of a program's own", () => {
   const layout = { cols: 30, tabs: decodeTabs("4,10", 30) };
   expect(expandTabs("1\t2\t3\t4", layout)).toBe("1   2     3                  4");
-  expect(decodeTabs("8,16,24", 30)).toBeUndefined();
+  expect(expandTabs("1234\t2", layout)).toBe("1234      2");
+  expect([decodeTabs("8,16,24", 30), decodeTabs("", 8)]).toEqual([undefined, undefined]);
+  expect(decodeTabs("8,10,24", 30)).toEqual([8, 10, 24]);
   expect(expandTabs("1\t2", { cols: 30, tabs: decodeTabs("", 30) })).toBe(`1${" ".repeat(28)}2`);
 });
