@@ -93,8 +93,8 @@ describe("the history is captured whole with the screen", () => {
     const { data } = await takeSnapshot(history.context(), CHUNKS, 20);
     expect(painted(data)).toHaveLength(100);
     expect(history.commands.at(-1)).toContain("-S -100 -E -1");
-    // Ten tries at a still screen, before and after 21 chunks with what is behind each.
-    expect(lotsOf(history)).toBe(2 * 10 + 2 * 21);
+    // The screen, 21 chunks with what is behind each, and 19 tries at all of it at once.
+    expect(lotsOf(history)).toBe(1 + 2 * 21 + 19);
   });
 
   test("when the pane's width changes, at either of a chunk's two moments", async () => {
