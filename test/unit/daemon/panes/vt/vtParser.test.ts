@@ -58,7 +58,10 @@ describe("a sequence", () => {
     ],
     ["\u001b7\u001b=", ["esc 7 0-2", "esc = 2-4"]],
     ["\u001b(B\u001b#8", ["esc (B 0-3", "esc #8 3-6"]],
-    ["\u001b(D", ["esc (D 0-3"]],
+    ["\u001b(D\u001b(0", ["esc (D 0-3", "esc (0 3-6"]],
+    ["\u001b[4@x", ["csi 4@ 0-4", "text x"]],
+    ["\u001b]0;a\u0007\u001b[1\u001b[2m", ["osc 0;a 0-6", "csi 2m 9-13"]],
+    ["\u001bPa\\b\u001b\\y", ["text y"]],
     ["\u001b]0;a\u0007b", ["osc 0;a 0-6", "text b"]],
     // The ESC of its end begins the next escape.
     ["\u001b]0;a\u001b\\b", ["osc 0;a 0-5", "esc \\ 5-7", "text b"]],
@@ -96,10 +99,17 @@ describe("a sequence", () => {
     expect(heard([Buffer.from("\u001b[?1;2004;7l")]).parser.bracketedPaste).toBe(false);
     expect(heard([Buffer.from("\u001b[?2004n")]).parser.bracketedPaste).toBeUndefined();
     // tmux 3.3a: a reset switches it off; where it was not on, nothing is known of it.
-    const reset = heard([Buffer.from("\u001b[?2004h\u001bc\u001b7")]);
-    expect([reset.parser.bracketedPaste, reset.parser.bracketedPasteAt]).toEqual([false, 10]);
-    expect(reset.events.slice(2, 5)).toEqual(["row 10", "mode 2004 off 10", "esc c 8-10"]);
+    const reset = heard([Buffer.from("\u001b[?2004h\u001b7\u001bc\u001b7")]);
+    expect([reset.parser.bracketedPaste, reset.parser.bracketedPasteAt]).toEqual([false, 12]);
+    expect(reset.events.slice(2, 6)).toEqual(["esc 7 8-10", "row 12", "mode 2004 off 12", "esc c 10-12"]);
     expect(heard([Buffer.from("\u001bc")]).parser.bracketedPaste).toBeUndefined();
+  });
+
+  test("is read for nobody as well", () => {
+    const parser = new VtParser({});
+    const bytes = Buffer.from("\u001b]0;a\u0007\u001b[1\nm\u001b[?2004h\u001b[2J\u001bc\u001b(B\u001b_a\u001b\\");
+    for (let at = 0; at < bytes.length; at = parser.skip(bytes, at + 1, 0)) parser.begin(at);
+    expect([parser.isInside, parser.bracketedPaste, parser.bracketedPasteAt]).toEqual([false, false, 25]);
   });
 
   test("that is forgotten is text from then on", () => {
