@@ -13,15 +13,21 @@ test("is one per source, reads when it is asked, and listens to nothing by itsel
   expect(trackerOf(source)).toBe(trackerOf(source));
   expect(source.listeners).toBe(0);
   expect(trackerOf(source).bracketedPaste).toBeUndefined();
-  expect(trackerOf(source).readOn().bracketedPaste).toBe(true);
+  expect(trackerOf(source)).toMatchObject({ bracketedPasteSeq: -1, promptMarkSeq: -1, lineFeedSeq: -1 });
+  expect(trackerOf(source).readOn()).toMatchObject({ bracketedPaste: true, bracketedPasteSeq: 8 });
   source.write("ls\r\n\u001b[?2004l\u001b]133;C\u0007");
   expect(trackerOf(source).readOn()).toMatchObject({ bracketedPaste: false, shellMark: "command", lineFeedSeq: 14 });
   source.write("\u001b]133;A\u0007");
-  expect(trackerOf(source).readOn()).toMatchObject({ shellMark: "prompt", promptMarkSeq: 30 });
+  expect(trackerOf(source).readOn()).toMatchObject({ shellMark: "prompt", promptMarkSeq: 30, lineFeedSeq: 14 });
+  source.write("\n\u001b]133;D\u0007\u001b]2;title\u0007");
+  expect(trackerOf(source).readOn()).toMatchObject({ shellMark: "done", promptMarkSeq: 30, lineFeedSeq: 39 });
   expect(source.listeners).toBe(0);
 });
 
 test("what has left the ring unread, or fell into a hole, is not known; what was read before it left is", () => {
+  const late = new MemorySource({ ringBytes: 64 });
+  for (let count = 0; count < 4; count++) late.write("x".repeat(60));
+  expect(trackerOf(late).lineFeedSeq).toBe(late.tailSeq);
   const source = new MemorySource({ ringBytes: 64 });
   source.write("\u001b[?2004h");
   trackerOf(source).readOn();
@@ -57,17 +63,26 @@ test("a listener hears what comes from then on; one that follows, in the turn in
     bell: (at) => heard.push(`bell ${at}`),
     gap: ({ to }) => gaps.push(to),
   });
-  const other = tracker.follow({ mark: name("other") });
+  const other = tracker.follow({ mark: name("other"), bell: (at) => heard.push(`other bell ${at}`) });
   expect(source.listeners).toBe(1);
   source.write("\u0007\u001b]2;x\u0007");
-  expect(heard.splice(0)).toEqual(["bell 25", "listener x 26-32", "follower x 26-32", "other x 26-32"]);
+  expect(heard.splice(0)).toEqual([
+    "bell 25",
+    "other bell 25",
+    "listener x 26-32",
+    "follower x 26-32",
+    "other x 26-32",
+  ]);
   source.gap(3);
   expect(gaps).toEqual([35]);
   unfollow();
   unfollow();
-  unlisten();
   source.write("\u0007\u001b]2;y\u0007");
-  expect(heard.splice(0)).toEqual(["other y 36-42"]);
+  expect(heard.splice(0)).toEqual(["other bell 35", "listener y 36-42", "other y 36-42"]);
+  unlisten();
+  // What somebody listens to is not skipped, however much it is.
+  source.write(`\u001b]2;z\u0007${"x".repeat(20_000)}`);
+  expect(heard.splice(0)).toEqual(["other z 42-48"]);
   other();
   expect(source.listeners).toBe(0);
 });
@@ -116,6 +131,10 @@ test("much that nobody listened to is not parsed for nothing, and nothing is ove
   expect(trackerOf(source).lineFeedSeq).toBe(source.outputSeq - dense.length);
   source.write(`${dense}\u001b]133;A\u0007${dense}`);
   expect(trackerOf(source).readOn()).toMatchObject({ shellMark: "prompt" });
+  source.write(`${dense}\u001b]13`);
+  trackerOf(source).readOn();
+  source.write("3;B\u0007");
+  expect(trackerOf(source).readOn().promptMarkSeq).toBe(source.outputSeq - 8);
   source.write(`\u001b[?2004h${dense}`);
   expect(trackerOf(source).readOn().bracketedPaste).toBe(true);
   source.write(`${dense}\u001bc${dense}`);
