@@ -62,7 +62,7 @@ describe("stream modes", () => {
     ["a reset", `${ESC}[1m${ESC}[?2004h${ESC}(0${ESC}c`, {}],
     ["a reset, which forgets what was saved too", `${ESC}[1m${ESC}7${ESC}c${ESC}8`, {}],
     ["a reset, which leaves the cursor's style", `${ESC}[5 q${ESC}c`, { cursorStyle: 5 }],
-    ["modes that are not read", `${ESC}[?7h${ESC}[?25l`, {}],
+    ["modes that are not read", `${ESC}[?7h${ESC}[?25h`, {}],
     ["no style in a question about the terminal", `${ESC}[>q${ESC}[>1 q`, {}],
     ["the usual style", `${ESC}[5 q${ESC}[ q`, {}],
     ["nothing saved or restored by other sequences", `${ESC}[1m${ESC}[?1s${ESC}[u`, {}],
