@@ -139,7 +139,9 @@ function fixture(budget = new ByteBudget(UNBOUNDED)): Fixture {
       () => log.push(`${name} done`),
       (error: unknown) => {
         const { code, details } = error instanceof AppError ? error : { code: String(error), details: undefined };
-        log.push(`${name} ${code}${details?.["delivery"] === "indeterminate" ? " indeterminate" : ""}`);
+        log.push(
+          [name, code, details?.["delivery"], details?.["reason"]].filter((word) => word !== undefined).join(" "),
+        );
       },
     );
   };
@@ -260,7 +262,10 @@ describe("InputQueue", () => {
     transport.drop();
     await turn();
     expect(log.slice(0, 2)).toEqual(["a begins", "long begins"]);
-    expect(log.slice(2)).toEqual(["a CONNECTION_LOST indeterminate", "long CONNECTION_LOST indeterminate"]);
+    expect(log.slice(2)).toEqual([
+      "a CONNECTION_LOST indeterminate the control client ended",
+      "long CONNECTION_LOST indeterminate the control client ended",
+    ]);
     const before = transport.lines.length;
     submit("later", [text("two")]);
     await turn();
@@ -333,7 +338,7 @@ describe("InputQueue", () => {
     transport.reply();
     transport.reply("1\n");
     await turn();
-    expect(log).toEqual(["a begins", "a INCONSISTENT_STATE"]);
+    expect(log).toEqual(["a begins", "a INCONSISTENT_STATE input_off"]);
     submit("long", [long(2)]);
     await turn();
     transport.reply();
@@ -343,7 +348,7 @@ describe("InputQueue", () => {
     transport.reply();
     transport.reply("1\n");
     await turn();
-    expect(log.slice(2)).toEqual(["long begins", "long INCONSISTENT_STATE indeterminate"]);
+    expect(log.slice(2)).toEqual(["long begins", "long INCONSISTENT_STATE indeterminate input_off"]);
   });
 });
 
