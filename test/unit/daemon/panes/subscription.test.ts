@@ -148,6 +148,18 @@ describe("a subscription", () => {
     expect(bad.said).toEqual(["open", "closed INTERNAL_ERROR"]);
     expect(good.chunks).toHaveLength(2);
     expect(errors).toHaveLength(1);
+    const leaving = feeds.subscribe(pane, { kind: "now" }, () => new Reader());
+    leaving.close();
+    leaving.close();
+    // One that throws when its owner has room for more.
+    bad.roomBytes = 0;
+    const late = feeds.subscribe(pane, { kind: "now" }, () => bad);
+    await print(1);
+    bad.roomBytes = 1;
+    late.pump();
+    expect([good.chunks.length, errors.length, bad.said.at(-1)]).toEqual([3, 2, "closed INTERNAL_ERROR"]);
+    late.close();
+    expect(feeds.subscriberCount).toBe(1);
   });
 
   test("frames are encoded once for all who read the same bytes", async () => {
@@ -212,6 +224,9 @@ describe("a subscription", () => {
     const reader = new Reader();
     const subscription = feeds.subscribe(pane, { kind: "position", position: { epoch, outputSeq: 3 } }, () => reader);
     await server.killSession(session.id);
+    expect(() => feeds.subscribe(pane, { kind: "now" }, () => new Reader())).toThrow(
+      expect.objectContaining({ code: "NOT_FOUND" }),
+    );
     subscription.pump();
     await turn();
     expect(reader.said).toEqual(["open", "gap evicted", "closed NOT_FOUND"]);

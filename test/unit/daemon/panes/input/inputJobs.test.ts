@@ -270,7 +270,7 @@ describe("InputQueue", () => {
     submit("later", [text("two")]);
     await turn();
     // Nothing of it was written: it may be tried again.
-    expect(log.slice(4)).toEqual(["later begins", "later CONNECTION_LOST"]);
+    expect(log.slice(4)).toEqual(["later begins", "later CONNECTION_LOST the control client ended"]);
     expect(transport.lines).toHaveLength(before);
   });
 
