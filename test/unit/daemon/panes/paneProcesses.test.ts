@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { procfs } from "../../../../daemon/host/procfs.ts";
+import { type Procfs, procfs } from "../../../../daemon/host/procfs.ts";
 import { paneRunsProgram } from "../../../../daemon/panes/paneProcesses.ts";
 import { eventually } from "../../../support/clock/eventually.ts";
 
@@ -130,4 +130,22 @@ test("a fork bomb is not looked through, and looking leaves no file open", async
   expect(await paneRunsProgram(bomb, claude, procfs())).toBeUndefined();
   expect(await paneRunsProgram(bomb, new Set(["sh"]), procfs())).toBe(true);
   expect(readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(before + 1);
+});
+
+test.each<[string, (pid: number) => readonly number[], string, boolean | undefined, number]>([
+  ["32 generations down", (pid) => [pid + 1], "p33", true, 33],
+  ["deeper than that", (pid) => [pid + 1], "p34", undefined, 33],
+  ["among 512", (pid) => (pid === 1 ? Array.from({ length: 511 }, (_, at) => at + 2) : []), "vim", false, 512],
+  ["among more", (pid) => (pid === 1 ? Array.from({ length: 512 }, (_, at) => at + 2) : []), "vim", undefined, 1],
+  ["in a tree that goes round", () => [1, 2], "vim", false, 2],
+])("%s it is looked for, and at each process once", async (_what, below, name, found, count) => {
+  const seen: number[] = [];
+  const processes = {
+    isThere: async () => true,
+    stat: async (pid: number) => ({ name: `p${pid}`, state: seen.push(pid) > 0 ? "S" : "" }),
+    words: async () => undefined,
+    children: async (pid: number) => below(pid),
+  } as unknown as Procfs;
+  expect(await paneRunsProgram(1, new Set([name]), processes)).toBe(found);
+  expect(seen).toEqual(Array.from({ length: count }, (_, at) => at + 1));
 });
