@@ -139,9 +139,8 @@ function fixture(budget = new ByteBudget(UNBOUNDED)): Fixture {
       () => log.push(`${name} done`),
       (error: unknown) => {
         const { code, details } = error instanceof AppError ? error : { code: String(error), details: undefined };
-        log.push(
-          [name, code, details?.["delivery"], details?.["reason"]].filter((word) => word !== undefined).join(" "),
-        );
+        const why = [details?.["delivery"], details?.["reason"]] as (string | undefined)[];
+        log.push([name, code, ...why].filter((word) => word !== undefined).join(" "));
       },
     );
   };
