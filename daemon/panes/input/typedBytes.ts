@@ -51,8 +51,7 @@ const NUMBERS: Readonly<Record<string, number>> = {
 function keyText(name: string): string {
   const modifiers = /^(?:[CMS]-)+/i.exec(name)?.[0].toLowerCase() ?? "";
   const base = name.slice(modifiers.length);
-  if (base === "") return name;
-  if (modifiers === "" && name.length > 1 && name.startsWith("^")) return control(name.slice(1));
+  if (name.length > 1 && name.startsWith("^")) return control(name.slice(1));
   const [ctrl, meta, shift] = ["c-", "m-", "s-"].map((held) => modifiers.includes(held));
   const code = 1 + (shift === true ? 1 : 0) + (meta === true ? 2 : 0) + (ctrl === true ? 4 : 0);
   const key = base.toLowerCase();
