@@ -31,6 +31,7 @@ test.each([
   ["38;2;1;2", "0"],
   ["1;;4", "0;4"],
   ["1;0;4", "0;4"],
+  ["1;999;3", "0;1;3"],
   ["", "0"],
   ["0", "0"],
 ])("CSI %s m leaves CSI %s m", (parameters, left) => {
@@ -41,6 +42,7 @@ test("one after the other, on what was set before, which stays as it was", () =>
   const red = penAfter("\u001b[31m");
   const both = penAfter("a\u001b[1mb\u001b[32mc", red);
   expect([sgrOf(red), sgrOf(both)]).toEqual(["\u001b[0;31m", "\u001b[0;32;1m"]);
+  expect(penAfter(sgrOf(both), red)).toEqual(both);
   expect(penAfter("\u001b[0m", both)).toBe(DEFAULT_PEN);
   expect(sgrOf(penAfter("no \u001b[2J sequence of colours"))).toBe("\u001b[0m");
   for (let n = 0; n < 300; n += 1) expect(sgrOf(penAfter(`\u001b[38;5;${n}m`))).toBe(`\u001b[0;38;5;${n}m`);

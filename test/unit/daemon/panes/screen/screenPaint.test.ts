@@ -1,6 +1,6 @@
 /** What a capture cannot tell, read from output; and a screen as the bytes that draw it. */
 import { describe, expect, test } from "vitest";
-import { applySgr, DEFAULT_PEN, sgrOf } from "../../../../../daemon/panes/pen.ts";
+import { applySgr, DEFAULT_PEN } from "../../../../../daemon/panes/pen.ts";
 import { paintScreen, type ScreenFlags, wrappedRows } from "../../../../../daemon/panes/screen/screenPaint.ts";
 import { modesAt } from "../../../../../daemon/panes/vt/streamModes.ts";
 import { MemorySource } from "../../../../support/daemon/memorySource.ts";
@@ -11,38 +11,6 @@ function modesOf(text: string) {
   source.write(Buffer.from(text, "latin1"));
   return modesAt(source, source.outputSeq);
 }
-const penOf = (...sequences: string[]) => sgrOf(sequences.reduce((pen, each) => applySgr(pen, each), DEFAULT_PEN));
-
-describe("pen", () => {
-  test.each([
-    [["1", "31"], "0;1;31"],
-    [["1;31;44"], "0;1;31;44"],
-    [["1;2", "22"], "0"],
-    [["31", ""], "0"],
-    [["31", "0"], "0"],
-    [["31", "32"], "0;32"],
-    [["38;5;200"], "0;38;5;200"],
-    [["38;2;1;2;3;1"], "0;38;2;1;2;3;1"],
-    [["38:2::1:2:3"], "0;38:2::1:2:3"],
-    [["48;5;1", "49"], "0"],
-    [["58;5;9", "59"], "0"],
-    [["4:3"], "0;4:3"],
-    [["4:3", "4:0"], "0"],
-    [["21", "24"], "0"],
-    [["90;107"], "0;90;107"],
-    // Cut short or unknown: nothing, and no other parameter swallowed.
-    [["38;5"], "0"],
-    [["38;9;1"], "0;1"],
-    [["1;999;3"], "0;1;3"],
-  ])("%j is %s", (sequences, parameters) => {
-    expect(penOf(...sequences)).toBe(`${ESC}[${parameters}m`);
-  });
-
-  test("round-trips: the sequence it gives gives the same pen", () => {
-    const pen = applySgr(DEFAULT_PEN, "1;3;4;7;38;5;9;48;2;1;2;3");
-    expect(applySgr(applySgr(DEFAULT_PEN, "5;31"), sgrOf(pen).slice(2, -1))).toEqual(pen);
-  });
-});
 
 describe("stream modes", () => {
   test.each([
