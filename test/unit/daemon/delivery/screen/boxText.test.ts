@@ -19,8 +19,30 @@ test.each([
   ["a text with the cursor on its first letter", `${MARK}> \u001b[4m\u001b[39mr\u001b[0mun the tests`, "run the tests"],
   ["a file's name, which has a colour", `${MARK}> @notes\u001b[39m\u001b[4m\u200b`, "@notes\u200b"],
   ["one letter", `${MARK}> \u001b[39mr\u001b[4m\u200b`, "r\u200b"],
+  ["one letter under the cursor", `${MARK}> \u001b[39m\u001b[4mr`, "r"],
+  ["a text that ends with a file's name", `${MARK}> \u001b[4m\u001b[39mr\u001b[0mun \u001b[36m@notes`, "run @notes"],
+  ["a coloured word whose first letter is not the cursor", `${MARK}> \u001b[39mR\u001b[36mun`, "Run"],
+  ["a coloured word under the cursor", `${MARK}> \u001b[4;36mR\u001b[24mun`, "Run"],
+  ["a suggestion with blanks of no colour", `${MARK}> \u001b[4;39mR\u001b[24;36mun\u001b[39m \u001b[36mit`, ""],
 ])("%s in Qwen's box is read for what it is", (_, row, expected) => {
   expect(typed("qwen", row)).toBe(expected);
+});
+
+test.each([
+  ["a hint", "❯ \u001b[2mTry this\u001b[0m", ""],
+  ["a hint whose first letter is under the cursor", "❯ \u001b[7mT\u001b[0;2mry this", ""],
+  ["a hint with a link", "❯ \u001b[2mTry \u001b]8;;x\u001b\\this", ""],
+  ["a text and what would complete it", "❯ run \u001b[2mthe tests", "run"],
+  ["one letter and what would complete it", "❯ r\u001b[2mun", "r"],
+  ["two letters, the cursor on the first", "❯ \u001b[7mr\u001b[27mu\u001b[2mn", "ru"],
+])("%s in a box without suggestions of its own is read for what it is", (_, row, expected) => {
+  expect(typed("claude", row)).toBe(expected);
+});
+
+test("a row goes on with the pen of the row before it, and with none of a later one", () => {
+  expect(typed("claude", "❯ run \u001b[2m", "  the tests")).toBe("run");
+  expect(typed("claude", "❯ run", "  it\u001b[2m")).toBe("run\nit");
+  expect(typed("qwen", `${MARK}> \u001b[4;39mR\u001b[24;36mun`, "  the tests")).toBe("");
 });
 
 test("a hint that a narrow pane wraps is no text", () => {
