@@ -355,6 +355,35 @@ describe("a program that says by its title when it has started", () => {
     expect(typedMs >= fromMs && typedMs < fromMs + 50, `${typedMs} ms`).toBe(true);
   });
 
+  test.each<[string, (pane: BoxPane) => unknown]>([
+    ["in its output, where tmux's reply is older", () => undefined],
+    [
+      "in its output, where it is new and its predecessor had said the same",
+      (pane) => {
+        pane.say(`\u001b]2;${TITLE}\u0007\u001b[?2004l\u001b[?2004h`);
+        inFront(pane, "pi", String(Math.floor((uptime() - 10) * 100)));
+        titled(pane);
+      },
+    ],
+  ])("has started once it has said so %s", async (_what, given) => {
+    const pane = new BoxPane("pi");
+    given(pane);
+    pane.show();
+    const typedMs = await typedAtMs(pane, (nowMs) => {
+      if (nowMs === 700) pane.say(`\u001b]2;${TITLE}\u0007`);
+    });
+    expect(typedMs >= 700 && typedMs < 750, `${typedMs} ms`).toBe(true);
+  });
+
+  test("has started at once if it is new and has said so since it began to read", async () => {
+    const pane = new BoxPane("pi");
+    inFront(pane, "pi", String(Math.floor((uptime() - 10) * 100)));
+    titled(pane);
+    pane.say(`\u001b]2;${TITLE}\u0007`);
+    pane.show();
+    expect(await typedAtMs(pane)).toBeLessThan(50);
+  });
+
   test("has started once tmux knows the title", async () => {
     const pane = new BoxPane("pi");
     const typedMs = await typedAtMs(pane, (nowMs) => {
