@@ -1,6 +1,8 @@
 /** What a person has typed into a box in which the program suggests a prompt, drawn as Qwen Code 0.24.4 draws it. */
 import { expect, test } from "vitest";
-import { judge } from "../../../../../daemon/delivery/screen/screenCapture.ts";
+import type { PaneWatch } from "../../../../../daemon/delivery/pane/paneWatch.ts";
+import { captureIfThere, goesOn, judge, takeCapture } from "../../../../../daemon/delivery/screen/screenCapture.ts";
+import { AppError } from "../../../../../protocol/errors.ts";
 import { profileNamed } from "../../../../support/agents/agentCatalogue.ts";
 
 const MARK = "\u001b[38;2;203;166;247m";
@@ -62,4 +64,36 @@ test("the time behind a prompt that was taken is no part of the text", () => {
   const screen = { cols: 60, rows: 24, cursor: { col: 2, row: 1 }, alternateScreen: false, historyLines: 0 };
   const seen = judge({ lines, position, exact: true, ...screen }, profileNamed("copilot"));
   expect(seen.screen.lines.map((row) => row.trimEnd())).toEqual(["❯ run the tests", "❯ at 09:25"]);
+});
+
+test("colours are asked for where a profile goes by them; a program goes on where it shows a box, or could show none", async () => {
+  const capture = { lines: ["out of place"], position: { epoch: "e", outputSeq: 0 }, exact: true, cols: 60, rows: 24 };
+  const asked: boolean[] = [];
+  const take = async (ansi: boolean) => {
+    asked.push(ansi);
+    return { ...capture, cursor: { col: 0, row: 0 } };
+  };
+  const watch = { capture: take } as unknown as PaneWatch;
+  const boxed = profileNamed("claude");
+  const bare = {
+    ...boxed,
+    screen: { ...boxed.screen, promptBox: undefined },
+    dialog: { ...boxed.dialog, buttons: [] },
+  };
+  const buttons = { ...bare, dialog: { ...bare.dialog, buttons: ["Yes, go on"] } };
+  const seen = [await takeCapture(watch, boxed), await takeCapture(watch, bare), await takeCapture(watch, buttons)];
+  expect([asked, seen.map(goesOn)]).toEqual([
+    [true, false, true],
+    [false, true, true],
+  ]);
+  expect(goesOn({ ...seen[0]!, profile: { ...boxed, kind: "shell" } })).toBe(true);
+});
+
+test("a pane that has gone is no screen; whatever else fails is thrown", async () => {
+  const failing = (thrown: Error) => ({ capture: () => Promise.reject(thrown) }) as unknown as PaneWatch;
+  const claude = profileNamed("claude");
+  expect(await captureIfThere(failing(new AppError("NOT_FOUND", "gone")), claude)).toBeUndefined();
+  for (const error of [new AppError("CONNECTION_LOST", "lost"), Object.assign(new Error("x"), { code: "NOT_FOUND" })]) {
+    await expect(captureIfThere(failing(error), claude)).rejects.toBe(error);
+  }
 });
