@@ -17,7 +17,8 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   ls: ["ls"],
   send: ["send", "bench", "--enter", ":"],
   capture: ["capture", "bench"],
-  "wait that is met": ["wait", "bench", "--prompt", "--from", "tail:5"],
+  // What `send` has typed stands there.
+  "wait that is met": ["wait", "bench", "--text", ":", "--from", "tail:5"],
   "run true": ["run", "bench", "true"],
 };
 
