@@ -42,7 +42,8 @@ function keptFor(digest: string, path: string): Buffer | undefined {
   try {
     fd = openSync(path, "r");
     const { uid, mode, size } = fstatSync(fd);
-    if (uid !== process.getuid?.() || (mode & 0o022) !== 0 || size > MAX_KEPT_BYTES) return undefined;
+    // No `?.()`: an older Node could not read what this is bundled in.
+    if (uid !== process.getuid!() || (mode & 0o022) !== 0 || size > MAX_KEPT_BYTES) return undefined;
     const kept = readFileSync(fd);
     return kept.toString("latin1", 0, DIGEST_LENGTH) === digest ? kept.subarray(DIGEST_LENGTH) : undefined;
   } catch {
