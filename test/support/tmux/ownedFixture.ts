@@ -41,7 +41,8 @@ export function privateSocket(parent = tmpdir()): PrivateSocket {
       run(["kill-server"]);
       // kill-server returns before the server is gone, and nothing announces that it is (docs/tmuxFacts.md 6).
       while (await takesConnections(socketPath)) await delay(5);
-      rmSync(directory, { recursive: true, force: true });
+      // What was closed before it may still write there for a moment.
+      rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
