@@ -2,13 +2,13 @@
  * A CommonJS file that is run with the code which V8 compiled for it the last time: to compile is a quarter of what a
  * frequent command costs. Node's own way (`module.enableCompileCache`, 22 and newer) saves half as much and is for the rest.
  */
-import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import module from "node:module";
 import { dirname } from "node:path";
-import process from "node:process";
 import { Script } from "node:vm";
+import { isOwn, readPrivateBytes } from "../../daemon/ops/privateFiles.ts";
 
-/** The build writes it into the file's first line, after `//`: of V8, a source of the same length passes for the same. */
+/** The build writes it into the file's first line, after `//`: V8 takes any source of the same length for the same one. */
 const DIGEST_LENGTH = 64;
 const MAX_KEPT_BYTES = 4_000_000;
 
@@ -38,17 +38,14 @@ export function loadKept(file: string, path: string): Loaded {
 
 /** Only what nobody but this user could have written: it is executed. */
 function keptFor(digest: string, path: string): Buffer | undefined {
-  let fd: number | undefined;
   try {
-    fd = openSync(path, "r");
-    const { uid, mode, size } = fstatSync(fd);
-    // No `?.()`: an older Node could not read what this is bundled in.
-    if (uid !== process.getuid!() || (mode & 0o022) !== 0 || size > MAX_KEPT_BYTES) return undefined;
-    const kept = readFileSync(fd);
-    return kept.toString("latin1", 0, DIGEST_LENGTH) === digest ? kept.subarray(DIGEST_LENGTH) : undefined;
+    const found = readPrivateBytes(path, { maxBytes: MAX_KEPT_BYTES });
+    if (found === undefined || !isOwn(found.uid) || found.openMode !== undefined) return undefined;
+    const { bytes } = found;
+    // No `?.`: an older Node could not read what this is bundled in.
+    if (bytes === undefined || bytes.toString("latin1", 0, DIGEST_LENGTH) !== digest) return undefined;
+    return bytes.subarray(DIGEST_LENGTH);
   } catch {
     return undefined;
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
 }

@@ -18,8 +18,8 @@ if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1
 }
 
 const args = process.argv.slice(2);
-const { isDaemon } = await import("./daemonWords.ts");
-const daemon = isDaemon(args) ? await daemonCommands() : undefined;
+const [name] = args;
+const daemon = name === "serve" || name === "addin" ? await daemonCommands() : undefined;
 if (daemon === undefined) {
   const { quickMain } = await import("./quickMain.ts");
   const quick = await quickMain(args);

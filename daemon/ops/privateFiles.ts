@@ -87,17 +87,28 @@ export function requireKnownContent(path: string, content: unknown, known: numbe
 
 interface FoundFile {
   /** Undefined if it is not a regular file, or larger than allowed. */
-  readonly text: string | undefined;
+  readonly bytes: Buffer | undefined;
   readonly isFile: boolean;
   readonly uid: number;
   /** Its mode, such as 0644, if others have any access to it. */
   readonly openMode: string | undefined;
 }
 
-/** Reads a file, with what the caller needs to refuse it. Undefined if it does not exist. @throws the system's Error; ELOOP for a link */
-export function readPrivate(
+interface ReadOptions {
+  readonly maxBytes?: number;
+  readonly followsLinks?: boolean;
+}
+
+/** Reads a file of text, with what the caller needs to refuse it. Undefined if it does not exist. @throws the system's Error; ELOOP for a link */
+export function readPrivate(path: string, options: ReadOptions = {}) {
+  const found = readPrivateBytes(path, options);
+  return found && { ...found, text: found.bytes?.toString("utf8") };
+}
+
+/** The same for a file of any kind. */
+export function readPrivateBytes(
   path: string,
-  { maxBytes = Infinity, followsLinks = false }: { readonly maxBytes?: number; readonly followsLinks?: boolean } = {},
+  { maxBytes = Infinity, followsLinks = false }: ReadOptions,
 ): FoundFile | undefined {
   let fd: number;
   try {
@@ -112,7 +123,7 @@ export function readPrivate(
     const stats = fstatSync(fd);
     const isFile = stats.isFile();
     return {
-      text: isFile && stats.size <= maxBytes ? readFileSync(fd, "utf8") : undefined,
+      bytes: isFile && stats.size <= maxBytes ? readFileSync(fd) : undefined,
       isFile,
       uid: stats.uid,
       openMode: (stats.mode & OTHERS) === 0 ? undefined : (stats.mode & 0o777).toString(8).padStart(4, "0"),

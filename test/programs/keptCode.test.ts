@@ -1,6 +1,17 @@
 /** Compiled code that the frequent commands keep: used when it fits, made anew when it does not, and never needed. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -31,7 +42,7 @@ function keptFile(): { readonly path: string; readonly inode: number; readonly m
   const [name, ...others] = readdirSync(kept);
   expect(others).toEqual([]);
   const path = join(kept, name!);
-  const { ino, mode } = statSync(path);
+  const { ino, mode } = lstatSync(path);
   return { path, inode: ino, mode: mode & 0o777 };
 }
 
@@ -44,11 +55,13 @@ test("is written once, private to the user, for each command its own", () => {
   expect(keptFile().inode).toBe(inode);
 });
 
-test.each<[string, (path: string) => void]>([
+test.each<[string, (path: string) => unknown]>([
   ["of another source", (path) => writeFileSync(path, readFileSync(path).fill("0", 0, 64))],
   ["that was cut off", (path) => writeFileSync(path, readFileSync(path).subarray(0, 1000))],
   ["that is empty", (path) => writeFileSync(path, "")],
   ["that others may write", (path) => chmodSync(path, 0o622)],
+  ["behind a link", (path) => (renameSync(path, join(home, "elsewhere")), symlinkSync(join(home, "elsewhere"), path))],
+  ["that is a FIFO", (path) => (rmSync(path), spawnSync("mkfifo", [path]))],
 ])("code %s is not run, but replaced", (_, spoil) => {
   help();
   const before = keptFile();
