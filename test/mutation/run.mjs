@@ -23,7 +23,7 @@ const TARGETS = {
     sources: ["daemon/panes/"],
     tests: ["unit/daemon/panes/", "unit/daemon/waits/echo/", "property/{outputRing,text}"],
   },
-  echo: { sources: ["daemon/waits/echo/"], tests: ["unit/daemon/waits/echo/"] },
+  echo: { sources: ["daemon/waits/echo/"], tests: ["unit/daemon/waits/echo/", "property/echoCuts"] },
   waits: {
     sources: [
       "daemon/waits/a",

@@ -20,11 +20,13 @@
  * command is output; the line with more text after it on its row; text that only begins like it; without a
  * shell's editor an echo that was changed (completion, history expansion, tabs); text more than `windowBytes` after the last line found.
  *
+ * How the output is cut into chunks decides nothing, and nothing is hidden that was shown before.
+ *
  * What cannot be told apart: without any echo, output that is exactly the typed line on a row of its own is taken for it.
  */
 import { EchoScreen } from "../../panes/vt/echoScreen.ts";
 import { EchoRow } from "./echoRow.ts";
-import { type Attention, isWord, type TypedLine, TypedProgress } from "./typedLines.ts";
+import { type Attention, type ExpectedLine, isWord, TypedProgress } from "./typedLines.ts";
 
 interface EchoMaskOptions {
   /** The bytes sent, control keys and line ends among them. */
@@ -57,6 +59,8 @@ export class EchoMask {
   #row: EchoRow;
   #lastFound: number;
   #position: number;
+  /** Up to here all is decided: shown, hidden, or held back. What is held back from now on begins no earlier. */
+  #seenTo: number;
   /** The row before the typing is being taken in. */
   #isPriming = false;
 
@@ -66,6 +70,7 @@ export class EchoMask {
     this.#shown = new ShownRanges(options.start);
     this.#lastFound = options.start;
     this.#position = options.start;
+    this.#seenTo = options.start;
     this.#row = new EchoRow(options.start);
     this.#screen = new EchoScreen({
       put: (character, at, end) => this.#put(character, at, end),
@@ -126,10 +131,7 @@ export class EchoMask {
     this.#screen.feed(fresh, source + from);
     this.#position = end;
     if (this.isEditing) this.#hideDrawn(end - MAX_EDITOR_BYTES);
-    if (this.#attention !== "looking") return;
-    this.#updateHold(end);
-    const isLongAgo = this.#typed.isBounded && end - this.#lastFound > this.#windowBytes;
-    if (!this.#held.isHolding && isLongAgo) this.#attend("over");
+    if (this.#attention === "looking") this.#giveUp(end);
   }
 
   /** Stretches to search that no shared search has shown: before an echo, or held back until now. */
@@ -148,7 +150,7 @@ export class EchoMask {
       return undefined;
     }
     const { line } = this.#typed;
-    const conforming = line === undefined ? undefined : this.#row.beginningOf(line.characters);
+    const conforming = line === undefined ? undefined : this.#row.beginningOf(line);
     if (conforming === undefined) {
       if (held.fullEnd === undefined) this.#show();
       else this.#hide(held.from, held.fullEnd);
@@ -172,6 +174,7 @@ export class EchoMask {
     this.#row = new EchoRow(to);
     this.#shown.hide(to, to);
     this.#position = Math.max(this.#position, to);
+    this.#seenTo = to;
   }
 
   #moving(): EchoRow {
@@ -182,7 +185,7 @@ export class EchoMask {
   #put(character: string, at: number, end: number): void {
     const { line } = this.#typed;
     if (this.#isPriming) this.#row.put(character, at);
-    if (line === undefined || this.#attention !== "looking" || this.#isPriming) return;
+    if (line === undefined || this.#attention !== "looking" || this.#isPriming || this.#giveUp(end - 1)) return;
     const held = this.#held;
     if (held.fullEnd !== undefined && !held.hasMoved && !this.#row.isStyled && character !== " ") {
       if (line.hasEnter || isWord(character)) {
@@ -195,9 +198,8 @@ export class EchoMask {
       }
     }
     this.#row.put(character, at);
-    const isLast = character === line.characters.at(-1);
-    const begin = isLast && this.#typed.isAllowed ? this.#row.endsWith(line.characters) : undefined;
-    if (begin !== undefined) held.complete(begin, end);
+    this.#updateHold(line, end);
+    this.#seenTo = end;
   }
 
   #endRow(at: number, end: number, isLineFeed: boolean): void {
@@ -205,13 +207,13 @@ export class EchoMask {
       this.#newRow(this.#position);
       return;
     }
+    if (this.#attention !== "looking" || this.#giveUp(end - 1)) return;
     const { line } = this.#typed;
     const held = this.#held;
-    const begin = line !== undefined && this.#typed.isAllowed ? this.#row.endsWith(line.characters) : undefined;
+    const begin = line !== undefined && this.#typed.isAllowed ? this.#row.endsWith(line) : undefined;
     if (begin !== undefined) {
-      // Where the cursor moved, earlier bytes of the row may already have shown the line: all of it was editing.
-      const from = this.#row.hasMoved ? this.#row.start : begin;
-      this.#hide(Math.min(held.from, from), isLineFeed ? end : at);
+      this.#holdFrom(begin);
+      this.#hide(held.from, isLineFeed ? end : at);
       // The editor leaves the row without a line feed: it will draw what was typed once more (a paste loses its colour).
       if (line?.hasEnter === true && !isLineFeed && this.#typed.startAgain()) this.#attend("looking");
     } else if (held.fullEnd !== undefined && held.hasMoved) {
@@ -232,12 +234,10 @@ export class EchoMask {
     if (this.#typed.needsEditor && !this.#typed.isAllowed) this.#attend("dormant");
   }
 
-  /** The row ends within the typed line: the line end may be the edge of the screen. What is there of it is held back. */
-  #isWrap(line: TypedLine): boolean {
-    const beginning = this.#typed.isAllowed ? this.#row.beginningOf(line.characters) : undefined;
-    if (beginning === undefined || beginning.length >= line.characters.length || beginning.length <= 1) return false;
-    this.#held.hold(beginning.at);
-    return true;
+  /** The row ends within the typed line: the line end may be the edge of the screen. */
+  #isWrap(line: ExpectedLine): boolean {
+    const beginning = this.#row.beginningOf(line);
+    return beginning !== undefined && beginning.length < line.characters.length && beginning.length > 1;
   }
 
   #wrap(): void {
@@ -252,22 +252,23 @@ export class EchoMask {
 
   #editor(isOn: boolean, end: number): void {
     if (this.#attention === "over" || this.#isPriming || (this.#attention === "dormant" && !isOn)) return;
+    if (this.#attention === "looking" && this.#giveUp(end - 1)) return;
     if (this.isEditing) {
       if (isOn) return;
       this.#hide(this.#shown.openFrom, end);
       if (this.isOver) return;
-    }
-    // The line was sent, or given up: what comes now does not redraw it.
-    if (!isOn && this.#typed.isRedrawn) {
-      this.#show();
-      this.#attend("over");
-      return;
     }
     // zle ends before its line does.
     if (!isOn) this.#endLine(end);
     // Its prompt follows on the row of what the tty has echoed.
     else if (this.#held.fullEnd !== undefined) this.#hide(this.#held.from, this.#held.fullEnd);
     if (this.isOver) return;
+    // The line was sent, or given up: what comes now does not redraw it.
+    if (!isOn && this.#typed.isRedrawn) {
+      this.#show();
+      this.#attend("over");
+      return;
+    }
     if (isOn) this.#attend("looking");
     this.#typed.editor(isOn);
     if (!this.#held.isHolding) this.#newRow(end);
@@ -277,29 +278,55 @@ export class EchoMask {
   /** The editor ends with the whole line on its row. */
   #endLine(end: number): void {
     const { line } = this.#typed;
-    const begin = line !== undefined && this.#typed.isAllowed ? this.#row.endsWith(line.characters) : undefined;
+    const begin = line !== undefined && this.#typed.isAllowed ? this.#row.endsWith(line) : undefined;
     if (begin === undefined) return;
-    this.#hide(Math.min(this.#held.from, this.#row.hasMoved ? this.#row.start : begin), end);
+    this.#holdFrom(begin);
+    this.#hide(this.#held.from, end);
   }
 
-  #updateHold(end: number): void {
-    const { line } = this.#typed;
-    if (line === undefined) return;
+  /** After each character: how output is cut into chunks decides nothing. */
+  #updateHold(line: ExpectedLine, end: number): void {
     if (this.#row.isTooLong(line.characters.length)) {
       this.#show();
       this.#newRow(end);
       return;
     }
-    const beginning = this.#typed.isAllowed ? this.#row.beginningOf(line.characters) : undefined;
-    if (beginning !== undefined) this.#held.hold(beginning.at);
-    else if (!this.#row.hasMoved && !this.#row.isStyled && !this.#row.mayWrap(line.characters)) this.#show();
+    const held = this.#held;
+    const beginning = this.#typed.isAllowed ? this.#row.beginningOf(line) : undefined;
+    if (beginning !== undefined) {
+      this.#holdFrom(beginning.at);
+      if (beginning.length >= line.shownLength) held.complete(end);
+    } else if (held.isHolding && held.fullEnd === undefined && !this.#isDrawn && !this.#row.mayWrap(line)) {
+      this.#show();
+    }
+  }
+
+  /** An editor is drawing the row: what it shows meanwhile need not be the line, or a beginning of it. */
+  get #isDrawn(): boolean {
+    return this.#row.hasMoved || this.#row.isStyled;
+  }
+
+  /** The line begins here, or where the row was drawn before; what is held before it otherwise is output. */
+  #holdFrom(from: number): void {
+    const earliest = this.#held.isHolding ? this.#held.from : this.#seenTo;
+    if (this.#held.from < from && !this.#isDrawn) this.#show();
+    this.#held.hold(Math.max(from, earliest));
+  }
+
+  /** Whether no echo is expected at this position any longer. */
+  #giveUp(at: number): boolean {
+    const isLongAgo = this.#typed.isBounded && at - this.#lastFound > this.#windowBytes;
+    if (this.#held.isHolding || !isLongAgo) return false;
+    this.#attend("over");
+    return true;
   }
 
   /** The held text is output after all. */
   #show(): void {
     if (!this.#held.isHolding) return;
+    // The search of this chunk sees what was held only within it.
+    if (this.#held.from < this.#position) this.#shown.noteHeld();
     this.#held.drop();
-    this.#shown.noteHeld();
   }
 
   /** `[from, to)` is the echo of the line: the wait sees what was before it and continues after it. */
@@ -307,6 +334,7 @@ export class EchoMask {
     this.#shown.hide(from, to);
     this.#held.drop();
     this.#lastFound = to;
+    this.#seenTo = Math.max(this.#seenTo, to);
     this.#newRow(to);
     this.#attend(this.#typed.advance());
   }
@@ -327,8 +355,7 @@ export class EchoMask {
 }
 
 /**
- * Text that is held back because it may be the echo: from where, and whether the whole typed line has been seen. Its
- * beginning only ever moves to an earlier position, until it is dropped.
+ * Text that is held back because it may be the echo: from where, and whether the whole typed line has been seen.
  */
 class HeldEcho {
   /** Infinity while nothing is held. */
@@ -347,9 +374,8 @@ class HeldEcho {
     this.from = Math.min(this.from, from);
   }
 
-  /** The whole line is there, from `from` (or earlier) to `end`. */
-  complete(from: number, end: number): void {
-    this.hold(from);
+  /** The whole line has been seen, up to `end`. */
+  complete(end: number): void {
     this.fullEnd = end;
     this.hasMoved = false;
   }

@@ -3,7 +3,7 @@
  * editors go back and write again), and everything printed in order (a long line wraps at the edge of the screen without
  * the row changing for us, readline helping with ` \r`). An echo is recognised when either reading ends in what was typed.
  */
-import { isWord } from "./typedLines.ts";
+import type { ExpectedLine, LineBeginnings } from "./typedLines.ts";
 
 interface Cell {
   character: string;
@@ -26,8 +26,10 @@ export class EchoRow {
   hasMoved = false;
   /** Colours were changed: an editor may be showing more than was typed, such as a suggestion. */
   isStyled = false;
-  /** The column in which typing began, when something was before it. */
-  #origin = 0;
+  /** Of a line that began in the row before. */
+  #isContinued = false;
+  #printedEnds = new LineEnds(0);
+  #cellEnds = new LineEnds(0);
 
   constructor(start: number) {
     this.start = start;
@@ -35,7 +37,7 @@ export class EchoRow {
 
   /** What was printed so far was there before the typing. */
   begin(): void {
-    this.#origin = this.#cursor;
+    this.#cellEnds = new LineEnds(this.#cursor);
     this.#printed = [];
     this.hasMoved = false;
     this.isStyled = false;
@@ -49,7 +51,10 @@ export class EchoRow {
     while (this.#cells.length < this.#cursor) this.#cells.push({ character: UNKNOWN, at });
     const cell = this.#cells[this.#cursor];
     // Rewritten unchanged: the first time counts.
-    if (cell?.character !== character) this.#cells[this.#cursor] = { character, at };
+    if (cell?.character !== character) {
+      this.#cells[this.#cursor] = { character, at };
+      this.#cellEnds.changeFrom(this.#cursor);
+    }
     this.#cursor++;
     this.#printed.push({ character, at });
   }
@@ -63,7 +68,9 @@ export class EchoRow {
     this.hasMoved = true;
     this.#cursor = column;
     // readline's way over the edge: a blank that makes the terminal wrap, and back to the first column.
-    if (column === 0 && this.#printed.at(-1)?.character === " ") this.#printed.pop();
+    if (column !== 0 || this.#printed.at(-1)?.character !== " ") return;
+    this.#printed.pop();
+    this.#printedEnds.changeFrom(this.#printed.length);
   }
 
   erase(which: number): void {
@@ -71,10 +78,12 @@ export class EchoRow {
     if (which === 0) this.#cells.length = Math.min(this.#cells.length, this.#cursor);
     else if (which === 2) this.#cells.length = 0;
     else for (const cell of this.#cells.slice(0, this.#cursor + 1)) cell.character = UNKNOWN;
+    this.#cellEnds.changeFrom(which === 0 ? this.#cells.length : 0);
   }
 
   shift(columns: number): void {
     this.hasMoved = true;
+    this.#cellEnds.changeFrom(this.#cursor);
     if (columns < 0) this.#cells.splice(this.#cursor, -columns);
     else if (this.#cursor < this.#cells.length) {
       const at = this.#cells[this.#cursor]?.at ?? this.start;
@@ -83,83 +92,94 @@ export class EchoRow {
     }
   }
 
-  /** Takes over what the row before had printed: a line end may have been a wrap. */
+  /** Goes on with what the row before had printed, of which nothing is read any more: a line end may have been a wrap. */
   continueFrom(previous: EchoRow): void {
-    this.#printed = [...previous.#printed, ...this.#printed];
+    this.#printed = previous.#printed;
+    this.#printedEnds = previous.#printedEnds;
+    this.#isContinued = true;
   }
 
-  /** Where the echo of all of `typed` begins when the row ends in it, blanks at the end aside. */
-  endsWith(typed: readonly string[]): number | undefined {
-    const wanted = trimEnd(typed);
-    for (const reading of this.#readings()) {
-      const trimmed = trimCells(reading.cells);
-      const from = trimmed.length - wanted.length;
-      if (isTail({ ...reading, cells: trimmed }, wanted, wanted.length)) return trimmed[from]?.at ?? this.start;
+  /** Where the echo of the whole line begins when the row ends in it, blanks at the end aside. */
+  endsWith(line: ExpectedLine): number | undefined {
+    for (const { cells, end, ends } of [this.#asPrinted(), this.#asDisplayed(), this.#toCursor()]) {
+      let last = end;
+      while (cells[last - 1]?.character === " ") last--;
+      const length = ends.lengthAt(last, cells, line.beginnings);
+      if (length === line.shownLength) return cells[last - length]?.at;
     }
     return undefined;
   }
 
-  /** Ends in a beginning of `typed` and one blank: the blank may be half of a wrap (` \r`). */
-  mayWrap(typed: readonly string[]): boolean {
+  /** Ends in a beginning of the line and one blank: the blank may be half of a wrap (` \r`). */
+  mayWrap({ beginnings }: ExpectedLine): boolean {
     if (this.#printed.at(-1)?.character !== " ") return false;
-    return longestTail({ cells: this.#printed.slice(0, -1), origin: 0 }, typed) > 0;
+    return this.#printedEnds.lengthAt(this.#printed.length - 1, this.#printed, beginnings) > 0;
   }
 
-  /** The longest beginning of `typed` that the row ends in, and where it begins. */
-  beginningOf(typed: readonly string[]): { readonly length: number; readonly at: number } | undefined {
-    let best: { length: number; at: number } | undefined;
-    for (const reading of this.#readings()) {
-      const length = longestTail(reading, typed);
-      if (length <= (best?.length ?? 0)) continue;
-      best = { length, at: reading.cells[reading.cells.length - length]?.at ?? this.start };
+  /** The longest beginning of the line that the row ends in, and where it begins. */
+  beginningOf({ beginnings }: ExpectedLine): Beginning | undefined {
+    let best: Beginning | undefined;
+    // Where nothing has moved, the row is what was printed.
+    const isPrintedOtherwise = this.hasMoved || this.#isContinued;
+    const readings = isPrintedOtherwise
+      ? [this.#asPrinted(), this.#toCursor(), this.#asDisplayed()]
+      : [this.#toCursor()];
+    for (const { cells, end, ends } of readings) {
+      const length = ends.lengthAt(end, cells, beginnings);
+      const at = cells[end - length]?.at;
+      if (at !== undefined && length > (best?.length ?? 0)) best = { length, at };
     }
     return best;
   }
 
-  /** All that was printed, the row as displayed, and the row up to the cursor (a suggestion may follow). */
-  #readings(): readonly Reading[] {
-    return [
-      { cells: this.#printed, origin: 0 },
-      { cells: this.#cells, origin: this.#origin },
-      { cells: this.#cells.slice(0, this.#cursor), origin: this.#origin },
-    ];
+  #asPrinted(): Reading {
+    return { cells: this.#printed, end: this.#printed.length, ends: this.#printedEnds };
+  }
+
+  #asDisplayed(): Reading {
+    return { cells: this.#cells, end: this.#cells.length, ends: this.#cellEnds };
+  }
+
+  /** A suggestion may follow. */
+  #toCursor(): Reading {
+    return { cells: this.#cells, end: Math.min(this.#cells.length, this.#cursor), ends: this.#cellEnds };
   }
 }
 
 interface Reading {
   readonly cells: readonly Cell[];
-  /** Where typing began, whatever is before it. */
-  readonly origin: number;
+  /** Up to here. */
+  readonly end: number;
+  readonly ends: LineEnds;
 }
 
-const trimEnd = (characters: readonly string[]): readonly string[] => {
-  let end = characters.length;
-  while (end > 1 && characters[end - 1] === " ") end--;
-  return characters.slice(0, end);
-};
-
-function trimCells(cells: readonly Cell[]): readonly Cell[] {
-  let end = cells.length;
-  while (end > 0 && cells[end - 1]?.character === " ") end--;
-  return cells.slice(0, end);
+interface Beginning {
+  readonly length: number;
+  /** Source position. */
+  readonly at: number;
 }
 
-/**
- * Whether the cells end in the first `length` characters of `typed`, at a place where typing can begin: where it did,
- * at the row's start, or after anything but a letter or digit, which is how prompts end.
- */
-function isTail({ cells, origin }: Reading, typed: readonly string[], length: number): boolean {
-  const from = cells.length - length;
-  if (from < 0 || length === 0) return false;
-  for (let index = length - 1; index >= 0; index--) {
-    if (cells[from + index]?.character !== typed[index]) return false;
+/** How long a beginning of one line ends at each of some cells; what has not changed is not read again. */
+class LineEnds {
+  readonly #origin: number;
+  readonly #lengths: number[] = [];
+
+  /** @param origin where typing began, whatever is before it */
+  constructor(origin: number) {
+    this.#origin = origin;
   }
-  return from === 0 || from === origin || !isWord(cells[from - 1]?.character ?? "");
-}
 
-function longestTail(reading: Reading, typed: readonly string[]): number {
-  for (let length = Math.min(typed.length, reading.cells.length); length > 0; length--) {
-    if (isTail(reading, typed, length)) return length;
+  /** The cell there is another one, or none, and so may be all behind it. */
+  changeFrom(index: number): void {
+    if (index < this.#lengths.length) this.#lengths.length = index;
   }
-  return 0;
+
+  /** Of the cells before `end`. */
+  lengthAt(end: number, cells: readonly Cell[], line: LineBeginnings): number {
+    for (let at = this.#lengths.length; at < end; at++) {
+      const previous = at === this.#origin ? undefined : cells[at - 1]?.character;
+      this.#lengths.push(line.next(this.#lengths[at - 1] ?? 0, cells[at]?.character ?? "", previous));
+    }
+    return this.#lengths[end - 1] ?? 0;
+  }
 }

@@ -7,6 +7,12 @@ export interface TypedLine {
   readonly hasEnter: boolean;
 }
 
+export interface ExpectedLine extends TypedLine {
+  readonly beginnings: LineBeginnings;
+  /** Without blanks at its end: an editor need not draw them. */
+  readonly shownLength: number;
+}
+
 /** A letter or digit: it continues a word, and no prompt ends in one. */
 export const isWord = (character: string): boolean => /[\p{L}\p{N}]/u.test(character);
 
@@ -22,6 +28,31 @@ export function typedLines(typed: Uint8Array): TypedLine[] {
     .filter(({ characters }) => characters.some((character) => character !== " "));
 }
 
+/**
+ * How long a beginning of the line a text ends in, character by character: a search by Knuth, Morris and Pratt for a line that
+ * begins at a row's start or after anything but a letter or digit, which is how prompts end.
+ */
+export class LineBeginnings {
+  readonly #line: readonly string[];
+  /** For the beginning of each length, the next shorter one that it ends in. */
+  readonly #shorter = [0, 0];
+
+  constructor(line: readonly string[]) {
+    this.#line = line;
+    for (let at = 1; at < line.length; at++) {
+      this.#shorter.push(this.next(this.#shorter[at] ?? 0, line[at] ?? "", line[at - 1]));
+    }
+  }
+
+  /** @param length before this character @param previous undefined at the row's start */
+  next(length: number, character: string, previous: string | undefined): number {
+    let known = length;
+    while (known > 0 && this.#line[known] !== character) known = this.#shorter[known] ?? 0;
+    if (this.#line[known] !== character) return 0;
+    return known > 0 || previous === undefined || !isWord(previous) ? known + 1 : 0;
+  }
+}
+
 /** A full-screen program may draw a line again and again; an editor does it once or twice. */
 const MAX_REDRAWS = 4;
 
@@ -34,7 +65,7 @@ export type Attention = "looking" | "dormant" | "editing" | "over";
  * What a tty echoed while no editor was there comes once more when one takes over.
  */
 export class TypedProgress {
-  readonly #lines: readonly TypedLine[];
+  readonly #lines: readonly ExpectedLine[];
   readonly #mayRepeat: boolean;
   #at = 0;
   /** Only a line editor echoes what is left. */
@@ -48,13 +79,17 @@ export class TypedProgress {
   #redraws = 0;
 
   constructor(typed: Uint8Array, isLineEditor: boolean) {
-    this.#lines = typedLines(typed);
+    this.#lines = typedLines(typed).map((line) => ({
+      ...line,
+      beginnings: new LineBeginnings(line.characters),
+      shownLength: line.characters.findLastIndex((character) => character !== " ") + 1,
+    }));
     this.needsEditor = isLineEditor;
     this.#mayRepeat = !isLineEditor;
   }
 
   /** The line that is expected; undefined when nothing was typed that shows. */
-  get line(): TypedLine | undefined {
+  get line(): ExpectedLine | undefined {
     return this.#lines[this.#at];
   }
 

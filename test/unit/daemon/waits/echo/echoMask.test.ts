@@ -1,6 +1,9 @@
-/** What the mask decides about text that it holds back: after a pause, and when output is missing. */
-import { expect, test } from "vitest";
+/** What the mask takes for an echo, and what it decides about text that it holds back: after a pause, and when output is missing. */
+import { expect, test, vi } from "vitest";
 import { EchoMask } from "../../../../../daemon/waits/echo/echoMask.ts";
+import { EchoRow } from "../../../../../daemon/waits/echo/echoRow.ts";
+import { LineBeginnings, TypedProgress } from "../../../../../daemon/waits/echo/typedLines.ts";
+import { seenText, shownText, type Typing } from "./seenText.ts";
 
 const START = 100;
 
@@ -106,4 +109,133 @@ test("output that goes missing while a shell's editor draws: what it drew stays 
   mask.feed(Buffer.from("make\r\n"), START + 50);
   const shown = mask.takeShown(START + 56);
   expect(shown.filter(({ from }) => from < START + 50)).toEqual([]);
+});
+
+const CSI = "\u001b[";
+const [ON, OFF] = [`${CSI}?2004h`, `${CSI}?2004l`];
+interface Options extends Partial<Omit<Typing, "typed" | "row">> {
+  readonly row?: string;
+}
+
+test.each<[string, string, string, Options?]>([
+  ["up to the row's end, once", "make\r", "«make»\r\nmake\r\n"],
+  ["behind a prompt", "make\r", "$ «make»\r\nout"],
+  ["not behind a word", "make\r", "remake\r\n"],
+  ["where typing began, whatever is before it", "bob\r", `\r${CSI}Kname«bob»\r\nout`, { row: "name" }],
+  ["wrapped by readline", "echo 012345\r", "«echo 012 \r345»\r\nout"],
+  ["wrapped at a line end", "echo DONE\r", "«echo DO\r\nNE»\r\nDONE"],
+  ["wrapped twice", "echo DONE\r", "«echo\r\n DO\r\nNE»\r\nDONE"],
+  ["one character is no wrapped line", "echo\r", "e\r\n«echo»\r\nout"],
+  ["nor is one that the cursor has left", "echo\r", `ec${CSI}A«echo»\r\nout`],
+  ["nor one that goes on differently", "echo DONE\r", "echo DO\r\nDONE\r\n"],
+  ["without blanks at its end", "make  \r", "«make»\r\nout"],
+  ["with blanks behind it", "make\r", "«make  »\r\nout"],
+  ["not with more behind it", "make\r", "make all\r\nmake  x\r\n"],
+  ["nor with more behind its blanks, but the next one", "make\r", "make  x\r\n«make»\r\nmake"],
+  ["without Enter, with more that is no word", "make", "«make»: done\r\nmake"],
+  ["without Enter, not as a word's beginning", "make", "makes\r\n"],
+  ["not a suggestion behind it", "make\r", `«make»${CSI}90m all\r\nout`],
+  ["changed by the cursor", "make\r", "mk\b«ake»\r\nout"],
+  ["with a character that is inserted", "make\r", `mke\b\b${CSI}@«a»\r\nout`],
+  ["with one that is deleted", "make\r", `maake\b\b\b${CSI}P\r\nmake\r\n`],
+  ["where the rest was erased", "make\r", `makezz\b\b${CSI}K\r\nmake\r\n`],
+  ["where the row was erased up to the cursor", "make\r", `zz${CSI}1K«make»\r\nout`],
+  ["where all of the row was erased", "make\r", `zz${CSI}2K«make»\r\nout`],
+  ["drawn from the first column on", "make\r", `«m\ra${CSI}Gmake»\r\nout`],
+  [
+    "an editor ends before its line does, and nothing at its next prompt",
+    "make\r",
+    `«make»${OFF}\r\r\nmake\r\n${ON}make\r\n`,
+    { isLineEditor: true },
+  ],
+  [
+    "the next line only at the editor's next prompt",
+    "a1\rb2\r",
+    `«a1»\r\n${OFF}\rb2\r\n${ON}$ «b2»\r\n${OFF}\rb2`,
+    { isLineEditor: true },
+  ],
+  ["lines that a tty echoes, one after the other", "a1\rb2\r", "«a1\r\nb2»\r\nb2\r\n"],
+  [
+    "typed ahead: once more when an editor comes",
+    "make\r",
+    `«make»\r\nmake\r\n${ON}$ «make»\r\n${OFF}\rmake\r\n${ON}$ make\r\n`,
+  ],
+  ["and only in its first row", "make\r", `«make»\r\n${ON}motd\r\nmake\r\n`],
+  [
+    "what stays in the editor, each time it is drawn, until the editor ends",
+    "DO",
+    `«DO»\r\n$ «DO\r${CSI}K$ DO»${OFF}\r\nDO\r\n${ON}DO`,
+    { isLineEditor: true },
+  ],
+  [
+    "nothing after that, though an editor comes again",
+    "make\r",
+    `«make»\r\n${OFF}out\r\n${ON}make\r\n`,
+    { isShellEditor: true, isLineEditor: true },
+  ],
+  ["its last beginning only", "--x\r", "-«--x»\r\nout"],
+  ["left without a line feed: drawn once more", "make\r", `«make»${CSI}A$ «make»\r\nmake`, { isLineEditor: true }],
+  ["and so four times", "make\r", `${`«make»${CSI}A`.repeat(5)}make\r\n`, { isLineEditor: true }],
+  ["a row is read for 8 KiB of columns", "make\r", `${CSI}8000Cxmake\r\nout`],
+  ["behind those a row begins", "make\r", `${CSI}9000Cx«make»\r\nout`],
+  ["a row is read for 4 KiB and four times the line", "make\r", `${"x".repeat(4_112)}make\r\nout`],
+  ["behind that a row begins", "make\r", `${"x".repeat(4_113)}«make»\r\nout`, { windowBytes: 9_000 }],
+  [
+    "as many bytes after the last line as the window has",
+    "a1\rb2\r",
+    "«a1»\r\n.......\r\n«b2»\r\n",
+    { windowBytes: 9 },
+  ],
+  ["and no more", "a1\rb2\r", "«a1»\r\n........\r\nb2\r\n", { windowBytes: 9 }],
+])("hidden is an echo %s", (_what, typed, marked, { row = "", ...options } = {}) => {
+  const parts = marked.split(/[«»]/);
+  const bytes = Buffer.from(parts.join(""));
+  const isShown = parts.flatMap((part, index) => Array.from(Buffer.from(part), () => index % 2 === 0));
+  const typing = { isLineEditor: false, isShellEditor: false, windowBytes: 5_000, ...options };
+  const { text } = seenText({ ...typing, typed: Buffer.from(typed), row: Buffer.from(row) }, [bytes]);
+  expect(text).toEqual(shownText(bytes, (place) => isShown[place] === true));
+});
+
+test("bytes that were fed before are passed over", () => {
+  const mask = fed("ma");
+  mask.feed(Buffer.from("ma"), START);
+  mask.feed(Buffer.from("make\r\n"), START);
+  expect(held(mask)).toEqual([undefined, START + 6]);
+});
+
+/** All words of these letters. */
+const words = (letters: string, length: number): readonly string[] =>
+  length === 0 ? [""] : words(letters, length - 1).flatMap((word) => Array.from(letters, (letter) => word + letter));
+
+test("the longest beginning of a line that a text ends in, where a line may begin", () => {
+  const wrong: string[] = [];
+  for (const line of [1, 2, 3, 4, 5].flatMap((length) => words("a-", length))) {
+    const beginnings = new LineBeginnings(Array.from(line));
+    for (const text of words("a-", 8)) {
+      let length = 0;
+      for (const [at, character] of Array.from(text).entries())
+        length = beginnings.next(length, character, text[at - 1]);
+      const longest = Array.from(line, (_character, at) => line.slice(0, at + 1)).findLast(
+        (beginning) => text.endsWith(beginning) && text.at(-1 - beginning.length) !== "a",
+      );
+      if (length !== (longest ?? "").length) wrong.push(`${line} in ${text}: ${length}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test("a row in which an editor writes the last letter again with each new one is not read from its beginning each time", () => {
+  const { line } = new TypedProgress(Buffer.from("a".repeat(2_000)), true);
+  const next = vi.spyOn(line!.beginnings, "next");
+  const row = new EchoRow(0);
+  for (let at = 0; at < 2_000; at++) {
+    if (at > 0) {
+      row.move(-1);
+      row.put("a", at);
+    }
+    row.put("a", at);
+    row.beginningOf(line!);
+  }
+  expect(row.endsWith(line!)).toBe(0);
+  expect(next.mock.calls.length).toBeLessThan(10_000);
 });

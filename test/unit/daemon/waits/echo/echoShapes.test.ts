@@ -139,8 +139,14 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   },
 };
 
+const CUTS: Readonly<Record<string, (output: readonly string[]) => readonly string[]>> = {
+  "as given": (output) => output,
+  "by bytes": (output) => Array.from(output.join("")),
+  whole: (output) => [output.join("")],
+};
+
 for (const [name, shape] of Object.entries(SHAPES)) {
-  for (const cut of ["as given", "by bytes"] as const) {
+  for (const [cut, chunksOf] of Object.entries(CUTS)) {
     test(`${name} (${cut})`, async () => {
       const { source, waits, clock } = waitBench();
       source.write(shape.before ?? "");
@@ -148,7 +154,7 @@ for (const [name, shape] of Object.entries(SHAPES)) {
       const kind = shape.isRegex === true ? "regex" : "literal";
       const request = { pattern: { kind, text: shape.pattern }, excludeEcho: Buffer.from(shape.typed) } as const;
       const wait = waits.wait(source, request);
-      for (const chunk of cut === "as given" ? shape.output : Array.from(shape.output.join(""))) {
+      for (const chunk of chunksOf(shape.output)) {
         source.write(chunk);
         await Promise.resolve();
       }
