@@ -113,7 +113,8 @@ export async function realWorld(name: RealAgentName): Promise<RealWorld> {
   const run = mkdtempSync(join(tmpdir(), "tw-real-"));
   const inst = join(run, "inst");
   mkdirSync(inst);
-  for (const each of readdirSync(INST)) symlinkSync(resolve(INST, each === folder ? name : each), join(inst, each));
+  for (const each of new Set([...readdirSync(INST), folder]))
+    symlinkSync(resolve(INST, each === folder ? name : each), join(inst, each));
   const portFile = join(directory, "port");
   const apiLog = join(directory, "api.jsonl");
   // Each shell writes into a file of its own: the one before may show another prompt as it is replaced.
