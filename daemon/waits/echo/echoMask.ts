@@ -218,7 +218,7 @@ export class EchoMask {
       if (line?.hasEnter === true && !isLineFeed && this.#typed.startAgain()) this.#attend("looking");
     } else if (held.fullEnd !== undefined && held.hasMoved) {
       this.#hide(held.from, held.fullEnd);
-    } else if (isLineFeed && line !== undefined && this.#isWrap(line)) {
+    } else if (isLineFeed && held.isHolding && line !== undefined && this.#isWrap(line)) {
       this.#wrap();
       return;
     } else {
