@@ -22,7 +22,7 @@ export async function lookAt(watch: PaneWatch, text: string | undefined): Promis
   const above = lines.slice(0, lines.length - rows + (now.box?.row ?? rows));
   // A text that is folded shows its beginning.
   const needles = probe.head.length < MIN_HEAD_CHARS ? probe.needles : [...probe.needles, probe.head];
-  const at = above.findLastIndex((_row, row) => needles.some((needle) => endsAt(above, row, needle)));
+  const at = lastTyped(above, needles, profile.screen.promptBox?.prefix);
   const rowsSince = above.slice(at + 1).map((row) => (significant(row) === "" ? "" : row.trimEnd()));
   const since = rowsSince.join("\n").replaceAll(/^\n+|\n+$/g, "");
   return {
@@ -37,6 +37,23 @@ export async function lookAt(watch: PaneWatch, text: string | undefined): Promis
 const MIN_HEAD_CHARS = 8;
 /** Rows of a wrapped text. */
 const MAX_NEEDLE_ROWS = 6;
+
+/** The row in which a needle ends last; of several, where it stands behind a box's sign: an answer may quote it. */
+function lastTyped(rows: readonly string[], needles: readonly string[], sign = /^/): number {
+  let at = -1;
+  for (let row = rows.length - 1; row >= 0; row -= 1) {
+    if (!needles.some((needle) => endsAt(rows, row, needle))) continue;
+    if (isSigned(rows, row, sign)) return row;
+    at = Math.max(at, row);
+  }
+  return at;
+}
+
+/** One of the rows of its paragraph up to this one begins with the sign. */
+function isSigned(rows: readonly string[], row: number, sign: RegExp): boolean {
+  const begin = rows.slice(0, row).findLastIndex((before) => significant(before) === "") + 1;
+  return rows.slice(begin, row + 1).some((each) => sign.test(each.trimStart()));
+}
 
 /** The needle ends in this row; it may have begun in those before it. */
 function endsAt(rows: readonly string[], row: number, needle: string): boolean {

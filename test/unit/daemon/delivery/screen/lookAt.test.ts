@@ -59,6 +59,27 @@ test.each<[string, string | undefined, readonly string[], readonly string[], Par
     ["> fix it", "● done  "],
     { shows: true, since: "● done\n● more" },
   ],
+  [
+    "an answer that quotes it",
+    "fix it",
+    box("", "> fix it", "", "● you said: fix it", "", "● done"),
+    [],
+    { shows: true, since: "● you said: fix it\n\n● done" },
+  ],
+  [
+    "an answer that quotes it, where what was typed is wrapped",
+    "please fix the failing test",
+    box("", "  > please fix", "    the failing test", "", "● please fix the failing test: done"),
+    [],
+    { shows: true, since: "● please fix the failing test: done" },
+  ],
+  [
+    "a quotation alone, where what was typed has gone",
+    "fix it",
+    box("", "● you said: fix it", "", "● done"),
+    [],
+    { shows: true, since: "● done" },
+  ],
   ["nothing since", "fix it", box("", "> fix it"), [], { shows: true, since: "" }],
   [
     "the beginning of a text that is folded",
