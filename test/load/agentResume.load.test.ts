@@ -38,7 +38,7 @@ test.skipIf(kinds.length === 0)(
     await eventually(
       async () =>
         (await plan(world)).length === 0 &&
-        world.agents.agents().every(({ transcriptPath }) => transcriptPath !== undefined),
+        world.agents.agents().every((agent) => agent.sessionId !== undefined && agent.transcriptPath !== undefined),
       50,
     );
     const before = shapeOf(server);

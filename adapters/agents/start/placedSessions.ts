@@ -59,9 +59,16 @@ interface AgentPlacesOptions extends Timed {
   readonly onError: (error: unknown) => void;
 }
 
+/** A conversation that is not known when a turn ends is looked for again after this: pi writes its file later. */
+const LOOK_AGAIN_MS = [500, 2_000, 10_000];
 /** A server that ends has gone this long after its first pane. */
 const SERVER_ENDS_WITHIN_MS = 5_000;
 const MAX_PLACES = 500;
+
+interface Asked {
+  readonly state: string;
+  timer: Timer | undefined;
+}
 
 interface Followed {
   readonly stop: () => void;
@@ -73,8 +80,8 @@ export class AgentPlaces {
   readonly #table: Table<KeptPlace>;
   readonly #followed = new Map<TmuxServer, Followed>();
   readonly #unsubscribe: () => void;
-  /** The state in which each agent was last asked for its conversation. */
-  readonly #asked = new Map<string, string>();
+  /** The state in which each agent was last asked for its conversation, and when it will be once more. */
+  readonly #asked = new Map<string, Asked>();
   #isClosed = false;
 
   constructor(options: AgentPlacesOptions) {
@@ -86,7 +93,7 @@ export class AgentPlaces {
       decode: { place: jsonOf, agents: jsonOf },
     });
     this.#unsubscribe = options.agents.subscribe(({ kind, agent }) => {
-      if (kind === "ended") this.#asked.delete(agent.id);
+      if (kind === "ended") this.#forgetAsked(agent.id);
       else this.#askForConversation(agent);
       this.#follow(agent.server);
       this.#note(agent.server);
@@ -102,6 +109,7 @@ export class AgentPlaces {
       timer?.cancel();
     }
     this.#followed.clear();
+    for (const id of this.#asked.keys()) this.#forgetAsked(id);
   }
 
   /** Of servers that have ended, oldest first. @param isAlive tells by the server's identity */
@@ -122,10 +130,24 @@ export class AgentPlaces {
   /** A conversation may be another after each turn. */
   #askForConversation(agent: RunningAgent): void {
     const state = `${agent.readiness?.state} ${agent.readiness?.sinceUnixMs}`;
-    if (this.#asked.get(agent.id) === state) return;
-    this.#asked.set(agent.id, state);
+    if (this.#isClosed || this.#asked.get(agent.id)?.state === state) return;
+    this.#forgetAsked(agent.id);
+    const asked: Asked = { state, timer: undefined };
+    this.#asked.set(agent.id, asked);
     if (agent.readiness?.state !== "idle" && agent.readiness?.state !== "busy") return;
-    this.#options.transcripts.sessionOf(agent).catch(this.#options.onError);
+    this.#look(agent, asked, LOOK_AGAIN_MS).catch(this.#options.onError);
+  }
+
+  async #look(agent: RunningAgent, asked: Asked, [againMs, ...later]: readonly number[]): Promise<void> {
+    const { transcripts, clock, onError } = this.#options;
+    const found = await transcripts.sessionOf(agent);
+    if (found !== undefined || againMs === undefined || this.#asked.get(agent.id) !== asked) return;
+    asked.timer = clock.callAt(clock.nowMs() + againMs, () => void this.#look(agent, asked, later).catch(onError));
+  }
+
+  #forgetAsked(id: string): void {
+    this.#asked.get(id)?.timer?.cancel();
+    this.#asked.delete(id);
   }
 
   #follow(server: TmuxServer): void {
