@@ -23,7 +23,6 @@ interface ListedStreams {
   baseConnection(): ControlConnection;
   /** Of the session that the base is on. */
   baseWindows(): readonly WindowId[];
-  declareAlive(pane: PaneId): void;
   checkPlaces(areWindowsNew: boolean): void;
 }
 
@@ -34,6 +33,8 @@ interface GuestInventoryOptions {
   readonly streams: () => ListedStreams;
   readonly log: (event: string, fields: object) => void;
   readonly onEvents: (events: readonly ServerEvent[]) => void;
+  /** The pane's program is running. */
+  readonly onAlive: (pane: PaneId) => void;
   /** A listing is complete, or everything is gone. */
   readonly onComplete: () => void;
 }
@@ -59,7 +60,7 @@ export class GuestInventory {
       },
       onPanes: (rows) => {
         options.onEvents(this.known.applyPanes(rows));
-        for (const row of rows) if (!row.dead) options.streams().declareAlive(row.pane);
+        for (const row of rows) if (!row.dead) options.onAlive(row.pane);
         options.streams().checkPlaces(false);
       },
       strays: () => this.known.strays(),

@@ -86,6 +86,10 @@ export class GuestServer extends RealServer implements GuestBaseListener {
       processes: this.host.processes,
       streams: () => this.#streams,
       onEvents: (events) => this.#emit(events),
+      onAlive: (pane) => {
+        this.#streams.declareAlive(pane);
+        this.#unfollowed.declareAlive(pane);
+      },
       onComplete: () => {
         this.#unfollowed.baseMoved();
         this.layout.changed();
