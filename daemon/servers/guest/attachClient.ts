@@ -14,7 +14,7 @@ import type { Clock } from "../../time/clock.ts";
 import { clientCheckup, type StateCheckup } from "../clientCheck.ts";
 import { ClientReports } from "../clientReports.ts";
 import { guestBufferName } from "./guestBuffers.ts";
-import { GuestSource } from "./guestSource.ts";
+import { GuestStream } from "./guestStream.ts";
 import { OutputWatch, type OutputWatchOptions, type WrittenWindows } from "../outputWatch.ts";
 import { PaneRegistry, type PaneRegistryOptions } from "../paneRegistry.ts";
 import type { ServerCounters } from "../../tmux/inventory.ts";
@@ -52,10 +52,8 @@ export class AttachClient {
   readonly session: SessionId;
   readonly epoch: string;
   readonly #options: AttachClientOptions;
-  readonly #registry: PaneRegistry;
-  readonly #sources = new Map<PaneId, GuestSource>();
-  /** The numbers of the panes above, for the hot path. */
-  readonly #watched = new Set<number>();
+  /** A pane has a stream as long as somebody uses it. */
+  readonly #registry: PaneRegistry<GuestStream>;
   readonly #outputs: OutputWatch;
   readonly #reports: ClientReports;
   #checker: ConnectionChecker | undefined;
@@ -75,6 +73,10 @@ export class AttachClient {
       ...options,
       connection: () => this.connection(),
       bufferName: () => guestBufferName(this.epoch, (this.#buffers += 1)),
+      makeStream: (stream) => {
+        const { onIdle } = options;
+        return new GuestStream({ ...stream, onIdle, waiting: () => (this.#isLate ? options.waiting() : undefined) });
+      },
     });
     this.#outputs = new OutputWatch({
       ...options,
@@ -100,7 +102,7 @@ export class AttachClient {
   }
 
   get panes(): readonly PaneId[] {
-    return [...this.#sources.keys()];
+    return this.#registry.streamed();
   }
 
   get isClosed(): boolean {
@@ -123,21 +125,19 @@ export class AttachClient {
   }
 
   carries(pane: PaneId): boolean {
-    return this.#sources.has(pane);
+    return this.#find(pane) !== undefined;
   }
 
   /** Begins the pane's stream, if nobody has. */
-  source(pane: PaneId): GuestSource {
-    let source = this.#sources.get(pane);
-    if (source === undefined) {
-      const { clock, onIdle, waiting } = this.#options;
-      const ours = (): Waiting | undefined => (this.#isLate ? waiting() : undefined);
-      source = new GuestSource({ stream: this.#registry.stream(pane), clock, onIdle, waiting: ours });
-      this.#sources.set(pane, source);
-      this.#watched.add(paneNumberOf(pane));
-      onIdle();
-    }
+  source(pane: PaneId): GuestStream {
+    const isNew = !this.carries(pane);
+    const source = this.#registry.stream(pane);
+    if (isNew) this.#options.onIdle();
     return source;
+  }
+
+  #find(pane: PaneId): GuestStream | undefined {
+    return this.#registry.find(paneNumberOf(pane));
   }
 
   /** Does `work` once the session's output flows, and keeps it flowing meanwhile. @throws AppError CONNECTION_LOST */
@@ -146,7 +146,7 @@ export class AttachClient {
     const release = source.hold();
     try {
       await orAborted(this.#ready, signal);
-      if (this.#sources.get(pane) !== source) throw new AppError("CONNECTION_LOST", `pane ${pane} moved; try again`);
+      if (this.#find(pane) !== source) throw new AppError("CONNECTION_LOST", `pane ${pane} moved; try again`);
       return await work(this.#registry);
     } finally {
       release();
@@ -182,7 +182,7 @@ export class AttachClient {
   takeEscaped(paneNumber: number, line: Uint8Array, from: number, to: number): void {
     if (this.#isLate) this.#declareLate();
     this.#outputs.received(paneNumber);
-    if (this.#watched.has(paneNumber)) this.#registry.takeEscaped(paneNumber, line, from, to);
+    if (this.#registry.find(paneNumber) !== undefined) this.#registry.takeEscaped(paneNumber, line, from, to);
     else this.#registry.otherBytes += to - from;
   }
 
@@ -227,11 +227,11 @@ export class AttachClient {
   }
 
   declarePaused(pane: PaneId): void {
-    if (this.#sources.has(pane)) this.#registry.declareHole(pane, "paused");
+    if (this.carries(pane)) this.#registry.declareHole(pane, "paused");
   }
 
   declareExit(pane: PaneId, status: ExitStatus): void {
-    if (this.#sources.has(pane)) this.#registry.declareExit(pane, status);
+    if (this.carries(pane)) this.#registry.declareExit(pane, status);
   }
 
   declareAlive(pane: PaneId): void {
@@ -240,15 +240,13 @@ export class AttachClient {
 
   /** Ends one pane's stream; returns whether somebody had it open. */
   closePane(pane: PaneId, error?: AppError): boolean {
-    const isHeld = this.#sources.get(pane)?.isHeld === true;
-    this.#sources.delete(pane);
-    this.#watched.delete(paneNumberOf(pane));
+    const isHeld = this.#find(pane)?.isHeld === true;
     this.#registry.closePane(pane, error);
     return isHeld;
   }
 
   idleSinceMs(pane: PaneId): number | undefined {
-    return this.#sources.get(pane)?.idleSinceMs;
+    return this.#find(pane)?.idleSinceMs;
   }
 
   abandonPending(error: AppError): void {
@@ -262,9 +260,7 @@ export class AttachClient {
     this.#outputs.end();
     this.#closed = error;
     const wasReady = this.#channel !== undefined;
-    const wasUsed = [...this.#sources.values()].some((source) => source.isHeld);
-    this.#sources.clear();
-    this.#watched.clear();
+    const wasUsed = this.panes.some((pane) => this.#find(pane)?.isHeld === true);
     this.#registry.beginEpoch("", error);
     this.#abort.abort();
     this.#channel?.close();
@@ -274,7 +270,7 @@ export class AttachClient {
   #declareLate(): void {
     if (!this.#isLate) return;
     this.#isLate = false;
-    for (const pane of this.#sources.keys()) this.declarePaused(pane);
+    for (const pane of this.panes) this.declarePaused(pane);
   }
 
   async #open(): Promise<void> {

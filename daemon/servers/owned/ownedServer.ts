@@ -34,6 +34,7 @@ import { type ClientSpawn, controlClient, introductionTo, type ProbedServer } fr
 import type { InventoryStore } from "../inventory/inventoryStore.ts";
 import { OwnedInventory } from "./ownedInventory.ts";
 import { CaptureFiles } from "../../panes/captureFiles.ts";
+import { PaneStream } from "../../panes/paneStream.ts";
 import { PaneRegistry } from "../paneRegistry.ts";
 import { requirePane } from "../layout/layoutTargets.ts";
 import { RealServer, type ServerOptions } from "../realServer.ts";
@@ -135,6 +136,7 @@ class OwnedServer extends RealServer {
       captureFiles: CaptureFiles.in(host.memory(), host.processes),
       onListenerError: this.onListenerError,
       onRevived: (pane) => this.#keeper.paneChanged(pane),
+      makeStream: (stream) => new PaneStream(stream),
     });
     this.#socket = new SocketKeeper({ host, socketPath, clock, log });
     this.#keeper = new OwnedInventory({
