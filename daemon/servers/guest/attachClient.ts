@@ -92,7 +92,7 @@ export class AttachClient {
       places: options.windows,
       session: () => this.session,
       checkup: () => this.#checkup,
-      onWritten: (written) => this.#outputs.reported(this.connection(), this.session, written),
+      onWritten: (written) => this.#outputs.reported(written),
       onLate: () => this.#checker?.doubt(options.clock, this.#checkup, options.isServerIdle),
     });
     this.#registry.beginEpoch(options.epoch, new AppError("INTERNAL_ERROR", "nothing was open"));
@@ -213,8 +213,7 @@ export class AttachClient {
 
   /** Checks that the output of all panes arrives. @param written see `OutputWatch.probe` */
   probeForSilent(written: WrittenWindows | undefined): void {
-    const connection = this.attached;
-    if (connection !== undefined) this.#outputs.probe(connection, this.session, written);
+    this.#outputs.probe(written);
   }
 
   /** Checks its connection now. */

@@ -62,7 +62,7 @@ export class HubGuard {
       places: () => this.#eventPane(),
       session: () => options.hub()?.session,
       checkup: () => this.checkup(hub(), "report"),
-      onWritten: (written) => this.#outputs.reported(hub().connection, hub().session, written),
+      onWritten: (written) => this.#outputs.reported(written),
       onLate: options.onLate,
     });
   }
@@ -96,8 +96,8 @@ export class HubGuard {
     };
   }
 
-  heartbeat({ connection, session }: AttachedHub): void {
-    this.#outputs.probe(connection, session);
+  heartbeat(): void {
+    this.#outputs.probe();
   }
 
   /**

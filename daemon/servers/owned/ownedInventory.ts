@@ -67,10 +67,10 @@ interface OwnedInventoryOptions {
 export class OwnedInventory {
   readonly inventory: InventoryStore;
   readonly refresher: InventoryRefresher;
+  readonly guard: HubGuard;
   readonly #options: OwnedInventoryOptions;
   readonly #titles: PacedProbe;
   readonly #deaths: DeathWatch;
-  readonly #guard: HubGuard;
   #hub: AttachedHub | undefined;
   #identity: ServerIdentity | undefined;
 
@@ -113,7 +113,7 @@ export class OwnedInventory {
     });
     const { clock, panes, log, onLate } = options;
     const onMoved = (): void => this.refresher.topologyChanged();
-    this.#guard = new HubGuard({ clock, inventory: this.inventory, panes, log, hub: () => this.#hub, onMoved, onLate });
+    this.guard = new HubGuard({ clock, inventory: this.inventory, panes, log, hub: () => this.#hub, onMoved, onLate });
   }
 
   /** See `ServerStatus`. */
@@ -139,7 +139,7 @@ export class OwnedInventory {
     this.#hub = hub;
     this.inventory.features = hub.connection.features;
     await this.refresher.refreshAll();
-    this.#guard.begin();
+    this.guard.begin();
   }
 
   /**
@@ -149,7 +149,7 @@ export class OwnedInventory {
   detached(lost: AppError, socketPath: string): void {
     if (this.#hub === undefined) return;
     this.#hub = undefined;
-    this.#guard.end();
+    this.guard.end();
     this.#titles.clear();
     this.#deaths.clear();
     const { clock, onComplete } = this.#options;
@@ -169,7 +169,7 @@ export class OwnedInventory {
   }
 
   close(): void {
-    this.#guard.end();
+    this.guard.end();
     this.#deaths.close();
   }
 
@@ -182,22 +182,17 @@ export class OwnedInventory {
   /** A hook can be missed (see `PaneEvent`), so dead panes are listed with each heartbeat. */
   heartbeat(): void {
     this.#deaths.heartbeat();
-    if (this.#hub !== undefined) this.#guard.heartbeat(this.#hub);
+    this.guard.heartbeat();
   }
 
   /** The heartbeat's query about our client. @throws AppError CONNECTION_LOST */
   checkup(): Checkup {
-    return this.#guard.checkup(this.requireHub());
-  }
-
-  /** Output of a pane has arrived. On the hot path. */
-  received(paneNumber: number): void {
-    this.#guard.received(paneNumber);
+    return this.guard.checkup(this.requireHub());
   }
 
   paneEvent(event: PaneEvent): void {
     if (event === "title") this.#titles.changed();
-    else if (event === "off") this.#guard.turnedOff();
+    else if (event === "off") this.guard.turnedOff();
     else this.#deaths.probe();
   }
 
@@ -208,7 +203,7 @@ export class OwnedInventory {
   }
 
   notified(notification: Notification): void {
-    this.#guard.noticed(notification);
+    this.guard.noticed(notification);
     if (isClientReport(notification)) return;
     const { kind } = notification;
     // Another hub ends with its client, and tmux does not report what a hook does.
@@ -237,7 +232,7 @@ export class OwnedInventory {
       return [];
     }
     const hubs = new Set(rows.filter((row) => isHubName(row.name)).map((row) => row.session));
-    this.#guard.listed(links);
+    this.guard.listed(links);
     // Before the listing is applied, while the panes of windows that are no longer in a session are still known.
     const home = sessionsByUse(rows).at(-1);
     sweepHub({ hub, hubs, home, links, panesOf: (window) => this.inventory.panesOf(window) });

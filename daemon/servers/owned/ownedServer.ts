@@ -259,7 +259,7 @@ class OwnedServer extends RealServer {
     const connection: ControlConnection = new ControlConnection({
       ...this.#client(this.#spawn("-f", "/dev/null"), hub, transport ?? this.host.clients.open),
       onOutput: (paneNumber, line, from, to) => {
-        this.#keeper.received(paneNumber);
+        this.#keeper.guard.received(paneNumber);
         this.#panes.takeEscaped(paneNumber, line, from, to);
       },
       onNotification: (notification) => this.#keeper.notified(notification),
