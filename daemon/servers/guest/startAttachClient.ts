@@ -31,7 +31,7 @@ interface AttachOptions {
 export async function startAttachClient(options: AttachOptions): Promise<AttachChannel> {
   const { spawn, clock, client, signal, identity, gate } = options;
   const entering = gate.enter(signal);
-  if (gate.waitingSinceMs !== undefined) client.heldBack();
+  if (gate.waiting !== undefined) client.heldBack();
   const arrived = await entering;
   const connection: ControlConnection = new ControlConnection({
     ...guestClient(spawn, attachCommand(client.session), gate.server),
