@@ -11,13 +11,16 @@ import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, GUEST_IDLE_MS } from "../../../protocol/limits.ts";
 import { ignoreRefusal } from "../../connection/commandQueue.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
+import { localHost } from "../../host/localHost.ts";
+import { paneEnvironment } from "../../ops/environment.ts";
+import { reachedTmuxSocket } from "../../ops/runtimePaths.ts";
 import type { CaptureContext } from "../../panes/askPane.ts";
 import type { OutputOptions, OutputSource } from "../../tmux/outputSource.ts";
 import { AttachGate } from "./attachGate.ts";
 import { GuestBase } from "./guestBase.ts";
 import { GuestInventory } from "./guestInventory.ts";
 import { type GuestBaseListener, GuestLife } from "./guestLife.ts";
-import type { GuestSpawn } from "./guestProbe.ts";
+import { findTmux, type GuestSpawn } from "./guestProbe.ts";
 import { GuestStreams } from "./guestStreams.ts";
 import { UnfollowedPanes } from "./unfollowedPanes.ts";
 import { userOptionsOf } from "../paneUserOptions.ts";
@@ -36,6 +39,7 @@ import type {
   ServerState,
   ServerStatus,
 } from "../../tmux/inventory.ts";
+import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 
 export interface GuestServerOptions extends ServerOptions {
   /** Absolute, or `default`: the server `tmux` itself would reach in `env`. */
@@ -46,7 +50,33 @@ export interface GuestServerOptions extends ServerOptions {
   readonly idleMs?: number | undefined;
 }
 
-export class GuestServer extends RealServer implements GuestBaseListener {
+export interface OpenedGuest {
+  /** `connecting` until it is listed. */
+  readonly server: TmuxServer;
+  /** What is there has been listed, or there was nothing to list; never rejects. */
+  readonly listed: Promise<void>;
+}
+
+/**
+ * Finds the server and begins to list what is there. When there is none, or no tmux to connect with, waits for it with the
+ * state `connecting`, and calls that need it fail with a reason (`details.reason`: `tmux_not_installed`,
+ * `tmux_not_running`). @throws AppError TMUX_UNAVAILABLE when tmux is too old.
+ */
+export async function openGuestServer(options: GuestServerOptions): Promise<OpenedGuest> {
+  const env = paneEnvironment(options.env);
+  const tmux = options.tmux ?? "tmux";
+  const host = options.host ?? localHost();
+  const socketPath =
+    options.socketPath === "default" ? reachedTmuxSocket(options.env, process.getuid?.() ?? 0) : options.socketPath;
+  const { transport } = options;
+  const [open, openDirect] = transport === undefined ? [host.clients.open, host.clients.openDirect] : [transport];
+  const spawn = { host, open, openDirect, tmux, program: {}, env, socketPath };
+  await findTmux(spawn);
+  const server = new GuestServer(options, spawn);
+  return { server, listed: server.start() };
+}
+
+class GuestServer extends RealServer implements GuestBaseListener {
   readonly #options: GuestServerOptions;
   readonly #spawn: GuestSpawn;
   readonly #gate: AttachGate;
