@@ -16,6 +16,8 @@ import { paneEnvironment } from "../../ops/environment.ts";
 import { reachedTmuxSocket } from "../../ops/runtimePaths.ts";
 import type { CaptureContext } from "../../panes/askPane.ts";
 import type { OutputOptions, OutputSource } from "../../tmux/outputSource.ts";
+import type { Clock } from "../../time/clock.ts";
+import { within } from "../../time/within.ts";
 import { AttachGate } from "./attachGate.ts";
 import { GuestBase } from "./guestBase.ts";
 import { GuestInventory } from "./guestInventory.ts";
@@ -337,16 +339,9 @@ function guestSession(request: CreateSession, keep: boolean): SessionToMake {
 const SERVER_ENDS_WITHIN_MS = 2_000;
 
 /** Resolves when the session is known to be gone, or after a bounded time. */
-function sessionClosed(server: GuestServer, session: SessionId, clock: GuestServerOptions["clock"]): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      timer.cancel();
-      unsubscribe();
-      resolve();
-    };
-    const timer = clock.callAt(clock.nowMs() + SERVER_ENDS_WITHIN_MS, end);
-    const unsubscribe = server.subscribe((event) => {
-      if (event.kind === "session-closed" && event.session === session) end();
-    });
-  });
-}
+const sessionClosed = (server: GuestServer, session: SessionId, clock: Clock): Promise<void> =>
+  within<void>(clock, SERVER_ENDS_WITHIN_MS, undefined, (done) =>
+    server.subscribe((event) => {
+      if (event.kind === "session-closed" && event.session === session) done();
+    }),
+  );
