@@ -25,6 +25,7 @@ export class AttachClients {
   #past: ServerCounters = { outputBytes: 0, pauses: 0 };
   #sweepTimer: Timer | undefined;
   #reopenTimer: Timer | undefined;
+  #reopenMs = Infinity;
   #retryMs = RECONNECT_MIN_MS;
 
   constructor(options: AttachClientsOptions) {
@@ -115,8 +116,13 @@ export class AttachClients {
 
   #reopenAfter(delayMs: number): void {
     const { clock, onReopen } = this.#options;
-    this.#reopenTimer ??= clock.callAt(clock.nowMs() + delayMs, () => {
-      this.#reopenTimer = undefined;
+    const dueMs = clock.nowMs() + delayMs;
+    // One that cannot be opened is tried again late, and the others do not wait for it.
+    if (this.#reopenMs <= dueMs) return;
+    this.#reopenTimer?.cancel();
+    this.#reopenMs = dueMs;
+    this.#reopenTimer = clock.callAt(dueMs, () => {
+      this.#reopenMs = Infinity;
       onReopen();
     });
   }
