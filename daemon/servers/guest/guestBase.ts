@@ -103,7 +103,7 @@ export class GuestBase {
       heartbeatMs: options.heartbeatMs,
       checkup: () => clientCheckup(() => [this.#session, this.#destination], this.#carried !== undefined),
       onBeat: () => listener.onBeat(),
-      isServerIdle: () => isWaiting(options.spawn.host.processes, this.#identity?.pid),
+      isServerIdle: this.isServerIdle,
       onEvent: (event, details) => this.#log.write(event, details),
     });
   }
@@ -124,6 +124,9 @@ export class GuestBase {
   get serverPid(): number | undefined {
     return this.state === "ready" ? this.#identity?.pid : undefined;
   }
+
+  /** Whether tmux waits for an event; false if that cannot be known. */
+  readonly isServerIdle = (): boolean => isWaiting(this.#options.spawn.host.processes, this.#identity?.pid);
 
   get presence(): Presence {
     return this.#presence;

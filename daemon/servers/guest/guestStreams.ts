@@ -11,7 +11,6 @@ import type { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
 import type { ExitStatus } from "../../tmux/outputSource.ts";
 import { isClientReport } from "../clientReports.ts";
-import { isWaiting } from "../processState.ts";
 import { startAttachClient } from "./startAttachClient.ts";
 import type { GuestBase, GuestBaseOptions } from "./guestBase.ts";
 import type { GuestLife } from "./guestLife.ts";
@@ -206,7 +205,7 @@ export class GuestStreams {
       mayBeUnread: () =>
         base.presence.every(({ others }) => others === 0) ? windows().flatMap((window) => known.panesOf(window)) : [],
       otherReader: (client) => this.#otherReader(client),
-      isServerIdle: () => isWaiting(this.#options.spawn.host.processes, base.identity?.pid),
+      isServerIdle: base.isServerIdle,
       onIdle: hooks.onIdle,
       onAttached: () => life.clientsChanged(),
       onClosed: (client, ended) => {

@@ -5,12 +5,13 @@
  * another hole, once that second is over and no other has followed. Captures are asked over a connection that is there.
  */
 import { toAppError, type AppError } from "../../../protocol/errors.ts";
-import { isWindowId, type PaneId, paneNumberOf, type WindowId } from "../../../protocol/ids.ts";
+import { type PaneId, paneNumberOf, type WindowId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
 import type { CaptureContext } from "../../panes/askPane.ts";
 import type { Clock, Timer } from "../../time/clock.ts";
 import type { ExitStatus, OutputSource } from "../../tmux/outputSource.ts";
+import { writtenIn } from "../clientReports.ts";
 import { PaneRegistry } from "../paneRegistry.ts";
 import { SilentChanges } from "../inventory/silentChanges.ts";
 import { GuestStream } from "./guestStream.ts";
@@ -95,12 +96,7 @@ export class UnfollowedPanes {
   /** @param value what `WRITTEN_FORMAT` is now */
   written(value: string): void {
     const nowMs = this.#options.clock.nowMs();
-    const words = value.trim().split(" ");
-    const now = new Map<WindowId, string>();
-    for (let at = 0; at + 1 < words.length; at += 2) {
-      const [window = "", second = ""] = words.slice(at, at + 2);
-      if (isWindowId(window)) now.set(window, second);
-    }
+    const now = new Map(writtenIn(value.trim().split(" ")));
     const changed = [...now].filter(([window, second]) => this.#written.get(window) !== second);
     this.#written = now;
     for (const [window] of changed) {

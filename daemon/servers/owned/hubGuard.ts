@@ -48,7 +48,7 @@ export class HubGuard {
       isThere: (session, window) => options.inventory.hasWindow(session, window) !== false,
       onMoved: options.onMoved,
       // The hub's hook reports other panes, through this one.
-      mayBeUnread: () => this.#eventPane(),
+      mayBeUnread: () => this.places,
       onHole: (panes) => this.#resumed(panes),
     });
     const hub = (): AttachedHub => {
@@ -59,7 +59,7 @@ export class HubGuard {
     this.#reports = new ClientReports({
       clock: options.clock,
       connection: () => hub().connection,
-      places: () => this.#eventPane(),
+      places: () => this.places,
       session: () => options.hub()?.session,
       checkup: () => this.checkup(hub(), "report"),
       onWritten: (written) => this.#outputs.reported(written),
@@ -169,7 +169,8 @@ export class HubGuard {
     return own === undefined ? windows : [...windows, own.window];
   }
 
-  #eventPane(): readonly PaneId[] {
+  /** The event pane, in the session that our client is in. */
+  get places(): readonly PaneId[] {
     const hub = this.#options.hub();
     return hub === undefined ? [] : [hub.pane];
   }

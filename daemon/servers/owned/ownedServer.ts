@@ -41,7 +41,7 @@ import { RealServer, type ServerOptions } from "../realServer.ts";
 import type { SessionToMake } from "../sessionMaking.ts";
 import { requireSize, sessionGone } from "../sessionRules.ts";
 import { attachedToAll, SilentChanges } from "../inventory/silentChanges.ts";
-import { isForShell, type ShellMarks } from "./shellMarks.ts";
+import { isForShell } from "./shellMarks.ts";
 import { SocketKeeper } from "./socketKeeper.ts";
 import type { CreateSession, PaneInfo, ServerCounters, ServerStatus } from "../../tmux/inventory.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
@@ -94,15 +94,12 @@ class OwnedServer extends RealServer {
   readonly #socket: SocketKeeper;
   readonly #silent = new SilentChanges(() => this.connection(), {
     format: attachedToAll,
-    places: () => (this.#eventPane === undefined ? [] : [this.#eventPane]),
+    places: () => this.#keeper.guard.places,
   });
   #hubName = "";
-  /** The hub's own. */
-  #eventPane: PaneId | undefined;
   #running = NOT_RUNNING;
   /** Of the server that was started for the connection: its sessions keep it from then on. */
   #release: () => void = ignoreOutcome;
-  #marks: ShellMarks = { show: [], hide: [] };
   #buffers = 0;
 
   constructor(options: OwnedServerOptions, host: Host, tmuxVersion: string) {
@@ -201,9 +198,9 @@ class OwnedServer extends RealServer {
   }
 
   override starting<T>(command: readonly string[] | undefined, make: () => Promise<T>): Promise<T> {
-    const { show, hide } = this.#marks;
-    if (command === undefined || show.length === 0 || isForShell(command)) return make();
     const connection = this.connection();
+    const { show, hide } = this.#keeper.requireHub().marks;
+    if (command === undefined || show.length === 0 || isForShell(command)) return make();
     // Sent in one turn, so nobody's shell starts in between; a connection that is lost is prepared again.
     connection.sendGroup(hide, ignoreOutcome);
     const made = make();
@@ -324,8 +321,6 @@ class OwnedServer extends RealServer {
       setting: this.#options.setting,
     });
     this.#release();
-    this.#eventPane = hub.pane;
-    this.#marks = hub.marks;
     this.#socket.attached(hub.pid);
     await this.#keeper.attached(hub);
     this.#silent.attached(connection);
