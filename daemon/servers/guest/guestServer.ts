@@ -11,6 +11,7 @@ import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, GUEST_IDLE_MS } from "../../../protocol/limits.ts";
 import { ignoreRefusal } from "../../connection/commandQueue.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
+import type { Closable } from "../../host/host.ts";
 import { localHost } from "../../host/localHost.ts";
 import { paneEnvironment } from "../../ops/environment.ts";
 import { reachedTmuxSocket } from "../../ops/runtimePaths.ts";
@@ -26,7 +27,7 @@ import { findTmux, type GuestSpawn } from "./guestProbe.ts";
 import { GuestStreams } from "./guestStreams.ts";
 import { UnfollowedPanes } from "./unfollowedPanes.ts";
 import { userOptionsOf } from "../paneUserOptions.ts";
-import { TtyWatch } from "../ttyWatch.ts";
+import { watchTtys } from "../ttyWatch.ts";
 import type { InventoryStore } from "../inventory/inventoryStore.ts";
 import { requirePane } from "../layout/layoutTargets.ts";
 import type { PaneRegistry } from "../paneRegistry.ts";
@@ -87,7 +88,8 @@ class GuestServer extends RealServer implements GuestBaseListener {
   readonly #inventory: GuestInventory;
   readonly #streams: GuestStreams;
   readonly #unfollowed: UnfollowedPanes;
-  readonly #ttys: TtyWatch;
+  /** Undefined: the host does not report terminals. */
+  readonly #ttys: Closable | undefined;
 
   constructor(options: GuestServerOptions, spawn: GuestSpawn) {
     super(options, spawn.host);
@@ -148,11 +150,7 @@ class GuestServer extends RealServer implements GuestBaseListener {
       panesOf: (window) => this.#inventory.known.panesOf(window),
       onListenerError: this.onListenerError,
     });
-    this.#ttys = new TtyWatch({
-      clock,
-      terminals: this.host.terminals,
-      probe: () => this.#probeAgain(),
-    });
+    this.#ttys = watchTtys({ clock, terminals: this.host.terminals, probe: () => this.#probeAgain() });
   }
 
   start(): Promise<void> {
@@ -251,7 +249,7 @@ class GuestServer extends RealServer implements GuestBaseListener {
   }
 
   onBeat(): void {
-    if (this.#ttys.isReported) this.#inventory.heartbeat();
+    if (this.#ttys !== undefined) this.#inventory.heartbeat();
     else this.#probeAgain();
     this.#streams.heartbeat();
   }
@@ -281,7 +279,7 @@ class GuestServer extends RealServer implements GuestBaseListener {
 
   /** Leaves: every control client of ours goes, and nothing else changes. */
   protected leave(): void {
-    this.#ttys.close();
+    this.#ttys?.close();
     this.#inventory.close();
     this.#base.close();
     this.#streams.close();

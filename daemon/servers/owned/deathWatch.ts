@@ -7,12 +7,12 @@ import { listAllPanes, startProgram } from "../../../protocol/command/build.ts";
 import { type PaneRow, PROGRAMS } from "../../../protocol/command/formats.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
-import type { Host } from "../../host/host.ts";
+import type { Closable, Host } from "../../host/host.ts";
 import { SingleFlight } from "../../time/singleFlight.ts";
 import type { Clock } from "../../time/clock.ts";
 import { ExitSettler } from "../exitSettler.ts";
 import type { InventoryStore } from "../inventory/inventoryStore.ts";
-import { TtyWatch } from "../ttyWatch.ts";
+import { watchTtys } from "../ttyWatch.ts";
 
 interface DeathWatchOptions {
   readonly host: Host;
@@ -30,7 +30,7 @@ export class DeathWatch {
   readonly #options: DeathWatchOptions;
   readonly #dead: SingleFlight;
   readonly #settler: ExitSettler;
-  readonly #ttys: TtyWatch;
+  readonly #ttys: Closable | undefined;
 
   constructor(options: DeathWatchOptions) {
     const { host, clock, connection, serverPid, onError } = options;
@@ -44,7 +44,7 @@ export class DeathWatch {
       probe: () => this.#dead.soon(),
     });
     // The hook depends on SIGCHLD, which tmux can miss, and can get lost itself; the closing of a terminal cannot.
-    this.#ttys = new TtyWatch({
+    this.#ttys = watchTtys({
       clock,
       terminals: host.terminals,
       // A new terminal belongs to a new pane, which tmux reports, or to a dead pane that was respawned.
@@ -77,7 +77,7 @@ export class DeathWatch {
   }
 
   close(): void {
-    this.#ttys.close();
+    this.#ttys?.close();
     this.#settler.clear();
   }
 
