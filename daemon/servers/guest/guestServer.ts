@@ -108,7 +108,7 @@ class GuestServer extends RealServer implements GuestBaseListener {
       hasFallback: () => this.#streams.hasFallback,
       onEnter: (state) => {
         if (state === "ready") this.#inventory.refresher.resume();
-        if (state === "silent") this.#streams.abandonPending();
+        if (state === "degraded") this.#streams.abandonPending();
         // The base was lost with the session it was in, more often than with the server.
         if (state === "covered") this.#inventory.ttysChanged();
       },

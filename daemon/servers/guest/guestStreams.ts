@@ -47,7 +47,7 @@ export class GuestStreams {
   /** @throws AppError CONNECTION_LOST */
   clientFor({ id, window }: PaneInfo): AttachClient {
     const { state } = this.#options.life;
-    const isResponsive = state !== "silent" && state !== "closed";
+    const isResponsive = state !== "degraded" && state !== "closed";
     const carrying = isResponsive ? this.#clients.carrying(id) : undefined;
     if (carrying !== undefined) return carrying;
     this.connection();
