@@ -9,15 +9,14 @@ import { type PaneId, paneNumberOf, type SessionId } from "../../../protocol/ids
 import { ConnectionChecker } from "../../connection/checkup.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { CaptureContext } from "../../panes/askPane.ts";
-import type { ExitStatus, Waiting } from "../../tmux/outputSource.ts";
+import type { Waiting } from "../../tmux/outputSource.ts";
 import type { Clock } from "../../time/clock.ts";
 import { clientCheckup, type StateCheckup } from "../clientCheck.ts";
 import { ClientReports } from "../clientReports.ts";
 import { guestBufferName } from "./guestBuffers.ts";
 import { GuestStream } from "./guestStream.ts";
-import { OutputWatch, type OutputWatchOptions, type WrittenWindows } from "../outputWatch.ts";
+import { OutputWatch, type OutputWatchOptions } from "../outputWatch.ts";
 import { PaneRegistry, type PaneRegistryOptions } from "../paneRegistry.ts";
-import type { ServerCounters } from "../../tmux/inventory.ts";
 
 /** An attached connection that delivers the session's output. */
 export interface AttachChannel {
@@ -53,9 +52,9 @@ export class AttachClient {
   readonly epoch: string;
   readonly #options: AttachClientOptions;
   /** A pane has a stream as long as somebody uses it. */
-  readonly #registry: PaneRegistry<GuestStream>;
-  readonly #outputs: OutputWatch;
-  readonly #reports: ClientReports;
+  readonly registry: PaneRegistry<GuestStream>;
+  readonly outputs: OutputWatch;
+  readonly reports: ClientReports;
   #checker: ConnectionChecker | undefined;
   /** What its panes print until it is attached is missing from their streams, and that is yet to be declared. */
   #isLate = false;
@@ -69,7 +68,7 @@ export class AttachClient {
     this.session = options.session;
     this.epoch = options.epoch;
     this.#options = options;
-    this.#registry = new PaneRegistry({
+    this.registry = new PaneRegistry({
       ...options,
       connection: () => this.connection(),
       bufferName: () => guestBufferName(this.epoch, (this.#buffers += 1)),
@@ -78,7 +77,7 @@ export class AttachClient {
         return new GuestStream({ ...stream, onIdle, waiting: () => (this.#isLate ? options.waiting() : undefined) });
       },
     });
-    this.#outputs = new OutputWatch({
+    this.outputs = new OutputWatch({
       ...options,
       wakesWithReports: true,
       otherReader: () => options.otherReader(this),
@@ -86,31 +85,27 @@ export class AttachClient {
         for (const pane of panes) this.declarePaused(pane);
       },
     });
-    this.#reports = new ClientReports({
+    this.reports = new ClientReports({
       clock: options.clock,
       connection: () => this.connection(),
       places: options.windows,
       session: () => this.session,
       checkup: () => this.#checkup,
-      onWritten: (written) => this.#outputs.reported(written),
+      onWritten: (written) => this.outputs.reported(written),
       onLate: () => this.#checker?.doubt(options.clock, this.#checkup, options.isServerIdle),
     });
-    this.#registry.beginEpoch(options.epoch, new AppError("INTERNAL_ERROR", "nothing was open"));
+    this.registry.beginEpoch(options.epoch, new AppError("INTERNAL_ERROR", "nothing was open"));
     this.#ready = this.#open();
     // Whoever awaits it gets the error; nobody else needs it.
     this.#ready.catch(() => undefined);
   }
 
   get panes(): readonly PaneId[] {
-    return this.#registry.streamed();
+    return this.registry.streamed();
   }
 
   get isClosed(): boolean {
     return this.#closed !== undefined;
-  }
-
-  counters(): ServerCounters {
-    return this.#registry.counters();
   }
 
   /** @throws AppError CONNECTION_LOST before it is attached and after it was lost. */
@@ -131,13 +126,13 @@ export class AttachClient {
   /** Begins the pane's stream, if nobody has. */
   source(pane: PaneId): GuestStream {
     const isNew = !this.carries(pane);
-    const source = this.#registry.stream(pane);
+    const source = this.registry.stream(pane);
     if (isNew) this.#options.onIdle();
     return source;
   }
 
   #find(pane: PaneId): GuestStream | undefined {
-    return this.#registry.find(paneNumberOf(pane));
+    return this.registry.find(paneNumberOf(pane));
   }
 
   /** Does `work` once the session's output flows, and keeps it flowing meanwhile. @throws AppError CONNECTION_LOST */
@@ -147,7 +142,7 @@ export class AttachClient {
     try {
       await orAborted(this.#ready, signal);
       if (this.#find(pane) !== source) throw new AppError("CONNECTION_LOST", `pane ${pane} moved; try again`);
-      return await work(this.#registry);
+      return await work(this.registry);
     } finally {
       release();
     }
@@ -162,7 +157,7 @@ export class AttachClient {
     if (other !== undefined) {
       const release = this.source(pane).hold();
       try {
-        const seen = await work(this.#registry.captureContext(pane, other));
+        const seen = await work(this.registry.captureContext(pane, other));
         // Later replies of one connection have no place among the output of another.
         if (this.#isLate) return seen;
       } catch (error) {
@@ -181,39 +176,24 @@ export class AttachClient {
 
   takeEscaped(paneNumber: number, line: Uint8Array, from: number, to: number): void {
     if (this.#isLate) this.#declareLate();
-    this.#outputs.received(paneNumber);
-    if (this.#registry.find(paneNumber) !== undefined) this.#registry.takeEscaped(paneNumber, line, from, to);
-    else this.#registry.otherBytes += to - from;
+    this.outputs.received(paneNumber);
+    if (this.registry.find(paneNumber) !== undefined) this.registry.takeEscaped(paneNumber, line, from, to);
+    else this.registry.otherBytes += to - from;
   }
 
   announce(): void {
     this.#checker?.received();
-    this.#registry.announce();
-  }
-
-  /** Windows may have come to its session, or left it. */
-  placesChanged(): void {
-    this.#reports.look();
+    this.registry.announce();
   }
 
   noticed(notification: Notification): void {
-    this.#outputs.noticed(notification);
-    this.#reports.noticed(notification);
-  }
-
-  /** All that its panes wrote up to then has arrived. */
-  get heardUntilSec(): number {
-    return this.#outputs.sinceSec;
+    this.outputs.noticed(notification);
+    this.reports.noticed(notification);
   }
 
   /** Checks its connection. */
   heartbeat(): void {
     if (this.attached !== undefined) this.#checker?.heartbeat(this.#options.clock.nowMs(), this.#checkup);
-  }
-
-  /** Checks that the output of all panes arrives. @param written see `OutputWatch.probe` */
-  probeForSilent(written: WrittenWindows | undefined): void {
-    this.#outputs.probe(written);
   }
 
   /** Checks its connection now. */
@@ -226,21 +206,13 @@ export class AttachClient {
   }
 
   declarePaused(pane: PaneId): void {
-    if (this.carries(pane)) this.#registry.declareHole(pane, "paused");
-  }
-
-  declareExit(pane: PaneId, status: ExitStatus): void {
-    if (this.carries(pane)) this.#registry.declareExit(pane, status);
-  }
-
-  declareAlive(pane: PaneId): void {
-    this.#registry.declareAlive(pane);
+    if (this.carries(pane)) this.registry.declareHole(pane, "paused");
   }
 
   /** Ends one pane's stream; returns whether somebody had it open. */
   closePane(pane: PaneId, error?: AppError): boolean {
     const isHeld = this.#find(pane)?.isHeld === true;
-    this.#registry.closePane(pane, error);
+    this.registry.closePane(pane, error);
     return isHeld;
   }
 
@@ -255,12 +227,12 @@ export class AttachClient {
   /** Ends every stream and leaves the session. Safe to call twice. */
   close(error: AppError): void {
     if (this.#closed !== undefined) return;
-    this.#reports.end();
-    this.#outputs.end();
+    this.reports.end();
+    this.outputs.end();
     this.#closed = error;
     const wasReady = this.#channel !== undefined;
     const wasUsed = this.panes.some((pane) => this.#find(pane)?.isHeld === true);
-    this.#registry.beginEpoch("", error);
+    this.registry.beginEpoch("", error);
     this.#abort.abort();
     this.#channel?.close();
     this.#options.onClosed(this, { wasUsed, wasReady });
@@ -282,8 +254,8 @@ export class AttachClient {
       this.#channel = channel;
       this.#declareLate();
       this.#checker = new ConnectionChecker(channel.connection);
-      this.#outputs.begin(channel.connection, this.session);
-      this.#reports.begin();
+      this.outputs.begin(channel.connection, this.session);
+      this.reports.begin();
       this.#options.onAttached();
     } catch (error) {
       this.close(toAppError(error));

@@ -54,7 +54,7 @@ export class AttachClients {
       onIdle: () => this.#sweepAt(this.#options.clock.nowMs() + this.#options.idleMs),
       onClosed: (ended, { wasUsed, wasReady }) => {
         if (this.#clients.get(session) === ended) this.#clients.delete(session);
-        this.#past = sum(this.#past, ended.counters());
+        this.#past = sum(this.#past, ended.registry.counters());
         if (wasReady) this.#retryMs = RECONNECT_MIN_MS;
         if (wasUsed) this.#reopenAfter(wasReady ? 0 : this.#nextRetryMs());
       },
@@ -75,7 +75,7 @@ export class AttachClients {
   }
 
   counters(): ServerCounters {
-    return this.all().reduce((total, client) => sum(total, client.counters()), this.#past);
+    return this.all().reduce((total, client) => sum(total, client.registry.counters()), this.#past);
   }
 
   /** Safe to call twice. */

@@ -9,6 +9,7 @@ import { identityText } from "../../../protocol/command/formats.ts";
 import { AppError, invalidArgument, shuttingDown } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, GUEST_IDLE_MS } from "../../../protocol/limits.ts";
+import { notResponding } from "../../connection/connectionErrors.ts";
 import { ignoreRefusal } from "../../connection/commandQueue.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { Closable } from "../../host/host.ts";
@@ -108,9 +109,10 @@ class GuestServer extends RealServer implements GuestBaseListener {
       hasFallback: () => this.#streams.hasFallback,
       onEnter: (state) => {
         if (state === "ready") this.#inventory.refresher.resume();
-        if (state === "degraded") this.#streams.abandonPending();
+        if (state === "degraded")
+          for (const client of this.#streams.clients.all()) client.abandonPending(notResponding());
         // The base was lost with the session it was in, more often than with the server.
-        if (state === "covered") this.#inventory.ttysChanged();
+        if (state === "covered") this.#inventory.settler.probe();
       },
       report: (state) => this.#emit([{ kind: "state", state }]),
     });
@@ -121,7 +123,7 @@ class GuestServer extends RealServer implements GuestBaseListener {
       streams: () => this.#streams,
       onEvents: (events) => this.#emit(events),
       onAlive: (pane) => {
-        this.#streams.declareAlive(pane);
+        this.#streams.clients.carrying(pane)?.registry.declareAlive(pane);
         this.#unfollowed.declareAlive(pane);
       },
       onComplete: () => {
@@ -224,12 +226,12 @@ class GuestServer extends RealServer implements GuestBaseListener {
     }
     const client = this.#streams.clientFor(info);
     const source = client.source(pane);
-    if (info.exit !== undefined) client.declareExit(pane, info.exit);
+    if (info.exit !== undefined) client.registry.declareExit(pane, info.exit);
     return source;
   }
 
   counters(): ServerCounters {
-    return this.#streams.counters();
+    return this.#streams.clients.counters();
   }
 
   list(windows: readonly WindowId[]): Promise<void> {
@@ -237,7 +239,7 @@ class GuestServer extends RealServer implements GuestBaseListener {
   }
 
   protected follow(isFollowed: boolean): void {
-    this.#inventory.follow(isFollowed);
+    this.#inventory.silent.follow(isFollowed);
   }
 
   hasFallback(): boolean {
@@ -249,7 +251,7 @@ class GuestServer extends RealServer implements GuestBaseListener {
   }
 
   onBeat(): void {
-    if (this.#ttys !== undefined) this.#inventory.heartbeat();
+    if (this.#ttys !== undefined) this.#inventory.settler.heartbeat();
     else this.#probeAgain();
     this.#streams.heartbeat();
   }
@@ -259,7 +261,7 @@ class GuestServer extends RealServer implements GuestBaseListener {
   }
 
   onMoved(): void {
-    this.#inventory.moved();
+    this.#inventory.silent.look();
     this.#unfollowed.baseMoved();
   }
 
@@ -268,7 +270,7 @@ class GuestServer extends RealServer implements GuestBaseListener {
   }
 
   onGone(error: AppError): void {
-    this.#streams.closeAll(error);
+    for (const client of this.#streams.clients.all()) client.close(error);
     this.#unfollowed.closeAll(error);
     this.#inventory.clear();
   }
@@ -280,9 +282,9 @@ class GuestServer extends RealServer implements GuestBaseListener {
   /** Leaves: every control client of ours goes, and nothing else changes. */
   protected leave(): void {
     this.#ttys?.close();
-    this.#inventory.close();
+    this.#inventory.settler.clear();
     this.#base.close();
-    this.#streams.close();
+    this.#streams.clients.close(shuttingDown());
     this.#unfollowed.closeAll(shuttingDown());
     this.#gate.close();
   }
@@ -290,7 +292,7 @@ class GuestServer extends RealServer implements GuestBaseListener {
   /** Our clients leave these sessions before they end. The server goes with its last session: then there is nobody to ask. */
   async ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void> {
     for (const session of sessions) {
-      this.#streams.leaveSession(session);
+      this.#streams.clients.get(session)?.close(new AppError("CONNECTION_LOST", `session ${session} is being ended`));
       await this.#base.leaveSession(session);
     }
     const isLast = sessions.length > 0 && sessions.length === this.inventory.sessions().length;
@@ -307,17 +309,17 @@ class GuestServer extends RealServer implements GuestBaseListener {
   }
 
   #probeAgain(): void {
-    if (this.#life.serverState === "ready") this.#inventory.ttysChanged();
+    if (this.#life.serverState === "ready") this.#inventory.settler.probe();
   }
 
   #emit(events: readonly ServerEvent[]): void {
     for (const event of events) {
       if (event.kind === "pane-exited") {
-        this.#streams.declareExit(event.pane, event.status);
+        this.#streams.clients.carrying(event.pane)?.registry.declareExit(event.pane, event.status);
         this.#unfollowed.declareExit(event.pane, event.status);
       }
       if (event.kind === "pane-closed") {
-        this.#streams.paneGone(event.pane);
+        this.#streams.clients.carrying(event.pane)?.closePane(event.pane);
         this.#unfollowed.paneGone(event.pane);
       }
       this.listeners.emit(event);

@@ -4,12 +4,10 @@
  * even if it is back before anybody could notice, because what it wrote meanwhile did not reach us.
  */
 import type { Notification } from "../../../protocol/control/notifications.ts";
-import { AppError, shuttingDown } from "../../../protocol/errors.ts";
-import { byAge, type PaneId, type SessionId, type WindowId } from "../../../protocol/ids.ts";
-import { notResponding } from "../../connection/connectionErrors.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { byAge, type SessionId, type WindowId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
-import type { ExitStatus } from "../../tmux/outputSource.ts";
 import { isClientReport } from "../clientReports.ts";
 import { startAttachClient } from "./startAttachClient.ts";
 import type { GuestBase, GuestBaseOptions } from "./guestBase.ts";
@@ -18,7 +16,7 @@ import { AttachClient, type AttachClientOptions, type AttachChannel } from "./at
 import { AttachClients } from "./attachClients.ts";
 import { mayAttach } from "./guestPresence.ts";
 import { askWritten, type WrittenWindows } from "../outputWatch.ts";
-import type { PaneInfo, ServerCounters } from "../../tmux/inventory.ts";
+import type { PaneInfo } from "../../tmux/inventory.ts";
 
 interface GuestStreamsOptions extends Pick<GuestBaseOptions, "spawn" | "gate" | "clock" | "inventory"> {
   readonly base: GuestBase;
@@ -30,13 +28,13 @@ interface GuestStreamsOptions extends Pick<GuestBaseOptions, "spawn" | "gate" | 
 
 export class GuestStreams {
   readonly #options: GuestStreamsOptions;
-  readonly #clients: AttachClients;
+  readonly clients: AttachClients;
   readonly #left = new Map<AttachClient, Set<WindowId>>();
 
   constructor(options: GuestStreamsOptions) {
     const { clock, idleMs, life } = options;
     this.#options = options;
-    this.#clients = new AttachClients({
+    this.clients = new AttachClients({
       clock,
       idleMs,
       onReopen: () => life.reopened(),
@@ -48,10 +46,10 @@ export class GuestStreams {
   clientFor({ id, window }: PaneInfo): AttachClient {
     const { state } = this.#options.life;
     const isResponsive = state !== "degraded" && state !== "closed";
-    const carrying = isResponsive ? this.#clients.carrying(id) : undefined;
+    const carrying = isResponsive ? this.clients.carrying(id) : undefined;
     if (carrying !== undefined) return carrying;
     this.connection();
-    const client = this.#clients.forPane(id, this.#sessionsOf(window));
+    const client = this.clients.forPane(id, this.#sessionsOf(window));
     if (client !== undefined) return client;
     // A pane's session may have ended, and the listing that says where the pane is now be under way.
     const hasSession = this.#options.inventory.known.sessions().some(({ windows }) => windows.includes(window));
@@ -66,7 +64,7 @@ export class GuestStreams {
   /** No client of ours stays where only we are left. */
   checkPresence(): void {
     const { presence } = this.#options.base;
-    for (const client of this.#clients.all()) {
+    for (const client of this.clients.all()) {
       if (!mayAttach(presence, client.session))
         client.close(new AppError("CONNECTION_LOST", "the last user of the session has left"));
     }
@@ -77,10 +75,10 @@ export class GuestStreams {
     const { known } = this.#options.inventory;
     const strays = new Set(known.strays());
     // A client that is still being attached to a session that has ended is closed before it gets there.
-    for (const client of areWindowsNew ? this.#clients.all() : []) {
+    for (const client of areWindowsNew ? this.clients.all() : []) {
       if (known.session(client.session) === undefined) client.close(sessionEnded(client.session));
     }
-    this.#clients.checkPlaces((pane, client) => {
+    this.clients.checkPlaces((pane, client) => {
       const window = known.findPane(pane)?.window;
       // Where a stray is will be known in a moment.
       if (window === undefined || strays.has(pane)) return true;
@@ -88,7 +86,7 @@ export class GuestStreams {
       return known.hasWindow(client.session, window) === true;
     });
     if (areWindowsNew) this.#left.clear();
-    for (const client of this.#clients.all()) client.placesChanged();
+    for (const client of this.clients.all()) client.reports.look();
   }
 
   /** The tmux server's process; undefined while it does not respond. */
@@ -113,63 +111,28 @@ export class GuestStreams {
 
   /** There is another client to ask when the base is lost. */
   get hasFallback(): boolean {
-    return this.#clients.all().some(({ attached }) => attached !== undefined);
+    return this.clients.all().some(({ attached }) => attached !== undefined);
   }
 
   /** Checks that every client is still as it was made; the base connection checks itself. */
   heartbeat(): void {
-    const clients = this.#clients.all().filter(({ attached }) => attached !== undefined);
+    const clients = this.clients.all().filter(({ attached }) => attached !== undefined);
     for (const client of clients) if (!this.#options.base.carries(client)) client.heartbeat();
     const probe = (written?: WrittenWindows): void => {
-      for (const client of clients) client.probeForSilent(written);
+      for (const client of clients) client.outputs.probe(written);
     };
     // What concerns all of them is asked once; each asks by itself where that is not enough.
     if (clients.length < 2) probe();
     else {
-      const sinceSec = Math.min(...clients.map(({ heardUntilSec }) => heardUntilSec));
+      const sinceSec = Math.min(...clients.map(({ outputs }) => outputs.sinceSec));
       askWritten(this.connection(), sinceSec).then(probe, () => probe());
     }
   }
 
   /** What a heartbeat checks, now. */
   async check(): Promise<void> {
-    const clients = this.#clients.all().filter((client) => !this.#options.base.carries(client));
+    const clients = this.clients.all().filter((client) => !this.#options.base.carries(client));
     await Promise.all(clients.map((client) => client.check()));
-  }
-
-  declareExit(pane: PaneId, status: ExitStatus): void {
-    this.#clients.carrying(pane)?.declareExit(pane, status);
-  }
-
-  /** The pane's program is running. */
-  declareAlive(pane: PaneId): void {
-    this.#clients.carrying(pane)?.declareAlive(pane);
-  }
-
-  paneGone(pane: PaneId): void {
-    this.#clients.carrying(pane)?.closePane(pane);
-  }
-
-  leaveSession(session: SessionId): void {
-    this.#clients.get(session)?.close(new AppError("CONNECTION_LOST", `session ${session} is being ended`));
-  }
-
-  /** tmux is silent: tells whoever waits. */
-  abandonPending(): void {
-    for (const client of this.#clients.all()) client.abandonPending(notResponding());
-  }
-
-  counters(): ServerCounters {
-    return this.#clients.counters();
-  }
-
-  closeAll(error: AppError): void {
-    for (const client of this.#clients.all()) client.close(error);
-  }
-
-  /** Safe to call twice. */
-  close(): void {
-    this.#clients.close(shuttingDown());
   }
 
   /** Where a window can be watched: first where we are anyway, then where somebody is, then the oldest session. */
@@ -247,12 +210,12 @@ export class GuestStreams {
   #otherReader(client: AttachClient): ControlConnection | undefined {
     const { base } = this.#options;
     if (!base.carries(client) && base.state === "ready") return base.connection();
-    return this.#clients.all().find((other) => other !== client && other.attached !== undefined)?.attached;
+    return this.clients.all().find((other) => other !== client && other.attached !== undefined)?.attached;
   }
 
   #fallback(): ControlConnection | undefined {
     if (this.#options.life.state !== "covered") return undefined;
-    return this.#clients.all().find(({ attached }) => attached !== undefined)?.attached;
+    return this.clients.all().find(({ attached }) => attached !== undefined)?.attached;
   }
 
   #noteLeft(client: AttachClient, notification: Notification): void {

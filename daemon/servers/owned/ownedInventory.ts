@@ -181,7 +181,7 @@ export class OwnedInventory {
   /** A hook can be missed (see `PaneEvent`), so dead panes are listed with each heartbeat. */
   heartbeat(): void {
     this.#deaths.heartbeat();
-    this.guard.heartbeat();
+    this.guard.outputs.probe();
   }
 
   /** The heartbeat's query about our client. @throws AppError CONNECTION_LOST */

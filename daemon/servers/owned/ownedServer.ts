@@ -256,7 +256,7 @@ class OwnedServer extends RealServer {
     const connection: ControlConnection = new ControlConnection({
       ...this.#client(this.#spawn("-f", "/dev/null"), hub, transport ?? this.host.clients.open),
       onOutput: (paneNumber, line, from, to) => {
-        this.#keeper.guard.received(paneNumber);
+        this.#keeper.guard.outputs.received(paneNumber);
         this.#panes.takeEscaped(paneNumber, line, from, to);
       },
       onNotification: (notification) => this.#keeper.notified(notification),
