@@ -14,35 +14,12 @@
  * connecting: there is nothing to ask; `GuestReachability` knows why. covered: until the base is back, the fallback is asked,
  * and it is reported as `ready`. ready: the base has listed what is there. degraded: tmux does not respond.
  */
-import type { AppError } from "../../../protocol/errors.ts";
-import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { ServerState } from "../../tmux/inventory.ts";
-import type { Presence } from "./guestPresence.ts";
 
 /** The base connection's, or what a fallback makes of it. */
 type GuestState = ServerState | "covered";
 
-/** What a guest does when its base connection changes. */
-export interface GuestBaseListener {
-  /** Another client can be asked meanwhile. */
-  hasFallback(): boolean;
-  onState(state: ServerState): void;
-  /** Every few seconds while tmux responds. */
-  onBeat(): void;
-  /** What was known is void: there is no server, no session in it, or it is another one. */
-  onGone(error: AppError): void;
-  /** The base is attached anew, and has listed what is there. */
-  onAttached(connection: ControlConnection): void;
-  /** It is on another session. */
-  onMoved(): void;
-  /** @param value of `WRITTEN`: when each window was last written to */
-  onWritten(value: string): void;
-  /** Who is attached where has been listed again. */
-  onPresence(presence: Presence): void;
-}
-
 interface GuestLifeOptions {
-  /** A client that watches a session could be asked instead of the base. */
   readonly hasFallback: () => boolean;
   /** What entering a state does, before it is reported. */
   readonly onEnter: (state: GuestState) => void;
@@ -68,6 +45,11 @@ export class GuestLife {
     return this.#state === "covered" ? "ready" : this.#state;
   }
 
+  /** A client that watches a session could be asked instead of the base. */
+  get hasFallback(): boolean {
+    return this.#options.hasFallback();
+  }
+
   /** The base connection's state has changed. */
   baseChanged(base: ServerState): void {
     if (this.#base === "closed") return;
@@ -77,7 +59,7 @@ export class GuestLife {
 
   /** A client that watches a session was attached, or has gone. */
   clientsChanged(): void {
-    const isCovered = this.#base === "connecting" && this.#options.hasFallback();
+    const isCovered = this.#base === "connecting" && this.hasFallback;
     const next = isCovered ? "covered" : this.#base;
     if (next === this.#state) return;
     this.#state = next;

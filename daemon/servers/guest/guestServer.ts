@@ -23,7 +23,7 @@ import { within } from "../../time/within.ts";
 import { AttachGate } from "./attachGate.ts";
 import { GuestBase } from "./guestBase.ts";
 import { GuestInventory } from "./guestInventory.ts";
-import { type GuestBaseListener, GuestLife } from "./guestLife.ts";
+import { GuestLife } from "./guestLife.ts";
 import { findTmux, type GuestSpawn } from "./guestProbe.ts";
 import { GuestStreams } from "./guestStreams.ts";
 import { UnfollowedPanes } from "./unfollowedPanes.ts";
@@ -35,14 +35,7 @@ import type { PaneRegistry } from "../paneRegistry.ts";
 import { type LookOptions, RealServer, type ServerOptions } from "../realServer.ts";
 import type { SessionToMake } from "../sessionMaking.ts";
 import { sessionGone } from "../sessionRules.ts";
-import type {
-  CreateSession,
-  PaneInfo,
-  ServerCounters,
-  ServerEvent,
-  ServerState,
-  ServerStatus,
-} from "../../tmux/inventory.ts";
+import type { CreateSession, PaneInfo, ServerCounters, ServerEvent, ServerStatus } from "../../tmux/inventory.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 
 export interface GuestServerOptions extends ServerOptions {
@@ -80,7 +73,7 @@ export async function openGuestServer(options: GuestServerOptions): Promise<Open
   return { server, listed: server.start() };
 }
 
-class GuestServer extends RealServer implements GuestBaseListener {
+class GuestServer extends RealServer {
   readonly #options: GuestServerOptions;
   readonly #spawn: GuestSpawn;
   readonly #gate: AttachGate;
@@ -131,8 +124,31 @@ class GuestServer extends RealServer implements GuestBaseListener {
         this.layout.changed();
       },
     });
-    const { heartbeatMs } = options;
-    this.#base = new GuestBase({ spawn, gate, clock, log, heartbeatMs, inventory: this.#inventory, listener: this });
+    this.#unfollowed = new UnfollowedPanes({
+      clock,
+      base: () => this.#base.connection(),
+      baseWindows: () => this.#streams.baseWindows(),
+      connection: () => this.#streams.connection(),
+      panesOf: (window) => this.#inventory.known.panesOf(window),
+      onListenerError: this.onListenerError,
+    });
+    this.#base = new GuestBase({
+      spawn,
+      gate,
+      clock,
+      log,
+      heartbeatMs: options.heartbeatMs,
+      inventory: this.#inventory,
+      life: this.#life,
+      unfollowed: this.#unfollowed,
+      onBeat: () => {
+        if (this.#ttys !== undefined) this.#inventory.settler.heartbeat();
+        else this.#probeAgain();
+        this.#streams.heartbeat();
+      },
+      onGone: (error) => this.#gone(error),
+      onPresence: () => this.#streams.checkPresence(),
+    });
     this.#streams = new GuestStreams({
       spawn,
       clock,
@@ -142,14 +158,6 @@ class GuestServer extends RealServer implements GuestBaseListener {
       inventory: this.#inventory,
       retainBytes: options.ringBytes ?? DEFAULT_RING_BYTES,
       idleMs: options.idleMs ?? GUEST_IDLE_MS,
-      onListenerError: this.onListenerError,
-    });
-    this.#unfollowed = new UnfollowedPanes({
-      clock,
-      base: () => this.#base.connection(),
-      baseWindows: () => this.#streams.baseWindows(),
-      connection: () => this.#streams.connection(),
-      panesOf: (window) => this.#inventory.known.panesOf(window),
       onListenerError: this.onListenerError,
     });
     this.#ttys = watchTtys({ clock, terminals: this.host.terminals, probe: () => this.#probeAgain() });
@@ -242,41 +250,10 @@ class GuestServer extends RealServer implements GuestBaseListener {
     this.#inventory.silent.follow(isFollowed);
   }
 
-  hasFallback(): boolean {
-    return this.#streams.hasFallback;
-  }
-
-  onState(state: ServerState): void {
-    this.#life.baseChanged(state);
-  }
-
-  onBeat(): void {
-    if (this.#ttys !== undefined) this.#inventory.settler.heartbeat();
-    else this.#probeAgain();
-    this.#streams.heartbeat();
-  }
-
-  onAttached(connection: ControlConnection): void {
-    this.#unfollowed.attached(connection);
-  }
-
-  onMoved(): void {
-    this.#inventory.silent.look();
-    this.#unfollowed.baseMoved();
-  }
-
-  onWritten(value: string): void {
-    this.#unfollowed.written(value);
-  }
-
-  onGone(error: AppError): void {
+  #gone(error: AppError): void {
     for (const client of this.#streams.clients.all()) client.close(error);
     this.#unfollowed.closeAll(error);
     this.#inventory.clear();
-  }
-
-  onPresence(): void {
-    this.#streams.checkPresence();
   }
 
   /** Leaves: every control client of ours goes, and nothing else changes. */

@@ -11,19 +11,17 @@ import { createNonce } from "../../connection/framing.ts";
 import { isClientReport } from "../clientReports.ts";
 import { startAttachClient } from "./startAttachClient.ts";
 import type { GuestBase, GuestBaseOptions } from "./guestBase.ts";
-import type { GuestLife } from "./guestLife.ts";
 import { AttachClient, type AttachClientOptions, type AttachChannel } from "./attachClient.ts";
 import { AttachClients } from "./attachClients.ts";
 import { mayAttach } from "./guestPresence.ts";
 import { askWritten, type WrittenWindows } from "../outputWatch.ts";
 import type { PaneInfo } from "../../tmux/inventory.ts";
 
-interface GuestStreamsOptions extends Pick<GuestBaseOptions, "spawn" | "gate" | "clock" | "inventory"> {
+interface GuestStreamsOptions extends Pick<GuestBaseOptions, "spawn" | "gate" | "clock" | "inventory" | "life"> {
   readonly base: GuestBase;
   readonly retainBytes: number;
   readonly idleMs: number;
   readonly onListenerError: (error: unknown) => void;
-  readonly life: GuestLife;
 }
 
 export class GuestStreams {

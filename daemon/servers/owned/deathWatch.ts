@@ -29,14 +29,15 @@ interface DeathWatchOptions {
 export class DeathWatch {
   readonly #options: DeathWatchOptions;
   readonly #dead: SingleFlight;
-  readonly #settler: ExitSettler;
+  /** To be probed when a program may have ended, and cleared when the connection is gone. */
+  readonly settler: ExitSettler;
   readonly #ttys: Closable | undefined;
 
   constructor(options: DeathWatchOptions) {
     const { host, clock, connection, serverPid, onError } = options;
     this.#options = options;
     this.#dead = new SingleFlight(() => this.#list(), onError);
-    this.#settler = new ExitSettler({
+    this.settler = new ExitSettler({
       clock,
       processes: host.processes,
       serverPid: () => (connection() === undefined ? undefined : serverPid()),
@@ -50,14 +51,9 @@ export class DeathWatch {
       // A new terminal belongs to a new pane, which tmux reports, or to a dead pane that was respawned.
       isReason: (what) => what === "gone" || options.inventory.panes().some(({ exit }) => exit !== undefined),
       probe: () => {
-        if (connection() !== undefined) this.#settler.probe();
+        if (connection() !== undefined) this.settler.probe();
       },
     });
-  }
-
-  /** Call when a program may have ended. */
-  probe(): void {
-    this.#settler.probe();
   }
 
   /** Call with each heartbeat, for deaths that nothing has reported. */
@@ -68,17 +64,12 @@ export class DeathWatch {
   /** Call when a listing of panes has arrived. */
   listed(rows: readonly PaneRow[]): void {
     const unsettled = rows.filter((row) => row.dead && this.#options.inventory.exitOf(row) === undefined);
-    if (unsettled.length > 0) this.#settler.found(unsettled.length);
-  }
-
-  /** Call when the connection is gone. */
-  clear(): void {
-    this.#settler.clear();
+    if (unsettled.length > 0) this.settler.found(unsettled.length);
   }
 
   close(): void {
     this.#ttys?.close();
-    this.#settler.clear();
+    this.settler.clear();
   }
 
   async #list(): Promise<void> {
@@ -95,6 +86,6 @@ export class DeathWatch {
       else if (known === undefined ? dead : known.pid !== process || dead !== (known.exit !== undefined))
         onChanged(pane);
     }
-    this.#settler.found(unsettled.size);
+    this.settler.found(unsettled.size);
   }
 }

@@ -150,7 +150,7 @@ export class OwnedInventory {
     this.#hub = undefined;
     this.guard.end();
     this.#titles.clear();
-    this.#deaths.clear();
+    this.#deaths.settler.clear();
     const { clock, onComplete } = this.#options;
     probeForEnd({
       host: this.#options.host,
@@ -192,7 +192,7 @@ export class OwnedInventory {
   paneEvent(event: PaneEvent): void {
     if (event === "title") this.#titles.changed();
     else if (event === "off") this.guard.turnedOff();
-    else this.#deaths.probe();
+    else this.#deaths.settler.probe();
   }
 
   paneChanged(pane: PaneId): void {
