@@ -194,8 +194,12 @@ class GuestServer extends RealServer {
     this.#streams.connection();
   }
 
+  /** As `tmux new-session -d` makes it: the server's environment, the user's sizes and options, and what the request asks for on its window and pane. */
   protected sessionToMake(request: CreateSession, keep: boolean): SessionToMake {
-    return guestSession(request, keep);
+    const { name, cwd, command, cols, rows, environment, windowName } = request;
+    const keepIt = (made: JustMade): string => setWindowOption(made, "remain-on-exit", "on");
+    const setUp = [...(keep ? [keepIt, writeNothingAtExit] : []), ...userOptionsOf(request)];
+    return { name, cwd, command, cols, rows, environment, windowName, updateEnvironment: false, setUp };
   }
 
   async killSession(session: SessionId): Promise<void> {
@@ -302,14 +306,6 @@ class GuestServer extends RealServer {
       this.listeners.emit(event);
     }
   }
-}
-
-/** As `tmux new-session -d` makes it: the server's environment, the user's sizes and options, and what the request asks for on its window and pane. */
-function guestSession(request: CreateSession, keep: boolean): SessionToMake {
-  const { name, cwd, command, cols, rows, environment, windowName } = request;
-  const keepIt = (made: JustMade): string => setWindowOption(made, "remain-on-exit", "on");
-  const setUp = [...(keep ? [keepIt, writeNothingAtExit] : []), ...userOptionsOf(request)];
-  return { name, cwd, command, cols, rows, environment, windowName, updateEnvironment: false, setUp };
 }
 
 /** The server and the connection go with the last session: at most this long after tmux has replied. */

@@ -92,10 +92,7 @@ export class OwnedInventory {
       onComplete: options.onComplete,
       onError,
     });
-    const titles = new SingleFlight(
-      async () => this.#titlesChanged(await this.#panesWhere(titleReported(this.requireHub().hookIndex))),
-      onError,
-    );
+    const titles = new SingleFlight(() => this.#readTitles(), onError);
     this.#titles = new PacedProbe({
       clock: options.clock,
       intervalMs: TITLE_PROBE_INTERVAL_MS,
@@ -234,7 +231,7 @@ export class OwnedInventory {
     this.guard.listed(links);
     // Before the listing is applied, while the panes of windows that are no longer in a session are still known.
     const home = sessionsByUse(rows).at(-1);
-    sweepHub({ hub, hubs, home, links, panesOf: (window) => this.inventory.panesOf(window) });
+    this.#sweep(hub, hubs, home, links);
     const { events, unknownWindows } = this.inventory.applyTopology(
       rows.filter((row) => !hubs.has(row.session)),
       links.filter((link) => !hubs.has(link.session)),
@@ -255,14 +252,11 @@ export class OwnedInventory {
     return this.#options.panes.streamed().filter((pane) => pane !== own && this.inventory.findPane(pane) === undefined);
   }
 
-  async #panesWhere(filter: string): Promise<readonly PaneId[]> {
-    return decodePaneIds((await this.requireHub().connection.command(listPanesWhere(filter))).body);
-  }
-
-  #titlesChanged(panes: readonly PaneId[]): void {
-    const connection = this.#hub?.connection;
-    for (const pane of panes) {
-      connection?.send(unsetPaneOption(pane, TITLE_OPTION), "none", () => undefined);
+  async #readTitles(): Promise<void> {
+    const { connection, hookIndex } = this.requireHub();
+    const { body } = await connection.command(listPanesWhere(titleReported(hookIndex)));
+    for (const pane of decodePaneIds(body)) {
+      this.#hub?.connection.send(unsetPaneOption(pane, TITLE_OPTION), "none", () => undefined);
       this.paneChanged(pane);
     }
   }
@@ -271,46 +265,43 @@ export class OwnedInventory {
     if (isCutShort(error)) return;
     this.#options.log?.("inventory.failed", { error: String(error) });
   }
-}
 
-/**
- * Keeps the hub's windows the same as those of all sessions. A window that is only in the hub has lost its session, and tmux
- * alone would have closed it, so it is closed (docs/tmuxFacts.md 30). A window that somebody created in the hub, where it is
- * invisible, is moved to the most recently used session (54). A window that is in a session but not in the hub was unlinked
- * by somebody, and is linked again, because we get no output from outside the hub.
- */
-interface HubSweep {
-  readonly hub: AttachedHub;
-  /** Our hub and those of daemons that are ending. */
-  readonly hubs: ReadonlySet<SessionId>;
-  /** The most recently used session that is not a hub. */
-  readonly home: SessionId | undefined;
-  /** Every window of every session, including the hubs'. */
-  readonly links: readonly WindowLink[];
-  readonly panesOf: (window: WindowId) => readonly PaneId[];
-}
-
-function sweepHub({ hub, hubs, home, links, panesOf }: HubSweep): void {
-  const inHub = new Set(links.filter((link) => link.session === hub.session).map((link) => link.window));
-  const strays = new Set(links.filter((link) => link.stray).map((link) => link.window));
-  const elsewhere = new Set(links.filter((link) => link.session !== hub.session).map((link) => link.window));
-  const ignore = (): void => undefined;
-  for (const window of inHub) {
-    if (window === hub.window || elsewhere.has(window)) continue;
-    if (strays.has(window)) {
-      // If there is no session at all, it waits for one.
-      if (home !== undefined)
-        hub.connection.sendGroup([linkWindow(window, home), unsetWindowOption(window, STRAY_OPTION)], ignore);
-      continue;
+  /**
+   * Keeps the hub's windows the same as those of all sessions. A window that is only in the hub has lost its session, and tmux
+   * alone would have closed it, so it is closed (docs/tmuxFacts.md 30). A window that somebody created in the hub, where it is
+   * invisible, is moved to the most recently used session (54). A window that is in a session but not in the hub was unlinked
+   * by somebody, and is linked again, because we get no output from outside the hub.
+   * @param hubs our hub and those of daemons that are ending
+   * @param home the most recently used session that is not a hub
+   * @param links every window of every session, including the hubs'
+   */
+  #sweep(
+    hub: AttachedHub,
+    hubs: ReadonlySet<SessionId>,
+    home: SessionId | undefined,
+    links: readonly WindowLink[],
+  ): void {
+    const inHub = new Set(links.filter((link) => link.session === hub.session).map((link) => link.window));
+    const strays = new Set(links.filter((link) => link.stray).map((link) => link.window));
+    const elsewhere = new Set(links.filter((link) => link.session !== hub.session).map((link) => link.window));
+    const ignore = (): void => undefined;
+    for (const window of inHub) {
+      if (window === hub.window || elsewhere.has(window)) continue;
+      if (strays.has(window)) {
+        // If there is no session at all, it waits for one.
+        if (home !== undefined)
+          hub.connection.sendGroup([linkWindow(window, home), unsetWindowOption(window, STRAY_OPTION)], ignore);
+        continue;
+      }
+      // A live window is not unlinked while its output may still be in transit to us (docs/tmuxFacts.md 16).
+      const silence = this.inventory.panesOf(window).map(turnPaneOff);
+      hub.connection.sendGroup([...silence, unlinkWindow(window, hub.session)], ignore);
     }
-    // A live window is not unlinked while its output may still be in transit to us (docs/tmuxFacts.md 16).
-    const silence = panesOf(window).map(turnPaneOff);
-    hub.connection.sendGroup([...silence, unlinkWindow(window, hub.session)], ignore);
-  }
-  for (const { session, window } of links) {
-    if (hubs.has(session) || inHub.has(window)) continue;
-    inHub.add(window);
-    const listen = turnPanesOn(panesOf(window));
-    hub.connection.sendGroup([linkWindow(window, hub.session), ...listen], ignore);
+    for (const { session, window } of links) {
+      if (hubs.has(session) || inHub.has(window)) continue;
+      inHub.add(window);
+      const listen = turnPanesOn(this.inventory.panesOf(window));
+      hub.connection.sendGroup([linkWindow(window, hub.session), ...listen], ignore);
+    }
   }
 }

@@ -63,6 +63,9 @@ export interface OwnedServerOptions extends ServerOptions {
   readonly serverOptions?: Readonly<Record<string, string>> | undefined;
 }
 
+/** Of a session's window, unless the request says otherwise. */
+const [DEFAULT_COLS, DEFAULT_ROWS] = [80, 24];
+
 const ignoreOutcome = (): void => undefined;
 
 const NOT_RUNNING: ProbedServer = { version: "", introduction: "calm" };
@@ -180,11 +183,45 @@ class OwnedServer extends RealServer {
   requireKnown(): void {}
 
   protected sessionToMake(request: CreateSession, keep: boolean): SessionToMake {
-    return ownedSession(request, keep);
+    const { name, cwd, environment, windowName, command, cols = DEFAULT_COLS, rows = DEFAULT_ROWS } = request;
+    const hasGrace = keep && request.direct !== true;
+    const keepIt = keep ? [(made: JustMade) => setWindowOption(made, "remain-on-exit", "on")] : [];
+    // A caller that asks for `direct` reads tmux's own note at the program's end (docs/contracts/team.md).
+    if (hasGrace) keepIt.push(writeNothingAtExit);
+    return {
+      name,
+      cwd,
+      command: hasGrace && command !== undefined ? withGracePeriod(command) : command,
+      environment,
+      windowName,
+      cols,
+      rows,
+      setUp: [...keepIt, ...userOptionsOf(request)],
+    };
   }
 
   async killSession(session: SessionId): Promise<void> {
-    await killOwnedSession(this.connection(), this.#keeper, session);
+    const connection = this.connection();
+    const { inventory, refresher } = this.#keeper;
+    const { session: hub } = this.#keeper.requireHub();
+    if (inventory.session(session) === undefined) throw sessionGone(session);
+    // The hub still holds these windows, so they must be removed from it too (docs/tmuxFacts.md 16, 30).
+    const windows = inventory.windowsOnlyIn(session);
+    const panes = windows.flatMap((window) => inventory.panesOf(window));
+    try {
+      await connection.group([
+        ...panes.map(turnPaneOff),
+        killSession(session),
+        ...windows.map((window) => unlinkWindow(window, hub)),
+      ]);
+    } catch (error) {
+      // Part of it has already ended; tmux knows what is left.
+      ignoreRefusal(error);
+      await refresher.refresh();
+      if (inventory.session(session) === undefined) return;
+      await connection.command(killSession(session), "none");
+    }
+    await refresher.refresh();
   }
 
   list(windows: readonly WindowId[]): Promise<void> {
@@ -325,58 +362,4 @@ class OwnedServer extends RealServer {
     await this.#keeper.attached(hub);
     this.#silent.attached(connection);
   }
-}
-
-/**
- * Sessions of an owned server: created in one step with everything that must be set when their program starts, and killed
- * together with the windows that the hub would keep alive.
- */
-const DEFAULT_COLS = 80;
-const DEFAULT_ROWS = 24;
-
-/** @throws AppError NOT_FOUND, CONNECTION_LOST */
-async function killOwnedSession(
-  connection: ControlConnection,
-  keeper: OwnedInventory,
-  session: SessionId,
-): Promise<void> {
-  const { inventory } = keeper;
-  const { session: hub } = keeper.requireHub();
-  if (inventory.session(session) === undefined) throw sessionGone(session);
-  // The hub still holds these windows, so they must be removed from it too (docs/tmuxFacts.md 16, 30).
-  const windows = inventory.windowsOnlyIn(session);
-  const panes = windows.flatMap((window) => inventory.panesOf(window));
-  try {
-    await connection.group([
-      ...panes.map(turnPaneOff),
-      killSession(session),
-      ...windows.map((window) => unlinkWindow(window, hub)),
-    ]);
-  } catch (error) {
-    // Part of it has already ended; tmux knows what is left.
-    ignoreRefusal(error);
-    await keeper.refresher.refresh();
-    if (inventory.session(session) === undefined) return;
-    await connection.command(killSession(session), "none");
-  }
-  await keeper.refresher.refresh();
-}
-
-function ownedSession(request: CreateSession, keep: boolean): SessionToMake {
-  const { name, cwd, environment, windowName } = request;
-  const hasGrace = keep && request.direct !== true;
-  const keepIt = keep ? [(made: JustMade) => setWindowOption(made, "remain-on-exit", "on")] : [];
-  // A caller that asks for `direct` reads tmux's own note at the program's end (docs/contracts/team.md).
-  if (hasGrace) keepIt.push(writeNothingAtExit);
-  const userOptions = userOptionsOf(request);
-  return {
-    name,
-    cwd,
-    command: hasGrace && request.command !== undefined ? withGracePeriod(request.command) : request.command,
-    environment,
-    windowName,
-    cols: request.cols ?? DEFAULT_COLS,
-    rows: request.rows ?? DEFAULT_ROWS,
-    setUp: [...keepIt, ...userOptions],
-  };
 }
