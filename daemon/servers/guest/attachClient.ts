@@ -3,6 +3,7 @@
  * client of its own, or over the base connection while that is attached to the session. It is never reopened: whatever
  * ends it ends its streams, and the next one begins new epochs.
  */
+import { continuePane } from "../../../protocol/command/build.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import { type PaneId, paneNumberOf, type SessionId } from "../../../protocol/ids.ts";
@@ -262,6 +263,12 @@ export class AttachClient {
       throw this.#closed ?? error;
     }
   }
+}
+
+/** tmux dropped output (docs/tmuxFacts.md 13): declares a hole where somebody listens, and resumes the pane. */
+export function resume(connection: ControlConnection, client: AttachClient | undefined, pane: PaneId): void {
+  client?.declarePaused(pane);
+  connection.send(continuePane(pane), "none", () => undefined);
 }
 
 /** The promise, or the signal's reason if that comes first. */

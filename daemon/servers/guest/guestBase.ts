@@ -23,10 +23,9 @@ import { GuestReachability } from "./guestReachability.ts";
 import { introductionTo } from "../introduction.ts";
 import { attachCommand, guestClient, type GuestSpawn } from "./guestProbe.ts";
 import { removeAbandonedBuffers } from "./guestBuffers.ts";
-import type { AttachChannel, AttachClient } from "./attachClient.ts";
+import { type AttachChannel, type AttachClient, resume } from "./attachClient.ts";
 import type { GuestInventory } from "./guestInventory.ts";
 import type { GuestLife } from "./guestLife.ts";
-import { resume } from "./startAttachClient.ts";
 import { endOrphans } from "../orphanedClients.ts";
 import {
   chooseSession,

@@ -6,14 +6,17 @@
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { byAge, type SessionId, type WindowId } from "../../../protocol/ids.ts";
-import type { ControlConnection } from "../../connection/controlConnection.ts";
+import { GUEST_ATTACH_WITHIN_MS } from "../../../protocol/limits.ts";
+import { notResponding } from "../../connection/connectionErrors.ts";
+import { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
+import { introduce } from "../../connection/tmuxFeatures.ts";
 import { isClientReport } from "../clientReports.ts";
-import { startAttachClient } from "./startAttachClient.ts";
 import type { GuestBase, GuestBaseOptions } from "./guestBase.ts";
-import { AttachClient, type AttachClientOptions, type AttachChannel } from "./attachClient.ts";
+import { AttachClient, type AttachClientOptions, type AttachChannel, orAborted, resume } from "./attachClient.ts";
 import { AttachClients } from "./attachClients.ts";
 import { mayAttach } from "./guestPresence.ts";
+import { attachCommand, guestClient } from "./guestProbe.ts";
 import { askWritten, type WrittenWindows } from "../outputWatch.ts";
 import type { PaneInfo } from "../../tmux/inventory.ts";
 
@@ -178,7 +181,7 @@ export class GuestStreams {
   }
 
   async #open(client: AttachClient, signal: AbortSignal): Promise<AttachChannel> {
-    const { base, inventory, spawn, clock, gate } = this.#options;
+    const { base, inventory } = this.#options;
     const noticed = (notification: Notification): void => {
       client.noticed(notification);
       this.#noteLeft(client, notification);
@@ -190,19 +193,62 @@ export class GuestStreams {
       const isBaseAway = base.state === "connecting" && !isClientReport(notification);
       if (notification.kind === "layout-change" || isBaseAway) inventory.refresher.notified(notification);
     };
-    const channel = await startAttachClient({
-      spawn,
-      clock,
-      client,
-      signal,
-      identity: base.identity,
-      gate,
-      onNotification,
-    });
+    const channel = await this.#attach(client, signal, onNotification);
     // Until now sizes in this session were not reported to us.
     for (const window of inventory.known.session(client.session)?.windows ?? [])
       inventory.refresher.windowChanged(window);
     return channel;
+  }
+
+  /**
+   * A control client, attached to one session and nowhere else: it is verified to be where it was sent, on the server that the
+   * base connection knows, and it leaves when tmux moves it (docs/tmuxFacts.md 32b).
+   * @throws AppError CONNECTION_LOST when it could not be attached there
+   */
+  async #attach(
+    client: AttachClient,
+    signal: AbortSignal,
+    onNotification: (notification: Notification) => void,
+  ): Promise<AttachChannel> {
+    const { spawn, clock, gate, base } = this.#options;
+    // The server that is meant; ids mean nothing on another.
+    const { identity } = base;
+    const entering = gate.enter(signal);
+    if (gate.waiting !== undefined) client.heldBack();
+    const arrived = await entering;
+    const connection: ControlConnection = new ControlConnection({
+      ...guestClient(spawn, attachCommand(client.session), gate.server),
+      onOutput: (paneNumber, line, from, to) => client.takeEscaped(paneNumber, line, from, to),
+      onNotification: (notification) => {
+        gate.noticed(notification);
+        if (notification.kind === "pause") resume(connection, client, notification.pane);
+        else if (notification.kind !== "session-changed") onNotification(notification);
+        else if (notification.session !== client.session) client.close(elsewhere());
+      },
+      onChunkEnd: () => client.announce(),
+      onClosed: (error) => {
+        gate.disturbed();
+        client.close(error);
+      },
+    });
+    const introduced = introduce(connection);
+    const timer = clock.callAt(clock.nowMs() + GUEST_ATTACH_WITHIN_MS, () => connection.close(notResponding()));
+    const settled = (): void => {
+      timer.cancel();
+      arrived();
+    };
+    introduced.then(settled, settled);
+    // Even one that is no longer wanted stays until tmux has replied to it.
+    const close = (): void => gate.leave(() => connection.close());
+    try {
+      const here = await orAborted(introduced, signal);
+      const isMeant = here?.pid === identity?.pid && here?.startSec === identity?.startSec;
+      if (here?.session !== client.session || !isMeant) throw elsewhere();
+    } catch (error) {
+      close();
+      throw error;
+    }
+    return { connection, close };
   }
 
   #otherReader(client: AttachClient): ControlConnection | undefined {
@@ -227,6 +273,9 @@ export class GuestStreams {
     if (isOurs && hasLeft) this.#left.set(client, (this.#left.get(client) ?? new Set()).add(window));
   }
 }
+
+const elsewhere = (): AppError =>
+  new AppError("CONNECTION_LOST", "the session no longer exists; list the sessions again");
 
 const sessionEnded = (session: SessionId): AppError =>
   new AppError("CONNECTION_LOST", `session ${session} has ended; list the sessions again`);
