@@ -7,7 +7,7 @@ import { homedir } from "node:os";
 import type { NativeErrorResponse } from "../../protocol/api/native/nativeResponses.ts";
 import { runtimePaths } from "../../daemon/ops/runtimePaths.ts";
 import { startOwnedServer } from "../../daemon/servers/owned/ownedServer.ts";
-import { openGuestServer } from "../../daemon/servers/guest/guestStartup.ts";
+import { openGuestServer } from "../../daemon/servers/guest/guestServer.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { OnDemand } from "../operations/operation.ts";
 import { type AgentlessConnection, openAgentless } from "../remote/agentlessConnection.ts";

@@ -1,6 +1,6 @@
 /** One connection to each guest server, shared by all adapters. */
 import type { Log, LogEvent } from "../../daemon/ops/log.ts";
-import { type OpenedGuest, openGuestServer } from "../../daemon/servers/guest/guestStartup.ts";
+import { type OpenedGuest, openGuestServer } from "../../daemon/servers/guest/guestServer.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import type { AgentDirectory } from "../agents/running/agentDirectory.ts";

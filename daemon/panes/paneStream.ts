@@ -11,7 +11,7 @@ import type { InputPart } from "../tmux/io.ts";
 import { OutputRing } from "./outputRing.ts";
 import type { ExitStatus, OutputListener, OutputSlice, OutputSource } from "../tmux/outputSource.ts";
 
-interface PaneStreamOptions {
+export interface PaneStreamOptions {
   readonly id: string;
   readonly epoch: string;
   readonly retainBytes: number;

@@ -80,7 +80,7 @@ export class ReadinessEngine implements ReadinessWatcher {
       this.#remember(server, pane, observed.pane.former);
       observed.pane.close();
       if (panes.get(pane) === observed) panes.delete(pane);
-      if (panes.size === 0) this.#servers.delete(server);
+      if (panes.size === 0 && this.#servers.get(server) === panes) this.#servers.delete(server);
     });
   }
 

@@ -8,6 +8,7 @@ import { headOf, type OutputSource } from "../tmux/outputSource.ts";
 import { type FeedMember, PaneFeed } from "../panes/paneFeed.ts";
 import type { TmuxServer } from "../tmux/tmuxServer.ts";
 import type { Timed, Timer } from "../time/clock.ts";
+import { within } from "../time/within.ts";
 import type { SharedPace } from "../time/sharedPace.ts";
 import type { Verdict } from "./evidence.ts";
 import { ProbePacer } from "./probePacer.ts";
@@ -213,15 +214,9 @@ export class ObservedPane implements FeedMember {
 
   #settled(): Promise<void> {
     if (!this.#isUnsettled || this.#isClosed) return Promise.resolve();
-    const { clock } = this.#options;
-    return new Promise((resolve) => {
-      const done = (): void => {
-        timer.cancel();
-        this.#unsettled.delete(done);
-        resolve();
-      };
-      const timer = clock.callAt(clock.nowMs() + SETTLES_WITHIN_MS, done);
+    return within<void>(this.#options.clock, SETTLES_WITHIN_MS, undefined, (done) => {
       this.#unsettled.add(done);
+      return () => this.#unsettled.delete(done);
     });
   }
 

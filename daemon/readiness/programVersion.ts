@@ -5,10 +5,11 @@
 import { readlinkSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { HostProcesses } from "../host/hostProcesses.ts";
+import { fieldsOf, parseJson } from "../../protocol/text/jsonObject.ts";
 import { scriptIn } from "../host/programNames.ts";
+import { readPrivate } from "../ops/privateFiles.ts";
 import type { Capture } from "../tmux/io.ts";
 import type { Profile } from "./profile.ts";
-import { readRegularFile } from "./regularFile.ts";
 import { screenOf } from "./screenRows.ts";
 
 /** A package.json is a few kilobytes. */
@@ -82,11 +83,9 @@ function scriptOf(script: string, cwd: string | undefined): string | undefined {
 }
 
 function packageIn(directory: string): { readonly name: string; readonly version: string } | undefined {
-  const found = attempt(
-    () => JSON.parse(readRegularFile(join(directory, "package.json"), MAX_PACKAGE_BYTES)) as unknown,
-  );
-  if (typeof found !== "object" || found === null) return undefined;
-  const { name, version } = found as { readonly name?: unknown; readonly version?: unknown };
+  const path = join(directory, "package.json");
+  const file = attempt(() => readPrivate(path, { maxBytes: MAX_PACKAGE_BYTES, followsLinks: true }));
+  const { name, version } = fieldsOf(parseJson(file?.text ?? "")) ?? {};
   return typeof name === "string" && typeof version === "string" ? { name, version } : undefined;
 }
 

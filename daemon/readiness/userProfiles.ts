@@ -5,8 +5,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type RegexNode, RegexParser } from "../../protocol/text/regexSyntax.ts";
+import { readPrivate } from "../ops/privateFiles.ts";
 import { loadProfile, type Profile } from "./profile.ts";
-import { readRegularFile } from "./regularFile.ts";
 
 const MAX_FILES = 64;
 const MAX_FILE_BYTES = 65_536;
@@ -39,7 +39,7 @@ export function readUserProfiles(directory: string): readonly UserProfile[] {
     const file = join(directory, name);
     if (index >= MAX_FILES) return { file, refused: `only the first ${MAX_FILES} files are read` };
     try {
-      const profile = parse(readRegularFile(file, MAX_FILE_BYTES));
+      const profile = parse(textOf(file));
       const { versions } = profile;
       const key = `${profile.name} ${versions ?? ""}`;
       const other = seen.get(key);
@@ -57,6 +57,13 @@ const filesIn = (directory: string): readonly string[] =>
   readdirSync(directory)
     .filter((name) => name.endsWith(".json"))
     .sort();
+
+/** Anything else than a regular file could keep the daemon waiting. */
+function textOf(file: string): string {
+  const { isFile, text } = readPrivate(file, { maxBytes: MAX_FILE_BYTES, followsLinks: true }) ?? {};
+  if (text !== undefined) return text;
+  throw new Error(isFile === true ? `longer than ${MAX_FILE_BYTES} bytes` : "not a file");
+}
 
 function parse(text: string): Profile {
   const source = JSON.parse(text) as unknown;

@@ -5,7 +5,6 @@
  * is asked why. It holds ids and numbers only.
  */
 import { isWindowId, type PaneId, type SessionId, type WindowId } from "../../protocol/ids.ts";
-import type { WindowTime } from "../../protocol/command/formats.ts";
 import type { Notification } from "../../protocol/control/notifications.ts";
 import { faulty } from "../connection/connectionErrors.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
@@ -94,10 +93,10 @@ export class ClientReports {
 function readReport(value: string, session: SessionId): WrittenWindows {
   const words = value.split(" ");
   const from = words.indexOf(REST) + 1;
-  const rows: WindowTime[] = [];
-  for (let at = from + 1; at + 1 < words.length; at += 2) {
-    const window = words[at]!;
-    if (isWindowId(window)) rows.push({ session, window, writtenSec: Number(words[at + 1]) });
-  }
+  const rows = writtenIn(words.slice(from + 1)).map(([window, sec]) => ({ session, window, writtenSec: Number(sec) }));
   return { sinceSec: 0, askedSec: Number(words[from]), rows };
 }
+
+/** Windows, each followed by the second in which it was last written to. */
+export const writtenIn = (words: readonly string[]): readonly (readonly [WindowId, string])[] =>
+  words.flatMap((word, at) => (isWindowId(word) ? [[word, words[at + 1] ?? ""] as const] : []));

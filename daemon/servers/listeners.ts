@@ -1,5 +1,3 @@
-import { messageOf } from "../../protocol/errors.ts";
-
 /** Listeners, in the order in which they subscribed. An error in one affects no other and is logged. */
 export class Listeners<Event> {
   readonly #onError: (error: unknown) => void;
@@ -37,9 +35,3 @@ export class Listeners<Event> {
     this.#listeners = [];
   }
 }
-
-/** Logs a listener's failure. */
-export const listenerFailure =
-  (log: ((event: string, fields: object) => void) | undefined) =>
-  (error: unknown): void =>
-    log?.("listener.failed", { error: messageOf(error) });

@@ -179,21 +179,19 @@ export class OutputWatch {
    * Queries tmux over the connection that carries the output.
    * @param written windows already known to be written to; asked again only if one of them seems silenced
    */
-  probe(connection: ControlConnection, session: SessionId, written?: WrittenWindows): void {
-    if (connection.closed) return;
-    this.#wake(connection);
-    this.#find(connection, session, written);
+  probe(written?: WrittenWindows): void {
+    this.#wake();
+    this.#find(written);
   }
 
   /** What tmux says itself over the connection that carries the output, about every window of its session. */
-  reported(connection: ControlConnection, session: SessionId, { rows, askedSec }: WrittenWindows): void {
-    if (connection.closed) return;
+  reported({ rows, askedSec }: WrittenWindows): void {
     const aheadSec = askedSec - toSec(this.#nowUnixMs());
     // The parts of a second are not known, so that a second more is possible.
     if (aheadSec > 0) this.#aheadSec = Math.max(this.#aheadSec, aheadSec + 1);
-    if (this.#options.wakesWithReports === true) this.#wake(connection);
+    if (this.#options.wakesWithReports === true) this.#wake();
     this.#compare(rows);
-    this.#find(connection, session, { rows, askedSec, sinceSec: this.#sinceSec });
+    this.#find({ rows, askedSec, sinceSec: this.#sinceSec });
   }
 
   /** A window that has taken another one's place, which `swap-window` does not report. */
@@ -214,10 +212,9 @@ export class OutputWatch {
     this.#look = clock.callAt(clock.nowMs() + ms, () => {
       this.#look = undefined;
       if (this.#carrier === undefined) return;
-      const { connection, session } = this.#carrier;
       const sec = this.#nowSec();
       if (this.#wasHeardIn(sec - 1)) {
-        this.#find(connection, session);
+        this.#find();
         this.#lookAfter(LOOK_AGAIN_MS);
       } else if (this.#wasHeardIn(sec)) this.#lookInNextSecond();
     });
@@ -229,8 +226,9 @@ export class OutputWatch {
     return false;
   }
 
-  #find(connection: ControlConnection, session: SessionId, written?: WrittenWindows): void {
-    if (this.#isProbing || connection.closed) return;
+  #find(written?: WrittenWindows): void {
+    if (this.#isProbing || this.#carrier === undefined || this.#carrier.connection.closed) return;
+    const { connection, session } = this.#carrier;
     const isKnown = written !== undefined && written.sinceSec <= this.#sinceSec;
     if (isKnown && this.#silentOf(written.rows, session, this.#options.panesOf).length === 0) {
       this.#probed(written.askedSec);
@@ -320,8 +318,9 @@ export class OutputWatch {
    * one write, begins to read again in one turn of its loop, and passes on what waited in the next (measured with 3.4 and 3.7c;
    * after one turn nothing has come). However busy the machine is, what a pane prints later comes later.
    */
-  #wake(connection: ControlConnection): void {
-    if (!connection.features.leavesOffUnread) return;
+  #wake(): void {
+    const connection = this.#carrier?.connection;
+    if (connection?.features.leavesOffUnread !== true || connection.closed) return;
     const nowMs = this.#nowUnixMs();
     const unread = this.#options.mayBeUnread();
     const quiet = unread.filter((pane) => this.#isQuiet(paneNumberOf(pane), nowMs));

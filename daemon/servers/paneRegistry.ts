@@ -14,10 +14,10 @@ import type { CaptureFiles } from "../panes/captureFiles.ts";
 import { InputQueue } from "../panes/input/inputJobs.ts";
 import type { ExitStatus } from "../tmux/outputSource.ts";
 import { paneGone } from "../panes/paneGone.ts";
-import { PaneStream } from "../panes/paneStream.ts";
+import type { PaneStream, PaneStreamOptions } from "../panes/paneStream.ts";
 import type { ServerCounters } from "../tmux/inventory.ts";
 
-export interface PaneRegistryOptions {
+export interface PaneRegistryOptions<Stream extends PaneStream = PaneStream> {
   readonly retainBytes: number;
   readonly clock: Pick<Clock, "nowMs">;
   readonly connection: () => ControlConnection;
@@ -26,23 +26,24 @@ export interface PaneRegistryOptions {
   readonly onListenerError: (error: unknown) => void;
   /** Called when a dead pane has produced output, so it was respawned (tmux does not report that). */
   readonly onRevived: (pane: PaneId) => void;
+  readonly makeStream: (options: PaneStreamOptions & Pick<PaneRegistryOptions, "clock">) => Stream;
 }
 
-export class PaneRegistry {
+export class PaneRegistry<Stream extends PaneStream = PaneStream> {
   /** Bytes of ignored output of other panes on the same connection. */
   otherBytes = 0;
-  readonly #options: PaneRegistryOptions;
+  readonly #options: PaneRegistryOptions<Stream>;
   #epoch = "";
-  #streams = new Map<number, PaneStream>();
+  #streams = new Map<number, Stream>();
   #inputs = new Map<PaneId, InputQueue>();
   readonly #inputBudget = new ByteBudget({ maxBytes: MAX_INPUT_BYTES_WAITING, maxBytesEach: MAX_INPUT_BYTES_PER_PANE });
-  #advanced = new Set<PaneStream>();
+  #advanced = new Set<Stream>();
   #totalBytes = 0;
   /** Bytes of earlier epochs. */
   #earlierBytes = 0;
   #pauses = 0;
 
-  constructor(options: PaneRegistryOptions) {
+  constructor(options: PaneRegistryOptions<Stream>) {
     this.#options = options;
   }
 
@@ -90,12 +91,17 @@ export class PaneRegistry {
     return Array.from(this.#streams.keys(), paneIdOf);
   }
 
+  /** The pane's stream, if it has one. */
+  find(paneNumber: number): Stream | undefined {
+    return this.#streams.get(paneNumber);
+  }
+
   /** Call when a new program runs in the pane after the previous one was reported as ended. */
   declareAlive(pane: PaneId): void {
     this.#streams.get(paneNumberOf(pane))?.declareAlive();
   }
 
-  stream(pane: PaneId): PaneStream {
+  stream(pane: PaneId): Stream {
     return this.#streamOf(paneNumberOf(pane));
   }
 
@@ -147,16 +153,11 @@ export class PaneRegistry {
     input?.close(error);
   }
 
-  #streamOf(paneNumber: number): PaneStream {
+  #streamOf(paneNumber: number): Stream {
     let stream = this.#streams.get(paneNumber);
     if (stream === undefined) {
-      stream = new PaneStream({
-        id: paneIdOf(paneNumber),
-        epoch: this.#epoch,
-        retainBytes: this.#options.retainBytes,
-        clock: this.#options.clock,
-        onListenerError: this.#options.onListenerError,
-      });
+      const { retainBytes, clock, onListenerError, makeStream } = this.#options;
+      stream = makeStream({ id: paneIdOf(paneNumber), epoch: this.#epoch, retainBytes, clock, onListenerError });
       this.#streams.set(paneNumber, stream);
     }
     return stream;

@@ -5,6 +5,7 @@
  */
 import { listClients } from "../../protocol/command/build.ts";
 import { CLIENTS } from "../../protocol/command/formats.ts";
+import { messageOf } from "../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../protocol/ids.ts";
 import type { ControlConnection } from "../connection/controlConnection.ts";
 import type { CaptureContext } from "../panes/askPane.ts";
@@ -24,7 +25,7 @@ import { ServerLayout } from "./layout/serverLayout.ts";
 import type { PaneRegistry } from "./paneRegistry.ts";
 import type { InventoryStore } from "./inventory/inventoryStore.ts";
 import { programBehind } from "./gracePeriod.ts";
-import { listenerFailure, Listeners } from "./listeners.ts";
+import { Listeners } from "./listeners.ts";
 import { readPaneUserOptions, writePaneUserOption } from "./paneUserOptions.ts";
 import { makeSession, type SessionToMake } from "./sessionMaking.ts";
 import { duplicate, isKept, requireSessionName } from "./sessionRules.ts";
@@ -77,7 +78,7 @@ export abstract class RealServer implements TmuxServer, LayoutHost {
 
   constructor({ log }: Pick<ServerOptions, "log">, host: Host) {
     this.host = host;
-    this.onListenerError = listenerFailure(log);
+    this.onListenerError = (error) => log?.("listener.failed", { error: messageOf(error) });
     this.listeners = new Listeners(this.onListenerError);
     this.layout = new ServerLayout({
       source: this,

@@ -393,6 +393,17 @@ describe("F142 F143 F145: a codingcli session", () => {
     await scene.sdk(client, { resumeSessionId: "-x" });
   });
 
+  test("one that has ended says so again when it is created again", async () => {
+    const create = { type: "codingcli.create", requestId: "ends", provider: "claude", prompt: "exit 3" };
+    client.send(create);
+    const { sessionId } = await client.next("codingcli.created");
+    const exit = await client.next("codingcli.exit");
+    expect(exit).toEqual({ type: "codingcli.exit", sessionId, provider: "claude", exitCode: 3 });
+    client.send(create);
+    expect(await client.next("codingcli.created")).toMatchObject({ sessionId });
+    expect(await client.next("codingcli.exit")).toEqual(exit);
+  });
+
   test("input reaches it where it was to stay open, else it is refused; a kill", async () => {
     client.send({ type: "codingcli.create", requestId: "r", provider: "codex", prompt: "x", keepStdinOpen: true });
     const { sessionId } = await client.next("codingcli.created");

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { openPtyTransport } from "../../daemon/host/clients/ptyTransport.ts";
 import type { Transport, TransportOptions } from "../../daemon/host/clients/transport.ts";
 import { type Clock, systemClock } from "../../daemon/time/clock.ts";
+import type { PaneId } from "../../protocol/ids.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { closing, nextState, tmuxPid } from "../support/tmux/failureScenarios.ts";
 import { ECHOING_LINES, guestFixture, ours, paneOf, userSession, watchAll } from "../support/tmux/guestFixture.ts";
@@ -133,6 +134,7 @@ test.each(["on", "off"])("the end of a program is reported in any session, with 
   expect(mortal).toHaveLength(4);
   // Half of them are watched, the others only known.
   const watched = mortal.slice(0, 2).map(({ id }) => server.output(id));
+  const unfollowed = server.output(mortal[2]!.id, { unfollowed: true });
   const startMs = performance.now();
   for (const { id } of mortal) socket.tmux("send-keys", "-t", id, "Enter");
   const kind = keep === "on" ? "pane-exited" : "pane-closed";
@@ -143,9 +145,11 @@ test.each(["on", "off"])("the end of a program is reported in any session, with 
     return;
   }
   for (const { id } of mortal) expect(server.findPane(id)?.exit).toEqual({ exitCode: 3, signal: undefined });
-  for (const source of watched) expect(source.exit).toEqual({ exitCode: 3, signal: undefined });
-  const [first] = mortal;
-  socket.tmux("respawn-pane", "-t", first!.id, "cat");
-  await eventually(() => server.findPane(first!.id)?.exit === undefined);
-  expect(watched[0]!.exit).toBeUndefined();
+  for (const source of [...watched, unfollowed]) expect(source.exit).toEqual({ exitCode: 3, signal: undefined });
+  for (const source of [watched[0]!, unfollowed]) {
+    const id = source.id as PaneId;
+    socket.tmux("respawn-pane", "-t", id, "cat");
+    await eventually(() => server.findPane(id)?.exit === undefined);
+    expect(source.exit).toBeUndefined();
+  }
 });

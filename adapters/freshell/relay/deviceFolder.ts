@@ -13,7 +13,7 @@ import type { Clock } from "../../../daemon/time/clock.ts";
 import { SingleFlight } from "../../../daemon/time/singleFlight.ts";
 import { sleep } from "../../../daemon/time/within.ts";
 import { type LayoutSnapshot, parseSnapshot } from "../../../protocol/api/freshell/deviceLayout.ts";
-import { deviceSchema } from "../../../protocol/api/freshell/freshellHttp.ts";
+import { deviceSchema, type DeviceSessionRequest } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { revisionSchema } from "../../../protocol/api/freshell/rpc.ts";
 import { DEVICE_FILE_EVERY_MS, MAX_DEVICES } from "../freshellLimits.ts";
 
@@ -23,18 +23,15 @@ export interface KnownLayout {
   readonly snapshot: LayoutSnapshot;
 }
 
-export interface DeviceRecord {
-  readonly deviceId: string;
-  readonly deviceLabel: string;
-  readonly deviceType: "browser" | "cli";
+export interface DeviceRecord extends DeviceSessionRequest {
   readonly lastSeenAt: number;
   readonly layout?: KnownLayout | undefined;
 }
 
+const { deviceId: ownerDeviceId, ...described } = deviceSchema;
 const fileSchema = v.object({
-  ownerDeviceId: deviceSchema.deviceId,
-  deviceLabel: deviceSchema.deviceLabel,
-  deviceType: deviceSchema.deviceType,
+  ownerDeviceId,
+  ...described,
   lastSeenAt: v.number(),
   layout: v.optional(v.object({ workspaceRevision: revisionSchema, capturedAt: v.number(), snapshot: v.unknown() })),
 });
@@ -92,9 +89,9 @@ export class DeviceFolder {
     try {
       if (writing.next === undefined) await rm(path, { force: true });
       else {
-        const { deviceId: ownerDeviceId, ...record } = writing.next();
+        const { deviceId: owner, ...record } = writing.next();
         await mkdir(folder, { recursive: true, mode: 0o700 });
-        await putFile(path, JSON.stringify({ ownerDeviceId, ...record }), { mode: 0o600, creates: false });
+        await putFile(path, JSON.stringify({ ownerDeviceId: owner, ...record }), { mode: 0o600, creates: false });
       }
     } catch (error) {
       log.warn("freshell.device.unwritten", { path, error });

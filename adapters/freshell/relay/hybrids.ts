@@ -190,15 +190,16 @@ async function respawnPane(call: HybridCall<"respawn-pane">): Promise<RpcOutcome
 }
 
 type PaneCommand = "send-keys" | "capture-pane" | "wait-for" | "respawn-pane";
+/** `failed`: what the owner has refused. */
 type Failed = { readonly failed: RpcFailure };
 type Shown = { readonly terminal: Terminal } | { readonly sessionRef: SessionName } | Failed;
 type SessionName = { readonly provider: string; readonly sessionId: string };
 
-/** The terminal that the pane shows. */
+/** The terminal that the pane shows. @throws AppError NOT_FOUND, INVALID_TARGET */
 async function resolvedTerminal(call: HybridCall<PaneCommand>): Promise<{ readonly terminal: Terminal } | Failed> {
   const shown = await resolvedContent(call);
-  if ("sessionRef" in shown) return failed("INVALID_TARGET", "the pane shows an agent's session, not a terminal");
-  return shown;
+  if (!("sessionRef" in shown)) return shown;
+  throw new AppError("INVALID_TARGET", "the pane shows an agent's session, not a terminal");
 }
 
 async function resolvedContent({ ask, args, parts }: HybridCall<PaneCommand>): Promise<Shown> {
@@ -213,20 +214,17 @@ async function resolvedContent({ ask, args, parts }: HybridCall<PaneCommand>): P
   const terminal = typeof terminalId === "string" ? parts.terminals.find(terminalId) : undefined;
   if (terminal !== undefined) return { terminal };
   if (typeof terminalId === "string") {
-    return failed("NOT_FOUND", "the pane's terminal no longer exists; respawning does not help, attach another one");
+    const gone = "the pane's terminal no longer exists; respawning does not help, attach another one";
+    throw new AppError("NOT_FOUND", gone);
   }
   if (isSessionName(sessionRef)) return { sessionRef };
-  return failed("INVALID_TARGET", "the pane does not show a terminal; list the panes to see which do");
+  throw new AppError("INVALID_TARGET", "the pane does not show a terminal; list the panes to see which do");
 }
 
 const isSessionName = (value: unknown): value is SessionName => {
   const { provider, sessionId } = (value ?? {}) as Readonly<Record<string, unknown>>;
   return typeof provider === "string" && typeof sessionId === "string";
 };
-
-const failed = (code: "NOT_FOUND" | "INVALID_TARGET", message: string): Failed => ({
-  failed: failureOf(new AppError(code, message)),
-});
 
 /** A command on what a pane shows. `resolved` is called once the owner is no longer needed. */
 export async function onPane(

@@ -40,26 +40,18 @@ export interface Caller {
   readonly deviceId: string | undefined;
 }
 
-interface RelayCounts {
-  readonly ok: number;
-  readonly error: number;
-  /** Results that came too late. */
-  readonly late: number;
-  /** Acks and results that nothing had requested. */
-  readonly ignored: number;
-}
-
 export class LayoutRelay {
   readonly #options: LayoutRelayOptions;
   /** Requests under way, of all owners. */
   #underWay = 0;
+  /** `late`: results that came too late. `ignored`: acks and results that nothing had requested. */
   readonly #counts = { ok: 0, error: 0, late: 0, ignored: 0 };
 
   constructor(options: LayoutRelayOptions) {
     this.#options = options;
   }
 
-  counts(): RelayCounts {
+  counts(): Readonly<Record<"ok" | "error" | "late" | "ignored", number>> {
     return { ...this.#counts };
   }
 

@@ -2,12 +2,11 @@
  * The known devices, and which are online: a device is online while a connection claims its layout and sends signs of life.
  * The newest such connection is the owner. All connections are notified when a device comes or goes.
  */
+import type { DeviceSessionRequest } from "../../../protocol/api/freshell/freshellHttp.ts";
 import type { DeviceEntry, PresenceMessage } from "../../../protocol/api/freshell/rpc.ts";
 import { MAX_DEVICES } from "../freshellLimits.ts";
 import type { DeviceFolder, DeviceRecord, KnownLayout } from "./deviceFolder.ts";
 import type { OwnerLink } from "./ownerLink.ts";
-
-type DeviceIntroduction = Pick<DeviceRecord, "deviceId" | "deviceLabel" | "deviceType">;
 
 interface PresenceOptions {
   readonly folder: DeviceFolder;
@@ -90,7 +89,7 @@ export class Presence {
   }
 
   /** A device has identified itself. */
-  meet({ deviceId, deviceLabel, deviceType }: DeviceIntroduction): Device {
+  meet({ deviceId, deviceLabel, deviceType }: DeviceSessionRequest): Device {
     const lastSeenAt = this.#options.nowUnixMs();
     let device = this.#devices.get(deviceId);
     if (device === undefined) {
@@ -104,7 +103,7 @@ export class Presence {
   }
 
   /** Makes this connection the owner; the previous one is closed. */
-  own(introduction: DeviceIntroduction, link: OwnerLink): Device {
+  own(introduction: DeviceSessionRequest, link: OwnerLink): Device {
     const device = this.meet(introduction);
     const before = device.owner;
     device.owner = link;

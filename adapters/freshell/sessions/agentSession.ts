@@ -158,7 +158,7 @@ export abstract class AgentSession<Event> {
   protected abstract badLine(what: string): void;
   protected abstract errors(words: string): void;
   /** @param why set when the program failed */
-  protected abstract over(exitCode: number | undefined, why: string | undefined): void;
+  protected abstract over(why: string | undefined): void;
 
   /** False: it has that status already, or has ended. */
   protected turnTo(status: SessionStatus): boolean {
@@ -186,7 +186,7 @@ export abstract class AgentSession<Event> {
     const isFailure = !this.#isKilled && exit.exitCode !== 0;
     this.#failure = isFailure ? `${endOf(exit)}${lastWords === "" ? "" : `: ${lastWords}`}` : undefined;
     this.text.declareExit(exit);
-    this.over(this.exitCode, this.#failure);
+    this.over(this.#failure);
     this.host.onEnded();
   }
 }

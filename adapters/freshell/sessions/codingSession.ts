@@ -45,10 +45,15 @@ export class CodingSession extends AgentSession<CodingNotice> {
     this.tell({ type: "codingcli.stderr", text });
   }
 
-  protected over(exitCode: number | undefined, why: string | undefined): void {
+  protected over(why: string | undefined): void {
     const error = why === undefined ? {} : { error: { message: why, recoverable: false } };
     if (!this.#saidEnd) this.#event({ type: "session.end", ...error });
-    this.tell({ type: "codingcli.exit", exitCode: exitCode ?? NOT_STARTED_EXIT_CODE });
+    this.tell(this.exit());
+  }
+
+  /** Of a session that has ended. */
+  exit(): CodingNotice {
+    return { type: "codingcli.exit", exitCode: this.exitCode ?? NOT_STARTED_EXIT_CODE };
   }
 
   #event(event: CodingEvent): void {

@@ -146,13 +146,13 @@ export class SdkSession extends AgentSession<SdkEvent> {
   /** Kept by the program for the message on its end. */
   protected errors(): void {}
 
-  protected over(exitCode: number | undefined, why: string | undefined): void {
+  protected over(why: string | undefined): void {
     const unanswered = [...this.#open.keys()];
     this.#open.clear();
     for (const requestId of unanswered) this.tell({ type: "sdk.permission.cancelled", requestId });
     if (why !== undefined) this.tell({ type: "sdk.error", message: why });
     this.tell({ type: "sdk.status", status: "exited" });
-    this.tell(given({ type: "sdk.exit" as const, exitCode }));
+    this.tell(given({ type: "sdk.exit" as const, exitCode: this.exitCode }));
   }
 
   #system(line: JsonLine): void {

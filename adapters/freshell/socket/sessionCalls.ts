@@ -124,9 +124,11 @@ export class SessionCalls {
     const resume = this.#forgetting(codingProvider, options);
     const asked = { provider: "codingcli", codingProvider, ...options, ...resume } as const;
     const session = await this.#created([this.#parts.creator, "codingcli", requestId], requestId, asked);
-    if (session === undefined) return;
+    if (session?.kind !== "codingcli") return;
     this.#client.send({ type: "codingcli.created", requestId, sessionId: session.id, provider: codingProvider });
     this.#follow(session);
+    // It was created before.
+    if (session.status === "exited") this.#send(session, session.exit());
   }
 
   /** Undefined: it was refused, or the client has left. */

@@ -5,6 +5,7 @@
  */
 import { isRunning } from "../../../daemon/panes/foreground.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
+import { sleep } from "../../../daemon/time/within.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -78,15 +79,11 @@ async function groupsOf(
   );
 }
 
-function overInTime(clock: Clock, isOver: () => boolean): Promise<boolean> {
+async function overInTime(clock: Clock, isOver: () => boolean): Promise<boolean> {
   const lastMs = clock.nowMs() + END_WITHIN_MS;
-  return new Promise((resolve) => {
-    const look = (): void => {
-      const nowMs = clock.nowMs();
-      if (isOver()) resolve(true);
-      else if (nowMs >= lastMs) resolve(false);
-      else clock.callAt(Math.min(nowMs + END_LOOK_MS, lastMs), look);
-    };
-    look();
-  });
+  while (!isOver()) {
+    if (clock.nowMs() >= lastMs) return false;
+    await sleep(clock, Math.min(END_LOOK_MS, lastMs - clock.nowMs()));
+  }
+  return true;
 }

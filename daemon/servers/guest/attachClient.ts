@@ -3,21 +3,21 @@
  * client of its own, or over the base connection while that is attached to the session. It is never reopened: whatever
  * ends it ends its streams, and the next one begins new epochs.
  */
+import { continuePane } from "../../../protocol/command/build.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import { type PaneId, paneNumberOf, type SessionId } from "../../../protocol/ids.ts";
 import { ConnectionChecker } from "../../connection/checkup.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import type { CaptureContext } from "../../panes/askPane.ts";
-import type { ExitStatus, Waiting } from "../../tmux/outputSource.ts";
+import type { Waiting } from "../../tmux/outputSource.ts";
 import type { Clock } from "../../time/clock.ts";
 import { clientCheckup, type StateCheckup } from "../clientCheck.ts";
 import { ClientReports } from "../clientReports.ts";
 import { guestBufferName } from "./guestBuffers.ts";
-import { GuestSource } from "./guestSource.ts";
-import { OutputWatch, type OutputWatchOptions, type WrittenWindows } from "../outputWatch.ts";
+import { GuestStream } from "./guestStream.ts";
+import { OutputWatch, type OutputWatchOptions } from "../outputWatch.ts";
 import { PaneRegistry, type PaneRegistryOptions } from "../paneRegistry.ts";
-import type { ServerCounters } from "../../tmux/inventory.ts";
 
 /** An attached connection that delivers the session's output. */
 export interface AttachChannel {
@@ -52,12 +52,10 @@ export class AttachClient {
   readonly session: SessionId;
   readonly epoch: string;
   readonly #options: AttachClientOptions;
-  readonly #registry: PaneRegistry;
-  readonly #sources = new Map<PaneId, GuestSource>();
-  /** The numbers of the panes above, for the hot path. */
-  readonly #watched = new Set<number>();
-  readonly #outputs: OutputWatch;
-  readonly #reports: ClientReports;
+  /** A pane has a stream as long as somebody uses it. */
+  readonly registry: PaneRegistry<GuestStream>;
+  readonly outputs: OutputWatch;
+  readonly reports: ClientReports;
   #checker: ConnectionChecker | undefined;
   /** What its panes print until it is attached is missing from their streams, and that is yet to be declared. */
   #isLate = false;
@@ -71,12 +69,16 @@ export class AttachClient {
     this.session = options.session;
     this.epoch = options.epoch;
     this.#options = options;
-    this.#registry = new PaneRegistry({
+    this.registry = new PaneRegistry({
       ...options,
       connection: () => this.connection(),
       bufferName: () => guestBufferName(this.epoch, (this.#buffers += 1)),
+      makeStream: (stream) => {
+        const { onIdle } = options;
+        return new GuestStream({ ...stream, onIdle, waiting: () => (this.#isLate ? options.waiting() : undefined) });
+      },
     });
-    this.#outputs = new OutputWatch({
+    this.outputs = new OutputWatch({
       ...options,
       wakesWithReports: true,
       otherReader: () => options.otherReader(this),
@@ -84,31 +86,27 @@ export class AttachClient {
         for (const pane of panes) this.declarePaused(pane);
       },
     });
-    this.#reports = new ClientReports({
+    this.reports = new ClientReports({
       clock: options.clock,
       connection: () => this.connection(),
       places: options.windows,
       session: () => this.session,
       checkup: () => this.#checkup,
-      onWritten: (written) => this.#outputs.reported(this.connection(), this.session, written),
+      onWritten: (written) => this.outputs.reported(written),
       onLate: () => this.#checker?.doubt(options.clock, this.#checkup, options.isServerIdle),
     });
-    this.#registry.beginEpoch(options.epoch, new AppError("INTERNAL_ERROR", "nothing was open"));
+    this.registry.beginEpoch(options.epoch, new AppError("INTERNAL_ERROR", "nothing was open"));
     this.#ready = this.#open();
     // Whoever awaits it gets the error; nobody else needs it.
     this.#ready.catch(() => undefined);
   }
 
   get panes(): readonly PaneId[] {
-    return [...this.#sources.keys()];
+    return this.registry.streamed();
   }
 
   get isClosed(): boolean {
     return this.#closed !== undefined;
-  }
-
-  counters(): ServerCounters {
-    return this.#registry.counters();
   }
 
   /** @throws AppError CONNECTION_LOST before it is attached and after it was lost. */
@@ -123,21 +121,19 @@ export class AttachClient {
   }
 
   carries(pane: PaneId): boolean {
-    return this.#sources.has(pane);
+    return this.#find(pane) !== undefined;
   }
 
   /** Begins the pane's stream, if nobody has. */
-  source(pane: PaneId): GuestSource {
-    let source = this.#sources.get(pane);
-    if (source === undefined) {
-      const { clock, onIdle, waiting } = this.#options;
-      const ours = (): Waiting | undefined => (this.#isLate ? waiting() : undefined);
-      source = new GuestSource({ stream: this.#registry.stream(pane), clock, onIdle, waiting: ours });
-      this.#sources.set(pane, source);
-      this.#watched.add(paneNumberOf(pane));
-      onIdle();
-    }
+  source(pane: PaneId): GuestStream {
+    const isNew = !this.carries(pane);
+    const source = this.registry.stream(pane);
+    if (isNew) this.#options.onIdle();
     return source;
+  }
+
+  #find(pane: PaneId): GuestStream | undefined {
+    return this.registry.find(paneNumberOf(pane));
   }
 
   /** Does `work` once the session's output flows, and keeps it flowing meanwhile. @throws AppError CONNECTION_LOST */
@@ -146,8 +142,8 @@ export class AttachClient {
     const release = source.hold();
     try {
       await orAborted(this.#ready, signal);
-      if (this.#sources.get(pane) !== source) throw new AppError("CONNECTION_LOST", `pane ${pane} moved; try again`);
-      return await work(this.#registry);
+      if (this.#find(pane) !== source) throw new AppError("CONNECTION_LOST", `pane ${pane} moved; try again`);
+      return await work(this.registry);
     } finally {
       release();
     }
@@ -162,7 +158,7 @@ export class AttachClient {
     if (other !== undefined) {
       const release = this.source(pane).hold();
       try {
-        const seen = await work(this.#registry.captureContext(pane, other));
+        const seen = await work(this.registry.captureContext(pane, other));
         // Later replies of one connection have no place among the output of another.
         if (this.#isLate) return seen;
       } catch (error) {
@@ -181,40 +177,24 @@ export class AttachClient {
 
   takeEscaped(paneNumber: number, line: Uint8Array, from: number, to: number): void {
     if (this.#isLate) this.#declareLate();
-    this.#outputs.received(paneNumber);
-    if (this.#watched.has(paneNumber)) this.#registry.takeEscaped(paneNumber, line, from, to);
-    else this.#registry.otherBytes += to - from;
+    this.outputs.received(paneNumber);
+    if (this.registry.find(paneNumber) !== undefined) this.registry.takeEscaped(paneNumber, line, from, to);
+    else this.registry.otherBytes += to - from;
   }
 
   announce(): void {
     this.#checker?.received();
-    this.#registry.announce();
-  }
-
-  /** Windows may have come to its session, or left it. */
-  placesChanged(): void {
-    this.#reports.look();
+    this.registry.announce();
   }
 
   noticed(notification: Notification): void {
-    this.#outputs.noticed(notification);
-    this.#reports.noticed(notification);
-  }
-
-  /** All that its panes wrote up to then has arrived. */
-  get heardUntilSec(): number {
-    return this.#outputs.sinceSec;
+    this.outputs.noticed(notification);
+    this.reports.noticed(notification);
   }
 
   /** Checks its connection. */
   heartbeat(): void {
     if (this.attached !== undefined) this.#checker?.heartbeat(this.#options.clock.nowMs(), this.#checkup);
-  }
-
-  /** Checks that the output of all panes arrives. @param written see `OutputWatch.probe` */
-  probeForSilent(written: WrittenWindows | undefined): void {
-    const connection = this.attached;
-    if (connection !== undefined) this.#outputs.probe(connection, this.session, written);
   }
 
   /** Checks its connection now. */
@@ -227,28 +207,18 @@ export class AttachClient {
   }
 
   declarePaused(pane: PaneId): void {
-    if (this.#sources.has(pane)) this.#registry.declareHole(pane, "paused");
-  }
-
-  declareExit(pane: PaneId, status: ExitStatus): void {
-    if (this.#sources.has(pane)) this.#registry.declareExit(pane, status);
-  }
-
-  declareAlive(pane: PaneId): void {
-    this.#registry.declareAlive(pane);
+    if (this.carries(pane)) this.registry.declareHole(pane, "paused");
   }
 
   /** Ends one pane's stream; returns whether somebody had it open. */
   closePane(pane: PaneId, error?: AppError): boolean {
-    const isHeld = this.#sources.get(pane)?.isHeld === true;
-    this.#sources.delete(pane);
-    this.#watched.delete(paneNumberOf(pane));
-    this.#registry.closePane(pane, error);
+    const isHeld = this.#find(pane)?.isHeld === true;
+    this.registry.closePane(pane, error);
     return isHeld;
   }
 
   idleSinceMs(pane: PaneId): number | undefined {
-    return this.#sources.get(pane)?.idleSinceMs;
+    return this.#find(pane)?.idleSinceMs;
   }
 
   abandonPending(error: AppError): void {
@@ -258,14 +228,12 @@ export class AttachClient {
   /** Ends every stream and leaves the session. Safe to call twice. */
   close(error: AppError): void {
     if (this.#closed !== undefined) return;
-    this.#reports.end();
-    this.#outputs.end();
+    this.reports.end();
+    this.outputs.end();
     this.#closed = error;
     const wasReady = this.#channel !== undefined;
-    const wasUsed = [...this.#sources.values()].some((source) => source.isHeld);
-    this.#sources.clear();
-    this.#watched.clear();
-    this.#registry.beginEpoch("", error);
+    const wasUsed = this.panes.some((pane) => this.#find(pane)?.isHeld === true);
+    this.registry.beginEpoch("", error);
     this.#abort.abort();
     this.#channel?.close();
     this.#options.onClosed(this, { wasUsed, wasReady });
@@ -274,7 +242,7 @@ export class AttachClient {
   #declareLate(): void {
     if (!this.#isLate) return;
     this.#isLate = false;
-    for (const pane of this.#sources.keys()) this.declarePaused(pane);
+    for (const pane of this.panes) this.declarePaused(pane);
   }
 
   async #open(): Promise<void> {
@@ -287,14 +255,20 @@ export class AttachClient {
       this.#channel = channel;
       this.#declareLate();
       this.#checker = new ConnectionChecker(channel.connection);
-      this.#outputs.begin(channel.connection, this.session);
-      this.#reports.begin();
+      this.outputs.begin(channel.connection, this.session);
+      this.reports.begin();
       this.#options.onAttached();
     } catch (error) {
       this.close(toAppError(error));
       throw this.#closed ?? error;
     }
   }
+}
+
+/** tmux dropped output (docs/tmuxFacts.md 13): declares a hole where somebody listens, and resumes the pane. */
+export function resume(connection: ControlConnection, client: AttachClient | undefined, pane: PaneId): void {
+  client?.declarePaused(pane);
+  connection.send(continuePane(pane), "none", () => undefined);
 }
 
 /** The promise, or the signal's reason if that comes first. */

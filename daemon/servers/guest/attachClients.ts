@@ -25,6 +25,7 @@ export class AttachClients {
   #past: ServerCounters = { outputBytes: 0, pauses: 0 };
   #sweepTimer: Timer | undefined;
   #reopenTimer: Timer | undefined;
+  #reopenMs = Infinity;
   #retryMs = RECONNECT_MIN_MS;
 
   constructor(options: AttachClientsOptions) {
@@ -53,7 +54,7 @@ export class AttachClients {
       onIdle: () => this.#sweepAt(this.#options.clock.nowMs() + this.#options.idleMs),
       onClosed: (ended, { wasUsed, wasReady }) => {
         if (this.#clients.get(session) === ended) this.#clients.delete(session);
-        this.#past = sum(this.#past, ended.counters());
+        this.#past = sum(this.#past, ended.registry.counters());
         if (wasReady) this.#retryMs = RECONNECT_MIN_MS;
         if (wasUsed) this.#reopenAfter(wasReady ? 0 : this.#nextRetryMs());
       },
@@ -74,7 +75,7 @@ export class AttachClients {
   }
 
   counters(): ServerCounters {
-    return this.all().reduce((total, client) => sum(total, client.counters()), this.#past);
+    return this.all().reduce((total, client) => sum(total, client.registry.counters()), this.#past);
   }
 
   /** Safe to call twice. */
@@ -115,8 +116,13 @@ export class AttachClients {
 
   #reopenAfter(delayMs: number): void {
     const { clock, onReopen } = this.#options;
-    this.#reopenTimer ??= clock.callAt(clock.nowMs() + delayMs, () => {
-      this.#reopenTimer = undefined;
+    const dueMs = clock.nowMs() + delayMs;
+    // One that cannot be opened is tried again late, and the others do not wait for it.
+    if (this.#reopenMs <= dueMs) return;
+    this.#reopenTimer?.cancel();
+    this.#reopenMs = dueMs;
+    this.#reopenTimer = clock.callAt(dueMs, () => {
+      this.#reopenMs = Infinity;
       onReopen();
     });
   }

@@ -44,13 +44,12 @@ export class AttachGate {
   readonly #onWaiting: () => void;
   #server: ProbedServer = { version: "", introduction: "calm" };
   #coming = 0;
-  readonly #waiting = new Set<() => void>();
+  readonly #queue = new Set<() => void>();
   #leaving: (() => void)[] = [];
   /** Nobody knows what was before us. */
   #disturbedMs: number;
   #pauses: { readonly endMs: number; readonly ms: number }[] = [];
-  /** By the clock, and by Unix time. */
-  #waitingSince: { readonly ms: number; readonly unixMs: number } | undefined;
+  #waiting: Waiting | undefined;
   #timer: Timer | undefined;
 
   constructor({ clock, nowUnixMs = Date.now, onWaiting }: AttachGateOptions) {
@@ -70,13 +69,9 @@ export class AttachGate {
     this.#admit();
   }
 
-  /** Since when clients have been waiting until the server is calm, by the clock. */
-  get waitingSinceMs(): number | undefined {
-    return this.#waitingSince?.ms;
-  }
-
+  /** That clients have been waiting until the server is calm, and since when. */
   get waiting(): Waiting | undefined {
-    return this.#waitingSince && { for: "calm", sinceUnixMs: Math.round(this.#waitingSince.unixMs) };
+    return this.#waiting;
   }
 
   noticed({ kind }: Notification): void {
@@ -100,7 +95,7 @@ export class AttachGate {
     signal?.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
       const leave = (): void => {
-        this.#waiting.delete(begin);
+        this.#queue.delete(begin);
         this.#admit();
         reject(signal?.reason as Error);
       };
@@ -108,7 +103,7 @@ export class AttachGate {
         signal?.removeEventListener("abort", leave);
         resolve();
       };
-      this.#waiting.add(begin);
+      this.#queue.add(begin);
       signal?.addEventListener("abort", leave, { once: true });
       this.#admit();
     });
@@ -148,19 +143,19 @@ export class AttachGate {
     this.close();
     const most = this.#needsCalm ? 1 : MAX_GUEST_ATTACHING;
     // Arrivals must not hold up departures for ever.
-    while (this.#coming < most && this.#leaving.length === 0 && this.#waiting.size > 0) {
+    while (this.#coming < most && this.#leaving.length === 0 && this.#queue.size > 0) {
       const dueMs = this.#needsCalm ? this.#disturbedMs + this.#calmMs() : Number.NEGATIVE_INFINITY;
       if (dueMs > this.#clock.nowMs()) {
         this.#timer = this.#clock.callAt(dueMs, () => this.#admit());
         break;
       }
-      const [begin] = this.#waiting;
-      this.#waiting.delete(begin!);
+      const [begin] = this.#queue;
+      this.#queue.delete(begin!);
       this.#coming += 1;
       begin!();
     }
     // Behind one that attaches the others wait on, for the same reason.
-    this.#noteWaiting(this.#needsCalm && this.#waiting.size > 0);
+    this.#noteWaiting(this.#needsCalm && this.#queue.size > 0);
   }
 
   /** Several times the longest pause within a burst of the last minute. */
@@ -171,8 +166,8 @@ export class AttachGate {
   }
 
   #noteWaiting(isWaiting: boolean): void {
-    if (isWaiting === (this.#waitingSince !== undefined)) return;
-    this.#waitingSince = isWaiting ? { ms: this.#clock.nowMs(), unixMs: this.#nowUnixMs() } : undefined;
+    if (isWaiting === (this.#waiting !== undefined)) return;
+    this.#waiting = isWaiting ? { for: "calm", sinceUnixMs: Math.round(this.#nowUnixMs()) } : undefined;
     this.#onWaiting();
   }
 }

@@ -23,10 +23,9 @@ import { GuestReachability } from "./guestReachability.ts";
 import { introductionTo } from "../introduction.ts";
 import { attachCommand, guestClient, type GuestSpawn } from "./guestProbe.ts";
 import { removeAbandonedBuffers } from "./guestBuffers.ts";
-import type { AttachChannel, AttachClient } from "./attachClient.ts";
+import { type AttachChannel, type AttachClient, resume } from "./attachClient.ts";
 import type { GuestInventory } from "./guestInventory.ts";
-import type { GuestBaseListener } from "./guestLife.ts";
-import { resume } from "./startAttachClient.ts";
+import type { GuestLife } from "./guestLife.ts";
 import { endOrphans } from "../orphanedClients.ts";
 import {
   chooseSession,
@@ -38,7 +37,7 @@ import {
 } from "./guestPresence.ts";
 import { isClientReport } from "../clientReports.ts";
 import { isWaiting } from "../processState.ts";
-import { WRITTEN } from "./unfollowedPanes.ts";
+import { type UnfollowedPanes, WRITTEN } from "./unfollowedPanes.ts";
 import type { ServerState } from "../../tmux/inventory.ts";
 
 export interface GuestBaseOptions {
@@ -46,7 +45,14 @@ export interface GuestBaseOptions {
   readonly gate: AttachGate;
   readonly clock: Clock;
   readonly inventory: GuestInventory;
-  readonly listener: GuestBaseListener;
+  readonly life: GuestLife;
+  readonly unfollowed: UnfollowedPanes;
+  /** Every few seconds while tmux responds. */
+  readonly onBeat: () => void;
+  /** What was known is void: there is no server, no session in it, or it is another one. */
+  readonly onGone: (error: AppError) => void;
+  /** Who is attached where has been listed again. */
+  readonly onPresence: () => void;
   readonly log: (event: string, fields: object) => void;
   readonly heartbeatMs?: number | undefined;
 }
@@ -84,14 +90,14 @@ export class GuestBase {
 
   constructor(options: GuestBaseOptions) {
     this.#options = options;
-    const { listener } = options;
+    const { life, onBeat, onGone } = options;
     this.#log = new ConnectionLog(options.log);
     this.#reachability = new GuestReachability({
       spawn: options.spawn,
       clock: options.clock,
       onGone: () => {
         this.#identity = undefined;
-        listener.onGone(new AppError("CONNECTION_LOST", "the tmux server has ended"));
+        onGone(new AppError("CONNECTION_LOST", "the tmux server has ended"));
       },
       onAppeared: () => this.#supervisor.retryNow(),
     });
@@ -99,11 +105,11 @@ export class GuestBase {
       clock: options.clock,
       open: () => this.#open(),
       prepare: (fresh) => this.#prepare(fresh),
-      onState: (state) => listener.onState(state),
+      onState: (state) => life.baseChanged(state),
       heartbeatMs: options.heartbeatMs,
       checkup: () => clientCheckup(() => [this.#session, this.#destination], this.#carried !== undefined),
-      onBeat: () => listener.onBeat(),
-      isServerIdle: () => isWaiting(options.spawn.host.processes, this.#identity?.pid),
+      onBeat,
+      isServerIdle: this.isServerIdle,
       onEvent: (event, details) => this.#log.write(event, details),
     });
   }
@@ -124,6 +130,9 @@ export class GuestBase {
   get serverPid(): number | undefined {
     return this.state === "ready" ? this.#identity?.pid : undefined;
   }
+
+  /** Whether tmux waits for an event; false if that cannot be known. */
+  readonly isServerIdle = (): boolean => isWaiting(this.#options.spawn.host.processes, this.#identity?.pid);
 
   get presence(): Presence {
     return this.#presence;
@@ -197,14 +206,14 @@ export class GuestBase {
   }
 
   async #open(): Promise<ControlConnection> {
-    const { gate, listener } = this.#options;
+    const { gate, life } = this.#options;
     for (;;) {
       const before = await this.#probe();
       this.#arrived = await gate.enter();
       try {
         // Between the two looks nobody may have told us anything.
         const now = gate.server.introduction === "calm" ? await this.#probe() : before;
-        if (listener.hasFallback() || isSamePresence(before, now)) return this.#attach(now);
+        if (life.hasFallback || isSamePresence(before, now)) return this.#attach(now);
         gate.disturbed();
         this.#arrived();
       } catch (error) {
@@ -271,10 +280,10 @@ export class GuestBase {
       this.#hadCompany = this.#presence.some((row) => row.session === identity.session && row.others > 0);
       const { host } = this.#options.spawn;
       await Promise.all([removeAbandonedBuffers(connection, host.processes), endOrphans(connection, host)]);
-      const { inventory, listener } = this.#options;
-      if (!isSame) listener.onGone(new AppError("CONNECTION_LOST", "another tmux server has taken its place"));
+      const { inventory, unfollowed, onGone } = this.#options;
+      if (!isSame) onGone(new AppError("CONNECTION_LOST", "another tmux server has taken its place"));
       await inventory.listOver(connection);
-      listener.onAttached(connection);
+      unfollowed.attached(connection);
     } finally {
       timer.cancel();
     }
@@ -289,7 +298,8 @@ export class GuestBase {
       if (notification.session === this.#destination) {
         this.#session = this.#destination;
         this.#destination = undefined;
-        this.#options.listener.onMoved();
+        this.#options.inventory.silent.look();
+        this.#options.unfollowed.baseMoved();
       } else if (notification.session !== this.#session) connection.close(elsewhere());
       return;
     }
@@ -299,7 +309,7 @@ export class GuestBase {
       this.#presenceAsked.soon();
     }
     if (kind === "subscription-changed" && notification.name === WRITTEN) {
-      this.#options.listener.onWritten(notification.value);
+      this.#options.unfollowed.written(notification.value);
       return;
     }
     if (kind === "pause") resume(connection, this.#carried?.client, notification.pane);
@@ -312,7 +322,7 @@ export class GuestBase {
     const [sessions, clients] = await connection.group(PRESENCE_COMMANDS);
     const none = new Uint8Array(0);
     this.#presence = decodePresence(sessions?.body ?? none, clients?.body ?? none);
-    this.#options.listener.onPresence(this.#presence);
+    this.#options.onPresence();
   }
 
   async #reconsider(connection: ControlConnection): Promise<void> {

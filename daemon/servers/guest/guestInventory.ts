@@ -23,7 +23,6 @@ interface ListedStreams {
   baseConnection(): ControlConnection;
   /** Of the session that the base is on. */
   baseWindows(): readonly WindowId[];
-  declareAlive(pane: PaneId): void;
   checkPlaces(areWindowsNew: boolean): void;
 }
 
@@ -34,6 +33,8 @@ interface GuestInventoryOptions {
   readonly streams: () => ListedStreams;
   readonly log: (event: string, fields: object) => void;
   readonly onEvents: (events: readonly ServerEvent[]) => void;
+  /** The pane's program is running. */
+  readonly onAlive: (pane: PaneId) => void;
   /** A listing is complete, or everything is gone. */
   readonly onComplete: () => void;
 }
@@ -41,9 +42,11 @@ interface GuestInventoryOptions {
 export class GuestInventory {
   readonly known: InventoryStore;
   readonly refresher: InventoryRefresher;
+  /** To be probed when a terminal came or went. */
+  readonly settler: ExitSettler;
+  /** To be followed when somebody wants changes that tmux reports to nobody. */
+  readonly silent: SilentChanges;
   readonly #options: GuestInventoryOptions;
-  readonly #settler: ExitSettler;
-  readonly #silent: SilentChanges;
   #fresh: ControlConnection | undefined;
 
   constructor(options: GuestInventoryOptions) {
@@ -59,7 +62,7 @@ export class GuestInventory {
       },
       onPanes: (rows) => {
         options.onEvents(this.known.applyPanes(rows));
-        for (const row of rows) if (!row.dead) options.streams().declareAlive(row.pane);
+        for (const row of rows) if (!row.dead) options.onAlive(row.pane);
         options.streams().checkPlaces(false);
       },
       strays: () => this.known.strays(),
@@ -69,17 +72,17 @@ export class GuestInventory {
         return windows;
       },
       onComplete: () => {
-        this.#silent.look();
+        this.silent.look();
         options.onComplete();
       },
       onProbe: () => this.#comparePanes(),
       onError: (error) => this.#failed(error),
     });
-    this.#silent = new SilentChanges(() => options.streams().baseConnection(), {
+    this.silent = new SilentChanges(() => options.streams().baseConnection(), {
       places: () => options.streams().baseWindows(),
     });
     const { clock, processes, streams } = options;
-    this.#settler = new ExitSettler({
+    this.settler = new ExitSettler({
       clock,
       processes,
       serverPid: () => streams().serverPid,
@@ -105,22 +108,12 @@ export class GuestInventory {
     } finally {
       this.#fresh = undefined;
     }
-    this.#silent.attached(connection);
-  }
-
-  /** The base is on another session. */
-  moved(): void {
-    this.#silent.look();
-  }
-
-  /** Somebody wants changes that tmux reports to nobody. */
-  follow(isFollowed: boolean): void {
-    this.#silent.follow(isFollowed);
+    this.silent.attached(connection);
   }
 
   /** Everything is gone, or stands for something else. */
   clear(): void {
-    this.#settler.clear();
+    this.settler.clear();
     this.#options.onEvents(this.known.clear());
     this.#options.onComplete();
   }
@@ -129,21 +122,6 @@ export class GuestInventory {
     const window = this.known.findPane(pane)?.window;
     if (window === undefined) this.refresher.topologyChanged();
     else this.refresher.windowChanged(window);
-  }
-
-  /** A terminal came or went. */
-  ttysChanged(): void {
-    this.#settler.probe();
-  }
-
-  /** Some time has passed. */
-  heartbeat(): void {
-    this.#settler.heartbeat();
-  }
-
-  /** Safe to call twice. */
-  close(): void {
-    this.#settler.clear();
   }
 
   /** Panes that have ended are reported at once; new ones and moved ones are listed. */
@@ -170,7 +148,7 @@ export class GuestInventory {
       this.refresher.topologyChanged();
       this.#options.onEvents(this.known.removePanes(gone.map(({ id }) => id)));
     }
-    this.#settler.found(unsettled.size);
+    this.settler.found(unsettled.size);
   }
 
   /** @throws AppError CONNECTION_LOST */

@@ -5,7 +5,7 @@
 import { AppError } from "../../../protocol/errors.ts";
 import { ServerProgram } from "../../connection/serverProgram.ts";
 import type { Clock } from "../../time/clock.ts";
-import { type GuestSpawn, probeServer } from "./guestProbe.ts";
+import { findTmux, type GuestSpawn, probeServer } from "./guestProbe.ts";
 import type { Presence } from "./guestPresence.ts";
 import { notRunning, meansGone, SocketWatch, trySocket } from "./guestSocket.ts";
 import { probeForEnd } from "../serverEnd.ts";
@@ -42,7 +42,7 @@ export class GuestReachability {
     // Before the try, so that what appears after it is an event.
     this.#watch ??= new SocketWatch(spawn.host.sockets, socketPath, onAppeared);
     await this.#requireListener();
-    await program.find();
+    await findTmux(spawn);
     if (program.missing !== undefined) throw this.refuse(program.missing);
     const { version: ours = "" } = program;
     const clash = await this.#server.clash({ socketPath, ours, env: spawn.env });

@@ -9,33 +9,34 @@ import { identityText } from "../../../protocol/command/formats.ts";
 import { AppError, invalidArgument, shuttingDown } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import { DEFAULT_RING_BYTES, GUEST_IDLE_MS } from "../../../protocol/limits.ts";
+import { notResponding } from "../../connection/connectionErrors.ts";
 import { ignoreRefusal } from "../../connection/commandQueue.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
+import type { Closable } from "../../host/host.ts";
+import { localHost } from "../../host/localHost.ts";
+import { paneEnvironment } from "../../ops/environment.ts";
+import { reachedTmuxSocket } from "../../ops/runtimePaths.ts";
 import type { CaptureContext } from "../../panes/askPane.ts";
 import type { OutputOptions, OutputSource } from "../../tmux/outputSource.ts";
+import type { Clock } from "../../time/clock.ts";
+import { within } from "../../time/within.ts";
 import { AttachGate } from "./attachGate.ts";
 import { GuestBase } from "./guestBase.ts";
 import { GuestInventory } from "./guestInventory.ts";
-import { type GuestBaseListener, GuestLife } from "./guestLife.ts";
-import type { GuestSpawn } from "./guestProbe.ts";
+import { GuestLife } from "./guestLife.ts";
+import { findTmux, type GuestSpawn } from "./guestProbe.ts";
 import { GuestStreams } from "./guestStreams.ts";
 import { UnfollowedPanes } from "./unfollowedPanes.ts";
 import { userOptionsOf } from "../paneUserOptions.ts";
-import { TtyWatch } from "../ttyWatch.ts";
+import { watchTtys } from "../ttyWatch.ts";
 import type { InventoryStore } from "../inventory/inventoryStore.ts";
 import { requirePane } from "../layout/layoutTargets.ts";
 import type { PaneRegistry } from "../paneRegistry.ts";
 import { type LookOptions, RealServer, type ServerOptions } from "../realServer.ts";
 import type { SessionToMake } from "../sessionMaking.ts";
 import { sessionGone } from "../sessionRules.ts";
-import type {
-  CreateSession,
-  PaneInfo,
-  ServerCounters,
-  ServerEvent,
-  ServerState,
-  ServerStatus,
-} from "../../tmux/inventory.ts";
+import type { CreateSession, PaneInfo, ServerCounters, ServerEvent, ServerStatus } from "../../tmux/inventory.ts";
+import type { TmuxServer } from "../../tmux/tmuxServer.ts";
 
 export interface GuestServerOptions extends ServerOptions {
   /** Absolute, or `default`: the server `tmux` itself would reach in `env`. */
@@ -46,7 +47,33 @@ export interface GuestServerOptions extends ServerOptions {
   readonly idleMs?: number | undefined;
 }
 
-export class GuestServer extends RealServer implements GuestBaseListener {
+export interface OpenedGuest {
+  /** `connecting` until it is listed. */
+  readonly server: TmuxServer;
+  /** What is there has been listed, or there was nothing to list; never rejects. */
+  readonly listed: Promise<void>;
+}
+
+/**
+ * Finds the server and begins to list what is there. When there is none, or no tmux to connect with, waits for it with the
+ * state `connecting`, and calls that need it fail with a reason (`details.reason`: `tmux_not_installed`,
+ * `tmux_not_running`). @throws AppError TMUX_UNAVAILABLE when tmux is too old.
+ */
+export async function openGuestServer(options: GuestServerOptions): Promise<OpenedGuest> {
+  const env = paneEnvironment(options.env);
+  const tmux = options.tmux ?? "tmux";
+  const host = options.host ?? localHost();
+  const socketPath =
+    options.socketPath === "default" ? reachedTmuxSocket(options.env, process.getuid?.() ?? 0) : options.socketPath;
+  const { transport } = options;
+  const [open, openDirect] = transport === undefined ? [host.clients.open, host.clients.openDirect] : [transport];
+  const spawn = { host, open, openDirect, tmux, program: {}, env, socketPath };
+  await findTmux(spawn);
+  const server = new GuestServer(options, spawn);
+  return { server, listed: server.start() };
+}
+
+class GuestServer extends RealServer {
   readonly #options: GuestServerOptions;
   readonly #spawn: GuestSpawn;
   readonly #gate: AttachGate;
@@ -55,7 +82,8 @@ export class GuestServer extends RealServer implements GuestBaseListener {
   readonly #inventory: GuestInventory;
   readonly #streams: GuestStreams;
   readonly #unfollowed: UnfollowedPanes;
-  readonly #ttys: TtyWatch;
+  /** Undefined: the host does not report terminals. */
+  readonly #ttys: Closable | undefined;
 
   constructor(options: GuestServerOptions, spawn: GuestSpawn) {
     super(options, spawn.host);
@@ -74,9 +102,10 @@ export class GuestServer extends RealServer implements GuestBaseListener {
       hasFallback: () => this.#streams.hasFallback,
       onEnter: (state) => {
         if (state === "ready") this.#inventory.refresher.resume();
-        if (state === "silent") this.#streams.abandonPending();
+        if (state === "degraded")
+          for (const client of this.#streams.clients.all()) client.abandonPending(notResponding());
         // The base was lost with the session it was in, more often than with the server.
-        if (state === "covered") this.#inventory.ttysChanged();
+        if (state === "covered") this.#inventory.settler.probe();
       },
       report: (state) => this.#emit([{ kind: "state", state }]),
     });
@@ -86,13 +115,40 @@ export class GuestServer extends RealServer implements GuestBaseListener {
       processes: this.host.processes,
       streams: () => this.#streams,
       onEvents: (events) => this.#emit(events),
+      onAlive: (pane) => {
+        this.#streams.clients.carrying(pane)?.registry.declareAlive(pane);
+        this.#unfollowed.declareAlive(pane);
+      },
       onComplete: () => {
         this.#unfollowed.baseMoved();
         this.layout.changed();
       },
     });
-    const { heartbeatMs } = options;
-    this.#base = new GuestBase({ spawn, gate, clock, log, heartbeatMs, inventory: this.#inventory, listener: this });
+    this.#unfollowed = new UnfollowedPanes({
+      clock,
+      base: () => this.#base.connection(),
+      baseWindows: () => this.#streams.baseWindows(),
+      connection: () => this.#streams.connection(),
+      panesOf: (window) => this.#inventory.known.panesOf(window),
+      onListenerError: this.onListenerError,
+    });
+    this.#base = new GuestBase({
+      spawn,
+      gate,
+      clock,
+      log,
+      heartbeatMs: options.heartbeatMs,
+      inventory: this.#inventory,
+      life: this.#life,
+      unfollowed: this.#unfollowed,
+      onBeat: () => {
+        if (this.#ttys !== undefined) this.#inventory.settler.heartbeat();
+        else this.#probeAgain();
+        this.#streams.heartbeat();
+      },
+      onGone: (error) => this.#gone(error),
+      onPresence: () => this.#streams.checkPresence(),
+    });
     this.#streams = new GuestStreams({
       spawn,
       clock,
@@ -104,19 +160,7 @@ export class GuestServer extends RealServer implements GuestBaseListener {
       idleMs: options.idleMs ?? GUEST_IDLE_MS,
       onListenerError: this.onListenerError,
     });
-    this.#unfollowed = new UnfollowedPanes({
-      clock,
-      base: () => this.#base.connection(),
-      baseWindows: () => this.#streams.baseWindows(),
-      connection: () => this.#streams.connection(),
-      panesOf: (window) => this.#inventory.known.panesOf(window),
-      onListenerError: this.onListenerError,
-    });
-    this.#ttys = new TtyWatch({
-      clock,
-      terminals: this.host.terminals,
-      probe: () => this.#probeAgain(),
-    });
+    this.#ttys = watchTtys({ clock, terminals: this.host.terminals, probe: () => this.#probeAgain() });
   }
 
   start(): Promise<void> {
@@ -150,8 +194,12 @@ export class GuestServer extends RealServer implements GuestBaseListener {
     this.#streams.connection();
   }
 
+  /** As `tmux new-session -d` makes it: the server's environment, the user's sizes and options, and what the request asks for on its window and pane. */
   protected sessionToMake(request: CreateSession, keep: boolean): SessionToMake {
-    return guestSession(request, keep);
+    const { name, cwd, command, cols, rows, environment, windowName } = request;
+    const keepIt = (made: JustMade): string => setWindowOption(made, "remain-on-exit", "on");
+    const setUp = [...(keep ? [keepIt, writeNothingAtExit] : []), ...userOptionsOf(request)];
+    return { name, cwd, command, cols, rows, environment, windowName, updateEnvironment: false, setUp };
   }
 
   async killSession(session: SessionId): Promise<void> {
@@ -190,12 +238,12 @@ export class GuestServer extends RealServer implements GuestBaseListener {
     }
     const client = this.#streams.clientFor(info);
     const source = client.source(pane);
-    if (info.exit !== undefined) client.declareExit(pane, info.exit);
+    if (info.exit !== undefined) client.registry.declareExit(pane, info.exit);
     return source;
   }
 
   counters(): ServerCounters {
-    return this.#streams.counters();
+    return this.#streams.clients.counters();
   }
 
   list(windows: readonly WindowId[]): Promise<void> {
@@ -203,52 +251,21 @@ export class GuestServer extends RealServer implements GuestBaseListener {
   }
 
   protected follow(isFollowed: boolean): void {
-    this.#inventory.follow(isFollowed);
+    this.#inventory.silent.follow(isFollowed);
   }
 
-  hasFallback(): boolean {
-    return this.#streams.hasFallback;
-  }
-
-  onState(state: ServerState): void {
-    this.#life.baseChanged(state);
-  }
-
-  onBeat(): void {
-    if (this.#ttys.isReported) this.#inventory.heartbeat();
-    else this.#probeAgain();
-    this.#streams.heartbeat();
-  }
-
-  onAttached(connection: ControlConnection): void {
-    this.#unfollowed.attached(connection);
-  }
-
-  onMoved(): void {
-    this.#inventory.moved();
-    this.#unfollowed.baseMoved();
-  }
-
-  onWritten(value: string): void {
-    this.#unfollowed.written(value);
-  }
-
-  onGone(error: AppError): void {
-    this.#streams.closeAll(error);
+  #gone(error: AppError): void {
+    for (const client of this.#streams.clients.all()) client.close(error);
     this.#unfollowed.closeAll(error);
     this.#inventory.clear();
   }
 
-  onPresence(): void {
-    this.#streams.checkPresence();
-  }
-
   /** Leaves: every control client of ours goes, and nothing else changes. */
   protected leave(): void {
-    this.#ttys.close();
-    this.#inventory.close();
+    this.#ttys?.close();
+    this.#inventory.settler.clear();
     this.#base.close();
-    this.#streams.close();
+    this.#streams.clients.close(shuttingDown());
     this.#unfollowed.closeAll(shuttingDown());
     this.#gate.close();
   }
@@ -256,7 +273,7 @@ export class GuestServer extends RealServer implements GuestBaseListener {
   /** Our clients leave these sessions before they end. The server goes with its last session: then there is nobody to ask. */
   async ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void> {
     for (const session of sessions) {
-      this.#streams.leaveSession(session);
+      this.#streams.clients.get(session)?.close(new AppError("CONNECTION_LOST", `session ${session} is being ended`));
       await this.#base.leaveSession(session);
     }
     const isLast = sessions.length > 0 && sessions.length === this.inventory.sessions().length;
@@ -273,17 +290,17 @@ export class GuestServer extends RealServer implements GuestBaseListener {
   }
 
   #probeAgain(): void {
-    if (this.#life.serverState === "ready") this.#inventory.ttysChanged();
+    if (this.#life.serverState === "ready") this.#inventory.settler.probe();
   }
 
   #emit(events: readonly ServerEvent[]): void {
     for (const event of events) {
       if (event.kind === "pane-exited") {
-        this.#streams.declareExit(event.pane, event.status);
+        this.#streams.clients.carrying(event.pane)?.registry.declareExit(event.pane, event.status);
         this.#unfollowed.declareExit(event.pane, event.status);
       }
       if (event.kind === "pane-closed") {
-        this.#streams.paneGone(event.pane);
+        this.#streams.clients.carrying(event.pane)?.closePane(event.pane);
         this.#unfollowed.paneGone(event.pane);
       }
       this.listeners.emit(event);
@@ -291,28 +308,13 @@ export class GuestServer extends RealServer implements GuestBaseListener {
   }
 }
 
-/** As `tmux new-session -d` makes it: the server's environment, the user's sizes and options, and what the request asks for on its window and pane. */
-function guestSession(request: CreateSession, keep: boolean): SessionToMake {
-  const { name, cwd, command, cols, rows, environment, windowName } = request;
-  const keepIt = (made: JustMade): string => setWindowOption(made, "remain-on-exit", "on");
-  const setUp = [...(keep ? [keepIt, writeNothingAtExit] : []), ...userOptionsOf(request)];
-  return { name, cwd, command, cols, rows, environment, windowName, updateEnvironment: false, setUp };
-}
-
 /** The server and the connection go with the last session: at most this long after tmux has replied. */
 const SERVER_ENDS_WITHIN_MS = 2_000;
 
 /** Resolves when the session is known to be gone, or after a bounded time. */
-function sessionClosed(server: GuestServer, session: SessionId, clock: GuestServerOptions["clock"]): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      timer.cancel();
-      unsubscribe();
-      resolve();
-    };
-    const timer = clock.callAt(clock.nowMs() + SERVER_ENDS_WITHIN_MS, end);
-    const unsubscribe = server.subscribe((event) => {
-      if (event.kind === "session-closed" && event.session === session) end();
-    });
-  });
-}
+const sessionClosed = (server: GuestServer, session: SessionId, clock: Clock): Promise<void> =>
+  within<void>(clock, SERVER_ENDS_WITHIN_MS, undefined, (done) =>
+    server.subscribe((event) => {
+      if (event.kind === "session-closed" && event.session === session) done();
+    }),
+  );

@@ -4,40 +4,38 @@
  * even if it is back before anybody could notice, because what it wrote meanwhile did not reach us.
  */
 import type { Notification } from "../../../protocol/control/notifications.ts";
-import { AppError, shuttingDown } from "../../../protocol/errors.ts";
-import { byAge, type PaneId, type SessionId, type WindowId } from "../../../protocol/ids.ts";
+import { AppError } from "../../../protocol/errors.ts";
+import { byAge, type SessionId, type WindowId } from "../../../protocol/ids.ts";
+import { GUEST_ATTACH_WITHIN_MS } from "../../../protocol/limits.ts";
 import { notResponding } from "../../connection/connectionErrors.ts";
-import type { ControlConnection } from "../../connection/controlConnection.ts";
+import { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
-import type { ExitStatus } from "../../tmux/outputSource.ts";
+import { introduce } from "../../connection/tmuxFeatures.ts";
 import { isClientReport } from "../clientReports.ts";
-import { isWaiting } from "../processState.ts";
-import { startAttachClient } from "./startAttachClient.ts";
 import type { GuestBase, GuestBaseOptions } from "./guestBase.ts";
-import type { GuestLife } from "./guestLife.ts";
-import { AttachClient, type AttachClientOptions, type AttachChannel } from "./attachClient.ts";
+import { AttachClient, type AttachClientOptions, type AttachChannel, orAborted, resume } from "./attachClient.ts";
 import { AttachClients } from "./attachClients.ts";
 import { mayAttach } from "./guestPresence.ts";
+import { attachCommand, guestClient } from "./guestProbe.ts";
 import { askWritten, type WrittenWindows } from "../outputWatch.ts";
-import type { PaneInfo, ServerCounters } from "../../tmux/inventory.ts";
+import type { PaneInfo } from "../../tmux/inventory.ts";
 
-interface GuestStreamsOptions extends Pick<GuestBaseOptions, "spawn" | "gate" | "clock" | "inventory"> {
+interface GuestStreamsOptions extends Pick<GuestBaseOptions, "spawn" | "gate" | "clock" | "inventory" | "life"> {
   readonly base: GuestBase;
   readonly retainBytes: number;
   readonly idleMs: number;
   readonly onListenerError: (error: unknown) => void;
-  readonly life: GuestLife;
 }
 
 export class GuestStreams {
   readonly #options: GuestStreamsOptions;
-  readonly #clients: AttachClients;
+  readonly clients: AttachClients;
   readonly #left = new Map<AttachClient, Set<WindowId>>();
 
   constructor(options: GuestStreamsOptions) {
     const { clock, idleMs, life } = options;
     this.#options = options;
-    this.#clients = new AttachClients({
+    this.clients = new AttachClients({
       clock,
       idleMs,
       onReopen: () => life.reopened(),
@@ -48,11 +46,11 @@ export class GuestStreams {
   /** @throws AppError CONNECTION_LOST */
   clientFor({ id, window }: PaneInfo): AttachClient {
     const { state } = this.#options.life;
-    const isResponsive = state !== "silent" && state !== "closed";
-    const carrying = isResponsive ? this.#clients.carrying(id) : undefined;
+    const isResponsive = state !== "degraded" && state !== "closed";
+    const carrying = isResponsive ? this.clients.carrying(id) : undefined;
     if (carrying !== undefined) return carrying;
     this.connection();
-    const client = this.#clients.forPane(id, this.#sessionsOf(window));
+    const client = this.clients.forPane(id, this.#sessionsOf(window));
     if (client !== undefined) return client;
     // A pane's session may have ended, and the listing that says where the pane is now be under way.
     const hasSession = this.#options.inventory.known.sessions().some(({ windows }) => windows.includes(window));
@@ -67,7 +65,7 @@ export class GuestStreams {
   /** No client of ours stays where only we are left. */
   checkPresence(): void {
     const { presence } = this.#options.base;
-    for (const client of this.#clients.all()) {
+    for (const client of this.clients.all()) {
       if (!mayAttach(presence, client.session))
         client.close(new AppError("CONNECTION_LOST", "the last user of the session has left"));
     }
@@ -78,10 +76,10 @@ export class GuestStreams {
     const { known } = this.#options.inventory;
     const strays = new Set(known.strays());
     // A client that is still being attached to a session that has ended is closed before it gets there.
-    for (const client of areWindowsNew ? this.#clients.all() : []) {
+    for (const client of areWindowsNew ? this.clients.all() : []) {
       if (known.session(client.session) === undefined) client.close(sessionEnded(client.session));
     }
-    this.#clients.checkPlaces((pane, client) => {
+    this.clients.checkPlaces((pane, client) => {
       const window = known.findPane(pane)?.window;
       // Where a stray is will be known in a moment.
       if (window === undefined || strays.has(pane)) return true;
@@ -89,7 +87,7 @@ export class GuestStreams {
       return known.hasWindow(client.session, window) === true;
     });
     if (areWindowsNew) this.#left.clear();
-    for (const client of this.#clients.all()) client.placesChanged();
+    for (const client of this.clients.all()) client.reports.look();
   }
 
   /** The tmux server's process; undefined while it does not respond. */
@@ -114,63 +112,28 @@ export class GuestStreams {
 
   /** There is another client to ask when the base is lost. */
   get hasFallback(): boolean {
-    return this.#clients.all().some(({ attached }) => attached !== undefined);
+    return this.clients.all().some(({ attached }) => attached !== undefined);
   }
 
   /** Checks that every client is still as it was made; the base connection checks itself. */
   heartbeat(): void {
-    const clients = this.#clients.all().filter(({ attached }) => attached !== undefined);
+    const clients = this.clients.all().filter(({ attached }) => attached !== undefined);
     for (const client of clients) if (!this.#options.base.carries(client)) client.heartbeat();
     const probe = (written?: WrittenWindows): void => {
-      for (const client of clients) client.probeForSilent(written);
+      for (const client of clients) client.outputs.probe(written);
     };
     // What concerns all of them is asked once; each asks by itself where that is not enough.
     if (clients.length < 2) probe();
     else {
-      const sinceSec = Math.min(...clients.map(({ heardUntilSec }) => heardUntilSec));
+      const sinceSec = Math.min(...clients.map(({ outputs }) => outputs.sinceSec));
       askWritten(this.connection(), sinceSec).then(probe, () => probe());
     }
   }
 
   /** What a heartbeat checks, now. */
   async check(): Promise<void> {
-    const clients = this.#clients.all().filter((client) => !this.#options.base.carries(client));
+    const clients = this.clients.all().filter((client) => !this.#options.base.carries(client));
     await Promise.all(clients.map((client) => client.check()));
-  }
-
-  declareExit(pane: PaneId, status: ExitStatus): void {
-    this.#clients.carrying(pane)?.declareExit(pane, status);
-  }
-
-  /** The pane's program is running. */
-  declareAlive(pane: PaneId): void {
-    this.#clients.carrying(pane)?.declareAlive(pane);
-  }
-
-  paneGone(pane: PaneId): void {
-    this.#clients.carrying(pane)?.closePane(pane);
-  }
-
-  leaveSession(session: SessionId): void {
-    this.#clients.get(session)?.close(new AppError("CONNECTION_LOST", `session ${session} is being ended`));
-  }
-
-  /** tmux is silent: tells whoever waits. */
-  abandonPending(): void {
-    for (const client of this.#clients.all()) client.abandonPending(notResponding());
-  }
-
-  counters(): ServerCounters {
-    return this.#clients.counters();
-  }
-
-  closeAll(error: AppError): void {
-    for (const client of this.#clients.all()) client.close(error);
-  }
-
-  /** Safe to call twice. */
-  close(): void {
-    this.#clients.close(shuttingDown());
   }
 
   /** Where a window can be watched: first where we are anyway, then where somebody is, then the oldest session. */
@@ -206,7 +169,7 @@ export class GuestStreams {
       mayBeUnread: () =>
         base.presence.every(({ others }) => others === 0) ? windows().flatMap((window) => known.panesOf(window)) : [],
       otherReader: (client) => this.#otherReader(client),
-      isServerIdle: () => isWaiting(this.#options.spawn.host.processes, base.identity?.pid),
+      isServerIdle: base.isServerIdle,
       onIdle: hooks.onIdle,
       onAttached: () => life.clientsChanged(),
       onClosed: (client, ended) => {
@@ -218,7 +181,7 @@ export class GuestStreams {
   }
 
   async #open(client: AttachClient, signal: AbortSignal): Promise<AttachChannel> {
-    const { base, inventory, spawn, clock, gate } = this.#options;
+    const { base, inventory } = this.#options;
     const noticed = (notification: Notification): void => {
       client.noticed(notification);
       this.#noteLeft(client, notification);
@@ -230,30 +193,73 @@ export class GuestStreams {
       const isBaseAway = base.state === "connecting" && !isClientReport(notification);
       if (notification.kind === "layout-change" || isBaseAway) inventory.refresher.notified(notification);
     };
-    const channel = await startAttachClient({
-      spawn,
-      clock,
-      client,
-      signal,
-      identity: base.identity,
-      gate,
-      onNotification,
-    });
+    const channel = await this.#attach(client, signal, onNotification);
     // Until now sizes in this session were not reported to us.
     for (const window of inventory.known.session(client.session)?.windows ?? [])
       inventory.refresher.windowChanged(window);
     return channel;
   }
 
+  /**
+   * A control client, attached to one session and nowhere else: it is verified to be where it was sent, on the server that the
+   * base connection knows, and it leaves when tmux moves it (docs/tmuxFacts.md 32b).
+   * @throws AppError CONNECTION_LOST when it could not be attached there
+   */
+  async #attach(
+    client: AttachClient,
+    signal: AbortSignal,
+    onNotification: (notification: Notification) => void,
+  ): Promise<AttachChannel> {
+    const { spawn, clock, gate, base } = this.#options;
+    // The server that is meant; ids mean nothing on another.
+    const { identity } = base;
+    const entering = gate.enter(signal);
+    if (gate.waiting !== undefined) client.heldBack();
+    const arrived = await entering;
+    const connection: ControlConnection = new ControlConnection({
+      ...guestClient(spawn, attachCommand(client.session), gate.server),
+      onOutput: (paneNumber, line, from, to) => client.takeEscaped(paneNumber, line, from, to),
+      onNotification: (notification) => {
+        gate.noticed(notification);
+        if (notification.kind === "pause") resume(connection, client, notification.pane);
+        else if (notification.kind !== "session-changed") onNotification(notification);
+        else if (notification.session !== client.session) client.close(elsewhere());
+      },
+      onChunkEnd: () => client.announce(),
+      onClosed: (error) => {
+        gate.disturbed();
+        client.close(error);
+      },
+    });
+    const introduced = introduce(connection);
+    const timer = clock.callAt(clock.nowMs() + GUEST_ATTACH_WITHIN_MS, () => connection.close(notResponding()));
+    const settled = (): void => {
+      timer.cancel();
+      arrived();
+    };
+    introduced.then(settled, settled);
+    // Even one that is no longer wanted stays until tmux has replied to it.
+    const close = (): void => gate.leave(() => connection.close());
+    try {
+      const here = await orAborted(introduced, signal);
+      const isMeant = here?.pid === identity?.pid && here?.startSec === identity?.startSec;
+      if (here?.session !== client.session || !isMeant) throw elsewhere();
+    } catch (error) {
+      close();
+      throw error;
+    }
+    return { connection, close };
+  }
+
   #otherReader(client: AttachClient): ControlConnection | undefined {
     const { base } = this.#options;
     if (!base.carries(client) && base.state === "ready") return base.connection();
-    return this.#clients.all().find((other) => other !== client && other.attached !== undefined)?.attached;
+    return this.clients.all().find((other) => other !== client && other.attached !== undefined)?.attached;
   }
 
   #fallback(): ControlConnection | undefined {
     if (this.#options.life.state !== "covered") return undefined;
-    return this.#clients.all().find(({ attached }) => attached !== undefined)?.attached;
+    return this.clients.all().find(({ attached }) => attached !== undefined)?.attached;
   }
 
   #noteLeft(client: AttachClient, notification: Notification): void {
@@ -267,6 +273,9 @@ export class GuestStreams {
     if (isOurs && hasLeft) this.#left.set(client, (this.#left.get(client) ?? new Set()).add(window));
   }
 }
+
+const elsewhere = (): AppError =>
+  new AppError("CONNECTION_LOST", "the session no longer exists; list the sessions again");
 
 const sessionEnded = (session: SessionId): AppError =>
   new AppError("CONNECTION_LOST", `session ${session} has ended; list the sessions again`);

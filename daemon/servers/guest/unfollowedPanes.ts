@@ -5,15 +5,16 @@
  * another hole, once that second is over and no other has followed. Captures are asked over a connection that is there.
  */
 import { toAppError, type AppError } from "../../../protocol/errors.ts";
-import { isWindowId, type PaneId, type WindowId } from "../../../protocol/ids.ts";
+import { type PaneId, paneNumberOf, type WindowId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import { createNonce } from "../../connection/framing.ts";
 import type { CaptureContext } from "../../panes/askPane.ts";
 import type { Clock, Timer } from "../../time/clock.ts";
 import type { ExitStatus, OutputSource } from "../../tmux/outputSource.ts";
+import { writtenIn } from "../clientReports.ts";
 import { PaneRegistry } from "../paneRegistry.ts";
 import { SilentChanges } from "../inventory/silentChanges.ts";
-import { GuestSource } from "./guestSource.ts";
+import { GuestStream } from "./guestStream.ts";
 
 /** The name of what tmux compares: ids and numbers only, so that its value can be read. */
 export const WRITTEN = "tmuxwire-written";
@@ -37,10 +38,10 @@ interface UnfollowedPanesOptions {
 
 export class UnfollowedPanes {
   readonly #options: UnfollowedPanesOptions;
-  readonly #registry: PaneRegistry;
-  readonly #sources = new Map<PaneId, GuestSource>();
+  readonly #registry: PaneRegistry<GuestStream>;
+  /** The panes that are observed; one that is only captured has a stream meanwhile. */
+  readonly #observed = new Set<PaneId>();
   readonly #changes: SilentChanges;
-  #isTold = false;
   /** When each window was last written to, as tmux writes it. */
   #written = new Map<WindowId, string>();
   /** Windows of the last reports, and when those came: more may have been written in the same second. */
@@ -56,6 +57,7 @@ export class UnfollowedPanes {
       bufferName: () => "",
       onListenerError: options.onListenerError,
       onRevived: () => undefined,
+      makeStream: (stream) => new GuestStream({ ...stream, onIdle: (idle) => this.#idle(idle) }),
     });
     this.#registry.beginEpoch(newEpoch(), toAppError("nothing was open"));
     this.#changes = new SilentChanges(options.base, {
@@ -66,7 +68,9 @@ export class UnfollowedPanes {
   }
 
   source(pane: PaneId): OutputSource {
-    return this.#source(pane);
+    this.#observed.add(pane);
+    this.#beTold();
+    return this.#registry.stream(pane);
   }
 
   /** @throws AppError CONNECTION_LOST */
@@ -74,14 +78,14 @@ export class UnfollowedPanes {
     try {
       return await work(this.#registry.captureContext(pane));
     } finally {
-      if (!this.#sources.has(pane)) this.#registry.closePane(pane);
+      if (!this.#observed.has(pane)) this.#registry.closePane(pane);
     }
   }
 
   /** Another base connection: it knows of nothing yet, and nobody told of what was written until now. */
   attached(connection: ControlConnection): void {
     this.#changes.attached(connection);
-    this.#writtenTo(this.#sources.keys());
+    this.#writtenTo(this.#observed);
   }
 
   /** The base's session, or its windows, may have changed. */
@@ -92,12 +96,7 @@ export class UnfollowedPanes {
   /** @param value what `WRITTEN_FORMAT` is now */
   written(value: string): void {
     const nowMs = this.#options.clock.nowMs();
-    const words = value.trim().split(" ");
-    const now = new Map<WindowId, string>();
-    for (let at = 0; at + 1 < words.length; at += 2) {
-      const [window = "", second = ""] = words.slice(at, at + 2);
-      if (isWindowId(window)) now.set(window, second);
-    }
+    const now = new Map(writtenIn(value.trim().split(" ")));
     const changed = [...now].filter(([window, second]) => this.#written.get(window) !== second);
     this.#written = now;
     for (const [window] of changed) {
@@ -108,7 +107,7 @@ export class UnfollowedPanes {
   }
 
   declareExit(pane: PaneId, status: ExitStatus): void {
-    if (this.#sources.has(pane)) this.#registry.declareExit(pane, status);
+    if (this.#observed.has(pane)) this.#registry.declareExit(pane, status);
   }
 
   declareAlive(pane: PaneId): void {
@@ -125,40 +124,28 @@ export class UnfollowedPanes {
     this.#timer = undefined;
     this.#written.clear();
     this.#unsure.clear();
-    this.#sources.clear();
+    this.#observed.clear();
     this.#registry.beginEpoch(newEpoch(), error);
     this.#beTold();
   }
 
-  #source(pane: PaneId): GuestSource {
-    let source = this.#sources.get(pane);
-    if (source === undefined) {
-      const onIdle = (): void => {
-        if (this.#sources.get(pane) === source) this.#drop(pane);
-      };
-      const { clock } = this.#options;
-      source = new GuestSource({ stream: this.#registry.stream(pane), clock, onIdle, waiting: () => undefined });
-      this.#sources.set(pane, source);
-      this.#beTold();
-    }
-    return source;
+  #idle(stream: GuestStream): void {
+    const pane = stream.id as PaneId;
+    if (this.#registry.find(paneNumberOf(pane)) === stream) this.#drop(pane);
   }
 
   #drop(pane: PaneId): void {
-    this.#sources.delete(pane);
+    this.#observed.delete(pane);
     this.#registry.closePane(pane);
     this.#beTold();
   }
 
   #beTold(): void {
-    const isWanted = this.#sources.size > 0;
-    if (isWanted === this.#isTold) return;
-    this.#isTold = isWanted;
-    this.#changes.follow(isWanted);
+    this.#changes.follow(this.#observed.size > 0);
   }
 
   #writtenTo(panes: Iterable<PaneId>): void {
-    for (const pane of panes) if (this.#sources.has(pane)) this.#registry.declareHole(pane, "paused");
+    for (const pane of panes) if (this.#observed.has(pane)) this.#registry.declareHole(pane, "paused");
   }
 
   #lookLater(): void {

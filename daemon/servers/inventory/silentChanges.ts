@@ -57,12 +57,9 @@ export class SilentChanges {
   }
 
   follow(isFollowed: boolean): void {
+    if (isFollowed === this.#isFollowed) return;
     this.#isFollowed = isFollowed;
-    try {
-      this.#send(this.#connection());
-    } catch {
-      // The next connection will subscribe.
-    }
+    this.#sendAgain();
   }
 
   /** Call for each new connection, which has no subscription yet. */
@@ -73,7 +70,15 @@ export class SilentChanges {
 
   /** Call when the connection's session, or its windows, may have changed. */
   look(): void {
-    if (this.#isFollowed && this.#chosen() !== this.#place) this.follow(true);
+    if (this.#isFollowed && this.#chosen() !== this.#place) this.#sendAgain();
+  }
+
+  #sendAgain(): void {
+    try {
+      this.#send(this.#connection());
+    } catch {
+      // The next connection will subscribe.
+    }
   }
 
   #chosen(): Place | undefined {

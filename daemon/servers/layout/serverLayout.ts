@@ -5,7 +5,7 @@
  */
 import type { LayoutOperation, LayoutResult, ServerTree, TreeEvent, WindowLayout } from "../../tmux/layout.ts";
 import { Listeners } from "../listeners.ts";
-import { treeChanges, treeOf, TreeParts, type TreeSource } from "./windowTree.ts";
+import { treeChanges, treeOf, type TreeSource } from "./windowTree.ts";
 
 interface ServerLayoutOptions {
   readonly source: TreeSource;
@@ -17,7 +17,6 @@ interface ServerLayoutOptions {
 
 export class ServerLayout implements WindowLayout {
   readonly #options: ServerLayoutOptions;
-  readonly #parts = new TreeParts();
   readonly #listeners: Listeners<readonly TreeEvent[]>;
   /** The tree as last reported. */
   #reported: ServerTree | undefined;
@@ -29,13 +28,13 @@ export class ServerLayout implements WindowLayout {
 
   /** The tree as reported to the listeners; without listeners, as in the inventory. */
   tree(): ServerTree {
-    return this.#reported ?? treeOf(this.#options.source, this.#parts);
+    return this.#reported ?? treeOf(this.#options.source);
   }
 
   /** Returns the unsubscribe function. */
   watch(listener: (events: readonly TreeEvent[]) => void): () => void {
     if (this.#reported === undefined) {
-      this.#reported = treeOf(this.#options.source, this.#parts);
+      this.#reported = treeOf(this.#options.source);
       this.#options.onFollowed?.(true);
     }
     const unsubscribe = this.#listeners.subscribe(listener);
@@ -54,7 +53,7 @@ export class ServerLayout implements WindowLayout {
   /** Call when the inventory is complete again. */
   changed(): void {
     if (this.#reported === undefined) return;
-    const tree = treeOf(this.#options.source, this.#parts);
+    const tree = treeOf(this.#options.source);
     const events = treeChanges(this.#reported, tree);
     if (events.length === 0) return;
     this.#reported = tree;

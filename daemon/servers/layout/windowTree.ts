@@ -11,17 +11,14 @@ export interface TreeSource {
   panes(): readonly PaneInfo[];
 }
 
-/** Caches the parts of the tree by their source objects, which stay the same until they are listed again. */
-export class TreeParts {
-  readonly windows = new WeakMap<WindowInfo, TreeWindow>();
-  readonly panes = new WeakMap<PaneInfo, TreePane>();
-}
+/** Parts of trees by their source objects, which stay the same until they are listed again. */
+const [windowParts, paneParts] = [new WeakMap<WindowInfo, TreeWindow>(), new WeakMap<PaneInfo, TreePane>()];
 
 /**
  * During a listing, the inventory may know windows without their panes. The tree contains only things whose place is known,
  * and only places of things that are in it.
  */
-export function treeOf(source: TreeSource, parts = new TreeParts()): ServerTree {
+export function treeOf(source: TreeSource): ServerTree {
   const panes = new Map(source.panes().map((pane) => [pane.id, pane]));
   const placed = new Set(source.sessions().flatMap(({ windows }) => windows));
   const windows = source.windows().filter(({ id }) => placed.has(id));
@@ -34,33 +31,33 @@ export function treeOf(source: TreeSource, parts = new TreeParts()): ServerTree 
       windows: places.filter(({ window }) => known.has(window)),
       activeWindow: activeWindow !== undefined && known.has(activeWindow) ? activeWindow : null,
     })),
-    windows: windows.map((window) => windowOf(window, panes, parts)).sort((a, b) => byAge(a.id, b.id)),
+    windows: windows.map((window) => windowOf(window, panes)).sort((a, b) => byAge(a.id, b.id)),
     panes: [...panes.values()]
       .filter(({ window }) => known.has(window))
-      .map((pane) => paneOf(pane, parts))
+      .map(paneOf)
       .sort((a, b) => byAge(a.id, b.id)),
   };
 }
 
-function windowOf(info: WindowInfo, known: ReadonlyMap<string, PaneInfo>, parts: TreeParts): TreeWindow {
+function windowOf(info: WindowInfo, known: ReadonlyMap<string, PaneInfo>): TreeWindow {
   const { id, name, cols, rows, layout, zoomed } = info;
   const panes = info.panes.filter((pane) => known.get(pane)?.window === id);
   const activePane = panes.find((pane) => known.get(pane)?.active === true) ?? null;
-  const before = parts.windows.get(info);
+  const before = windowParts.get(info);
   const isSame = before?.activePane === activePane && panes.every((pane, index) => before.panes[index] === pane);
   if (isSame && before.panes.length === panes.length) return before;
   const root = before === undefined ? (parseLayout(layout) ?? null) : before.root;
   const window: TreeWindow = { id, name, cols, rows, layout, root, zoomed, panes, activePane };
-  parts.windows.set(info, window);
+  windowParts.set(info, window);
   return window;
 }
 
-function paneOf(info: PaneInfo, parts: TreeParts): TreePane {
-  const before = parts.panes.get(info);
+function paneOf(info: PaneInfo): TreePane {
+  const before = paneParts.get(info);
   if (before !== undefined) return before;
   const { id, window, cols, rows, pid, title, exit } = info;
   const pane: TreePane = { id, window, cols, rows, pid, title, exit: exit ?? null };
-  parts.panes.set(info, pane);
+  paneParts.set(info, pane);
   return pane;
 }
 

@@ -7,12 +7,12 @@ import { listAllPanes, startProgram } from "../../../protocol/command/build.ts";
 import { type PaneRow, PROGRAMS } from "../../../protocol/command/formats.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
-import type { Host } from "../../host/host.ts";
+import type { Closable, Host } from "../../host/host.ts";
 import { SingleFlight } from "../../time/singleFlight.ts";
 import type { Clock } from "../../time/clock.ts";
 import { ExitSettler } from "../exitSettler.ts";
 import type { InventoryStore } from "../inventory/inventoryStore.ts";
-import { TtyWatch } from "../ttyWatch.ts";
+import { watchTtys } from "../ttyWatch.ts";
 
 interface DeathWatchOptions {
   readonly host: Host;
@@ -29,14 +29,15 @@ interface DeathWatchOptions {
 export class DeathWatch {
   readonly #options: DeathWatchOptions;
   readonly #dead: SingleFlight;
-  readonly #settler: ExitSettler;
-  readonly #ttys: TtyWatch;
+  /** To be probed when a program may have ended, and cleared when the connection is gone. */
+  readonly settler: ExitSettler;
+  readonly #ttys: Closable | undefined;
 
   constructor(options: DeathWatchOptions) {
     const { host, clock, connection, serverPid, onError } = options;
     this.#options = options;
     this.#dead = new SingleFlight(() => this.#list(), onError);
-    this.#settler = new ExitSettler({
+    this.settler = new ExitSettler({
       clock,
       processes: host.processes,
       serverPid: () => (connection() === undefined ? undefined : serverPid()),
@@ -44,20 +45,15 @@ export class DeathWatch {
       probe: () => this.#dead.soon(),
     });
     // The hook depends on SIGCHLD, which tmux can miss, and can get lost itself; the closing of a terminal cannot.
-    this.#ttys = new TtyWatch({
+    this.#ttys = watchTtys({
       clock,
       terminals: host.terminals,
       // A new terminal belongs to a new pane, which tmux reports, or to a dead pane that was respawned.
       isReason: (what) => what === "gone" || options.inventory.panes().some(({ exit }) => exit !== undefined),
       probe: () => {
-        if (connection() !== undefined) this.#settler.probe();
+        if (connection() !== undefined) this.settler.probe();
       },
     });
-  }
-
-  /** Call when a program may have ended. */
-  probe(): void {
-    this.#settler.probe();
   }
 
   /** Call with each heartbeat, for deaths that nothing has reported. */
@@ -68,17 +64,12 @@ export class DeathWatch {
   /** Call when a listing of panes has arrived. */
   listed(rows: readonly PaneRow[]): void {
     const unsettled = rows.filter((row) => row.dead && this.#options.inventory.exitOf(row) === undefined);
-    if (unsettled.length > 0) this.#settler.found(unsettled.length);
-  }
-
-  /** Call when the connection is gone. */
-  clear(): void {
-    this.#settler.clear();
+    if (unsettled.length > 0) this.settler.found(unsettled.length);
   }
 
   close(): void {
-    this.#ttys.close();
-    this.#settler.clear();
+    this.#ttys?.close();
+    this.settler.clear();
   }
 
   async #list(): Promise<void> {
@@ -95,6 +86,6 @@ export class DeathWatch {
       else if (known === undefined ? dead : known.pid !== process || dead !== (known.exit !== undefined))
         onChanged(pane);
     }
-    this.#settler.found(unsettled.size);
+    this.settler.found(unsettled.size);
   }
 }

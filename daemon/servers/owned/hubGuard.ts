@@ -32,7 +32,8 @@ interface HubGuardOptions {
 
 export class HubGuard {
   readonly #options: HubGuardOptions;
-  readonly #outputs: OutputWatch;
+  /** To be told of all output, and asked with each heartbeat. */
+  readonly outputs: OutputWatch;
   readonly #reports: ClientReports;
   /** Windows that left a session: the hub, or perhaps the hub if tmux does not say which. */
   readonly #left = new Map<WindowId, "hub" | "perhaps">();
@@ -41,14 +42,14 @@ export class HubGuard {
 
   constructor(options: HubGuardOptions) {
     this.#options = options;
-    this.#outputs = new OutputWatch({
+    this.outputs = new OutputWatch({
       clock: options.clock,
       windows: () => this.#windows(),
       panesOf: (window) => this.#panesOf(window),
       isThere: (session, window) => options.inventory.hasWindow(session, window) !== false,
       onMoved: options.onMoved,
       // The hub's hook reports other panes, through this one.
-      mayBeUnread: () => this.#eventPane(),
+      mayBeUnread: () => this.places,
       onHole: (panes) => this.#resumed(panes),
     });
     const hub = (): AttachedHub => {
@@ -59,10 +60,10 @@ export class HubGuard {
     this.#reports = new ClientReports({
       clock: options.clock,
       connection: () => hub().connection,
-      places: () => this.#eventPane(),
+      places: () => this.places,
       session: () => options.hub()?.session,
       checkup: () => this.checkup(hub(), "report"),
-      onWritten: (written) => this.#outputs.reported(hub().connection, hub().session, written),
+      onWritten: (written) => this.outputs.reported(written),
       onLate: options.onLate,
     });
   }
@@ -72,19 +73,14 @@ export class HubGuard {
     this.#left.clear();
     this.#renamed.clear();
     const hub = this.#options.hub();
-    if (hub !== undefined) this.#outputs.begin(hub.connection, hub.session);
+    if (hub !== undefined) this.outputs.begin(hub.connection, hub.session);
     this.#reports.begin();
   }
 
   /** Call when the connection has ended. Safe to call twice. */
   end(): void {
-    this.#outputs.end();
+    this.outputs.end();
     this.#reports.end();
-  }
-
-  /** Call when output of a pane has arrived. On the hot path. */
-  received(paneNumber: number): void {
-    this.#outputs.received(paneNumber);
   }
 
   checkup({ session, name, hookIndex }: AttachedHub, by: "heartbeat" | "report" = "heartbeat"): StateCheckup {
@@ -94,10 +90,6 @@ export class HubGuard {
       command: displayMessage(state.format),
       fault: (reply) => clientFault(reply, session, true) ?? this.#lasting(hubFault(state.decodeOne(reply)), by),
     };
-  }
-
-  heartbeat({ connection, session }: AttachedHub): void {
-    this.#outputs.probe(connection, session);
   }
 
   /**
@@ -114,7 +106,7 @@ export class HubGuard {
   }
 
   noticed(notification: Notification): void {
-    this.#outputs.noticed(notification);
+    this.outputs.noticed(notification);
     this.#reports.noticed(notification);
     const hub = this.#options.hub();
     if (hub === undefined) return;
@@ -169,7 +161,8 @@ export class HubGuard {
     return own === undefined ? windows : [...windows, own.window];
   }
 
-  #eventPane(): readonly PaneId[] {
+  /** The event pane, in the session that our client is in. */
+  get places(): readonly PaneId[] {
     const hub = this.#options.hub();
     return hub === undefined ? [] : [hub.pane];
   }

@@ -7,20 +7,22 @@ import {
   linkWindow,
   listAllWindows,
   listSessions,
+  switchClient,
   unsetEnvironment,
 } from "../../../protocol/command/build.ts";
-import { type ServerIdentity, SESSIONS, WINDOW_LINKS } from "../../../protocol/command/formats.ts";
+import { type ServerIdentity, type SessionRow, SESSIONS, WINDOW_LINKS } from "../../../protocol/command/formats.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { byAge, type PaneId, type SessionId } from "../../../protocol/ids.ts";
+import { GUEST_ATTACH_WITHIN_MS } from "../../../protocol/limits.ts";
 import { ignoreRefusal } from "../../connection/commandQueue.ts";
 import type { ControlConnection } from "../../connection/controlConnection.ts";
 import { introduce } from "../../connection/tmuxFeatures.ts";
 import type { Host } from "../../host/host.ts";
 import { type OutputSource, slicesOf } from "../../tmux/outputSource.ts";
 import type { Clock } from "../../time/clock.ts";
+import type { controlClient } from "../introduction.ts";
 import { endClient, isOrphan, type OurClient, ourClients } from "../orphanedClients.ts";
 import { withSetting } from "../../host/socketPath.ts";
-import { putHubLast } from "./hubPlace.ts";
 import { setShellMarks, type ShellMarks } from "./shellMarks.ts";
 import { EventPaneReader, hubHooks, isHubName, type PaneEvent, titleHook } from "./hub.ts";
 
@@ -37,6 +39,8 @@ const EVENT_PANE_WITHIN_MS = 10_000;
 const RAW_TERMINAL = `run-shel 'test -c "#{client_tty}" && stty -opost <"#{client_tty}"; true'`;
 /** Window links per round of commands. */
 const LINKS_AT_ONCE = 200;
+/** tmux accepts a command line of 16 KB from a client; if there are more sessions, only the most recently used are visited. */
+const MAX_SESSIONS = 300;
 
 export interface AttachedHub extends ServerIdentity {
   readonly connection: ControlConnection;
@@ -61,7 +65,7 @@ interface HubStartupOptions {
   /** The folder of the scripts that make shells mark their commands; undefined: they do not. */
   readonly shellMarks: string | undefined;
   /** Opens a short-lived client with this command. */
-  readonly visit: Parameters<typeof putHubLast>[0]["visit"];
+  readonly visit: (command: readonly string[]) => ReturnType<typeof controlClient>;
   /** The name of the setting that holds the socket's path. */
   readonly setting?: string | undefined;
 }
@@ -84,8 +88,7 @@ export async function prepareHub(options: HubStartupOptions): Promise<AttachedHu
   await connection.command(titleHook(identity.pane, hookIndex), "none").catch(ignoreRefusal);
   await linkExistingWindows(connection, identity);
   await connection.command(RAW_TERMINAL, "none").catch(ignoreRefusal);
-  const { clock, visit } = options;
-  await putHubLast({ connection, clock, hub: identity.session, visit });
+  await putHubLast(options, identity.session);
   await eventPaneReady;
   return { ...identity, connection, name: hubName, hookIndex, marks };
 }
@@ -181,3 +184,41 @@ async function linkExistingWindows(connection: ControlConnection, hub: ServerIde
     );
   }
 }
+
+/**
+ * A command typed in a pane without a target acts on the most recently active session that contains the pane
+ * (docs/tmuxFacts.md 54), and attaching makes that the hub. So before the hub is used, a short-lived client visits every other
+ * session, in the order of their last use, which makes them more recent again. The client is already detaching when it gets
+ * to them, so no session counts as attached: no program gets a focus event and no window is resized. All its commands are on
+ * its command line, so it ends by itself, whatever happens to us.
+ * Resolves when the hub is less recent than every session that existed before it.
+ */
+async function putHubLast({ connection, clock, visit }: HubStartupOptions, hub: SessionId): Promise<void> {
+  const sessions = sessionsByUse(await connection.foreignRows(SESSIONS, listSessions));
+  if (sessions.length === 0) return;
+  const { open, spawn } = visit(visitAll(hub, sessions.slice(-MAX_SESSIONS)));
+  await new Promise<void>((resolve) => {
+    const transport = open({
+      ...spawn,
+      onData: () => undefined,
+      onClose: () => {
+        timer.cancel();
+        resolve();
+      },
+    });
+    const timer = clock.callAt(clock.nowMs() + GUEST_ATTACH_WITHIN_MS, () => transport.close());
+  });
+}
+
+/** All sessions except hubs, the most recently used last; those used in the same second are sorted by age. */
+export const sessionsByUse = (rows: readonly SessionRow[]): readonly SessionId[] =>
+  rows
+    .filter(({ name }) => !isHubName(name))
+    .sort((a, b) => a.usedSec - b.usedSec || byAge(a.session, b.session))
+    .map(({ session }) => session);
+
+/** `if-shell` keeps a failure for a session that has just ended from aborting the whole chain. */
+const visitAll = (hub: SessionId, sessions: readonly SessionId[]): readonly string[] => {
+  const visits = sessions.flatMap((session) => [";", "if-shel", "-F", "1", switchClient(session)]);
+  return ["attach-sessio", "-E", "-t", hub, "-f", "ignore-size,no-output", ";", "detach-clien", ...visits];
+};

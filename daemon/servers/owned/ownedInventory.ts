@@ -34,8 +34,7 @@ import { DeathWatch } from "./deathWatch.ts";
 import { isClientReport } from "../clientReports.ts";
 import { isHubName, type PaneEvent, TITLE_OPTION, titleReported } from "./hub.ts";
 import { HubGuard } from "./hubGuard.ts";
-import type { AttachedHub } from "./hubStartup.ts";
-import { sessionsByUse } from "./hubPlace.ts";
+import { type AttachedHub, sessionsByUse } from "./hubStartup.ts";
 import { InventoryStore } from "../inventory/inventoryStore.ts";
 import { InventoryRefresher } from "../inventory/inventoryRefresher.ts";
 import { PacedProbe } from "../pacedProbe.ts";
@@ -67,10 +66,10 @@ interface OwnedInventoryOptions {
 export class OwnedInventory {
   readonly inventory: InventoryStore;
   readonly refresher: InventoryRefresher;
+  readonly guard: HubGuard;
   readonly #options: OwnedInventoryOptions;
   readonly #titles: PacedProbe;
   readonly #deaths: DeathWatch;
-  readonly #guard: HubGuard;
   #hub: AttachedHub | undefined;
   #identity: ServerIdentity | undefined;
 
@@ -93,10 +92,7 @@ export class OwnedInventory {
       onComplete: options.onComplete,
       onError,
     });
-    const titles = new SingleFlight(
-      async () => this.#titlesChanged(await this.#panesWhere(titleReported(this.requireHub().hookIndex))),
-      onError,
-    );
+    const titles = new SingleFlight(() => this.#readTitles(), onError);
     this.#titles = new PacedProbe({
       clock: options.clock,
       intervalMs: TITLE_PROBE_INTERVAL_MS,
@@ -113,7 +109,7 @@ export class OwnedInventory {
     });
     const { clock, panes, log, onLate } = options;
     const onMoved = (): void => this.refresher.topologyChanged();
-    this.#guard = new HubGuard({ clock, inventory: this.inventory, panes, log, hub: () => this.#hub, onMoved, onLate });
+    this.guard = new HubGuard({ clock, inventory: this.inventory, panes, log, hub: () => this.#hub, onMoved, onLate });
   }
 
   /** See `ServerStatus`. */
@@ -139,7 +135,7 @@ export class OwnedInventory {
     this.#hub = hub;
     this.inventory.features = hub.connection.features;
     await this.refresher.refreshAll();
-    this.#guard.begin();
+    this.guard.begin();
   }
 
   /**
@@ -149,9 +145,9 @@ export class OwnedInventory {
   detached(lost: AppError, socketPath: string): void {
     if (this.#hub === undefined) return;
     this.#hub = undefined;
-    this.#guard.end();
+    this.guard.end();
     this.#titles.clear();
-    this.#deaths.clear();
+    this.#deaths.settler.clear();
     const { clock, onComplete } = this.#options;
     probeForEnd({
       host: this.#options.host,
@@ -169,7 +165,7 @@ export class OwnedInventory {
   }
 
   close(): void {
-    this.#guard.end();
+    this.guard.end();
     this.#deaths.close();
   }
 
@@ -182,23 +178,18 @@ export class OwnedInventory {
   /** A hook can be missed (see `PaneEvent`), so dead panes are listed with each heartbeat. */
   heartbeat(): void {
     this.#deaths.heartbeat();
-    if (this.#hub !== undefined) this.#guard.heartbeat(this.#hub);
+    this.guard.outputs.probe();
   }
 
   /** The heartbeat's query about our client. @throws AppError CONNECTION_LOST */
   checkup(): Checkup {
-    return this.#guard.checkup(this.requireHub());
-  }
-
-  /** Output of a pane has arrived. On the hot path. */
-  received(paneNumber: number): void {
-    this.#guard.received(paneNumber);
+    return this.guard.checkup(this.requireHub());
   }
 
   paneEvent(event: PaneEvent): void {
     if (event === "title") this.#titles.changed();
-    else if (event === "off") this.#guard.turnedOff();
-    else this.#deaths.probe();
+    else if (event === "off") this.guard.turnedOff();
+    else this.#deaths.settler.probe();
   }
 
   paneChanged(pane: PaneId): void {
@@ -208,7 +199,7 @@ export class OwnedInventory {
   }
 
   notified(notification: Notification): void {
-    this.#guard.noticed(notification);
+    this.guard.noticed(notification);
     if (isClientReport(notification)) return;
     const { kind } = notification;
     // Another hub ends with its client, and tmux does not report what a hook does.
@@ -237,10 +228,10 @@ export class OwnedInventory {
       return [];
     }
     const hubs = new Set(rows.filter((row) => isHubName(row.name)).map((row) => row.session));
-    this.#guard.listed(links);
+    this.guard.listed(links);
     // Before the listing is applied, while the panes of windows that are no longer in a session are still known.
     const home = sessionsByUse(rows).at(-1);
-    sweepHub({ hub, hubs, home, links, panesOf: (window) => this.inventory.panesOf(window) });
+    this.#sweep(hub, hubs, home, links);
     const { events, unknownWindows } = this.inventory.applyTopology(
       rows.filter((row) => !hubs.has(row.session)),
       links.filter((link) => !hubs.has(link.session)),
@@ -261,14 +252,11 @@ export class OwnedInventory {
     return this.#options.panes.streamed().filter((pane) => pane !== own && this.inventory.findPane(pane) === undefined);
   }
 
-  async #panesWhere(filter: string): Promise<readonly PaneId[]> {
-    return decodePaneIds((await this.requireHub().connection.command(listPanesWhere(filter))).body);
-  }
-
-  #titlesChanged(panes: readonly PaneId[]): void {
-    const connection = this.#hub?.connection;
-    for (const pane of panes) {
-      connection?.send(unsetPaneOption(pane, TITLE_OPTION), "none", () => undefined);
+  async #readTitles(): Promise<void> {
+    const { connection, hookIndex } = this.requireHub();
+    const { body } = await connection.command(listPanesWhere(titleReported(hookIndex)));
+    for (const pane of decodePaneIds(body)) {
+      this.#hub?.connection.send(unsetPaneOption(pane, TITLE_OPTION), "none", () => undefined);
       this.paneChanged(pane);
     }
   }
@@ -277,46 +265,43 @@ export class OwnedInventory {
     if (isCutShort(error)) return;
     this.#options.log?.("inventory.failed", { error: String(error) });
   }
-}
 
-/**
- * Keeps the hub's windows the same as those of all sessions. A window that is only in the hub has lost its session, and tmux
- * alone would have closed it, so it is closed (docs/tmuxFacts.md 30). A window that somebody created in the hub, where it is
- * invisible, is moved to the most recently used session (54). A window that is in a session but not in the hub was unlinked
- * by somebody, and is linked again, because we get no output from outside the hub.
- */
-interface HubSweep {
-  readonly hub: AttachedHub;
-  /** Our hub and those of daemons that are ending. */
-  readonly hubs: ReadonlySet<SessionId>;
-  /** The most recently used session that is not a hub. */
-  readonly home: SessionId | undefined;
-  /** Every window of every session, including the hubs'. */
-  readonly links: readonly WindowLink[];
-  readonly panesOf: (window: WindowId) => readonly PaneId[];
-}
-
-function sweepHub({ hub, hubs, home, links, panesOf }: HubSweep): void {
-  const inHub = new Set(links.filter((link) => link.session === hub.session).map((link) => link.window));
-  const strays = new Set(links.filter((link) => link.stray).map((link) => link.window));
-  const elsewhere = new Set(links.filter((link) => link.session !== hub.session).map((link) => link.window));
-  const ignore = (): void => undefined;
-  for (const window of inHub) {
-    if (window === hub.window || elsewhere.has(window)) continue;
-    if (strays.has(window)) {
-      // If there is no session at all, it waits for one.
-      if (home !== undefined)
-        hub.connection.sendGroup([linkWindow(window, home), unsetWindowOption(window, STRAY_OPTION)], ignore);
-      continue;
+  /**
+   * Keeps the hub's windows the same as those of all sessions. A window that is only in the hub has lost its session, and tmux
+   * alone would have closed it, so it is closed (docs/tmuxFacts.md 30). A window that somebody created in the hub, where it is
+   * invisible, is moved to the most recently used session (54). A window that is in a session but not in the hub was unlinked
+   * by somebody, and is linked again, because we get no output from outside the hub.
+   * @param hubs our hub and those of daemons that are ending
+   * @param home the most recently used session that is not a hub
+   * @param links every window of every session, including the hubs'
+   */
+  #sweep(
+    hub: AttachedHub,
+    hubs: ReadonlySet<SessionId>,
+    home: SessionId | undefined,
+    links: readonly WindowLink[],
+  ): void {
+    const inHub = new Set(links.filter((link) => link.session === hub.session).map((link) => link.window));
+    const strays = new Set(links.filter((link) => link.stray).map((link) => link.window));
+    const elsewhere = new Set(links.filter((link) => link.session !== hub.session).map((link) => link.window));
+    const ignore = (): void => undefined;
+    for (const window of inHub) {
+      if (window === hub.window || elsewhere.has(window)) continue;
+      if (strays.has(window)) {
+        // If there is no session at all, it waits for one.
+        if (home !== undefined)
+          hub.connection.sendGroup([linkWindow(window, home), unsetWindowOption(window, STRAY_OPTION)], ignore);
+        continue;
+      }
+      // A live window is not unlinked while its output may still be in transit to us (docs/tmuxFacts.md 16).
+      const silence = this.inventory.panesOf(window).map(turnPaneOff);
+      hub.connection.sendGroup([...silence, unlinkWindow(window, hub.session)], ignore);
     }
-    // A live window is not unlinked while its output may still be in transit to us (docs/tmuxFacts.md 16).
-    const silence = panesOf(window).map(turnPaneOff);
-    hub.connection.sendGroup([...silence, unlinkWindow(window, hub.session)], ignore);
-  }
-  for (const { session, window } of links) {
-    if (hubs.has(session) || inHub.has(window)) continue;
-    inHub.add(window);
-    const listen = turnPanesOn(panesOf(window));
-    hub.connection.sendGroup([linkWindow(window, hub.session), ...listen], ignore);
+    for (const { session, window } of links) {
+      if (hubs.has(session) || inHub.has(window)) continue;
+      inHub.add(window);
+      const listen = turnPanesOn(this.inventory.panesOf(window));
+      hub.connection.sendGroup([linkWindow(window, hub.session), ...listen], ignore);
+    }
   }
 }

@@ -34,13 +34,14 @@ import { type ClientSpawn, controlClient, introductionTo, type ProbedServer } fr
 import type { InventoryStore } from "../inventory/inventoryStore.ts";
 import { OwnedInventory } from "./ownedInventory.ts";
 import { CaptureFiles } from "../../panes/captureFiles.ts";
+import { PaneStream } from "../../panes/paneStream.ts";
 import { PaneRegistry } from "../paneRegistry.ts";
 import { requirePane } from "../layout/layoutTargets.ts";
 import { RealServer, type ServerOptions } from "../realServer.ts";
 import type { SessionToMake } from "../sessionMaking.ts";
 import { requireSize, sessionGone } from "../sessionRules.ts";
 import { attachedToAll, SilentChanges } from "../inventory/silentChanges.ts";
-import { isForShell, type ShellMarks } from "./shellMarks.ts";
+import { isForShell } from "./shellMarks.ts";
 import { SocketKeeper } from "./socketKeeper.ts";
 import type { CreateSession, PaneInfo, ServerCounters, ServerStatus } from "../../tmux/inventory.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
@@ -61,6 +62,9 @@ export interface OwnedServerOptions extends ServerOptions {
   /** Further server options, set on every connection; those that this tmux does not have are skipped. */
   readonly serverOptions?: Readonly<Record<string, string>> | undefined;
 }
+
+/** Of a session's window, unless the request says otherwise. */
+const [DEFAULT_COLS, DEFAULT_ROWS] = [80, 24];
 
 const ignoreOutcome = (): void => undefined;
 
@@ -93,15 +97,12 @@ class OwnedServer extends RealServer {
   readonly #socket: SocketKeeper;
   readonly #silent = new SilentChanges(() => this.connection(), {
     format: attachedToAll,
-    places: () => (this.#eventPane === undefined ? [] : [this.#eventPane]),
+    places: () => this.#keeper.guard.places,
   });
   #hubName = "";
-  /** The hub's own. */
-  #eventPane: PaneId | undefined;
   #running = NOT_RUNNING;
   /** Of the server that was started for the connection: its sessions keep it from then on. */
   #release: () => void = ignoreOutcome;
-  #marks: ShellMarks = { show: [], hide: [] };
   #buffers = 0;
 
   constructor(options: OwnedServerOptions, host: Host, tmuxVersion: string) {
@@ -135,6 +136,7 @@ class OwnedServer extends RealServer {
       captureFiles: CaptureFiles.in(host.memory(), host.processes),
       onListenerError: this.onListenerError,
       onRevived: (pane) => this.#keeper.paneChanged(pane),
+      makeStream: (stream) => new PaneStream(stream),
     });
     this.#socket = new SocketKeeper({ host, socketPath, clock, log });
     this.#keeper = new OwnedInventory({
@@ -181,11 +183,45 @@ class OwnedServer extends RealServer {
   requireKnown(): void {}
 
   protected sessionToMake(request: CreateSession, keep: boolean): SessionToMake {
-    return ownedSession(request, keep);
+    const { name, cwd, environment, windowName, command, cols = DEFAULT_COLS, rows = DEFAULT_ROWS } = request;
+    const hasGrace = keep && request.direct !== true;
+    const keepIt = keep ? [(made: JustMade) => setWindowOption(made, "remain-on-exit", "on")] : [];
+    // A caller that asks for `direct` reads tmux's own note at the program's end (docs/contracts/team.md).
+    if (hasGrace) keepIt.push(writeNothingAtExit);
+    return {
+      name,
+      cwd,
+      command: hasGrace && command !== undefined ? withGracePeriod(command) : command,
+      environment,
+      windowName,
+      cols,
+      rows,
+      setUp: [...keepIt, ...userOptionsOf(request)],
+    };
   }
 
   async killSession(session: SessionId): Promise<void> {
-    await killOwnedSession(this.connection(), this.#keeper, session);
+    const connection = this.connection();
+    const { inventory, refresher } = this.#keeper;
+    const { session: hub } = this.#keeper.requireHub();
+    if (inventory.session(session) === undefined) throw sessionGone(session);
+    // The hub still holds these windows, so they must be removed from it too (docs/tmuxFacts.md 16, 30).
+    const windows = inventory.windowsOnlyIn(session);
+    const panes = windows.flatMap((window) => inventory.panesOf(window));
+    try {
+      await connection.group([
+        ...panes.map(turnPaneOff),
+        killSession(session),
+        ...windows.map((window) => unlinkWindow(window, hub)),
+      ]);
+    } catch (error) {
+      // Part of it has already ended; tmux knows what is left.
+      ignoreRefusal(error);
+      await refresher.refresh();
+      if (inventory.session(session) === undefined) return;
+      await connection.command(killSession(session), "none");
+    }
+    await refresher.refresh();
   }
 
   list(windows: readonly WindowId[]): Promise<void> {
@@ -199,9 +235,9 @@ class OwnedServer extends RealServer {
   }
 
   override starting<T>(command: readonly string[] | undefined, make: () => Promise<T>): Promise<T> {
-    const { show, hide } = this.#marks;
-    if (command === undefined || show.length === 0 || isForShell(command)) return make();
     const connection = this.connection();
+    const { show, hide } = this.#keeper.requireHub().marks;
+    if (command === undefined || show.length === 0 || isForShell(command)) return make();
     // Sent in one turn, so nobody's shell starts in between; a connection that is lost is prepared again.
     connection.sendGroup(hide, ignoreOutcome);
     const made = make();
@@ -257,7 +293,7 @@ class OwnedServer extends RealServer {
     const connection: ControlConnection = new ControlConnection({
       ...this.#client(this.#spawn("-f", "/dev/null"), hub, transport ?? this.host.clients.open),
       onOutput: (paneNumber, line, from, to) => {
-        this.#keeper.received(paneNumber);
+        this.#keeper.guard.outputs.received(paneNumber);
         this.#panes.takeEscaped(paneNumber, line, from, to);
       },
       onNotification: (notification) => this.#keeper.notified(notification),
@@ -322,64 +358,8 @@ class OwnedServer extends RealServer {
       setting: this.#options.setting,
     });
     this.#release();
-    this.#eventPane = hub.pane;
-    this.#marks = hub.marks;
     this.#socket.attached(hub.pid);
     await this.#keeper.attached(hub);
     this.#silent.attached(connection);
   }
-}
-
-/**
- * Sessions of an owned server: created in one step with everything that must be set when their program starts, and killed
- * together with the windows that the hub would keep alive.
- */
-const DEFAULT_COLS = 80;
-const DEFAULT_ROWS = 24;
-
-/** @throws AppError NOT_FOUND, CONNECTION_LOST */
-async function killOwnedSession(
-  connection: ControlConnection,
-  keeper: OwnedInventory,
-  session: SessionId,
-): Promise<void> {
-  const { inventory } = keeper;
-  const { session: hub } = keeper.requireHub();
-  if (inventory.session(session) === undefined) throw sessionGone(session);
-  // The hub still holds these windows, so they must be removed from it too (docs/tmuxFacts.md 16, 30).
-  const windows = inventory.windowsOnlyIn(session);
-  const panes = windows.flatMap((window) => inventory.panesOf(window));
-  try {
-    await connection.group([
-      ...panes.map(turnPaneOff),
-      killSession(session),
-      ...windows.map((window) => unlinkWindow(window, hub)),
-    ]);
-  } catch (error) {
-    // Part of it has already ended; tmux knows what is left.
-    ignoreRefusal(error);
-    await keeper.refresher.refresh();
-    if (inventory.session(session) === undefined) return;
-    await connection.command(killSession(session), "none");
-  }
-  await keeper.refresher.refresh();
-}
-
-function ownedSession(request: CreateSession, keep: boolean): SessionToMake {
-  const { name, cwd, environment, windowName } = request;
-  const hasGrace = keep && request.direct !== true;
-  const keepIt = keep ? [(made: JustMade) => setWindowOption(made, "remain-on-exit", "on")] : [];
-  // A caller that asks for `direct` reads tmux's own note at the program's end (docs/contracts/team.md).
-  if (hasGrace) keepIt.push(writeNothingAtExit);
-  const userOptions = userOptionsOf(request);
-  return {
-    name,
-    cwd,
-    command: hasGrace && request.command !== undefined ? withGracePeriod(request.command) : request.command,
-    environment,
-    windowName,
-    cols: request.cols ?? DEFAULT_COLS,
-    rows: request.rows ?? DEFAULT_ROWS,
-    setUp: [...keepIt, ...userOptions],
-  };
 }

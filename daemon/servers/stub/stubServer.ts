@@ -16,7 +16,7 @@ import { byName } from "../inventory/inventoryStore.ts";
 import { Listeners } from "../listeners.ts";
 import { ServerLayout } from "../layout/serverLayout.ts";
 import { runStubOperation } from "./stubLayout.ts";
-import { makeStubSession, type StubSession } from "./stubSession.ts";
+import { type BoundedLines, makeStubSession, type StubSession } from "./stubSession.ts";
 import type {
   CreateSession,
   PaneInfo,
@@ -36,7 +36,6 @@ import type {
   Snapshot,
 } from "../../tmux/io.ts";
 import type { TmuxServer } from "../../tmux/tmuxServer.ts";
-import type { BoundedLines } from "./boundedLines.ts";
 
 /** Bound on sessions: more than anyone creates by hand, few enough to contain a runaway loop. */
 const MAX_STUB_SESSIONS = 256;

@@ -2,7 +2,6 @@
 import { paneIdOf, type PaneId, type SessionId, type WindowId } from "../../../protocol/ids.ts";
 import { MAX_CAPTURE_LINES } from "../../../protocol/limits.ts";
 import { PaneStream } from "../../panes/paneStream.ts";
-import { BoundedLines } from "./boundedLines.ts";
 import { userOptionOf } from "../paneUserOptions.ts";
 import type { CreateSession, PaneInfo, SessionInfo, WindowInfo } from "../../tmux/inventory.ts";
 
@@ -65,4 +64,40 @@ export function makeStubSession(request: CreateSession, options: StubSessionOpti
       Object.entries(request.userOptions ?? {}).map(([name, value]) => [userOptionOf(name, value).option, value]),
     ),
   };
+}
+
+/** The newest lines of a stub pane, bounded in lines and in bytes; appending takes constant time. */
+export class BoundedLines {
+  readonly #maxLines: number;
+  readonly #maxBytes: number;
+  #lines: { readonly text: string; readonly bytes: number }[] = [];
+  #first = 0;
+  #bytes = 0;
+
+  constructor(maxLines: number, maxBytes: number) {
+    this.#maxLines = maxLines;
+    this.#maxBytes = maxBytes;
+  }
+
+  get count(): number {
+    return this.#lines.length - this.#first;
+  }
+
+  append(text: string, bytes: number): void {
+    this.#lines.push({ text, bytes });
+    this.#bytes += bytes;
+    while (this.count > 1 && (this.count > this.#maxLines || this.#bytes > this.#maxBytes)) {
+      this.#bytes -= this.#lines[this.#first]?.bytes ?? 0;
+      this.#first++;
+    }
+    // Cut only when half of the array is unused.
+    if (this.#first > this.#lines.length / 2) {
+      this.#lines = this.#lines.slice(this.#first);
+      this.#first = 0;
+    }
+  }
+
+  last(count: number): string[] {
+    return this.#lines.slice(Math.max(this.#first, this.#lines.length - count)).map((line) => line.text);
+  }
 }

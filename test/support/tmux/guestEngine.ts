@@ -1,6 +1,5 @@
 /** The engine for guests, for processes that tests write as they need them. Built with the programs (`bundlePrograms.mjs`). */
-import type { GuestServerOptions } from "../../../daemon/servers/guest/guestServer.ts";
-import { openGuestServer } from "../../../daemon/servers/guest/guestStartup.ts";
+import { type GuestServerOptions, openGuestServer } from "../../../daemon/servers/guest/guestServer.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 
 export { systemClock } from "../../../daemon/time/clock.ts";

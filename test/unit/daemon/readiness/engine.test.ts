@@ -196,6 +196,18 @@ describe("the engine", () => {
     expect(scene.engine.known(scene.tmux.server, scene.tmux.pane)).toBeUndefined();
   });
 
+  test("a watcher of a pane that is gone, and leaves late, ends nobody's observation of another with its id", async () => {
+    await claude();
+    scene.tmux.emit({ kind: "pane-closed", pane: scene.tmux.pane });
+    scene.tmux.source = new MemorySource({ id: "%5" });
+    const watch = () => scene.engine.watch(scene.tmux.server, scene.tmux.pane);
+    watch()[Symbol.dispose]();
+    using another = watch();
+    scene.pane[Symbol.dispose]();
+    expect(scene.engine.watchedCount).toBe(1);
+    expect(scene.engine.known(scene.tmux.server, scene.tmux.pane)).toBe(another.current);
+  });
+
   test("a listener that throws reaches nobody else", async () => {
     await claude();
     const told: string[] = [];

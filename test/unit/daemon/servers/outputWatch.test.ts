@@ -60,7 +60,7 @@ function scene({ hasOtherReader = false, wakesWithReports = false } = {}) {
     return asked;
   };
   const beat = (): Promise<readonly string[]> => {
-    watch.probe(connection, SESSION);
+    watch.probe();
     return answered();
   };
   /** The pane prints once in each of these milliseconds from now. */
@@ -82,7 +82,7 @@ function scene({ hasOtherReader = false, wakesWithReports = false } = {}) {
       window: window as WindowId,
       writtenSec: sec,
     }));
-    watch.reported(connection, SESSION, { rows, askedSec, sinceSec: 0 });
+    watch.reported({ rows, askedSec, sinceSec: 0 });
     return asks(replies);
   };
   /** Replies until nothing more is asked. */

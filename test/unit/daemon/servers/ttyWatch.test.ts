@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { linuxHost } from "../../../../daemon/host/linux/linuxHost.ts";
 import { unknownHost } from "../../../../daemon/host/unknownHost.ts";
-import { TtyWatch } from "../../../../daemon/servers/ttyWatch.ts";
+import { PacedProbe } from "../../../../daemon/servers/pacedProbe.ts";
+import { watchTtys } from "../../../../daemon/servers/ttyWatch.ts";
 import { systemClock } from "../../../../daemon/time/clock.ts";
 import { TTY_PROBE_INTERVAL_MS } from "../../../../protocol/limits.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
@@ -13,27 +14,32 @@ import { ownDirectory } from "../../../support/daemon/ownDirectory.ts";
 test("a burst costs two looks", () => {
   const clock = new FakeClock();
   let probes = 0;
-  const ttys = new TtyWatch({ clock, terminals: unknownHost().terminals, probe: () => (probes += 1) });
-  for (let time = 0; time < 100; time += 1) ttys.changed();
+  const pace = new PacedProbe({ clock, intervalMs: TTY_PROBE_INTERVAL_MS, probe: () => (probes += 1) });
+  for (let time = 0; time < 100; time += 1) pace.changed();
   expect(probes).toBe(1);
   clock.advanceMs(TTY_PROBE_INTERVAL_MS);
   expect(probes).toBe(2);
   clock.advanceMs(10 * TTY_PROBE_INTERVAL_MS);
   expect(probes).toBe(2);
-  ttys.changed();
-  ttys.changed();
+  pace.changed();
+  pace.changed();
   expect(probes).toBe(3);
-  ttys.close();
-  ttys.close();
+  pace.clear();
+  pace.clear();
   clock.advanceMs(10 * TTY_PROBE_INTERVAL_MS);
   expect(probes).toBe(3);
+});
+
+test("a host that does not report terminals is not watched", () => {
+  const { terminals } = unknownHost();
+  expect(watchTtys({ clock: systemClock, terminals, probe: () => undefined })).toBeUndefined();
 });
 
 test("a name that appears or goes is a reason to look", async () => {
   const directory = ownDirectory();
   let tell: () => void = () => undefined;
   let probes = 0;
-  const ttys = new TtyWatch({
+  const ttys = watchTtys({
     clock: systemClock,
     terminals: linuxHost({ terminals: directory }).terminals,
     probe: () => tell(),
@@ -45,20 +51,20 @@ test("a name that appears or goes is a reason to look", async () => {
     probes += 1;
   }
   expect(probes).toBe(2);
-  ttys.close();
+  ttys?.close();
 });
 
 test("whoever asks for what goes only is not told of what comes", async () => {
   const directory = ownDirectory();
   let [probes, everyLook] = [0, 0];
   let onProbe = (): void => undefined;
-  const gone = new TtyWatch({
+  const gone = watchTtys({
     clock: systemClock,
     terminals: linuxHost({ terminals: directory }).terminals,
     isReason: (what) => what === "gone",
     probe: () => (probes += 1),
   });
-  const every = new TtyWatch({
+  const every = watchTtys({
     clock: systemClock,
     terminals: linuxHost({ terminals: directory }).terminals,
     probe: () => {
@@ -78,6 +84,6 @@ test("whoever asks for what goes only is not told of what comes", async () => {
     expect(probes).toBe(expected);
   }
   expect(everyLook).toBe(2);
-  gone.close();
-  every.close();
+  gone?.close();
+  every?.close();
 });

@@ -3,6 +3,7 @@ import { ByteBudget } from "../../../../../daemon/ops/byteBudget.ts";
 import { InputQueue } from "../../../../../daemon/panes/input/inputJobs.ts";
 import { costOf, planInput } from "../../../../../daemon/panes/input/inputPlan.ts";
 import { typedBytes } from "../../../../../daemon/panes/input/typedBytes.ts";
+import { PaneStream } from "../../../../../daemon/panes/paneStream.ts";
 import { PaneRegistry } from "../../../../../daemon/servers/paneRegistry.ts";
 import type { InputPart } from "../../../../../daemon/tmux/io.ts";
 import { AppError } from "../../../../../protocol/errors.ts";
@@ -429,6 +430,7 @@ describe("what a job comes to", () => {
       bufferName: () => "b1",
       onListenerError: () => undefined,
       onRevived: () => undefined,
+      makeStream: (stream) => new PaneStream(stream),
     });
     const bytes = Buffer.from("a\0".repeat(MAX_INPUT_BYTES / 2));
     const refused: string[] = [];

@@ -151,6 +151,23 @@ test("a lost stream that was in use can be opened again at once, one that cannot
   expect(waits).toEqual([50, 100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
 });
 
+test("a lost stream does not wait for another one that cannot be opened", async () => {
+  clients.forPane(p1, [one])!.source(p1).subscribe(DEAF);
+  await turn();
+  refuse = new AppError("CONNECTION_LOST", "refused");
+  for (let tries = 0; tries < 9; tries += 1) {
+    clients.forPane(p2, [two])!.source(p2).subscribe(DEAF);
+    await turn();
+    if (tries < 8) msUntilReopened();
+  }
+  const before = reopened;
+  clients.get(one)?.close(new AppError("CONNECTION_LOST", "lost"));
+  clock.advanceMs(0);
+  expect(reopened).toBe(before + 1);
+  clients.close(new AppError("SHUTTING_DOWN", "closed"));
+  expect(clock.pendingTimers).toBe(0);
+});
+
 test("a pane that is elsewhere loses its stream, its neighbours do not; closing ends everything", async () => {
   const client = clients.forPane(p1, [one])!;
   const errors: Record<string, AppError> = {};

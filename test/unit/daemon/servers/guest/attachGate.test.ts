@@ -22,7 +22,11 @@ function gateTo(introduction: Introduction): {
 } {
   const clock = new FakeClock();
   const waits: (number | undefined)[] = [];
-  const gate = new AttachGate({ clock, onWaiting: () => waits.push(gate.waitingSinceMs) });
+  const gate = new AttachGate({
+    clock,
+    nowUnixMs: () => clock.nowMs(),
+    onWaiting: () => waits.push(gate.waiting?.sinceUnixMs),
+  });
   gate.probed({ version: "3.3a", introduction });
   return { gate, clock, waits };
 }
@@ -46,7 +50,7 @@ test.each(["any", "direct"] as const)(
     const all = Array.from({ length: MAX_GUEST_ATTACHING + 2 }, () => entering(gate));
     await settled();
     expect(all.filter(({ arrived }) => arrived !== undefined)).toHaveLength(MAX_GUEST_ATTACHING);
-    expect(gate.waitingSinceMs).toBeUndefined();
+    expect(gate.waiting?.sinceUnixMs).toBeUndefined();
     const gone: string[] = [];
     gate.leave(() => gone.push("beside those who attach"));
     expect(gone).toHaveLength(1);
@@ -63,7 +67,7 @@ test("one at a time attaches to a server that must be calm, and at first nobody 
   clock.advanceMs(CALM_MS - 1);
   await settled();
   expect(first.arrived).toBeUndefined();
-  expect(gate.waitingSinceMs).toBe(0);
+  expect(gate.waiting?.sinceUnixMs).toBe(0);
   clock.advanceMs(1);
   await settled();
   expect(first.arrived).toBeDefined();
@@ -85,7 +89,7 @@ test("nobody attaches while sessions and clients come and go, however long that 
   }
   await settled();
   expect(never.arrived).toBeUndefined();
-  expect(gate.waitingSinceMs).toBe(0);
+  expect(gate.waiting?.sinceUnixMs).toBe(0);
 });
 
 test("how long it must be calm follows from the pauses within bursts of the last minute", async () => {

@@ -26,9 +26,9 @@ beforeEach(() => {
 });
 
 test("waits, replies, falls silent, replies again and is lost", () => {
-  expect([life.state, life.serverState]).toEqual(["waiting", "connecting"]);
+  expect([life.state, life.serverState]).toEqual(["connecting", "connecting"]);
   for (const state of ["ready", "degraded", "ready", "connecting", "closed"] as const) life.baseChanged(state);
-  expect(entered).toEqual(["ready", "silent", "ready", "waiting", "closed"]);
+  expect(entered).toEqual(["ready", "degraded", "ready", "connecting", "closed"]);
   expect(told).toEqual(["ready", "degraded", "ready", "connecting", "closed"]);
 });
 
@@ -52,7 +52,7 @@ test("the last fallback that goes leaves nothing to ask, and one that comes late
   life.clientsChanged();
   expect(life.state).toBe("covered");
   fallback(false);
-  expect([life.state, told.at(-1)]).toEqual(["waiting", "connecting"]);
+  expect([life.state, told.at(-1)]).toEqual(["connecting", "connecting"]);
   fallback(true);
   expect([life.state, told.at(-1)]).toEqual(["covered", "ready"]);
 });

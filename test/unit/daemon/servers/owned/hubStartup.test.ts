@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sessionsByUse } from "../../../../../daemon/servers/owned/hubPlace.ts";
+import { sessionsByUse } from "../../../../../daemon/servers/owned/hubStartup.ts";
 import type { SessionId } from "../../../../../protocol/ids.ts";
 
 describe("sessions in the order of their use", () => {
