@@ -155,6 +155,8 @@ export class PaneSession {
       case "readiness":
         return;
       case "closed":
+        // Whatever else ends a stream, such as a daemon that is started again, does not end the pane.
+        if (event.code !== "NOT_FOUND") return;
         this.#ended = true;
         this.#disconnect(event.message);
         return;
