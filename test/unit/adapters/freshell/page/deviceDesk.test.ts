@@ -372,6 +372,32 @@ describe("a file that is edited", () => {
     await file.check();
     expect(texts).toEqual(["one", "theirs"]);
   });
+
+  test("what is written while it is being saved is not saved yet, and not replaced", async () => {
+    let written: () => void = () => undefined;
+    const statuses: FileStatus[] = [];
+    const texts: string[] = [];
+    const file = new OpenFile({
+      path: "/f",
+      api: {
+        readFile: () => Promise.resolve({ path: "/f", mtimeMs: 0, bytes: 0, text: "one", etag: "e1" }),
+        writeFile: () =>
+          new Promise((resolve) => (written = () => resolve({ path: "/f", mtimeMs: 0, bytes: 0, etag: "e2" }))),
+      },
+      onStatus: (status) => statuses.push(status),
+      onText: (text) => texts.push(text),
+    });
+    await file.read();
+    file.changed("two");
+    const saved = file.save("two");
+    file.changed("two and three");
+    written();
+    await saved;
+    expect(statuses.at(-1)).toMatchObject({ kind: "ready", isChanged: true });
+    // It has changed elsewhere, too.
+    await file.check();
+    expect(texts).toEqual(["one"]);
+  });
 });
 
 describe("a conversation", () => {
