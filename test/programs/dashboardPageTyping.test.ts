@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { NO_BROWSER } from "../support/page/browser.ts";
 import { card, listCard, permissionCard, running, snapshotFrames, textCard } from "../support/daemon/dashboardCards.ts";
-import { cardOf, pageScenes } from "../support/page/pageScene.ts";
+import { cardOf, pageScenes, sentBy } from "../support/page/pageScene.ts";
 import type { Page } from "playwright-core";
 
 const { scene } = pageScenes();
@@ -72,4 +72,19 @@ describe.skipIf(NO_BROWSER !== undefined)("what is typed when its place has gone
     await page.keyboard.type("n1");
     expect(at.fake.responds).toEqual([]);
   });
+});
+
+test.skipIf(NO_BROWSER !== undefined).each([
+  ["says so", "isComposing: true"],
+  // Safari.
+  ["does not", "keyCode: 229"],
+])("an Enter that ends a composition sends nothing, in a browser that %s", async (_which, said) => {
+  await using at = await scene(textCard(1));
+  const { page } = at;
+  await cardOf(page, 1).getByLabel("Your answer").fill("はい");
+  await page.evaluate(
+    `document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true, ${said} }))`,
+  );
+  await sentBy(at.fake, () => page.keyboard.type("。\n"));
+  expect(at.fake.responds.map(({ body }) => body["text"])).toEqual(["はい。"]);
 });

@@ -70,7 +70,11 @@ describe.skipIf(NO_BROWSER !== undefined)("F244: the page is a device", () => {
     await page.mouse.up();
     await until(page, "Number(document.querySelector('[role=separator]').getAttribute('aria-valuenow')) < 50");
     await page.keyboard.press("Alt+Shift+R");
-    await page.keyboard.type("work");
+    await page.keyboard.type("wo");
+    // An Enter that ends a composition.
+    await page.evaluate(`document.activeElement.dispatchEvent(
+      new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true }))`);
+    await page.keyboard.type("rk");
     await page.keyboard.press("Enter");
     await page.getByRole("tab", { name: "work" }).waitFor();
     await page.keyboard.press("Alt+Shift+N");

@@ -1,4 +1,5 @@
 /** Carries out the page's own keys (`model/shortcuts`) on the document. */
+import { isComposing } from "../../../pages/composing.ts";
 import type { AgentCard } from "../model/agentCard.ts";
 import type { KeyPlace } from "../model/shortcuts.ts";
 import { shortcutFor } from "../model/shortcuts.ts";
@@ -11,7 +12,7 @@ import { releaseControl } from "./control.ts";
 import { isWrittenOn, TEXT_PLACES } from "./focus.ts";
 
 export function handleKey(event: KeyboardEvent, page: Page): void {
-  if (event.isComposing) return;
+  if (isComposing(event)) return;
   const place = placeOf(event.target);
   if (isWrittenOn(event, place)) return;
   const shortcut = shortcutFor(event, place);
