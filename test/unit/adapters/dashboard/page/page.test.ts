@@ -256,6 +256,37 @@ describe("an answer", () => {
     page.close();
   });
 
+  test("to a question that the listing has in another's place is not one", async () => {
+    const scene = new Scene();
+    const page = await scene.start(permissionCard(1, { dialogId: "a" }));
+    // Between two ticks of the ages; a machine that has slept has had none for hours.
+    scene.clock.advanceMs(900);
+    scene.cards = [permissionCard(1, { dialogId: "b" })];
+    await scene.event("gap", {});
+    await page.answer(1, { kind: "keys", keys: ["1"] });
+    expect(scene.responds).toEqual([]);
+    page.close();
+  });
+
+  test("to a question that has come right after one that was answered elsewhere is not one", async () => {
+    const scene = new Scene();
+    const page = await scene.start(permissionCard(1, { dialogId: "a" }));
+    await scene.event("card_refresh", card(1, { state: "PROCESSING" }));
+    // Its interruption is none of either.
+    await page.answer(1, { kind: "keys", keys: ["Escape"] });
+    expect(scene.responds).toHaveLength(1);
+    scene.clock.advanceMs(600);
+    await scene.event("state_changed", { agent_id: 1, new_state: "AWAITING_INPUT" });
+    await scene.event("card_refresh", permissionCard(1, { dialogId: "b" }));
+    scene.clock.advanceMs(SETTLE_MS - 1);
+    await page.answer(1, { kind: "keys", keys: ["1"] });
+    expect(scene.responds).toHaveLength(1);
+    scene.clock.advanceMs(1);
+    await page.answer(1, { kind: "keys", keys: ["1"] });
+    expect(scene.responds).toHaveLength(2);
+    page.close();
+  });
+
   test("to a question of which only more has become known is one", async () => {
     const scene = new Scene();
     const { question, ...rest } = permissionCard(1);
