@@ -197,11 +197,12 @@ export class Page {
   }
 
   #connect(): void {
-    const { api, clock, random } = this.#options;
+    const { api, clock, nowUnixMs, random } = this.#options;
     this.#link?.close();
     const link: SseLink = new SseLink({
       open: (lastEventId, signal) => api.events(lastEventId, signal),
       clock,
+      nowUnixMs,
       random,
       onState: (state) => {
         if (state.kind !== "closed") this.#linked(state);
@@ -328,6 +329,7 @@ export class Page {
     const { clock } = this.#options;
     this.#tick = clock.callAt(clock.nowMs() + TICK_MS, () => {
       this.update({ nowUnixMs: this.#nowUnixMs() });
+      this.#link?.woke();
       this.#nextTick();
     });
   }

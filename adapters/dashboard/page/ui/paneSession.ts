@@ -98,8 +98,11 @@ export class PaneSession {
     const { clock } = this.#options;
     this.#hidden?.cancel();
     if (this.#ended) return;
-    if (isVisible) this.#link ??= this.#connect();
-    else this.#hidden = clock.callAt(clock.nowMs() + HIDDEN_MS, () => this.#disconnect("paused: this tab was hidden"));
+    if (isVisible) {
+      this.#link ??= this.#connect();
+      this.#link.woke();
+    } else
+      this.#hidden = clock.callAt(clock.nowMs() + HIDDEN_MS, () => this.#disconnect("paused: this tab was hidden"));
   }
 
   #disconnect(words: string): void {
@@ -115,6 +118,7 @@ export class PaneSession {
       // Always from a fresh snapshot: after a pause the screen is redrawn, not caught up.
       open: (_lastEventId, signal) => api.pane(card, signal),
       clock,
+      nowUnixMs: () => Date.now(),
       random: () => Math.random(),
       onState: (state) => {
         if (this.#ended) return;

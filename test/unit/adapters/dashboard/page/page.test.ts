@@ -18,6 +18,8 @@ const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(
 /** A page, and a server in which everything is said by the test. */
 class Scene {
   readonly clock = new FakeClock();
+  /** The clock stands still meanwhile. */
+  sleptMs = 0;
   readonly asking: number[] = [];
   readonly responds: { body: unknown; key: string }[] = [];
   listings = 0;
@@ -41,7 +43,7 @@ class Scene {
 
   readonly page = new Page({
     clock: this.clock,
-    nowUnixMs: () => 1_000_000 + this.clock.nowMs(),
+    nowUnixMs: () => 1_000_000 + this.clock.nowMs() + this.sleptMs,
     random: () => 1,
     newKey: () => `key-${++this.#keys}`,
     onChange: () => void (this.drawn += 1),
@@ -172,6 +174,20 @@ describe("what it knows", () => {
     await settled();
     expect(page.state.link.kind).toBe("live");
     expect([...page.state.agents.keys()]).toEqual([2]);
+    page.close();
+  });
+
+  test("a machine that wakes from a long sleep is told anew within seconds", async () => {
+    const scene = new Scene();
+    const page = await scene.start(textCard(1));
+    scene.cards = [textCard(1), textCard(2)];
+    scene.sleptMs = 3_600_000;
+    scene.clock.advanceMs(1_000);
+    await settled();
+    expect(page.state.link.kind).toBe("lost");
+    scene.clock.advanceMs(1_000);
+    await settled();
+    expect([page.state.link.kind, page.state.agents.size]).toEqual(["live", 2]);
     page.close();
   });
 
