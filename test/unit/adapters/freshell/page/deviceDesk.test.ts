@@ -228,6 +228,34 @@ describe("the connection", () => {
     expect([at.states.at(-1), at.sockets.length]).toEqual(["superseded", 2]);
   });
 
+  test("that has ended without a word is found out: after a silence, and at once when somebody comes back to the page", async () => {
+    const at = link();
+    const pings = (): number => at.sockets.at(-1)?.sent.filter(({ type }) => type === "ping").length ?? 0;
+    await tick();
+    at.sockets[0]?.frame(ready);
+    at.clock.advanceMs(14_999);
+    at.sockets[0]?.frame({ type: "terminal.output", terminalId: "t", data: "x", outputSeq: 1 });
+    at.clock.advanceMs(14_999);
+    expect(pings()).toBe(0);
+    at.clock.advanceMs(1);
+    expect(pings()).toBe(1);
+    at.sockets[0]?.frame({ type: "pong", timestamp: "" });
+    at.clock.advanceMs(24_999);
+    expect([pings(), at.states.at(-1)]).toEqual([2, "live"]);
+    at.clock.advanceMs(1);
+    expect(at.states.at(-1)).toBe("lost");
+    at.clock.advanceMs(250);
+    await tick();
+    at.sockets[1]?.frame(ready);
+    at.link.retryNow();
+    at.link.retryNow();
+    expect(pings()).toBe(1);
+    at.clock.advanceMs(10_000);
+    expect(at.states.slice(-3)).toEqual(["connecting", "live", "lost"]);
+    at.link.close();
+    expect(at.clock.pendingTimers).toBe(0);
+  });
+
   test("a token that is refused is replaced once; a page that is not logged in does not retry", async () => {
     const at = link();
     await tick();
