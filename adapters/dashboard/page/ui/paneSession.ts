@@ -43,10 +43,11 @@ export class PaneSession {
   #ended = false;
 
   constructor(options: PaneSessionOptions) {
-    const { card, api, place } = options;
+    const { card, api, clock, place } = options;
     this.#options = options;
     this.#input = new InputSender({
-      send: (input) => api.type(card, input),
+      send: (input, signal) => api.type(card, input, signal),
+      clock,
       onProblem: (problem) => this.#update({ problem: `some keys may not have arrived: ${problem}` }),
     });
     this.#screen = new Screen(place, (data) => this.#input.type(data));
