@@ -4,7 +4,12 @@ import { FreshellLink, type LinkState } from "../../../../../adapters/freshell/d
 import { LeaderPage } from "../../../../../adapters/freshell/page/device/leaderPage.ts";
 import { type DeviceView, elect, FollowerPage } from "../../../../../adapters/freshell/page/device/profilePages.ts";
 import { type FileStatus, OpenFile } from "../../../../../adapters/freshell/page/net/openFile.ts";
-import { FIRST_CONVERSATION, withFrame } from "../../../../../adapters/freshell/page/model/conversation.ts";
+import {
+  FIRST_CONVERSATION,
+  withConnection,
+  withFrame,
+  withSaid,
+} from "../../../../../adapters/freshell/page/model/conversation.ts";
 import { isLoggedOut, PageLogin } from "../../../../../adapters/freshell/page/net/pageApi.ts";
 import { Refused } from "../../../../../adapters/pages/askServer.ts";
 import { type TerminalSink, TerminalStreams } from "../../../../../adapters/freshell/page/net/terminalStreams.ts";
@@ -444,5 +449,24 @@ describe("a conversation", () => {
     expect([now.partial, now.messages.length, now.permissions.length]).toEqual(["", 1, 1]);
     now = withFrame(now, { type: "sdk.exit", sessionId, exitCode: 137 });
     expect([now.status, now.exitCode, now.permissions]).toEqual(["exited", 137, []]);
+  });
+
+  test("what was said on a connection that had ended is given back, unless it has arrived", () => {
+    const sessionId = "s";
+    const user = (text: string) => ({ role: "user", content: [{ type: "text", text }], timestamp: "" }) as const;
+    const history = (...texts: readonly string[]) =>
+      ({ type: "sdk.history", sessionId, messages: texts.map(user) }) as const;
+    const twice = withSaid(withFrame(FIRST_CONVERSATION, history("yes")), "yes");
+    expect(withFrame(withConnection(twice), history("yes"))).toMatchObject({
+      unsaid: "yes",
+      problem: expect.stringContaining("did not arrive"),
+    });
+    expect(withFrame(withConnection(twice), history("yes", "yes")).unsaid).toBeUndefined();
+    // The agent has begun with it.
+    const begun = withFrame(twice, { type: "sdk.status", sessionId, status: "running" });
+    expect(withFrame(withConnection(begun), history("yes")).unsaid).toBeUndefined();
+    // A history that is on its way already does not have it yet.
+    const asked = withSaid(withConnection(FIRST_CONVERSATION), "new");
+    expect(withFrame(asked, history("yes")).unsaid).toBeUndefined();
   });
 });
