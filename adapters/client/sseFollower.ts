@@ -39,6 +39,8 @@ interface SseFollowerOptions<Decoded> {
   readonly decode: (event: SseEvent) => Decoded | undefined | Promise<Decoded | undefined>;
   readonly clock: Clock;
   readonly silenceMs: number;
+  /** For `woke`: unlike the clock, it goes on while the machine sleeps. */
+  readonly nowUnixMs?: (() => number) | undefined;
   /** How long to wait before the next attempt; undefined: do not retry, throw the loss. */
   readonly pauseMs: (loss: unknown, tries: number) => number | undefined;
   /** A connection that lasted this long resets the count of attempts. 0: one that delivered an event does. */
@@ -53,6 +55,7 @@ interface SseFollowerOptions<Decoded> {
 export class SseFollower<Decoded> {
   readonly #options: SseFollowerOptions<Decoded>;
   #abort: AbortController | undefined;
+  #watch: SilenceWatch | undefined;
   readonly #changes = new Changes();
   #closed = false;
   #tries = 0;
@@ -66,6 +69,11 @@ export class SseFollower<Decoded> {
   /** Ends the pause before the next attempt. */
   retryNow(): void {
     this.#changes.changed();
+  }
+
+  /** The machine may have slept: whether that was longer than silence may last is found out now. */
+  woke(): void {
+    this.#watch?.check();
   }
 
   /** Ends `events`. Safe to call twice. */
@@ -107,10 +115,11 @@ export class SseFollower<Decoded> {
   }
 
   async *#connection(): AsyncGenerator<Decoded, void, void> {
-    const { open, clock, silenceMs, steadyMs, onState, maxEventChars } = this.#options;
+    const { open, clock, steadyMs, onState, maxEventChars } = this.#options;
     const abort = new AbortController();
     this.#abort = abort;
-    const watch = new SilenceWatch(clock, silenceMs, () => abort.abort());
+    const watch = new SilenceWatch(this.#options, () => abort.abort());
+    this.#watch = watch;
     let liveMs = Number.POSITIVE_INFINITY;
     try {
       const { body } = await open(this.#lastEventId, abort.signal);
@@ -155,25 +164,33 @@ export class SseFollower<Decoded> {
   }
 }
 
+type SilenceOptions = Pick<SseFollowerOptions<never>, "clock" | "silenceMs" | "nowUnixMs">;
+
 /** Uses one timer, not one per event. */
 class SilenceWatch {
-  readonly #clock: Clock;
-  readonly #silenceMs: number;
+  readonly #options: SilenceOptions;
   readonly #onSilence: () => void;
-  #receivedMs: number;
+  #receivedMs = 0;
+  #receivedUnixMs: number | undefined;
   #timer: Timer;
   silent = false;
 
-  constructor(clock: Clock, silenceMs: number, onSilence: () => void) {
-    this.#clock = clock;
-    this.#silenceMs = silenceMs;
+  constructor(options: SilenceOptions, onSilence: () => void) {
+    this.#options = options;
     this.#onSilence = onSilence;
-    this.#receivedMs = clock.nowMs();
+    this.received();
     this.#timer = this.#arm();
   }
 
   received(): void {
-    this.#receivedMs = this.#clock.nowMs();
+    const { clock, nowUnixMs } = this.#options;
+    this.#receivedMs = clock.nowMs();
+    this.#receivedUnixMs = nowUnixMs?.();
+  }
+
+  check(): void {
+    const { nowUnixMs, silenceMs } = this.#options;
+    if (nowUnixMs !== undefined && nowUnixMs() - (this.#receivedUnixMs ?? 0) >= silenceMs) this.#end();
   }
 
   cancel(): void {
@@ -181,13 +198,15 @@ class SilenceWatch {
   }
 
   #arm(): Timer {
-    return this.#clock.callAt(this.#receivedMs + this.#silenceMs, () => {
-      if (this.#clock.nowMs() - this.#receivedMs < this.#silenceMs) {
-        this.#timer = this.#arm();
-        return;
-      }
-      this.silent = true;
-      this.#onSilence();
+    const { clock, silenceMs } = this.#options;
+    return clock.callAt(this.#receivedMs + silenceMs, () => {
+      if (clock.nowMs() - this.#receivedMs < silenceMs) this.#timer = this.#arm();
+      else this.#end();
     });
+  }
+
+  #end(): void {
+    this.silent = true;
+    this.#onSilence();
   }
 }

@@ -1,5 +1,6 @@
 /** A text that is sent: Enter sends, Shift+Enter is a new line. */
 import type { ComponentChildren, RefObject } from "preact";
+import { isComposing } from "./composing.ts";
 import { Button } from "./controls.tsx";
 
 interface SendBoxProps {
@@ -53,7 +54,7 @@ export function SendBox({
         onInput={(event) => onText(event.currentTarget.value)}
         onKeyDown={(event) => {
           // An Enter that ends a composition belongs to the input method.
-          if (event.key === "Enter" && !event.shiftKey && !event.isComposing) send(event);
+          if (event.key === "Enter" && !event.shiftKey && !isComposing(event)) send(event);
         }}
       />
       {children}

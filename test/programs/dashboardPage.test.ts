@@ -249,37 +249,45 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
         await page.clock.resume();
       },
     ],
-  ])("a daemon that is started again is noticed %s, and the question is still there", async (_how, before, after) => {
-    using directory = databaseDirectory();
-    const databasePath = join(directory.path, "dashboard.db");
-    await using agent = await guestAgent("dialog", { options: { busyMs: 0 } });
-    const options = { pageDirectory: suite.bundle.directory, databasePath };
-    const first = await dashboardFixture(agent.server, options);
-    const session = { session_uuid: UUID, project_path: directory.path, tmux_pane_id: agent.pane };
-    await first.call("POST", "/api/sessions", session);
-    await first.hook("session-start", { session_id: "s1", headspace_session_id: UUID });
-    await agent.channel.tell("busy");
-    await first.hook("user-prompt-submit", { session_id: "s1", prompt: "go" });
-    await first.hook("notification", { session_id: "s1", message: "Which tables should I keep?" });
-    await agent.channel.tell("idle");
-    await using opened = await suite.browser.open(first.url);
-    const { page } = opened;
-    const question = page.locator("#agent-1").getByText("Which tables should I keep?");
-    await question.waitFor();
-    await before(page);
-    await first[Symbol.asyncDispose]();
-    await page.getByText("Connection lost").waitFor();
-    await using second = await dashboardFixture(agent.server, { ...options, port: first.port });
-    await after(page);
-    await page.getByText("Connection lost").waitFor({ state: "detached" });
-    await question.waitFor();
-    await page.locator("#agent-1").getByLabel("Your answer").fill("all");
-    await page.keyboard.press("Enter");
-    await agent.channel.next("submit");
-    expect(agent.channel.submits()).toEqual(["all"]);
-    expect(second.port).toBe(first.port);
-    expect(opened.wrongs).toEqual([]);
-  });
+  ])(
+    "a daemon that is started again is noticed %s, and the question and its pane are still there",
+    async (_how, before, after) => {
+      using directory = databaseDirectory();
+      const databasePath = join(directory.path, "dashboard.db");
+      await using agent = await guestAgent("dialog", { options: { busyMs: 0 } });
+      const options = { pageDirectory: suite.bundle.directory, databasePath };
+      const first = await dashboardFixture(agent.server, options);
+      const session = { session_uuid: UUID, project_path: directory.path, tmux_pane_id: agent.pane };
+      await first.call("POST", "/api/sessions", session);
+      await first.hook("session-start", { session_id: "s1", headspace_session_id: UUID });
+      await agent.channel.tell("busy");
+      await first.hook("user-prompt-submit", { session_id: "s1", prompt: "go" });
+      await first.hook("notification", { session_id: "s1", message: "Which tables should I keep?" });
+      await agent.channel.tell("idle");
+      await using opened = await suite.browser.open(first.url);
+      const { page } = opened;
+      const question = page.locator("#agent-1").getByText("Which tables should I keep?");
+      await question.waitFor();
+      await page.getByRole("button", { name: "Open pane" }).click();
+      const control = page.getByRole("button", { name: "Take control" });
+      await control.and(page.locator(":enabled")).waitFor();
+      await before(page);
+      await first[Symbol.asyncDispose]();
+      await page.getByText("Connection lost").waitFor();
+      await control.and(page.locator(":disabled")).waitFor();
+      await using second = await dashboardFixture(agent.server, { ...options, port: first.port });
+      await after(page);
+      await page.getByText("Connection lost").waitFor({ state: "detached" });
+      await question.waitFor();
+      await control.and(page.locator(":enabled")).waitFor();
+      await page.locator("#agent-1").getByLabel("Your answer").fill("all");
+      await page.keyboard.press("Enter");
+      await agent.channel.next("submit");
+      expect(agent.channel.submits()).toEqual(["all"]);
+      expect(second.port).toBe(first.port);
+      expect(opened.wrongs).toEqual([]);
+    },
+  );
 });
 
 test.skipIf(NO_BROWSER !== undefined)("nine tabs of one browser all follow their agents", async () => {

@@ -179,6 +179,24 @@ describe.skipIf(NO_BROWSER !== undefined)("the page", () => {
     await eventually(async () => (await at.page.evaluate("document.activeElement.id")) === "agent-2");
   });
 
+  test("goes on where a browser lets no page notify by itself", async () => {
+    // Chrome on Android.
+    const before = `
+      localStorage.setItem("tmuxwire.notify", "yes");
+      document.hasFocus = () => false;
+      globalThis.Notification = class {
+        static permission = "granted";
+        constructor() { throw new TypeError("Illegal constructor."); }
+      };`;
+    await using at = await sceneWith({ before }, [textCard(1), card(2), card(3)]);
+    await cardOf(at.page, 1).waitFor();
+    at.fake.card(textCard(2));
+    at.fake.card(textCard(3));
+    await cardOf(at.page, 3).getByText("Input needed").waitFor();
+    expect(await at.page.getByRole("alert").allTextContents()).toEqual([]);
+    expect(at.fake.addresses.filter((address) => address.startsWith("/api/agents "))).toHaveLength(1);
+  });
+
   test("asks for the token that a daemon wants", async () => {
     await using at = await scene(textCard(1));
     await cardOf(at.page, 1).waitFor();

@@ -70,7 +70,11 @@ describe.skipIf(NO_BROWSER !== undefined)("F244: the page is a device", () => {
     await page.mouse.up();
     await until(page, "Number(document.querySelector('[role=separator]').getAttribute('aria-valuenow')) < 50");
     await page.keyboard.press("Alt+Shift+R");
-    await page.keyboard.type("work");
+    await page.keyboard.type("wo");
+    // An Enter that ends a composition.
+    await page.evaluate(`document.activeElement.dispatchEvent(
+      new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true }))`);
+    await page.keyboard.type("rk");
     await page.keyboard.press("Enter");
     await page.getByRole("tab", { name: "work" }).waitFor();
     await page.keyboard.press("Alt+Shift+N");
@@ -265,6 +269,24 @@ describe.skipIf(NO_BROWSER !== undefined)("F244: the page is a device", () => {
       await page.locator(".said.assistant", { hasText: "answered:" }).waitFor();
       await page.locator(".said.user", { hasText: "echo <b>bold</b> words" }).waitFor();
       expect(await page.locator(".chat-list b").count()).toBe(0);
+      // Its connection ends without a word: what is sent on it arrives nowhere.
+      let cut: () => Promise<void> = () => Promise.resolve();
+      await page.routeWebSocket(/\/ws$/, (socket) => {
+        const server = socket.connectToServer();
+        let isLost = false;
+        socket.onMessage((message) => {
+          if (String(message).includes("unheard")) isLost = true;
+          else if (!isLost) server.send(message);
+        });
+        cut = async () => socket.close();
+      });
+      await page.reload();
+      await page.locator(".said.assistant", { hasText: "answered:" }).waitFor();
+      await say("echo unheard");
+      await page.locator(".said.user", { hasText: "unheard" }).waitFor();
+      await cut();
+      await page.getByRole("alert").getByText("did not arrive").waitFor();
+      expect(await page.getByLabel("Message").inputValue()).toBe("echo unheard");
     } finally {
       rmSync(log, { recursive: true, force: true });
     }

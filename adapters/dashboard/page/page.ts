@@ -15,6 +15,7 @@ import { respondBody } from "./model/answers.ts";
 import type { AnswerProgress, PageState } from "./model/pageState.ts";
 import { beganAsking, firstState, withAgents, withEntry } from "./model/pageState.ts";
 import type { AgentCard } from "./model/agentCard.ts";
+import { needOf } from "./model/order.ts";
 import type { Api } from "./net/api.ts";
 import { sendAnswer, sendFarAnswer } from "./net/sendAnswer.ts";
 import type { LinkState } from "./model/pageState.ts";
@@ -131,7 +132,7 @@ export class Page {
   async answer(agentId: number, answer: Answer): Promise<void> {
     const card = this.#state.agents.get(agentId);
     if (card === undefined || this.#state.answers.get(agentId)?.kind === "sending") return;
-    if (this.#nowUnixMs() < (this.#state.settling.get(agentId) ?? 0)) {
+    if (needOf(card) === "asking" && this.#nowUnixMs() < (this.#state.settling.get(agentId) ?? 0)) {
       this.#progress(agentId, {
         kind: "failed",
         words: "nothing was sent: the question had just changed, read it again",
@@ -196,11 +197,12 @@ export class Page {
   }
 
   #connect(): void {
-    const { api, clock, random } = this.#options;
+    const { api, clock, nowUnixMs, random } = this.#options;
     this.#link?.close();
     const link: SseLink = new SseLink({
       open: (lastEventId, signal) => api.events(lastEventId, signal),
       clock,
+      nowUnixMs,
       random,
       onState: (state) => {
         if (state.kind !== "closed") this.#linked(state);
@@ -239,7 +241,8 @@ export class Page {
       if (this.#loading !== abort) return;
       this.#loading = undefined;
       if (serverUnixMs !== undefined) this.#learnTime(serverUnixMs);
-      const listed = withAgents(this.#state, withFar(agentsFrom(body as DashboardAgents), this.#state.agents));
+      const now = { ...this.#state, nowUnixMs: this.#nowUnixMs() };
+      const listed = withAgents(now, withFar(agentsFrom(body as DashboardAgents), now.agents));
       const waitingSinceUnixMs = waitingSinceOf(body as DashboardAgents);
       const server = (body as DashboardAgents).server ?? undefined;
       const goneSinceUnixMs = (body as DashboardAgents).gone_since_unix_ms;
@@ -326,6 +329,7 @@ export class Page {
     const { clock } = this.#options;
     this.#tick = clock.callAt(clock.nowMs() + TICK_MS, () => {
       this.update({ nowUnixMs: this.#nowUnixMs() });
+      this.#link?.woke();
       this.#nextTick();
     });
   }

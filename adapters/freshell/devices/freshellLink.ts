@@ -52,6 +52,9 @@ interface FreshellLinkOptions {
 }
 
 const READY_WITHIN_MS = 10_000;
+/** A connection can end without a word: after so much silence the server is asked whether it is there. */
+const QUIET_MS = 15_000;
+const HEARD_WITHIN_MS = 10_000;
 /** Longer than the server waits for an owner's acknowledgement and result. */
 const RPC_WITHIN_MS = 25_000;
 const RETRY = { minMs: 250, maxMs: 5_000 };
@@ -64,6 +67,10 @@ export class FreshellLink {
   #isClosed = false;
   #retry: Timer | undefined;
   #late: Timer | undefined;
+  #quiet: Timer | undefined;
+  #heardMs = 0;
+  /** Whether it is there. */
+  #isAsked = false;
   #tries = 0;
   #refused: string | undefined;
 
@@ -94,8 +101,9 @@ export class FreshellLink {
     });
   }
 
-  /** Ends a pause between two tries. */
+  /** Ends a pause between two tries; finds out now whether a connection still is one. */
   retryNow(): void {
+    this.#ask();
     if (this.#socket !== undefined || this.#isClosed) return;
     this.#retry?.cancel();
     void this.#connect();
@@ -140,16 +148,40 @@ export class FreshellLink {
   #received(socket: LinkSocket, data: unknown): void {
     if (socket !== this.#socket || typeof data !== "string") return;
     const message = JSON.parse(data) as ServerMessage;
+    this.#heardMs = this.#options.clock.nowMs();
+    if (this.#isAsked) this.#listen();
     if (message.type === "ready") {
       this.#late?.cancel();
       this.#isReady = true;
+      this.#listen();
       this.#tries = 0;
       this.#refused = undefined;
       this.#options.onState({ kind: "live" });
       this.#options.onReady(message);
     } else if (message.type === "layout.rpc.result") {
       this.#asked.get(message.requestId)?.(parseOutcome(message) ?? failed("the server's response is invalid"));
-    } else this.#options.onMessage(message);
+    } else if (message.type !== "pong") this.#options.onMessage(message);
+  }
+
+  #listen(): void {
+    const { clock } = this.#options;
+    this.#isAsked = false;
+    this.#quiet?.cancel();
+    this.#quiet = clock.callAt(this.#heardMs + QUIET_MS, () => {
+      if (clock.nowMs() - this.#heardMs < QUIET_MS) this.#listen();
+      else this.#ask();
+    });
+  }
+
+  #ask(): void {
+    const { clock } = this.#options;
+    const socket = this.#socket;
+    if (socket === undefined || this.#isAsked || !this.send({ type: "ping" })) return;
+    this.#isAsked = true;
+    this.#quiet?.cancel();
+    this.#quiet = clock.callAt(clock.nowMs() + HEARD_WITHIN_MS, () =>
+      this.#ended(socket, 0, "", "the server does not respond"),
+    );
   }
 
   #ended(socket: LinkSocket, code: number, token: string, why = "the connection to the server was lost"): void {
@@ -187,7 +219,9 @@ export class FreshellLink {
     const socket = this.#socket;
     this.#socket = undefined;
     this.#isReady = false;
+    this.#isAsked = false;
     this.#late?.cancel();
+    this.#quiet?.cancel();
     socket?.close(1000);
     for (const settle of this.#asked.values()) settle(failed("the connection to the server was lost"));
   }

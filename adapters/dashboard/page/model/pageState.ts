@@ -39,7 +39,7 @@ export interface PageState {
   readonly answers: ReadonlyMap<number, AnswerProgress>;
   /** Unsent text, so that a card can move without losing it. */
   readonly drafts: ReadonlyMap<number, string>;
-  /** Until when (unix ms) a question that replaced another ignores presses: they were meant for the other. */
+  /** Until when (unix ms) a question ignores presses, which were meant for the one before it; of an agent that asks nothing, until when its next question does so. */
   readonly settling: ReadonlyMap<number, number>;
   /** Unsent prompts: an answer's text must never become a prompt, nor the other way. */
   readonly prompts: ReadonlyMap<number, string>;
@@ -70,6 +70,8 @@ export interface PageState {
 
 /** From seeing a button to pressing it; shorter than reading a new question takes. */
 export const SETTLE_MS = 400;
+/** From the end of a question: its agent's next one within this may get a press that was meant for it. */
+const MEANT_MS = 1_000;
 
 export const firstState = (nowUnixMs: number): PageState => ({
   agents: new Map(),
@@ -116,12 +118,18 @@ export function withEntry<Value>(
 export function withAgents(state: PageState, agents: Agents): PageState {
   if (agents === state.agents) return state;
   let { answers, settling, drafts, prompts } = state;
+  const { nowUnixMs } = state;
   for (const [agentId, card] of agents) {
     const before = state.agents.get(agentId);
-    if (needOf(card) !== "asking" || sameQuestion(before?.question, card.question)) continue;
+    const asked = before !== undefined && needOf(before) === "asking" ? before.question : undefined;
+    if (needOf(card) !== "asking") {
+      if (asked !== undefined) settling = withEntry(settling, agentId, nowUnixMs + MEANT_MS);
+      continue;
+    }
+    if (sameQuestion(before?.question, card.question)) continue;
     if (answers.get(agentId)?.kind !== "sending") answers = withEntry(answers, agentId, undefined);
-    if (before !== undefined && needOf(before) === "asking" && replaces(before.question, card.question))
-      settling = withEntry(settling, agentId, state.nowUnixMs + SETTLE_MS);
+    if (replaces(asked, card.question) || nowUnixMs < (settling.get(agentId) ?? 0))
+      settling = withEntry(settling, agentId, nowUnixMs + SETTLE_MS);
   }
   for (const agentId of state.agents.keys()) {
     if (agents.has(agentId)) continue;

@@ -29,7 +29,7 @@ export interface Api {
   turns(agentId: number, signal: AbortSignal): Promise<Answered>;
   /** An operation of the daemon's API. */
   operate(method: "POST" | "DELETE", path: string, body: object, key?: string, signal?: AbortSignal): Promise<Answered>;
-  type(card: PaneOwner, input: string): Promise<Answered>;
+  type(card: PaneOwner, input: string, signal: AbortSignal): Promise<Answered>;
   events(lastEventId: string | undefined, signal: AbortSignal): Promise<Response>;
   pane(card: PaneOwner, signal: AbortSignal): Promise<Response>;
   templates(signal: AbortSignal): Promise<TemplateList>;
@@ -82,10 +82,15 @@ export function createApi(
       const { message, code, details } = SHAPE.read(result.body, LATE_STATUS);
       throw new Refused(message, LATE_STATUS, code, { details });
     },
-    type: ({ agent_id: agentId, far, running }, input) =>
+    type: ({ agent_id: agentId, far, running }, input, signal) =>
       far === undefined
-        ? post(`/api/agents/${agentId}/input`, { text: input })
-        : post(`${farPane(far.server, running?.id ?? "")}/input`, { parts: [{ kind: "text", text: input }] }),
+        ? post(`/api/agents/${agentId}/input`, { text: input }, undefined, signal)
+        : post(
+            `${farPane(far.server, running?.id ?? "")}/input`,
+            { parts: [{ kind: "text", text: input }] },
+            undefined,
+            signal,
+          ),
     events: async (lastEventId, signal) => {
       const path = `/api/page/events${lastEventId === undefined ? "" : `?last_event_id=${encodeURIComponent(lastEventId)}`}`;
       // A request says why not, when it is refused.

@@ -2,16 +2,15 @@
  * A stream of the page: its state, and when it is retried. Nothing more is read until `onEvent` has finished.
  */
 import { spreadBackOffMs } from "../../../../daemon/time/backOff.ts";
-import type { Clock } from "../../../../daemon/time/clock.ts";
+import type { Timed } from "../../../../daemon/time/clock.ts";
 import type { SseEvent } from "../../../../protocol/text/sse.ts";
 import { type FollowState, SseFollower } from "../../../client/sseFollower.ts";
 import { Refused } from "../../../pages/askServer.ts";
 import type { LinkState } from "../model/pageState.ts";
 
-interface SseLinkOptions {
+interface SseLinkOptions extends Timed {
   /** A successful response. @throws Refused */
   readonly open: (lastEventId: string | undefined, signal: AbortSignal) => Promise<Response>;
-  readonly clock: Clock;
   readonly onState: (state: LinkState) => void;
   readonly onEvent: (event: SseEvent) => void | Promise<void>;
   /** Spreads the tries of many pages; between 0 and 1. */
@@ -32,11 +31,12 @@ export class SseLink {
   #closed = false;
 
   constructor(options: SseLinkOptions) {
-    const { open, clock, onEvent } = options;
+    const { open, clock, nowUnixMs, onEvent } = options;
     this.#options = options;
     this.#follower = new SseFollower<never>({
       open,
       clock,
+      nowUnixMs,
       decode: async (event) => {
         await onEvent(event);
         return undefined;
@@ -53,6 +53,11 @@ export class SseLink {
   /** Ends a pause between two tries: on request, or when the machine wakes up. */
   retryNow(): void {
     this.#follower.retryNow();
+  }
+
+  /** The machine may have slept, and the connection may have ended meanwhile without a word. */
+  woke(): void {
+    this.#follower.woke();
   }
 
   /** Safe to call twice. */

@@ -1,4 +1,5 @@
 /** Carries out the page's own keys (`model/shortcuts`) on the document. */
+import { isComposing } from "../../../pages/composing.ts";
 import type { AgentCard } from "../model/agentCard.ts";
 import type { KeyPlace } from "../model/shortcuts.ts";
 import { shortcutFor } from "../model/shortcuts.ts";
@@ -8,10 +9,13 @@ import { neighbour, nextAsking, target as meantCard } from "../model/pageState.t
 import type { Page } from "../page.ts";
 import { FILTER_ID } from "./listBar.tsx";
 import { releaseControl } from "./control.ts";
+import { isWrittenOn, TEXT_PLACES } from "./focus.ts";
 
 export function handleKey(event: KeyboardEvent, page: Page): void {
-  if (event.isComposing) return;
-  const shortcut = shortcutFor(event, placeOf(event.target));
+  if (isComposing(event)) return;
+  const place = placeOf(event.target);
+  if (isWrittenOn(event, place)) return;
+  const shortcut = shortcutFor(event, place);
   if (shortcut === undefined || ownsArrows(event)) return;
   const done = (): void => {
     event.preventDefault();
@@ -68,11 +72,12 @@ const ownsArrows = ({ key, target }: KeyboardEvent): boolean =>
 
 function placeOf(element: EventTarget | null): KeyPlace {
   if (!(element instanceof Element)) return "page";
-  if (element.closest("dialog") !== null) return "dialog";
+  // Also where the focus has gone with a field of it.
+  if (document.querySelector("dialog:modal") !== null) return "dialog";
   if (element.closest(".screen.controlled") !== null) return "pane";
   // Keys typed at a pane without control are meant for the pane: they must not answer anything.
   if (element.closest(".pane") !== null) return "text";
-  return element.closest("textarea, input:not([type=checkbox], [type=radio]), select") === null ? "page" : "text";
+  return element.closest(TEXT_PLACES) === null ? "page" : "text";
 }
 
 function select(page: Page, agentId: number | undefined): void {

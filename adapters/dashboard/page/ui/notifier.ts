@@ -88,17 +88,28 @@ export class Notifier {
   asking(card: AgentCard): void {
     if (this.state !== "on" || this.#channel !== undefined) return;
     if (document.visibilityState === "visible" && document.hasFocus()) return;
-    const notification = new Notification(`${nameOf(card)} needs an answer`, {
-      body: (card.question?.text ?? "").slice(0, MAX_BODY_CHARS),
-      tag: `tmuxwire-agent-${card.agent_id}`,
-      icon: "/page/icon.svg",
-    });
+    const notification = this.#made(card);
+    if (notification === undefined) return;
     notification.addEventListener("click", () => {
       globalThis.focus();
       this.#options.onPick(card.agent_id);
       notification.close();
     });
     this.#shown.set(card.agent_id, notification);
+  }
+
+  /** Undefined: the browser lets no page do it by itself, as Chrome on Android. */
+  #made(card: AgentCard): Notification | undefined {
+    try {
+      return new Notification(`${nameOf(card)} needs an answer`, {
+        body: (card.question?.text ?? "").slice(0, MAX_BODY_CHARS),
+        tag: `tmuxwire-agent-${card.agent_id}`,
+        icon: "/page/icon.svg",
+      });
+    } catch {
+      this.#words = "This browser notifies by Web Push alone.";
+      return undefined;
+    }
   }
 
   /** Closes notifications that are no longer needed, and goes to the agent whose notification was pressed. */

@@ -43,10 +43,11 @@ export class PaneSession {
   #ended = false;
 
   constructor(options: PaneSessionOptions) {
-    const { card, api, place } = options;
+    const { card, api, clock, place } = options;
     this.#options = options;
     this.#input = new InputSender({
-      send: (input) => api.type(card, input),
+      send: (input, signal) => api.type(card, input, signal),
+      clock,
       onProblem: (problem) => this.#update({ problem: `some keys may not have arrived: ${problem}` }),
     });
     this.#screen = new Screen(place, (data) => this.#input.type(data));
@@ -98,8 +99,11 @@ export class PaneSession {
     const { clock } = this.#options;
     this.#hidden?.cancel();
     if (this.#ended) return;
-    if (isVisible) this.#link ??= this.#connect();
-    else this.#hidden = clock.callAt(clock.nowMs() + HIDDEN_MS, () => this.#disconnect("paused: this tab was hidden"));
+    if (isVisible) {
+      this.#link ??= this.#connect();
+      this.#link.woke();
+    } else
+      this.#hidden = clock.callAt(clock.nowMs() + HIDDEN_MS, () => this.#disconnect("paused: this tab was hidden"));
   }
 
   #disconnect(words: string): void {
@@ -115,6 +119,7 @@ export class PaneSession {
       // Always from a fresh snapshot: after a pause the screen is redrawn, not caught up.
       open: (_lastEventId, signal) => api.pane(card, signal),
       clock,
+      nowUnixMs: () => Date.now(),
       random: () => Math.random(),
       onState: (state) => {
         if (this.#ended) return;
@@ -155,6 +160,8 @@ export class PaneSession {
       case "readiness":
         return;
       case "closed":
+        // Whatever else ends a stream, such as a daemon that is started again, does not end the pane.
+        if (event.code !== "NOT_FOUND") return;
         this.#ended = true;
         this.#disconnect(event.message);
         return;

@@ -19,6 +19,12 @@ export interface Conversation {
   readonly status: SessionStatus | "connecting" | "gone";
   readonly exitCode?: number | undefined;
   readonly problem?: string | undefined;
+  /** Said last, without a sign of the agent since. */
+  readonly said?: string | undefined;
+  /** Said on a connection that has ended: whether it has arrived is known from the history. */
+  readonly doubtful?: string | undefined;
+  /** It has not arrived: to be written again. */
+  readonly unsaid?: string | undefined;
 }
 
 export const FIRST_CONVERSATION: Conversation = { messages: [], partial: "", permissions: [], status: "connecting" };
@@ -34,7 +40,7 @@ export function withFrame(now: Conversation, frame: Frame): Conversation {
       const messages = frame.messages.map(({ role, content }) => ({ role, content }));
       // Those that are open follow.
       return {
-        ...now,
+        ...withDoubtSettled(now, messages),
         messages,
         partial: "",
         permissions: [],
@@ -44,7 +50,7 @@ export function withFrame(now: Conversation, frame: Frame): Conversation {
     case "sdk.stream":
       return { ...now, partial: partialAfter(now.partial, frame.event, frame.parentToolUseId) };
     case "sdk.assistant":
-      return { ...withMessage(now, { role: "assistant", content: frame.content }), partial: "" };
+      return { ...withMessage(now, { role: "assistant", content: frame.content }), partial: "", said: undefined };
     case "sdk.user":
       return withMessage(now, { role: "user", content: frame.content });
     case "sdk.permission.request": {
@@ -54,7 +60,7 @@ export function withFrame(now: Conversation, frame: Frame): Conversation {
     case "sdk.permission.cancelled":
       return { ...now, permissions: withoutRequest(now, frame.requestId) };
     case "sdk.status":
-      return { ...now, status: frame.status };
+      return { ...now, status: frame.status, said: undefined };
     case "sdk.result":
       return { ...now, partial: "" };
     case "sdk.error":
@@ -72,7 +78,28 @@ export function withFrame(now: Conversation, frame: Frame): Conversation {
 export const withSaid = (now: Conversation, text: string): Conversation => ({
   ...withMessage(now, { role: "user", content: [{ type: "text", text }] }),
   problem: undefined,
+  said: text,
 });
+
+/** The connection is another one. */
+export const withConnection = (now: Conversation): Conversation => ({
+  ...now,
+  said: undefined,
+  doubtful: now.said ?? now.doubtful,
+});
+
+function withDoubtSettled(now: Conversation, messages: readonly ChatMessage[]): Conversation {
+  const { doubtful } = now;
+  if (doubtful === undefined) return now;
+  const times = (all: readonly ChatMessage[]): number =>
+    all.filter(
+      ({ role, content }) =>
+        role === "user" && content.some((block) => block.type === "text" && block.text === doubtful),
+    ).length;
+  const settled = { ...now, doubtful: undefined };
+  if (times(messages) >= times(now.messages)) return settled;
+  return { ...settled, unsaid: doubtful, problem: "The connection was lost: your last message did not arrive." };
+}
 
 export const withoutPermission = (now: Conversation, requestId: string): Conversation => ({
   ...now,

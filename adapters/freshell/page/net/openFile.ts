@@ -26,6 +26,8 @@ export class OpenFile {
   #status: FileStatus = { kind: "reading", isChanged: false, isNew: false };
   #etag: string | null = null;
   #saved = "";
+  /** As it stands in the editor. */
+  #text = "";
 
   constructor(options: OpenFileOptions) {
     this.#options = options;
@@ -55,6 +57,7 @@ export class OpenFile {
   }
 
   changed(text: string): void {
+    this.#text = text;
     const isChanged = text !== this.#saved;
     if (isChanged !== this.#status.isChanged) this.#update({ isChanged });
   }
@@ -67,7 +70,8 @@ export class OpenFile {
     try {
       const { etag } = await api.writeFile(path, text, this.#etag);
       [this.#etag, this.#saved] = [etag, text];
-      this.#update({ kind: "ready", isChanged: false, isNew: false });
+      // Somebody may have gone on writing.
+      this.#update({ kind: "ready", isChanged: this.#text !== text, isNew: false });
     } catch (error) {
       const isConflict = error instanceof Refused && error.code === "REVISION_CONFLICT";
       this.#update({ kind: isConflict ? "conflict" : "failed", message: wordsOf(error) });
@@ -91,7 +95,7 @@ export class OpenFile {
 
   /** @param etag null for a file that does not exist yet */
   #show(text: string, etag: string | null): void {
-    [this.#etag, this.#saved] = [etag, text];
+    [this.#etag, this.#saved, this.#text] = [etag, text, text];
     this.#options.onText(text);
     this.#update({ kind: "ready", isChanged: false, isNew: etag === null });
   }

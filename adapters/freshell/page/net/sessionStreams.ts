@@ -6,6 +6,8 @@ type SdkMessage = Extract<SessionServerMessage, { readonly type: `sdk.${string}`
 
 interface SessionSink {
   message(message: SdkMessage): void;
+  /** There is a connection again, and its history follows. */
+  connected(): void;
   /** There is no such session. */
   gone(): void;
   refused(message: string): void;
@@ -36,7 +38,10 @@ export class SessionStreams {
   }
 
   ready(): void {
-    for (const sessionId of this.#sinks.keys()) this.#attach(sessionId);
+    for (const [sessionId, sinks] of this.#sinks) {
+      for (const sink of sinks) sink.connected();
+      this.#attach(sessionId);
+    }
   }
 
   /** True: it was about a conversation that is shown. */

@@ -8,6 +8,7 @@ import {
   blockText,
   type Conversation,
   FIRST_CONVERSATION,
+  withConnection,
   withFrame,
   withoutPermission,
   withSaid,
@@ -30,11 +31,18 @@ export function ChatPane({ page, sessionId, isActive, onNew }: ChatPaneProps) {
     () =>
       page.sessions.join(sessionId, {
         message: (message) => setNow((was) => withFrame(was, message)),
+        connected: () => setNow(withConnection),
         gone: () => setNow((was) => ({ ...was, status: was.status === "exited" ? "exited" : "gone" })),
         refused: (problem) => setNow((was) => ({ ...was, problem })),
       }),
     [page, sessionId],
   );
+  useEffect(() => {
+    const { unsaid } = now;
+    if (unsaid === undefined) return;
+    setText((written) => (written === "" ? unsaid : `${unsaid}\n${written}`));
+    setNow((was) => ({ ...was, unsaid: undefined }));
+  }, [now.unsaid]);
   useEffect(() => {
     if (isActive) field.current?.focus();
   }, [isActive]);

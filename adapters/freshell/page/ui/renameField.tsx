@@ -1,5 +1,6 @@
 /** A title being edited: Enter saves it, Escape cancels. */
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { isComposing } from "../../../pages/composing.ts";
 
 interface RenameFieldProps {
   readonly title: string;
@@ -32,6 +33,7 @@ export function RenameField({ title, label, onDone }: RenameFieldProps) {
       onBlur={(event) => end(event.currentTarget.value.trim())}
       onKeyDown={(event) => {
         event.stopPropagation();
+        if (isComposing(event)) return;
         if (event.key === "Enter") end(event.currentTarget.value.trim());
         else if (event.key === "Escape") end(undefined);
       }}

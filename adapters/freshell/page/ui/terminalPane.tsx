@@ -1,6 +1,7 @@
 /** A terminal in a pane: its screen, its program's status, and the program's requests to the person. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { AGENTS } from "../../../pages/knownAgents.ts";
+import { isComposing } from "../../../pages/composing.ts";
 import { ScreenKeys } from "../../../pages/screenKeys.tsx";
 import { useView } from "../../../pages/useView.ts";
 import type { DevicePage } from "../devicePage.ts";
@@ -229,6 +230,7 @@ function FindBar({ onFind, onClose }: FindBarProps) {
         find(text, -1);
       }}
       onKeyDown={(event) => {
+        if (isComposing(event)) return;
         if (event.key === "Escape") onClose();
         else if (event.key === "Enter" && event.shiftKey) {
           event.preventDefault();

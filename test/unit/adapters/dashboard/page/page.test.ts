@@ -18,6 +18,8 @@ const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(
 /** A page, and a server in which everything is said by the test. */
 class Scene {
   readonly clock = new FakeClock();
+  /** The clock stands still meanwhile. */
+  sleptMs = 0;
   readonly asking: number[] = [];
   readonly responds: { body: unknown; key: string }[] = [];
   listings = 0;
@@ -41,7 +43,7 @@ class Scene {
 
   readonly page = new Page({
     clock: this.clock,
-    nowUnixMs: () => 1_000_000 + this.clock.nowMs(),
+    nowUnixMs: () => 1_000_000 + this.clock.nowMs() + this.sleptMs,
     random: () => 1,
     newKey: () => `key-${++this.#keys}`,
     onChange: () => void (this.drawn += 1),
@@ -175,6 +177,20 @@ describe("what it knows", () => {
     page.close();
   });
 
+  test("a machine that wakes from a long sleep is told anew within seconds", async () => {
+    const scene = new Scene();
+    const page = await scene.start(textCard(1));
+    scene.cards = [textCard(1), textCard(2)];
+    scene.sleptMs = 3_600_000;
+    scene.clock.advanceMs(1_000);
+    await settled();
+    expect(page.state.link.kind).toBe("lost");
+    scene.clock.advanceMs(1_000);
+    await settled();
+    expect([page.state.link.kind, page.state.agents.size]).toEqual(["live", 2]);
+    page.close();
+  });
+
   test("a listing that fails is said, and asked for again", async () => {
     const scene = new Scene();
     scene.refusal = new Refused("the database is busy", 503, "unavailable");
@@ -253,6 +269,37 @@ describe("an answer", () => {
     scene.clock.advanceMs(SETTLE_MS);
     await page.answer(1, { kind: "keys", keys: ["1"] });
     expect(scene.responds).toHaveLength(1);
+    page.close();
+  });
+
+  test("to a question that the listing has in another's place is not one", async () => {
+    const scene = new Scene();
+    const page = await scene.start(permissionCard(1, { dialogId: "a" }));
+    // Between two ticks of the ages; a machine that has slept has had none for hours.
+    scene.clock.advanceMs(900);
+    scene.cards = [permissionCard(1, { dialogId: "b" })];
+    await scene.event("gap", {});
+    await page.answer(1, { kind: "keys", keys: ["1"] });
+    expect(scene.responds).toEqual([]);
+    page.close();
+  });
+
+  test("to a question that has come right after one that was answered elsewhere is not one", async () => {
+    const scene = new Scene();
+    const page = await scene.start(permissionCard(1, { dialogId: "a" }));
+    await scene.event("card_refresh", card(1, { state: "PROCESSING" }));
+    // Its interruption is none of either.
+    await page.answer(1, { kind: "keys", keys: ["Escape"] });
+    expect(scene.responds).toHaveLength(1);
+    scene.clock.advanceMs(600);
+    await scene.event("state_changed", { agent_id: 1, new_state: "AWAITING_INPUT" });
+    await scene.event("card_refresh", permissionCard(1, { dialogId: "b" }));
+    scene.clock.advanceMs(SETTLE_MS - 1);
+    await page.answer(1, { kind: "keys", keys: ["1"] });
+    expect(scene.responds).toHaveLength(1);
+    scene.clock.advanceMs(1);
+    await page.answer(1, { kind: "keys", keys: ["1"] });
+    expect(scene.responds).toHaveLength(2);
     page.close();
   });
 

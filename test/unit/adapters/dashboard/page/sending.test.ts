@@ -7,6 +7,7 @@ import {
   InputSender,
   MAX_PIECE_CHARS,
   MAX_WAITING_CHARS,
+  SEND_WITHIN_MS,
 } from "../../../../../adapters/dashboard/page/net/inputSender.ts";
 import type { AnswerResult } from "../../../../../adapters/dashboard/page/net/sendAnswer.ts";
 import { sendAnswer } from "../../../../../adapters/dashboard/page/net/sendAnswer.ts";
@@ -97,15 +98,18 @@ describe("keys", () => {
     const sent: string[] = [];
     const problems: string[] = [];
     const waiting: { resolve: () => void; reject: (error: Error) => void }[] = [];
+    const clock = new FakeClock();
     const sender = new InputSender({
-      send: (input) =>
+      clock,
+      send: (input, signal) =>
         new Promise<void>((resolve, reject) => {
           sent.push(input);
+          signal.addEventListener("abort", () => reject(new Error("no response")));
           waiting.push({ resolve, reject });
         }),
       onProblem: (message) => problems.push(message),
     });
-    return { sender, sent, problems, next: () => waiting.shift() };
+    return { sender, sent, problems, clock, next: () => waiting.shift() };
   }
 
   test("go one request after another, what is typed meanwhile together", async () => {
@@ -131,6 +135,24 @@ describe("keys", () => {
     expect(problems).toEqual(["the pane is gone"]);
     sender.type("c");
     expect(sent).toEqual(["a", "c"]);
+  });
+
+  test("do not wait for ever for a response that does not come", async () => {
+    const { sender, sent, problems, clock, next } = typing();
+    sender.type("a");
+    clock.advanceMs(SEND_WITHIN_MS - 1);
+    next()?.resolve();
+    await settled();
+    sender.type("b");
+    sender.type("c");
+    clock.advanceMs(SEND_WITHIN_MS);
+    await settled();
+    expect([sent, problems]).toEqual([["a", "b"], ["no response"]]);
+    sender.type("d");
+    next();
+    next()?.resolve();
+    await settled();
+    expect([sent.at(-1), clock.pendingTimers]).toEqual(["d", 0]);
   });
 
   test("that are pasted go in pieces, no character in two", async () => {

@@ -4,7 +4,12 @@ import { FreshellLink, type LinkState } from "../../../../../adapters/freshell/d
 import { LeaderPage } from "../../../../../adapters/freshell/page/device/leaderPage.ts";
 import { type DeviceView, elect, FollowerPage } from "../../../../../adapters/freshell/page/device/profilePages.ts";
 import { type FileStatus, OpenFile } from "../../../../../adapters/freshell/page/net/openFile.ts";
-import { FIRST_CONVERSATION, withFrame } from "../../../../../adapters/freshell/page/model/conversation.ts";
+import {
+  FIRST_CONVERSATION,
+  withConnection,
+  withFrame,
+  withSaid,
+} from "../../../../../adapters/freshell/page/model/conversation.ts";
 import { isLoggedOut, PageLogin } from "../../../../../adapters/freshell/page/net/pageApi.ts";
 import { Refused } from "../../../../../adapters/pages/askServer.ts";
 import { type TerminalSink, TerminalStreams } from "../../../../../adapters/freshell/page/net/terminalStreams.ts";
@@ -228,6 +233,34 @@ describe("the connection", () => {
     expect([at.states.at(-1), at.sockets.length]).toEqual(["superseded", 2]);
   });
 
+  test("that has ended without a word is found out: after a silence, and at once when somebody comes back to the page", async () => {
+    const at = link();
+    const pings = (): number => at.sockets.at(-1)?.sent.filter(({ type }) => type === "ping").length ?? 0;
+    await tick();
+    at.sockets[0]?.frame(ready);
+    at.clock.advanceMs(14_999);
+    at.sockets[0]?.frame({ type: "terminal.output", terminalId: "t", data: "x", outputSeq: 1 });
+    at.clock.advanceMs(14_999);
+    expect(pings()).toBe(0);
+    at.clock.advanceMs(1);
+    expect(pings()).toBe(1);
+    at.sockets[0]?.frame({ type: "pong", timestamp: "" });
+    at.clock.advanceMs(24_999);
+    expect([pings(), at.states.at(-1)]).toEqual([2, "live"]);
+    at.clock.advanceMs(1);
+    expect(at.states.at(-1)).toBe("lost");
+    at.clock.advanceMs(250);
+    await tick();
+    at.sockets[1]?.frame(ready);
+    at.link.retryNow();
+    at.link.retryNow();
+    expect(pings()).toBe(1);
+    at.clock.advanceMs(10_000);
+    expect(at.states.slice(-3)).toEqual(["connecting", "live", "lost"]);
+    at.link.close();
+    expect(at.clock.pendingTimers).toBe(0);
+  });
+
   test("a token that is refused is replaced once; a page that is not logged in does not retry", async () => {
     const at = link();
     await tick();
@@ -372,6 +405,32 @@ describe("a file that is edited", () => {
     await file.check();
     expect(texts).toEqual(["one", "theirs"]);
   });
+
+  test("what is written while it is being saved is not saved yet, and not replaced", async () => {
+    let written: () => void = () => undefined;
+    const statuses: FileStatus[] = [];
+    const texts: string[] = [];
+    const file = new OpenFile({
+      path: "/f",
+      api: {
+        readFile: () => Promise.resolve({ path: "/f", mtimeMs: 0, bytes: 0, text: "one", etag: "e1" }),
+        writeFile: () =>
+          new Promise((resolve) => (written = () => resolve({ path: "/f", mtimeMs: 0, bytes: 0, etag: "e2" }))),
+      },
+      onStatus: (status) => statuses.push(status),
+      onText: (text) => texts.push(text),
+    });
+    await file.read();
+    file.changed("two");
+    const saved = file.save("two");
+    file.changed("two and three");
+    written();
+    await saved;
+    expect(statuses.at(-1)).toMatchObject({ kind: "ready", isChanged: true });
+    // It has changed elsewhere, too.
+    await file.check();
+    expect(texts).toEqual(["one"]);
+  });
 });
 
 describe("a conversation", () => {
@@ -390,5 +449,22 @@ describe("a conversation", () => {
     expect([now.partial, now.messages.length, now.permissions.length]).toEqual(["", 1, 1]);
     now = withFrame(now, { type: "sdk.exit", sessionId, exitCode: 137 });
     expect([now.status, now.exitCode, now.permissions]).toEqual(["exited", 137, []]);
+  });
+
+  test("what was said on a connection that had ended is given back, unless it has arrived", () => {
+    const sessionId = "s";
+    const user = (text: string) => ({ role: "user", content: [{ type: "text", text }], timestamp: "" }) as const;
+    const history = (...texts: readonly string[]) =>
+      ({ type: "sdk.history", sessionId, messages: texts.map(user) }) as const;
+    const twice = withSaid(withFrame(FIRST_CONVERSATION, history("yes")), "yes");
+    const back = withFrame(withConnection(twice), history("yes"));
+    expect([back.unsaid, back.problem]).toEqual(["yes", "The connection was lost: your last message did not arrive."]);
+    expect(withFrame(withConnection(twice), history("yes", "yes")).unsaid).toBeUndefined();
+    // The agent has begun with it.
+    const begun = withFrame(twice, { type: "sdk.status", sessionId, status: "running" });
+    expect(withFrame(withConnection(begun), history("yes")).unsaid).toBeUndefined();
+    // A history that is on its way already does not have it yet.
+    const asked = withSaid(withConnection(FIRST_CONVERSATION), "new");
+    expect(withFrame(asked, history("yes")).unsaid).toBeUndefined();
   });
 });

@@ -9,6 +9,8 @@ import { FakeClock } from "../../../../../support/clock/fakeClock.ts";
 /** A server whose connections a test opens, feeds and cuts. */
 class Line {
   readonly clock = new FakeClock();
+  /** The clock stands still meanwhile. */
+  sleptMs = 0;
   readonly states: LinkState[] = [];
   readonly events: SseEvent[] = [];
   readonly askedFrom: (string | undefined)[] = [];
@@ -19,6 +21,7 @@ class Line {
   start(): SseLink {
     this.link = new SseLink({
       clock: this.clock,
+      nowUnixMs: () => this.clock.nowMs() + this.sleptMs,
       random: () => 1,
       onState: (state) => this.states.push(state),
       onEvent: (event) => void this.events.push(event),
@@ -130,6 +133,28 @@ describe("a link", () => {
     line.clock.advanceMs(1);
     await settled();
     expect(line.last).toMatchObject({ kind: "lost", message: "the daemon sent nothing for a while" });
+  });
+
+  test("of a machine that has slept is found dead as it wakes, not only after a silence of its own", async () => {
+    const line = new Line();
+    const link = line.start();
+    await settled();
+    line.clock.advanceMs(1_000);
+    line.send(": heartbeat\n\n");
+    await settled();
+    line.sleptMs += LINK_SILENCE_MS - 1;
+    link.woke();
+    await settled();
+    expect(line.last).toEqual({ kind: "live" });
+    line.sleptMs += 1;
+    link.woke();
+    await settled();
+    expect(line.last).toMatchObject({ kind: "lost", message: "the daemon sent nothing for a while" });
+    line.clock.advanceMs(1_000);
+    await settled();
+    link.woke();
+    await settled();
+    expect(line.last).toEqual({ kind: "live" });
   });
 
   test("is tried at once when asked, and never after it was closed", async () => {
