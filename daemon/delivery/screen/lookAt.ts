@@ -8,6 +8,7 @@ import { takeCapture } from "./screenCapture.ts";
 const HISTORY_ROWS = 2_000;
 /** Of what is found below the text. */
 const MAX_SINCE_CHARS = 20_000;
+const HALF_PAIR = /^[\uDC00-\uDFFF]/;
 
 export async function lookAt(watch: PaneWatch, text: string | undefined): Promise<Look> {
   const readiness = await watch.readiness.probe();
@@ -29,7 +30,7 @@ export async function lookAt(watch: PaneWatch, text: string | undefined): Promis
     ...look,
     holds: typed !== undefined && typed !== "" && isOnly(typed, text, probe.placeholders),
     shows: at >= 0,
-    since: at < 0 ? undefined : since.slice(-MAX_SINCE_CHARS),
+    since: at < 0 ? undefined : since.slice(-MAX_SINCE_CHARS).replace(HALF_PAIR, ""),
   };
 }
 

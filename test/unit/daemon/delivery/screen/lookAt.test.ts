@@ -85,3 +85,8 @@ test("of what came since, no more than is looked through in an answer", async ()
   const { since } = await look("fix it", box(""), ["> fix it", ...rows]);
   expect(since).toHaveLength(20_000);
 });
+
+test("what came since begins with no half of a letter", async () => {
+  const { since } = await look("fix it", box(""), ["> fix it", `${"😀".repeat(10_000)}x`]);
+  expect(since).toBe(`${"😀".repeat(9_999)}x`);
+});
