@@ -42,7 +42,6 @@ const MAX_NEEDLE_ROWS = 6;
 /** The needle ends in this row; it may have begun in those before it. */
 function endsAt(rows: readonly string[], row: number, needle: string): boolean {
   const own = significant(rows[row] ?? "");
-  if (own === "") return false;
   if (own.includes(needle)) return true;
   const before = significant(rows.slice(Math.max(0, row - MAX_NEEDLE_ROWS), row).join(""));
   return !before.includes(needle) && (before + own).includes(needle);
@@ -51,7 +50,8 @@ function endsAt(rows: readonly string[], row: number, needle: string): boolean {
 /** The text, or the words that stand for pastes, and nothing else. */
 export function isOnly(typed: string, text: string, placeholders: readonly RegExp[]): boolean {
   const shown = comparable(typed);
-  if (shown === comparable(text)) return true;
+  // Emoji and frames are not compared, unless there is nothing else.
+  if (shown === comparable(text)) return shown !== "" || significant(typed, true) === significant(text, true);
   const rest = placeholders.reduce((left, placeholder) => left.replaceAll(placeholder, ""), typed);
   return rest !== typed && comparable(rest) === "";
 }

@@ -36,6 +36,10 @@ test.each<[string, string | undefined, readonly string[], readonly string[], Par
     { ...nothing, holds: true },
   ],
   ["the word for a paste, and more", "a\nb\nc\nd\ne", box("[Pasted text #1 +4 lines] x"), [], nothing],
+  ["an emoji in the box", "🎉", box("🎉"), [], { ...nothing, holds: true }],
+  ["another emoji in the box", "🎉", box("😀"), [], nothing],
+  ["a frame character instead of an emoji in the box", "🎉", box("■"), [], nothing],
+  ["an emoji instead of the text in the box", "fix it", box("😀"), [], nothing],
   ["an empty box", "fix it", box(""), [], { ...nothing, typed: "" }],
   ["no box", "fix it", ["Working"], [], { ...nothing, typed: undefined }],
   [
