@@ -159,8 +159,9 @@ function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessag
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name = "", value = ""] = rawHeaders.slice(at, at + 2);
     if (OF_UPGRADE.has(name.toLowerCase())) continue;
-    const kept = name.toLowerCase() === "connection" ? withoutOptions(value) : value;
-    if (kept !== "") lines.push(`${name}: ${kept}`);
+    const isConnection = name.toLowerCase() === "connection";
+    const kept = isConnection ? withoutOptions(value) : value;
+    if (!isConnection || kept !== "") lines.push(`${name}: ${kept}`);
   }
   return `${lines.join("\r\n")}\r\n\r\n`;
 }

@@ -4,6 +4,7 @@
  * dialog, in the turn in which nothing else has arrived since.
  */
 import { AppError } from "../../../protocol/errors.ts";
+import { clip } from "../../../protocol/text/clip.ts";
 import type { Profile } from "../../readiness/profile.ts";
 import { confirmTaken, type DROPPED, type Entered, holdsOnly } from "./confirmTaken.ts";
 import type { SubmitResult } from "../delivery.ts";
@@ -136,7 +137,7 @@ const boxChanged = (watch: PaneWatch, typed: string): AppError =>
     watch,
     watch.state.state,
     "somebody typed into the prompt box meanwhile, so Enter was not pressed; the text is in the box, look at the pane",
-    { reason: "box_changed", box: typed.slice(0, MAX_BOX_CHARS), textWritten: true, enterPresses: 0 },
+    { reason: "box_changed", box: clip(typed, MAX_BOX_CHARS), textWritten: true, enterPresses: 0 },
   );
 
 const MAX_CAPTURES_WITHOUT = 3;

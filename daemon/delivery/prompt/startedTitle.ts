@@ -21,18 +21,19 @@ export async function untilStarted({ watch, reader, deadlineMs }: Work, { submit
   if (startedTitle === undefined) return true;
   const isNew = reader.isNew;
   const startSeq = isNew ? startIn(source) : undefined;
+  // A shell may have put its own title into the place of the predecessor's, which the stream still holds.
+  const from = isNew ? (startSeq ?? source.outputSeq) : 0;
   const { title } = await server.describePane(pane);
   const isTitled = startedTitle.test(title.slice(0, MAX_ROW_CHARACTERS));
   if (isTitled && startSeq === undefined) return true;
   if (source.tailSeq > 0 && !isNew) return true;
-  // A shell may have put its own title into the place of the predecessor's, which the stream still holds.
-  const from = isNew ? (startSeq ?? source.outputSeq) : 0;
   const untilMs = Math.min(clock.nowMs() + STARTED_WITHIN_MS, deadlineMs);
-  while (!hasSaid(source, startedTitle, from)) {
+  while (saidIn(source, startedTitle, from) === undefined) {
     const { version } = watch;
     watch.requireThere();
     if (!isNew && startedTitle.test((server.findPane(pane)?.title ?? "").slice(0, MAX_ROW_CHARACTERS))) return true;
-    if (clock.nowMs() >= untilMs) return isTitled || startSeq === undefined || hasSaid(source, startedTitle, 0);
+    if (clock.nowMs() >= untilMs)
+      return isTitled || startSeq === undefined || saidIn(source, startedTitle, 0) !== undefined;
     await watch.next(version, untilMs);
   }
   return true;
@@ -45,7 +46,7 @@ export async function untilStarted({ watch, reader, deadlineMs }: Work, { submit
 export function hasStartedSince({ source }: PaneWatch, { submit }: Profile, seq: number): boolean {
   const title = submit.startedTitle;
   if (title === undefined || !isWhole(source)) return false;
-  return !hasSaid(source, title, 0, seq) && hasSaid(source, title, seq);
+  return (saidIn(source, title, 0) ?? 0) > seq;
 }
 
 /** Where the program began to read: it turns on pastes in brackets once it does, and a shell turns them off before it. */
@@ -59,10 +60,13 @@ function isWhole(source: OutputSource): boolean {
   return true;
 }
 
-function hasSaid(source: OutputSource, title: RegExp, from: number, to = source.outputSeq): boolean {
-  const titles: string[] = [];
-  scanMarks(source, from, to, {
-    mark: (mark) => void (mark.kind === "title" && titles.push(mark.title.slice(0, MAX_ROW_CHARACTERS))),
+/** Where the first such title ends. */
+function saidIn(source: OutputSource, title: RegExp, from: number): number | undefined {
+  const ends: number[] = [];
+  scanMarks(source, from, source.outputSeq, {
+    mark: (mark, _from, to) => {
+      if (mark.kind === "title" && title.test(mark.title.slice(0, MAX_ROW_CHARACTERS))) ends.push(to);
+    },
   });
-  return titles.some((found) => title.test(found));
+  return ends[0];
 }

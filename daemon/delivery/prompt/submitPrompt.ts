@@ -4,6 +4,7 @@
  * itself is inert. Nothing is pressed twice unless our text is still in the box.
  */
 import { AppError } from "../../../protocol/errors.ts";
+import { clip } from "../../../protocol/text/clip.ts";
 import { encodeUtf8 } from "../../../protocol/text/utf8.ts";
 import type { Profile } from "../../readiness/profile.ts";
 import { bracketedPasteOf } from "../pane/bracketedPaste.ts";
@@ -217,7 +218,7 @@ export const boxNotEmpty = (
     watch.state.state,
     "the prompt box already holds text, and both would become one prompt; empty it (clearFirst), or wait " +
       "(whileTyping)",
-    { reason: "box_not_empty", box: typed.slice(0, MAX_BOX_CHARS), ...details },
+    { reason: "box_not_empty", box: clip(typed, MAX_BOX_CHARS), ...details },
   );
 
 /**

@@ -8,6 +8,7 @@ import { takeCapture } from "./screenCapture.ts";
 const HISTORY_ROWS = 2_000;
 /** Of what is found below the text. */
 const MAX_SINCE_CHARS = 20_000;
+const HALF_PAIR = /^[\uDC00-\uDFFF]/;
 
 export async function lookAt(watch: PaneWatch, text: string | undefined): Promise<Look> {
   const readiness = await watch.readiness.probe();
@@ -29,7 +30,7 @@ export async function lookAt(watch: PaneWatch, text: string | undefined): Promis
     ...look,
     holds: typed !== undefined && typed !== "" && isOnly(typed, text, probe.placeholders),
     shows: at >= 0,
-    since: at < 0 ? undefined : since.slice(-MAX_SINCE_CHARS),
+    since: at < 0 ? undefined : since.slice(-MAX_SINCE_CHARS).replace(HALF_PAIR, ""),
   };
 }
 
@@ -58,7 +59,6 @@ function isSigned(rows: readonly string[], row: number, sign: RegExp): boolean {
 /** The needle ends in this row; it may have begun in those before it. */
 function endsAt(rows: readonly string[], row: number, needle: string): boolean {
   const own = significant(rows[row] ?? "");
-  if (own === "") return false;
   if (own.includes(needle)) return true;
   const before = significant(rows.slice(Math.max(0, row - MAX_NEEDLE_ROWS), row).join(""));
   return !before.includes(needle) && (before + own).includes(needle);
@@ -67,7 +67,8 @@ function endsAt(rows: readonly string[], row: number, needle: string): boolean {
 /** The text, or the words that stand for pastes, and nothing else. */
 export function isOnly(typed: string, text: string, placeholders: readonly RegExp[]): boolean {
   const shown = comparable(typed);
-  if (shown === comparable(text)) return true;
+  // Emoji and frames are not compared, unless there is nothing else.
+  if (shown === comparable(text)) return shown !== "" || significant(typed, true) === significant(text, true);
   const rest = placeholders.reduce((left, placeholder) => left.replaceAll(placeholder, ""), typed);
   return rest !== typed && comparable(rest) === "";
 }

@@ -1,4 +1,5 @@
 /** What the screen says when a prompt failed, or may have: a missing key, an error of the model, a notice. */
+import { clip } from "../../../protocol/text/clip.ts";
 import { MAX_ROW_CHARACTERS, type Profile } from "../../readiness/profile.ts";
 import { changedRows, type EchoProbe, significant } from "./promptEcho.ts";
 import type { ScreenCapture } from "./screenCapture.ts";
@@ -36,10 +37,12 @@ function newRows(before: ScreenCapture, after: ScreenCapture): readonly string[]
 
 /** Foreign text: one line without controls, bounded. */
 export const oneLine = (rows: readonly string[]): string =>
-  rows
-    .join(" ")
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ")
-    .replaceAll(/[\u2500-\u259f]+/gu, " ")
-    .replaceAll(/\s+/gu, " ")
-    .trim()
-    .slice(0, MAX_NOTE_CHARS);
+  clip(
+    rows
+      .join(" ")
+      .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ")
+      .replaceAll(/[\u2500-\u259f]+/gu, " ")
+      .replaceAll(/\s+/gu, " ")
+      .trim(),
+    MAX_NOTE_CHARS,
+  );

@@ -128,7 +128,7 @@ export class InputQueue {
       while (job.failed === undefined && job.next !== undefined && job.written - job.replied < job.underWay) {
         const settle: Settle = (outcome) => {
           const error = failureOf(this.#options.pane, outcome);
-          if (error !== undefined) job.failed ??= job.replied === 0 ? error : indeterminate(error);
+          if (error !== undefined) job.failed ??= job.replied > 0 || isCutShort(error) ? indeterminate(error) : error;
           job.replied += 1;
           this.#advance(job);
         };
@@ -141,8 +141,7 @@ export class InputQueue {
       // Nothing of this group was written; earlier ones may have been typed.
       job.failed = job.written === 0 ? error : indeterminate(error);
     }
-    const done = job.replied === job.written && (job.failed !== undefined || job.next === undefined);
-    if (!done) return;
+    if (job.replied < job.written) return;
     if (job.failed !== undefined) this.#deleteBuffers(job);
     job.settle(job.failed);
     if (this.#current === job) {
@@ -186,10 +185,10 @@ function failureOf(pane: PaneId, outcome: Outcome): AppError | undefined {
 }
 
 function inputError(pane: PaneId, error: AppError): AppError {
-  if (error.code === "TMUX_COMMAND_FAILED" && error.message.includes(PANE_HAS_CHANGED)) {
+  if (error.message.includes(PANE_HAS_CHANGED)) {
     return new AppError("INCONSISTENT_STATE", `pane ${pane} has changed since it was looked at; look again`, {
       cause: error,
     });
   }
-  return isCutShort(error) ? indeterminate(error) : targetError(pane, error);
+  return targetError(pane, error);
 }

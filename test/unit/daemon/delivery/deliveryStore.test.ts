@@ -1,6 +1,6 @@
 /** The bounds of the record of deliveries, and a place that cannot be used. What is once per key: `once.test.ts`. */
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { DELIVERY_KEPT_MS } from "../../../../daemon/delivery/deliveryLimits.ts";
 import { DeliveryStore } from "../../../../daemon/delivery/deliveryStore.ts";
@@ -75,6 +75,13 @@ test("a place that cannot be used refuses, and says why", () => {
     code: "RESOURCE_LIMIT",
     details: { reason: "record_failed" },
   });
+});
+
+test("the file is opened once, and nothing is left beside it when it is closed", () => {
+  const opened = store();
+  for (const name of ["a", "b"]) opened.begin(key(name), "hash");
+  opened.close();
+  expect(readdirSync(dirname(path))).toEqual(["deliveries.db"]);
 });
 
 test("one that is closed opens no file", () => {

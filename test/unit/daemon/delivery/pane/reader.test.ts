@@ -384,6 +384,20 @@ describe("a program that says by its title when it has started", () => {
     expect(await typedAtMs(pane)).toBeLessThan(50);
   });
 
+  test("has started at once if it says so while tmux is asked for its title", async () => {
+    const pane = new BoxPane("pi");
+    // Where it began to read has left the ring.
+    pane.say("x".repeat(70_000));
+    pane.show();
+    inFront(pane, "pi", String(Math.floor((uptime() - 10) * 100)));
+    const describePane = async (): Promise<{ title: string }> => {
+      pane.say(`\u001b]2;${TITLE}\u0007`);
+      return { title: "" };
+    };
+    Object.assign(pane.server, { describePane });
+    expect(await typedAtMs(pane)).toBeLessThan(50);
+  });
+
   test("has started once tmux knows the title", async () => {
     const pane = new BoxPane("pi");
     const typedMs = await typedAtMs(pane, (nowMs) => {

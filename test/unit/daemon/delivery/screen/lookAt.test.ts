@@ -36,6 +36,10 @@ test.each<[string, string | undefined, readonly string[], readonly string[], Par
     { ...nothing, holds: true },
   ],
   ["the word for a paste, and more", "a\nb\nc\nd\ne", box("[Pasted text #1 +4 lines] x"), [], nothing],
+  ["an emoji in the box", "🎉", box("🎉"), [], { ...nothing, holds: true }],
+  ["another emoji in the box", "🎉", box("😀"), [], nothing],
+  ["a frame character instead of an emoji in the box", "🎉", box("■"), [], nothing],
+  ["an emoji instead of the text in the box", "fix it", box("😀"), [], nothing],
   ["an empty box", "fix it", box(""), [], { ...nothing, typed: "" }],
   ["no box", "fix it", ["Working"], [], { ...nothing, typed: undefined }],
   [
@@ -105,4 +109,9 @@ test("of what came since, no more than is looked through in an answer", async ()
   const rows = Array.from({ length: 400 }, () => "x".repeat(99));
   const { since } = await look("fix it", box(""), ["> fix it", ...rows]);
   expect(since).toHaveLength(20_000);
+});
+
+test("what came since begins with no half of a letter", async () => {
+  const { since } = await look("fix it", box(""), ["> fix it", `${"😀".repeat(10_000)}x`]);
+  expect(since).toBe(`${"😀".repeat(9_999)}x`);
 });

@@ -274,6 +274,18 @@ describe("InputQueue", () => {
     expect(transport.lines).toHaveLength(before);
   });
 
+  test("a long job that a lost connection cuts short says once that the pane is to be looked at", async () => {
+    const { queue, transport } = fixture();
+    const cut = queue.submit([long(6)]);
+    await turn();
+    for (let answered = 0; answered < 3; answered += 1) transport.reply();
+    transport.drop();
+    await expect(cut).rejects.toMatchObject({
+      message: expect.not.stringMatching(/look at the pane.*look at the pane/) as string,
+      details: { delivery: "indeterminate" },
+    });
+  });
+
   test("a job whose next line cannot be written is indeterminate once a line of it was", async () => {
     const { submit, transport, log, fill } = fixture();
     submit("long", [long(6)]);
