@@ -47,6 +47,21 @@ test("modes are left before typing: copy mode, choose-tree", async () => {
   }
 });
 
+test("a long paste has its brackets while somebody scrolls", async () => {
+  await using fixture = await ownedFixture();
+  const { server, socket } = fixture;
+  const sink = await ByteSink.start(server, socket.directory, "scrolls", "\u001b[?2004h");
+  const scrolls = 'while tmux -S "$0" copy-mode -t "$1"; do :; done';
+  const person = spawn("sh", ["-c", scrolls, socket.socketPath, sink.pane], {
+    env: { PATH: process.env["PATH"] ?? "" },
+  });
+  await eventually(() => socket.tmux("display-message", "-p", "-t", sink.pane, "#{pane_in_mode}") === "1\n");
+  const typed = "a line\n".repeat(60_000);
+  await server.input(sink.pane, [{ kind: "paste", bytes: Buffer.from(typed) }]);
+  person.kill();
+  expect((await sink.received(typed.length)).subarray(0, 6).toString()).toBe("\u001b[200~");
+});
+
 test("a person at a terminal of their own keeps their size and their place", async () => {
   await using fixture = await ownedFixture();
   const { server, socket } = fixture;

@@ -26,6 +26,7 @@ test.each([
   ["a title cut in half", "a\u001b]0;half a ti", "tle\u0007b"],
   ["a wrap that is still to come", `${"x".repeat(39)}y`, "z"],
   ["a wide character before the margin", `${"x".repeat(39)}日`, "本"],
+  ["a wide character that did not fit, and short and long rows", `${"x".repeat(39)}日\r\n${"y".repeat(30)}\r\nz`, "本"],
   ["a full screen", Array.from({ length: 12 }, (_, row) => `${row}`.padEnd(40, "#")).join(""), "!"],
   ["a scroll region", "\u001b[3;6r\u001b[6;1Hlast", "\r\none\r\ntwo\r\nthree"],
   ["origin mode", "\u001b[3;6r\u001b[?6h\u001b[2;2Hin", "\u001b[1;1Hhome"],

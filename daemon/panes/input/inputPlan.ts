@@ -105,14 +105,15 @@ function* groupsOf(
   buffer: () => string,
   { condition, pasteNeedsRaw }: PlanOptions,
 ): Generator<readonly string[], void> {
-  let before = [leaveModes(pane)];
+  let groups = 0;
   let line: string[] = [];
   let lineBytes = 0;
   const group = (): readonly string[] => {
     const typing =
       condition === undefined || line.length === 0 ? line : onlyIf(pane, condition, line, PANE_HAS_CHANGED);
-    const all = [...before, ...typing];
-    before = [];
+    // Each time: somebody may have scrolled meanwhile, and a mode takes keys, and brackets from a paste.
+    const all = [leaveModes(pane), ...typing];
+    groups += 1;
     line = [];
     lineBytes = 0;
     return all;
@@ -124,7 +125,7 @@ function* groupsOf(
       if (lineBytes > PASTE_PIECE_BYTES) yield group();
     }
   }
-  if (before.length > 0 || line.length > 0) yield group();
+  if (groups === 0 || line.length > 0) yield group();
 }
 
 /** What belongs together, one after the other. */

@@ -107,19 +107,23 @@ function paintRows(screen: CapturedScreen, layout: TabLayout): string {
   return out === "" ? "" : `${sgrOf(DEFAULT_PEN)}${out}\u000f`;
 }
 
-/** For each row, whether it continues in the next: a joined line holds exactly the rows it was made of. */
+/**
+ * For each row, whether it continues in the next: a joined line holds exactly the rows it was made of. But a wide character
+ * that did not fit leaves a column that was never written: from 3.4 on a row has a blank there, and the joined line has none.
+ */
 export function wrappedRows({ rows, joined }: CapturedScreen): boolean[] {
-  const lengths = rows.map((row) => row.replace(NOT_TEXT, "").length);
+  const texts = rows.map((row) => row.replace(NOT_TEXT, ""));
   const wrapped: boolean[] = [];
   let index = 0;
   for (const line of joined) {
-    let length = lengths[index] ?? 0;
-    while (length < line.length && index + 1 < rows.length) {
-      wrapped[index] = true;
-      index += 1;
-      length += lengths[index]!;
+    let length = 0;
+    for (; ; index += 1) {
+      const text = texts[index] ?? "";
+      length += text.length;
+      if (text.endsWith(" ") && length <= line.length && line[length - 1] !== " ") length -= 1;
+      wrapped[index] = length < line.length && index + 1 < rows.length;
+      if (wrapped[index] === false) break;
     }
-    wrapped[index] = false;
     index += 1;
   }
   return wrapped;

@@ -86,13 +86,13 @@ describe("planInput", () => {
     expect(groups.length).toBeGreaterThan(2);
   });
 
-  test("a long paste is cut into pieces, a line each, and pasted after the last", () => {
+  test("a long paste is cut into pieces, a line each, and pasted after the last; each leaves copy mode", () => {
     const groups = plan(paste("x".repeat(PASTE_PIECE_BYTES * 2 + 1)), keys("Enter"));
     const piece = "x".repeat(PASTE_PIECE_BYTES);
     expect(groups).toEqual([
       [LEAVE, `set-buffe -b b1 -- "${piece}"`],
-      [`set-buffe -a -b b1 -- "${piece}"`],
-      ['set-buffe -a -b b1 -- "x"', "paste-buffe -d -r -p -b b1 -t %7", 'send-key -t %7 -- "Enter"'],
+      [LEAVE, `set-buffe -a -b b1 -- "${piece}"`],
+      [LEAVE, 'set-buffe -a -b b1 -- "x"', "paste-buffe -d -r -p -b b1 -t %7", 'send-key -t %7 -- "Enter"'],
     ]);
   });
 
@@ -148,7 +148,7 @@ function fixture(budget = new ByteBudget(UNBOUNDED)): Fixture {
   return { queue, transport, log, submit, fill: () => (isFull = true) };
 }
 
-/** A job of `groups` lines; the first and the last have three commands each, the others two. */
+/** A job of `groups` lines; each has three commands, the last one four. */
 const long = (groups: number): InputPart => paste("x".repeat(PASTE_PIECE_BYTES * groups));
 
 describe("InputQueue", () => {
@@ -189,12 +189,11 @@ describe("InputQueue", () => {
     for (let answered = 0; answered < 3; answered += 1) transport.reply();
     await turn();
     expect(transport.lines).toHaveLength(5);
-    for (let answered = 0; answered < 8; answered += 1) transport.reply();
+    for (let answered = 0; answered < 12; answered += 1) transport.reply();
     await turn();
     expect(transport.lines).toHaveLength(6);
     expect(transport.lines[5]).toContain("paste-buffe");
-    transport.reply();
-    transport.reply();
+    for (let answered = 0; answered < 3; answered += 1) transport.reply();
     await turn();
     expect(log).toEqual([]);
     transport.reply();
@@ -224,7 +223,7 @@ describe("InputQueue", () => {
     submit("short", [text("after")]);
     await turn();
     transport.reply("can't find pane: %7\n", false);
-    for (let answered = 0; answered < 6; answered += 1) transport.reply();
+    for (let answered = 0; answered < 9; answered += 1) transport.reply();
     await turn();
     expect(log).toEqual(["long begins", "short begins", "long NOT_FOUND"]);
     expect(transport.lines.slice(4)).toEqual([
@@ -245,7 +244,7 @@ describe("InputQueue", () => {
     second.abort("gone too");
     await turn();
     expect(log).toEqual(["long begins", "aborted before", "long gone", "waiting gone too"]);
-    for (let answered = 0; answered < 14; answered += 1) {
+    for (let answered = 0; answered < 19; answered += 1) {
       transport.reply();
       await turn();
     }
@@ -291,7 +290,7 @@ describe("InputQueue", () => {
     submit("long", [long(6)]);
     await turn();
     fill();
-    for (let answered = 0; answered < 8; answered += 1) transport.reply();
+    for (let answered = 0; answered < 11; answered += 1) transport.reply();
     submit("later", [text("two")]);
     await turn();
     expect(log).toEqual(["long begins"]);
@@ -337,7 +336,7 @@ describe("InputQueue", () => {
     queue.close(new AppError("NOT_FOUND", "gone"));
     await turn();
     expect(log).toEqual(["long begins", "waiting NOT_FOUND"]);
-    for (let answered = 0; answered < 6; answered += 1) transport.reply();
+    for (let answered = 0; answered < 7; answered += 1) transport.reply();
     await turn();
     expect(log.slice(2)).toEqual(['typed "xxxxxxxxxx"', "long done"]);
   });
@@ -356,8 +355,7 @@ describe("InputQueue", () => {
     transport.reply();
     transport.reply();
     transport.reply("0\n");
-    transport.reply();
-    transport.reply();
+    for (let answered = 0; answered < 3; answered += 1) transport.reply();
     transport.reply("1\n");
     await turn();
     expect(log.slice(2)).toEqual(["long begins", "long INCONSISTENT_STATE indeterminate input_off"]);
@@ -378,7 +376,7 @@ test("a pane's jobs hold what its budget has, until tmux has taken them, they ar
   begun.abort("left");
   expect(budget.heldBytes).toBe(9_000);
   // a's two lines: a piece, then the rest of it.
-  for (const output of [undefined, undefined, "0\n", undefined, undefined, "0\n"]) transport.reply(output);
+  for (const output of [undefined, undefined, "0\n", undefined, undefined, undefined, "0\n"]) transport.reply(output);
   await turn();
   expect(log.slice(2).toSorted()).toEqual(["a left", "b withdrawn", 'typed "xxxxxxxxxx"']);
   expect(budget.heldBytes).toBe(0);
@@ -415,7 +413,7 @@ describe("a job with a condition", () => {
     // Input off or not, copy mode, the condition, one piece.
     for (const output of ["0\n", "", "", ""]) transport.reply(output);
     expect(transport.lines).toHaveLength(2);
-    for (const output of ["0\n", ""]) transport.reply(output);
+    for (const output of ["0\n", "", ""]) transport.reply(output);
     transport.reply("can't find session: tmuxwire pane has changed\n", false);
     await expect(done).rejects.toMatchObject({ code: "INCONSISTENT_STATE", details: { delivery: "indeterminate" } });
     expect(transport.lines.slice(2)).toEqual(["delete-buffe -b b1", expect.stringContaining('"after"')]);

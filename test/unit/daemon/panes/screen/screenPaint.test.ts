@@ -76,6 +76,13 @@ describe("wrapped rows", () => {
     [["aaaa"], ["aaaabb"], [false]],
     [["aaaa", "bbbb", "c"], ["aaaabbbbc"], [true, true, false]],
     [["\u001b[1maaaa", "\u000eqq\u000f"], ["aaaaqq"], [true, false]],
+    // A wide character that did not fit.
+    [
+      ["aaa ", "日 ", "bbbb"],
+      ["aaa日", "bbbb"],
+      [true, false, false],
+    ],
+    [["日 ", "日 ", "b "], ["日日b"], [true, true, false]],
     [
       ["", "", "x"],
       ["", "", "x"],
