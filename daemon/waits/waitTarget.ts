@@ -23,7 +23,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   lastOutputMs = -Infinity;
   exitedMs: number | undefined;
   isGone = false;
-  readonly #onEmpty: () => void;
+  readonly #onOver: () => void;
   readonly #readings = new Set<WaitReading>();
   /** The stream of all waits that need nothing from before it. */
   #shared: TextStream | undefined;
@@ -38,11 +38,11 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   #matchers = 0;
   readonly #unsubscribe: () => void;
 
-  /** @param onEmpty no wait is left: the target is forgotten */
-  constructor(host: WaitHost, source: OutputSource, onEmpty: () => void) {
+  /** @param onOver no wait is left or the source is closed: the target is forgotten, and no wait joins it */
+  constructor(host: WaitHost, source: OutputSource, onOver: () => void) {
     this.host = host;
     this.source = source;
-    this.#onEmpty = onEmpty;
+    this.#onOver = onOver;
     if (source.exit !== undefined) this.exitedMs = this.nowMs();
     this.screens = new ScreenCaptures(host, source);
     this.#unsubscribe = source.subscribe(this);
@@ -121,6 +121,8 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     this.#shared?.noteGap(gap);
     for (const stream of this.#catchingUp) stream.noteGap(gap);
     this.host.budget.add(this);
+    // What is missing may stand on the screen.
+    this.#watchScreen();
   }
 
   exited(_status: ExitStatus): void {
@@ -134,6 +136,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     // What was printed before the end still counts; what RE2 has not judged yet keeps its waits a moment longer.
     this.catchUp();
     this.#closing = error;
+    this.#onOver();
     this.isGone = error.code === "NOT_FOUND";
     for (const reading of this.#readings) reading.changed();
     this.#finishClosing();
@@ -273,6 +276,6 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     this.host.budget.remove(this);
     this.#shared = undefined;
     this.#catchingUp.clear();
-    this.#onEmpty();
+    if (this.#closing === undefined) this.#onOver();
   }
 }

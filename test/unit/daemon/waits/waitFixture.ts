@@ -10,7 +10,7 @@ import { MemorySource } from "../../../support/daemon/memorySource.ts";
 export const literal = (text: string): WaitRequest => ({ pattern: { kind: "literal", text } });
 export const regex = (text: string): WaitRequest => ({ pattern: { kind: "regex", text } });
 
-interface WaitBench {
+export interface WaitBench {
   readonly clock: FakeClock;
   readonly source: MemorySource;
   readonly waits: WaitManager;

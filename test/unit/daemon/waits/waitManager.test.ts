@@ -1,5 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
+import { PaneStream } from "../../../../daemon/panes/paneStream.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import type { MemorySource } from "../../../support/daemon/memorySource.ts";
 import { FakeReadiness } from "../../../support/agents/fakeReadiness.ts";
@@ -133,6 +134,7 @@ test("a pane that goes fails its waits at once, satisfies `gone`, and what it pr
   const last = waits.wait(source, literal("bye"));
   const lastRegex = waits.wait(source, regex("b.e"));
   const missingRegex = waits.wait(source, regex("b.x"));
+  const [lastRe2, missingRe2] = [waits.wait(source, regex("(?P<b>b).e")), waits.wait(source, regex("(?P<b>b).x"))];
   source.write("bye");
   source.close(new AppError("NOT_FOUND", "the pane is gone"));
   expect((await errorOf(missing)).code).toBe("NOT_FOUND");
@@ -140,7 +142,19 @@ test("a pane that goes fails its waits at once, satisfies `gone`, and what it pr
   expect((await last).matched[0]?.text).toBe("bye");
   expect((await lastRegex).matched[0]?.text).toBe("bye");
   expect((await errorOf(missingRegex)).code).toBe("NOT_FOUND");
+  expect((await lastRe2).matched[0]?.text).toBe("bye");
+  expect((await errorOf(missingRe2)).code).toBe("NOT_FOUND");
   expect(waits.metrics().wait_active).toBe(0);
+});
+
+test("a wait that begins as soon as another has seen the pane go fails at once as well", async () => {
+  const { waits, clock } = waitBench();
+  const source = new PaneStream({ id: "%1", epoch: "e1", retainBytes: 1_024, onListenerError: () => undefined });
+  const next = errorOf(waits.wait(source, { gone: true }).then(() => waits.wait(source, literal("x"))));
+  source.close(new AppError("NOT_FOUND", "the pane is gone"));
+  expect(await outcomeOf(next)).toMatchObject({ code: "NOT_FOUND" });
+  expect(waits.metrics().wait_active).toBe(0);
+  expect(clock.pendingTimers).toBe(0);
 });
 
 test.each<[string, (source: MemorySource) => void]>([
@@ -257,6 +271,23 @@ test("a wait that began earlier shares the matchers of those that began now once
   source.write("NE");
   expect((await Promise.all(waiting)).map(({ matched }) => matched[0]?.from?.outputSeq)).toEqual([14, 12, 14]);
 });
+
+test.each(["DO(?:NE)+ \\d", "(?P<re2>DO)NE \\d"])(
+  "%s that began earlier goes on where its own text ended once it shares that of others",
+  async (text) => {
+    const { source, waits } = waitBench();
+    source.write("some lines\r\nDONE");
+    waits.wait(source, literal("never")).catch(() => undefined);
+    await turns();
+    const wait = waits.wait(source, { ...regex(text), from: { kind: "tail", lines: 5 } });
+    for (const output of [" ", "", "7"]) {
+      await turns();
+      await re2Done(waits);
+      source.write(output);
+    }
+    expect((await wait).matched).toMatchObject([{ text: "DONE 7", from: { outputSeq: 12 } }]);
+  },
+);
 
 test("a position looks from there on, an impossible one is refused, one of another epoch is a gap", async () => {
   const { source, waits, clock } = waitBench();

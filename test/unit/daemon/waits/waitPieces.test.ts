@@ -70,8 +70,12 @@ test.each([
   ["up to a line end that is the last byte", "z+\\n", `${LONG}${"y".repeat(5_000)}z\n`, "z\n"],
   ["but a job begins no line", "^(?:x{4})?y", `${LONG}xxxx${"y".repeat(5_000)}\n`, undefined],
   ["but characters are whole", "[^x\\u00e9\\n]", `${LONG}xxx${"\u00e9".repeat(5_000)}\n`, undefined],
-])("text of several jobs is searched %s, by itself before a gap too", async (_where, pattern, text, match) => {
-  for (const isGap of [false, true]) {
+])("text of several jobs is searched %s, by RE2 and by itself before a gap too", async (_where, short, text, match) => {
+  for (const [pattern, isGap] of [
+    [short, false],
+    [`(?P<re2>${short})`, false],
+    [`(?P<re2>${short})`, true],
+  ] as const) {
     const { source, waits } = waitBench();
     const wait = waits.wait(source, regex(pattern));
     source.write(text);

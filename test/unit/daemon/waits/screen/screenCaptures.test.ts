@@ -1,10 +1,19 @@
 /** When the screen is captured for a wait, on a clock moved by hand and a tmux that replies when the test says so. */
 import { expect, test } from "vitest";
 import type { Capture } from "../../../../../daemon/tmux/io.ts";
-import { errorOf, literal, turns, waitBench } from "../waitFixture.ts";
+import type { ScreenView } from "../../../../../daemon/waits/screen/screenView.ts";
+import { errorOf, literal, turns, waitBench, type WaitBench } from "../waitFixture.ts";
 
-test("output that comes and pauses while the screen is being captured is looked at as well", async () => {
-  const { source, waits, clock } = waitBench();
+interface ScreenBench extends WaitBench {
+  /** Each replies to one capture with the screen's first line. */
+  readonly captures: ((line: string) => void)[];
+  readonly screen: ScreenView;
+  readonly pass: (ms: number) => Promise<void>;
+}
+
+function screenBench(): ScreenBench {
+  const bench = waitBench();
+  const { source, clock } = bench;
   const captures: ((line: string) => void)[] = [];
   const capture = (): Promise<Capture> =>
     new Promise((resolve) => {
@@ -28,8 +37,13 @@ test("output that comes and pauses while the screen is being captured is looked 
       await turns(2);
     }
   };
+  return { ...bench, captures, screen: { capture }, pass };
+}
+
+test("output that comes and pauses while the screen is being captured is looked at as well", async () => {
+  const { source, waits, captures, screen, pass } = screenBench();
   const typed = Buffer.from(": needle");
-  const given = { excludeEcho: typed, sends: typed, screen: { capture }, timeoutMs: 2_000 };
+  const given = { excludeEcho: typed, sends: typed, screen, timeoutMs: 2_000 };
   const wait = errorOf(waits.wait(source, { ...literal("needle"), ...given }));
   await turns();
   captures[0]!("$ ");
@@ -47,4 +61,17 @@ test("output that comes and pauses while the screen is being captured is looked 
   await pass(2_000);
   expect(captures).toHaveLength(3);
   expect((await wait).details).toMatchObject({ matchedEcho: true });
+});
+
+test("output that is missing is looked for on the screen once output has paused", async () => {
+  const { source, waits, captures, screen, pass } = screenBench();
+  const wait = waits.wait(source, { ...literal("needle"), screen, timeoutMs: 10_000 });
+  await turns();
+  captures[0]!("$ ");
+  await pass(200);
+  source.gap(1);
+  await pass(200);
+  expect(captures).toHaveLength(2);
+  captures[1]!("needle");
+  expect((await wait).matched).toEqual([{ predicate: "pattern", text: "needle", on: "screen" }]);
 });
