@@ -1,7 +1,7 @@
 /** What was typed, as lines that an echo can show. */
 import { AnsiStripper, stripRoom } from "../../panes/vt/ansi.ts";
 
-export interface TypedLine {
+interface TypedLine {
   readonly characters: readonly string[];
   /** Enter follows: the echo ends with the row. */
   readonly hasEnter: boolean;
