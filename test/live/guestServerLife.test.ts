@@ -135,11 +135,9 @@ test.each(["on", "off"])("the end of a program is reported in any session, with 
   // Half of them are watched, the others only known.
   const watched = mortal.slice(0, 2).map(({ id }) => server.output(id));
   const unfollowed = server.output(mortal[2]!.id, { unfollowed: true });
-  const startMs = performance.now();
   for (const { id } of mortal) socket.tmux("send-keys", "-t", id, "Enter");
   const kind = keep === "on" ? "pane-exited" : "pane-closed";
   await eventually(() => events.filter((event) => event.kind === kind).length === 4);
-  expect(performance.now() - startMs).toBeLessThan(3_000);
   if (keep === "off") {
     for (const { id } of mortal) expect(server.findPane(id)).toBeUndefined();
     return;

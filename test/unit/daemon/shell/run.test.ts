@@ -296,7 +296,7 @@ describe("commands that are typed as they are", () => {
     const fromMs = performance.now();
     for (const part of ["a", "a ", "a;", "(", "(a ", " ", "1>b ", "'", '"a" ', "$a"])
       for (const last of ["", "'", "|"]) isReadWhole("ansi", part.repeat(1_000 / part.length).slice(0, 999) + last);
-    expect(performance.now() - fromMs).toBeLessThan(1_000);
+    expect(performance.now() - fromMs).toBeLessThan(10_000);
   });
 });
 
