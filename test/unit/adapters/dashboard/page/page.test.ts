@@ -479,6 +479,25 @@ describe("prompts", () => {
     ]);
     page.close();
   });
+
+  test("a start whose response is lost is the same start when it is asked for again", async () => {
+    const scene = new Scene();
+    const page = await scene.start(card(1));
+    const keys: unknown[] = [];
+    const start = async (agent: string): Promise<void> => {
+      await page.actions.start({ agent });
+      keys.push((scene.operations.at(-1) as { readonly key: unknown }).key);
+    };
+    scene.operated = () => Promise.reject(new Refused("unreachable", 0, "unreachable"));
+    await start("some");
+    await start("some");
+    await start("other");
+    scene.operated = () => Promise.reject(new Refused("no such directory", 400, "INVALID_ARGUMENT"));
+    await start("other");
+    await start("other");
+    expect(keys).toEqual(["key-1", "key-1", "key-2", "key-2", "key-3"]);
+    page.close();
+  });
 });
 
 describe("the filter", () => {
