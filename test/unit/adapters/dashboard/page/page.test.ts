@@ -303,6 +303,16 @@ describe("an answer", () => {
     page.close();
   });
 
+  test("to a question that was only out of sight is one", async () => {
+    const scene = new Scene();
+    const page = await scene.start(permissionCard(1));
+    await scene.event("commander_availability", { agent_id: 1, available: false });
+    await scene.event("commander_availability", { agent_id: 1, available: true });
+    await page.answer(1, { kind: "keys", keys: ["1"] });
+    expect(scene.responds).toHaveLength(1);
+    page.close();
+  });
+
   test("to a question of which only more has become known is one", async () => {
     const scene = new Scene();
     const { question, ...rest } = permissionCard(1);
