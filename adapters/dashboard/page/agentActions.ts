@@ -29,6 +29,8 @@ type Problem = string | undefined;
 
 export class AgentActions {
   readonly #options: AgentActionsOptions;
+  /** The last start without a response: the agent may run. */
+  #unsure: { readonly asked: string; readonly key: string } | undefined;
 
   constructor(options: AgentActionsOptions) {
     this.#options = options;
@@ -98,10 +100,15 @@ export class AgentActions {
   ): Promise<{ readonly isDone: boolean; readonly words: string }> {
     const { api, newKey, state } = this.#options;
     const server = host === undefined ? state().server : serverOn(host, state().agents);
+    const body = { ...request, server };
+    const asked = JSON.stringify(body);
+    // Asked for again, it is the same start, and no second agent.
+    const key = this.#unsure?.asked === asked ? this.#unsure.key : newKey();
+    this.#unsure = undefined;
     try {
-      const { body } = await api.operate("POST", "/v1/agents", { ...request, server }, newKey());
-      return startedText(body as NativeAgentStarted);
+      return startedText((await api.operate("POST", "/v1/agents", body, key)).body as NativeAgentStarted);
     } catch (error) {
+      if (error instanceof Refused && error.status === 0) this.#unsure = { asked, key };
       return { isDone: false, words: messageOf(error) };
     }
   }

@@ -126,7 +126,11 @@ export function withAgents(state: PageState, agents: Agents): PageState {
       if (asked !== undefined) settling = withEntry(settling, agentId, nowUnixMs + MEANT_MS);
       continue;
     }
-    if (sameQuestion(before?.question, card.question)) continue;
+    if (sameQuestion(before?.question, card.question)) {
+      // It was only out of sight, as while the daemon is started again.
+      if (asked === undefined && card.question !== undefined) settling = withEntry(settling, agentId, undefined);
+      continue;
+    }
     if (answers.get(agentId)?.kind !== "sending") answers = withEntry(answers, agentId, undefined);
     if (replaces(asked, card.question) || nowUnixMs < (settling.get(agentId) ?? 0))
       settling = withEntry(settling, agentId, nowUnixMs + SETTLE_MS);

@@ -303,6 +303,16 @@ describe("an answer", () => {
     page.close();
   });
 
+  test("to a question that was only out of sight is one", async () => {
+    const scene = new Scene();
+    const page = await scene.start(permissionCard(1));
+    await scene.event("commander_availability", { agent_id: 1, available: false });
+    await scene.event("commander_availability", { agent_id: 1, available: true });
+    await page.answer(1, { kind: "keys", keys: ["1"] });
+    expect(scene.responds).toHaveLength(1);
+    page.close();
+  });
+
   test("to a question of which only more has become known is one", async () => {
     const scene = new Scene();
     const { question, ...rest } = permissionCard(1);
@@ -477,6 +487,25 @@ describe("prompts", () => {
       { body: { agent: "some", server: "main@build" } },
       { body: { agent: "some", server: "default@bare" } },
     ]);
+    page.close();
+  });
+
+  test("a start whose response is lost is the same start when it is asked for again", async () => {
+    const scene = new Scene();
+    const page = await scene.start(card(1));
+    const keys: unknown[] = [];
+    const start = async (agent: string): Promise<void> => {
+      await page.actions.start({ agent });
+      keys.push((scene.operations.at(-1) as { readonly key: unknown }).key);
+    };
+    scene.operated = () => Promise.reject(new Refused("unreachable", 0, "unreachable"));
+    await start("some");
+    await start("some");
+    await start("other");
+    scene.operated = () => Promise.reject(new Refused("no such directory", 400, "INVALID_ARGUMENT"));
+    await start("other");
+    await start("other");
+    expect(keys).toEqual(["key-1", "key-1", "key-2", "key-2", "key-3"]);
     page.close();
   });
 });
