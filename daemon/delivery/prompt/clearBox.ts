@@ -7,7 +7,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import type { Profile } from "../../readiness/profile.ts";
 import { MAX_CLEAR_PRESSES } from "../deliveryLimits.ts";
 import { isOnly } from "../screen/lookAt.ts";
-import { comparable, echoProbe } from "../screen/promptEcho.ts";
+import { comparedWith, echoProbe } from "../screen/promptEcho.ts";
 import { type ScreenCapture, takeCapture } from "../screen/screenCapture.ts";
 import type { PaneWatch } from "../pane/paneWatch.ts";
 import { wrongState } from "../pane/wrongState.ts";
@@ -64,7 +64,8 @@ function requireOnly(
 ): void {
   if (typed !== undefined) {
     if (isOnly(typed, only, echoProbe(only, submit.placeholders).placeholders)) return;
-    if (hasPressed && comparable(only).includes(comparable(typed))) return;
+    const plain = comparedWith(only);
+    if (hasPressed && plain(only).includes(plain(typed))) return;
   }
   throw wrongState(
     watch,

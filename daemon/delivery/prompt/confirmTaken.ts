@@ -17,6 +17,7 @@ import {
 } from "../deliveryLimits.ts";
 import {
   comparable,
+  comparedWith,
   type EchoPlace,
   type EchoProbe,
   isContinued,
@@ -244,12 +245,13 @@ const rowsAbove = ({ box, screen }: ScreenCapture): number => box?.row ?? screen
 /** Nothing but this text, or the word that stands for it, is in the box; true where the box cannot be read. */
 export function holdsOnly({ box }: ScreenCapture, probe: EchoProbe, text: string, { needle }: EchoPlace): boolean {
   if (box === undefined || probe.keepsFrames) return true;
-  if (comparable(box.typed) === needle) return true;
+  const plain = comparedWith(text);
+  if (plain(box.typed) === needle) return true;
   const rows = box.typed
     .split("\n")
-    .map(comparable)
+    .map(plain)
     .filter((row) => row !== "");
-  return rows.length > 0 && isPartOf(rows, comparable(text));
+  return rows.length > 0 && isPartOf(rows, plain(text));
 }
 
 /** Letters that a program may leave out where it wraps a row: Ink has been seen to drop one. */

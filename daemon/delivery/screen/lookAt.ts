@@ -1,7 +1,7 @@
 /** What a pane shows of a text: in its box, or above it, where a program shows what it has taken. */
 import type { Look } from "../delivery.ts";
 import type { PaneWatch } from "../pane/paneWatch.ts";
-import { comparable, echoProbe, significant } from "./promptEcho.ts";
+import { comparable, comparedWith, echoProbe, significant } from "./promptEcho.ts";
 import { takeCapture } from "./screenCapture.ts";
 
 /** Rows of history that are searched: a long answer and what came before it. */
@@ -66,9 +66,8 @@ function endsAt(rows: readonly string[], row: number, needle: string): boolean {
 
 /** The text, or the words that stand for pastes, and nothing else. */
 export function isOnly(typed: string, text: string, placeholders: readonly RegExp[]): boolean {
-  const shown = comparable(typed);
-  // Emoji and frames are not compared, unless there is nothing else.
-  if (shown === comparable(text)) return shown !== "" || significant(typed, true) === significant(text, true);
+  const plain = comparedWith(text);
+  if (plain(typed) === plain(text)) return true;
   const rest = placeholders.reduce((left, placeholder) => left.replaceAll(placeholder, ""), typed);
   return rest !== typed && comparable(rest) === "";
 }

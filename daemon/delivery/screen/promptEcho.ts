@@ -135,6 +135,10 @@ export function isContinued(
 /** The same without what programs and terminals draw differently, to be compared as a whole. */
 export const comparable = (text: string): string => significant(text).replaceAll(new RegExp(FRAGILE, "gu"), "");
 
+/** What is compared with this text, and the text itself: one that has nothing else is compared by its emoji. */
+export const comparedWith = (text: string): ((shown: string) => string) =>
+  comparable(text) === "" ? (shown) => significant(shown, true) : comparable;
+
 function findPlaceholder(probe: EchoProbe, before: Screen, after: Screen): EchoPlace | undefined {
   const known = placeholdersIn(probe, before.lines).map(({ word }) => word);
   for (const { word, row } of placeholdersIn(probe, after.lines).toReversed()) {

@@ -402,6 +402,9 @@ test.each<[string, string, string, boolean]>([
   ["three rows, the last somewhere else", "one two three four", "one\ntwo\nfour", false],
   ["more than the text", "one two", "one two\nthree", false],
   ["another text", "one", "two", false],
+  ["emoji", "👍 👍🏽", "👍 👍", true],
+  ["other emoji", "👍", "👎", false],
+  ["emoji and a letter", "👍", "👍 a", false],
   ["no text", "one", "\n", false],
 ])("a box with %s", (_what, text, typed, holds) => {
   const place = { needle: "[Pasted]" } as EchoPlace;
@@ -636,6 +639,12 @@ test("a key that met our Enter before it was drawn: both became one prompt, and 
   const { outcome, details } = await pane.during(submit(pane));
   expect(outcome).toBe("echoed_unconfirmed");
   expect(details?.screenNote).toContain("fix it!");
+});
+
+test.each(["👍", "👍👍", "🇩🇪", "👍\n👎"])("a prompt of nothing but emoji is entered: %s", async (text) => {
+  const pane = new BoxPane("claude");
+  expect(await pane.during(submit(pane, { text }))).toMatchObject({ outcome: "submitted", enterPresses: 1 });
+  expect(pane.above).toEqual([`> ${text}`]);
 });
 
 test("what the program itself writes behind a prompt is nobody's key: emoji that it draws its own way", async () => {

@@ -1,10 +1,15 @@
-import { connect } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { closeServers, listeningServer } from "../../../../../adapters/kit/listeners/boundedServer.ts";
+import { CLOSE_GRACE_MS } from "../../../../../adapters/kit/peers/httpLimits.ts";
 import { listen, requireLoopback } from "../../../../../adapters/kit/listeners/listen.ts";
 import { createWebSocketServer } from "../../../../../adapters/kit/streams/websocket.ts";
+import type { Log } from "../../../../../daemon/ops/log.ts";
 import { systemClock } from "../../../../../daemon/time/clock.ts";
+import { silentLog } from "../../../../../bench/silentLog.ts";
+import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 
 test("a listener bounds its connections, the size of headers, and the time that a request and an idle client may take", async () => {
   const options = { fetch: () => new Response("ok"), clock: systemClock };
@@ -19,6 +24,59 @@ test("a listener bounds its connections, the size of headers, and the time that 
   expect(server.maxConnections).toBeGreaterThan(100);
   expect(server.maxConnections).toBeLessThanOrEqual(768);
   await closeServers([server], systemClock);
+});
+
+const LOOPBACK = { host: "127.0.0.1", port: 0 };
+
+test("a listener closes a connection that says nothing for two seconds", async () => {
+  const clock = new FakeClock();
+  const server = await listeningServer({ fetch: () => new Response("ok"), clock }, LOOPBACK);
+  const accepted = once(server, "connection");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  await accepted;
+  clock.advanceMs(2_000);
+  expect(await text(socket)).toBe("");
+  await closeServers([server], clock);
+});
+
+test("a connection that cannot be accepted is logged", async () => {
+  const logged: unknown[] = [];
+  const log: Log = { ...silentLog, warn: (...one) => void logged.push(one) };
+  const error = new Error("accept EMFILE");
+  for (const given of [log, undefined]) {
+    const server = await listeningServer({ fetch: () => new Response("ok"), clock: systemClock, log: given }, LOOPBACK);
+    server.emit("error", error);
+    await closeServers([server], systemClock);
+  }
+  expect(logged).toEqual([["http.accept.failed", { error }]]);
+});
+
+test("a request that does not end is cut when the grace of closing is over, and no timer is left", async () => {
+  const clock = new FakeClock();
+  const fetch = (): Promise<Response> => new Promise(() => undefined);
+  const server = await listeningServer({ fetch, clock }, LOOPBACK);
+  const requested = once(server, "request");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  await requested;
+  const closed = closeServers([server], clock);
+  clock.advanceMs(CLOSE_GRACE_MS);
+  await closed;
+  expect([await text(socket), clock.pendingTimers]).toEqual(["", 0]);
+});
+
+test("at localhost both loopback addresses are taken, or none", async () => {
+  const other = createServer().listen(0);
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  await once(other.close(), "close");
+  await once(other.listen(port, "::1"), "listening");
+  const options = { fetch: () => new Response("ok"), clock: systemClock, port };
+  await expect(listen({ ...options, host: "localhost" })).rejects.toMatchObject({ details: { reason: "EADDRINUSE" } });
+  const listener = await listen({ ...options, host: "127.0.0.1" });
+  expect(listener.port).toBe(port);
+  await listener.close();
+  other.close();
 });
 
 /** What the application is asked when these lines are sent to a listener with a WebSocket at `/ws`. */
@@ -103,6 +161,7 @@ test("an address that is not of this machine, and a listener that other machines
     message: expect.stringMatching(/^192\.0\.2\.1 is not an address of this machine: set the host setting/) as string,
     details: { reason: "EADDRNOTAVAIL" },
   });
+  await expect(listen({ ...options, remote: undefined, host: "0.0.0.0" })).rejects.toThrow(/not a loopback address/);
   const listener = await listen({ ...options, host: "0.0.0.0" });
   expect(listener.url).toBe(`http://0.0.0.0:${listener.port}`);
   await listener.close();
