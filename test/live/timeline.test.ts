@@ -97,6 +97,26 @@ test.concurrent("prompts, questions and answers are told once, by whom, whether 
   expect(desk.errors).toEqual([]);
 });
 
+test.concurrent("a prompt that is longer than what is kept of it is told once, by whom, when its hook tells of it, too", async () => {
+  await using scene = await messagesScene();
+  using desk = scene.desk();
+  await scene.start("work", "dialog", { busyMs: 0 });
+  const agent = await agentIn(desk, scene.server, "work");
+  const { server, pane } = agent;
+  const text = "look at every file. ".repeat(300).trim();
+  const end = desk.timeline.typing({
+    server,
+    pane,
+    by: "api",
+    what: { kind: "prompt", text },
+    idempotencyKey: undefined,
+  });
+  end("submitted");
+  desk.agents.reported(server, pane, { prompt: text });
+  const prompts = (await entries(desk, agent)).filter(([kind]) => kind === "prompt");
+  expect(prompts.map(([, by, , outcome]) => [by, outcome])).toEqual([["api", "taken"]]);
+});
+
 test.concurrent("a daemon that is restarted loses nothing and tells nothing twice", async () => {
   await using scene = await messagesScene();
   const channel = await scene.start("work", "dialog", { busyMs: 0 });

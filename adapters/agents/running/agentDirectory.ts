@@ -22,7 +22,14 @@ import type { AgentStore, KeptAgent } from "./agentStore.ts";
 import { GitHeads } from "./gitHeads.ts";
 import { defined, idOf, LiveAgent, tookOver } from "./liveAgent.ts";
 import { PaneLook } from "./paneLook.ts";
-import type { AgentChange, AgentEvent, AgentFacts, RunningAgent } from "./runningAgent.ts";
+import {
+  type AgentChange,
+  type AgentEvent,
+  type AgentFacts,
+  keptOf,
+  MAX_KEPT_CHARS,
+  type RunningAgent,
+} from "./runningAgent.ts";
 import { ScreenSearch } from "./screenSearch.ts";
 
 /** Between two checks of all panes. */
@@ -35,8 +42,6 @@ const WITH_SERVER_MS = 3_000;
 const REFRESH_WITHIN_MS = 50;
 /** A hook may come before the check that finds its agent. */
 const REPORTED_EARLY_MS = 5_000;
-/** Foreign text of this length is kept of prompts and last words. */
-const MAX_KEPT_CHARS = 4_000;
 /** Agents that have ended and can still be asked for. */
 const MAX_ENDED = 200;
 
@@ -236,7 +241,7 @@ export class AgentDirectory {
   }
 
   #taskOf(prompt: string): NonNullable<AgentFacts["task"]> {
-    return { text: prompt.trim().slice(0, MAX_KEPT_CHARS), sinceUnixMs: this.#options.nowUnixMs() };
+    return { text: keptOf(prompt), sinceUnixMs: this.#options.nowUnixMs() };
   }
 
   /** @throws AppError ALREADY_EXISTS, INVALID_ARGUMENT, NOT_FOUND once it has ended */

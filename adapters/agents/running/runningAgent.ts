@@ -101,3 +101,9 @@ export type AgentChange =
   /** Its readiness, its name or a fact. */
   | { readonly kind: "changed"; readonly agent: RunningAgent }
   | { readonly kind: "ended"; readonly agent: RunningAgent };
+
+/** Foreign text of this length is kept of prompts and last words. */
+export const MAX_KEPT_CHARS = 4_000;
+
+/** What is kept of a prompt that a hook tells of: a longer one is compared with it by this. */
+export const keptOf = (prompt: string): string => prompt.trim().slice(0, MAX_KEPT_CHARS).trimEnd();

@@ -27,6 +27,15 @@ export interface Worktree {
   readonly madeUnixMs: number;
 }
 
+interface MadeWorktree {
+  readonly worktree: Worktree;
+  /** The folder in it that corresponds to where it was asked for. */
+  readonly cwd: string;
+}
+
+/** Whether these are kept for the caller until its worktree is made; false: another has one of them. */
+type Promising = (...wanted: readonly string[]) => boolean;
+
 /** What would be lost with a worktree. */
 export interface WorktreeState {
   /** False: somebody has removed the folder. */
@@ -67,6 +76,8 @@ const UNDER_WAY = {
 export class Worktrees {
   readonly #options: WorktreesOptions;
   readonly #table: Table<Worktree>;
+  /** Branches, folders and names of those that are being made: git and the table do not have them yet. */
+  readonly #promised = new Set<string>();
 
   constructor(options: WorktreesOptions) {
     this.#options = options;
@@ -84,14 +95,32 @@ export class Worktrees {
    * @returns the worktree, and the folder in it that corresponds to `cwd`
    * @throws AppError INVALID_ARGUMENT, ALREADY_EXISTS, INCONSISTENT_STATE, NOT_FOUND, TIMEOUT
    */
-  async create(
+  async create(cwd: string, request: WorktreeRequest, hint: string): Promise<MadeWorktree> {
+    const promised = new Set<string>();
+    const promise: Promising = (...wanted) => {
+      if (wanted.some((one) => this.#promised.has(one))) return false;
+      for (const one of wanted) {
+        this.#promised.add(one);
+        promised.add(one);
+      }
+      return true;
+    };
+    try {
+      return await this.#create(cwd, request, hint, promise);
+    } finally {
+      for (const one of promised) this.#promised.delete(one);
+    }
+  }
+
+  async #create(
     cwd: string,
     { branch: wanted, from }: WorktreeRequest,
     hint: string,
-  ): Promise<{ readonly worktree: Worktree; readonly cwd: string }> {
+    promise: Promising,
+  ): Promise<MadeWorktree> {
     const { git } = this.#options;
     const { repository, top } = await this.#repositoryOf(cwd);
-    const asked = wanted ?? (await this.#freeBranch(repository, `agent/${hint}`));
+    const asked = wanted ?? (await this.#freeBranch(repository, `agent/${hint}`, promise));
     const branch = (await git.ask(repository, ["check-ref-format", "--branch", asked]))?.trimEnd();
     if (branch === undefined) {
       throw invalidArgument(`${JSON.stringify(asked)} cannot be the name of a branch`);
@@ -104,7 +133,7 @@ export class Worktrees {
       );
     }
     const what = isOwnBranch ? await this.#commitOf(repository, from ?? "HEAD") : branch;
-    const { path, name } = await this.#place(repository, branch);
+    const { path, name } = await this.#place(repository, branch, promise);
     mkdirSync(dirname(path), { recursive: true });
     const making = isOwnBranch ? ["-b", branch] : [];
     await git.do(repository, ["worktree", "add", "--quiet", ...making, "--", path, what]);
@@ -160,10 +189,11 @@ export class Worktrees {
     return found !== undefined;
   }
 
-  async #freeBranch(repository: string, stem: string): Promise<string> {
+  async #freeBranch(repository: string, stem: string, promise: Promising): Promise<string> {
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       const branch = tries === 1 ? stem : `${stem}-${tries}`;
-      if (!(await this.#hasBranch(repository, branch))) return branch;
+      // Before git is asked: it may answer for a moment that is over.
+      if (promise(`${repository}\n${branch}`) && !(await this.#hasBranch(repository, branch))) return branch;
     }
     throw new AppError("ALREADY_EXISTS", `there are ${MAX_TRIES} branches like ${stem}; name the branch`);
   }
@@ -183,7 +213,11 @@ export class Worktrees {
   }
 
   /** Beside the repository, as `NAME.worktrees/BRANCH`; never in a working tree that does not ignore it. */
-  async #place(repository: string, branch: string): Promise<{ readonly path: string; readonly name: string }> {
+  async #place(
+    repository: string,
+    branch: string,
+    promise: Promising,
+  ): Promise<{ readonly path: string; readonly name: string }> {
     const own = basename(repository).replace(/\.git$/, "");
     const beside = join(dirname(repository), `${own}.worktrees`);
     const parent = (await this.#isVisibleToGit(beside)) ? join(this.#options.fallbackDirectory, own) : beside;
@@ -192,7 +226,7 @@ export class Worktrees {
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       const folder = tries === 1 ? word : `${word}-${tries}`;
       const [path, name] = [join(parent, folder), `${own}-${folder}`];
-      if (!existsSync(path) && !taken.has(name)) return { path, name };
+      if (!existsSync(path) && !taken.has(name) && promise(path, name)) return { path, name };
     }
     throw new AppError(
       "ALREADY_EXISTS",

@@ -18,7 +18,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import { clip } from "../../../protocol/text/clip.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
 import { stateOf } from "../running/agentState.ts";
-import type { AgentChange, AgentEvent, RunningAgent } from "../running/runningAgent.ts";
+import { type AgentChange, type AgentEvent, keptOf, type RunningAgent } from "../running/runningAgent.ts";
 import { type TimelineEntry, type TimelineFilter, TimelineStore } from "./timelineStore.ts";
 
 /** A state that lasts no longer ends no turn, and is no question unless its text was read. */
@@ -415,7 +415,9 @@ export class Timeline {
   #reported(followed: Followed, { text }: { readonly text: string }): void {
     const { expected } = followed;
     const nowMs = this.#options.clock.nowMs();
-    const at = expected.findIndex((one) => nowMs - one.atMs <= REPORTED_WITHIN_MS && isSame(one.text, text));
+    const at = expected.findIndex(
+      (one) => nowMs - one.atMs <= REPORTED_WITHIN_MS && isSame(keptOf(one.text), keptOf(text)),
+    );
     const ours = expected[at];
     if (ours === undefined) {
       this.#prompted(followed, { text, by: IN_PANE, key: undefined }, "taken");
@@ -443,7 +445,7 @@ export class Timeline {
       (entry) =>
         entry.kind === "prompt" &&
         ((mark !== undefined && entry.mark === mark) ||
-          (entry.unixMs >= sinceUnixMs && isSame(entry.text ?? "", text.slice(0, MAX_TEXT_CHARS)))),
+          (entry.unixMs >= sinceUnixMs && isSame(beginningOf(entry.text ?? ""), beginningOf(text)))),
     );
     if (known === undefined) this.#prompted(followed, { text, by, key }, "taken");
     else if (known.outcome === "unconfirmed" || known.by === IN_PANE) {
@@ -539,6 +541,9 @@ const startOf = ({ kind, launch }: RunningAgent): string =>
   launch === undefined ? kind.title : [launch.program, ...launch.args].join(" ");
 
 const cut = (text: string | undefined): string | undefined => (text === undefined ? text : clip(text, MAX_TEXT_CHARS));
+
+/** Of a prompt, without the ellipsis of one that was cut. */
+const beginningOf = (prompt: string): string => keptOf(prompt).slice(0, MAX_TEXT_CHARS - 1);
 
 const textsOf = ({ text, options }: Dialog) => ({
   text: cut(text),

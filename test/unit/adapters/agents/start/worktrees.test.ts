@@ -144,3 +144,17 @@ test("a place that another working tree would show is not taken", async () => {
   const { worktree } = await worktrees.create(shop, {}, "api");
   expect(worktree.path).toBe(join(root, "fallback/shop/agent-api"));
 });
+
+test("worktrees that are made at the same time have each a branch, a folder and a name of their own", async () => {
+  const made = await Promise.all(["api", "api", "api"].map((hint) => worktrees.create(shop, {}, hint)));
+  expect(made.map(({ worktree }) => worktree.branch).toSorted()).toEqual(["agent/api", "agent/api-2", "agent/api-3"]);
+  expect((await worktrees.list()).map(({ exists }) => exists)).toEqual([true, true, true]);
+});
+
+test("worktrees of two repositories of one name that are made at the same time are both listed", async () => {
+  const other = join(root, "other/shop");
+  git(root, "clone", "-q", shop, other);
+  const made = await Promise.all([shop, other].map((repository) => worktrees.create(repository, {}, "api")));
+  const listed = await worktrees.list();
+  expect(listed.map(({ path }) => path).toSorted()).toEqual(made.map(({ worktree }) => worktree.path).toSorted());
+});
