@@ -1,6 +1,7 @@
 /** A control client that is no process: it is one to tmux in all that matters, and its coming and going ends no server (docs/tmuxFacts.md 50). */
 import { execFile } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { directClients } from "../../daemon/host/clients/directTransport.ts";
@@ -61,6 +62,24 @@ test("it attaches, gets output, has its commands run, and is gone when it is clo
   transport.close();
   await eventually(() => isClosed() && attached(socket).length === 0);
   expect(said()).not.toContain("%exit");
+});
+
+test.each([
+  ["is gone", "gone"],
+  ["is too long for a socket", "d".repeat(70)],
+])("it attaches, and leaves no file, where the directory for temporary files %s", async (_what, name) => {
+  await using socket = privateSocket();
+  userSession(socket, "a", ["cat"]);
+  if (!isDirect(socket)) return;
+  const directory = join(socket.directory, name);
+  if (name !== "gone") mkdirSync(directory);
+  const files = readdirSync(socket.directory, { recursive: true });
+  vi.stubEnv("TMPDIR", directory);
+  const { transport, said } = directClient(socket, "$0", versionOf(socket));
+  await eventually(() => /%session-changed|error/.test(said()));
+  expect(said()).toContain("%session-changed $0 a");
+  expect(readdirSync(socket.directory, { recursive: true })).toEqual(files);
+  transport.close();
 });
 
 test.each([

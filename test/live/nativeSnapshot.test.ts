@@ -87,6 +87,31 @@ test("wrapped rows stay one line", async () => {
   expect(rebuilt.wraps().slice(0, 6)).toEqual([false, true, true, false, false, false]);
 });
 
+test("wide characters are in tmux's rows after a change of width", async () => {
+  await using fixture = await ownedFixture();
+  const echo = await echoPane(fixture.server, "narrowed", 40, 12);
+  const rows = [
+    "日本語abc日本語 é漢漢0123456789    漢 漢",
+    "c日本語abc0123456789漢 漢日本語",
+    "short",
+    "漢 漢".repeat(8),
+    "end",
+  ];
+  await echo.print(Buffer.from(`\u001bc${rows.join("\r\n")}`));
+  for (const cols of [25, 33, 18]) {
+    fixture.socket.tmux("resize-window", "-t", echo.pane, "-x", String(cols));
+    // oxlint-disable-next-line no-await-in-loop -- one width after the other
+    const [{ data }, { lines, cursor }] = await Promise.all([
+      fixture.server.snapshot(echo.pane),
+      fixture.server.capture(echo.pane),
+    ]);
+    using rebuilt = new Emulator(cols, 12);
+    // oxlint-disable-next-line no-await-in-loop -- as above
+    await rebuilt.write(data);
+    expect([rebuilt.text().slice(0, lines.length), rebuilt.cursor]).toEqual([lines, cursor]);
+  }
+});
+
 test("history that is captured in chunks is the history that was printed: colours, wraps and line drawing over their seams", async () => {
   await using fixture = await ownedFixture();
   const echo = await echoPane(fixture.server, "chunks", 40, 12);

@@ -13,6 +13,7 @@ import { createServer, Socket } from "node:net";
 import { endianness, tmpdir } from "node:os";
 import { join } from "node:path";
 import { getSystemErrorName } from "node:util";
+import { MAX_SOCKET_PATH_BYTES } from "../../../protocol/limits.ts";
 import type { Transport, TransportOptions } from "./transport.ts";
 
 interface DirectOptions extends Pick<TransportOptions, "env" | "cwd" | "onData" | "onClose"> {
@@ -278,9 +279,14 @@ function int64(value: bigint): Buffer {
   return bytes;
 }
 
+type SocketPair = readonly [near: Socket, far: Socket];
+
+/** `TMPDIR` may be gone by now, as a shell of nix removes its own, or be too long for a socket: Node cuts its path off. */
+const socketPair = (): Promise<SocketPair> => socketPairIn(tmpdir()).catch(() => socketPairIn("/tmp"));
+
 /** A pair of connected sockets. No other user's process can interfere, because only we can enter the directory. */
-function socketPair(): Promise<readonly [near: Socket, far: Socket]> {
-  const directory = mkdtempSync(join(tmpdir(), "tmuxwire-client-"));
+async function socketPairIn(place: string): Promise<SocketPair> {
+  const directory = mkdtempSync(join(place, "tmuxwire-client-"));
   const path = join(directory, "s");
   return new Promise((resolve, reject) => {
     const end = (): void => {
@@ -300,7 +306,8 @@ function socketPair(): Promise<readonly [near: Socket, far: Socket]> {
     const near = new Socket();
     near.once("error", fail);
     listener.once("error", fail);
-    listener.listen(path, () => near.connect(path));
+    if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES) fail(new Error("its path is too long"));
+    else listener.listen(path, () => near.connect(path));
   });
 }
 

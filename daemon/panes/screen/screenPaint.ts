@@ -4,7 +4,7 @@
  */
 import { DEFAULT_PEN, penAfter, sgrOf } from "../pen.ts";
 import type { StreamModes } from "../vt/streamModes.ts";
-import { expandTabs, type TabLayout } from "./tabCells.ts";
+import { columnsIn, expandTabs, hasWide, type TabLayout } from "./tabCells.ts";
 
 /** Rows of one screen. Attributes carry over from a row to the next. */
 export interface CapturedScreen {
@@ -55,6 +55,9 @@ const encoder = new TextEncoder();
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
 const NOT_TEXT = /\u001b\[[0-9;:]*m|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[\u000e\u000f]/g;
 
+/** A blank at a row's end. */
+const LAST_BLANK = new RegExp(` ((?:${NOT_TEXT.source})*)$`);
+
 export function paintScreen(input: PaintInput): Uint8Array {
   const { shown, saved, flags, stream } = input;
   // Captured line drawing comes as SO, letters, SI: G1 must be line drawing while rows are painted.
@@ -93,40 +96,63 @@ function scrolledAway({ rows, text }: NonNullable<PaintInput["history"]>, flags:
 
 const cursorTo = (row: number, col: number): string => `${CSI}${row + 1};${col + 1}H`;
 
-/** A row that tmux wrapped is followed by the next without moving, so that the emulator wraps it too. */
+/** A row that tmux wrapped is followed by the next without moving, so that the emulator wraps it too, if it is full. */
 function paintRows(screen: CapturedScreen, layout: TabLayout): string {
   const wrapped = wrappedRows(screen);
   let out = "";
+  let before = "";
   screen.rows.forEach((row, index) => {
-    if (row === "") return;
-    // A row that was emptied after it had wrapped no longer wraps.
-    const goesOn = index > 0 && wrapped[index - 1] === true && screen.rows[index - 1] !== "";
-    const cells = expandTabs(row, layout);
-    out += goesOn ? cells : `${cursorTo(index, 0)}${cells}`;
+    const cells = fitted(row, layout);
+    const goesOn = index > 0 && wrapped[index - 1] === true && isFull(before, cells, layout);
+    if (cells !== "") out += goesOn ? cells : `${cursorTo(index, 0)}${cells}`;
+    before = cells;
   });
   return out === "" ? "" : `${sgrOf(DEFAULT_PEN)}${out}\u000f`;
 }
 
+/** A row that was emptied after it had wrapped is not, nor is one that tmux has wrapped too early (docs/tmuxFacts.md 63). */
+function isFull(row: string, next: string, { cols }: TabLayout): boolean {
+  const left = cols - columnsIn(row);
+  const [first = ""] = next.replace(NOT_TEXT, "");
+  return left <= 0 || (left === 1 && columnsIn(first) === 2);
+}
+
+/** A row that lost half of a wide character is captured with more columns than it has: its last blanks are not printed. */
+function fitted(row: string, layout: TabLayout): string {
+  let cells = expandTabs(row, layout);
+  if (!hasWide(cells)) return cells;
+  for (let over = columnsIn(cells) - layout.cols; over > 0; over -= 1) cells = cells.replace(LAST_BLANK, "$1");
+  return cells;
+}
+
 /**
- * For each row, whether it continues in the next: a joined line holds exactly the rows it was made of. But a wide character
- * that did not fit leaves a column that was never written: from 3.4 on a row has a blank there, and the joined line has none.
+ * For each row, whether it continues in the next: a joined line holds the rows it was made of, each up to its last written
+ * cell. From 3.4 on a row itself has blanks behind that, such as for a wide character that did not fit.
  */
 export function wrappedRows({ rows, joined }: CapturedScreen): boolean[] {
   const texts = rows.map((row) => row.replace(NOT_TEXT, ""));
   const wrapped: boolean[] = [];
   let index = 0;
   for (const line of joined) {
-    let length = 0;
-    for (; ; index += 1) {
-      const text = texts[index] ?? "";
-      length += text.length;
-      if (text.endsWith(" ") && length <= line.length && line[length - 1] !== " ") length -= 1;
-      wrapped[index] = length < line.length && index + 1 < rows.length;
-      if (wrapped[index] === false) break;
+    let rest = line;
+    while (index + 1 < rows.length && !texts[index]!.startsWith(rest)) {
+      wrapped[index] = true;
+      rest = rest.slice(writtenCells(texts[index]!, texts[index + 1]!, rest));
+      index += 1;
     }
+    wrapped[index] = false;
     index += 1;
   }
   return wrapped;
+}
+
+/** How much of a row is in its line: as much as leaves what the next row begins with. */
+function writtenCells(row: string, next: string, line: string): number {
+  const text = next.trimEnd();
+  for (let length = row.length; length >= row.trimEnd().length; length -= 1) {
+    if (line.startsWith(text, length)) return length;
+  }
+  return row.length;
 }
 
 function paintCursor({ rows }: CapturedScreen, flags: ScreenFlags): string {
@@ -136,7 +162,7 @@ function paintCursor({ rows }: CapturedScreen, flags: ScreenFlags): string {
   // The last column is written and the wrap is still to come: only rewriting the row restores that state.
   const before = rows.slice(0, flags.cursorRow).join("");
   const shift = before.lastIndexOf("\u000e") > before.lastIndexOf("\u000f") ? "\u000e" : "";
-  return `${cursorTo(row, 0)}${sgrOf(penAfter(before))}${shift}${expandTabs(rows[flags.cursorRow] ?? "", flags)}\u000f`;
+  return `${cursorTo(row, 0)}${sgrOf(penAfter(before))}${shift}${fitted(rows[flags.cursorRow] ?? "", flags)}\u000f`;
 }
 
 function paintTabs({ tabs }: ScreenFlags): string {

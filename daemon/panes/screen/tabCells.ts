@@ -41,6 +41,20 @@ export function expandTabs(row: string, layout: TabLayout): string {
   return out;
 }
 
+/** Whether a row has characters that take two columns. */
+export const hasWide = (row: string): boolean => WIDE.test(row) || ONE_EMOJI.test(row);
+
+/** Columns that a row without TABs takes. */
+export function columnsIn(row: string): number {
+  let columns = 0;
+  for (const [piece] of row.matchAll(PIECES)) {
+    if (NOT_PRINTED.test(piece)) continue;
+    if (ASCII.test(piece)) columns += piece.length;
+    else for (const width of characterWidths(piece)) columns += width;
+  }
+  return columns;
+}
+
 /** input.c: the next stop, or the last column. */
 function nextStop(col: number, { cols, tabs }: TabLayout): number {
   const at = col % cols;
@@ -66,13 +80,20 @@ const WITHOUT_WIDTH = /(?!\u00ad)[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/u;
 const ONE_EMOJI = /\u200d|\ufe0f|\p{Emoji_Modifier}|\p{Regional_Indicator}{2}/u;
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
+const widthOf = (character: string): number => (WITHOUT_WIDTH.test(character) ? 0 : WIDE.test(character) ? 2 : 1);
+
 function* characterWidths(text: string): Generator<number> {
   if (ASCII.test(text)) {
     for (let at = 0; at < text.length; at += 1) yield 1;
     return;
   }
+  // The segmenter takes twenty times as long.
+  if (!ONE_EMOJI.test(text)) {
+    for (const character of text) yield widthOf(character);
+    return;
+  }
   for (const { segment } of graphemes.segment(text)) {
     if (ONE_EMOJI.test(segment)) yield 2;
-    else for (const character of segment) yield WITHOUT_WIDTH.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
+    else for (const character of segment) yield widthOf(character);
   }
 }

@@ -83,6 +83,15 @@ describe("wrapped rows", () => {
       [true, false, false],
     ],
     [["日 ", "日 ", "b "], ["日日b"], [true, true, false]],
+    // Rows that end early, with blanks behind them, and blanks that were written.
+    [["ab  ", "  c ", "d   "], ["ab  cd"], [true, true, false]],
+    [["ab  ", "  cd"], ["ab    cd"], [true, false]],
+    // A row that was emptied after it had wrapped.
+    [
+      ["aaaa", "", "b"],
+      ["aaaa", "b"],
+      [false, true, false],
+    ],
     [
       ["", "", "x"],
       ["", "", "x"],
@@ -137,6 +146,21 @@ describe("painting", () => {
 
   test("rows by their place, empty ones passed over", () => {
     expect(paint({}, ["ab", "", "c"])).toBe(`${begin}${ESC}[0m${ESC}[1;1Hab${ESC}[3;1Hc\u000f${ESC}[2;2H${TAIL}`);
+  });
+
+  test("a row goes on in the next only if it is full, and never beyond its last column", () => {
+    const at = (row: number): string => `${ESC}[${row};1H`;
+    const painted = (rows: string[], joined: string[]): string =>
+      paint({}, [], "", { shown: { rows, joined } }).slice(
+        `${begin}${ESC}[0m`.length,
+        -`\u000f${ESC}[2;2H${TAIL}`.length,
+      );
+    expect(painted(["abcd", "e"], ["abcde"])).toBe(`${at(1)}abcde`);
+    expect(painted(["a日 ", "日"], ["a日日"])).toBe(`${at(1)}a日 日`);
+    expect(painted(["a日", "日"], ["a日日"])).toBe(`${at(1)}a日日`);
+    expect(painted(["a日", "b"], ["a日b"])).toBe(`${at(1)}a日${at(2)}b`);
+    expect(painted(["ab", "c"], ["abc"])).toBe(`${at(1)}ab${at(2)}c`);
+    expect(painted([`日日${ESC}[44m ${ESC}[0m`, "c"], ["日日c"])).toBe(`${at(1)}日日${ESC}[44m${ESC}[0mc`);
   });
 
   test("a wrap that is to come is written again, with the pen of its row", () => {
